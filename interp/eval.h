@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lang/diagnostic.h"
+#include "lang/module.h"
+#include "lang/value.h"
+#include "loops/loop_ir.h"
+
+namespace relay::interp {
+
+enum class JitMode { Off, Auto, Always };
+
+struct Statistics {
+  std::int64_t kernels_run_lanes = 0;
+  std::int64_t kernels_run_native = 0;
+  std::int64_t kernels_compiled = 0;
+  double compile_seconds = 0;
+  std::int64_t functions_specialised = 0;
+};
+
+// What the evaluator needs from outside.
+class Host {
+ public:
+  virtual ~Host() = default;
+  // The specialised, optimised, ANF body of a global at a ground function type (a Function). Called once per use site.
+  virtual lang::Result<lang::Expr> function(const std::string& name, const lang::Type& type) = 0;
+  // The value of a top-level binding.
+  virtual lang::Result<lang::Value> global_value(const std::string& name) = 0;
+  // Where `print` goes.
+  virtual void write(std::string_view text) = 0;
+  // The kernel compiler, loaded on first request; null if there is none (then lanes run everything).
+  virtual loops::KernelCompiler* kernel_compiler() = 0;
+};
+
+// The tree evaluator. Runs typed ANF; expects the passes of opt/ to have run (it needs ANF, not optimisation).
+class Evaluator {
+ public:
+  Evaluator(Host& host, JitMode mode, int threads);
+  ~Evaluator();
+
+  // Evaluates a closed typed ANF expression. Runs on a reserved stack of its own, so recursion depth is bounded by
+  // memory; tail calls take no stack. Fails with a run-time diagnostic (with the place), or Interrupted.
+  lang::Result<lang::Value> evaluate(const lang::Expr& expr);
+  // Calls a function value.
+  lang::Result<lang::Value> call(const lang::Value& function, std::vector<lang::Value> args);
+
+  // Safe from a signal handler: the running evaluation stops at the next function entry or kernel launch.
+  static void interrupt();
+
+  // Forget prepared code (after a redefinition).
+  void forget();
+  void set_mode(JitMode mode);
+  JitMode mode() const;
+  const Statistics& statistics() const;
+  void reset_statistics();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace relay::interp

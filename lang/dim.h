@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lang/ref.h"
+#include "lang/type_var.h"
+
+namespace relay::lang {
+
+class Dim;
+
+// A factor of a dim: a variable, or floor(numerator / denominator) that could not be carried out.
+struct DimAtom final : Counted {
+  TypeVarRef variable;                               // null for a division
+  std::shared_ptr<const std::pair<Dim, Dim>> division;  // numerator, denominator
+};
+
+// The extent of one axis: a constant, `?`, a variable, or arithmetic over them, in normal form
+// (a constant plus integer multiples of products of atoms; an atom is a variable or a floor division).
+// Two dims that are equal as polynomials compare equal.
+class Dim {
+ public:
+  using AtomRef = Ref<const DimAtom>;
+  struct Term {                   // coefficient * product of atoms (sorted, not empty)
+    std::int64_t coefficient;
+    std::vector<AtomRef> atoms;
+  };
+
+  Dim() = default;                                    // 0
+  Dim(std::int64_t constant) : constant_(constant) {}
+  static Dim any();                                   // `?`
+  static Dim variable(TypeVarRef var);
+
+  bool is_any() const { return any_; }
+  bool is_constant() const { return !any_ && terms_.empty(); }
+  bool is_constant(std::int64_t value) const { return is_constant() && constant_ == value; }
+  std::int64_t constant() const { return constant_; }  // the constant part
+  const std::vector<Term>& terms() const { return terms_; }
+  // The variable, if this is just one variable; else null.
+  TypeVarRef as_variable() const;
+
+  // Arithmetic; anything with `?` is `?`.
+  friend Dim operator+(const Dim& a, const Dim& b);
+  friend Dim operator-(const Dim& a, const Dim& b);
+  friend Dim operator*(const Dim& a, const Dim& b);
+  static Dim floor_div(const Dim& a, const Dim& b);
+  friend bool operator==(const Dim& a, const Dim& b);
+
+  // Replaces variables; `lookup` returns nullopt to leave a variable as it is.
+  using Lookup = std::function<std::optional<Dim>(const TypeVarRef&)>;
+  Dim substitute(const Lookup& lookup) const;
+  void for_each_variable(const std::function<void(const TypeVarRef&)>& visit) const;
+  // `n`, `n + 1`, `(n + 2) / 3`, `?`. Variables print by name.
+  std::string to_string() const;
+
+ private:
+  std::int64_t constant_ = 0;
+  bool any_ = false;
+  std::vector<Term> terms_;  // sorted, no zero coefficients
+};
+
+}  // namespace relay::lang

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lang/expr.h"
+
+namespace relay::lang {
+
+struct Constructor {
+  std::string name;
+  std::uint32_t tag = 0;  // position in the type's list
+  std::vector<Type> fields;  // over the owner's params
+  std::vector<std::string> field_names;  // of a record constructor; else empty
+  const TypeDef* owner = nullptr;
+  Span span;
+};
+
+// An algebraic data type. Its constructors' addresses are stable.
+struct TypeDef final : Counted {
+  std::string name;
+  std::vector<TypeVarRef> params;  // kinds Type and Dim
+  std::deque<Constructor> constructors;
+  bool is_extern = false;
+  std::string doc;
+  Span span;
+};
+using TypeDefRef = Ref<TypeDef>;
+
+// A global: a function (`def`), or a top-level binding (`let`) that has a value.
+struct Definition {
+  std::string name;
+  Expr function;     // a Function as parsed (untyped); null for a top-level binding
+  Type value_type;   // type of a top-level binding's value; null for a function
+  bool is_prelude = false;
+  std::string doc;
+  Span span;
+};
+
+// The names of a session: what has been defined so far. Redefinition replaces; replaced types stay
+// alive because values and other definitions may still use them.
+class Module {
+ public:
+  const Definition* find(std::string_view name) const;             // null if there is none
+  const TypeDef* find_type(std::string_view name) const;
+  const Constructor* find_constructor(std::string_view name) const;
+
+  void define(Definition definition);
+  void define(TypeDefRef type);  // and its constructors
+  void remove(std::string_view name);
+
+  // In order of definition.
+  std::vector<const Definition*> definitions() const;
+  std::vector<const TypeDef*> types() const;
+
+ private:
+  std::map<std::string, std::shared_ptr<Definition>, std::less<>> definitions_;
+  std::vector<std::shared_ptr<Definition>> order_;
+  std::vector<TypeDefRef> types_;  // all, also replaced ones
+  std::map<std::string, const TypeDef*, std::less<>> type_names_;
+  std::map<std::string, const Constructor*, std::less<>> constructors_;
+};
+
+// How a pass reaches the rest of the program. The session implements it; passes never see each other.
+class Program {
+ public:
+  virtual ~Program() = default;
+  // The specialised body (typed, ANF, derivatives expanded) of global `name` at the ground function
+  // type `type`. Throws Failure.
+  virtual Expr function(const std::string& name, const Type& type) = 0;
+  // Adds a function made by a pass (typed, ANF) and returns the unique global name it got. `recursive`
+  // bodies may be added under a name obtained from `reserve_name` first.
+  virtual std::string reserve_name(const std::string& hint) = 0;
+  virtual void add_function(const std::string& name, Expr function) = 0;
+  // Adds a data type made by a pass; gives it a unique name.
+  virtual const TypeDef* add_type(TypeDefRef type) = 0;
+};
+
+}  // namespace relay::lang

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/attrs.h"
+#include "lang/diagnostic.h"
+#include "lang/expr.h"
+#include "lang/type.h"
+
+// The operator record: everything the system knows about one operator, in one place. stdlib/ops fills
+// records in; type inference, evaluation, differentiation, fusion and documentation only read them.
+namespace relay::lang {
+
+enum class AttrKind : std::uint8_t { Bool, Int, Float, String, DType, IntList, IntOrIntList, Any };
+
+struct AttrSpec {
+  std::string name;
+  AttrKind kind;
+  std::optional<AttrValue> default_value;  // none: must be written
+  std::string doc;
+  bool nullable = false;                   // `None` is allowed
+};
+
+struct InputSpec {
+  std::string name;
+  std::string doc;
+};
+
+// --- Type rules ---
+
+// What a type rule may ask of whoever runs it: inference (types with unknowns) or the ground checker
+// (concrete types). Types returned have their unknowns replaced by what is known so far.
+class TypeSolver {
+ public:
+  virtual ~TypeSolver() = default;
+  virtual Type resolve(const Type& type) = 0;
+  // Make two things equal or throw Failure with the kind of mismatch. `?` dims match anything.
+  virtual void unify(const Type& a, const Type& b) = 0;
+  virtual void unify(const Shape& a, const Shape& b) = 0;
+  virtual void unify(const DTypeTerm& a, const DTypeTerm& b) = 0;
+  virtual void unify(const Dim& a, const Dim& b) = 0;
+  virtual Type fresh_type() = 0;
+  virtual Shape fresh_shape() = 0;
+  virtual Dim fresh_dim() = 0;
+  virtual DTypeTerm fresh_dtype() = 0;
+  // Says that `dtype` must be accepted by `operands`; checked at once when known, else kept as a constraint.
+  virtual void require(const DTypeTerm& dtype, PrimOperands operands) = 0;
+};
+
+enum class RuleOutcome : std::uint8_t {
+  Solved,  // result is determined; nothing more to check
+  Stuck,   // not enough is known yet: run again later (what has been unified so far stays)
+};
+
+// One application of an operator, as its type rule sees it.
+struct TypeCall {
+  TypeSolver& solver;
+  const OpDef& op;
+  std::vector<Type> args;   // resolved before each run
+  AttrsRef attrs;           // complete
+  Type result;              // an unknown, or what is known about the result
+  std::vector<Span> arg_spans;  // may be empty
+  Span span;
+
+  // Argument `i` as a tensor type; makes an unknown one into a tensor type of unknown shape and dtype.
+  // Throws TypeMismatch if it is something else.
+  Type tensor(std::size_t i);
+  const TensorType& tensor_node(std::size_t i);
+  void returns(const Type& type) { solver.unify(result, type); }
+  // Throws a diagnostic whose labels show each argument's type.
+  [[noreturn]] void fail(DiagnosticKind kind, std::string message) const;
+};
+using TypeRule = std::function<RuleOutcome(TypeCall&)>;
+
+// --- Definitions ---
+
+// One application with concrete shapes, as the definition sees it: arguments are typed variables
+// (or, for tuple inputs, typed variables of tuple type) whose tensor types have constant dims.
+struct DefinitionCall {
+  std::vector<Expr> args;
+  AttrsRef attrs;
+  Type result;
+  const TensorType& tensor(std::size_t i) const;  // type of args[i]
+};
+// An expression of the core over index notation and primitives, fully typed: a let block of
+// single-stage comprehensions. May call other operators.
+using OpDefinition = std::function<Expr(const DefinitionCall&)>;
+
+// --- Derivatives ---
+
+// One application as its gradient override sees it: all expressions are atoms (variables, constants).
+struct GradientCall {
+  std::vector<Expr> args;
+  AttrsRef attrs;
+  Expr out;   // the primal result
+  Expr dout;  // its adjoint, of the same type
+};
+// The adjoint of each argument; a null Expr is a symbolic zero. Not yet summed over broadcast axes:
+// use build::sum_to where an argument was broadcast. A tuple argument's adjoint is a tuple.
+using OpGradient = std::function<std::vector<Expr>(const GradientCall&)>;
+
+// What an operator does besides computing; the evaluator (interp/effects) performs it.
+enum class Effect : std::uint8_t { None, Print, Assert, LoadCsv };
+
+struct OpDef {
+  std::string name;     // dotted names allowed
+  std::string doc;      // first line is a summary
+  std::string example;  // light notation with `// expect:` lines; run by the tests
+  std::vector<InputSpec> inputs;
+  std::vector<AttrSpec> attrs = {};
+  int level = 1;        // Relay's support level; 0 for ours alone
+  TypeRule type_rule = {};
+  OpDefinition definition = {};   // empty only for effects
+  OpGradient gradient = {};       // override; empty: derived from the definition
+  bool differentiable = true;     // false: all adjoints are zero (comparisons, argmax, shape-only)
+  Effect effect = Effect::None;
+};
+
+// The process-wide table. stdlib::register_operators fills it once; read-only afterwards.
+class OpRegistry {
+ public:
+  static OpRegistry& instance();
+  void add(OpDef op);  // RELAY_CHECK: name not taken, doc and example not empty
+  const OpDef* find(std::string_view name) const;
+  const OpDef& get(std::string_view name) const;  // RELAY_CHECK
+  const std::vector<const OpDef*>& all() const;   // sorted by name
+};
+
+// Checks `given` against the record and returns all attributes in the record's order, defaults filled
+// in. Throws Failure (UnknownAttribute with did-you-mean, MissingAttribute, BadAttribute) at `span`.
+AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span);
+
+// The result type of a call whose argument types are ground. Throws Failure.
+Type ground_result_type(const OpDef& op, const std::vector<Type>& args, const AttrsRef& attrs,
+                        Span span = {}, const std::vector<Span>& arg_spans = {});
+
+// Closest names within a small edit distance, best first; for "did you mean".
+std::vector<std::string> closest_names(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace relay::lang

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lang/expr.h"
+
+// Walking expressions as the graphs they are: every node once, `let` chains in loops.
+namespace relay::lang {
+
+// Direct sub-expressions in evaluation order (a Let's are its value and its body).
+void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& visit);
+// Variables that `expr` itself binds (Let, Function, Match patterns, index binders).
+void for_each_binder(const Expr& expr, const std::function<void(const VariableRef&)>& visit);
+void for_each_variable(const PatternRef& pattern, const std::function<void(const VariableRef&)>& visit);
+
+// Post-order over the graph, each node once.
+void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& visit);
+
+// Rewrites bottom-up with a memo; unchanged nodes come back identical (same pointer).
+class Rewriter {
+ public:
+  virtual ~Rewriter() = default;
+  Expr rewrite(const Expr& expr);
+
+ protected:
+  // Called with a node whose children are already rewritten. Returns the node itself to keep it.
+  virtual Expr post(const Expr& expr) { return expr; }
+  // Called before children; a non-null result replaces the node without descending.
+  virtual Expr pre(const Expr&) { return nullptr; }
+  virtual Type rewrite_type(const Type& type) { return type; }
+  // Binders; default keeps them (or retypes them when rewrite_type changes their type).
+  virtual VariableRef rewrite_variable(const VariableRef& variable);
+
+ private:
+  Expr rebuild(const Expr& expr);
+  std::unordered_map<const ExprNode*, Expr> memo_;
+  std::unordered_map<const Variable*, VariableRef> variables_;
+  std::vector<Expr> keep_alive_;
+};
+
+// Variables used but not bound inside, in order of first use.
+std::vector<VariableRef> free_variables(const Expr& expr);
+
+// Capture is impossible: variables are identities. Each occurrence of a key becomes its value.
+using Substitution = std::unordered_map<const Variable*, Expr>;
+Expr substitute(const Expr& expr, const Substitution& substitution);
+
+// A copy with fresh Variable objects for everything bound inside (needed when code is duplicated).
+Expr rename_bound(const Expr& expr);
+
+// Replaces variables inside all types.
+Expr substitute_types(const Expr& expr, const TypeSubstitution& substitution);
+
+}  // namespace relay::lang

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lang/diagnostic.h"
+#include "lang/expr.h"
+#include "loops/loop_ir.h"
+
+namespace relay::loops {
+
+// What lowering knows of an argument: a tensor's layout at this call.
+struct Layout {
+  DType dtype;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;  // in elements
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+// A tensor made by the group: a result or a temporary between its kernels. Row-major.
+struct MadeTensor {
+  DType dtype;
+  std::vector<std::int64_t> shape;
+  bool is_temporary = false;
+};
+
+// One step of a group: run `kernel` with these buffers and sizes. Buffer numbers: 0..args-1 are the
+// group's leaf arguments in order (tuples flattened), then `made` in order.
+struct Launch {
+  Kernel kernel;
+  std::vector<std::int32_t> buffers;
+  std::vector<std::int64_t> sizes;     // values of the kernel's slots
+  std::int32_t initialise_from = -1;   // scatter: buffer to copy into the output first
+  std::int64_t cost = 0;               // estimated scalar operations of the whole launch
+};
+
+// A result leaf: a made tensor, or an argument returned as a view (reshape, transpose, slices of
+// contiguous data need no kernel).
+struct ResultLeaf {
+  std::int32_t buffer = -1;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;
+  std::int64_t offset = 0;
+};
+
+// A group lowered for given layouts.
+struct LoweredGroup {
+  std::vector<MadeTensor> made;
+  std::vector<Launch> launches;
+  std::vector<ResultLeaf> results;  // leaves of the result (tuples flattened)
+};
+
+// Lowers the body of `group` — a Function whose params are tensors, scalars or tuples of them and whose body is an ANF
+// block of operator calls with definitions, comprehensions, reductions, scatters, indexing, primitives, tuples and
+// projections — for arguments of the given layouts (leaves, tuples flattened). Operators are expanded into their
+// definitions at the concrete shapes; producers are inlined into consumers (elementwise, broadcast, injective into
+// everything; epilogues into reductions); what is used more than once and is not cheap is materialised.
+// Fails with a diagnostic when shapes disagree or a body is outside index notation (see is_lowerable).
+lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args);
+
+// Can this typed expression run as kernels: an operator call with a definition, or index notation whose bodies
+// consist of primitives, operator calls on scalars, indexing of variables, `let`, tuples of scalars and nested reductions.
+bool is_lowerable(const lang::Expr& expr);
+
+}  // namespace relay::loops

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lang/diagnostic.h"
+#include "lang/module.h"
+#include "lang/op.h"
+#include "lang/type.h"
+
+namespace relay::typecheck {
+
+// An operator's relation that generalisation left open: op(args) = result, over the scheme's variables.
+struct OpenRelation {
+  const lang::OpDef* op;
+  std::vector<lang::Type> args;
+  lang::AttrsRef attrs;
+  lang::Type result;
+};
+// A requirement on a dtype variable.
+struct DTypeRequirement {
+  lang::TypeVarRef var;
+  lang::PrimOperands operands;
+};
+// forall variables. relations and requirements => type
+struct Scheme {
+  std::vector<lang::TypeVarRef> variables;
+  std::vector<OpenRelation> relations;
+  std::vector<DTypeRequirement> requirements;
+  lang::Type type;
+};
+// `fn (Tensor[s, d]) -> Tensor[s, d]`, then ` where ...` for what is left open. Variables are named so that
+// they read well: types A, B, ..; dims n, m, ..; shapes s, t, ..; dtypes d, e, ...
+std::string to_string(const Scheme& scheme);
+
+// Inference over a module. Schemes of definitions are inferred when first asked for and cached; after a
+// redefinition call `forget`. Definitions that call each other are inferred together (one component at a time).
+class Checker {
+ public:
+  explicit Checker(const lang::Module& module);
+  ~Checker();
+
+  // The most general type of a global.
+  lang::Result<Scheme> scheme(const std::string& name);
+
+  // A closed expression: fully typed with ground types, literals settled (int32, float32 by default), every GlobalVar
+  // carrying the ground type of this use. Errors are at most one per cause.
+  lang::Result<lang::Expr> check(const lang::Expr& expr, const lang::Type& expected = nullptr);
+  // The type alone; may be polymorphic (a function value).
+  lang::Result<Scheme> type_of(const lang::Expr& expr);
+
+  // The body of global `name` at ground function type `type` as a typed Function. Quantified dims of the definition stay
+  // symbolic (rigid variables); everything else is ground.
+  lang::Result<lang::Expr> specialise(const std::string& name, const lang::Type& type);
+  // Key under which specialisations of `name` at `type` may be shared.
+  lang::Result<std::string> specialisation_key(const std::string& name, const lang::Type& type);
+
+  // `name` has changed: drops its scheme and those that depend on it.
+  void forget(const std::string& name);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace relay::typecheck
