@@ -29,9 +29,13 @@ class Host {
  public:
   virtual ~Host() = default;
   // The specialised, optimised, ANF body of a global at a ground function type (a Function). Called once per use site.
-  virtual lang::Result<lang::Expr> function(const std::string& name, const lang::Type& type) = 0;
+  virtual lang::Result<lang::Expr> prepared(const std::string& name, const lang::Type& type) = 0;
   // The value of a top-level binding.
   virtual lang::Result<lang::Value> global_value(const std::string& name) = 0;
+  // Is this global a top-level binding (a value) and not a function?
+  virtual bool is_binding(const std::string& name) = 0;
+  // Where a data file named in the program is: as given, or beside the program's file.
+  virtual std::string find_file(const std::string& path) = 0;
   // Where `print` goes.
   virtual void write(std::string_view text) = 0;
   // The kernel compiler, loaded on first request; null if there is none (then lanes run everything).
@@ -47,6 +51,10 @@ class Evaluator {
   // Evaluates a closed typed ANF expression. Runs on a reserved stack of its own, so recursion depth is bounded by
   // memory; tail calls take no stack. Fails with a run-time diagnostic (with the place), or Interrupted.
   lang::Result<lang::Value> evaluate(const lang::Expr& expr);
+  // The two halves of evaluate, for running the same code several times.
+  using Prepared = std::shared_ptr<const void>;
+  Prepared prepare(const lang::Expr& expr);
+  lang::Result<lang::Value> run(const Prepared& prepared);
   // Calls a function value.
   lang::Result<lang::Value> call(const lang::Value& function, std::vector<lang::Value> args);
 

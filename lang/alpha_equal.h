@@ -11,7 +11,7 @@ namespace relay::lang {
 // Free variables are equal by identity, or, with `map_free`, by a consistent renaming.
 bool alpha_equal(const Expr& a, const Expr& b, bool map_free = false);
 
-// Equal expressions (in the sense above, sharing ignored) have equal hashes.
+// Equal expressions (in the sense above without `map_free`, sharing ignored) have equal hashes.
 std::size_t structural_hash(const Expr& expr);
 
 }  // namespace relay::lang

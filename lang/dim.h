@@ -60,6 +60,7 @@ class Dim {
   std::string to_string() const;
 
  private:
+  static Dim make_division(Dim numerator, Dim denominator);
   std::int64_t constant_ = 0;
   bool any_ = false;
   std::vector<Term> terms_;  // sorted, no zero coefficients

@@ -74,6 +74,10 @@ class Program {
   // The specialised body (typed, ANF, derivatives expanded) of global `name` at the ground function
   // type `type`. Throws Failure.
   virtual Expr function(const std::string& name, const Type& type) = 0;
+  // Is `name` a function (and not a top-level binding of a value)?
+  virtual bool is_function(const std::string& name) = 0;
+  // A typed ANF function with small known calls inlined and what that leaves behind tidied up.
+  virtual Expr inlined(const Expr& function) = 0;
   // Adds a function made by a pass (typed, ANF) and returns the unique global name it got. `recursive`
   // bodies may be added under a name obtained from `reserve_name` first.
   virtual std::string reserve_name(const std::string& hint) = 0;

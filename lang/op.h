@@ -132,6 +132,10 @@ class OpRegistry {
   const std::vector<const OpDef*>& all() const;   // sorted by name
 };
 
+// `value` as an attribute of that kind: an integer where a float is wanted becomes a float, a string that
+// names a dtype becomes the dtype. Nothing when it does not fit; `None` fits nothing.
+std::optional<AttrValue> coerce_attr(AttrKind kind, const AttrValue& value);
+
 // Checks `given` against the record and returns all attributes in the record's order, defaults filled
 // in. Throws Failure (UnknownAttribute with did-you-mean, MissingAttribute, BadAttribute) at `span`.
 AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span);

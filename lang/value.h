@@ -146,6 +146,11 @@ class ReferenceCell final : public Counted {
 // A function value; each tier derives its own.
 class ClosureCell : public Counted {};
 
+inline TupleCell& Value::as_tuple() const { return *static_cast<TupleCell*>(object()); }
+inline AdtCell& Value::as_adt() const { return *static_cast<AdtCell*>(object()); }
+inline ReferenceCell& Value::as_reference() const { return *static_cast<ReferenceCell*>(object()); }
+inline ClosureCell& Value::as_closure() const { return *static_cast<ClosureCell*>(object()); }
+
 // The ground type of a value that holds no function, reference or empty polymorphic constructor:
 // enough to type a top-level binding together with its static type. Null where it cannot be told.
 Type type_of_tensor(const Tensor& tensor);

@@ -39,6 +39,7 @@ class Rewriter {
   std::unordered_map<const ExprNode*, Expr> memo_;
   std::unordered_map<const Variable*, VariableRef> variables_;
   std::vector<Expr> keep_alive_;
+  std::vector<VariableRef> keep_alive_variables_;
 };
 
 // Variables used but not bound inside, in order of first use.

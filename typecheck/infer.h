@@ -32,7 +32,8 @@ struct Scheme {
   lang::Type type;
 };
 // `fn (Tensor[s, d]) -> Tensor[s, d]`, then ` where ...` for what is left open. Variables are named so that
-// they read well: types A, B, ..; dims n, m, ..; shapes s, t, ..; dtypes d, e, ...
+// they read well: types A, B, ..; dims n, m, ..; shapes s, t, ..; dtypes d, e, ... That a dtype must be numeric is
+// so common that it is not said.
 std::string to_string(const Scheme& scheme);
 
 // Inference over a module. Schemes of definitions are inferred when first asked for and cached; after a
@@ -60,8 +61,12 @@ class Checker {
   // `name` has changed: drops its scheme and those that depend on it.
   void forget(const std::string& name);
 
- private:
+  // What is suspicious but no error (clauses that no value reaches), since the last call.
+  std::vector<lang::Diagnostic> take_warnings();
+
   struct Impl;
+
+ private:
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,234 @@
+#include "ad/block.h"
+
+#include <fmt/format.h>
+
+#include "ad/pairs.h"
+#include "ad/transpose.h"
+#include "lang/build.h"
+#include "lang/diagnostic.h"
+#include "lang/op.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Binding;
+using lang::DiagnosticKind;
+using lang::Expr;
+using lang::ExprKind;
+using lang::Type;
+using lang::VariableRef;
+namespace build = lang::build;
+
+namespace {
+
+bool is_unit(const Type& type) {
+  const auto* tuple = as<lang::TupleType>(type);
+  return tuple && tuple->fields.empty();
+}
+
+}  // namespace
+
+Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
+  Type tangent = tangent_type(expr->type);
+  if (!tangent) {
+    lang::fail(DiagnosticKind::Unsupported,
+               fmt::format("not supported: differentiation through a value of type `{}`", lang::to_string(expr->type)), span);
+  }
+  return tangent;
+}
+
+void BlockReverse::forward(const std::vector<Binding>& bindings) {
+  for (const Binding& binding : bindings) forward_binding(binding);
+}
+
+Expr BlockReverse::forward_value(const std::string& name, const Expr& value) {
+  if (build::is_atom(value)) return value;
+  VariableRef variable = lang::make_variable(name, value->type, value->span);
+  forward_binding({variable, value, value->span});
+  return lang::make_var(variable);
+}
+
+void BlockReverse::forward_binding(const Binding& binding) {
+  const Expr& value = binding.value;
+  if (value->kind == ExprKind::Function) functions_[binding.variable.get()] = value;
+  if (const auto* call = as<lang::Call>(value)) {
+    if (const auto* op = as<lang::Operator>(call->callee)) return forward_operator(binding, *call, *op->op);
+    const Type tangent = tangent_type(value->type);  // null: a type we cannot pass through; reported if it matters
+    const auto* global = as<lang::GlobalVar>(call->callee);
+    const auto* var = as<lang::Var>(call->callee);
+    Pair pair;
+    std::vector<Expr> args = call->args;
+    if (!tangent || is_unit(tangent) || call->callee->kind == ExprKind::ConstructorRef) {
+      primal_.push_back(binding);
+      return;
+    }
+    if (global && program_.is_function(global->name)) {
+      pair = pairs_.of_global(global->name, call->callee->type);
+    } else if (var && functions_.count(var->variable.get())) {
+      // A local function: its captures become leading parameters.
+      const Expr& literal = functions_.at(var->variable.get());
+      std::vector<VariableRef> captures;
+      for (const auto& free : lang::free_variables(literal)) {
+        if (!(free == var->variable)) captures.push_back(free);
+      }
+      const auto& fn = lang::cast<lang::Function>(literal);
+      std::vector<VariableRef> params = captures;
+      params.insert(params.end(), fn.params.begin(), fn.params.end());
+      const Expr lifted = lang::rename_bound(lang::make_function(params, fn.result, fn.body, {}, nullptr, literal->span));
+      pair = pairs_.of_literal(var->variable->name, lifted, var->variable);
+      std::vector<Expr> all;
+      for (const auto& capture : captures) all.push_back(lang::make_var(capture));
+      all.insert(all.end(), args.begin(), args.end());
+      args = std::move(all);
+    } else {
+      lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through a call of a function that is only known at run time", value->span);
+    }
+    const auto* forward_type = as<lang::FunctionType>(pair.forward_type);
+    VariableRef both = lang::make_variable(binding.variable->name + "_both", forward_type->result);
+    VariableRef residual = lang::make_variable(binding.variable->name + "_residual", as<lang::TupleType>(forward_type->result)->fields[1]);
+    primal_.push_back({both, lang::make_call(lang::make_global_var(pair.forward, value->span, pair.forward_type), args, nullptr, value->span, forward_type->result), value->span});
+    primal_.push_back({residual, build::project(lang::make_var(both), 1)});
+    primal_.push_back({binding.variable, build::project(lang::make_var(both), 0), value->span});
+    pair_calls_[binding.variable.get()] = {pair.backward, residual, std::move(args), pair.backward_type};
+    return;
+  }
+  if (value->kind == ExprKind::If || value->kind == ExprKind::Match) {
+    const Type tangent = tangent_of(value, value->span);
+    if (is_unit(tangent)) {
+      primal_.push_back(binding);
+      return;
+    }
+    // A branch in the middle: a function of its free variables, called on the spot.
+    std::vector<VariableRef> params = lang::free_variables(value);
+    std::vector<Expr> args;
+    for (const auto& param : params) args.push_back(lang::make_var(param));
+    const Expr lifted = lang::make_function(params, value->type, value, {}, nullptr, value->span);
+    VariableRef function = lang::make_variable("branch", lifted->type, value->span);
+    functions_[function.get()] = lang::rename_bound(lifted);
+    forward_binding({binding.variable, lang::make_call(lang::make_var(function), args, nullptr, value->span, value->type), binding.span});
+    return;
+  }
+  primal_.push_back(binding);
+}
+
+void BlockReverse::forward_operator(const Binding& binding, const lang::Call& call, const lang::OpDef& op) {
+  const bool has_rule = op.gradient || !op.differentiable || op.effect != lang::Effect::None || !op.definition;
+  const Type tangent = tangent_type(binding.value->type);
+  if (has_rule || !tangent || is_unit(tangent)) {
+    primal_.push_back(binding);
+    return;
+  }
+  const Expr expanded = op.definition({call.args, call.attrs, binding.value->type});
+  lang::Block block = lang::open_block(expanded);
+  for (const Binding& inner : block.bindings) forward_binding(inner);
+  if (build::is_atom(block.result)) {
+    // An alias: a one-field tuple keeps the variable and its adjoint apart from the atom's.
+    VariableRef alias = lang::make_variable("alias", lang::tuple_type({block.result->type}));
+    primal_.push_back({alias, build::tuple({block.result})});
+    primal_.push_back({binding.variable, build::project(lang::make_var(alias), 0), binding.span});
+    return;
+  }
+  forward_binding({binding.variable, block.result, binding.span});
+}
+
+void BlockReverse::seed(const Expr& atom, const Expr& adjoint) { accumulate(atom, adjoint); }
+
+void BlockReverse::accumulate(const Expr& atom, const Expr& contribution) {
+  if (!contribution) return;
+  const auto* var = as<lang::Var>(atom);
+  if (!var) return;  // constants
+  const Type tangent = tangent_of(atom, atom->span);
+  if (is_unit(tangent)) return;
+  adjoints_[var->variable.get()].add(backward_.emit(var->variable->name + "_adj", contribution), tangent, backward_);
+}
+
+void BlockReverse::reverse() {
+  for (std::size_t i = primal_.size(); i-- > 0;) reverse_binding(primal_[i]);
+}
+
+void BlockReverse::reverse_binding(const Binding& binding) {
+  const auto found = adjoints_.find(binding.variable.get());
+  if (found == adjoints_.end() || found->second.is_zero()) return;
+  const Expr primal = lang::make_var(binding.variable);
+  const Type tangent = tangent_of(primal, binding.span);
+  const Expr& value = binding.value;
+  switch (value->kind) {
+    case ExprKind::Tuple: {
+      const auto& tuple = lang::cast<lang::Tuple>(value);
+      for (std::uint32_t i = 0; i < tuple.fields.size(); ++i) {
+        accumulate(tuple.fields[i], found->second.field(i, tangent, backward_));
+      }
+      return;
+    }
+    case ExprKind::Projection: {
+      const auto& projection = lang::cast<lang::Projection>(value);
+      if (pair_calls_.count(binding.variable.get())) break;
+      const auto* var = as<lang::Var>(projection.tuple);
+      if (!var) return;
+      const Type tuple_tangent = tangent_of(projection.tuple, binding.span);
+      const Expr adjoint = found->second.value(tangent, primal, backward_);
+      adjoints_[var->variable.get()].add_field(projection.index, adjoint, tuple_tangent, backward_);
+      return;
+    }
+    case ExprKind::Call:
+      reverse_call(binding, lang::cast<lang::Call>(value), found->second.value(tangent, primal, backward_));
+      return;
+    case ExprKind::Var: accumulate(value, found->second.value(tangent, primal, backward_)); return;
+    case ExprKind::Primitive:
+    case ExprKind::Index:
+    case ExprKind::Comprehension:
+    case ExprKind::Reduction:
+    case ExprKind::ScatterReduce: {
+      const Expr adjoint = found->second.value(tangent, primal, backward_);
+      for (const auto& [variable, contribution] : transpose(value, adjoint)) {
+        accumulate(lang::make_var(variable), contribution);
+      }
+      return;
+    }
+    case ExprKind::RefCreate:
+    case ExprKind::RefRead:
+    case ExprKind::RefWrite:
+      lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through references", value->span);
+    case ExprKind::Constant: return;
+    default: break;
+  }
+  const auto pair = pair_calls_.find(binding.variable.get());
+  RELAY_CHECK(pair != pair_calls_.end(), fmt::format("no rule for a binding of kind {}", name_of(value->kind)));
+  const PairCall& call = pair->second;
+  const Expr adjoint = found->second.value(tangent, primal, backward_);
+  const auto* type = as<lang::FunctionType>(call.backward_type);
+  const Expr result = backward_.emit(
+      "adjoints", lang::make_call(lang::make_global_var(call.backward_name, binding.span, call.backward_type),
+                                  {lang::make_var(call.residual), adjoint}, nullptr, binding.span, type->result));
+  for (std::uint32_t i = 0; i < call.args.size(); ++i) {
+    if (is_unit(as<lang::TupleType>(type->result)->fields[i])) continue;
+    accumulate(call.args[i], build::project(result, i));
+  }
+}
+
+void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call, const Expr& adjoint) {
+  const auto* op = as<lang::Operator>(call.callee);
+  if (!op) {
+    lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through data types", binding.span);
+  }
+  if (!op->op->differentiable) return;
+  if (!op->op->gradient) {
+    lang::fail(DiagnosticKind::NotDifferentiable, fmt::format("operator `{}` has no derivative", op->op->name), binding.span);
+  }
+  const auto adjoints = op->op->gradient({call.args, call.attrs, lang::make_var(binding.variable), adjoint});
+  for (std::size_t i = 0; i < adjoints.size() && i < call.args.size(); ++i) accumulate(call.args[i], adjoints[i]);
+}
+
+bool BlockReverse::has_adjoint(const VariableRef& variable) const {
+  const auto found = adjoints_.find(variable.get());
+  return found != adjoints_.end() && !found->second.is_zero();
+}
+
+Expr BlockReverse::adjoint_of(const VariableRef& variable) {
+  const Expr primal = lang::make_var(variable);
+  const Type tangent = tangent_of(primal, variable->span);
+  return adjoints_[variable.get()].value(tangent, primal, backward_);
+}
+
+}  // namespace relay::ad

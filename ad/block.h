@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ad/adjoint.h"
+#include "lang/expr.h"
+#include "lang/module.h"
+
+namespace relay::ad {
+
+class Pairs;
+
+// Reverse mode over straight-line code. The primal bindings are copied (calls of functions with control flow become calls
+// of their forward halves, operators without a rule of their own are expanded into their definitions); `reverse` then
+// walks them backwards. Adjoints of what is bound outside (parameters, captures) are read with `adjoint_of`.
+class BlockReverse {
+ public:
+  BlockReverse(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
+
+  // Appends primal bindings. May be called several times (a path through branches).
+  void forward(const std::vector<lang::Binding>& bindings);
+  // One more value of the primal code; returns its atom.
+  lang::Expr forward_value(const std::string& name, const lang::Expr& value);
+  const std::vector<lang::Binding>& primal() const { return primal_; }
+
+  // Seeds the adjoint of an atom.
+  void seed(const lang::Expr& atom, const lang::Expr& adjoint);
+  // Walks all primal bindings backwards; the code goes to `backward`.
+  void reverse();
+  // After reverse(): the adjoint of a variable from outside, of its tangent type.
+  lang::Expr adjoint_of(const lang::VariableRef& variable);
+  bool has_adjoint(const lang::VariableRef& variable) const;
+  Emitter& backward() { return backward_; }
+
+ private:
+  void forward_binding(const lang::Binding& binding);
+  void forward_operator(const lang::Binding& binding, const lang::Call& call, const lang::OpDef& op);
+  void reverse_binding(const lang::Binding& binding);
+  void reverse_call(const lang::Binding& binding, const lang::Call& call, const lang::Expr& adjoint);
+  void accumulate(const lang::Expr& atom, const lang::Expr& contribution);
+  lang::Type tangent_of(const lang::Expr& expr, lang::Span span) const;
+
+  lang::Program& program_;
+  Pairs& pairs_;
+  std::vector<lang::Binding> primal_;
+  Emitter backward_;
+  std::unordered_map<const lang::Variable*, Adjoint> adjoints_;
+  std::unordered_map<const lang::Variable*, lang::Expr> functions_;  // let-bound function literals
+  // Calls of functions with control flow: the variable that holds (result, residual), by the result's variable.
+  struct PairCall {
+    std::string backward_name;
+    lang::VariableRef residual;
+    std::vector<lang::Expr> args;
+    lang::Type backward_type;
+  };
+  std::unordered_map<const lang::Variable*, PairCall> pair_calls_;
+};
+
+}  // namespace relay::ad

@@ -1,0 +1,366 @@
+#include "ad/pairs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "ad/block.h"
+#include "lang/build.h"
+#include "lang/diagnostic.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Binding;
+using lang::DiagnosticKind;
+using lang::Expr;
+using lang::ExprKind;
+using lang::Type;
+using lang::VariableRef;
+namespace build = lang::build;
+
+namespace {
+
+// () where there is no tangent: an adjoint that wants to flow into such a value is reported where it does.
+Type tangent_or_unit(const Type& type) {
+  Type tangent = tangent_type(type);
+  return tangent ? tangent : lang::unit_type();
+}
+
+bool is_unit(const Type& type) {
+  const auto* tuple = as<lang::TupleType>(type);
+  return tuple && tuple->fields.empty();
+}
+
+const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name, std::vector<Type> fields) {
+  lang::Constructor constructor;
+  constructor.name = std::move(name);
+  constructor.tag = static_cast<std::uint32_t>(def.constructors.size());
+  constructor.fields = std::move(fields);
+  constructor.owner = &def;
+  def.constructors.push_back(std::move(constructor));
+  return &def.constructors.back();
+}
+
+Expr construct(const lang::Constructor* constructor, std::vector<Expr> fields, const Type& type) {
+  if (fields.empty()) return lang::make_constructor_ref(constructor, {}, type);
+  std::vector<Type> types;
+  for (const auto& field : fields) types.push_back(field->type);
+  return lang::make_call(lang::make_constructor_ref(constructor, {}, lang::function_type(types, type)), std::move(fields), nullptr, {}, type);
+}
+
+Expr call_global(const std::string& name, const Type& type, std::vector<Expr> args) {
+  return lang::make_call(lang::make_global_var(name, {}, type), std::move(args), nullptr, {}, as<lang::FunctionType>(type)->result);
+}
+
+// Derives both halves of one function.
+class Deriver {
+ public:
+  Deriver(lang::Program& program, Pairs& pairs, std::string name, Type type, const Pair& pair, lang::TypeDefRef residual)
+      : program_(program), pairs_(pairs), name_(std::move(name)), type_(std::move(type)), pair_(pair), residual_(std::move(residual)) {}
+
+  void define(const lang::Function& fn) {
+    fn_ = &fn;
+    residual_type_ = lang::adt_type(residual_.get());
+    for (const auto& param : fn.params) tangents_.push_back(tangent_or_unit(param->type));
+    adjoints_type_ = lang::tuple_type(tangents_);
+    has_loop_ = has_tail_self_call(fn.body);
+    if (has_loop_) prepare_loop();
+    BlockReverse path(program_, pairs_);
+    const Expr body = forward_tail(fn.body, path);
+    if (!has_loop_) {
+      add(pair_.forward, fn.params, body);
+    } else {
+      std::vector<VariableRef> params = fn.params;
+      params.push_back(tape_);
+      add(loop_name_, params, body);
+      add_entry();
+      add_unwind();
+    }
+    add_backward();
+  }
+
+ private:
+  // --- shape of the function ---
+
+  bool is_self_call(const Expr& expr) const {
+    const auto* call = as<lang::Call>(expr);
+    const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
+    return global && global->name == name_ && lang::equal(global->type, type_);
+  }
+
+  bool has_tail_self_call(const Expr& expr) const {
+    const Expr result = lang::open_block(expr).result;
+    if (is_self_call(result)) return true;
+    if (const auto* branch = as<lang::If>(result)) return has_tail_self_call(branch->then_branch) || has_tail_self_call(branch->else_branch);
+    if (const auto* match = as<lang::Match>(result)) {
+      for (const auto& clause : match->clauses) {
+        if (has_tail_self_call(clause.body)) return true;
+      }
+    }
+    return false;
+  }
+
+  void prepare_loop() {
+    tape_def_ = lang::TypeDefRef(new lang::TypeDef);
+    tape_def_->name = program_.reserve_name(name_ + "_Tape");
+    tape_type_ = lang::adt_type(program_.add_type(tape_def_));
+    start_ = add_constructor(*tape_def_, tape_def_->name + "_Start", {});
+    tape_ = lang::make_variable("tape", tape_type_);
+    loop_name_ = program_.reserve_name(name_ + "_taping");
+    unwind_name_ = program_.reserve_name(name_ + "_unwind");
+    const auto* forward = as<lang::FunctionType>(pair_.forward_type);
+    std::vector<Type> params = forward->params;
+    params.push_back(tape_type_);
+    loop_type_ = lang::function_type(std::move(params), forward->result);
+    unwind_type_ = lang::function_type({tape_type_, adjoints_type_}, adjoints_type_);
+  }
+
+  // --- forward half, leaf by leaf ---
+
+  Expr forward_tail(const Expr& expr, BlockReverse& path) {
+    const lang::Block block = lang::open_block(expr);
+    const std::size_t before = path.primal().size();
+    path.forward(block.bindings);
+    return forward_result(block.result, path, before);
+  }
+
+  // The bindings added to the path since `before`, then `result`.
+  static Expr close(const BlockReverse& path, std::size_t before, Expr result) {
+    std::vector<Binding> bindings(path.primal().begin() + static_cast<std::ptrdiff_t>(before), path.primal().end());
+    return lang::close_block({std::move(bindings), std::move(result)});
+  }
+
+  Expr forward_result(const Expr& result, BlockReverse& path, std::size_t before) {
+    const Type both = as<lang::FunctionType>(pair_.forward_type)->result;
+    if (const auto* branch = as<lang::If>(result)) {
+      BlockReverse then_path = path, else_path = path;
+      Expr then_code = forward_tail(branch->then_branch, then_path);
+      Expr else_code = forward_tail(branch->else_branch, else_path);
+      return close(path, before, lang::make_if(branch->condition, std::move(then_code), std::move(else_code), result->span, both));
+    }
+    if (const auto* match = as<lang::Match>(result)) {
+      if (const Type tangent = tangent_type(match->scrutinee->type); !tangent || !is_unit(tangent)) {
+        lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: differentiation through `match` on a value of type `{}`", lang::to_string(match->scrutinee->type)), result->span);
+      }
+      std::vector<lang::Clause> clauses;
+      for (const auto& clause : match->clauses) {
+        BlockReverse clause_path = path;
+        clauses.push_back({clause.pattern, forward_tail(clause.body, clause_path)});
+      }
+      return close(path, before, lang::make_match(match->scrutinee, std::move(clauses), match->is_complete, result->span, both));
+    }
+    if (has_loop_ && is_self_call(result)) {
+      std::vector<Expr> args = lang::cast<lang::Call>(result).args;
+      args.push_back(step_leaf(lang::cast<lang::Call>(result), path));
+      return close(path, before, call_global(loop_name_, loop_type_, std::move(args)));
+    }
+    const Expr value = path.forward_value("value", result);
+    const Expr saved = base_leaf(value, path);
+    return close(path, before, build::tuple({value, saved}));
+  }
+
+  // Backward code of a path whose seeds are set: the block, and what it reads of the primal.
+  struct Backward {
+    Expr block;
+    std::vector<VariableRef> saved;
+  };
+
+  Backward backward_of(BlockReverse& path, const std::vector<VariableRef>& own, const std::function<Expr(Expr)>& finish) {
+    path.reverse();
+    std::vector<Expr> adjoints;
+    for (std::size_t i = 0; i < tangents_.size(); ++i) {
+      adjoints.push_back(is_unit(tangents_[i]) ? build::tuple({}) : path.adjoint_of(fn_->params[i]));
+    }
+    Expr result = finish(build::tuple(std::move(adjoints)));
+    Backward backward{lang::close_block({path.backward().take(), std::move(result)}), {}};
+    for (const auto& variable : lang::free_variables(backward.block)) {
+      if (std::find(own.begin(), own.end(), variable) == own.end()) backward.saved.push_back(variable);
+    }
+    return backward;
+  }
+
+  static lang::Clause clause_of(const lang::Constructor* constructor, const Backward& backward, const VariableRef& rest) {
+    std::vector<lang::PatternRef> fields;
+    lang::Substitution renamed;
+    for (const auto& variable : backward.saved) {
+      VariableRef fresh = lang::make_variable(variable->name, variable->type);
+      renamed[variable.get()] = lang::make_var(fresh);
+      fields.push_back(lang::variable_pattern(fresh));
+    }
+    if (rest) fields.push_back(lang::variable_pattern(rest));
+    return {lang::constructor_pattern(constructor, std::move(fields)), lang::rename_bound(lang::substitute(backward.block, renamed))};
+  }
+
+  static std::vector<Type> types_of(const std::vector<VariableRef>& variables) {
+    std::vector<Type> types;
+    for (const auto& variable : variables) types.push_back(variable->type);
+    return types;
+  }
+  static std::vector<Expr> uses_of(const std::vector<VariableRef>& variables) {
+    std::vector<Expr> uses;
+    for (const auto& variable : variables) uses.push_back(lang::make_var(variable));
+    return uses;
+  }
+
+  // A leaf that yields a result. Returns the residual of the forward half.
+  Expr base_leaf(const Expr& value, const BlockReverse& path) {
+    BlockReverse leaf = path;
+    const VariableRef adjoint = lang::make_variable("adjoint", tangent_or_unit(value->type));
+    leaf.seed(value, lang::make_var(adjoint));
+    const VariableRef rest = has_loop_ ? lang::make_variable("tape", tape_type_) : VariableRef();
+    std::vector<VariableRef> own = {adjoint};
+    if (rest) own.push_back(rest);
+    Backward backward = backward_of(leaf, own, [&](Expr adjoints) {
+      return rest ? call_global(unwind_name_, unwind_type_, {lang::make_var(rest), std::move(adjoints)}) : adjoints;
+    });
+    std::vector<Type> types = types_of(backward.saved);
+    std::vector<Expr> fields = uses_of(backward.saved);
+    if (rest) {
+      types.push_back(tape_type_);
+      fields.push_back(lang::make_var(tape_));
+    }
+    const auto* constructor = add_constructor(*residual_, fmt::format("{}_{}", residual_->name, residual_->constructors.size()), types);
+    // The clauses of one `match` share the name of the incoming adjoint.
+    backward.block = lang::substitute(backward.block, {{adjoint.get(), lang::make_var(incoming(adjoint->type))}});
+    base_clauses_.push_back(clause_of(constructor, backward, rest));
+    return construct(constructor, std::move(fields), residual_type_);
+  }
+
+  const VariableRef& incoming(const Type& type) {
+    if (!incoming_) incoming_ = lang::make_variable("adjoint", type);
+    return incoming_;
+  }
+
+  // A leaf that goes round the loop. Returns the tape with this step on top.
+  Expr step_leaf(const lang::Call& call, const BlockReverse& path) {
+    BlockReverse leaf = path;
+    if (!adjoints_) adjoints_ = lang::make_variable("adjoints", adjoints_type_);
+    for (std::size_t i = 0; i < tangents_.size(); ++i) {
+      if (!is_unit(tangents_[i])) leaf.seed(call.args[i], build::project(lang::make_var(adjoints_), static_cast<std::uint32_t>(i)));
+    }
+    const VariableRef rest = lang::make_variable("tape", tape_type_);
+    Backward backward = backward_of(leaf, {adjoints_, rest}, [&](Expr adjoints) {
+      return call_global(unwind_name_, unwind_type_, {lang::make_var(rest), std::move(adjoints)});
+    });
+    std::vector<Type> types = types_of(backward.saved);
+    types.push_back(tape_type_);
+    std::vector<Expr> fields = uses_of(backward.saved);
+    fields.push_back(lang::make_var(tape_));
+    const auto* constructor = add_constructor(*tape_def_, fmt::format("{}_Step{}", tape_def_->name, tape_def_->constructors.size()), types);
+    step_clauses_.push_back(clause_of(constructor, backward, rest));
+    return construct(constructor, std::move(fields), tape_type_);
+  }
+
+  // --- the functions ---
+
+  void add(const std::string& name, const std::vector<VariableRef>& params, const Expr& body) {
+    program_.add_function(name, lang::rename_bound(lang::make_function(params, body->type, body)));
+  }
+
+  void add_entry() {
+    std::vector<VariableRef> params;
+    for (const auto& param : fn_->params) params.push_back(lang::make_variable(param->name, param->type));
+    std::vector<Expr> args = uses_of(params);
+    args.push_back(construct(start_, {}, tape_type_));
+    add(pair_.forward, params, call_global(loop_name_, loop_type_, std::move(args)));
+  }
+
+  void add_unwind() {
+    const VariableRef tape = lang::make_variable("tape", tape_type_);
+    if (!adjoints_) adjoints_ = lang::make_variable("adjoints", adjoints_type_);
+    std::vector<lang::Clause> clauses = step_clauses_;
+    clauses.push_back({lang::constructor_pattern(start_, {}), lang::make_var(adjoints_)});
+    add(unwind_name_, {tape, adjoints_}, lang::make_match(lang::make_var(tape), std::move(clauses), true, {}, adjoints_type_));
+  }
+
+  void add_backward() {
+    const auto* type = as<lang::FunctionType>(pair_.backward_type);
+    const VariableRef residual = lang::make_variable("residual", residual_type_);
+    add(pair_.backward, {residual, incoming(type->params[1])},
+        lang::make_match(lang::make_var(residual), base_clauses_, true, {}, adjoints_type_));
+  }
+
+  lang::Program& program_;
+  Pairs& pairs_;
+  std::string name_;
+  Type type_;
+  const Pair& pair_;
+  lang::TypeDefRef residual_;
+  const lang::Function* fn_ = nullptr;
+  Type residual_type_, adjoints_type_;
+  std::vector<Type> tangents_;
+  std::vector<lang::Clause> base_clauses_;
+  VariableRef incoming_;
+  // loops
+  bool has_loop_ = false;
+  lang::TypeDefRef tape_def_;
+  Type tape_type_, loop_type_, unwind_type_;
+  const lang::Constructor* start_ = nullptr;
+  VariableRef tape_, adjoints_;
+  std::string loop_name_, unwind_name_;
+  std::vector<lang::Clause> step_clauses_;
+};
+
+}  // namespace
+
+const Pair& Pairs::of_global(const std::string& name, const Type& type) {
+  const std::string key = name + " : " + lang::to_string(type);
+  if (const auto found = globals_.find(key); found != globals_.end()) return found->second;
+  const auto* fn_type = as<lang::FunctionType>(type);
+  lang::TypeDefRef residual(new lang::TypeDef);
+  residual->name = program_.reserve_name(name + "_Residual");
+  const Type residual_type = lang::adt_type(program_.add_type(residual));
+  std::vector<Type> tangents;
+  for (const auto& param : fn_type->params) tangents.push_back(tangent_or_unit(param));
+  Pair pair;
+  pair.forward = program_.reserve_name(name + "_forward");
+  pair.backward = program_.reserve_name(name + "_backward");
+  pair.forward_type = lang::function_type(fn_type->params, lang::tuple_type({fn_type->result, residual_type}));
+  pair.backward_type = lang::function_type({residual_type, tangent_or_unit(fn_type->result)}, lang::tuple_type(tangents));
+  const Pair& known = globals_.emplace(key, std::move(pair)).first->second;  // before the body: it may call itself
+  const Expr function = lang::rename_bound(program_.inlined(program_.function(name, type)));
+  RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
+  Deriver(program_, *this, name, type, known, residual).define(lang::cast<lang::Function>(function));
+  return known;
+}
+
+Pair Pairs::of_literal(const std::string& hint, const Expr& function, const VariableRef& self) {
+  const auto& fn = lang::cast<lang::Function>(function);
+  const std::string name = program_.reserve_name(hint.empty() ? "fn" : hint);
+  // Calls of itself: the leading parameters are the captures, passed along unchanged.
+  class SelfCalls final : public lang::Rewriter {
+   public:
+    SelfCalls(const lang::Function& fn, const VariableRef& self, Expr target) : fn_(fn), self_(self), target_(std::move(target)) {}
+
+   protected:
+    Expr post(const Expr& expr) override {
+      const auto* call = as<lang::Call>(expr);
+      const auto* var = call ? as<lang::Var>(call->callee) : nullptr;
+      if (!var || !(var->variable == self_)) return expr;
+      std::vector<Expr> args;
+      for (std::size_t i = 0; i + call->args.size() < fn_.params.size(); ++i) args.push_back(lang::make_var(fn_.params[i]));
+      args.insert(args.end(), call->args.begin(), call->args.end());
+      return lang::make_call(target_, std::move(args), nullptr, expr->span, expr->type);
+    }
+
+   private:
+    const lang::Function& fn_;
+    const VariableRef& self_;
+    Expr target_;
+  };
+  std::vector<Type> params;
+  for (const auto& param : fn.params) params.push_back(param->type);
+  const Type type = lang::function_type(std::move(params), fn.body->type);
+  const Expr target = lang::make_global_var(name, function->span, type);
+  const Expr closed = self ? SelfCalls(fn, self, target).rewrite(function) : function;
+  if (const auto free = lang::free_variables(closed); !free.empty()) {
+    lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: differentiation through the local function `{}` used as a value", free.front()->name), function->span);
+  }
+  program_.add_function(name, closed);
+  return of_global(name, type);
+}
+
+}  // namespace relay::ad

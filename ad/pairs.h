@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ad/adjoint.h"
+#include "lang/expr.h"
+#include "lang/module.h"
+
+namespace relay::ad {
+
+// The two halves of the derivative of a known function with control flow:
+//   forward  : (args...) -> (result, residual)
+//   backward : (residual, adjoint of result) -> (adjoints of args...)
+// The residual is a generated data type with one constructor per leaf of the body's `if` tree, holding what the
+// backward half reads. A tail-recursive loop becomes a taping loop (the residual is threaded through as a tape) and a
+// backward loop that unwinds it; both are tail-recursive.
+struct Pair {
+  std::string forward;
+  std::string backward;
+  lang::Type forward_type;   // fn (args...) -> (result, residual)
+  lang::Type backward_type;  // fn (residual, tangent) -> (tangents...)
+};
+
+class Pairs {
+ public:
+  explicit Pairs(lang::Program& program) : program_(program) {}
+  // Of a global at a ground type.
+  const Pair& of_global(const std::string& name, const lang::Type& type);
+  // Of a closed function literal; `self`: the variable by which its body calls itself, or null.
+  Pair of_literal(const std::string& hint, const lang::Expr& function, const lang::VariableRef& self);
+
+ private:
+  lang::Program& program_;
+  std::map<std::string, Pair> globals_;
+};
+
+}  // namespace relay::ad

@@ -1,0 +1,53 @@
+# Compiler flags for every target, and where the build puts its results.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# The static folders are also linked into the shared objects, hence position-independent code.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+# -O2 and not CMake's -O3: the time goes into loop nests, which have flags of their own below.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g")
+add_compile_definitions($<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
+
+add_compile_options(
+  -Wall -Wextra -Werror=switch -Werror=return-type
+  # Both tiers must give the same bits: no contraction to FMA unless it is written.
+  -ffp-contract=off
+  # Lets sqrt and its kin become one instruction; nothing here reads errno.
+  -fno-math-errno)
+
+if(RELAY_SANITIZE)
+  # vptr is left out: it compares type identities across the shared objects, where they are hidden.
+  add_compile_options(-fsanitize=${RELAY_SANITIZE} -fno-sanitize=vptr -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${RELAY_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Under the sanitizers GCC sees uninitialised variables in its own library, where there are none.
+    add_compile_options(-Wno-maybe-uninitialized)
+  endif()
+endif()
+if(RELAY_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "RELAY_FUZZ needs clang; try `cmake --preset fuzz`")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# Programs and the shared objects that they load lie side by side in the root of the build, and
+# `dlopen("librelay_jit.so")` finds them there. DT_RPATH and not DT_RUNPATH: under the address
+# sanitizer the caller of dlopen is the sanitizer's library, whose search path is not ours.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_BUILD_RPATH "$ORIGIN")
+add_link_options(-Wl,--disable-new-dtags)

@@ -1,0 +1,104 @@
+# relay_folder(NAME [SHARED] [DEPS folder...] [SEES folder...] [LIBS library...])
+#
+#   Makes the target relay_NAME of NAME/*.cpp and NAME/*/*.cpp. NAME/main.cpp, if there is one, stays
+#   out of it and becomes the program `relay`.
+#     SHARED  an object for dlopen; it links its DEPS statically, and exports nothing but its
+#             extern "C" functions named relay_… (cmake/exports.map)
+#     DEPS    folders whose headers it may include and whose code it links
+#     SEES    folders whose headers it may include, without linking
+#     LIBS    libraries outside the project
+#   A folder without sources makes no target; others may depend on it all the same.
+#
+# relay_see(TARGET folder...)
+#
+#   Lets TARGET include the headers of these folders.
+#
+# relay_link(TARGET folder...)
+#
+#   Lets TARGET use these folders: links the static ones, and has the shared objects built before.
+#
+# How the include rule is held: for every folder there is a directory include-rule/FOLDER in the
+# build that holds one thing, a link FOLDER to the sources. A target gets the directories of the
+# folders it may see, always privately, so nothing leaks through a dependency. Including
+# "parser/parse.h" from opt/ then fails as any missing file does.
+
+function(_relay_include_directory folder result)
+  set(directory "${CMAKE_BINARY_DIR}/include-rule/${folder}")
+  if(NOT EXISTS "${directory}/${folder}")
+    file(MAKE_DIRECTORY "${directory}")
+    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${directory}/${folder}" SYMBOLIC)
+  endif()
+  set(${result} "${directory}" PARENT_SCOPE)
+endfunction()
+
+function(relay_see target)
+  # __FILE__ reads lang/expr.h, whatever way the file was reached. The last map that fits counts.
+  target_compile_options(${target} PRIVATE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+  foreach(folder IN LISTS ARGN)
+    if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}")
+      _relay_include_directory(${folder} directory)
+      target_include_directories(${target} PRIVATE "${directory}")
+      target_compile_options(${target} PRIVATE "-fmacro-prefix-map=${directory}/=")
+    endif()
+  endforeach()
+endfunction()
+
+function(relay_link target)
+  foreach(folder IN LISTS ARGN)
+    if(TARGET relay_${folder})
+      get_target_property(type relay_${folder} TYPE)
+      if(type STREQUAL "STATIC_LIBRARY")
+        target_link_libraries(${target} PRIVATE relay_${folder})
+      else()
+        add_dependencies(${target} relay_${folder})
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+function(relay_folder name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "" "DEPS;SEES;LIBS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "relay_folder(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+
+  set(root "${PROJECT_SOURCE_DIR}/${name}")
+  file(GLOB sources CONFIGURE_DEPENDS "${root}/*.cpp" "${root}/*/*.cpp")
+  set(main "${root}/main.cpp")
+  list(REMOVE_ITEM sources "${main}")
+  get_property(generated GLOBAL PROPERTY RELAY_GENERATED_${name})
+  list(APPEND sources ${generated})
+  if(NOT sources)
+    message(STATUS "relay: ${name}/ has no sources yet, skipped")
+    return()
+  endif()
+
+  set(target relay_${name})
+  if(arg_SHARED)
+    add_library(${target} MODULE ${sources})
+    set(exports "${PROJECT_SOURCE_DIR}/cmake/exports.map")
+    set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET default
+                                               LINK_DEPENDS "${exports}")
+    target_link_options(${target} PRIVATE "-Wl,--version-script=${exports}")
+    if(NOT RELAY_SANITIZE AND NOT RELAY_FUZZ)
+      target_link_options(${target} PRIVATE -Wl,--no-undefined)
+    endif()
+  else()
+    add_library(${target} STATIC ${sources})
+  endif()
+  _relay_finish(${target} ${name})
+
+  if(EXISTS "${main}")
+    add_executable(relay "${main}")
+    target_link_libraries(relay PRIVATE ${target})
+    _relay_finish(relay ${name})
+    relay_link(relay ${arg_SEES})
+  endif()
+endfunction()
+
+# Gives a target of the folder what relay_folder() was told; reads the caller's arg_ variables.
+function(_relay_finish target name)
+  relay_see(${target} ${name} ${arg_DEPS} ${arg_SEES})
+  relay_link(${target} ${arg_DEPS})
+  target_link_libraries(${target} PRIVATE ${arg_LIBS})
+endfunction()

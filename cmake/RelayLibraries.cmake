@@ -1,0 +1,54 @@
+# Libraries and flags that belong to one folder only.
+
+if(TARGET relay_parser)
+  find_package(pegtl 3 REQUIRED)
+  target_link_libraries(relay_parser PRIVATE taocpp::pegtl)
+endif()
+
+if(TARGET relay_repl)
+  find_path(RELAY_LIBEDIT_INCLUDE histedit.h REQUIRED)
+  find_library(RELAY_LIBEDIT edit REQUIRED)
+  find_package(CLI11 2 REQUIRED)
+  find_package(nlohmann_json 3 REQUIRED)
+  foreach(target relay_repl relay)
+    if(TARGET ${target})
+      target_include_directories(${target} SYSTEM PRIVATE "${RELAY_LIBEDIT_INCLUDE}")
+      target_link_libraries(${target} PRIVATE "${RELAY_LIBEDIT}" CLI11::CLI11
+                                              nlohmann_json::nlohmann_json)
+      target_compile_definitions(${target} PRIVATE RELAY_VERSION="${PROJECT_VERSION}")
+    endif()
+  endforeach()
+endif()
+
+# The interpreter's lanes are loops over arrays: worth every optimisation that keeps the bits.
+if(TARGET relay_interp)
+  file(GLOB lanes "${PROJECT_SOURCE_DIR}/interp/lanes*.cpp")
+  set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O3>")
+endif()
+
+if(TARGET relay_jit)
+  find_package(LLVM 19.1 CONFIG)
+  if(NOT LLVM_FOUND)
+    message(FATAL_ERROR "LLVM 19 was not found (Debian: llvm-19-dev). "
+                        "`-DRELAY_JIT=OFF` builds a complete Relay that interprets only.")
+  endif()
+  separate_arguments(llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+  target_include_directories(relay_jit SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(relay_jit PRIVATE ${llvm_definitions})
+  target_link_libraries(relay_jit PRIVATE LLVM)
+endif()
+
+if(TARGET relay_kernels)
+  find_package(dnnl CONFIG)
+  set(BLA_VENDOR OpenBLAS)
+  find_package(BLAS)
+  if(NOT dnnl_FOUND OR NOT BLAS_FOUND)
+    message(FATAL_ERROR "oneDNN or OpenBLAS was not found (Debian: libdnnl-dev, libopenblas-dev). "
+                        "`-DRELAY_KERNELS=OFF` builds Relay without library kernels.")
+  endif()
+  target_link_libraries(relay_kernels PRIVATE DNNL::dnnl BLAS::BLAS)
+endif()
+
+if(TARGET relay)
+  message(STATUS "relay: native code ${RELAY_JIT}, library kernels ${RELAY_KERNELS}")
+endif()

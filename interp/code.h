@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interp/eval.h"
+#include "interp/scalar.h"
+#include "lang/value.h"
+
+// Prepared code: what the evaluator walks. Made from typed ANF by interp/prepare: names are resolved to
+// slots, last uses are marked (the value is moved out, so its buffer or cell may be reused or freed at once),
+// scalar operators are expanded to primitives, tensor operators to kernel groups.
+namespace relay::interp {
+
+class Machine;
+struct FunctionCode;
+struct Closure;
+
+// Where an operand comes from.
+enum class From : std::uint8_t { Slot, LastUse, Capture, Constant, Self };
+struct Operand {
+  From from = From::Slot;
+  std::uint32_t index = 0;
+};
+
+struct Frame {
+  Machine& machine;
+  const FunctionCode& function;
+  const Closure* closure;  // null for globals
+  lang::Value* slots;
+};
+
+// An Empty value returned means: look at the machine's signal (an error, or a tail call to make).
+class Code {
+ public:
+  explicit Code(lang::Span span = {}) : span(span) {}
+  virtual ~Code() = default;
+  virtual lang::Value eval(Frame& frame) const = 0;
+  const lang::Span span;
+};
+using CodePtr = std::unique_ptr<Code>;
+
+// A prepared function: parameters are slots 0.. in order.
+struct FunctionCode : lang::Counted {
+  std::string name;  // for messages; may be empty
+  std::uint32_t param_count = 0;
+  std::uint32_t slot_count = 0;
+  mutable std::vector<lang::Value> constants;
+  // Constants that are globals: filled in at the first call (constants[index] is Empty until then).
+  struct GlobalConstant {
+    std::uint32_t index;
+    std::string name;
+    lang::Type type;
+    lang::Span span;
+  };
+  mutable std::vector<GlobalConstant> pending_globals;
+  CodePtr body;
+  lang::Expr source;  // keeps types, operators and spans alive
+};
+using FunctionCodeRef = lang::Ref<FunctionCode>;
+
+// A function value of this tier.
+struct Closure final : lang::ClosureCell {
+  FunctionCodeRef code;
+  std::vector<lang::Value> captures;
+};
+
+}  // namespace relay::interp

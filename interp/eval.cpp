@@ -1,0 +1,91 @@
+#include "interp/eval.h"
+
+#include <thread>
+
+#include "interp/machine.h"
+#include "interp/prepare.h"
+#include "interp/stack.h"
+
+namespace relay::interp {
+
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+using lang::Expr;
+using lang::Result;
+using lang::Value;
+
+namespace {
+
+// The expression as a function without parameters.
+FunctionCodeRef thunk_of(const Expr& expr) {
+  return prepare_function("", lang::make_function({}, expr->type, expr, {}, nullptr, expr->span));
+}
+
+}  // namespace
+
+struct Evaluator::Impl {
+  Machine machine;
+  int depth = 0;
+
+  Impl(Host& host, JitMode mode, int threads) : machine(host, mode, threads) {}
+
+  // Runs `body` on the evaluation stack and turns the machine's state into a Result.
+  Result<Value> guarded(const std::function<Value()>& body) {
+    Value value;
+    std::vector<Diagnostic> errors;
+    std::exception_ptr internal;
+    if (depth++ == 0) clear_interrupt();
+    const auto run = [&] {
+      try {
+        value = body();
+      } catch (lang::Failure& failure) {
+        errors = std::move(failure.diagnostics);
+      } catch (const std::bad_alloc&) {
+        errors.emplace_back(DiagnosticKind::OutOfMemory, "out of memory");
+      } catch (...) {
+        internal = std::current_exception();
+      }
+    };
+    EvaluationStack::instance().run(run);
+    --depth;
+    const Signal signal = machine.signal;
+    machine.signal = Signal::None;
+    if (internal) std::rethrow_exception(internal);
+    if (!errors.empty()) return errors;
+    if (!value.is_empty()) return value;
+    RELAY_CHECK(signal == Signal::Error && machine.error, "evaluation gave neither a value nor an error");
+    Diagnostic error = std::move(*machine.error);
+    machine.error.reset();
+    return error;
+  }
+};
+
+Evaluator::Evaluator(Host& host, JitMode mode, int threads)
+    : impl_(std::make_unique<Impl>(host, mode, threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())))) {}
+Evaluator::~Evaluator() = default;
+
+Result<Value> Evaluator::evaluate(const Expr& expr) {
+  return impl_->guarded([&] { return impl_->machine.invoke(thunk_of(expr), nullptr, nullptr, 0); });
+}
+
+Evaluator::Prepared Evaluator::prepare(const Expr& expr) {
+  return std::make_shared<const FunctionCodeRef>(thunk_of(expr));
+}
+
+Result<Value> Evaluator::run(const Prepared& prepared) {
+  const auto& code = *static_cast<const FunctionCodeRef*>(prepared.get());
+  return impl_->guarded([&] { return impl_->machine.invoke(code, nullptr, nullptr, 0); });
+}
+
+Result<Value> Evaluator::call(const Value& function, std::vector<Value> args) {
+  return impl_->guarded([&] { return impl_->machine.apply(function, args.data(), args.size(), {}); });
+}
+
+void Evaluator::interrupt() { request_interrupt(); }
+void Evaluator::forget() { impl_->machine.forget(); }
+void Evaluator::set_mode(JitMode mode) { impl_->machine.mode = mode; }
+JitMode Evaluator::mode() const { return impl_->machine.mode; }
+const Statistics& Evaluator::statistics() const { return impl_->machine.statistics; }
+void Evaluator::reset_statistics() { impl_->machine.statistics = {}; }
+
+}  // namespace relay::interp

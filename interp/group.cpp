@@ -1,0 +1,200 @@
+#include "interp/group.h"
+
+#include <chrono>
+#include <unordered_set>
+
+#include "interp/launch.h"
+#include "lang/build.h"
+#include "lang/visit.h"
+
+namespace relay::interp {
+
+using lang::Expr;
+using lang::Type;
+using lang::Value;
+using lang::ValueKind;
+
+namespace {
+
+// Native code pays once a group has cost this many scalar operations on lanes ...
+constexpr std::int64_t kHotGroup = 4'000'000;
+// ... and, where LLVM is not loaded yet, once the whole program has (loading it takes tens of milliseconds).
+constexpr std::int64_t kHotProgram = 40'000'000;
+constexpr std::size_t kMaxInstances = 64;
+
+void flatten(const Value& value, std::vector<lang::TensorRef>& leaves) {
+  if (value.kind() == ValueKind::Tuple) {
+    for (const Value& field : value.as_tuple().fields()) flatten(field, leaves);
+    return;
+  }
+  leaves.push_back(value.to_tensor());
+}
+
+Value unflatten(const Type& type, std::vector<lang::TensorRef>& leaves, std::size_t& next) {
+  if (const auto* tuple = lang::as<lang::TupleType>(type)) {
+    if (tuple->fields.empty()) return Value::unit();
+    auto cell = lang::TupleCell::make(tuple->fields.size());
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i) cell->fields()[i] = unflatten(tuple->fields[i], leaves, next);
+    return Value::tuple(std::move(cell));
+  }
+  return Value::tensor(std::move(leaves[next++]));
+}
+
+std::vector<loops::Layout> layouts_of(const std::vector<lang::TensorRef>& leaves) {
+  std::vector<loops::Layout> layouts;
+  layouts.reserve(leaves.size());
+  for (const auto& leaf : leaves) layouts.push_back({leaf->dtype(), leaf->shape(), leaf->strides()});
+  return layouts;
+}
+
+bool same_layout(const loops::Layout& layout, const lang::Tensor& tensor) {
+  return layout.shape == tensor.shape() && layout.strides == tensor.strides() && layout.dtype == tensor.dtype();
+}
+
+}  // namespace
+
+struct Group::Instance {
+  std::vector<loops::Layout> layouts;
+  std::vector<std::int64_t> extents;
+  loops::LoweredGroup lowered;
+  std::vector<loops::KernelFunction> native;  // per launch; null: lanes
+  std::int64_t cost = 0;                      // of one run
+  std::int64_t spent = 0;                     // on lanes so far
+  bool native_tried = false;
+};
+
+Group::Group(Expr function) : function_(std::move(function)) {
+  const auto& fn = lang::cast<lang::Function>(function_);
+  std::unordered_set<const lang::Variable*> extents;
+  const auto note = [&](const std::vector<lang::IndexBinder>& binders) {
+    for (const auto& binder : binders) {
+      if (const auto* var = lang::as<lang::Var>(binder.extent)) extents.insert(var->variable.get());
+    }
+  };
+  lang::visit_post_order(fn.body, [&](const Expr& node) {
+    if (const auto* c = lang::as<lang::Comprehension>(node)) note(c->binders);
+    if (const auto* r = lang::as<lang::Reduction>(node)) note(r->binders);
+    if (const auto* s = lang::as<lang::ScatterReduce>(node)) note(s->binders);
+  });
+  for (std::size_t i = 0; i < fn.params.size(); ++i) {
+    if (extents.count(fn.params[i].get())) extent_params_.push_back(i);
+  }
+}
+
+Group::~Group() = default;
+
+Group::Instance* Group::find(const std::vector<loops::Layout>& layouts, const std::vector<std::int64_t>& extents) {
+  for (const auto& instance : instances_) {
+    if (instance->extents == extents && instance->layouts == layouts) return instance.get();
+  }
+  return nullptr;
+}
+
+Group::Instance* Group::lower(std::vector<loops::Layout> layouts, std::vector<std::int64_t> extents) {
+  Expr function = function_;
+  if (!extents.empty()) {
+    const auto& fn = lang::cast<lang::Function>(function_);
+    lang::Substitution constants;
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      const auto& param = fn.params[extent_params_[i]];
+      const auto dtype = lang::as<lang::TensorType>(param->type)->dtype.known();
+      constants[param.get()] = lang::build::constant_int(dtype, extents[i]);
+    }
+    function = lang::make_function(fn.params, fn.result, lang::substitute(fn.body, constants), fn.type_params, fn.attrs,
+                                   fn.span, fn.type);
+  }
+  auto lowered = loops::lower(lang::cast<lang::Function>(function), layouts).or_throw();
+  auto instance = std::make_unique<Instance>();
+  instance->layouts = std::move(layouts);
+  instance->extents = std::move(extents);
+  instance->lowered = std::move(lowered);
+  instance->native.resize(instance->lowered.launches.size(), nullptr);
+  for (const auto& launch : instance->lowered.launches) instance->cost += launch.cost;
+  if (instances_.size() >= kMaxInstances) instances_.erase(instances_.begin());
+  instances_.push_back(std::move(instance));
+  return instances_.back().get();
+}
+
+void Group::consider_native(Machine& machine, Instance& instance) {
+  if (instance.native_tried || machine.mode == JitMode::Off) return;
+  if (machine.mode == JitMode::Auto) {
+    if (instance.spent + instance.cost < kHotGroup) return;
+    if (machine.total_cost + instance.cost < kHotProgram) return;
+  }
+  instance.native_tried = true;
+  loops::KernelCompiler* compiler = machine.host.kernel_compiler();
+  if (!compiler) return;
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < instance.native.size(); ++i) {
+    instance.native[i] = compiler->compile(instance.lowered.launches[i].kernel);
+    if (instance.native[i]) ++machine.statistics.kernels_compiled;
+  }
+  machine.statistics.compile_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span span) {
+  std::vector<lang::TensorRef> leaves;
+  leaves.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) flatten(args[i], leaves);
+  std::vector<std::int64_t> extents;
+  for (std::size_t i : extent_params_) extents.push_back(lang::int_from_bits(args[i].dtype(), args[i].bits()));
+  for (std::size_t i = 0; i < count; ++i) args[i] = Value();
+
+  Instance* instance = last_;
+  const auto matches = [&] {
+    if (!instance || instance->extents != extents) return false;
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      if (!same_layout(instance->layouts[i], *leaves[i])) return false;
+    }
+    return true;
+  };
+  if (!matches()) {
+    auto layouts = layouts_of(leaves);
+    instance = find(layouts, extents);
+    if (!instance) {
+      auto made = lang::capture([&] { return lower(std::move(layouts), std::move(extents)); });
+      if (!made) {
+        lang::Diagnostic first = made.errors().front();
+        if (!first.span) first.span = span;
+        return machine.fail(std::move(first));
+      }
+      instance = *made;
+    }
+    last_ = instance;
+  }
+  consider_native(machine, *instance);
+
+  const KernelRunner native = [&](std::size_t launch) { return instance->native[launch]; };
+  auto results = launch(instance->lowered, leaves, native, machine.threads);
+  if (!results) {
+    lang::Diagnostic first = results.errors().front();
+    if (!first.span) first.span = span;
+    return machine.fail(std::move(first));
+  }
+  for (std::size_t i = 0; i < instance->native.size(); ++i) {
+    if (instance->native[i]) {
+      ++machine.statistics.kernels_run_native;
+    } else {
+      ++machine.statistics.kernels_run_lanes;
+      instance->spent += instance->lowered.launches[i].cost;
+      machine.total_cost += instance->lowered.launches[i].cost;
+    }
+  }
+  std::size_t next = 0;
+  return unflatten(lang::cast<lang::Function>(function_).body->type, *results, next);
+}
+
+Value GroupCode::eval(Frame& frame) const {
+  constexpr std::size_t kInline = 8;
+  if (args_.size() <= kInline) {
+    Value args[kInline];
+    for (std::size_t i = 0; i < args_.size(); ++i) args[i] = fetch(args_[i], frame);
+    return group_->run(frame.machine, args, args_.size(), span);
+  }
+  std::vector<Value> args;
+  args.reserve(args_.size());
+  for (const Operand& operand : args_) args.push_back(fetch(operand, frame));
+  return group_->run(frame.machine, args.data(), args.size(), span);
+}
+
+}  // namespace relay::interp

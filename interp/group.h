@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "interp/code.h"
+#include "interp/machine.h"
+#include "loops/lower.h"
+
+namespace relay::interp {
+
+// A group of tensor operators that runs as kernels: one operator call, index notation, or a fused
+// `Primitive=1` function. Lowered once per set of argument layouts (and values of those scalar arguments that are
+// extents); runs on lanes until its cost, or the mode, says that native code pays.
+class Group {
+ public:
+  explicit Group(lang::Expr function);
+  ~Group();
+  // `args` are moved from. Empty after an error.
+  lang::Value run(Machine& machine, lang::Value* args, std::size_t count, lang::Span span);
+  const lang::Expr& function() const { return function_; }
+
+ private:
+  struct Instance;
+  Instance* find(const std::vector<loops::Layout>& layouts, const std::vector<std::int64_t>& extents);
+  Instance* lower(std::vector<loops::Layout> layouts, std::vector<std::int64_t> extents);
+  void consider_native(Machine& machine, Instance& instance);
+
+  lang::Expr function_;
+  std::vector<std::size_t> extent_params_;  // parameters used as extents: their values are part of the key
+  std::vector<std::unique_ptr<Instance>> instances_;
+  Instance* last_ = nullptr;
+};
+
+class GroupCode final : public Code {
+ public:
+  GroupCode(lang::Expr function, std::vector<Operand> args, lang::Span span)
+      : Code(span), group_(std::make_unique<Group>(std::move(function))), args_(std::move(args)) {}
+  lang::Value eval(Frame& frame) const override;
+
+ private:
+  std::unique_ptr<Group> group_;
+  std::vector<Operand> args_;
+};
+
+}  // namespace relay::interp

@@ -1,0 +1,140 @@
+#include "interp/machine.h"
+
+#include "interp/prepare.h"
+
+#include <alloca.h>
+
+#include <new>
+
+namespace relay::interp {
+
+using lang::DiagnosticKind;
+using lang::Value;
+using lang::ValueKind;
+
+Value Machine::fail(lang::Diagnostic diagnostic) {
+  signal = Signal::Error;
+  error = std::move(diagnostic);
+  return {};
+}
+
+Value Machine::fail(DiagnosticKind kind, std::string message, lang::Span span) {
+  return fail(lang::Diagnostic(kind, std::move(message), span));
+}
+
+bool Machine::check_stack(const FunctionCode& code) {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - code.slot_count * sizeof(Value);
+  if (here >= stack_limit.load(std::memory_order_relaxed)) return true;
+  if (interrupt_requested.load()) {
+    fail(DiagnosticKind::Interrupted, "interrupted", {});
+  } else {
+    fail(DiagnosticKind::StackOverflow, "recursion is too deep: the evaluation stack is used up", {});
+  }
+  return false;
+}
+
+namespace {
+
+// Destroys a frame's slots however the frame is left.
+struct Slots {
+  Value* values;
+  std::size_t count;
+  ~Slots() {
+    for (std::size_t i = 0; i < count; ++i) values[i].~Value();
+  }
+};
+
+}  // namespace
+
+Value Machine::run(const FunctionCode& code, const Closure* closure, Value* args, std::size_t count) {
+  auto* values = static_cast<Value*>(alloca(code.slot_count * sizeof(Value)));
+  for (std::size_t i = 0; i < count; ++i) new (&values[i]) Value(std::move(args[i]));
+  for (std::size_t i = count; i < code.slot_count; ++i) new (&values[i]) Value();
+  Slots guard{values, code.slot_count};
+  Frame frame{*this, code, closure, values};
+  while (true) {
+    Value result = code.body->eval(frame);
+    if (!result.is_empty() || signal != Signal::SelfTailCall) return result;
+    signal = Signal::None;  // the arguments already stand in the parameter slots
+    if (!check_stack(code)) return {};
+  }
+}
+
+Value Machine::invoke(const FunctionCodeRef& code, lang::Ref<const Closure> closure, Value* args, std::size_t count) {
+  if (!check_stack(*code)) return {};
+  if (!code->pending_globals.empty() && !resolve_globals(*code)) return {};
+  Value result = run(*code, closure.get(), args, count);
+  while (result.is_empty() && signal == Signal::TailCall) {
+    signal = Signal::None;
+    const FunctionCodeRef next = std::move(next_code);
+    const lang::Ref<const Closure> owner = std::move(next_closure);
+    if (!check_stack(*next)) return {};
+    if (!next->pending_globals.empty() && !resolve_globals(*next)) return {};
+    result = run(*next, owner.get(), next_args.data(), next->param_count);
+  }
+  return result;
+}
+
+// A function that is used as a value becomes a closure without captures.
+bool Machine::resolve_globals(const FunctionCode& code) {
+  const auto pending = std::move(code.pending_globals);
+  code.pending_globals.clear();
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    const auto& global_constant = pending[i];
+    Value value;
+    if (host.is_binding(global_constant.name)) {
+      auto found = host.global_value(global_constant.name);
+      if (found) {
+        value = *found;
+      } else {
+        fail(found.errors().front());
+      }
+    } else if (auto target = global(global_constant.name, global_constant.type, global_constant.span)) {
+      auto* closure = new Closure;
+      closure->code = target;
+      value = Value::closure(lang::Ref<lang::ClosureCell>(closure));
+    }
+    if (value.is_empty()) {
+      code.pending_globals.assign(pending.begin() + static_cast<std::ptrdiff_t>(i), pending.end());
+      return false;
+    }
+    code.constants[global_constant.index] = std::move(value);
+  }
+  return true;
+}
+
+void Machine::forget() {
+  for (auto& [key, code] : globals) retired_.push_back(std::move(code));
+  globals.clear();
+}
+
+Value Machine::apply(const Value& callee, Value* args, std::size_t count, lang::Span span) {
+  switch (callee.kind()) {
+    case ValueKind::Closure: {
+      lang::Ref<const Closure> closure(static_cast<const Closure*>(&callee.as_closure()));
+      return invoke(closure->code, closure, args, count);
+    }
+    case ValueKind::Constructor:
+      return Value::adt(lang::AdtCell::make(&callee.as_constructor(), {args, count}));
+    default:
+      return fail(DiagnosticKind::NotAFunction, "the callee is not a function", span);
+  }
+}
+
+FunctionCodeRef Machine::global(const std::string& name, const lang::Type& type, lang::Span span) {
+  const std::string key = name + " : " + lang::to_string(type);
+  if (auto it = globals.find(key); it != globals.end()) return it->second;
+  auto body = host.prepared(name, type);
+  if (!body) {
+    lang::Diagnostic first = body.errors().front();
+    if (!first.span) first.span = span;
+    fail(std::move(first));
+    return {};
+  }
+  ++statistics.functions_specialised;
+  FunctionCodeRef code = prepare_function(name, *body);
+  if (code) globals.emplace(key, code);
+  return code;
+}
+
+}  // namespace relay::interp

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "interp/code.h"
+#include "interp/stack.h"
+
+namespace relay::interp {
+
+enum class Signal : std::uint8_t { None, Error, TailCall, SelfTailCall };
+
+// The state of the evaluator: what is under way, and the code prepared so far.
+class Machine {
+ public:
+  Machine(Host& host, JitMode mode, int threads) : host(host), mode(mode), threads(threads) {}
+
+  // Calls a function with `count` arguments, which are moved from.
+  lang::Value invoke(const FunctionCodeRef& code, lang::Ref<const Closure> closure, lang::Value* args, std::size_t count);
+  // Calls any function value: closure, constructor.
+  lang::Value apply(const lang::Value& callee, lang::Value* args, std::size_t count, lang::Span span);
+  // Sets the pending error and returns Empty.
+  lang::Value fail(lang::Diagnostic diagnostic);
+  lang::Value fail(lang::DiagnosticKind kind, std::string message, lang::Span span);
+  // The prepared body of a global at a ground type; null after an error.
+  FunctionCodeRef global(const std::string& name, const lang::Type& type, lang::Span span);
+
+  Host& host;
+  JitMode mode;
+  int threads;
+  Statistics statistics;
+  std::int64_t total_cost = 0;  // scalar operations run by lanes so far
+
+  Signal signal = Signal::None;
+  std::optional<lang::Diagnostic> error;
+  // A tail call to make (Signal::TailCall).
+  FunctionCodeRef next_code;
+  lang::Ref<const Closure> next_closure;
+  std::vector<lang::Value> next_args;
+
+  // Drops the prepared globals; code that still refers to them stays alive.
+  void forget();
+
+  std::unordered_map<std::string, FunctionCodeRef> globals;
+
+ private:
+  std::vector<FunctionCodeRef> retired_;
+  lang::Value run(const FunctionCode& code, const Closure* closure, lang::Value* args, std::size_t count);
+  bool check_stack(const FunctionCode& code);
+  bool resolve_globals(const FunctionCode& code);
+};
+
+// Reads an operand; LastUse moves it out of its slot.
+inline lang::Value fetch(Operand operand, Frame& frame) {
+  switch (operand.from) {
+    case From::Slot: return frame.slots[operand.index];
+    case From::LastUse: return std::move(frame.slots[operand.index]);
+    case From::Capture: return frame.closure->captures[operand.index];
+    case From::Constant: return frame.function.constants[operand.index];
+    case From::Self: return lang::Value::closure(lang::Ref<lang::ClosureCell>(const_cast<Closure*>(frame.closure)));
+  }
+  return {};
+}
+
+// Looks at an operand without taking it. Not for Self.
+inline const lang::Value& peek(Operand operand, Frame& frame) {
+  switch (operand.from) {
+    case From::Capture: return frame.closure->captures[operand.index];
+    case From::Constant: return frame.function.constants[operand.index];
+    default: return frame.slots[operand.index];
+  }
+}
+
+}  // namespace relay::interp

@@ -1,0 +1,218 @@
+#include "interp/nodes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace relay::interp {
+
+using lang::DiagnosticKind;
+using lang::Value;
+using lang::ValueKind;
+
+Value BlockCode::eval(Frame& frame) const {
+  for (const Step& step : steps_) {
+    Value value = step.code->eval(frame);
+    if (value.is_empty()) return value;
+    frame.slots[step.slot] = std::move(value);
+  }
+  return result_->eval(frame);
+}
+
+Value IfCode::eval(Frame& frame) const {
+  const Value condition = condition_->eval(frame);
+  if (condition.is_empty()) return {};
+  return condition.truth() ? then_->eval(frame) : else_->eval(frame);
+}
+
+Value TupleCode::eval(Frame& frame) const {
+  if (fields_.empty()) return Value::unit();
+  auto cell = lang::TupleCell::make(fields_.size());
+  for (std::size_t i = 0; i < fields_.size(); ++i) cell->fields()[i] = fetch(fields_[i], frame);
+  return Value::tuple(std::move(cell));
+}
+
+Value ProjectionCode::eval(Frame& frame) const { return peek(tuple_, frame).as_tuple().fields()[index_]; }
+
+namespace {
+
+// Arguments of a call or cell, evaluated into a small array.
+class Arguments {
+ public:
+  Arguments(const std::vector<Operand>& operands, Frame& frame) : count_(operands.size()) {
+    if (count_ > kInline) more_.resize(count_);
+    for (std::size_t i = 0; i < count_; ++i) data()[i] = fetch(operands[i], frame);
+  }
+  Value* data() { return count_ > kInline ? more_.data() : few_.data(); }
+  std::size_t size() const { return count_; }
+
+ private:
+  static constexpr std::size_t kInline = 6;
+  std::size_t count_;
+  std::array<Value, kInline> few_;
+  std::vector<Value> more_;
+};
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  return fmt::format("({})", fmt::join(shape, ", "));
+}
+
+void set_next_args(Machine& machine, const std::vector<Operand>& operands, Frame& frame) {
+  // Fetch everything before touching next_args: nothing here runs code, so no call can intervene.
+  machine.next_args.resize(std::max(machine.next_args.size(), operands.size()));
+  for (std::size_t i = 0; i < operands.size(); ++i) machine.next_args[i] = fetch(operands[i], frame);
+}
+
+// The same function again, in the same frame.
+Value restart(const std::vector<Operand>& operands, Frame& frame) {
+  Arguments args(operands, frame);
+  for (std::size_t i = 0; i < args.size(); ++i) frame.slots[i] = std::move(args.data()[i]);
+  frame.machine.signal = Signal::SelfTailCall;
+  return {};
+}
+
+}  // namespace
+
+Value ConstructCode::eval(Frame& frame) const {
+  Arguments args(fields_, frame);
+  return Value::adt(lang::AdtCell::make(constructor_, {args.data(), args.size()}));
+}
+
+Value MakeClosureCode::eval(Frame& frame) const {
+  auto* closure = new Closure;
+  lang::Ref<lang::ClosureCell> owner(closure);
+  closure->code = code_;
+  closure->captures.reserve(captures_.size());
+  for (const Operand& capture : captures_) closure->captures.push_back(fetch(capture, frame));
+  return Value::closure(std::move(owner));
+}
+
+Value CallGlobalCode::eval(Frame& frame) const {
+  Machine& machine = frame.machine;
+  if (!target_) {
+    target_ = machine.global(name_, type_, span).get();
+    if (!target_) return {};
+  }
+  if (tail_) {
+    if (target_ == &frame.function) return restart(args_, frame);
+    set_next_args(machine, args_, frame);
+    machine.next_code = FunctionCodeRef(const_cast<FunctionCode*>(target_));
+    machine.next_closure = nullptr;
+    machine.signal = Signal::TailCall;
+    return {};
+  }
+  Arguments args(args_, frame);
+  return machine.invoke(FunctionCodeRef(const_cast<FunctionCode*>(target_)), nullptr, args.data(), args.size());
+}
+
+Value CallSelfCode::eval(Frame& frame) const {
+  if (tail_) return restart(args_, frame);
+  Arguments args(args_, frame);
+  return frame.machine.invoke(FunctionCodeRef(const_cast<FunctionCode*>(&frame.function)),
+                              lang::Ref<const Closure>(frame.closure), args.data(), args.size());
+}
+
+Value CallValueCode::eval(Frame& frame) const {
+  const Value callee = fetch(callee_, frame);
+  if (tail_ && callee.kind() == ValueKind::Closure) {
+    Machine& machine = frame.machine;
+    set_next_args(machine, args_, frame);
+    machine.next_closure = lang::Ref<const Closure>(static_cast<const Closure*>(&callee.as_closure()));
+    machine.next_code = machine.next_closure->code;
+    machine.signal = Signal::TailCall;
+    return {};
+  }
+  Arguments args(args_, frame);
+  return frame.machine.apply(callee, args.data(), args.size(), span);
+}
+
+Value RefCreateCode::eval(Frame& frame) const {
+  return Value::reference(lang::Ref<lang::ReferenceCell>(new lang::ReferenceCell(fetch(value_, frame))));
+}
+Value RefReadCode::eval(Frame& frame) const { return peek(ref_, frame).as_reference().content; }
+Value RefWriteCode::eval(Frame& frame) const {
+  Value value = fetch(value_, frame);
+  peek(ref_, frame).as_reference().content = std::move(value);
+  return Value::unit();
+}
+
+bool PatternCode::match(const Value& value, Frame& frame) const {
+  switch (kind) {
+    case lang::PatternKind::Wildcard: return true;
+    case lang::PatternKind::Variable: frame.slots[slot] = value; return true;
+    case lang::PatternKind::Constructor: {
+      const lang::AdtCell& cell = value.as_adt();
+      if (cell.tag() != constructor->tag) return false;
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (!fields[i].match(cell.fields()[i], frame)) return false;
+      }
+      return true;
+    }
+    case lang::PatternKind::Tuple: {
+      const auto values = value.as_tuple().fields();
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (!fields[i].match(values[i], frame)) return false;
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+Value MatchCode::eval(Frame& frame) const {
+  Value scrutinee = fetch(scrutinee_, frame);
+  for (const Arm& arm : arms_) {
+    if (!arm.pattern.match(scrutinee, frame)) continue;
+    scrutinee = Value();  // the fields stand in slots now: let the cell go before a deep body runs
+    return arm.body->eval(frame);
+  }
+  return frame.machine.fail(DiagnosticKind::MatchFailed,
+                            fmt::format("no pattern matches `{}`", to_string(scrutinee, {.max_elements = 20})), span);
+}
+
+PrimitiveCode::PrimitiveCode(ScalarFunction function, lang::DType result, bool checks_divisor, std::vector<Arg> args, lang::Span span)
+    : Code(span), function_(function), result_(result), checks_divisor_(checks_divisor), args_(std::move(args)) {
+  RELAY_CHECK(args_.size() <= 3, "a primitive has at most three operands");
+}
+
+Value PrimitiveCode::eval(Frame& frame) const {
+  std::uint64_t bits[3];
+  for (std::size_t i = 0; i < args_.size(); ++i) {
+    if (args_[i].code) {
+      const Value value = args_[i].code->eval(frame);
+      if (value.is_empty()) return {};
+      bits[i] = value.bits();
+    } else {
+      bits[i] = peek(args_[i].operand, frame).bits();
+    }
+  }
+  if (checks_divisor_ && bits[1] == 0) {
+    return frame.machine.fail(DiagnosticKind::DivisionByZero, "integer division by zero", span);
+  }
+  return Value::scalar(result_, function_(bits));
+}
+
+Value IndexCode::eval(Frame& frame) const {
+  const Value& base = peek(tensor_, frame);
+  if (indices_.empty()) return base;
+  const lang::Tensor& tensor = base.as_tensor();
+  std::int64_t offset = 0;
+  for (std::size_t axis = 0; axis < indices_.size(); ++axis) {
+    const Value& position = peek(indices_[axis], frame);
+    const std::int64_t index = lang::int_from_bits(position.dtype(), position.bits());
+    const std::int64_t extent = tensor.shape()[axis];
+    if (index < 0 || index >= extent) {
+      return frame.machine.fail(
+          lang::Diagnostic(DiagnosticKind::IndexOutOfRange,
+                           fmt::format("index {} is out of range for axis {} of extent {}", index, axis, extent), span)
+              .note(fmt::format("note: the indexed tensor has shape `{}`", shape_text(tensor.shape()))));
+    }
+    offset += index * tensor.strides()[axis];
+  }
+  const auto used = static_cast<std::ptrdiff_t>(indices_.size());
+  return Value::tensor(lang::Tensor::view(tensor, {tensor.shape().begin() + used, tensor.shape().end()},
+                                          {tensor.strides().begin() + used, tensor.strides().end()}, offset));
+}
+
+}  // namespace relay::interp

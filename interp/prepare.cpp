@@ -1,0 +1,381 @@
+#include "interp/prepare.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "interp/effects.h"
+#include "interp/group.h"
+#include "interp/index_eval.h"
+#include "interp/nodes.h"
+#include "lang/op.h"
+#include "lang/visit.h"
+
+namespace relay::interp {
+
+using lang::as;
+using lang::DiagnosticKind;
+using lang::Expr;
+using lang::ExprKind;
+using lang::Value;
+using lang::Variable;
+using lang::VariableRef;
+
+namespace {
+
+// Variables that are read after the point under preparation. Code is prepared backwards, so a use that finds its
+// variable absent is the last one.
+using Live = std::unordered_set<const Variable*>;
+
+bool is_primitive_group(const Expr& expr) {
+  const auto* fn = as<lang::Function>(expr);
+  return fn && fn->attrs && fn->attrs->find("Primitive");
+}
+
+bool is_scalar_type(const lang::Type& type) {
+  const auto* tensor = as<lang::TensorType>(type);
+  return tensor && tensor->shape.has_rank() && tensor->shape.rank() == 0;
+}
+
+// Holds only what PrimitiveCode and friends can run: primitives, lets, scalar variables and constants.
+bool is_scalar_code(const Expr& expr) {
+  switch (expr->kind) {
+    case ExprKind::Var:
+    case ExprKind::Constant: return is_scalar_type(expr->type);
+    case ExprKind::Primitive:
+      for (const auto& arg : lang::cast<lang::Primitive>(expr).args) {
+        if (!is_scalar_code(arg)) return false;
+      }
+      return true;
+    case ExprKind::Let: {
+      const auto& let = lang::cast<lang::Let>(expr);
+      return is_scalar_code(let.value) && is_scalar_code(let.body);
+    }
+    default: return false;
+  }
+}
+
+class FunctionPreparer {
+ public:
+  FunctionPreparer(const lang::Function& fn, std::string name, const Variable* self) : fn_(fn), self_(self) {
+    code_ = FunctionCodeRef(new FunctionCode);
+    code_->name = std::move(name);
+    code_->param_count = static_cast<std::uint32_t>(fn.params.size());
+    code_->source = Expr(&fn);
+    for (const auto& param : fn.params) place(param.get());
+  }
+
+  // `captures`: free variables, in the order of the closure's captures.
+  FunctionCodeRef prepare(const std::vector<VariableRef>& captures) {
+    for (std::size_t i = 0; i < captures.size(); ++i) {
+      places_[captures[i].get()] = {From::Capture, static_cast<std::uint32_t>(i)};
+    }
+    if (self_) places_[self_] = {From::Self, 0};
+    Live live;
+    code_->body = expression(fn_.body, live, true);
+    code_->slot_count = next_slot_;
+    return code_;
+  }
+
+ private:
+  std::uint32_t place(const Variable* variable) {
+    places_[variable] = {From::Slot, next_slot_};
+    return next_slot_++;
+  }
+
+  std::uint32_t add_constant(Value value) {
+    code_->constants.push_back(std::move(value));
+    return static_cast<std::uint32_t>(code_->constants.size() - 1);
+  }
+
+  Operand operand(const Expr& atom, Live& live) {
+    switch (atom->kind) {
+      case ExprKind::Var: {
+        const Variable* variable = lang::cast<lang::Var>(atom).variable.get();
+        const auto found = places_.find(variable);
+        RELAY_CHECK(found != places_.end(), "variable out of scope in prepared code: " + variable->name);
+        Operand place = found->second;
+        const bool is_last = live.insert(variable).second;
+        if (is_last && place.from == From::Slot && !is_scalar_type(atom->type)) place.from = From::LastUse;
+        return place;
+      }
+      case ExprKind::Constant:
+        return {From::Constant, add_constant(Value::tensor(lang::cast<lang::Constant>(atom).value))};
+      case ExprKind::GlobalVar: {
+        const std::uint32_t index = add_constant({});
+        code_->pending_globals.push_back({index, lang::cast<lang::GlobalVar>(atom).name, atom->type, atom->span});
+        return {From::Constant, index};
+      }
+      case ExprKind::ConstructorRef: {
+        const auto* constructor = lang::cast<lang::ConstructorRef>(atom).constructor;
+        if (constructor->fields.empty()) return {From::Constant, add_constant(Value::adt(lang::AdtCell::make(constructor, {})))};
+        return {From::Constant, add_constant(Value::constructor(constructor))};
+      }
+      case ExprKind::Operator: return {From::Constant, add_constant(operator_value(atom))};
+      case ExprKind::Tuple:
+        RELAY_CHECK(lang::cast<lang::Tuple>(atom).fields.empty(), "a compound operand is not in A-normal form");
+        return {From::Constant, add_constant(Value::unit())};
+      case ExprKind::DimTerm: {
+        const auto& dim = lang::cast<lang::DimTerm>(atom).dim;
+        RELAY_CHECK(dim.is_constant(), "a symbolic dim must have become dim_of before evaluation");
+        return {From::Constant, add_constant(Value::scalar(lang::DType::Int64, static_cast<std::uint64_t>(dim.constant())))};
+      }
+      default: break;
+    }
+    RELAY_CHECK(false, fmt::format("operand of kind {} is not an atom", name_of(atom->kind)));
+    return {};
+  }
+
+  // From the last operand to the first, so that the last use is the one evaluated last.
+  std::vector<Operand> operands(const std::vector<Expr>& atoms, Live& live) {
+    std::vector<Operand> result(atoms.size());
+    for (std::size_t i = atoms.size(); i-- > 0;) result[i] = operand(atoms[i], live);
+    return result;
+  }
+
+  // An operator used as a value: fn (x, y) { op(x, y) }.
+  Value operator_value(const Expr& atom) {
+    const auto* type = as<lang::FunctionType>(atom->type);
+    RELAY_CHECK(type, "an operator used as a value has a function type");
+    const lang::OpDef* op = lang::cast<lang::Operator>(atom).op;
+    std::vector<VariableRef> params;
+    std::vector<Expr> args;
+    for (std::size_t i = 0; i < type->params.size(); ++i) {
+      params.push_back(lang::make_variable(fmt::format("x{}", i), type->params[i]));
+      args.push_back(lang::make_var(params.back()));
+    }
+    const Expr body = lang::make_call(atom, args, lang::complete_attrs(*op, nullptr, atom->span), atom->span, type->result);
+    const Expr fn = lang::make_function(params, type->result, body, {}, nullptr, atom->span, atom->type);
+    auto* closure = new Closure;
+    closure->code = prepare_function(op->name, fn);
+    return Value::closure(lang::Ref<lang::ClosureCell>(closure));
+  }
+
+  CodePtr expression(const Expr& expr, Live& live, bool tail) {
+    switch (expr->kind) {
+      case ExprKind::Let: return block(expr, live, tail);
+      case ExprKind::If: return if_(lang::cast<lang::If>(expr), live, tail);
+      case ExprKind::Match: return match(lang::cast<lang::Match>(expr), live, tail);
+      case ExprKind::Call: return call(expr, live, tail);
+      case ExprKind::Function: return closure(expr, nullptr, live);
+      case ExprKind::Tuple: return std::make_unique<TupleCode>(operands(lang::cast<lang::Tuple>(expr).fields, live));
+      case ExprKind::Projection: {
+        const auto& projection = lang::cast<lang::Projection>(expr);
+        return std::make_unique<ProjectionCode>(operand(projection.tuple, live), projection.index);
+      }
+      case ExprKind::RefCreate: return std::make_unique<RefCreateCode>(operand(lang::cast<lang::RefCreate>(expr).value, live));
+      case ExprKind::RefRead: return std::make_unique<RefReadCode>(operand(lang::cast<lang::RefRead>(expr).ref, live));
+      case ExprKind::RefWrite: {
+        const auto& write = lang::cast<lang::RefWrite>(expr);
+        const Operand value = operand(write.value, live);
+        return std::make_unique<RefWriteCode>(operand(write.ref, live), value);
+      }
+      case ExprKind::Primitive: return primitive(lang::cast<lang::Primitive>(expr), live);
+      case ExprKind::Index: return index(expr, live);
+      case ExprKind::Comprehension:
+      case ExprKind::Reduction:
+      case ExprKind::ScatterReduce: return index_notation(expr, live);
+      case ExprKind::Differentiate:
+        lang::fail(DiagnosticKind::Unsupported, "not supported: a derivative of a function that is only known at run time", expr->span);
+      default: return std::make_unique<OperandCode>(operand(expr, live), expr->span);
+    }
+  }
+
+  CodePtr block(const Expr& expr, Live& live, bool tail) {
+    lang::Block opened = lang::open_block(expr);
+    std::vector<BlockCode::Step> steps(opened.bindings.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].slot = place(opened.bindings[i].variable.get());
+    CodePtr result = expression(opened.result, live, tail);
+    for (std::size_t i = steps.size(); i-- > 0;) {
+      const auto& binding = opened.bindings[i];
+      live.erase(binding.variable.get());
+      steps[i].code = binding.value->kind == ExprKind::Function
+                          ? closure(binding.value, binding.variable.get(), live)
+                          : expression(binding.value, live, false);
+    }
+    return std::make_unique<BlockCode>(std::move(steps), std::move(result));
+  }
+
+  CodePtr if_(const lang::If& node, Live& live, bool tail) {
+    Live then_live = live, else_live = std::move(live);
+    CodePtr else_code = expression(node.else_branch, else_live, tail);
+    CodePtr then_code = expression(node.then_branch, then_live, tail);
+    live = std::move(else_live);
+    live.insert(then_live.begin(), then_live.end());
+    CodePtr condition = expression(node.condition, live, false);
+    return std::make_unique<IfCode>(std::move(condition), std::move(then_code), std::move(else_code));
+  }
+
+  PatternCode pattern(const lang::PatternRef& node) {
+    PatternCode code;
+    code.kind = node->kind;
+    if (node->kind == lang::PatternKind::Variable) code.slot = place(node->variable.get());
+    code.constructor = node->constructor;
+    for (const auto& field : node->fields) code.fields.push_back(pattern(field));
+    return code;
+  }
+
+  CodePtr match(const lang::Match& node, Live& live, bool tail) {
+    std::vector<MatchCode::Arm> arms(node.clauses.size());
+    Live before = live;
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+      arms[i].pattern = pattern(node.clauses[i].pattern);
+      Live arm_live = live;
+      arms[i].body = expression(node.clauses[i].body, arm_live, tail);
+      before.insert(arm_live.begin(), arm_live.end());
+    }
+    live = std::move(before);
+    return std::make_unique<MatchCode>(operand(node.scrutinee, live), std::move(arms), node.span);
+  }
+
+  CodePtr closure(const Expr& expr, const Variable* self, Live& live) {
+    std::vector<VariableRef> captures;
+    bool uses_self = false;
+    for (const auto& variable : lang::free_variables(expr)) {
+      if (variable.get() == self) {
+        uses_self = true;
+      } else {
+        captures.push_back(variable);
+      }
+    }
+    FunctionPreparer inner(lang::cast<lang::Function>(expr), self ? self->name : std::string(), uses_self ? self : nullptr);
+    FunctionCodeRef code = inner.prepare(captures);
+    std::vector<Expr> uses;
+    for (const auto& variable : captures) uses.push_back(lang::make_var(variable));
+    return std::make_unique<MakeClosureCode>(std::move(code), operands(uses, live));
+  }
+
+  CodePtr call(const Expr& expr, Live& live, bool tail) {
+    const auto& node = lang::cast<lang::Call>(expr);
+    const Expr& callee = node.callee;
+    switch (callee->kind) {
+      case ExprKind::Operator: return operator_call(expr, node, *lang::cast<lang::Operator>(callee).op, live);
+      case ExprKind::ConstructorRef:
+        return std::make_unique<ConstructCode>(lang::cast<lang::ConstructorRef>(callee).constructor, operands(node.args, live));
+      case ExprKind::Function:
+        if (is_primitive_group(callee)) {
+          return std::make_unique<GroupCode>(callee, operands(node.args, live), expr->span);
+        }
+        break;
+      case ExprKind::GlobalVar:
+        return std::make_unique<CallGlobalCode>(lang::cast<lang::GlobalVar>(callee).name, callee->type, operands(node.args, live), tail, expr->span);
+      case ExprKind::Var:
+        if (lang::cast<lang::Var>(callee).variable.get() == self_) {
+          return std::make_unique<CallSelfCode>(operands(node.args, live), tail, expr->span);
+        }
+        break;
+      default: break;
+    }
+    std::vector<Operand> args = operands(node.args, live);
+    return std::make_unique<CallValueCode>(operand(callee, live), std::move(args), tail, expr->span);
+  }
+
+  CodePtr operator_call(const Expr& expr, const lang::Call& node, const lang::OpDef& op, Live& live) {
+    if (op.effect != lang::Effect::None) {
+      return std::make_unique<EffectCode>(&op, node.attrs, operands(node.args, live), expr->span);
+    }
+    bool all_scalar = is_scalar_type(expr->type);
+    for (const auto& arg : node.args) all_scalar = all_scalar && is_scalar_type(arg->type);
+    if (all_scalar) {
+      const Expr expanded = op.definition({node.args, node.attrs, expr->type});
+      if (is_scalar_code(expanded)) return expression(expanded, live, false);
+    }
+    return group(expr, live);
+  }
+
+  // A group of one expression; its free variables become parameters.
+  CodePtr group(const Expr& expr, Live& live) {
+    std::vector<VariableRef> params;
+    std::vector<Expr> args;
+    lang::Substitution renamed;
+    for (const auto& variable : lang::free_variables(expr)) {
+      params.push_back(lang::make_variable(variable->name, variable->type, variable->span));
+      args.push_back(lang::make_var(variable));
+      renamed[variable.get()] = lang::make_var(params.back());
+    }
+    const Expr body = lang::substitute(expr, renamed);
+    const Expr fn = lang::make_function(params, expr->type, body, {}, nullptr, expr->span);
+    return std::make_unique<GroupCode>(fn, operands(args, live), expr->span);
+  }
+
+  CodePtr primitive(const lang::Primitive& node, Live& live) {
+    std::vector<PrimitiveCode::Arg> args(node.args.size());
+    for (std::size_t i = args.size(); i-- > 0;) {
+      const Expr& arg = node.args[i];
+      if (arg->kind == ExprKind::Var || arg->kind == ExprKind::Constant) {
+        args[i].operand = operand(arg, live);
+      } else {
+        args[i].code = expression(arg, live, false);
+      }
+    }
+    const lang::DType result = as<lang::TensorType>(node.type)->dtype.known();
+    const lang::DType first = as<lang::TensorType>(node.args.back()->type)->dtype.known();
+    if (node.prim == lang::Prim::Cast) {
+      return std::make_unique<PrimitiveCode>(scalar_cast(first, result), result, false, std::move(args), node.span);
+    }
+    const bool divides = node.prim == lang::Prim::Div || node.prim == lang::Prim::Mod ||
+                         node.prim == lang::Prim::FloorDiv || node.prim == lang::Prim::FloorMod;
+    return std::make_unique<PrimitiveCode>(scalar_function(node.prim, first), result, divides && lang::is_int(first),
+                                           std::move(args), node.span);
+  }
+
+  CodePtr index(const Expr& expr, Live& live) {
+    const auto& node = lang::cast<lang::Index>(expr);
+    std::vector<Operand> indices = operands(node.indices, live);
+    return std::make_unique<IndexCode>(operand(node.tensor, live), std::move(indices), expr->span);
+  }
+
+  std::vector<BinderCode> binders(const std::vector<lang::IndexBinder>& nodes) {
+    std::vector<BinderCode> codes(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      codes[i].slot = place(nodes[i].variable.get());
+      codes[i].span = nodes[i].variable->span;
+    }
+    return codes;
+  }
+
+  CodePtr index_notation(const Expr& expr, Live& live) {
+    if (loops::is_lowerable(expr)) return group(expr, live);
+    // The body runs many times: nothing it reads from outside is at its last use there.
+    for (const auto& variable : lang::free_variables(expr)) live.insert(variable.get());
+    const auto prepare_with = [&](const std::vector<lang::IndexBinder>& nodes, const Expr& body, auto make) -> CodePtr {
+      std::vector<BinderCode> codes = binders(nodes);
+      CodePtr body_code = expression(body, live, false);
+      for (const auto& node : nodes) live.erase(node.variable.get());
+      for (std::size_t i = nodes.size(); i-- > 0;) codes[i].extent = expression(nodes[i].extent, live, false);
+      return make(std::move(codes), std::move(body_code));
+    };
+    if (const auto* node = as<lang::Comprehension>(expr)) {
+      return prepare_with(node->binders, node->body, [&](auto codes, auto body) {
+        return std::make_unique<ComprehensionCode>(std::move(codes), std::move(body), expr->type, expr->span);
+      });
+    }
+    if (const auto* node = as<lang::Reduction>(expr)) {
+      return prepare_with(node->binders, node->body, [&](auto codes, auto body) {
+        return std::make_unique<ReductionCode>(node->op, std::move(codes), std::move(body), expr->type, expr->span);
+      });
+    }
+    lang::fail(DiagnosticKind::Unsupported, "not supported: a scatter whose body calls functions or branches", expr->span);
+  }
+
+  const lang::Function& fn_;
+  const Variable* self_;
+  FunctionCodeRef code_;
+  std::unordered_map<const Variable*, Operand> places_;
+  std::uint32_t next_slot_ = 0;
+};
+
+}  // namespace
+
+FunctionCodeRef prepare_function(const std::string& name, const Expr& function) {
+  const auto* fn = as<lang::Function>(function);
+  RELAY_CHECK(fn, "only functions are prepared");
+  const auto free = lang::free_variables(function);
+  RELAY_CHECK(free.empty(), "a global function must be closed");
+  FunctionPreparer preparer(*fn, name, nullptr);
+  return preparer.prepare({});
+}
+
+}  // namespace relay::interp

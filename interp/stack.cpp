@@ -1,0 +1,104 @@
+#include "interp/stack.h"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "lang/diagnostic.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace relay::interp {
+
+std::atomic<std::uintptr_t> stack_limit{0};
+std::atomic<bool> interrupt_requested{false};
+
+namespace {
+
+// Room for the deepest chain of C++ frames between two function entries of the evaluated program.
+constexpr std::size_t kReserve = 4 << 20;
+constexpr std::size_t kSizes[] = {std::size_t{64} << 30, std::size_t{8} << 30, std::size_t{1} << 30,
+                                  std::size_t{64} << 20};
+std::uintptr_t lowest_frame = 0;
+
+struct Switch {
+  ucontext_t caller;
+  ucontext_t callee;
+  const std::function<void()>* body;
+  void* caller_fake_stack = nullptr;
+  const void* caller_bottom = nullptr;
+  std::size_t caller_size = 0;
+};
+Switch* current = nullptr;
+
+void enter() {
+  Switch* mine = current;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, &mine->caller_bottom, &mine->caller_size);
+#endif
+  (*mine->body)();
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(nullptr, mine->caller_bottom, mine->caller_size);
+#endif
+  setcontext(&mine->caller);
+}
+
+}  // namespace
+
+EvaluationStack& EvaluationStack::instance() {
+  static EvaluationStack stack;
+  return stack;
+}
+
+EvaluationStack::EvaluationStack() {
+  for (std::size_t size : kSizes) {
+    void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (base == MAP_FAILED) continue;
+    base_ = static_cast<std::byte*>(base);
+    size_ = size;
+    break;
+  }
+  RELAY_CHECK(base_ != nullptr, "cannot reserve a stack for evaluation");
+  lowest_frame = reinterpret_cast<std::uintptr_t>(base_) + kReserve;
+  stack_limit.store(lowest_frame);
+}
+
+void EvaluationStack::run(const std::function<void()>& body) {
+  if (active_) {
+    body();
+    return;
+  }
+  active_ = true;
+  Switch mine;
+  mine.body = &body;
+  current = &mine;
+  getcontext(&mine.callee);
+  mine.callee.uc_stack.ss_sp = base_;
+  mine.callee.uc_stack.ss_size = size_;
+  mine.callee.uc_link = nullptr;
+  makecontext(&mine.callee, enter, 0);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(&mine.caller_fake_stack, base_, size_);
+#endif
+  swapcontext(&mine.caller, &mine.callee);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(mine.caller_fake_stack, nullptr, nullptr);
+#endif
+  active_ = false;
+}
+
+std::uintptr_t true_stack_limit() { return lowest_frame; }
+
+void request_interrupt() {
+  interrupt_requested.store(true);
+  stack_limit.store(UINTPTR_MAX);
+}
+
+void clear_interrupt() {
+  interrupt_requested.store(false);
+  stack_limit.store(lowest_frame);
+}
+
+}  // namespace relay::interp

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "jit/analysis.h"
+#include "jit/host.h"
+#include "jit/llvm.h"
+#include "jit/scalar_codegen.h"
+#include "loops/loop_ir.h"
+
+namespace relay::jit {
+
+// Emits one kernel as a function of type loops::KernelFunction.
+//
+// At most one axis at a time is spread over vector lanes. A value that changes along it is a
+// vector, all others are scalars, so that one walk over the loop IR serves scalar and vector code.
+// Instructions are emitted in the outermost loop of their region in which their operands are known;
+// a region's loops are entered only when none of its axes is empty, so that nothing is loaded that
+// the source would not load.
+//
+// Vector code does not report errors: when a check fails in some lane it jumps to scalar code for
+// the same points, which finds the error that comes first in row-major order.
+//
+// The methods are spread over loop_codegen.cpp (the domain and the instructions),
+// memory_codegen.cpp (addresses, loads, stores) and reduce_codegen.cpp.
+class KernelCodegen {
+ public:
+  KernelCodegen(const loops::Kernel& kernel, Analysis& analysis, const HostTraits& host,
+                llvm::Module& module);
+
+  // The function, without any optimisation done.
+  llvm::Function* emit(const std::string& name);
+
+ private:
+  // An emitted value: `scalar` if it is the same in all lanes, or (int64 of constant step only) its
+  // value in lane 0; else `vector`.
+  struct LaneValue {
+    llvm::Value* scalar = nullptr;
+    llvm::Value* vector = nullptr;
+  };
+  // The axis that is spread over lanes: lane j is at the axis' current index + j.
+  struct Lanes {
+    std::int32_t axis = -1;  // -1: scalar code
+    int width = 1;
+    llvm::Value* mask = nullptr;  // which lanes count; null: all
+  };
+  // A partial result of a reduction. `index` is there for ArgMax and ArgMin only.
+  struct Partial {
+    llvm::Value* value = nullptr;
+    llvm::Value* index = nullptr;
+  };
+  // kReductionLanes partial results in memory.
+  struct PartialArray {
+    Partial element;  // of which types
+    llvm::Value* values = nullptr;
+    llvm::Value* indices = nullptr;
+  };
+
+  // loop_codegen.cpp
+  void emit_entry();
+  void hoist_invariants(const loops::Region& region);
+  bool is_hoistable(const loops::Instruction& instruction) const;
+  void emit_axis(std::int32_t axis);
+  // Rows [begin, end) of the domain axis around a lane axis that is walked in tiles with it.
+  struct Tile {
+    llvm::Value* begin = nullptr;
+    llvm::Value* end = nullptr;
+  };
+  void emit_tiles(std::int32_t axis, llvm::Value* begin, llvm::Value* end);
+  void emit_lane_axis(std::int32_t axis, llvm::Value* begin, llvm::Value* end, const Tile& tile);
+  void emit_points(std::int32_t axis, llvm::Value* index, const Tile& tile);
+  void emit_level(const loops::Region& region, int level);
+  int level_of(const loops::Region& region, const loops::Instruction& instruction) const;
+  void emit_instruction(const loops::Instruction& instruction);
+  LaneValue emit_primitive(const loops::Instruction& instruction);
+  LaneValue emit_check(const loops::Instruction& instruction);
+  int domain_width(std::int32_t axis);
+  bool is_light(std::int32_t region) const;
+
+  // Leaves the code if `failed` holds in a lane that counts: to fail_target_ if there is one, else
+  // by returning 1 with the error filled in. `failed` is a scalar or a vector.
+  void leave_if(llvm::Value* failed, std::int32_t site, llvm::Value* index, llvm::Value* extent);
+
+  // memory_codegen.cpp
+  struct Place {
+    llvm::Value* pointer = nullptr;  // of lane 0
+    std::int64_t step = 0;           // elements from lane to lane, where `offsets` is null
+    llvm::Value* offsets = nullptr;  // elements from `pointer`, by lane
+  };
+  Place place(const loops::Address& address, std::int32_t buffer);
+  LaneValue emit_load(const loops::Instruction& instruction);
+  llvm::Value* load_lanes(const Place& place, lang::DType dtype);
+  void store_lanes(const Place& place, lang::DType dtype, llvm::Value* value);
+  void emit_store();
+  llvm::Type* memory_type(lang::DType dtype);
+  llvm::Value* pointers(const Place& place, lang::DType dtype);
+  llvm::Value* all_lanes();
+
+  // reduce_codegen.cpp
+  LaneValue emit_reduce(const loops::Instruction& instruction);
+  Partial reduce_each_lane(const loops::Region& region, bool is_vector);
+  Partial reduce_in_registers(const loops::Region& region, bool is_vector);
+  Partial reduce_in_memory(const loops::Region& region, bool is_vector);
+  Partial reduce_across_lanes(const loops::Region& region);
+  Partial across_one_axis(const loops::Region& region);
+  void across_axes(const loops::Region& region, const Partial& sum);
+  template <class Body>
+  void reduction_nest(const loops::Region& region, std::size_t depth, std::size_t end, Body body);
+  template <class Body>
+  void unless_empty(const loops::Region& region, Body body);
+  Partial element_of(const loops::Region& region, bool is_vector, llvm::Value* t);
+  Partial identity(const loops::Region& region, int width);
+  Partial fold(const loops::Region& region, const Partial& a, const Partial& b, int width);
+  Partial fold_extreme(const loops::Region& region, const Partial& a, const Partial& b);
+  Partial combine(const loops::Region& region, std::vector<Partial> parts, int width);
+  Partial combine_lanes(const loops::Region& region, Partial sum);
+  bool can_fail(const loops::Region& region) const;
+  lang::DType element_type(const loops::Region& region) const;
+  PartialArray make_array(const Partial& like);
+  Partial load_from(const PartialArray& array, llvm::Value* slot);
+  void store_to(const PartialArray& array, llvm::Value* slot, const Partial& partial);
+  Partial make_cell(const Partial& like);
+  Partial load_cell(const Partial& cell, const Partial& like);
+  void store_cell(const Partial& cell, const Partial& partial);
+  llvm::Value* combine_stored(llvm::Value* old, llvm::Value* value);
+
+  // Small things.
+  llvm::Value* int64(std::int64_t value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }
+  llvm::Value* size_value(const loops::Size& size);
+  llvm::Value* extent(std::int32_t axis) { return size_value(kernel_.extents[axis]); }
+  bool is_varying(loops::ValueId id) const;
+  llvm::Value* operand(loops::ValueId id, bool as_vector);
+  llvm::Value* splat(llvm::Value* scalar);
+  llvm::Value* lane_numbers(int width);
+  ScalarCodegen scalars(int width) { return {b_, width}; }
+  llvm::BasicBlock* new_block(const char* name);
+  llvm::AllocaInst* new_cell(llvm::Type* type, const char* name);
+  // for (i = begin; i < end; i += step) body(i)
+  template <class Body>
+  void loop(llvm::Value* begin, llvm::Value* end, std::int64_t step, Body body);
+  template <class Body>
+  void when(llvm::Value* condition, Body body);
+
+  const loops::Kernel& kernel_;
+  Analysis& analysis_;
+  const HostTraits& host_;
+  llvm::Module& module_;
+  llvm::IRBuilder<> b_;
+  llvm::Function* function_ = nullptr;
+  std::vector<llvm::Value*> buffers_;     // pointers, by slot
+  std::vector<llvm::Value*> sizes_;       // by slot
+  std::vector<llvm::Value*> axis_index_;  // by axis; of lane 0
+  std::vector<LaneValue> values_;         // by value
+  std::vector<bool> is_hoisted_;          // by value: emitted at the entry
+  Lanes lanes_;
+  std::int32_t lane_axis_ = -1;  // of the domain
+  llvm::BasicBlock* fail_target_ = nullptr;
+};
+
+template <class Body>
+void KernelCodegen::loop(llvm::Value* begin, llvm::Value* end, std::int64_t step, Body body) {
+  llvm::BasicBlock* const before = b_.GetInsertBlock();
+  llvm::BasicBlock* const head = new_block("loop");
+  llvm::BasicBlock* const after = new_block("after");
+  b_.CreateCondBr(b_.CreateICmpSLT(begin, end), head, after);
+  b_.SetInsertPoint(head);
+  llvm::PHINode* const index = b_.CreatePHI(b_.getInt64Ty(), 2, "i");
+  index->addIncoming(begin, before);
+  body(static_cast<llvm::Value*>(index));
+  llvm::Value* const next = b_.CreateNSWAdd(index, int64(step));
+  index->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, after);
+  b_.SetInsertPoint(after);
+}
+
+template <class Body>
+void KernelCodegen::when(llvm::Value* condition, Body body) {
+  llvm::BasicBlock* const then = new_block("then");
+  llvm::BasicBlock* const after = new_block("after");
+  b_.CreateCondBr(condition, then, after);
+  b_.SetInsertPoint(then);
+  body();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+}  // namespace relay::jit

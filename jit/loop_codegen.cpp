@@ -1,0 +1,378 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+
+#include "jit/kernel_codegen.h"
+
+namespace relay::jit {
+
+using lang::DType;
+using lang::Prim;
+using llvm::Value;
+using loops::Code;
+using loops::Instruction;
+using loops::Region;
+using loops::ValueId;
+
+namespace {
+
+constexpr std::int64_t kTileRows = 16;  // a line of memory holds at most that many float32
+
+}  // namespace
+
+KernelCodegen::KernelCodegen(const loops::Kernel& kernel, Analysis& analysis,
+                             const HostTraits& host, llvm::Module& module)
+    : kernel_(kernel), analysis_(analysis), host_(host), module_(module), b_(module.getContext()) {
+  const auto values = static_cast<std::size_t>(kernel.value_count);
+  values_.resize(values);
+  is_hoisted_.resize(values, false);
+  axis_index_.resize(kernel.extents.size(), nullptr);
+}
+
+// ---- Small things -----------------------------------------------------------------------------
+
+llvm::BasicBlock* KernelCodegen::new_block(const char* name) {
+  return llvm::BasicBlock::Create(module_.getContext(), name, function_);
+}
+
+// In the entry block, so that it is allocated once and can become a register.
+llvm::AllocaInst* KernelCodegen::new_cell(llvm::Type* type, const char* name) {
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  llvm::IRBuilder<> builder(&entry, entry.begin());
+  return builder.CreateAlloca(type, nullptr, name);
+}
+
+Value* KernelCodegen::size_value(const loops::Size& size) {
+  return size.is_literal ? int64(size.value) : sizes_[static_cast<std::size_t>(size.value)];
+}
+
+bool KernelCodegen::is_varying(ValueId id) const {
+  return lanes_.axis >= 0 && (analysis_.depends(id) & axis_bit(lanes_.axis)) != 0;
+}
+
+Value* KernelCodegen::splat(Value* scalar) {
+  return b_.CreateVectorSplat(static_cast<unsigned>(lanes_.width), scalar);
+}
+
+Value* KernelCodegen::lane_numbers(int width) {
+  std::vector<llvm::Constant*> numbers;
+  for (int lane = 0; lane < width; ++lane)
+    numbers.push_back(b_.getInt64(static_cast<unsigned>(lane)));
+  return llvm::ConstantVector::get(numbers);
+}
+
+Value* KernelCodegen::operand(ValueId id, bool as_vector) {
+  const LaneValue& value = values_[id];
+  if (!as_vector) return value.scalar;
+  if (!is_varying(id)) return splat(value.scalar);
+  if (value.vector != nullptr) return value.vector;
+  Value* const step = splat(int64(*analysis_.step(id, lanes_.axis)));
+  return b_.CreateAdd(splat(value.scalar), b_.CreateMul(lane_numbers(lanes_.width), step));
+}
+
+// ---- Function and domain ----------------------------------------------------------------------
+
+llvm::Function* KernelCodegen::emit(const std::string& name) {
+  llvm::Type* const pointer = b_.getPtrTy();
+  llvm::Type* const word = b_.getInt64Ty();
+  auto* const type =
+      llvm::FunctionType::get(b_.getInt32Ty(), {pointer, pointer, word, word, pointer}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
+  function_->setDoesNotThrow();
+  if (host_.vector_bytes == 64) function_->addFnAttr("prefer-vector-width", "512");
+  b_.SetInsertPoint(new_block("entry"));
+  emit_entry();
+  // All loops run at least once from here on.
+  Value* is_empty = b_.getFalse();
+  if (kernel_.domain_rank > 0) {
+    is_empty = b_.CreateICmpSGE(function_->getArg(2), function_->getArg(3));
+    for (std::int32_t axis = 1; axis < kernel_.domain_rank; ++axis) {
+      is_empty = b_.CreateOr(is_empty, b_.CreateICmpSLE(extent(axis), int64(0)));
+    }
+  }
+  lane_axis_ = analysis_.vector_axis();
+  when(b_.CreateNot(is_empty), [&] {
+    emit_level(kernel_.regions[0], -1);
+    emit_axis(0);
+  });
+  b_.CreateRet(b_.getInt32(0));
+  return function_;
+}
+
+void KernelCodegen::emit_entry() {
+  for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    Value* const from = b_.CreateConstGEP1_64(b_.getPtrTy(), function_->getArg(0), i);
+    buffers_.push_back(b_.CreateLoad(b_.getPtrTy(), from, "buffer"));
+  }
+  for (std::int32_t i = 0; i < kernel_.slot_count; ++i) {
+    Value* const from =
+        b_.CreateConstGEP1_64(b_.getInt64Ty(), function_->getArg(1), static_cast<unsigned>(i));
+    sizes_.push_back(b_.CreateLoad(b_.getInt64Ty(), from, "size"));
+  }
+  hoist_invariants(kernel_.regions[0]);
+}
+
+bool KernelCodegen::is_hoistable(const Instruction& instruction) const {
+  if (analysis_.depends(instruction.id) != 0 || Analysis::may_fail(instruction)) return false;
+  switch (instruction.code) {
+    case Code::Load:  // its buffer may be empty
+    case Code::Reduce:
+    case Code::CheckIndex:
+      return false;
+    case Code::Primitive:
+      return std::all_of(instruction.args.begin(), instruction.args.end(),
+                         [&](ValueId arg) { return bool(is_hoisted_[arg]); });
+    default:
+      return true;
+  }
+}
+
+void KernelCodegen::hoist_invariants(const Region& region) {
+  for (const Instruction& instruction : region.code) {
+    if (instruction.code == Code::Reduce) hoist_invariants(kernel_.regions[instruction.region]);
+    if (!is_hoistable(instruction)) continue;
+    emit_instruction(instruction);
+    is_hoisted_[instruction.id] = true;
+  }
+}
+
+int KernelCodegen::level_of(const Region& region, const Instruction& instruction) const {
+  const AxisSet depends = analysis_.depends(instruction.id);
+  if (&region == &kernel_.regions[0]) {
+    for (std::int32_t axis = kernel_.domain_rank; axis-- > 0;) {
+      if ((depends & axis_bit(axis)) != 0) return axis;
+    }
+    return -1;
+  }
+  for (int i = static_cast<int>(region.axes.size()); i-- > 0;) {
+    if ((depends & axis_bit(region.axes[i])) != 0) return i;
+  }
+  return -1;
+}
+
+// The instructions that become known in the loop at depth `level`; -1 is before all loops.
+void KernelCodegen::emit_level(const Region& region, int level) {
+  for (const Instruction& instruction : region.code) {
+    if (!is_hoisted_[instruction.id] && level_of(region, instruction) == level) {
+      emit_instruction(instruction);
+    }
+  }
+}
+
+void KernelCodegen::emit_axis(std::int32_t axis) {
+  if (axis == kernel_.domain_rank) {
+    emit_store();
+    return;
+  }
+  Value* const begin = axis == 0 ? function_->getArg(2) : int64(0);
+  Value* const end = axis == 0 ? function_->getArg(3) : extent(axis);
+  if (axis == lane_axis_ && lanes_.axis < 0) {
+    emit_lane_axis(axis, begin, end, {});
+    return;
+  }
+  if (axis + 1 == lane_axis_ && analysis_.wants_tiles(lane_axis_)) {
+    emit_tiles(axis, begin, end);
+    return;
+  }
+  const auto body = [&](Value* index) {
+    axis_index_[axis] = index;
+    emit_level(kernel_.regions[0], axis);
+    emit_axis(axis + 1);
+  };
+  if (analysis_.is_unit(axis)) {
+    body(int64(0));
+  } else {
+    loop(begin, end, 1, body);
+  }
+}
+
+void KernelCodegen::emit_tiles(std::int32_t axis, Value* begin, Value* end) {
+  loop(begin, end, kTileRows, [&](Value* first) {
+    Value* const after = b_.CreateAdd(first, int64(kTileRows));
+    const Tile tile = {first, b_.CreateSelect(b_.CreateICmpSLT(after, end), after, end)};
+    emit_lane_axis(axis + 1, int64(0), extent(axis + 1), tile);
+  });
+}
+
+// The points at `index` of the lane axis: one row of them, or those of all rows in the tile.
+void KernelCodegen::emit_points(std::int32_t axis, Value* index, const Tile& tile) {
+  axis_index_[axis] = index;
+  const auto row = [&] {
+    emit_level(kernel_.regions[0], axis);
+    emit_axis(axis + 1);
+  };
+  if (tile.begin == nullptr) {
+    row();
+    return;
+  }
+  loop(tile.begin, tile.end, 1, [&](Value* outer) {
+    axis_index_[axis - 1] = outer;
+    emit_level(kernel_.regions[0], axis - 1);
+    row();
+  });
+}
+
+// Whole vectors, then the rest under a mask. Scalar code finishes where there are no masks, and
+// reports errors: for it, `resume` is the first point that is not done.
+void KernelCodegen::emit_lane_axis(std::int32_t axis, Value* begin, Value* end, const Tile& tile) {
+  const int width = domain_width(axis);
+  const bool needs_scalar = !host_.has_masks || analysis_.can_fail();
+  llvm::AllocaInst* const resume = new_cell(b_.getInt64Ty(), "resume");
+  llvm::BasicBlock* const slow = needs_scalar ? new_block("scalar") : nullptr;
+  llvm::BasicBlock* const done = new_block("done");
+  fail_target_ = slow;
+  const auto points = [&](Value* index, Value* mask) {
+    lanes_ = {axis, width, mask};
+    b_.CreateStore(index, resume);
+    emit_points(axis, index, tile);
+    lanes_ = {};
+  };
+  Value* const count = b_.CreateSub(end, begin);
+  Value* const rest = b_.CreateAnd(count, int64(width - 1));
+  Value* const whole_end = b_.CreateSub(end, rest);
+  loop(begin, whole_end, width, [&](Value* index) { points(index, nullptr); });
+  if (host_.has_masks) {
+    when(b_.CreateICmpSLT(whole_end, end), [&] {
+      Value* const limit = b_.CreateVectorSplat(static_cast<unsigned>(width), rest);
+      points(whole_end, b_.CreateICmpSLT(lane_numbers(width), limit));
+    });
+    b_.CreateBr(done);
+  } else {
+    b_.CreateStore(whole_end, resume);
+    b_.CreateBr(slow);
+  }
+  fail_target_ = nullptr;
+  if (needs_scalar) {
+    b_.SetInsertPoint(slow);
+    const std::int32_t lane_axis = lane_axis_;
+    lane_axis_ = -1;
+    loop(b_.CreateLoad(b_.getInt64Ty(), resume), end, 1,
+         [&](Value* index) { emit_points(axis, index, tile); });
+    lane_axis_ = lane_axis;
+    b_.CreateBr(done);
+  }
+  b_.SetInsertPoint(done);
+}
+
+bool KernelCodegen::is_light(std::int32_t region) const {
+  int work = 0;
+  for (const Instruction& instruction : kernel_.regions[region].code) {
+    if (instruction.code == Code::Reduce) return false;
+    if (instruction.code == Code::Primitive) {
+      const bool is_math = (instruction.prim >= Prim::Rsqrt && instruction.prim <= Prim::Erf) ||
+                           instruction.prim == Prim::Pow || Analysis::may_fail(instruction);
+      if (is_math) return false;
+      ++work;
+    }
+    if (instruction.code == Code::Load || instruction.code == Code::CheckIndex) ++work;
+  }
+  return work <= 8;
+}
+
+// As many lanes as the widest type that is computed with has in one vector; two vectors where that
+// leaves little to do per loop iteration.
+int KernelCodegen::domain_width(std::int32_t axis) {
+  int bytes = 1;
+  const auto widen = [&](DType dtype) {
+    const int size = static_cast<int>(lang::size_of(dtype));
+    bytes = std::max(bytes, lang::is_float(dtype) ? std::max(size, 4) : size);
+  };
+  for (ValueId id = 0; id < kernel_.value_count; ++id) {
+    if ((analysis_.depends(id) & axis_bit(axis)) == 0) continue;
+    const Instruction& instruction = analysis_.definition(id);
+    if (instruction.dtype == DType::Int64 && analysis_.step(id, axis)) continue;
+    widen(instruction.dtype);
+  }
+  widen(kernel_.buffers[kernel_.output].dtype);
+  const int width = std::max(host_.vector_bytes / bytes, 2);
+  return is_light(0) && width <= 32 ? 2 * width : width;
+}
+
+// ---- Instructions -----------------------------------------------------------------------------
+
+void KernelCodegen::emit_instruction(const Instruction& instruction) {
+  LaneValue& result = values_[instruction.id];
+  switch (instruction.code) {
+    case Code::Axis:
+      result = {analysis_.is_unit(instruction.axis) ? int64(0) : axis_index_[instruction.axis],
+                nullptr};
+      return;
+    case Code::Constant:
+      result = {scalars(1).constant(instruction.dtype, instruction.bits), nullptr};
+      return;
+    case Code::SizeValue:
+      result = {size_value(instruction.size), nullptr};
+      return;
+    case Code::ScalarInput: {
+      Place place;
+      place.pointer = buffers_[instruction.buffer];
+      result = {load_lanes(place, instruction.dtype), nullptr};
+      return;
+    }
+    case Code::Load:
+      result = emit_load(instruction);
+      return;
+    case Code::Primitive:
+      result = emit_primitive(instruction);
+      return;
+    case Code::CheckIndex:
+      result = emit_check(instruction);
+      return;
+    case Code::Reduce:
+      result = emit_reduce(instruction);
+      return;
+  }
+}
+
+KernelCodegen::LaneValue KernelCodegen::emit_primitive(const Instruction& instruction) {
+  const bool has_step = instruction.dtype == DType::Int64 && lanes_.axis >= 0 &&
+                        analysis_.step(instruction.id, lanes_.axis).has_value();
+  const bool as_vector = is_varying(instruction.id) && !has_step;
+  std::vector<Value*> args;
+  for (const ValueId arg : instruction.args) args.push_back(operand(arg, as_vector));
+  const DType operand_type = analysis_.definition(instruction.args.back()).dtype;
+  Value* by_zero = nullptr;
+  Value* const result =
+      scalars(as_vector ? lanes_.width : 1)
+          .primitive(instruction.prim, operand_type, instruction.dtype, args, by_zero);
+  if (by_zero != nullptr) leave_if(by_zero, loops::kDivisionByZeroSite, int64(0), int64(0));
+  return as_vector ? LaneValue{nullptr, result} : LaneValue{result, nullptr};
+}
+
+KernelCodegen::LaneValue KernelCodegen::emit_check(const Instruction& instruction) {
+  const ValueId index = instruction.args[0];
+  const bool as_vector = is_varying(index);
+  Value* const checked = operand(index, as_vector);
+  Value* const size = size_value(instruction.size);
+  // Unsigned, a negative index is a large one.
+  Value* const failed = b_.CreateICmpUGE(checked, as_vector ? splat(size) : size);
+  leave_if(failed, instruction.site, checked, size);
+  return values_[index];
+}
+
+void KernelCodegen::leave_if(Value* failed, std::int32_t site, Value* index, Value* extent) {
+  if (failed->getType()->isVectorTy()) {
+    if (lanes_.mask != nullptr) failed = b_.CreateAnd(failed, lanes_.mask);
+    failed = b_.CreateOrReduce(failed);
+  }
+  llvm::BasicBlock* const good = new_block("good");
+  llvm::BasicBlock* const bad = fail_target_ != nullptr ? fail_target_ : new_block("bad");
+  llvm::MDNode* const unlikely =
+      llvm::MDBuilder(module_.getContext()).createBranchWeights(1, 1 << 20);
+  b_.CreateCondBr(failed, bad, good, unlikely);
+  if (fail_target_ == nullptr) {
+    b_.SetInsertPoint(bad);
+    Value* const error = function_->getArg(4);
+    const auto field = [&](std::size_t offset, Value* value) {
+      b_.CreateStore(value, b_.CreateConstGEP1_64(b_.getInt8Ty(), error, offset));
+    };
+    field(offsetof(loops::KernelError, site), b_.getInt32(static_cast<std::uint32_t>(site)));
+    field(offsetof(loops::KernelError, index), index);
+    field(offsetof(loops::KernelError, extent), extent);
+    b_.CreateRet(b_.getInt32(1));
+  }
+  b_.SetInsertPoint(good);
+}
+
+}  // namespace relay::jit

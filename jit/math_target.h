@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+
+#include "jit/llvm.h"
+
+namespace relay::jit {
+
+// The target of loops/math.h that emits code, for one lane or `width` lanes.
+class LlvmTarget {
+ public:
+  using F = llvm::Value*;
+  using I = llvm::Value*;
+  using D = llvm::Value*;
+  using B = llvm::Value*;
+
+  LlvmTarget(llvm::IRBuilder<>& builder, int width) : b_(builder), width_(width) {}
+
+  F f32(float v) { return llvm::ConstantFP::get(single(), v); }
+  I i32(std::int32_t v) { return llvm::ConstantInt::getSigned(word(), v); }
+  D f64(double v) { return llvm::ConstantFP::get(real(), v); }
+
+  F add(F a, F b) { return b_.CreateFAdd(a, b); }
+  F sub(F a, F b) { return b_.CreateFSub(a, b); }
+  F mul(F a, F b) { return b_.CreateFMul(a, b); }
+  F div(F a, F b) { return b_.CreateFDiv(a, b); }
+  F abs(F a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a); }
+  F sqrt(F a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a); }
+  B lt(F a, F b) { return b_.CreateFCmpOLT(a, b); }
+  B eq(F a, F b) { return b_.CreateFCmpOEQ(a, b); }
+  F select(B c, F a, F b) { return b_.CreateSelect(c, a, b); }
+
+  I bits(F a) { return b_.CreateBitCast(a, word()); }
+  F from_bits(I a) { return b_.CreateBitCast(a, single()); }
+  I iadd(I a, I b) { return b_.CreateAdd(a, b); }
+  I isub(I a, I b) { return b_.CreateSub(a, b); }
+  I iand(I a, I b) { return b_.CreateAnd(a, b); }
+  I ior(I a, I b) { return b_.CreateOr(a, b); }
+  I ixor(I a, I b) { return b_.CreateXor(a, b); }
+  I shl(I a, int count) { return b_.CreateShl(a, static_cast<std::uint64_t>(count)); }
+  I ashr(I a, int count) { return b_.CreateAShr(a, static_cast<std::uint64_t>(count)); }
+  B ieq(I a, I b) { return b_.CreateICmpEQ(a, b); }
+  I iselect(B c, I a, I b) { return b_.CreateSelect(c, a, b); }
+  I to_int(F a) { return b_.CreateFPToSI(a, word()); }
+  F to_float(I a) { return b_.CreateSIToFP(a, single()); }
+
+  D to_f64(F a) { return b_.CreateFPExt(a, real()); }
+  F to_f32(D a) { return b_.CreateFPTrunc(a, single()); }
+  D dadd(D a, D b) { return b_.CreateFAdd(a, b); }
+  D dsub(D a, D b) { return b_.CreateFSub(a, b); }
+  D dmul(D a, D b) { return b_.CreateFMul(a, b); }
+  D ddiv(D a, D b) { return b_.CreateFDiv(a, b); }
+  D dsqrt(D a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a); }
+  B dlt(D a, D b) { return b_.CreateFCmpOLT(a, b); }
+  D dselect(B c, D a, D b) { return b_.CreateSelect(c, a, b); }
+  D pow2_f64(I k) {
+    llvm::Type* const wide = widen(b_.getInt64Ty());
+    llvm::Value* const exponent =
+        b_.CreateAdd(b_.CreateSExt(k, wide), llvm::ConstantInt::get(wide, 1023));
+    return b_.CreateBitCast(b_.CreateShl(exponent, 52), real());
+  }
+
+ private:
+  llvm::Type* widen(llvm::Type* scalar) const {
+    return width_ == 1 ? scalar : llvm::FixedVectorType::get(scalar, static_cast<unsigned>(width_));
+  }
+  llvm::Type* single() const { return widen(b_.getFloatTy()); }
+  llvm::Type* real() const { return widen(b_.getDoubleTy()); }
+  llvm::Type* word() const { return widen(b_.getInt32Ty()); }
+
+  llvm::IRBuilder<>& b_;
+  int width_;
+};
+
+}  // namespace relay::jit

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <numeric>
+
+#include "jit/kernel_codegen.h"
+
+namespace relay::jit {
+
+using lang::DType;
+using llvm::Value;
+using loops::AddressTerm;
+using loops::Instruction;
+
+llvm::Type* KernelCodegen::memory_type(DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+      return b_.getInt8Ty();
+    case DType::Float16:
+    case DType::BFloat16:
+      return b_.getInt16Ty();
+    default:
+      return scalars(1).type(dtype);
+  }
+}
+
+KernelCodegen::Place KernelCodegen::place(const loops::Address& address, std::int32_t buffer) {
+  // Outer indices first, so that the start of the sum can leave the inner loops.
+  std::vector<AddressTerm> terms = address.terms;
+  std::stable_sort(terms.begin(), terms.end(), [&](const AddressTerm& a, const AddressTerm& b) {
+    return analysis_.depends(a.index) < analysis_.depends(b.index);
+  });
+  Value* first = size_value(address.offset);
+  Value* offsets = nullptr;  // by lane, what the constant steps do not cover
+  std::int64_t step = 0;
+  const auto add_offsets = [&](Value* more) {
+    offsets = offsets ? b_.CreateAdd(offsets, more) : more;
+  };
+  for (const AddressTerm& term : terms) {
+    Value* const stride = size_value(term.stride);
+    const LaneValue& index = values_[term.index];
+    if (index.scalar == nullptr) {
+      add_offsets(b_.CreateMul(index.vector, splat(stride)));
+      continue;
+    }
+    first = b_.CreateAdd(first, b_.CreateMul(index.scalar, stride));
+    if (!is_varying(term.index)) continue;
+    const std::int64_t index_step = *analysis_.step(term.index, lanes_.axis);
+    if (term.stride.is_literal) {
+      step += index_step * term.stride.value;
+    } else {
+      Value* const lane_step = splat(b_.CreateMul(stride, int64(index_step)));
+      add_offsets(b_.CreateMul(lane_numbers(lanes_.width), lane_step));
+    }
+  }
+  if (offsets != nullptr && step != 0) {
+    add_offsets(b_.CreateMul(lane_numbers(lanes_.width), splat(int64(step))));
+  }
+  Place result;
+  result.pointer =
+      b_.CreateGEP(memory_type(kernel_.buffers[buffer].dtype), buffers_[buffer], first);
+  result.step = step;
+  result.offsets = offsets;
+  return result;
+}
+
+KernelCodegen::LaneValue KernelCodegen::emit_load(const Instruction& instruction) {
+  const Place from = place(instruction.address, instruction.buffer);
+  Value* const value = load_lanes(from, instruction.dtype);
+  if (!is_varying(instruction.id)) return {value, nullptr};
+  return {nullptr, value->getType()->isVectorTy() ? value : splat(value)};
+}
+
+Value* KernelCodegen::all_lanes() {
+  return lanes_.mask != nullptr ? lanes_.mask : splat(b_.getTrue());
+}
+
+Value* KernelCodegen::pointers(const Place& place, DType dtype) {
+  Value* offsets = place.offsets;
+  if (offsets == nullptr) {
+    offsets = b_.CreateMul(lane_numbers(lanes_.width), splat(int64(place.step)));
+  }
+  return b_.CreateGEP(memory_type(dtype), place.pointer, offsets);
+}
+
+// A scalar when all lanes are in one place.
+Value* KernelCodegen::load_lanes(const Place& place, DType dtype) {
+  llvm::Type* const element = memory_type(dtype);
+  const llvm::Align align(lang::size_of(dtype));
+  if (place.offsets == nullptr && place.step == 0) {
+    return scalars(1).from_memory(b_.CreateAlignedLoad(element, place.pointer, align), dtype);
+  }
+  auto* const type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_.width));
+  ScalarCodegen scalar = scalars(lanes_.width);
+  if (place.offsets != nullptr || (place.step != 1 && place.step != -1)) {
+    Value* const gathered = b_.CreateMaskedGather(type, pointers(place, dtype), align, all_lanes(),
+                                                  llvm::Constant::getNullValue(type));
+    return scalar.from_memory(gathered, dtype);
+  }
+  // Backwards: the vector ends in lane 0's place.
+  const bool is_backwards = place.step == -1;
+  Value* const start =
+      is_backwards ? b_.CreateGEP(element, place.pointer, int64(1 - lanes_.width)) : place.pointer;
+  Value* loaded = nullptr;
+  if (lanes_.mask == nullptr) {
+    loaded = b_.CreateAlignedLoad(type, start, align);
+  } else {
+    Value* const mask = is_backwards ? b_.CreateVectorReverse(lanes_.mask) : lanes_.mask;
+    loaded = b_.CreateMaskedLoad(type, start, align, mask, llvm::Constant::getNullValue(type));
+  }
+  return scalar.from_memory(is_backwards ? b_.CreateVectorReverse(loaded) : loaded, dtype);
+}
+
+void KernelCodegen::store_lanes(const Place& place, DType dtype, Value* value) {
+  const llvm::Align align(lang::size_of(dtype));
+  const int width = value->getType()->isVectorTy() ? lanes_.width : 1;
+  Value* const stored = scalars(width).to_memory(value, dtype);
+  if (width == 1) {
+    b_.CreateAlignedStore(stored, place.pointer, align);
+  } else if (place.offsets != nullptr || place.step != 1) {
+    b_.CreateMaskedScatter(stored, pointers(place, dtype), align, all_lanes());
+  } else if (lanes_.mask != nullptr) {
+    b_.CreateMaskedStore(stored, place.pointer, align, lanes_.mask);
+  } else {
+    b_.CreateAlignedStore(stored, place.pointer, align);
+  }
+}
+
+void KernelCodegen::emit_store() {
+  const DType dtype = kernel_.buffers[kernel_.output].dtype;
+  const Place to = place(kernel_.destination, kernel_.output);
+  Value* value = operand(kernel_.regions[0].result, lanes_.axis >= 0);
+  if (kernel_.store == loops::StoreKind::Combine) {
+    value = combine_stored(load_lanes(to, dtype), value);
+  }
+  store_lanes(to, dtype, value);
+}
+
+}  // namespace relay::jit

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "jit/llvm.h"
+
+namespace relay::jit {
+
+// A short list of passes: the emitted code is vector code already, and has its loops where they
+// belong.
+void optimise(llvm::Function& function, llvm::TargetMachine& machine);
+
+// The machine code as text. Changes the module.
+std::string assembly(llvm::Module& module, llvm::TargetMachine& machine);
+
+}  // namespace relay::jit

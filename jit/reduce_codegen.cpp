@@ -1,0 +1,404 @@
+#include <algorithm>
+#include <limits>
+
+#include "jit/kernel_codegen.h"
+#include "loops/reduce_op.h"
+
+// Reductions. Element t of a reduction goes to partial result t mod 16, and the sixteen are
+// combined in pairs (loops/loop_ir.h): the bits depend on it. There are three ways to get there:
+//
+//   across lanes    the sixteen partial results are the lanes of one vector; the last axis is
+//   spread
+//                   over them. In scalar code, when the last axis is contiguous.
+//   in registers    sixteen scalars or vectors, t unrolled by 16: one axis and a small body.
+//   in memory       sixteen scalars or vectors in an array, indexed by t mod 16: everything else.
+namespace relay::jit {
+
+using lang::DType;
+using lang::Prim;
+using lang::ReduceOp;
+using llvm::Value;
+using loops::Code;
+using loops::Instruction;
+using loops::is_arg;
+using loops::kReductionLanes;
+using loops::Region;
+
+// ---- Partial results --------------------------------------------------------------------------
+
+DType KernelCodegen::element_type(const Region& region) const {
+  return analysis_.definition(region.result).dtype;
+}
+
+bool KernelCodegen::can_fail(const Region& region) const {
+  return std::any_of(region.code.begin(), region.code.end(), [&](const Instruction& instruction) {
+    if (instruction.code == Code::Reduce) return can_fail(kernel_.regions[instruction.region]);
+    return Analysis::may_fail(instruction);
+  });
+}
+
+KernelCodegen::Partial KernelCodegen::identity(const Region& region, int width) {
+  const DType dtype = element_type(region);
+  Partial result;
+  result.value = scalars(width).constant(dtype, loops::identity_bits(region.op, dtype));
+  // Above every t: an element that is there wins, even one equal to the identity.
+  if (is_arg(region.op)) {
+    result.index = scalars(width).constant(DType::Int64, std::numeric_limits<std::int64_t>::max());
+  }
+  return result;
+}
+
+KernelCodegen::Partial KernelCodegen::fold_extreme(const Region& region, const Partial& a,
+                                                   const Partial& b) {
+  const DType dtype = element_type(region);
+  const Prim order = region.op == ReduceOp::ArgMax ? Prim::Gt : Prim::Lt;
+  Value* wins = scalars(1).compare(order, dtype, b.value, a.value);
+  Value* is_tie = scalars(1).compare(Prim::Eq, dtype, b.value, a.value);
+  if (lang::is_float(dtype)) {
+    Value* const nan_a = scalars(1).is_nan(a.value);
+    Value* const nan_b = scalars(1).is_nan(b.value);
+    wins = b_.CreateOr(wins, b_.CreateAnd(nan_b, b_.CreateNot(nan_a)));
+    is_tie = b_.CreateOr(is_tie, b_.CreateAnd(nan_a, nan_b));
+  }
+  wins = b_.CreateOr(wins, b_.CreateAnd(is_tie, b_.CreateICmpSLT(b.index, a.index)));
+  return {b_.CreateSelect(wins, b.value, a.value), b_.CreateSelect(wins, b.index, a.index)};
+}
+
+KernelCodegen::Partial KernelCodegen::fold(const Region& region, const Partial& a, const Partial& b,
+                                           int width) {
+  if (is_arg(region.op)) return fold_extreme(region, a, b);
+  const Prim prim = loops::prim_of(region.op);
+  return {scalars(width).binary(prim, element_type(region), a.value, b.value), nullptr};
+}
+
+KernelCodegen::Partial KernelCodegen::combine(const Region& region, std::vector<Partial> parts,
+                                              int width) {
+  for (std::size_t half = parts.size() / 2; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) {
+      parts[i] = fold(region, parts[i], parts[i + half], width);
+    }
+  }
+  return parts[0];
+}
+
+// The same for partial results that are the lanes of one vector.
+KernelCodegen::Partial KernelCodegen::combine_lanes(const Region& region, Partial sum) {
+  const auto pick = [&](Value* vector, int from, int count) -> Value* {
+    if (vector == nullptr) return nullptr;
+    if (count == 1) return b_.CreateExtractElement(vector, static_cast<std::uint64_t>(from));
+    std::vector<int> lanes;
+    for (int i = 0; i < count; ++i) lanes.push_back(from + i);
+    return b_.CreateShuffleVector(vector, lanes);
+  };
+  for (int half = kReductionLanes / 2; half > 0; half /= 2) {
+    const Partial low = {pick(sum.value, 0, half), pick(sum.index, 0, half)};
+    const Partial high = {pick(sum.value, half, half), pick(sum.index, half, half)};
+    sum = fold(region, low, high, half);
+  }
+  return sum;
+}
+
+KernelCodegen::Partial KernelCodegen::make_cell(const Partial& like) {
+  Partial cell;
+  cell.value = new_cell(like.value->getType(), "partial");
+  if (like.index != nullptr) cell.index = new_cell(like.index->getType(), "index");
+  return cell;
+}
+
+KernelCodegen::Partial KernelCodegen::load_cell(const Partial& cell, const Partial& like) {
+  Partial result;
+  result.value = b_.CreateLoad(like.value->getType(), cell.value);
+  if (like.index != nullptr) result.index = b_.CreateLoad(like.index->getType(), cell.index);
+  return result;
+}
+
+void KernelCodegen::store_cell(const Partial& cell, const Partial& partial) {
+  b_.CreateStore(partial.value, cell.value);
+  if (partial.index != nullptr) b_.CreateStore(partial.index, cell.index);
+}
+
+KernelCodegen::PartialArray KernelCodegen::make_array(const Partial& like) {
+  PartialArray array;
+  array.element = like;
+  array.values = new_cell(llvm::ArrayType::get(like.value->getType(), kReductionLanes), "partials");
+  if (like.index != nullptr) {
+    array.indices =
+        new_cell(llvm::ArrayType::get(like.index->getType(), kReductionLanes), "indices");
+  }
+  return array;
+}
+
+KernelCodegen::Partial KernelCodegen::load_from(const PartialArray& array, Value* slot) {
+  const auto load = [&](Value* base, Value* like) -> Value* {
+    if (base == nullptr) return nullptr;
+    return b_.CreateLoad(like->getType(), b_.CreateGEP(like->getType(), base, slot));
+  };
+  return {load(array.values, array.element.value), load(array.indices, array.element.index)};
+}
+
+void KernelCodegen::store_to(const PartialArray& array, Value* slot, const Partial& partial) {
+  const auto store = [&](Value* base, Value* value) {
+    if (base != nullptr) b_.CreateStore(value, b_.CreateGEP(value->getType(), base, slot));
+  };
+  store(array.values, partial.value);
+  store(array.indices, partial.index);
+}
+
+// ---- Nests ------------------------------------------------------------------------------------
+
+template <class Body>
+void KernelCodegen::unless_empty(const Region& region, Body body) {
+  Value* is_full = b_.getTrue();
+  for (const std::int32_t axis : region.axes) {
+    is_full = b_.CreateAnd(is_full, b_.CreateICmpSGT(extent(axis), int64(0)));
+  }
+  when(is_full, [&] {
+    emit_level(region, -1);
+    body();
+  });
+}
+
+// The loops over axes [depth, end) of the region, and in each the instructions that become known
+// there.
+template <class Body>
+void KernelCodegen::reduction_nest(const Region& region, std::size_t depth, std::size_t end,
+                                   Body body) {
+  if (depth == end) {
+    body();
+    return;
+  }
+  const std::int32_t axis = region.axes[depth];
+  loop(int64(0), extent(axis), 1, [&](Value* index) {
+    axis_index_[axis] = index;
+    emit_level(region, static_cast<int>(depth));
+    reduction_nest(region, depth + 1, end, body);
+  });
+}
+
+// The region's result at the current indices, as element number `t`, or numbers `t` in vector code.
+KernelCodegen::Partial KernelCodegen::element_of(const Region& region, bool is_vector, Value* t) {
+  Partial element;
+  element.value = operand(region.result, is_vector);
+  if (is_arg(region.op)) {
+    element.index = is_vector && !t->getType()->isVectorTy() ? splat(t) : t;
+  }
+  return element;
+}
+
+KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instruction) {
+  const Region& region = kernel_.regions[instruction.region];
+  if (is_varying(instruction.id)) {
+    const Partial sum = reduce_each_lane(region, true);
+    return {nullptr, sum.index != nullptr ? sum.index : sum.value};
+  }
+  const Lanes outer = lanes_;
+  lanes_ = {};
+  const bool is_across =
+      analysis_.vector_axis(region) >= 0 && (host_.has_masks || region.axes.size() == 1);
+  const Partial sum = is_across ? reduce_across_lanes(region) : reduce_each_lane(region, false);
+  lanes_ = outer;
+  return {sum.index != nullptr ? sum.index : sum.value, nullptr};
+}
+
+// ---- Sixteen scalars or vectors ---------------------------------------------------------------
+
+KernelCodegen::Partial KernelCodegen::reduce_each_lane(const Region& region, bool is_vector) {
+  const auto index = static_cast<std::int32_t>(&region - kernel_.regions.data());
+  if (region.axes.size() == 1 && is_light(index)) return reduce_in_registers(region, is_vector);
+  return reduce_in_memory(region, is_vector);
+}
+
+KernelCodegen::Partial KernelCodegen::reduce_in_registers(const Region& region, bool is_vector) {
+  const int width = is_vector ? lanes_.width : 1;
+  const Partial start = identity(region, width);
+  std::vector<Partial> cells;
+  for (int i = 0; i < kReductionLanes; ++i) {
+    cells.push_back(make_cell(start));
+    store_cell(cells.back(), start);
+  }
+  const std::int32_t axis = region.axes[0];
+  const auto add = [&](Value* t, const Partial& sum) {
+    axis_index_[axis] = t;
+    emit_level(region, 0);
+    return fold(region, sum, element_of(region, is_vector, t), width);
+  };
+  unless_empty(region, [&] {
+    Value* const count = extent(axis);
+    Value* const whole = b_.CreateAnd(count, int64(-kReductionLanes));
+    loop(int64(0), whole, kReductionLanes, [&](Value* first) {
+      for (int i = 0; i < kReductionLanes; ++i) {
+        Value* const t = b_.CreateAdd(first, int64(i));
+        store_cell(cells[i], add(t, load_cell(cells[i], start)));
+      }
+    });
+    when(b_.CreateICmpSLT(whole, count), [&] {
+      const PartialArray array = make_array(start);
+      for (int i = 0; i < kReductionLanes; ++i)
+        store_to(array, int64(i), load_cell(cells[i], start));
+      loop(whole, count, 1, [&](Value* t) {
+        Value* const slot = b_.CreateSub(t, whole);
+        store_to(array, slot, add(t, load_from(array, slot)));
+      });
+      for (int i = 0; i < kReductionLanes; ++i) store_cell(cells[i], load_from(array, int64(i)));
+    });
+  });
+  std::vector<Partial> parts;
+  for (const Partial& cell : cells) parts.push_back(load_cell(cell, start));
+  return combine(region, std::move(parts), width);
+}
+
+KernelCodegen::Partial KernelCodegen::reduce_in_memory(const Region& region, bool is_vector) {
+  const int width = is_vector ? lanes_.width : 1;
+  const Partial start = identity(region, width);
+  const PartialArray array = make_array(start);
+  for (int i = 0; i < kReductionLanes; ++i) store_to(array, int64(i), start);
+  llvm::AllocaInst* const count = new_cell(b_.getInt64Ty(), "t");
+  b_.CreateStore(int64(0), count);
+  unless_empty(region, [&] {
+    reduction_nest(region, 0, region.axes.size(), [&] {
+      Value* const t = b_.CreateLoad(b_.getInt64Ty(), count);
+      Value* const slot = b_.CreateAnd(t, int64(kReductionLanes - 1));
+      const Partial element = element_of(region, is_vector, t);
+      store_to(array, slot, fold(region, load_from(array, slot), element, width));
+      b_.CreateStore(b_.CreateAdd(t, int64(1)), count);
+    });
+  });
+  std::vector<Partial> parts;
+  for (int i = 0; i < kReductionLanes; ++i) parts.push_back(load_from(array, int64(i)));
+  return combine(region, std::move(parts), width);
+}
+
+// ---- One vector -------------------------------------------------------------------------------
+
+// In scalar code. Errors are found by doing it all again one element at a time.
+KernelCodegen::Partial KernelCodegen::reduce_across_lanes(const Region& region) {
+  const Partial start = identity(region, 1);
+  const Partial result = make_cell(start);
+  llvm::BasicBlock* const outer_target = fail_target_;
+  llvm::BasicBlock* const slow = can_fail(region) ? new_block("slow") : nullptr;
+  llvm::BasicBlock* const done = new_block("done");
+  fail_target_ = slow;
+  lanes_ = {region.axes.back(), kReductionLanes, nullptr};
+  Partial sum;
+  if (region.axes.size() == 1) {
+    sum = across_one_axis(region);
+  } else {
+    const Partial lanes = identity(region, kReductionLanes);
+    const Partial cell = make_cell(lanes);
+    store_cell(cell, lanes);
+    across_axes(region, cell);
+    sum = combine_lanes(region, load_cell(cell, lanes));
+  }
+  lanes_ = {};
+  store_cell(result, sum);
+  b_.CreateBr(done);
+  fail_target_ = outer_target;
+  if (slow != nullptr) {
+    b_.SetInsertPoint(slow);
+    store_cell(result, reduce_each_lane(region, false));
+    b_.CreateBr(done);
+  }
+  b_.SetInsertPoint(done);
+  return load_cell(result, start);
+}
+
+// The lanes' blocks begin at multiples of 16, so only the last one is partial.
+KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
+  const std::int32_t axis = region.axes[0];
+  const Partial start = identity(region, kReductionLanes);
+  const Partial cell = make_cell(start);
+  const PartialArray rest = make_array(identity(region, 1));
+  store_cell(cell, start);
+  const auto add = [&](Value* first, bool is_vector, const Partial& sum) {
+    axis_index_[axis] = first;
+    emit_level(region, 0);
+    Value* t = first;
+    if (is_vector) t = b_.CreateAdd(splat(first), lane_numbers(kReductionLanes));
+    return fold(region, sum, element_of(region, is_vector, t), is_vector ? kReductionLanes : 1);
+  };
+  const auto lane_of = [&](const Partial& lanes, int i) {
+    const auto at = static_cast<std::uint64_t>(i);
+    return Partial{b_.CreateExtractElement(lanes.value, at),
+                   lanes.index != nullptr ? b_.CreateExtractElement(lanes.index, at) : nullptr};
+  };
+  const auto with_lane = [&](const Partial& lanes, int i, const Partial& lane) {
+    const auto at = static_cast<std::uint64_t>(i);
+    return Partial{
+        b_.CreateInsertElement(lanes.value, lane.value, at),
+        lanes.index != nullptr ? b_.CreateInsertElement(lanes.index, lane.index, at) : nullptr};
+  };
+  const auto choose = [&](Value* sum, Value* old) {
+    return sum == nullptr ? nullptr : b_.CreateSelect(lanes_.mask, sum, old);
+  };
+  unless_empty(region, [&] {
+    Value* const count = extent(axis);
+    Value* const whole = b_.CreateAnd(count, int64(-kReductionLanes));
+    loop(int64(0), whole, kReductionLanes,
+         [&](Value* first) { store_cell(cell, add(first, true, load_cell(cell, start))); });
+    when(b_.CreateICmpSLT(whole, count), [&] {
+      const Partial old = load_cell(cell, start);
+      if (host_.has_masks) {
+        lanes_.mask =
+            b_.CreateICmpSLT(lane_numbers(kReductionLanes), splat(b_.CreateSub(count, whole)));
+        const Partial sum = add(whole, true, old);
+        store_cell(cell, {choose(sum.value, old.value), choose(sum.index, old.index)});
+        lanes_.mask = nullptr;
+        return;
+      }
+      // In scalars, with the lanes in memory.
+      for (int i = 0; i < kReductionLanes; ++i) store_to(rest, int64(i), lane_of(old, i));
+      const Lanes vector = lanes_;
+      lanes_ = {};
+      loop(whole, count, 1, [&](Value* t) {
+        Value* const slot = b_.CreateSub(t, whole);
+        store_to(rest, slot, add(t, false, load_from(rest, slot)));
+      });
+      lanes_ = vector;
+      Partial sum = start;
+      for (int i = 0; i < kReductionLanes; ++i) sum = with_lane(sum, i, load_from(rest, int64(i)));
+      store_cell(cell, sum);
+    });
+  });
+  return combine_lanes(region, load_cell(cell, start));
+}
+
+// Several axes: the last one is walked in blocks that begin where t is a multiple of 16, and lanes
+// outside of the row are masked.
+void KernelCodegen::across_axes(const Region& region, const Partial& cell) {
+  const std::int32_t axis = region.axes.back();
+  const std::size_t outer = region.axes.size() - 1;
+  const Partial start = identity(region, kReductionLanes);
+  llvm::AllocaInst* const row_start = new_cell(b_.getInt64Ty(), "row");
+  b_.CreateStore(int64(0), row_start);
+  unless_empty(region, [&] {
+    reduction_nest(region, 0, outer, [&] {
+      Value* const row = b_.CreateLoad(b_.getInt64Ty(), row_start);
+      Value* const row_end = b_.CreateAdd(row, extent(axis));
+      loop(b_.CreateAnd(row, int64(-kReductionLanes)), row_end, kReductionLanes, [&](Value* block) {
+        Value* const t = b_.CreateAdd(splat(block), lane_numbers(kReductionLanes));
+        lanes_.mask =
+            b_.CreateAnd(b_.CreateICmpSGE(t, splat(row)), b_.CreateICmpSLT(t, splat(row_end)));
+        axis_index_[axis] = b_.CreateSub(block, row);
+        emit_level(region, static_cast<int>(outer));
+        const Partial old = load_cell(cell, start);
+        const Partial sum = fold(region, old, element_of(region, true, t), kReductionLanes);
+        Partial kept;
+        kept.value = b_.CreateSelect(lanes_.mask, sum.value, old.value);
+        if (sum.index != nullptr) kept.index = b_.CreateSelect(lanes_.mask, sum.index, old.index);
+        store_cell(cell, kept);
+        lanes_.mask = nullptr;
+      });
+      b_.CreateStore(row_end, row_start);
+    });
+  });
+}
+
+// ---- Scatter ----------------------------------------------------------------------------------
+
+Value* KernelCodegen::combine_stored(Value* old, Value* value) {
+  const DType dtype = kernel_.buffers[kernel_.output].dtype;
+  const int width = value->getType()->isVectorTy() ? lanes_.width : 1;
+  return scalars(width).binary(loops::prim_of(kernel_.combine), dtype, old, value);
+}
+
+}  // namespace relay::jit

@@ -1,0 +1,79 @@
+#include "lang/module.h"
+
+#include <algorithm>
+
+#include "lang/diagnostic.h"
+
+namespace relay::lang {
+namespace {
+
+template <class Map>
+auto lookup(const Map& map, std::string_view name) -> typename Map::mapped_type {
+  const auto found = map.find(name);
+  return found == map.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+const Definition* Module::find(std::string_view name) const {
+  const auto found = definitions_.find(name);
+  return found == definitions_.end() ? nullptr : found->second.get();
+}
+
+const TypeDef* Module::find_type(std::string_view name) const { return lookup(type_names_, name); }
+
+const Constructor* Module::find_constructor(std::string_view name) const {
+  return lookup(constructors_, name);
+}
+
+void Module::define(Definition definition) {
+  auto entry = std::make_shared<Definition>(std::move(definition));
+  std::shared_ptr<Definition>& slot = definitions_[entry->name];
+  if (slot) std::erase(order_, slot);
+  slot = entry;
+  order_.push_back(std::move(entry));
+}
+
+void Module::define(TypeDefRef type) {
+  RELAY_CHECK(type, "a type definition is empty");
+  if (const TypeDef* replaced = find_type(type->name)) {
+    std::erase_if(constructors_, [&](const auto& entry) { return entry.second->owner == replaced; });
+  }
+  std::uint32_t tag = 0;
+  for (Constructor& constructor : type->constructors) {
+    constructor.owner = type.get();
+    constructor.tag = tag++;
+    constructors_[constructor.name] = &constructor;
+  }
+  type_names_[type->name] = type.get();
+  types_.push_back(std::move(type));
+}
+
+void Module::remove(std::string_view name) {
+  if (const auto found = definitions_.find(name); found != definitions_.end()) {
+    std::erase(order_, found->second);
+    definitions_.erase(found);
+  }
+  if (const auto found = type_names_.find(name); found != type_names_.end()) {
+    const TypeDef* type = found->second;
+    std::erase_if(constructors_, [&](const auto& entry) { return entry.second->owner == type; });
+    type_names_.erase(found);
+  }
+}
+
+std::vector<const Definition*> Module::definitions() const {
+  std::vector<const Definition*> result;
+  result.reserve(order_.size());
+  for (const auto& definition : order_) result.push_back(definition.get());
+  return result;
+}
+
+std::vector<const TypeDef*> Module::types() const {
+  std::vector<const TypeDef*> result;
+  for (const TypeDefRef& type : types_) {
+    if (find_type(type->name) == type.get()) result.push_back(type.get());
+  }
+  return result;
+}
+
+}  // namespace relay::lang

@@ -1,0 +1,50 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "lang/op.h"
+
+namespace relay::lang {
+namespace {
+
+// Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last, last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
+    }
+    before_last = std::move(last);
+    last = row;
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> closest_names(std::string_view name,
+                                       const std::vector<std::string>& candidates) {
+  constexpr std::size_t kMost = 3;
+  const std::size_t limit = std::max<std::size_t>(1, (name.size() + 1) / 3);
+  std::vector<std::pair<std::size_t, std::string>> close;
+  for (const std::string& candidate : candidates) {
+    const std::size_t longer = std::max(name.size(), candidate.size());
+    const std::size_t shorter = std::min(name.size(), candidate.size());
+    if (longer - shorter > limit) continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    // A name of which nothing is left is not meant.
+    if (distance <= limit && distance < shorter) close.emplace_back(distance, candidate);
+  }
+  std::sort(close.begin(), close.end());
+  close.erase(std::unique(close.begin(), close.end()), close.end());
+  if (close.size() > kMost) close.resize(kMost);
+  std::vector<std::string> names;
+  for (auto& [distance, candidate] : close) names.push_back(std::move(candidate));
+  return names;
+}
+
+}  // namespace relay::lang

@@ -1,0 +1,199 @@
+#include "lang/op.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace relay::lang {
+namespace {
+
+struct Table {
+  std::map<std::string, std::unique_ptr<const OpDef>, std::less<>> by_name;
+  std::vector<const OpDef*> sorted;
+};
+
+Table& table() {
+  static Table instance;
+  return instance;
+}
+
+std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
+
+std::string_view describe(AttrKind kind) {
+  switch (kind) {
+    case AttrKind::Bool:
+      return "`True` or `False`";
+    case AttrKind::Int:
+      return "an integer";
+    case AttrKind::Float:
+      return "a number";
+    case AttrKind::String:
+      return "a string";
+    case AttrKind::DType:
+      return "a dtype such as `\"float32\"`";
+    case AttrKind::IntList:
+      return "a list of integers";
+    case AttrKind::IntOrIntList:
+      return "an integer or a list of integers";
+    case AttrKind::Any:
+      return "a value";
+  }
+  return "a value";
+}
+
+bool is_int_list(const AttrValue& value) {
+  const AttrValue::List* list = value.as_list();
+  return list && std::all_of(list->begin(), list->end(),
+                             [](const AttrValue& element) { return element.as_int() != nullptr; });
+}
+
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kDTypeCount; ++i) names.emplace_back(name_of(static_cast<DType>(i)));
+  return names;
+}
+
+void suggest(Diagnostic& diagnostic, std::string_view name, const std::vector<std::string>& candidates) {
+  const std::vector<std::string> close = closest_names(name, candidates);
+  if (!close.empty()) diagnostic.note("help: did you mean " + quoted(close.front()) + "?");
+}
+
+Span span_of(const Attr& attr, Span fallback) { return attr.span ? attr.span : fallback; }
+
+[[noreturn]] void fail_unknown(const OpDef& op, const Attr& attr, Span span) {
+  Diagnostic diagnostic(DiagnosticKind::UnknownAttribute,
+                        quoted(op.name) + " has no attribute " + quoted(attr.key), span_of(attr, span));
+  std::vector<std::string> names;
+  std::string list;
+  for (const AttrSpec& spec : op.attrs) {
+    names.push_back(spec.name);
+    list += (list.empty() ? "" : ", ") + quoted(spec.name);
+  }
+  suggest(diagnostic, attr.key, names);
+  if (diagnostic.notes.empty()) {
+    diagnostic.note(list.empty() ? "note: it has no attributes" : "note: its attributes are " + list);
+  }
+  throw Failure(std::move(diagnostic));
+}
+
+[[noreturn]] void fail_bad(const OpDef& op, const AttrSpec& spec, const Attr& attr, Span span) {
+  Diagnostic diagnostic(DiagnosticKind::BadAttribute,
+                        "attribute " + quoted(spec.name) + " of " + quoted(op.name) + " must be " +
+                            std::string(describe(spec.kind)) + (spec.nullable ? " or `None`" : "") +
+                            ", not `" + attr.value.to_string() + "`",
+                        span_of(attr, span));
+  const std::string* text = attr.value.as_string();
+  if (spec.kind == AttrKind::DType && text) suggest(diagnostic, *text, dtype_names());
+  throw Failure(std::move(diagnostic));
+}
+
+AttrValue complete_one(const OpDef& op, const AttrSpec& spec, const Attr* attr, Span span) {
+  if (!attr) {
+    if (spec.default_value) return *spec.default_value;
+    throw Failure(Diagnostic(DiagnosticKind::MissingAttribute,
+                             quoted(op.name) + " needs the attribute " + quoted(spec.name) + ", " +
+                                 std::string(describe(spec.kind)) + (spec.nullable ? " or `None`" : ""),
+                             span));
+  }
+  if (attr->value.is_null() && spec.nullable) return attr->value;
+  std::optional<AttrValue> value = coerce_attr(spec.kind, attr->value);
+  if (!value) fail_bad(op, spec, *attr, span);
+  return std::move(*value);
+}
+
+}  // namespace
+
+OpRegistry& OpRegistry::instance() {
+  static OpRegistry registry;
+  return registry;
+}
+
+void OpRegistry::add(OpDef op) {
+  RELAY_CHECK(!op.name.empty() && !op.doc.empty() && !op.example.empty(),
+              "operator `" + op.name + "` needs a name, a documentation and an example");
+  auto [entry, is_new] = table().by_name.try_emplace(op.name, nullptr);
+  RELAY_CHECK(is_new, "operator `" + op.name + "` is registered twice");
+  entry->second = std::make_unique<const OpDef>(std::move(op));
+  std::vector<const OpDef*>& sorted = table().sorted;
+  const OpDef* added = entry->second.get();
+  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), added,
+                                 [](const OpDef* a, const OpDef* b) { return a->name < b->name; }),
+                added);
+}
+
+const OpDef* OpRegistry::find(std::string_view name) const {
+  const auto found = table().by_name.find(name);
+  return found == table().by_name.end() ? nullptr : found->second.get();
+}
+
+const OpDef& OpRegistry::get(std::string_view name) const {
+  const OpDef* op = find(name);
+  RELAY_CHECK(op, "there is no operator `" + std::string(name) + "`");
+  return *op;
+}
+
+const std::vector<const OpDef*>& OpRegistry::all() const { return table().sorted; }
+
+std::optional<AttrValue> coerce_attr(AttrKind kind, const AttrValue& value) {
+  switch (kind) {
+    case AttrKind::Bool:
+      if (value.as_bool()) return value;
+      if (const std::int64_t* i = value.as_int(); i && (*i == 0 || *i == 1)) return AttrValue(*i == 1);
+      break;
+    case AttrKind::Int:
+      if (value.as_int()) return value;
+      break;
+    case AttrKind::Float:
+      if (value.as_float()) return value;
+      if (const std::int64_t* i = value.as_int()) return AttrValue(static_cast<double>(*i));
+      break;
+    case AttrKind::String:
+      if (value.as_string()) return value;
+      break;
+    case AttrKind::DType:
+      if (value.as_dtype()) return value;
+      if (const std::string* s = value.as_string()) {
+        if (const std::optional<DType> dtype = parse_dtype(*s)) return AttrValue(*dtype);
+      }
+      break;
+    case AttrKind::IntList:
+      if (is_int_list(value)) return value;
+      break;
+    case AttrKind::IntOrIntList:
+      if (value.as_int() || is_int_list(value)) return value;
+      break;
+    case AttrKind::Any:
+      if (!value.is_null()) return value;
+      break;
+  }
+  return std::nullopt;
+}
+
+AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span) {
+  static const std::vector<Attr> none;
+  const std::vector<Attr>& list = given ? given->list : none;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Attr& attr = list[i];
+    // Relay's texts name the structure that the attributes belong to; the record already says it.
+    if (attr.key == "attrs_type_key") continue;
+    const bool known = std::any_of(op.attrs.begin(), op.attrs.end(),
+                                   [&](const AttrSpec& spec) { return spec.name == attr.key; });
+    if (!known) fail_unknown(op, attr, span);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (list[j].key != attr.key) continue;
+      fail(DiagnosticKind::BadAttribute, "attribute " + quoted(attr.key) + " is written twice",
+           span_of(attr, span));
+    }
+  }
+  std::vector<Attr> complete;
+  complete.reserve(op.attrs.size());
+  for (const AttrSpec& spec : op.attrs) {
+    const auto attr = std::find_if(list.begin(), list.end(),
+                                   [&](const Attr& candidate) { return candidate.key == spec.name; });
+    const Attr* found = attr == list.end() ? nullptr : &*attr;
+    complete.push_back({spec.name, complete_one(op, spec, found, span), found ? found->span : Span()});
+  }
+  return given && complete == list ? given : make_attrs(std::move(complete));
+}
+
+}  // namespace relay::lang

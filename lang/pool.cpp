@@ -1,0 +1,164 @@
+#include "lang/pool.h"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
+
+namespace relay::lang {
+namespace {
+
+constexpr std::size_t kUnit = 64;
+constexpr std::size_t kMapped = std::size_t{1} << 20;  // from here blocks are mappings of their own
+constexpr std::size_t kHugePage = std::size_t{2} << 20;  // worth asking for from twice its size
+constexpr std::size_t kAskFirst = std::size_t{256} << 20;
+
+// What can be had without the kernel having to kill somebody.
+std::size_t available_memory() {
+  std::size_t available = std::numeric_limits<std::size_t>::max();
+  std::ifstream meminfo("/proc/meminfo");
+  std::string key;
+  std::size_t kibibytes = 0;
+  while (meminfo >> key >> kibibytes) {
+    if (key == "MemAvailable:") available = kibibytes * 1024;
+    meminfo.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  std::ifstream group("/sys/fs/cgroup/memory.max");
+  std::size_t limit = 0;
+  if (group >> limit && limit < available) available = limit;
+  return available;
+}
+
+std::byte* map(std::size_t size) {
+  const bool huge = size >= 2 * kHugePage;
+  const std::size_t slack = huge ? kHugePage : 0;
+  void* start =
+      mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return nullptr;
+  auto* block = static_cast<std::byte*>(start);
+  if (huge) {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    const std::size_t before = (kHugePage - address % kHugePage) % kHugePage;
+    if (before) munmap(block, before);
+    block += before;
+    if (slack > before) munmap(block + size, slack - before);
+    madvise(block, size, MADV_HUGEPAGE);  // only advice: failing is fine
+  }
+  return block;
+}
+
+std::byte* take_from_system(std::size_t size) {
+  if (size < kMapped) return static_cast<std::byte*>(std::aligned_alloc(kUnit, size));
+  if (size >= kAskFirst && size > available_memory()) return nullptr;
+  return map(size);
+}
+
+void give_to_system(std::byte* block, std::size_t size) {
+  ASAN_UNPOISON_MEMORY_REGION(block, size);
+  if (size < kMapped) {
+    std::free(block);
+  } else {
+    munmap(block, size);
+  }
+}
+
+}  // namespace
+
+Pool& Pool::instance() {
+  // Never destroyed: tensors with static storage are freed late.
+  static Pool& pool = *new Pool;
+  return pool;
+}
+
+std::size_t Pool::class_of(std::size_t bytes) {
+  const std::size_t units = bytes <= kUnit ? 1 : (bytes + kUnit - 1) / kUnit;
+  if (units <= 4) return units - 1;
+  const std::size_t last = units - 1;
+  const auto shift = static_cast<std::size_t>(std::bit_width(last)) - 3;
+  return shift * 4 + (last >> shift);
+}
+
+std::size_t Pool::class_size(std::size_t index) {
+  if (index < 4) return (index + 1) * kUnit;
+  const std::size_t shift = index / 4 - 1;
+  return (((index % 4) + 5) << shift) * kUnit;
+}
+
+std::byte* Pool::allocate(std::size_t bytes) {
+  if (bytes > kMaxBytes) return nullptr;
+  const std::size_t index = class_of(bytes);
+  const std::size_t size = class_size(index);
+  const std::lock_guard lock(mutex_);
+  SizeClass& own = classes_[index];
+  own.last_use = ++clock_;
+  std::byte* block = nullptr;
+  if (!own.free.empty()) {
+    block = own.free.back();
+    own.free.pop_back();
+    kept_ -= size;
+  } else {
+    block = take_from_system(size);
+    if (!block && kept_ > 0) {
+      trim_locked();
+      block = take_from_system(size);
+    }
+    if (!block) return nullptr;
+  }
+  ASAN_POISON_MEMORY_REGION(block, size);
+  ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+  return block;
+}
+
+void Pool::release(std::byte* block, std::size_t bytes) {
+  const std::size_t index = class_of(bytes);
+  const std::size_t size = class_size(index);
+  const std::lock_guard lock(mutex_);
+  if (size > limit_) {
+    give_to_system(block, size);
+    return;
+  }
+  classes_[index].last_use = ++clock_;
+  evict(size);
+  ASAN_POISON_MEMORY_REGION(block, size);
+  classes_[index].free.push_back(block);
+  kept_ += size;
+}
+
+// Makes room for `incoming` bytes.
+void Pool::evict(std::size_t incoming) {
+  while (kept_ + incoming > limit_) {
+    std::size_t victim = kClassCount;
+    for (std::size_t i = 0; i < kClassCount; ++i) {
+      if (classes_[i].free.empty()) continue;
+      if (victim == kClassCount || classes_[i].last_use < classes_[victim].last_use) victim = i;
+    }
+    give_to_system(classes_[victim].free.back(), class_size(victim));
+    classes_[victim].free.pop_back();
+    kept_ -= class_size(victim);
+  }
+}
+
+void Pool::trim() {
+  const std::lock_guard lock(mutex_);
+  trim_locked();
+}
+
+void Pool::trim_locked() {
+  for (std::size_t i = 0; i < kClassCount; ++i) {
+    for (std::byte* block : classes_[i].free) give_to_system(block, class_size(i));
+    classes_[i].free.clear();
+  }
+  kept_ = 0;
+}
+
+}  // namespace relay::lang

@@ -1,0 +1,66 @@
+#include <cmath>
+
+#include "lang/number_text.h"
+#include "lang/print.h"
+#include "lang/print_scopes.h"
+
+namespace relay::lang {
+namespace {
+
+// The dtype whose literals an element of `dtype` can be written with; the rest is a cast.
+DType literal_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::Int8:
+    case DType::UInt8:
+    case DType::UInt16:
+      return DType::Int32;
+    case DType::UInt32:
+    case DType::UInt64:
+      return DType::Int64;
+    case DType::BFloat16:
+      return DType::Float32;
+    default:
+      return dtype;
+  }
+}
+
+std::uint64_t convert_bits(DType from, DType to, std::uint64_t bits) {
+  if (from == to) return bits;
+  if (is_float(from)) return bits_from_double(to, double_from_bits(from, bits));
+  return bits_from_int(to, int_from_bits(from, bits));
+}
+
+// Rows in brackets, from element `*next` on.
+void append_rows(std::string& text, const Tensor& tensor, DType dtype, std::size_t axis, std::int64_t* next) {
+  if (axis == tensor.rank()) {
+    text += print_scalar(dtype, convert_bits(tensor.dtype(), dtype, tensor.bits_at((*next)++)));
+    return;
+  }
+  text += "[";
+  for (std::int64_t i = 0; i < tensor.shape()[axis]; ++i) {
+    if (i) text += ", ";
+    append_rows(text, tensor, dtype, axis + 1, next);
+  }
+  text += "]";
+}
+
+}  // namespace
+
+std::string print_constant(const Tensor& tensor) {
+  if (tensor.rank() == 0) return print_scalar(tensor.dtype(), tensor.bits_at(0));
+  const std::string dtype_text = "dtype=\"" + std::string(name_of(tensor.dtype())) + "\")";
+  if (tensor.element_count() == 0) {
+    return "zeros(shape=" + AttrValue::ints(tensor.shape()).to_string() + ", " + dtype_text;
+  }
+  const DType dtype = literal_dtype(tensor.dtype());
+  std::string text;
+  std::int64_t next = 0;
+  append_rows(text, tensor, dtype, 0, &next);
+  return dtype == tensor.dtype() ? text : "cast(" + text + ", " + dtype_text;
+}
+
+std::string float_literal(double value) {
+  return float_text(DType::Float64, bits_from_double(DType::Float64, value), true);
+}
+
+}  // namespace relay::lang

@@ -1,0 +1,520 @@
+#include <cctype>
+#include <cmath>
+#include <utility>
+
+#include "lang/build.h"
+#include "lang/diagnostic.h"
+#include "lang/number_text.h"
+#include "lang/op.h"
+#include "lang/print.h"
+#include "lang/print_scopes.h"
+#include "lang/type_print.h"
+#include "lang/value.h"
+#include "lang/visit.h"
+
+namespace relay::lang {
+namespace {
+
+// How tightly a text holds together; an operand that is looser than its place gets parentheses.
+enum Level { kEquality = 1, kComparison, kSum, kProduct, kPrefix, kBlock, kAtom };
+
+struct Piece {
+  std::string text;
+  Level level = kAtom;
+  bool is_one_line() const { return text.find('\n') == std::string::npos; }
+};
+
+struct Infix {
+  std::string_view symbol;
+  Level level;
+};
+
+const Infix* infix_of(std::string_view op) {
+  static const std::unordered_map<std::string_view, Infix> table = {
+      {"add", {"+", kSum}},          {"subtract", {"-", kSum}},
+      {"multiply", {"*", kProduct}}, {"divide", {"/", kProduct}},
+      {"less", {"<", kComparison}},  {"less_equal", {"<=", kComparison}},
+      {"greater", {">", kComparison}}, {"greater_equal", {">=", kComparison}},
+      {"equal", {"==", kEquality}},  {"not_equal", {"!=", kEquality}},
+  };
+  const auto found = table.find(op);
+  return found == table.end() ? nullptr : &found->second;
+}
+
+// The primitives that an infix operator stands for on scalars.
+const Infix* infix_of(Prim prim) {
+  switch (prim) {
+    case Prim::Add:
+      return infix_of("add");
+    case Prim::Sub:
+      return infix_of("subtract");
+    case Prim::Mul:
+      return infix_of("multiply");
+    case Prim::Div:
+      return infix_of("divide");
+    case Prim::Lt:
+      return infix_of("less");
+    case Prim::Le:
+      return infix_of("less_equal");
+    case Prim::Gt:
+      return infix_of("greater");
+    case Prim::Ge:
+      return infix_of("greater_equal");
+    case Prim::Eq:
+      return infix_of("equal");
+    case Prim::Ne:
+      return infix_of("not_equal");
+    default:
+      return nullptr;
+  }
+}
+
+// The scalar constant, if it is one and finite.
+const Constant* as_number(const Expr& expr) {
+  const auto* constant = as<Constant>(expr);
+  if (!constant || constant->value->rank() != 0 || constant->value->dtype() == DType::Bool) return nullptr;
+  return std::isfinite(constant->value->number_at(0)) ? constant : nullptr;
+}
+
+Piece number_piece(std::string text) {
+  const Level level = text.front() == '-' ? kPrefix : kAtom;
+  return {std::move(text), level};
+}
+
+// Without its dtype.
+Piece plain_number(const Tensor& scalar) {
+  const DType dtype = scalar.dtype();
+  const std::uint64_t bits = scalar.bits_at(0);
+  return number_piece(is_float(dtype) ? float_text(dtype, bits, true) : element_text(dtype, bits));
+}
+
+std::string head_of(const std::string& dotted) { return dotted.substr(0, dotted.find('.')); }
+
+void reserve_words(UniqueNames& names) {
+  for (const char* word :
+       {"let",      "fn",   "def",  "if",  "else", "type",   "match",  "extern",  "free_var", "ref",  "ref_read", "ref_write",
+        "for",      "sum",  "prod", "max", "min",  "all",    "any",    "argmax",  "argmin",   "with", "import",   "scatter",
+        "grad",     "prim", "dim",  "vjp", "jvp",  "True",   "False",  "hessian", "jacobian", "meta", "value_and_grad",
+        "stop_gradient"}) {
+    names.reserve(word);
+  }
+}
+
+// Prints nested expressions on one line as long as that is readable; what is shared, long or takes
+// several lines gets a name. A let whose pure value is used once goes to where it is used.
+class LightPrinter {
+ public:
+  explicit LightPrinter(const Expr& root) : plan_(root), lines_(plan_.scope_count()) {
+    reserve_words(names_);
+    visit_post_order(root, [this](const Expr& node) {
+      note_names(node);
+      note_purity(node);
+    });
+  }
+
+  std::string expression(const Expr& root) { return block(root, ScopePlan::kRoot); }
+
+  std::string definition(const std::string& name, const Expr& root) {
+    const auto* function = as<Function>(root);
+    if (!function) return "let " + name + " = " + expression(root);
+    return "def " + name + signature(*function) + " {\n" +
+           indent(block(function->body, plan_.inner_scope(root))) + "\n}";
+  }
+
+ private:
+  // --- What is known before ---
+
+  void note_names(const Expr& node) {
+    if (const auto* op = as<Operator>(node)) {
+      names_.reserve(head_of(op->op->name));
+    } else if (const auto* global = as<GlobalVar>(node)) {
+      names_.reserve(global->name);
+    } else if (const auto* constructor = as<ConstructorRef>(node)) {
+      names_.reserve(constructor->constructor->name);
+    } else if (const auto* term = as<DimTerm>(node)) {
+      term->dim.for_each_variable([this](const TypeVarRef& var) { names_.reserve(types_.name(var)); });
+    } else if (const auto* function = as<Function>(node)) {
+      for (const TypeVarRef& var : function->type_params) names_.reserve(types_.name(var));
+    } else if (const auto* var = as<Var>(node)) {
+      const int uses = plan_.uses(node);
+      Uses& entry = uses_[var->variable.get()];
+      entry.count += uses;
+      entry.scope = plan_.scope_of(node);
+    }
+  }
+
+  void note_purity(const Expr& node) {
+    bool pure = node->kind != ExprKind::RefCreate && node->kind != ExprKind::RefRead && node->kind != ExprKind::RefWrite;
+    if (const auto* call = as<Call>(node)) {
+      const auto* op = as<Operator>(call->callee);
+      pure = (op && op->op->effect == Effect::None) || call->callee->kind == ExprKind::ConstructorRef;
+    }
+    if (node->kind != ExprKind::Function) {
+      for_each_child(node, [&](const Expr& child) { pure = pure && pure_.contains(child.get()); });
+    }
+    if (pure) pure_.insert(node.get());
+  }
+
+  // --- Scopes ---
+
+  // The lines of a scope. `is_operand`: `first` is a let that opened the scope itself.
+  std::string block(const Expr& first, int scope, bool is_operand = false) {
+    Expr expr = first;
+    while (expr->kind == ExprKind::Let && (is_operand || plan_.is_statement(expr))) {
+      is_operand = false;
+      const auto& let = cast<Let>(expr);
+      Piece value = piece_of(let.value);
+      const bool is_effect = !uses_.contains(let.variable.get()) &&
+                             (let.variable->name.empty() || let.variable->name == "_");
+      if (is_effect) {
+        push(scope, value.text + ";");
+      } else if (goes_to_its_use(let, value, scope)) {
+        inlined_.emplace(let.variable.get(), std::move(value));
+      } else {
+        const bool is_annotated = let.variable->type && !let.value->type;
+        push(scope, "let " + name(let.variable) + (is_annotated ? ": " + types_.print(let.variable->type) : "") + " = " +
+                        value.text + ";");
+      }
+      expr = let.body;
+    }
+    push(scope, piece_of(expr).text);
+    std::string text;
+    for (const std::string& line : lines_[static_cast<std::size_t>(scope)]) text += (text.empty() ? "" : "\n") + line;
+    lines_[static_cast<std::size_t>(scope)].clear();
+    return text;
+  }
+
+  bool goes_to_its_use(const Let& let, const Piece& value, int scope) const {
+    if (let.value->kind == ExprKind::Function || !pure_.contains(let.value.get())) return false;
+    if (!value.is_one_line() || value.text.size() > kLongest) return false;
+    const auto uses = uses_.find(let.variable.get());
+    if (uses == uses_.end() || uses->second.count != 1) return false;
+    // Not into a function or loop, where it would be computed anew each time.
+    for (int at = uses->second.scope; at != scope; at = plan_.parent(at)) {
+      const ScopePlan::ScopeKind kind = plan_.kind(at);
+      if (at < scope || kind == ScopePlan::ScopeKind::Function || kind == ScopePlan::ScopeKind::Loop) return false;
+    }
+    return true;
+  }
+
+  void push(int scope, std::string line) { lines_[static_cast<std::size_t>(scope)].push_back(std::move(line)); }
+
+  // `{ body }` on one line where it fits.
+  static std::string braces(const std::string& body, std::size_t used) {
+    const bool fits = body.find('\n') == std::string::npos && body.size() + used <= kLine;
+    return fits ? "{ " + body + " }" : "{\n" + indent(body) + "\n}";
+  }
+
+  // --- Expressions ---
+
+  // The text of `root`; whatever below it (or it itself, when shared) needs a name gets one first.
+  Piece piece_of(const Expr& root) {
+    struct Item {
+      Expr expr;
+      bool is_open;
+    };
+    std::vector<Item> stack{{root, false}};
+    while (!stack.empty()) {
+      const Item item = stack.back();
+      stack.pop_back();
+      if (pieces_.contains(item.expr.get())) continue;
+      if (item.is_open) {
+        Piece piece = compose(item.expr);
+        if (wants_name(item.expr, piece, item.expr == root)) piece = bind(item.expr, std::move(piece));
+        pieces_.emplace(item.expr.get(), std::move(piece));
+        continue;
+      }
+      stack.push_back({item.expr, true});
+      const std::vector<Expr> operands = operands_of(item.expr);
+      for (auto child = operands.rbegin(); child != operands.rend(); ++child) stack.push_back({*child, false});
+    }
+    return pieces_.at(root.get());
+  }
+
+  bool wants_name(const Expr& expr, const Piece& piece, bool is_root) const {
+    if (build::is_atom(expr) || expr->kind == ExprKind::Literal) return false;
+    if (no_names_inside_ >= 0 && is_inside(plan_.scope_of(expr), no_names_inside_)) return false;
+    if (plan_.uses(expr) > 1 && piece.text != "()") return true;
+    return !is_root && pure_.contains(expr.get()) && (!piece.is_one_line() || piece.text.size() > kLongest);
+  }
+
+  Piece bind(const Expr& expr, Piece piece) {
+    const std::string name = names_.take("t");
+    push(plan_.scope_of(expr), "let " + name + " = " + piece.text + ";");
+    return {name, kAtom};
+  }
+
+  bool is_inside(int scope, int outer) const {
+    while (scope > outer) scope = plan_.parent(scope);
+    return scope == outer;
+  }
+
+  std::string name(const VariableRef& variable, bool in_pattern = false) {
+    const auto [entry, is_new] = variable_names_.try_emplace(variable.get());
+    if (is_new) {
+      std::string base = readable_name(variable->name);
+      if (in_pattern) base.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(base.front())));
+      entry->second = names_.take(base);
+    }
+    return entry->second;
+  }
+
+  // The operand, in parentheses if it is looser than `least`.
+  std::string operand(const Expr& expr, Level least) {
+    const Piece& piece = pieces_.at(expr.get());
+    return piece.level < least ? "(" + piece.text + ")" : piece.text;
+  }
+
+  std::string list(const std::vector<Expr>& exprs) {
+    std::string text;
+    for (const Expr& expr : exprs) text += (text.empty() ? "" : ", ") + pieces_.at(expr.get()).text;
+    return text;
+  }
+
+  // Where the other operand says the dtype, a number need not.
+  std::string infix_operand(const Expr& expr, const Expr& other, Level least) {
+    const Constant* number = as_number(expr);
+    if (!number || as_number(other) || !expr->type || !other->type) return operand(expr, least);
+    const auto* other_type = as<TensorType>(other->type);
+    if (!other_type || !(other_type->dtype == DTypeTerm(number->value->dtype()))) return operand(expr, least);
+    const Piece piece = plain_number(*number->value);
+    return piece.level < least ? "(" + piece.text + ")" : piece.text;
+  }
+
+  Piece infix(const Infix& infix, const Expr& left, const Expr& right) {
+    const auto tighter = static_cast<Level>(infix.level + 1);
+    return {infix_operand(left, right, infix.level) + " " + std::string(infix.symbol) + " " +
+                infix_operand(right, left, tighter),
+            infix.level};
+  }
+
+  Piece prefix(std::string_view symbol, const Expr& arg) {
+    std::string text = operand(arg, kBlock);  // a sign of its own gets parentheses
+    if (as_number(arg) && text.front() != '(') text = "(" + text + ")";
+    return {std::string(symbol) + text, kPrefix};
+  }
+
+  Piece call(const Call& call) {
+    const std::vector<const Attr*> written = written_attrs(call);
+    if (const auto* op = as<Operator>(call.callee); op && written.empty()) {
+      const Infix* symbol = infix_of(op->op->name);
+      if (symbol && call.args.size() == 2) return infix(*symbol, call.args[0], call.args[1]);
+      if (op->op->name == "negative" && call.args.size() == 1) return prefix("-", call.args[0]);
+      if (op->op->name == "logical_not" && call.args.size() == 1) return prefix("!", call.args[0]);
+    }
+    std::string text = operand(call.callee, kAtom) + "(" + list(call.args);
+    for (const Attr* attr : written) {
+      if (text.back() != '(') text += ", ";
+      text += attr->key + "=" + attr->value.to_string();
+    }
+    return {text + ")", kAtom};
+  }
+
+  Piece primitive(const Expr& expr, const Primitive& node) {
+    if (const Infix* symbol = infix_of(node.prim)) return infix(*symbol, node.args[0], node.args[1]);
+    std::string text = "prim." + std::string(info(node.prim).text) + "(" + list(node.args);
+    if (node.prim == Prim::Cast) {
+      const auto* type = as<TensorType>(expr->type);
+      RELAY_CHECK(type, "a cast without a type");
+      text += ", dtype=\"" + to_string(type->dtype) + "\"";
+    }
+    return {text + ")", kAtom};
+  }
+
+  Piece constant(const Constant& node) {
+    const Tensor& tensor = *node.value;
+    const bool is_plain = tensor.dtype() == DType::Float32 || tensor.dtype() == DType::Int32;
+    if (tensor.rank() == 0) {
+      if (is_plain && std::isfinite(tensor.number_at(0))) return plain_number(tensor);
+      return number_piece(print_scalar(tensor.dtype(), tensor.bits_at(0)));
+    }
+    ValuePrintOptions options;
+    options.max_elements = tensor.element_count();
+    if (is_plain && tensor.element_count() > 0) return {to_string(Value::tensor(node.value), options), kAtom};
+    return {print_constant(tensor), kAtom};
+  }
+
+  std::string signature(const Function& function) {
+    std::string text;
+    for (const TypeVarRef& var : function.type_params) text += (text.empty() ? "[" : ", ") + types_.name(var);
+    if (!text.empty()) text += "]";
+    text += "(";
+    for (const VariableRef& param : function.params) {
+      if (text.back() != '(') text += ", ";
+      text += name(param);
+      if (param->type) text += ": " + types_.print(param->type);
+    }
+    if (function.attrs) {
+      for (const Attr& attr : function.attrs->list) {
+        if (text.back() != '(') text += ", ";
+        text += attr.key + "=" + attr.value.to_string();
+      }
+    }
+    return text + ")" + (function.result ? " -> " + types_.print(function.result) : "");
+  }
+
+  std::string binders(const std::vector<IndexBinder>& list) {
+    std::string text;
+    for (const IndexBinder& binder : list) {
+      text += (text.empty() ? "" : ", ") + name(binder.variable);
+      if (!binder.extent) continue;
+      const Constant* number = as_number(binder.extent);
+      text += " < " + (number ? plain_number(*number->value).text : operand(binder.extent, kSum));
+    }
+    return text;
+  }
+
+  Piece loop(const Expr& expr, std::string_view word, const std::vector<IndexBinder>& list, const Expr& body) {
+    const std::string head = std::string(word) + " " + binders(list) + " ";
+    return {head + braces(block(body, plan_.inner_scope(expr)), head.size()), kBlock};
+  }
+
+  Piece scatter(const Expr& expr, const ScatterReduce& node) {
+    const int scope = plan_.inner_scope(expr);
+    const std::string head = "scatter " + std::string(name_of(node.op)) + "(" + pieces_.at(node.init.get()).text +
+                             ") " + binders(node.binders) + " ";
+    // There is no place for a `let` before the indices.
+    const int outer = std::exchange(no_names_inside_, scope);
+    std::string indices;
+    for (const Expr& index : node.indices) indices += (indices.empty() ? "" : ", ") + piece_of(index).text;
+    no_names_inside_ = outer;
+    return {head + braces("[" + indices + "] => " + block(node.value, scope), head.size()), kBlock};
+  }
+
+  Piece index(const Index& node) {
+    bool is_bare = true;
+    std::string indices;
+    for (const Expr& index : node.indices) {
+      is_bare = is_bare && index->kind == ExprKind::Var;
+      const Constant* number = as_number(index);
+      indices += (indices.empty() ? "" : ", ") + (number ? plain_number(*number->value).text : pieces_.at(index.get()).text);
+    }
+    return {operand(node.tensor, kAtom) + (node.in_bounds && !is_bare ? "![" : "[") + indices + "]", kAtom};
+  }
+
+  std::string pattern(const PatternRef& pattern) {
+    if (pattern->kind == PatternKind::Wildcard) return "_";
+    if (pattern->kind == PatternKind::Variable) return name(pattern->variable, true);
+    std::string fields;
+    for (const PatternRef& field : pattern->fields) fields += (fields.empty() ? "" : ", ") + this->pattern(field);
+    if (pattern->kind == PatternKind::Tuple) return "(" + fields + (pattern->fields.size() == 1 ? ",)" : ")");
+    return pattern->constructor->name + (fields.empty() ? "" : "(" + fields + ")");
+  }
+
+  Piece match(const Expr& expr, const Match& node) {
+    std::string text = (node.is_complete ? "match " : "match? ") + operand(node.scrutinee, kAtom) + " {\n";
+    for (std::size_t i = 0; i < node.clauses.size(); ++i) {
+      const std::string head = pattern(node.clauses[i].pattern) + " => ";
+      const std::string body = block(node.clauses[i].body, plan_.inner_scope(expr, i));
+      const bool is_one_line = body.find('\n') == std::string::npos;
+      text += indent(head + (is_one_line ? body : "{\n" + indent(body) + "\n}") + ",") + "\n";
+    }
+    return {text + "}", kBlock};
+  }
+
+  Piece if_else(const Expr& expr, const If& node) {
+    const std::string head = "if (" + pieces_.at(node.condition.get()).text + ") ";
+    const std::string yes = block(node.then_branch, plan_.inner_scope(expr, 0));
+    const std::string no = block(node.else_branch, plan_.inner_scope(expr, 1));
+    const bool fits = yes.find('\n') == std::string::npos && no.find('\n') == std::string::npos &&
+                      head.size() + yes.size() + no.size() <= kLine;
+    if (fits) return {head + "{ " + yes + " } else { " + no + " }", kBlock};
+    return {head + "{\n" + indent(yes) + "\n} else {\n" + indent(no) + "\n}", kBlock};
+  }
+
+  // `expr`, whose operands have their pieces.
+  Piece compose(const Expr& expr) {
+    switch (expr->kind) {
+      case ExprKind::Var: {
+        const auto inlined = inlined_.find(cast<Var>(expr).variable.get());
+        return inlined != inlined_.end() ? inlined->second : Piece{name(cast<Var>(expr).variable)};
+      }
+      case ExprKind::GlobalVar:
+        return {cast<GlobalVar>(expr).name};
+      case ExprKind::Constant:
+        return constant(cast<Constant>(expr));
+      case ExprKind::Literal: {
+        const auto& literal = cast<Literal>(expr);
+        return number_piece(literal.is_float ? float_literal(literal.real) : std::to_string(literal.integer));
+      }
+      case ExprKind::Tuple: {
+        const auto& tuple = cast<Tuple>(expr);
+        return {"(" + list(tuple.fields) + (tuple.fields.size() == 1 ? ",)" : ")")};
+      }
+      case ExprKind::Projection:
+        return {operand(cast<Projection>(expr).tuple, kAtom) + "." + std::to_string(cast<Projection>(expr).index)};
+      case ExprKind::Let:
+        return {braces(block(expr, plan_.inner_scope(expr), true), kLine), kBlock};
+      case ExprKind::If:
+        return if_else(expr, cast<If>(expr));
+      case ExprKind::Function: {
+        const auto& function = cast<Function>(expr);
+        const std::string head = "fn " + signature(function) + " ";
+        return {head + braces(block(function.body, plan_.inner_scope(expr)), head.size()), kBlock};
+      }
+      case ExprKind::Call:
+        return call(cast<Call>(expr));
+      case ExprKind::Match:
+        return match(expr, cast<Match>(expr));
+      case ExprKind::RefCreate:
+        return {"ref(" + pieces_.at(cast<RefCreate>(expr).value.get()).text + ")"};
+      case ExprKind::RefRead:
+        return {"ref_read(" + pieces_.at(cast<RefRead>(expr).ref.get()).text + ")"};
+      case ExprKind::RefWrite:
+        return {"ref_write(" + list({cast<RefWrite>(expr).ref, cast<RefWrite>(expr).value}) + ")"};
+      case ExprKind::Operator:
+        return {cast<Operator>(expr).op->name};
+      case ExprKind::ConstructorRef:
+        return {cast<ConstructorRef>(expr).constructor->name};
+      case ExprKind::Comprehension:
+        return loop(expr, "for", cast<Comprehension>(expr).binders, cast<Comprehension>(expr).body);
+      case ExprKind::Reduction: {
+        const auto& node = cast<Reduction>(expr);
+        return loop(expr, name_of(node.op), node.binders, node.body);
+      }
+      case ExprKind::Index:
+        return index(cast<Index>(expr));
+      case ExprKind::ScatterReduce:
+        return scatter(expr, cast<ScatterReduce>(expr));
+      case ExprKind::Primitive:
+        return primitive(expr, cast<Primitive>(expr));
+      case ExprKind::DimTerm: {
+        const Dim& dim = cast<DimTerm>(expr).dim;
+        return {types_.print(dim), dim.as_variable() || dim.is_constant() ? kAtom : kSum};
+      }
+      case ExprKind::Differentiate: {
+        const auto& node = cast<Differentiate>(expr);
+        return {std::string(name_of(node.mode)) + "(" + pieces_.at(node.fn.get()).text + ")"};
+      }
+    }
+    internal_error(__FILE__, __LINE__, "an expression of an unknown kind");
+  }
+
+  static constexpr std::size_t kLongest = 56;  // of what stands inside something else
+  static constexpr std::size_t kLine = 80;
+
+  struct Uses {
+    int count = 0;
+    int scope = 0;  // of the last one
+  };
+  ScopePlan plan_;
+  std::vector<std::vector<std::string>> lines_;  // by scope, of those being printed
+  std::unordered_map<const ExprNode*, Piece> pieces_;
+  std::unordered_map<const Variable*, Piece> inlined_;
+  std::unordered_map<const Variable*, std::string> variable_names_;
+  std::unordered_map<const Variable*, Uses> uses_;
+  std::unordered_set<const ExprNode*> pure_;
+  UniqueNames names_;
+  TypeNames types_;
+  int no_names_inside_ = -1;
+};
+
+}  // namespace
+
+std::string print_light(const Expr& expr) { return LightPrinter(expr).expression(expr); }
+
+std::string print_light_definition(const std::string& name, const Expr& function) {
+  return LightPrinter(function).definition(name, function);
+}
+
+}  // namespace relay::lang

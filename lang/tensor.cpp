@@ -1,0 +1,323 @@
+#include "lang/tensor.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "lang/diagnostic.h"
+#include "lang/pool.h"
+
+namespace relay::lang {
+namespace {
+
+std::string human_size(double bytes) {
+  static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+std::string shape_text(std::span<const std::int64_t> shape) {
+  return fmt::format("({})", fmt::join(shape, ", "));
+}
+
+// Bytes of a tensor; throws Failure(OutOfMemory) where the product does not fit.
+std::size_t byte_count(DType dtype, std::span<const std::int64_t> shape) {
+  auto bytes = static_cast<std::int64_t>(size_of(dtype));
+  bool overflow = false;
+  for (const std::int64_t extent : shape) {
+    RELAY_CHECK(extent >= 0, "negative extent");
+    if (extent == 0) return 0;
+    overflow |= __builtin_mul_overflow(bytes, extent, &bytes);
+  }
+  if (overflow) {
+    fail(DiagnosticKind::OutOfMemory,
+         fmt::format("a `{}` tensor of shape `{}` is larger than any memory", name_of(dtype),
+                     shape_text(shape)));
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+std::vector<std::int64_t> row_major(std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> strides(shape.size());
+  std::uint64_t stride = 1;  // may wrap where an extent is 0; such a tensor has no element
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = static_cast<std::int64_t>(stride);
+    stride *= static_cast<std::uint64_t>(shape[axis]);
+  }
+  return strides;
+}
+
+std::uint64_t load(const std::byte* from, std::size_t size) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, from, size);
+  return bits;
+}
+
+// The offset, in elements, of each element of a strided tensor, in row-major order.
+template <class F>
+void for_each_offset(const Tensor& tensor, F&& visit) {
+  const std::int64_t count = tensor.element_count();
+  const std::vector<std::int64_t>& shape = tensor.shape();
+  const std::vector<std::int64_t>& strides = tensor.strides();
+  std::vector<std::int64_t> index(shape.size(), 0);
+  std::int64_t offset = 0;
+  for (std::int64_t linear = 0; linear < count; ++linear) {
+    visit(linear, offset);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      offset += strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      offset -= strides[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+template <class T>
+void gather(const Tensor& from, std::byte* to) {
+  const std::byte* base = from.data();
+  for_each_offset(from, [&](std::int64_t linear, std::int64_t offset) {
+    std::memcpy(to + linear * sizeof(T), base + offset * static_cast<std::int64_t>(sizeof(T)),
+                sizeof(T));
+  });
+}
+
+// The nearest float towards zero, its last bit set when that is not exact ("round to odd"):
+// rounding it once more, to fewer than 23 bits, gives what rounding `value` itself gives.
+float odd_float(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (std::isnan(value) || static_cast<double>(nearest) == value) return nearest;
+  auto bits = std::bit_cast<std::uint32_t>(nearest);
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(value)) --bits;
+  return std::bit_cast<float>(bits | 1);
+}
+
+// The same for an integer as a double.
+double odd_double(std::int64_t value) {
+  const std::uint64_t magnitude = value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value)
+                                            : static_cast<std::uint64_t>(value);
+  if (magnitude < (std::uint64_t{1} << 53)) return static_cast<double>(value);
+  const std::uint64_t sticky = (magnitude & 0x7ff) ? 0x800 : 0;
+  const auto rounded = static_cast<double>((magnitude & ~std::uint64_t{0x7ff}) | sticky);
+  return value < 0 ? -rounded : rounded;
+}
+
+std::uint64_t mask_to(DType dtype, std::uint64_t bits) {
+  const std::size_t size = size_of(dtype);
+  return size == 8 ? bits : bits & ((std::uint64_t{1} << (size * 8)) - 1);
+}
+
+std::int64_t sign_extend(DType dtype, std::uint64_t bits) {
+  switch (size_of(dtype)) {
+    case 1:
+      return static_cast<std::int8_t>(bits);
+    case 2:
+      return static_cast<std::int16_t>(bits);
+    case 4:
+      return static_cast<std::int32_t>(bits);
+    default:
+      return static_cast<std::int64_t>(bits);
+  }
+}
+
+// Towards zero, held at the ends of the range; NaN gives 0.
+std::uint64_t saturate(DType dtype, double value) {
+  if (std::isnan(value)) return 0;
+  const int width = bits_of(dtype);
+  if (is_unsigned_int(dtype)) {
+    if (value <= 0) return 0;
+    if (value >= std::ldexp(1.0, width)) return mask_to(dtype, ~std::uint64_t{0});
+    return static_cast<std::uint64_t>(value);
+  }
+  const double bound = std::ldexp(1.0, width - 1);
+  const std::uint64_t top = std::uint64_t{1} << (width - 1);
+  if (value >= bound) return top - 1;
+  if (value <= -bound) return top;
+  return mask_to(dtype, static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
+}
+
+}  // namespace
+
+Ref<Buffer> Buffer::allocate(std::size_t bytes) {
+  std::byte* data = Pool::instance().allocate(bytes);
+  if (!data) {
+    fail(DiagnosticKind::OutOfMemory, fmt::format("there is no memory for a tensor of {}",
+                                                  human_size(static_cast<double>(bytes))));
+  }
+  return Ref<Buffer>(new Buffer(data, bytes));
+}
+
+Buffer::~Buffer() { Pool::instance().release(data_, size_); }
+
+TensorRef Tensor::make(DType dtype, std::span<const std::int64_t> shape) {
+  Ref<Buffer> buffer = Buffer::allocate(byte_count(dtype, shape));
+  std::byte* data = buffer->data();
+  return TensorRef(
+      new Tensor(dtype, {shape.begin(), shape.end()}, row_major(shape), std::move(buffer), data));
+}
+
+TensorRef Tensor::make(DType dtype, std::initializer_list<std::int64_t> shape) {
+  return make(dtype, std::span<const std::int64_t>(shape.begin(), shape.size()));
+}
+
+TensorRef Tensor::scalar(DType dtype, std::uint64_t bits) {
+  TensorRef tensor = make(dtype, {});
+  std::memcpy(tensor->data(), &bits, size_of(dtype));
+  return tensor;
+}
+
+TensorRef Tensor::view(const Tensor& base, std::vector<std::int64_t> shape,
+                       std::vector<std::int64_t> strides, std::int64_t offset_elements) {
+  RELAY_CHECK(shape.size() == strides.size(), "a view has one stride per axis");
+  std::byte* data = base.data_ + offset_elements * static_cast<std::int64_t>(size_of(base.dtype_));
+  return TensorRef(
+      new Tensor(base.dtype_, std::move(shape), std::move(strides), base.buffer_, data));
+}
+
+std::int64_t Tensor::element_count() const {
+  std::uint64_t count = 1;
+  for (const std::int64_t extent : shape_) {
+    if (extent == 0) return 0;
+    count *= static_cast<std::uint64_t>(extent);
+  }
+  return static_cast<std::int64_t>(count);
+}
+
+bool Tensor::is_contiguous() const {
+  std::int64_t expected = 1;
+  bool contiguous = true;
+  for (std::size_t axis = shape_.size(); axis-- > 0;) {
+    if (shape_[axis] == 0) return true;
+    if (!contiguous || shape_[axis] == 1) continue;
+    contiguous = strides_[axis] == expected;
+    expected *= shape_[axis];
+  }
+  return contiguous;
+}
+
+std::int64_t Tensor::offset_of(std::int64_t linear) const {
+  std::int64_t offset = 0;
+  for (std::size_t axis = shape_.size(); axis-- > 0;) {
+    offset += linear % shape_[axis] * strides_[axis];
+    linear /= shape_[axis];
+  }
+  return offset;
+}
+
+std::uint64_t Tensor::bits_at(std::int64_t linear) const {
+  const std::size_t size = size_of(dtype_);
+  return load(data_ + offset_of(linear) * static_cast<std::int64_t>(size), size);
+}
+
+double Tensor::number_at(std::int64_t linear) const {
+  return double_from_bits(dtype_, bits_at(linear));
+}
+
+void Tensor::set_bits(std::int64_t linear, std::uint64_t bits) {
+  const std::size_t size = size_of(dtype_);
+  std::memcpy(data_ + offset_of(linear) * static_cast<std::int64_t>(size), &bits, size);
+}
+
+TensorRef contiguous(const TensorRef& tensor) {
+  if (tensor->is_contiguous()) return tensor;
+  TensorRef copy = Tensor::make(tensor->dtype(), tensor->shape());
+  switch (size_of(tensor->dtype())) {
+    case 1:
+      gather<std::uint8_t>(*tensor, copy->data());
+      break;
+    case 2:
+      gather<std::uint16_t>(*tensor, copy->data());
+      break;
+    case 4:
+      gather<std::uint32_t>(*tensor, copy->data());
+      break;
+    default:
+      gather<std::uint64_t>(*tensor, copy->data());
+      break;
+  }
+  return copy;
+}
+
+bool bit_equal(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  const std::int64_t count = a.element_count();
+  const std::size_t size = size_of(a.dtype());
+  if (a.is_contiguous() && b.is_contiguous()) {
+    return count == 0 ||
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(count) * size) == 0;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (a.bits_at(i) != b.bits_at(i)) return false;
+  }
+  return true;
+}
+
+std::uint64_t bits_from_double(DType dtype, double value) {
+  switch (dtype) {
+    case DType::Bool:
+      return value != 0;
+    case DType::Float16:
+      return float_to_half(odd_float(value));
+    case DType::BFloat16:
+      return float_to_bfloat16(odd_float(value));
+    case DType::Float32:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case DType::Float64:
+      return std::bit_cast<std::uint64_t>(value);
+    default:
+      return saturate(dtype, value);
+  }
+}
+
+std::uint64_t bits_from_int(DType dtype, std::int64_t value) {
+  switch (dtype) {
+    case DType::Bool:
+      return value != 0;
+    case DType::Float16:
+    case DType::BFloat16:
+      return bits_from_double(dtype, odd_double(value));
+    case DType::Float32:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case DType::Float64:
+      return std::bit_cast<std::uint64_t>(static_cast<double>(value));
+    default:
+      return mask_to(dtype, static_cast<std::uint64_t>(value));
+  }
+}
+
+double double_from_bits(DType dtype, std::uint64_t bits) {
+  switch (dtype) {
+    case DType::Bool:
+      return bits != 0 ? 1 : 0;
+    case DType::Float16:
+      return half_to_float(static_cast<std::uint16_t>(bits));
+    case DType::BFloat16:
+      return bfloat16_to_float(static_cast<std::uint16_t>(bits));
+    case DType::Float32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    case DType::Float64:
+      return std::bit_cast<double>(bits);
+    default:
+      break;
+  }
+  if (is_unsigned_int(dtype)) return static_cast<double>(mask_to(dtype, bits));
+  return static_cast<double>(sign_extend(dtype, bits));
+}
+
+std::int64_t int_from_bits(DType dtype, std::uint64_t bits) {
+  if (dtype == DType::Bool) return bits != 0;
+  if (is_float(dtype)) {
+    return static_cast<std::int64_t>(saturate(DType::Int64, double_from_bits(dtype, bits)));
+  }
+  if (is_unsigned_int(dtype)) return static_cast<std::int64_t>(mask_to(dtype, bits));
+  return sign_extend(dtype, bits);
+}
+
+}  // namespace relay::lang

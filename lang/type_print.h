@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lang/type.h"
+
+namespace relay::lang {
+
+using TypeVarNamer = std::function<std::string(const TypeVarRef&)>;
+
+std::string print_dim(const Dim& dim, const TypeVarNamer& name_of_var);
+
+// Gives every type variable of one text a name of its own: its own name if that is free, else the
+// name with 1, 2, ... Unknowns without a name are `_`.
+class TypeNames {
+ public:
+  std::string name(const TypeVarRef& var);
+  std::string print(const Type& type);
+  std::string print(const Shape& shape);
+  std::string print(const DTypeTerm& dtype);
+  std::string print(const Dim& dim);
+
+ private:
+  std::string list(const std::vector<Type>& types);
+  std::unordered_map<const TypeVar*, std::string> names_;
+  std::unordered_set<std::string> taken_;
+};
+
+}  // namespace relay::lang

@@ -1,0 +1,308 @@
+// Values and scalars as text.
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "lang/number_text.h"
+#include "lang/print.h"
+#include "lang/value.h"
+
+namespace relay::lang {
+namespace {
+
+constexpr std::size_t kLineWidth = 100;
+
+bool has_literal(DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+    case DType::Int16:
+    case DType::Int32:
+    case DType::Int64:
+    case DType::Float16:
+    case DType::Float32:
+    case DType::Float64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A scalar in the light notation; what has no literal there prints as a bare number.
+std::string light_scalar(DType dtype, std::uint64_t bits) {
+  const std::string text = element_text(dtype, bits);
+  const bool plain = dtype == DType::Bool || dtype == DType::Int32 || dtype == DType::Float32;
+  if (plain || !has_literal(dtype)) return text;
+  return text + (is_float(dtype) ? "f" : "i") + std::to_string(bits_of(dtype));
+}
+
+// Writes one tensor of rank > 0 into `out`, whose current line began at `line_start`.
+class TensorText {
+ public:
+  TensorText(const Tensor& tensor, const ValuePrintOptions& options, std::string& out,
+             std::size_t line_start)
+      : tensor_(tensor), out_(out), line_start_(line_start) {
+    choose_shown(options);
+    collect(0, 0);
+  }
+
+  // Returns the start of the line that `out` ends with.
+  std::size_t write() {
+    const std::size_t column = out_.size() - line_start_;
+    const bool one_line = tensor_.rank() == 1 && column + joined_width() <= kLineWidth;
+    if (!one_line) {
+      for (const std::string& text : texts_) width_ = std::max(width_, text.size());
+    }
+    write_axis(0, column);
+    return line_start_;
+  }
+
+ private:
+  struct Shown {
+    std::int64_t front;
+    std::int64_t back;
+    bool dots;
+  };
+
+  void choose_shown(const ValuePrintOptions& options) {
+    double visible = 1;  // may be astronomic
+    for (const std::int64_t extent : tensor_.shape()) {
+      shown_.push_back({extent, 0, false});
+      visible *= static_cast<double>(std::max<std::int64_t>(extent, 1));
+    }
+    const auto limit = static_cast<double>(std::max<std::int64_t>(options.max_elements, 1));
+    if (visible <= limit) return;
+    const std::int64_t edge = std::max(options.edge_items, 1);
+    visible = 1;
+    for (Shown& axis : shown_) {
+      if (axis.front > 2 * edge) axis = {edge, edge, true};
+      visible *= static_cast<double>(std::max<std::int64_t>(axis.front + axis.back, 1));
+    }
+    for (Shown& axis : shown_) {  // many short axes: from the outside, only the first of each
+      if (visible <= limit) break;
+      const std::int64_t count = axis.front + axis.back;
+      if (count <= 1) continue;
+      axis = {1, 0, true};
+      visible /= static_cast<double>(count);
+    }
+  }
+
+  template <class F>
+  void for_each_shown(std::size_t axis, F&& visit) const {
+    const Shown& shown = shown_[axis];
+    for (std::int64_t i = 0; i < shown.front; ++i) visit(i);
+    const std::int64_t extent = tensor_.shape()[axis];
+    for (std::int64_t i = extent - shown.back; i < extent; ++i) visit(i);
+  }
+
+  void collect(std::size_t axis, std::int64_t linear) {
+    if (axis == tensor_.rank()) {
+      texts_.push_back(element_text(tensor_.dtype(), tensor_.bits_at(linear)));
+      return;
+    }
+    for_each_shown(axis,
+                   [&](std::int64_t i) { collect(axis + 1, linear * tensor_.shape()[axis] + i); });
+  }
+
+  std::size_t joined_width() const {
+    std::size_t width = shown_[0].dots ? 7 : 2;
+    for (const std::string& text : texts_) width += text.size() + 2;
+    return width;
+  }
+
+  void line_break(std::size_t indent) {
+    out_ += '\n';
+    line_start_ = out_.size();
+    out_ += std::string(indent, ' ');
+  }
+
+  // `column`: where the opening bracket stands.
+  void write_axis(std::size_t axis, std::size_t column) {
+    out_ += '[';
+    const bool innermost = axis + 1 == tensor_.rank();
+    const Shown& shown = shown_[axis];
+    const std::int64_t count = shown.front + shown.back;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (i > 0) separate(innermost, column + 1);
+      if (shown.dots && i == shown.front) {
+        out_ += "...";
+        separate(innermost, column + 1);
+      }
+      if (innermost) {
+        write_element(column + 1);
+      } else {
+        write_axis(axis + 1, column + 1);
+      }
+    }
+    if (shown.dots && shown.back == 0) {
+      separate(innermost, column + 1);
+      out_ += "...";
+    }
+    out_ += ']';
+  }
+
+  void separate(bool innermost, std::size_t indent) {
+    out_ += ',';
+    if (innermost) {
+      out_ += ' ';
+    } else {
+      line_break(indent);
+    }
+  }
+
+  void write_element(std::size_t indent) {
+    const std::string& text = texts_[next_++];
+    const std::size_t width = std::max(width_, text.size());
+    const std::size_t column = out_.size() - line_start_;
+    if (width_ > 0 && column > indent && column + width + 1 > kLineWidth) {
+      out_.pop_back();  // the blank after the comma
+      line_break(indent);
+    }
+    out_ += std::string(width - text.size(), ' ') + text;
+  }
+
+  const Tensor& tensor_;
+  std::string& out_;
+  std::size_t line_start_;
+  std::vector<Shown> shown_;        // by axis
+  std::vector<std::string> texts_;  // of the elements shown
+  std::size_t next_ = 0;
+  std::size_t width_ = 0;  // 0: elements are not aligned
+};
+
+// Without recursion: a list is as deep as it is long.
+class ValueText {
+ public:
+  explicit ValueText(const ValuePrintOptions& options)
+      : options_(options), cells_left_(options.max_elements) {}
+
+  std::string run(const Value& root) {
+    begin(root);
+    while (!open_.empty()) {
+      Cell& cell = open_.back();
+      if (cell.next == cell.fields.size()) {
+        end(cell);
+        open_.pop_back();
+        continue;
+      }
+      if (cell.next > 0) out_ += ", ";
+      if (cell.names) out_ += (*cell.names)[cell.next] + " = ";
+      begin(cell.fields[cell.next++]);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // A tuple, constructor application or reference that has been opened.
+  struct Cell {
+    ValueKind kind;
+    std::span<const Value> fields;
+    const std::vector<std::string>* names;  // of a record's fields, or null
+    std::size_t next = 0;
+  };
+
+  void begin(const Value& value) {
+    switch (value.kind()) {
+      case ValueKind::Empty:
+        out_ += "<nothing>";
+        break;
+      case ValueKind::Scalar:
+        out_ += light_scalar(value.dtype(), value.bits());
+        break;
+      case ValueKind::Tensor:
+        line_start_ = TensorText(value.as_tensor(), options_, out_, line_start_).write();
+        break;
+      case ValueKind::Closure:
+        out_ += "<function>";
+        break;
+      case ValueKind::Operator:
+        out_ += value.as_op().name;
+        break;
+      case ValueKind::Constructor:
+        out_ += value.as_constructor().name;
+        break;
+      case ValueKind::Tuple:
+        open(value, "(", value.as_tuple().fields(), nullptr);
+        break;
+      case ValueKind::Adt: {
+        const AdtCell& cell = value.as_adt();
+        const Constructor& constructor = cell.constructor();
+        if (cell.fields().empty()) {
+          out_ += constructor.name;
+          break;
+        }
+        const bool is_record = constructor.field_names.size() == cell.fields().size();
+        open(value, constructor.name + "(", cell.fields(),
+             is_record ? &constructor.field_names : nullptr);
+        break;
+      }
+      case ValueKind::Reference: {
+        const Value& content = value.as_reference().content;
+        if (!open_references_.insert(&content).second) {  // it contains itself
+          out_ += "ref(...)";
+        } else {
+          open(value, "ref(", {&content, 1}, nullptr);
+        }
+        break;
+      }
+    }
+  }
+
+  void open(const Value& value, const std::string& text, std::span<const Value> fields,
+            const std::vector<std::string>* names) {
+    if (cells_left_-- <= 0) {
+      out_ += "...";
+      if (value.kind() == ValueKind::Reference) open_references_.erase(fields.data());
+      return;
+    }
+    out_ += text;
+    open_.push_back({value.kind(), fields, names});
+  }
+
+  void end(const Cell& cell) {
+    if (cell.kind == ValueKind::Reference) open_references_.erase(cell.fields.data());
+    out_ += cell.kind == ValueKind::Tuple && cell.fields.size() == 1 ? ",)" : ")";
+  }
+
+  const ValuePrintOptions& options_;
+  std::int64_t cells_left_;
+  std::string out_;
+  std::size_t line_start_ = 0;
+  std::vector<Cell> open_;
+  std::unordered_set<const Value*> open_references_;
+};
+
+}  // namespace
+
+std::string to_string(const Value& value, const ValuePrintOptions& options) {
+  return ValueText(options).run(value);
+}
+
+std::string print_scalar(DType dtype, std::uint64_t bits) {
+  const std::string text =
+      is_float(dtype) ? float_text(dtype, bits, false) : element_text(dtype, bits);
+  switch (dtype) {
+    case DType::Bool:
+    case DType::Int32:
+      return text;
+    case DType::Float32:
+      return text + "f";
+    case DType::Int16:
+    case DType::Int64:
+      return text + "i" + std::to_string(bits_of(dtype));
+    case DType::Float16:
+    case DType::Float64:
+      return text + "f" + std::to_string(bits_of(dtype));
+    default:
+      break;
+  }
+  std::string number = is_float(dtype) ? text + "f" : text;
+  // Beyond int64 there is no literal; the cast wraps.
+  if (dtype == DType::UInt64 && bits >> 63) {
+    number = std::to_string(static_cast<std::int64_t>(bits)) + "i64";
+  }
+  return "cast(" + number + ", dtype=\"" + std::string(name_of(dtype)) + "\")";
+}
+
+}  // namespace relay::lang

@@ -1,0 +1,159 @@
+#include "lang/visit.h"
+
+namespace relay::lang {
+namespace {
+
+template <class Visit>
+void each(const std::vector<Expr>& exprs, const Visit& visit) {
+  for (const Expr& expr : exprs) visit(expr);
+}
+
+template <class Visit>
+void each_extent(const std::vector<IndexBinder>& binders, const Visit& visit) {
+  for (const IndexBinder& binder : binders) {
+    if (binder.extent) visit(binder.extent);
+  }
+}
+
+template <class Visit>
+void each_index_variable(const std::vector<IndexBinder>& binders, const Visit& visit) {
+  for (const IndexBinder& binder : binders) visit(binder.variable);
+}
+
+template <class Visit>
+void children_of(const Expr& expr, const Visit& visit) {
+  switch (expr->kind) {
+    case ExprKind::Var:
+    case ExprKind::GlobalVar:
+    case ExprKind::Constant:
+    case ExprKind::Literal:
+    case ExprKind::Operator:
+    case ExprKind::ConstructorRef:
+    case ExprKind::DimTerm:
+      return;
+    case ExprKind::Tuple:
+      return each(cast<Tuple>(expr).fields, visit);
+    case ExprKind::Projection:
+      return visit(cast<Projection>(expr).tuple);
+    case ExprKind::Let:
+      visit(cast<Let>(expr).value);
+      return visit(cast<Let>(expr).body);
+    case ExprKind::If:
+      visit(cast<If>(expr).condition);
+      visit(cast<If>(expr).then_branch);
+      return visit(cast<If>(expr).else_branch);
+    case ExprKind::Function:
+      return visit(cast<Function>(expr).body);
+    case ExprKind::Call:
+      each(cast<Call>(expr).args, visit);
+      return visit(cast<Call>(expr).callee);
+    case ExprKind::Match:
+      visit(cast<Match>(expr).scrutinee);
+      for (const Clause& clause : cast<Match>(expr).clauses) visit(clause.body);
+      return;
+    case ExprKind::RefCreate:
+      return visit(cast<RefCreate>(expr).value);
+    case ExprKind::RefRead:
+      return visit(cast<RefRead>(expr).ref);
+    case ExprKind::RefWrite:
+      visit(cast<RefWrite>(expr).ref);
+      return visit(cast<RefWrite>(expr).value);
+    case ExprKind::Comprehension:
+      each_extent(cast<Comprehension>(expr).binders, visit);
+      return visit(cast<Comprehension>(expr).body);
+    case ExprKind::Reduction:
+      each_extent(cast<Reduction>(expr).binders, visit);
+      return visit(cast<Reduction>(expr).body);
+    case ExprKind::Index:
+      visit(cast<Index>(expr).tensor);
+      return each(cast<Index>(expr).indices, visit);
+    case ExprKind::ScatterReduce:
+      visit(cast<ScatterReduce>(expr).init);
+      each_extent(cast<ScatterReduce>(expr).binders, visit);
+      each(cast<ScatterReduce>(expr).indices, visit);
+      return visit(cast<ScatterReduce>(expr).value);
+    case ExprKind::Primitive:
+      return each(cast<Primitive>(expr).args, visit);
+    case ExprKind::Differentiate:
+      return visit(cast<Differentiate>(expr).fn);
+  }
+}
+
+}  // namespace
+
+void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& visit) {
+  children_of(expr, visit);
+}
+
+void for_each_variable(const PatternRef& pattern, const std::function<void(const VariableRef&)>& visit) {
+  if (pattern->variable) visit(pattern->variable);
+  for (const PatternRef& field : pattern->fields) for_each_variable(field, visit);
+}
+
+void for_each_binder(const Expr& expr, const std::function<void(const VariableRef&)>& visit) {
+  switch (expr->kind) {
+    case ExprKind::Let:
+      return visit(cast<Let>(expr).variable);
+    case ExprKind::Function:
+      for (const VariableRef& param : cast<Function>(expr).params) visit(param);
+      return;
+    case ExprKind::Match:
+      for (const Clause& clause : cast<Match>(expr).clauses) for_each_variable(clause.pattern, visit);
+      return;
+    case ExprKind::Comprehension:
+      return each_index_variable(cast<Comprehension>(expr).binders, visit);
+    case ExprKind::Reduction:
+      return each_index_variable(cast<Reduction>(expr).binders, visit);
+    case ExprKind::ScatterReduce:
+      return each_index_variable(cast<ScatterReduce>(expr).binders, visit);
+    default:
+      return;
+  }
+}
+
+// With a stack of its own. A node may be pushed several times before it is first reached; the first
+// time counts.
+void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& visit) {
+  struct Item {
+    Expr expr;
+    bool is_open;  // its children have been pushed
+  };
+  std::unordered_set<const ExprNode*> seen;
+  std::vector<Item> stack{{root, false}};
+  std::vector<Expr> children;
+  while (!stack.empty()) {
+    if (stack.back().is_open) {
+      const Expr expr = std::move(stack.back().expr);
+      stack.pop_back();
+      visit(expr);
+      continue;
+    }
+    if (!seen.insert(stack.back().expr.get()).second) {
+      stack.pop_back();
+      continue;
+    }
+    stack.back().is_open = true;
+    children.clear();
+    children_of(stack.back().expr, [&](const Expr& child) {
+      if (!seen.contains(child.get())) children.push_back(child);
+    });
+    for (auto child = children.rbegin(); child != children.rend(); ++child) stack.push_back({*child, false});
+  }
+}
+
+std::vector<VariableRef> free_variables(const Expr& expr) {
+  std::vector<VariableRef> used;
+  std::unordered_set<const Variable*> seen;
+  std::unordered_set<const Variable*> bound;
+  visit_post_order(expr, [&](const Expr& node) {
+    if (const auto* var = as<Var>(node)) {
+      if (seen.insert(var->variable.get()).second) used.push_back(var->variable);
+    } else {
+      for_each_binder(node, [&](const VariableRef& variable) { bound.insert(variable.get()); });
+    }
+  });
+  std::erase_if(used, [&](const VariableRef& variable) { return bound.contains(variable.get()); });
+  return used;
+}
+
+}  // namespace relay::lang

@@ -1,0 +1,552 @@
+#include "loops/expand.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace relay::loops {
+
+using lang::as;
+using lang::DiagnosticKind;
+using lang::Dim;
+using lang::Expr;
+using lang::ExprKind;
+using lang::IndexBinder;
+using lang::Span;
+using lang::TensorType;
+using lang::Type;
+using lang::Variable;
+using lang::VariableRef;
+
+namespace {
+
+bool is_concrete(const Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type)) {
+    for (const auto& field : tuple->fields) {
+      if (!is_concrete(field)) return false;
+    }
+    return true;
+  }
+  const auto* tensor = as<TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank() || !tensor->dtype.is_known()) return false;
+  for (const Dim& dim : tensor->shape.dims()) {
+    if (!dim.is_constant()) return false;
+  }
+  return true;
+}
+
+// Are all dims known to the checker, as numbers or by name? Then it has seen that shapes agree.
+bool has_unknown_dims(const Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type)) {
+    for (const auto& field : tuple->fields) {
+      if (has_unknown_dims(field)) return true;
+    }
+    return false;
+  }
+  const auto* tensor = as<TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank()) return true;
+  for (const Dim& dim : tensor->shape.dims()) {
+    if (dim.is_any()) return true;
+  }
+  return false;
+}
+
+struct LocalTensor;
+
+// What an expression means here.
+struct Value {
+  enum class Kind : std::uint8_t { Scalar, Tensor, Tuple, Local };
+  Kind kind = Kind::Scalar;
+  std::int32_t id = -1;  // Scalar: node; Tensor: tensor
+  std::shared_ptr<const std::vector<Value>> fields;
+  std::shared_ptr<const LocalTensor> local;
+
+  static Value scalar(NodeId node) { return {Kind::Scalar, node, nullptr, nullptr}; }
+  static Value tensor(TensorId tensor) { return {Kind::Tensor, tensor, nullptr, nullptr}; }
+  static Value tuple(std::vector<Value> fields) {
+    return {Kind::Tuple, -1, std::make_shared<const std::vector<Value>>(std::move(fields)), nullptr};
+  }
+  static Value of(LocalTensor local);
+};
+
+// A tensor inside an index body: never stored, its elements are computed where they are read.
+struct LocalTensor {
+  const lang::Comprehension* comprehension = nullptr;  // else:
+  TensorId base = -1;                                  // `base` with its leading axes fixed
+  std::vector<NodeId> prefix;
+  bool is_checked = false;
+  Span span;
+  DType dtype;
+  std::vector<std::int64_t> shape;
+};
+
+Value Value::of(LocalTensor local) {
+  return {Kind::Local, -1, nullptr, std::make_shared<const LocalTensor>(std::move(local))};
+}
+
+class Expander {
+ public:
+  explicit Expander(Stages& stages) : stages_(stages), make_(stages) {}
+
+  void bind_params(const lang::Function& group, std::span<const Layout> args) {
+    std::size_t next = 0;
+    for (const auto& param : group.params) env_[param.get()] = param_value(param->type, args, next);
+    RELAY_CHECK(next == args.size(), "a group got another number of arguments than it has parameters");
+  }
+
+  void run(const Expr& body) { add_results(evaluate(body)); }
+
+ private:
+  // --- Parameters and results ---
+
+  Value param_value(const Type& type, std::span<const Layout> args, std::size_t& next) {
+    if (const auto* tuple = as<lang::TupleType>(type)) {
+      std::vector<Value> fields;
+      for (const auto& field : tuple->fields) fields.push_back(param_value(field, args, next));
+      return Value::tuple(std::move(fields));
+    }
+    RELAY_CHECK(next < args.size(), "a group got fewer arguments than it has parameters");
+    const Layout& layout = args[next];
+    if (const auto* tensor = as<TensorType>(type)) bind_dims(*tensor, layout);
+    TensorDef def;
+    def.kind = TensorKind::Argument;
+    def.dtype = layout.dtype;
+    def.shape = layout.shape;
+    def.strides = layout.strides;
+    def.leaf = static_cast<std::int32_t>(next++);
+    return tensor_or_scalar(add(std::move(def)));
+  }
+
+  // Gives dimension variables their values.
+  void bind_dims(const TensorType& type, const Layout& layout) {
+    if (!type.shape.has_rank()) return;
+    RELAY_CHECK(type.shape.rank() == layout.shape.size(), "an argument's rank is not that of its parameter");
+    for (std::size_t i = 0; i < layout.shape.size(); ++i) {
+      const Dim& dim = type.shape[i];
+      if (const auto variable = dim.as_variable()) dims_.emplace(variable.get(), layout.shape[i]);
+      RELAY_CHECK(!dim.is_constant() || dim.constant() == layout.shape[i], "an argument's shape is not that of its parameter");
+    }
+  }
+
+  TensorId add(TensorDef def) {
+    stages_.tensors.push_back(std::move(def));
+    return static_cast<TensorId>(stages_.tensors.size() - 1);
+  }
+
+  const TensorDef& def(TensorId id) const { return stages_.tensors[static_cast<std::size_t>(id)]; }
+
+  Value tensor_or_scalar(TensorId id) {
+    if (!def(id).shape.empty()) return Value::tensor(id);
+    return Value::scalar(make_.read(id, {}, false, {}));
+  }
+
+  // A scalar as a tensor of rank 0.
+  TensorId tensor_of(const Value& value, Span span) {
+    if (value.kind == Value::Kind::Tensor) return value.id;
+    if (value.kind != Value::Kind::Scalar) unsupported("a result that is neither a tensor nor a tuple of tensors", span);
+    const Node& node = make_.node(value.id);
+    if (node.kind == NodeKind::Read && node.arg_count == 0) return node.ref;
+    TensorDef def;
+    def.dtype = node.dtype;
+    def.body = value.id;
+    def.span = span;
+    return add(std::move(def));
+  }
+
+  void add_results(const Value& value) {
+    if (value.kind == Value::Kind::Tuple) {
+      for (const Value& field : *value.fields) add_results(field);
+      return;
+    }
+    stages_.results.push_back(tensor_of(value, {}));
+  }
+
+  [[noreturn]] static void unsupported(std::string_view what, Span span) {
+    lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: {} inside a kernel", what), span);
+  }
+
+  // --- Expressions ---
+
+  Value evaluate(const Expr& root) {
+    const Expr* expr = &root;
+    while ((*expr)->kind == ExprKind::Let) {
+      const auto& let = lang::cast<lang::Let>(*expr);
+      Value value = evaluate(let.value);
+      if (depth_ == 0) value = named(std::move(value), let.value->span);
+      env_[let.variable.get()] = std::move(value);
+      expr = &let.body;
+    }
+    // A node that is used twice is evaluated once.
+    const bool is_shared = !(*expr)->is_unique() && (*expr)->kind != ExprKind::Var && (*expr)->kind != ExprKind::Constant;
+    if (is_shared) {
+      const auto found = memo_.find(expr->get());
+      if (found != memo_.end()) return found->second;
+    }
+    Value value = evaluate_node(*expr);
+    if (is_shared) memo_[expr->get()] = value;
+    return value;
+  }
+
+  // What a name outside index bodies stands for is computed once: a scalar becomes a tensor of rank 0.
+  Value named(Value value, Span span) {
+    if (value.kind != Value::Kind::Scalar) return value;
+    const NodeKind kind = make_.node(value.id).kind;
+    if (kind == NodeKind::Constant || kind == NodeKind::Read) return value;
+    return tensor_or_scalar(tensor_of(value, span));
+  }
+
+  Value evaluate_node(const Expr& expr) {
+    switch (expr->kind) {
+      case ExprKind::Var: {
+        const auto found = env_.find(lang::cast<lang::Var>(expr).variable.get());
+        RELAY_CHECK(found != env_.end(), "a variable of a kernel group is out of scope");
+        return found->second;
+      }
+      case ExprKind::Constant: return constant(lang::cast<lang::Constant>(expr));
+      case ExprKind::Tuple: {
+        std::vector<Value> fields;
+        for (const auto& field : lang::cast<lang::Tuple>(expr).fields) fields.push_back(evaluate(field));
+        return Value::tuple(std::move(fields));
+      }
+      case ExprKind::Projection: {
+        const auto& projection = lang::cast<lang::Projection>(expr);
+        const Value tuple = evaluate(projection.tuple);
+        RELAY_CHECK(tuple.kind == Value::Kind::Tuple, "projection from what is no tuple");
+        return (*tuple.fields)[projection.index];
+      }
+      case ExprKind::If: return conditional(lang::cast<lang::If>(expr));
+      case ExprKind::Call: return call(expr);
+      case ExprKind::Comprehension: return comprehension(lang::cast<lang::Comprehension>(expr));
+      case ExprKind::Reduction: return reduction(lang::cast<lang::Reduction>(expr));
+      case ExprKind::Index: return index(lang::cast<lang::Index>(expr));
+      case ExprKind::ScatterReduce: return scatter(lang::cast<lang::ScatterReduce>(expr));
+      case ExprKind::Primitive: return primitive(lang::cast<lang::Primitive>(expr));
+      case ExprKind::DimTerm: return Value::scalar(make_.index_constant(dim_value(lang::cast<lang::DimTerm>(expr).dim, expr->span)));
+      default: unsupported(fmt::format("an expression of kind {}", lang::name_of(expr->kind)), expr->span);
+    }
+  }
+
+  Value constant(const lang::Constant& constant) {
+    const lang::Tensor& tensor = *constant.value;
+    if (tensor.rank() == 0) return Value::scalar(make_.constant(tensor.dtype(), tensor.bits_at(0)));
+    TensorDef def;
+    def.kind = TensorKind::Literal;
+    def.dtype = tensor.dtype();
+    def.shape = tensor.shape();
+    def.strides = tensor.strides();
+    def.leaf = static_cast<std::int32_t>(stages_.literals.size());
+    stages_.literals.push_back(constant.value);
+    return Value::tensor(add(std::move(def)));
+  }
+
+  NodeId scalar(const Expr& expr) {
+    const Value value = evaluate(expr);
+    if (value.kind == Value::Kind::Scalar) return value.id;
+    unsupported("a tensor where a scalar is computed", expr->span);
+  }
+  NodeId index_of(const Expr& expr) { return make_.cast(scalar(expr), DType::Int64); }
+
+  Value primitive(const lang::Primitive& node) {
+    std::array<NodeId, 3> args{};
+    RELAY_CHECK(node.args.size() <= args.size(), "a primitive has at most three operands");
+    for (std::size_t i = 0; i < node.args.size(); ++i) args[i] = scalar(node.args[i]);
+    const auto* type = as<TensorType>(node.type);
+    RELAY_CHECK(type, "a primitive in a kernel has a type");
+    return Value::scalar(make_.primitive(node.prim, {args.data(), node.args.size()}, type->dtype.known()));
+  }
+
+  // Both branches are computed: they neither fail nor have effects.
+  Value conditional(const lang::If& node) {
+    const NodeId condition = scalar(node.condition);
+    return choose(condition, evaluate(node.then_branch), evaluate(node.else_branch), node.span);
+  }
+  Value choose(NodeId condition, const Value& a, const Value& b, Span span) {
+    if (a.kind == Value::Kind::Tuple && b.kind == Value::Kind::Tuple) {
+      std::vector<Value> fields;
+      for (std::size_t i = 0; i < a.fields->size(); ++i) fields.push_back(choose(condition, (*a.fields)[i], (*b.fields)[i], span));
+      return Value::tuple(std::move(fields));
+    }
+    if (a.kind != Value::Kind::Scalar || b.kind != Value::Kind::Scalar) unsupported("`if` on tensors", span);
+    const std::array<NodeId, 3> args = {condition, a.id, b.id};
+    return Value::scalar(make_.primitive(Prim::Select, args, make_.node(a.id).dtype));
+  }
+
+  std::int64_t dim_value(const Dim& dim, Span span) {
+    const Dim known = dim.substitute([&](const lang::TypeVarRef& var) -> std::optional<Dim> {
+      const auto found = dims_.find(var.get());
+      if (found == dims_.end()) return std::nullopt;
+      return Dim(found->second);
+    });
+    if (!known.is_constant()) unsupported(fmt::format("the dimension `{}`, which no argument determines,", dim.to_string()), span);
+    return known.constant();
+  }
+
+  // --- Index notation ---
+
+  std::int64_t extent_of(const IndexBinder& binder) {
+    RELAY_CHECK(binder.extent, "an index binder has an extent after inference");
+    const NodeId node = index_of(binder.extent);
+    if (make_.node(node).kind != NodeKind::Constant) unsupported("an extent that is computed", binder.extent->span);
+    const auto extent = static_cast<std::int64_t>(make_.node(node).bits);
+    if (extent < 0) {
+      lang::fail(DiagnosticKind::ShapeMismatchAtRunTime, fmt::format("the extent of `{}` is {}, which is negative", binder.variable->name, extent),
+                 binder.extent->span ? binder.extent->span : binder.variable->span);
+    }
+    return extent;
+  }
+
+  // Fresh index variables for binders, which are bound to them.
+  std::vector<IndexVarId> open(const std::vector<IndexBinder>& binders) {
+    std::vector<IndexVarId> vars;
+    vars.reserve(binders.size());
+    for (const IndexBinder& binder : binders) vars.push_back(make_.new_var(extent_of(binder)));
+    for (std::size_t i = 0; i < binders.size(); ++i) env_[binders[i].variable.get()] = Value::scalar(make_.var(vars[i]));
+    return vars;
+  }
+
+  Value comprehension(const lang::Comprehension& node) {
+    if (depth_ > 0) {
+      LocalTensor local;
+      local.comprehension = &node;
+      for (const IndexBinder& binder : node.binders) local.shape.push_back(extent_of(binder));
+      const auto* type = as<TensorType>(node.type);
+      if (!type || !type->shape.has_rank()) unsupported("index notation with a tuple inside index notation", node.span);
+      local.dtype = type->dtype.known();
+      // The body's own axes follow; their extents show when it is evaluated, here at fresh indices.
+      if (type->shape.rank() > local.shape.size()) {
+        open(node.binders);
+        for (std::int64_t extent : shape_of(isolated(node.body), node.span)) local.shape.push_back(extent);
+      }
+      return Value::of(std::move(local));
+    }
+    const std::vector<IndexVarId> vars = open(node.binders);
+    ++depth_;
+    const Value body = evaluate(node.body);
+    --depth_;
+    return stage(vars, body, node.span);
+  }
+
+  std::vector<std::int64_t> shape_of(const Value& value, Span span) const {
+    switch (value.kind) {
+      case Value::Kind::Scalar: return {};
+      case Value::Kind::Tensor: return def(value.id).shape;
+      case Value::Kind::Local: return value.local->shape;
+      case Value::Kind::Tuple: break;
+    }
+    unsupported("a tuple where a tensor is expected", span);
+  }
+
+  // A tensor over `vars` whose elements are `body`; the body's own axes follow.
+  Value stage(std::vector<IndexVarId> vars, const Value& body, Span span) {
+    if (body.kind == Value::Kind::Tuple) {
+      std::vector<Value> fields;
+      for (const Value& field : *body.fields) fields.push_back(stage(vars, field, span));
+      return Value::tuple(std::move(fields));
+    }
+    Value element = body;
+    if (body.kind != Value::Kind::Scalar) {
+      std::vector<NodeId> indices;
+      for (std::int64_t extent : shape_of(body, span)) {
+        vars.push_back(make_.new_var(extent));
+        indices.push_back(make_.var(vars.back()));
+      }
+      ++depth_;
+      element = element_of(body, indices, false, span);
+      --depth_;
+      RELAY_CHECK(element.kind == Value::Kind::Scalar, "all axes of a tensor are indexed");
+    }
+    TensorDef def;
+    for (IndexVarId var : vars) def.shape.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
+    def.vars = std::move(vars);
+    def.body = element.id;
+    def.dtype = make_.node(element.id).dtype;
+    def.span = span;
+    return Value::tensor(add(std::move(def)));
+  }
+
+  Value reduction(const lang::Reduction& node) {
+    const std::vector<IndexVarId> vars = open(node.binders);
+    ++depth_;
+    const NodeId body = scalar(node.body);
+    --depth_;
+    return Value::scalar(make_.reduce(node.op, vars, body));
+  }
+
+  Value scatter(const lang::ScatterReduce& node) {
+    if (depth_ > 0) unsupported("a scatter inside index notation", node.span);
+    TensorDef def;
+    def.kind = TensorKind::Scatter;
+    def.init = tensor_of(evaluate(node.init), node.span);
+    def.shape = this->def(def.init).shape;
+    def.dtype = this->def(def.init).dtype;
+    def.op = node.op;
+    def.span = node.span;
+    def.vars = open(node.binders);
+    ++depth_;
+    for (const auto& index : node.indices) def.indices.push_back(index_of(index));
+    def.body = scalar(node.value);
+    --depth_;
+    RELAY_CHECK(def.indices.size() == def.shape.size(), "a scatter indexes every axis");
+    RELAY_CHECK(make_.node(def.body).dtype == def.dtype, "a scatter's values have the dtype of its target");
+    return tensor_or_scalar(add(std::move(def)));
+  }
+
+  Value index(const lang::Index& node) {
+    const Value tensor = evaluate(node.tensor);
+    std::vector<NodeId> indices;
+    indices.reserve(node.indices.size());
+    for (const auto& index : node.indices) indices.push_back(index_of(index));
+    return element_of(tensor, indices, !node.in_bounds, node.span);
+  }
+
+  Value element_of(const Value& value, std::span<const NodeId> indices, bool is_checked, Span span) {
+    if (indices.empty()) return value;
+    if (value.kind == Value::Kind::Tensor) return element_of_tensor(value.id, indices, is_checked, span);
+    if (value.kind != Value::Kind::Local) unsupported("indexing of what is no tensor", span);
+    const LocalTensor& local = *value.local;
+    if (!local.comprehension) {
+      std::vector<NodeId> all = local.prefix;
+      all.insert(all.end(), indices.begin(), indices.end());
+      return element_of_tensor(local.base, all, is_checked || local.is_checked, span ? span : local.span);
+    }
+    const auto& binders = local.comprehension->binders;
+    if (is_checked) unsupported("checked indexing of a tensor that is made inside index notation", span);
+    if (indices.size() < binders.size()) unsupported("a part of a tensor that is made inside index notation", span);
+    for (std::size_t i = 0; i < binders.size(); ++i) env_[binders[i].variable.get()] = Value::scalar(indices[i]);
+    const Value body = isolated(local.comprehension->body);
+    return element_of(body, indices.subspan(binders.size()), false, span);
+  }
+
+  // Evaluates a body that is evaluated several times, with its binders bound differently.
+  Value isolated(const Expr& body) {
+    auto outer = std::exchange(memo_, {});
+    ++depth_;
+    Value value = evaluate(body);
+    --depth_;
+    memo_ = std::move(outer);
+    return value;
+  }
+
+  Value element_of_tensor(TensorId tensor, std::span<const NodeId> indices, bool is_checked, Span span) {
+    const std::vector<std::int64_t>& shape = def(tensor).shape;
+    RELAY_CHECK(indices.size() <= shape.size(), "more indices than axes");
+    if (indices.size() < shape.size()) {
+      LocalTensor local;
+      local.base = tensor;
+      local.prefix.assign(indices.begin(), indices.end());
+      local.is_checked = is_checked;
+      local.span = span;
+      local.dtype = def(tensor).dtype;
+      local.shape.assign(shape.begin() + static_cast<std::ptrdiff_t>(indices.size()), shape.end());
+      return Value::of(std::move(local));
+    }
+    if (!is_checked) check_extents(indices, shape, span);
+    return Value::scalar(make_.read(tensor, indices, is_checked, span));
+  }
+
+  // Bare uses `a[i]` of one index must agree; with dims that only now are numbers, they may not.
+  void check_extents(std::span<const NodeId> indices, const std::vector<std::int64_t>& shape, Span span) const {
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const Node& node = make_.node(indices[axis]);
+      if (node.kind != NodeKind::IndexVar) continue;
+      const std::int64_t extent = stages_.var_extents[static_cast<std::size_t>(node.ref)];
+      if (extent <= shape[axis]) continue;
+      lang::fail(DiagnosticKind::ShapeMismatchAtRunTime,
+                 fmt::format("an index that runs to {} is used on axis {}, whose extent is {}", extent, axis, shape[axis]), span);
+    }
+  }
+
+  // --- Calls ---
+
+  Type type_of(const Value& value) const {
+    switch (value.kind) {
+      case Value::Kind::Scalar: return lang::scalar_type(make_.node(value.id).dtype);
+      case Value::Kind::Tensor: return tensor_type(def(value.id).shape, def(value.id).dtype);
+      case Value::Kind::Local: return tensor_type(value.local->shape, value.local->dtype);
+      case Value::Kind::Tuple: break;
+    }
+    std::vector<Type> fields;
+    for (const Value& field : *value.fields) fields.push_back(type_of(field));
+    return lang::tuple_type(std::move(fields));
+  }
+
+  static Type tensor_type(const std::vector<std::int64_t>& shape, DType dtype) {
+    return lang::tensor_type(lang::Shape(std::vector<Dim>(shape.begin(), shape.end())), dtype);
+  }
+
+  Value call(const Expr& expr) {
+    const auto& node = lang::cast<lang::Call>(expr);
+    std::vector<Value> values;
+    values.reserve(node.args.size());
+    for (const auto& arg : node.args) values.push_back(evaluate(arg));
+    if (const auto* function = as<lang::Function>(node.callee)) {
+      RELAY_CHECK(function->params.size() == values.size(), "a call passes as many arguments as the function takes");
+      for (std::size_t i = 0; i < values.size(); ++i) env_[function->params[i].get()] = std::move(values[i]);
+      return evaluate(function->body);
+    }
+    const auto* op = as<lang::Operator>(node.callee);
+    if (!op || !op->op->definition) unsupported("a call of a function", expr->span);
+    std::vector<Expr> args;
+    args.reserve(values.size());
+    for (Value& value : values) {
+      const VariableRef variable = lang::make_variable("x", type_of(value));
+      env_[variable.get()] = std::move(value);
+      args.push_back(lang::make_var(variable));
+    }
+    keep_.push_back(expand_operator(node, std::move(args), concrete_type(node.type)));
+    return evaluate(keep_.back());
+  }
+
+  // The type with dimension variables replaced; null where a dim stays unknown.
+  Type concrete_type(const Type& type) {
+    if (!type || is_concrete(type)) return type;
+    const auto* tensor = as<TensorType>(type);
+    if (!tensor || has_unknown_dims(type)) return nullptr;
+    std::vector<Dim> dims;
+    for (const Dim& dim : tensor->shape.dims()) {
+      dims.push_back(dim.substitute([&](const lang::TypeVarRef& var) -> std::optional<Dim> {
+        const auto found = dims_.find(var.get());
+        if (found == dims_.end()) return std::nullopt;
+        return Dim(found->second);
+      }));
+    }
+    return lang::tensor_type(lang::Shape(std::move(dims)), tensor->dtype);
+  }
+
+  Stages& stages_;
+  NodeFactory make_;
+  std::unordered_map<const Variable*, Value> env_;
+  std::unordered_map<const lang::ExprNode*, Value> memo_;
+  std::unordered_map<const lang::TypeVar*, std::int64_t> dims_;
+  std::vector<Expr> keep_;  // definitions, whose nodes and variables are keys above
+  int depth_ = 0;           // index bodies around
+};
+
+}  // namespace
+
+Expr expand_operator(const lang::Call& call, std::vector<Expr> args, const Type& known_result) {
+  const lang::OpDef& op = *lang::cast<lang::Operator>(call.callee).op;
+  bool is_known = known_result && is_concrete(known_result);
+  for (const Expr& arg : call.args) is_known = is_known && arg->type && !has_unknown_dims(arg->type);
+  lang::AttrsRef attrs = call.attrs ? call.attrs : lang::complete_attrs(op, nullptr, call.span);
+  Type result = known_result;
+  if (!is_known) {
+    std::vector<Type> types;
+    for (const Expr& arg : args) types.push_back(arg->type);
+    result = lang::ground_result_type(op, types, attrs, call.span);
+  }
+  return op.definition({std::move(args), std::move(attrs), std::move(result)});
+}
+
+Stages expand(const lang::Function& group, std::span<const Layout> args) {
+  Stages stages;
+  Expander expander(stages);
+  expander.bind_params(group, args);
+  expander.run(group.body);
+  return stages;
+}
+
+}  // namespace relay::loops

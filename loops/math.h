@@ -1,0 +1,540 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+// The float32 math functions, written once for both back ends: templates over a target that either
+// computes (NativeF32 in loops/math_native.h) or emits code. Given the same inputs both give the
+// same bits: every step is an exactly rounded IEEE 754 operation, in the order written here.
+//
+// Promises, for every float32 input, denormals included (tests/unit/loops/math_test.cpp checks it):
+//   - the error bound that stands in loops/math.def, at most 2.65 units in the last place; for a
+//     denormal result the unit is the spacing of denormals;
+//   - the results of C's Annex F for 0, -0, infinities and NaN; odd functions are odd bit for bit;
+//   - a NaN result is some NaN: its sign and payload are not specified.
+// No branches, tables or calls: a loop over any of these vectorises.
+//
+// A target T has four types, which may be one and the same: F (float32), I (int32), D (float64) and
+// B (truth), each a lane or a vector of lanes; and the members below. Each does one operation:
+// rounded to nearest even, never contracted (no FMA), reassociated or flushed to zero, and with
+// nothing assumed about NaN.
+//
+//   F f32(float)    I i32(int32_t)    D f64(double)    constants
+//   F add sub mul div(F, F)    F abs sqrt(F)
+//   B lt eq(F, F)              false for NaN
+//   F select(B, F, F)          the second where true, else the third
+//   I bits(F)    F from_bits(I)
+//   F to_float(I)
+//   I iadd isub iand ior ixor(I, I)    wrapping
+//   I shl ashr(I, int)                 wrapping; ashr keeps the sign
+//   B ieq(I, I)    I iselect(B, I, I)
+//   D to_f64(F)    F to_f32(D)         to_f32 rounds, to a denormal too
+//   D dadd dsub dmul ddiv(D, D)    D dsqrt(D)
+//   B dlt(D, D)    D dselect(B, D, D)
+//   D pow2_f64(I k)            the bits (k + 1023) << 52, in int64, for any k
+//
+// tools/minimax.py prints the coefficients.
+namespace relay::loops::math {
+
+// --- pieces -----------------------------------------------------------------------------------
+
+namespace detail {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::int32_t kSignBit = std::numeric_limits<std::int32_t>::min();
+
+// (x + kRound) - kRound is x rounded to an integer, to nearest even, for |x| < 2^22; the low bits
+// of x + kRound then are that integer, off by kRoundBits. kRoundF64 is the same up to 2^51.
+constexpr float kRound = 0x1.8p23f;
+constexpr std::int32_t kRoundBits = 0x4b400000;
+constexpr double kRoundF64 = 0x1.8p52;
+
+constexpr std::int32_t kOneBits = 0x3f800000;
+constexpr std::int32_t kRootHalfBits = 0x3f3504f3;
+
+constexpr float kLog2e = 0x1.715476p0f;
+constexpr float kLn2 = 0x1.62e43p-1f;
+// kLn2Hi has 15 bits, so that its product with an exponent is exact.
+constexpr float kLn2Hi = 0x1.62e4p-1f;
+constexpr float kLn2Lo = 0x1.7f7d1cp-20f;
+constexpr double kLn2F64 = 0x1.62e42fefa39efp-1;
+constexpr double kLog2eF64 = 0x1.71547652b82fep0;
+constexpr double kLog10eF64 = 0x1.bcb7b1526e50ep-2;
+constexpr double kPiF64 = 0x1.921fb54442d18p1;
+
+// Horner: c[0] + x * (c[1] + x * (...)).
+template <class T, std::size_t N>
+typename T::F poly(T& t, typename T::F x, const std::array<float, N>& c) {
+  typename T::F sum = t.f32(c[N - 1]);
+  for (std::size_t i = N - 1; i-- > 0;) sum = t.add(t.mul(sum, x), t.f32(c[i]));
+  return sum;
+}
+
+template <class T, std::size_t N>
+typename T::D dpoly(T& t, typename T::D x, const std::array<double, N>& c) {
+  typename T::D sum = t.f64(c[N - 1]);
+  for (std::size_t i = N - 1; i-- > 0;) sum = t.dadd(t.dmul(sum, x), t.f64(c[i]));
+  return sum;
+}
+
+// These keep a NaN in x. In this form they are one instruction on x86.
+template <class T>
+typename T::F at_most(T& t, typename T::F x, float high) {
+  return t.select(t.lt(t.f32(high), x), t.f32(high), x);
+}
+
+template <class T>
+typename T::F at_least(T& t, typename T::F x, float low) {
+  return t.select(t.lt(x, t.f32(low)), t.f32(low), x);
+}
+
+// `magnitude`, whose sign bit is clear, with the sign of `sign`.
+template <class T>
+typename T::F with_sign(T& t, typename T::F magnitude, typename T::F sign) {
+  return t.from_bits(t.ior(t.bits(magnitude), t.iand(t.bits(sign), t.i32(kSignBit))));
+}
+
+// An integer-valued float between -2^22 and 2^22, as an integer. Anything, but no trap, for NaN.
+template <class T>
+typename T::I small_int(T& t, typename T::F n) {
+  return t.isub(t.bits(t.add(n, t.f32(kRound))), t.i32(kRoundBits));
+}
+
+// 2^(n + bias) from `rounded`, which is n + kRound. n + bias must be a normal exponent.
+template <class T>
+typename T::F pow2_of_rounded(T& t, typename T::F rounded, int bias = 0) {
+  return t.from_bits(t.iadd(t.shl(t.bits(rounded), 23), t.i32(kOneBits + bias * (1 << 23))));
+}
+
+// e^r = 1 + r + r^2 * (this), for |r| <= ln(2) / 2.
+constexpr std::array kExpTail = {0.49999997f, 0.166665435f, 0.0416672006f, 0.00836653262f,
+                                 0.00138825108f};
+
+// x = n ln 2 + r with |r| <= ln(2) / 2, for |x| < 2^7.
+template <class T>
+struct ExpParts {
+  typename T::F rounded;  // n + kRound
+  typename T::F r;
+};
+template <class T>
+ExpParts<T> exp_parts(T& t, typename T::F x) {
+  const auto rounded = t.add(t.mul(x, t.f32(kLog2e)), t.f32(kRound));
+  const auto n = t.sub(rounded, t.f32(kRound));
+  return {rounded, t.sub(t.sub(x, t.mul(n, t.f32(kLn2Hi))), t.mul(n, t.f32(kLn2Lo)))};
+}
+
+// --- pieces in float64 ---
+
+// 2^x for |x| < 1000, relative error 2^-40.
+template <class T>
+typename T::D exp2_f64(T& t, typename T::D x) {
+  constexpr std::array kTail = {0.69314718054822311,    0.24022650698121323,
+                                0.055504109353385456,   0.0096181286153840476,
+                                0.0013333454780180231,  0.00015403825693202425,
+                                1.5309178765852133e-05, 1.3178921880479526e-06};
+  const auto n = t.dsub(t.dadd(x, t.f64(kRoundF64)), t.f64(kRoundF64));
+  const auto f = t.dsub(x, n);
+  const auto p = t.dadd(t.f64(1.0), t.dmul(f, dpoly(t, f, kTail)));
+  return t.dmul(p, t.pow2_f64(small_int(t, t.to_f32(n))));
+}
+
+// The natural logarithm for 2^-120 < x <= 2^129, absolute error 2^-52 around 1, relative 2^-45
+// elsewhere.
+template <class T>
+typename T::D log_f64(T& t, typename T::D x) {
+  constexpr std::array kTail = {0.33333333333293608, 0.20000000026136044,  0.14285708565012467,
+                                0.11111685834160992, 0.090618215057285151, 0.084099084392142351};
+  // x = 2^e m with m between the roots of 1/2 and 2. The exponent is read off a float32, for want
+  // of int64 lanes; of x/4, so that it fits.
+  const auto narrow = t.bits(t.to_f32(t.dmul(x, t.f64(0.25))));
+  const auto e = t.iadd(t.ashr(t.isub(narrow, t.i32(kRootHalfBits)), 23), t.i32(2));
+  const auto m = t.dmul(x, t.pow2_f64(t.isub(t.i32(0), e)));
+  // log m = 2 artanh(s)
+  const auto s = t.ddiv(t.dsub(m, t.f64(1.0)), t.dadd(m, t.f64(1.0)));
+  const auto z = t.dmul(s, s);
+  const auto two_s = t.dadd(s, s);
+  const auto log_m = t.dadd(two_s, t.dmul(two_s, t.dmul(z, dpoly(t, z, kTail))));
+  return t.dadd(t.dmul(t.to_f64(t.to_float(e)), t.f64(kLn2F64)), log_m);
+}
+
+// The natural logarithm of any float32 that is not negative.
+template <class T>
+typename T::D log_of_f32(T& t, typename T::F x) {
+  const auto tiny = t.lt(x, t.f32(0x1p-100f));
+  const auto scaled = t.select(tiny, t.mul(x, t.f32(0x1p64f)), x);
+  const auto shift = t.dselect(tiny, t.f64(64 * kLn2F64), t.f64(0.0));
+  auto result = t.dsub(log_f64(t, t.to_f64(scaled)), shift);
+  result = t.dselect(t.eq(x, t.f32(0.0f)), t.f64(-kInf), result);
+  return t.dselect(t.lt(x, t.f32(kInf)), result, t.to_f64(x));
+}
+
+template <class T>
+struct SineCosine {
+  typename T::D sine, cosine;  // of what is left of x after whole quarter turns
+  typename T::I quarters;      // how many those were, modulo 4
+};
+
+// x times a piece of 2/pi, less its multiples of 4 quarter turns. 0 where |x| >= live_below: there
+// the product is such a multiple as a whole, and too large for the rounding trick.
+template <class T>
+typename T::D quarter_turns(T& t, typename T::F x, double piece, float live_below) {
+  constexpr double kRoundTo4 = 0x1.8p54;
+  const auto live = t.dselect(t.lt(t.abs(x), t.f32(live_below)), t.f64(piece), t.f64(0.0));
+  const auto product = t.dmul(t.to_f64(x), live);
+  const auto whole = t.dsub(t.dadd(product, t.f64(kRoundTo4)), t.f64(kRoundTo4));
+  return t.dsub(product, whole);
+}
+
+// The reduction is exact enough for all of float32. 2/pi is cut into 27-bit pieces, so that each
+// product with x is exact; their sum is exact where it cancels, if it starts with the whole number
+// of quarters and then adds large to small.
+template <class T>
+SineCosine<T> reduced_sine_cosine(T& t, typename T::F x) {
+  const auto part0 = quarter_turns(t, x, 0x1.45f306cp-1, 0x1p53f);
+  const auto part1 = quarter_turns(t, x, 0x1.c9c8828p-29, 0x1p80f);
+  const auto part2 = quarter_turns(t, x, 0x1.29fc27p-56, 0x1p107f);
+  const auto part3 = quarter_turns(t, x, 0x1.5f47d4cp-82, kInf);
+  const auto part4 = quarter_turns(t, x, 0x1.3770368p-110, kInf);
+  const auto part5 = t.dmul(t.to_f64(x), t.f64(0x1.6295993c43904p-136));  // below 2^-7
+  const auto small = t.dadd(t.dadd(part3, part4), part5);
+  const auto sum = t.dadd(t.dadd(t.dadd(part0, part1), part2), small);
+  const auto quarters = t.dsub(t.dadd(sum, t.f64(kRoundF64)), t.f64(kRoundF64));
+  auto f = t.dadd(t.dadd(t.dadd(t.dsub(part0, quarters), part1), part2), part3);
+  f = t.dadd(t.dadd(f, part4), part5);
+
+  constexpr std::array kSine = {1.5707963267877469, -0.64596409610040328, 0.079692581791348444,
+                                -0.0046812602394649353, 0.0001581941884887757};
+  constexpr std::array kCosine = {-1.2337005425850387, 0.25366922561591765, -0.020860162400738989,
+                                  0.00090376027251435178};
+  const auto z = t.dmul(f, f);
+  return {t.dmul(f, dpoly(t, z, kSine)), t.dadd(t.f64(1.0), t.dmul(z, dpoly(t, z, kCosine))),
+          small_int(t, t.to_f32(quarters))};
+}
+
+// sin(x + a quarter turn * `phase`)
+template <class T>
+typename T::F sine_of(T& t, typename T::F x, int phase) {
+  const auto parts = reduced_sine_cosine(t, x);
+  const auto quarters = phase == 0 ? parts.quarters : t.iadd(parts.quarters, t.i32(phase));
+  const auto even = t.ieq(t.iand(quarters, t.i32(1)), t.i32(0));
+  const auto result = t.to_f32(t.dselect(even, parts.sine, parts.cosine));
+  return t.from_bits(t.ixor(t.bits(result), t.shl(t.iand(quarters, t.i32(2)), 30)));
+}
+
+// atan(y / x) for y, x >= 0, not both 0 or infinite. Relative error 2^-35.
+template <class T>
+typename T::D atan_of_ratio(T& t, typename T::D y, typename T::D x) {
+  constexpr std::array kTail = {-0.33333332499102569, 0.19999903906897001,   -0.14282007738550112,
+                                0.11044691476120801,  -0.084762689721054094, 0.047440491159196393};
+  // Turned by an eighth or a quarter of a circle, so that |ratio| <= tan(pi / 8).
+  const auto low = t.dlt(y, t.dmul(x, t.f64(0.41421356237309503)));
+  const auto high = t.dlt(t.dmul(x, t.f64(2.4142135623730949)), y);
+  const auto above = t.dselect(low, y, t.dselect(high, t.dsub(t.f64(0.0), x), t.dsub(y, x)));
+  const auto below = t.dselect(low, x, t.dselect(high, y, t.dadd(y, x)));
+  const auto turned =
+      t.dselect(low, t.f64(0.0), t.dselect(high, t.f64(kPiF64 / 2), t.f64(kPiF64 / 4)));
+  const auto ratio = t.ddiv(above, below);
+  const auto z = t.dmul(ratio, ratio);
+  return t.dadd(turned, t.dadd(ratio, t.dmul(ratio, t.dmul(z, dpoly(t, z, kTail)))));
+}
+
+// sqrt(1 - x^2), NaN for |x| > 1
+template <class T>
+typename T::D other_leg(T& t, typename T::D x) {
+  return t.dsqrt(t.dmul(t.dsub(t.f64(1.0), x), t.dadd(t.f64(1.0), x)));
+}
+
+// e^|x|; NaN for NaN, and finite for infinity, but beyond float32.
+template <class T>
+typename T::D exp_of_magnitude(T& t, typename T::F x) {
+  const auto clamped = t.to_f64(at_most(t, t.abs(x), 100.0f));
+  return exp2_f64(t, t.dmul(clamped, t.f64(kLog2eF64)));
+}
+
+// x less the nearest integer; 0 for large x.
+template <class T>
+typename T::F off_integer(T& t, typename T::D x) {
+  return t.to_f32(t.dsub(x, t.dsub(t.dadd(x, t.f64(kRoundF64)), t.f64(kRoundF64))));
+}
+
+}  // namespace detail
+
+// --- in float32: the ones that networks spend their time in -----------------------------------
+
+template <class T>
+typename T::F exp(T& t, typename T::F x) {
+  using namespace detail;
+  // Outside these bounds the result is 0 or infinite, as it is at them.
+  const auto [rounded, r] = exp_parts(t, at_least(t, at_most(t, x, 89.0f), -105.0f));
+  const auto tail = poly(t, r, kExpTail);
+  const auto p = t.add(t.mul(t.add(t.mul(tail, r), t.f32(1.0f)), r), t.f32(1.0f));
+  // 2^n in two factors: n reaches beyond the exponents of normal numbers at both ends.
+  const auto n = t.isub(t.bits(rounded), t.i32(kRoundBits));
+  const auto half = t.ashr(n, 1);
+  const auto scale1 = t.from_bits(t.shl(t.iadd(half, t.i32(127)), 23));
+  const auto scale2 = t.from_bits(t.shl(t.iadd(t.isub(n, half), t.i32(127)), 23));
+  return t.mul(t.mul(p, scale1), scale2);
+}
+
+template <class T>
+typename T::F expm1(T& t, typename T::F x) {
+  using namespace detail;
+  // -1 or infinity at the bounds and beyond.
+  const auto [rounded, r] = exp_parts(t, at_least(t, at_most(t, x, 89.0f), -20.0f));
+  const auto p = t.add(r, t.mul(t.mul(r, r), poly(t, r, kExpTail)));
+  // 2^n p + (2^n - 1), halved: 2^n itself may be infinite.
+  const auto scale = pow2_of_rounded(t, rounded, -1);
+  const auto result = t.add(t.mul(scale, p), t.sub(scale, t.f32(0.5f)));
+  // Halving loses a bit of a denormal, and the sum the sign of -0.
+  return t.select(t.lt(t.abs(x), t.f32(0x1p-25f)), x, t.add(result, result));
+}
+
+template <class T>
+typename T::F log(T& t, typename T::F x) {
+  using namespace detail;
+  constexpr std::array kTail = {0.333333135f,  -0.250000089f, 0.200021178f,
+                                -0.166679949f, 0.142195538f,  -0.124055982f,
+                                0.118881591f,  -0.116755985f, 0.0674658641f};
+  const auto denormal = t.lt(x, t.f32(0x1p-126f));
+  const auto scaled = t.bits(t.select(denormal, t.mul(x, t.f32(0x1p23f)), x));
+  // x = 2^e (1 + f), with 1 + f between the roots of 1/2 and 2.
+  const auto above = t.isub(scaled, t.i32(kRootHalfBits));
+  const auto shift = t.select(denormal, t.f32(23.0f), t.f32(0.0f));
+  const auto e = t.sub(t.to_float(t.ashr(above, 23)), shift);
+  const auto m = t.from_bits(t.iadd(t.iand(above, t.i32(0x007fffff)), t.i32(kRootHalfBits)));
+  const auto f = t.sub(m, t.f32(1.0f));
+  // f - f^2 / 2 + f^3 tail + e ln 2, small to large.
+  const auto square = t.mul(f, f);
+  auto result = t.mul(t.mul(square, f), poly(t, f, kTail));
+  result = t.add(result, t.mul(e, t.f32(kLn2Lo)));
+  result = t.sub(result, t.mul(square, t.f32(0.5f)));
+  result = t.add(t.add(f, result), t.mul(e, t.f32(kLn2Hi)));
+  result = t.select(t.lt(x, t.f32(kInf)), result, x);
+  result = t.select(t.lt(x, t.f32(0.0f)), t.f32(kNan), result);
+  return t.select(t.eq(x, t.f32(0.0f)), t.f32(-kInf), result);
+}
+
+// With x = n ln(2)/2 + r, numerator and denominator of (e^2x - 1) / (e^2x + 1) are divided by
+// 2^(n+1). The product n ln(2)/2 may be rounded: the further n is from 0, the less its last bits
+// matter.
+template <class T>
+typename T::F tanh(T& t, typename T::F x) {
+  using namespace detail;
+  // (e^2r - 1) / 2 = r + r^2 * (this)
+  constexpr std::array kTail = {0.99999994f, 0.666661739f, 0.333337605f, 0.133864522f,
+                                0.0444240347f};
+  // The first float whose quotient below is 1. Up to 9.02 the quotient would waver between 1 and
+  // its neighbours, as the sum in the denominator falls between two floats: capped here, tanh is
+  // monotone.
+  constexpr float kOneFrom = 0x1.154246p3f;
+  const auto magnitude = at_most(t, t.abs(x), kOneFrom);
+  const auto rounded = t.add(t.mul(magnitude, t.f32(-2 * kLog2e)), t.f32(kRound));
+  const auto minus_n = t.sub(rounded, t.f32(kRound));
+  const auto r = t.add(magnitude, t.mul(minus_n, t.f32(kLn2 / 2)));
+  const auto p = t.add(r, t.mul(r, t.mul(r, poly(t, r, kTail))));
+  const auto scale = pow2_of_rounded(t, rounded);
+  const auto numerator = t.add(p, t.sub(t.f32(0.5f), t.mul(scale, t.f32(0.5f))));
+  return with_sign(t, t.div(numerator, t.add(numerator, scale)), x);
+}
+
+// 1 / (1 + e^-x), with numerator and denominator scaled by 2^-30: e^-x may be beyond float32 where
+// the quotient is still a denormal.
+template <class T>
+typename T::F sigmoid(T& t, typename T::F x) {
+  using namespace detail;
+  constexpr float kScale = 0x1p-30f;
+  // 1 from 17.4 on, 0 below -104.
+  const auto clamped = at_least(t, at_most(t, x, 30.0f), -105.0f);
+  const auto rounded = t.add(t.mul(clamped, t.f32(-kLog2e)), t.f32(kRound));
+  const auto n = t.sub(rounded, t.f32(kRound));
+  // -x = n ln 2 - r: this r has the other sign than in exp, and so have the odd coefficients.
+  const auto r = t.add(t.add(clamped, t.mul(n, t.f32(kLn2Hi))), t.mul(n, t.f32(kLn2Lo)));
+  constexpr std::array kExpMinus = {1.0f,        -1.0f,        kExpTail[0], -kExpTail[1],
+                                    kExpTail[2], -kExpTail[3], kExpTail[4]};
+  const auto p = poly(t, r, kExpMinus);
+  const auto exponential = t.mul(p, pow2_of_rounded(t, rounded, -30));
+  return t.div(t.f32(kScale), t.add(exponential, t.f32(kScale)));
+}
+
+template <class T>
+typename T::F erf(T& t, typename T::F x) {
+  using namespace detail;
+  constexpr std::array kLow = {0.128379166f,   -0.37612626f,     0.112835854f,   -0.0268538129f,
+                               0.00518832775f, -0.000801019371f, 7.85386219e-05f};
+  constexpr std::array kHigh = {-0.000510314014f, -1.62597501f,    -0.920765162f, -0.148651361f,
+                                0.0314583592f,    -0.00424094079f, 0.00026772506f};
+  constexpr std::array kExp2 = {0.693147004f, 0.240222424f, 0.0555073395f, 0.00967153255f,
+                                0.00132646633f};
+  const auto magnitude = at_most(t, t.abs(x), 4.0f);  // 1 from 3.92 on
+  // Below 1: x + x p(x^2).
+  const auto low = t.add(magnitude, t.mul(magnitude, poly(t, t.mul(magnitude, magnitude), kLow)));
+  // Above: 1 - 2^q(x). The last bits of 2^q hardly matter.
+  const auto q = poly(t, magnitude, kHigh);
+  const auto rounded = t.add(q, t.f32(kRound));
+  const auto f = t.sub(q, t.sub(rounded, t.f32(kRound)));
+  const auto p = t.add(t.f32(1.0f), t.mul(f, poly(t, f, kExp2)));
+  const auto high = t.sub(t.f32(1.0f), t.mul(p, pow2_of_rounded(t, rounded)));
+  return with_sign(t, t.select(t.lt(magnitude, t.f32(1.0f)), low, high), x);
+}
+
+template <class T>
+typename T::F rsqrt(T& t, typename T::F x) {
+  return t.div(t.f32(1.0f), t.sqrt(x));
+}
+
+// --- through float64: one rounding that matters, the last -------------------------------------
+
+template <class T>
+typename T::F log1p(T& t, typename T::F x) {
+  using namespace detail;
+  auto result = t.to_f32(log_f64(t, t.dadd(t.f64(1.0), t.to_f64(x))));
+  result = t.select(t.lt(t.abs(x), t.f32(0x1p-24f)), x, result);
+  result = t.select(t.lt(x, t.f32(kInf)), result, x);
+  result = t.select(t.lt(x, t.f32(-1.0f)), t.f32(kNan), result);
+  return t.select(t.eq(x, t.f32(-1.0f)), t.f32(-kInf), result);
+}
+
+template <class T>
+typename T::F log2(T& t, typename T::F x) {
+  using namespace detail;
+  const auto result = t.to_f32(t.dmul(log_of_f32(t, x), t.f64(kLog2eF64)));
+  return t.select(t.lt(x, t.f32(0.0f)), t.f32(kNan), result);
+}
+
+template <class T>
+typename T::F log10(T& t, typename T::F x) {
+  using namespace detail;
+  const auto result = t.to_f32(t.dmul(log_of_f32(t, x), t.f64(kLog10eF64)));
+  return t.select(t.lt(x, t.f32(0.0f)), t.f32(kNan), result);
+}
+
+template <class T>
+typename T::F sin(T& t, typename T::F x) {
+  return detail::sine_of(t, x, 0);
+}
+
+template <class T>
+typename T::F cos(T& t, typename T::F x) {
+  return detail::sine_of(t, x, 1);
+}
+
+template <class T>
+typename T::F tan(T& t, typename T::F x) {
+  const auto [sine, cosine, quarters] = detail::reduced_sine_cosine(t, x);
+  const auto even = t.ieq(t.iand(quarters, t.i32(1)), t.i32(0));
+  const auto above = t.dselect(even, sine, cosine);
+  const auto below = t.dselect(even, cosine, t.dsub(t.f64(0.0), sine));
+  return t.to_f32(t.ddiv(above, below));
+}
+
+template <class T>
+typename T::F atan(T& t, typename T::F x) {
+  using namespace detail;
+  return with_sign(t, t.to_f32(atan_of_ratio(t, t.to_f64(t.abs(x)), t.f64(1.0))), x);
+}
+
+template <class T>
+typename T::F asin(T& t, typename T::F x) {
+  using namespace detail;
+  const auto magnitude = t.to_f64(t.abs(x));
+  return with_sign(t, t.to_f32(atan_of_ratio(t, magnitude, other_leg(t, magnitude))), x);
+}
+
+template <class T>
+typename T::F acos(T& t, typename T::F x) {
+  using namespace detail;
+  const auto magnitude = t.to_f64(t.abs(x));
+  const auto angle = atan_of_ratio(t, other_leg(t, magnitude), magnitude);
+  const auto negative = t.lt(x, t.f32(0.0f));
+  return t.to_f32(t.dselect(negative, t.dsub(t.f64(kPiF64), angle), angle));
+}
+
+template <class T>
+typename T::F sinh(T& t, typename T::F x) {
+  using namespace detail;
+  constexpr std::array kTail = {0.16666666497575636, 0.0083333500572177303, 0.00019836159942342605,
+                                2.8169503654542292e-06};
+  const auto e = exp_of_magnitude(t, x);
+  const auto high = t.dmul(t.f64(0.5), t.dsub(e, t.ddiv(t.f64(1.0), e)));
+  const auto magnitude = t.abs(x);
+  const auto a = t.to_f64(magnitude);
+  const auto z = t.dmul(a, a);
+  const auto low = t.dadd(a, t.dmul(a, t.dmul(z, dpoly(t, z, kTail))));
+  return with_sign(t, t.to_f32(t.dselect(t.lt(magnitude, t.f32(1.0f)), low, high)), x);
+}
+
+template <class T>
+typename T::F cosh(T& t, typename T::F x) {
+  using namespace detail;
+  const auto e = exp_of_magnitude(t, x);
+  return t.to_f32(t.dmul(t.f64(0.5), t.dadd(e, t.ddiv(t.f64(1.0), e))));
+}
+
+template <class T>
+typename T::F asinh(T& t, typename T::F x) {
+  using namespace detail;
+  const auto magnitude = t.abs(x);
+  const auto a = t.to_f64(magnitude);
+  const auto root = t.dsqrt(t.dadd(t.dmul(a, a), t.f64(1.0)));
+  auto result = t.to_f32(log_f64(t, t.dadd(a, root)));
+  result = t.select(t.lt(magnitude, t.f32(0x1p-12f)), magnitude, result);
+  return with_sign(t, t.select(t.lt(magnitude, t.f32(kInf)), result, magnitude), x);
+}
+
+template <class T>
+typename T::F acosh(T& t, typename T::F x) {
+  using namespace detail;
+  const auto a = t.to_f64(x);
+  const auto root = t.dsqrt(t.dsub(t.dmul(a, a), t.f64(1.0)));
+  const auto result = t.to_f32(log_f64(t, t.dadd(a, root)));
+  const auto defined = t.select(t.lt(x, t.f32(1.0f)), t.f32(kNan), result);
+  return t.select(t.lt(x, t.f32(kInf)), defined, x);
+}
+
+template <class T>
+typename T::F atanh(T& t, typename T::F x) {
+  using namespace detail;
+  const auto magnitude = t.abs(x);
+  const auto a = t.to_f64(magnitude);
+  const auto ratio = t.ddiv(t.dadd(t.f64(1.0), a), t.dsub(t.f64(1.0), a));
+  auto result = t.to_f32(t.dmul(t.f64(0.5), log_f64(t, ratio)));
+  result = t.select(t.lt(magnitude, t.f32(0x1p-12f)), magnitude, result);
+  result = t.select(t.eq(magnitude, t.f32(1.0f)), t.f32(kInf), result);
+  return with_sign(t, t.select(t.lt(t.f32(1.0f), magnitude), t.f32(kNan), result), x);
+}
+
+// |x|^y is 2^(y log2 |x|), then the sign.
+template <class T>
+typename T::F pow(T& t, typename T::F x, typename T::F y) {
+  using namespace detail;
+  // Logarithm and y are kept finite, and large enough to overflow all the same: 0^0, inf^0 and
+  // 1^inf then are 2^0, as C wants it.
+  const auto base = t.abs(x);
+  const auto tiny = t.lt(base, t.f32(0x1p-100f));
+  auto exponent = log_f64(t, t.to_f64(t.select(tiny, t.mul(base, t.f32(0x1p64f)), base)));
+  exponent = t.dmul(exponent, t.f64(kLog2eF64));
+  exponent = t.dsub(exponent, t.dselect(tiny, t.f64(64.0), t.f64(0.0)));
+  exponent = t.dselect(t.eq(base, t.f32(0.0f)), t.f64(-1e60), exponent);
+  exponent = t.dselect(t.eq(base, t.f32(kInf)), t.f64(1e60), exponent);
+  const auto finite_y = t.to_f64(at_least(t, at_most(t, y, 0x1p100f), -0x1p100f));
+  exponent = t.dmul(exponent, finite_y);
+  exponent = t.dselect(t.dlt(t.f64(200.0), exponent), t.f64(200.0), exponent);
+  exponent = t.dselect(t.dlt(exponent, t.f64(-200.0)), t.f64(-200.0), exponent);
+  const auto power = t.to_f32(exp2_f64(t, exponent));
+  // Odd y, and no other, keeps the sign of x, also of 0.
+  const auto off_even = t.abs(off_integer(t, t.dmul(finite_y, t.f64(0.5))));
+  const auto if_odd = t.iselect(t.eq(off_even, t.f32(0.5f)), t.i32(kSignBit), t.i32(0));
+  auto result = t.from_bits(t.ixor(t.bits(power), t.iand(t.bits(x), if_odd)));
+  // A finite negative number to a power that is no integer.
+  const auto undefined = t.select(t.lt(base, t.f32(kInf)), t.f32(kNan), result);
+  const auto whole = t.eq(off_integer(t, finite_y), t.f32(0.0f));
+  result = t.select(t.lt(x, t.f32(0.0f)), t.select(whole, result, undefined), result);
+  // 1^y and x^0 are 1 even for NaN.
+  result = t.select(t.eq(x, t.f32(1.0f)), t.f32(1.0f), result);
+  return t.select(t.eq(y, t.f32(0.0f)), t.f32(1.0f), result);
+}
+
+}  // namespace relay::loops::math

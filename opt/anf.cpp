@@ -1,0 +1,483 @@
+#include <deque>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lang/build.h"
+#include "lang/lowerable.h"
+#include "lang/visit.h"
+#include "opt/dims.h"
+#include "opt/passes.h"
+
+// The algorithm: every compound node gets a scope, the lowest common ancestor of the scopes of its uses (parents are
+// handled before children, so a node's scope is final when its children are looked at). Then one walk from the root
+// emits each node into the block of its scope at its first use. Blocks of outer scopes are still open while inner ones
+// are built, so a node shared between two branches lands in front of the `if`.
+
+namespace relay::opt {
+
+using lang::as;
+using lang::Binding;
+using lang::cast;
+using lang::Expr;
+using lang::ExprKind;
+using lang::ExprNode;
+using lang::VariableRef;
+
+namespace {
+
+struct Scope {
+  Scope* parent = nullptr;
+  int depth = 0;
+  std::vector<Binding> block;
+};
+
+Scope* common(Scope* a, Scope* b) {
+  while (a != b) {
+    if (a->depth < b->depth) {
+      b = b->parent;
+    } else if (b->depth < a->depth) {
+      a = a->parent;
+    } else {
+      a = a->parent;
+      b = b->parent;
+    }
+  }
+  return a;
+}
+
+bool is_atom(const Expr& expr) {
+  return lang::build::is_atom(expr) || (expr->kind == ExprKind::Tuple && cast<lang::Tuple>(expr).fields.empty());
+}
+
+const std::vector<lang::IndexBinder>* binders_of(const Expr& expr) {
+  if (const auto* c = as<lang::Comprehension>(expr)) return &c->binders;
+  if (const auto* r = as<lang::Reduction>(expr)) return &r->binders;
+  if (const auto* s = as<lang::ScatterReduce>(expr)) return &s->binders;
+  return nullptr;
+}
+
+// The parts of index notation that are evaluated once per index value.
+std::vector<Expr> repeated_parts(const Expr& expr) {
+  if (const auto* c = as<lang::Comprehension>(expr)) return {c->body};
+  if (const auto* r = as<lang::Reduction>(expr)) return {r->body};
+  const auto& s = cast<lang::ScatterReduce>(expr);
+  std::vector<Expr> parts = s.indices;
+  parts.push_back(s.value);
+  return parts;
+}
+
+class Normaliser {
+ public:
+  Expr run(const Expr& root) {
+    Scope* top = new_scope(nullptr);
+    assign_scopes(root, top);
+    return block_of(root, top);
+  }
+
+ private:
+  // --- scopes ---
+
+  Scope* new_scope(Scope* parent) {
+    scopes_.push_back({parent, parent ? parent->depth + 1 : 0, {}});
+    return &scopes_.back();
+  }
+
+  // The scope opened by the `position`-th nested body of `node`.
+  Scope* inner_scope(const ExprNode* node, std::size_t position, Scope* parent) {
+    Scope*& scope = inner_[node][position];
+    if (!scope) scope = new_scope(parent);
+    return scope;
+  }
+
+  void contribute(const Expr& child, Scope* scope) {
+    Scope*& known = scope_of_[child.get()];
+    known = known ? common(known, scope) : scope;
+  }
+
+  void assign_scopes(const Expr& root, Scope* top) {
+    std::vector<Expr> order;
+    lang::visit_post_order(root, [&](const Expr& node) { order.push_back(node); });
+    for (const Expr& node : order) find_dependents(node);
+    contribute(root, top);
+    for (auto it = order.rbegin(); it != order.rend(); ++it) assign_children(*it, scope_of_.at(it->get()));
+  }
+
+  void assign_children(const Expr& node, Scope* scope) {
+    switch (node->kind) {
+      case ExprKind::Function: contribute(cast<lang::Function>(node).body, inner_scope(node.get(), 0, scope)); return;
+      case ExprKind::If: {
+        const auto& branch = cast<lang::If>(node);
+        contribute(branch.condition, scope);
+        contribute(branch.then_branch, inner_scope(node.get(), 0, scope));
+        contribute(branch.else_branch, inner_scope(node.get(), 1, scope));
+        return;
+      }
+      case ExprKind::Match: {
+        const auto& match = cast<lang::Match>(node);
+        contribute(match.scrutinee, scope);
+        for (std::size_t i = 0; i < match.clauses.size(); ++i) {
+          contribute(match.clauses[i].body, inner_scope(node.get(), i, scope));
+        }
+        return;
+      }
+      case ExprKind::Comprehension:
+      case ExprKind::Reduction:
+      case ExprKind::ScatterReduce: {
+        for (const auto& binder : *binders_of(node)) contribute(binder.extent, scope);
+        if (const auto* scatter = as<lang::ScatterReduce>(node)) contribute(scatter->init, scope);
+        Scope* body = inner_scope(node.get(), 0, scope);
+        for (const Expr& part : repeated_parts(node)) contribute(part, hoisted(node, part) ? scope : body);
+        return;
+      }
+      default: break;
+    }
+    // A child that does not depend on the binders around its parent leaves their scopes.
+    lang::for_each_child(node, [&](const Expr& child) { contribute(child, leave_binders(child, scope)); });
+  }
+
+  // --- what depends on which binders: independent pure parts are evaluated once, outside ---
+
+  void find_dependents(const Expr& node) {
+    const auto* binders = binders_of(node);
+    if (!binders) return;
+    std::unordered_set<const lang::Variable*> bound;
+    for (const auto& binder : *binders) bound.insert(binder.variable.get());
+    auto& dependents = dependents_[node.get()];
+    for (const Expr& part : repeated_parts(node)) {
+      lang::visit_post_order(part, [&](const Expr& inner) {
+        bool depends = false;
+        if (const auto* var = as<lang::Var>(inner)) depends = bound.count(var->variable.get()) != 0;
+        lang::for_each_child(inner, [&](const Expr& child) { depends = depends || dependents.count(child.get()) != 0; });
+        // What is bound inside the body may depend on the binders through its value: keep it all inside.
+        if (!depends) lang::for_each_binder(inner, [&](const VariableRef&) { depends = inner->kind == ExprKind::Let || inner->kind == ExprKind::Match; });
+        if (depends) {
+          dependents.insert(inner.get());
+          lang::for_each_binder(inner, [&](const VariableRef& variable) { bound.insert(variable.get()); });
+        }
+      });
+      // Uses of variables bound by lets inside come before the let in post-order: a second round finds them.
+      lang::visit_post_order(part, [&](const Expr& inner) {
+        bool depends = dependents.count(inner.get()) != 0;
+        if (const auto* var = as<lang::Var>(inner)) depends = depends || bound.count(var->variable.get()) != 0;
+        lang::for_each_child(inner, [&](const Expr& child) { depends = depends || dependents.count(child.get()) != 0; });
+        if (depends) dependents.insert(inner.get());
+      });
+    }
+    for (const Expr& part : repeated_parts(node)) {
+      lang::visit_post_order(part, [&](const Expr& inner) { enclosing_[inner.get()].push_back(node.get()); });
+    }
+  }
+
+  bool hoisted(const Expr& index_node, const Expr& part) {
+    return !dependents_.at(index_node.get()).count(part.get()) && !has_effect(part);
+  }
+
+  // `scope` may be the body scope of index notation around the child; leaves those the child does not depend on.
+  Scope* leave_binders(const Expr& child, Scope* scope) {
+    const auto found = enclosing_.find(child.get());
+    if (found == enclosing_.end() || is_atom(child)) return scope;
+    while (true) {
+      const ExprNode* owner = nullptr;
+      for (const ExprNode* candidate : found->second) {
+        const auto inner = inner_.find(candidate);
+        if (inner != inner_.end() && inner->second[0] == scope) owner = candidate;
+      }
+      if (!owner || dependents_.at(owner).count(child.get()) || has_effect(child)) return scope;
+      scope = scope->parent;
+    }
+  }
+
+  // --- emission ---
+
+  // The normalised expression of `root` as the content of a fresh scope.
+  Expr block_of(const Expr& root, Scope* scope) {
+    Expr rest = root;
+    while (const auto* let = as<lang::Let>(rest)) {
+      bind(*let, scope);
+      rest = let->body;
+    }
+    Expr result = is_emitted(rest) || scope_of(rest, scope) != scope ? atom_of(rest, scope) : value_of(rest, scope);
+    if (is_same_block(root, scope->block, result)) return root;
+    return lang::close_block({std::move(scope->block), std::move(result)});
+  }
+
+  static bool is_same_block(const Expr& root, const std::vector<Binding>& block, const Expr& result) {
+    const Expr* rest = &root;
+    for (const Binding& binding : block) {
+      const auto* let = as<lang::Let>(*rest);
+      if (!let || !(let->variable == binding.variable) || !(let->value == binding.value)) return false;
+      rest = &let->body;
+    }
+    return *rest == result;
+  }
+
+  void bind(const lang::Let& let, Scope* scope) {
+    const Expr& value = let.value;
+    if (is_atom(value) || is_emitted(value) || scope_of(value, scope) != scope || value->kind == ExprKind::Let) {
+      aliases_[let.variable.get()] = atom_of(value, scope);
+      return;
+    }
+    Expr normal = value_of(value, scope);
+    if (is_atom(normal)) {
+      aliases_[let.variable.get()] = normal;
+      return;
+    }
+    scope->block.push_back({let.variable, std::move(normal), let.span});
+    emitted_[value.get()] = lang::make_var(let.variable, value->span);
+  }
+
+  Scope* scope_of(const Expr& expr, Scope* fallback) {
+    const auto found = scope_of_.find(expr.get());
+    return found == scope_of_.end() ? fallback : found->second;
+  }
+  bool is_emitted(const Expr& expr) { return emitted_.count(expr.get()) != 0; }
+
+  Expr resolve(const Expr& atom) {
+    const auto* var = as<lang::Var>(atom);
+    if (!var) return atom;
+    const auto found = aliases_.find(var->variable.get());
+    return found == aliases_.end() ? atom : found->second;
+  }
+
+  Expr atom_of(const Expr& expr, Scope* current) {
+    if (is_atom(expr)) return resolve(expr);
+    if (const auto found = emitted_.find(expr.get()); found != emitted_.end()) return found->second;
+    Scope* scope = scope_of(expr, current);
+    Expr atom;
+    if (expr->kind == ExprKind::Let) {  // a let in operand position: its bindings join the block
+      Expr rest = expr;
+      while (const auto* let = as<lang::Let>(rest)) {
+        bind(*let, scope);
+        rest = let->body;
+      }
+      atom = atom_of(rest, scope);
+    } else {
+      Expr value = value_of(expr, scope);
+      if (is_atom(value)) {
+        atom = value;
+      } else {
+        VariableRef variable = lang::make_variable("v", value->type, expr->span);
+        scope->block.push_back({variable, std::move(value), expr->span});
+        atom = lang::make_var(variable, expr->span);
+      }
+    }
+    emitted_[expr.get()] = atom;
+    return atom;
+  }
+
+  std::vector<Expr> atoms_of(const std::vector<Expr>& exprs, Scope* scope) {
+    std::vector<Expr> atoms;
+    atoms.reserve(exprs.size());
+    for (const Expr& expr : exprs) atoms.push_back(atom_of(expr, scope));
+    return atoms;
+  }
+
+  // The node itself with atoms for operands and normalised blocks for bodies.
+  Expr value_of(const Expr& expr, Scope* scope) {
+    switch (expr->kind) {
+      case ExprKind::Tuple: {
+        const auto& node = cast<lang::Tuple>(expr);
+        auto fields = atoms_of(node.fields, scope);
+        return fields == node.fields ? expr : lang::make_tuple(std::move(fields), expr->span, expr->type);
+      }
+      case ExprKind::Projection: {
+        const auto& node = cast<lang::Projection>(expr);
+        Expr tuple = atom_of(node.tuple, scope);
+        return tuple == node.tuple ? expr : lang::make_projection(std::move(tuple), node.index, expr->span, expr->type);
+      }
+      case ExprKind::Let: return atom_of(expr, scope);
+      case ExprKind::If: {
+        const auto& node = cast<lang::If>(expr);
+        Expr condition = atom_of(node.condition, scope);
+        Expr then_branch = block_of(node.then_branch, inner_scope(expr.get(), 0, scope));
+        Expr else_branch = block_of(node.else_branch, inner_scope(expr.get(), 1, scope));
+        if (condition == node.condition && then_branch == node.then_branch && else_branch == node.else_branch) return expr;
+        return lang::make_if(std::move(condition), std::move(then_branch), std::move(else_branch), expr->span, expr->type);
+      }
+      case ExprKind::Function: {
+        const auto& node = cast<lang::Function>(expr);
+        if (node.attrs && node.attrs->find("Primitive")) return rename_free(expr);
+        Expr body = block_of(node.body, inner_scope(expr.get(), 0, scope));
+        if (body == node.body) return expr;
+        return lang::make_function(node.params, node.result, std::move(body), node.type_params, node.attrs, expr->span, expr->type);
+      }
+      case ExprKind::Call: {
+        const auto& node = cast<lang::Call>(expr);
+        auto args = atoms_of(node.args, scope);
+        const bool keep_callee = node.callee->kind == ExprKind::Function && cast<lang::Function>(node.callee).attrs &&
+                                 cast<lang::Function>(node.callee).attrs->find("Primitive");
+        Expr callee = keep_callee ? node.callee : atom_of(node.callee, scope);
+        if (args == node.args && callee == node.callee) return expr;
+        return lang::make_call(std::move(callee), std::move(args), node.attrs, expr->span, expr->type);
+      }
+      case ExprKind::Match: return match_value(expr, scope);
+      case ExprKind::RefCreate: {
+        Expr value = atom_of(cast<lang::RefCreate>(expr).value, scope);
+        return value == cast<lang::RefCreate>(expr).value ? expr : lang::make_ref_create(std::move(value), expr->span, expr->type);
+      }
+      case ExprKind::RefRead: {
+        Expr ref = atom_of(cast<lang::RefRead>(expr).ref, scope);
+        return ref == cast<lang::RefRead>(expr).ref ? expr : lang::make_ref_read(std::move(ref), expr->span, expr->type);
+      }
+      case ExprKind::RefWrite: {
+        const auto& node = cast<lang::RefWrite>(expr);
+        Expr ref = atom_of(node.ref, scope);
+        Expr value = atom_of(node.value, scope);
+        return ref == node.ref && value == node.value ? expr : lang::make_ref_write(std::move(ref), std::move(value), expr->span, expr->type);
+      }
+      case ExprKind::Primitive: {
+        const auto& node = cast<lang::Primitive>(expr);
+        auto args = atoms_of(node.args, scope);
+        return args == node.args ? expr : lang::make_primitive(node.prim, std::move(args), expr->span, expr->type);
+      }
+      case ExprKind::Index: {
+        const auto& node = cast<lang::Index>(expr);
+        Expr tensor = atom_of(node.tensor, scope);
+        auto indices = atoms_of(node.indices, scope);
+        if (tensor == node.tensor && indices == node.indices) return expr;
+        return lang::make_index(std::move(tensor), std::move(indices), node.in_bounds, expr->span, expr->type);
+      }
+      case ExprKind::Differentiate: {
+        const auto& node = cast<lang::Differentiate>(expr);
+        Expr fn = atom_of(node.fn, scope);
+        return fn == node.fn ? expr : lang::make_differentiate(node.mode, std::move(fn), expr->span, expr->type);
+      }
+      case ExprKind::Comprehension:
+      case ExprKind::Reduction:
+      case ExprKind::ScatterReduce: return index_notation_value(expr, scope);
+      default: return resolve(expr);
+    }
+  }
+
+  Expr match_value(const Expr& expr, Scope* scope) {
+    const auto& node = cast<lang::Match>(expr);
+    Expr scrutinee = atom_of(node.scrutinee, scope);
+    bool changed = !(scrutinee == node.scrutinee);
+    std::vector<lang::Clause> clauses;
+    for (std::size_t i = 0; i < node.clauses.size(); ++i) {
+      Expr body = block_of(node.clauses[i].body, inner_scope(expr.get(), i, scope));
+      changed = changed || !(body == node.clauses[i].body);
+      clauses.push_back({node.clauses[i].pattern, std::move(body)});
+    }
+    if (!changed) return expr;
+    return lang::make_match(std::move(scrutinee), std::move(clauses), node.is_complete, expr->span, expr->type);
+  }
+
+  // --- index notation ---
+
+  Expr index_notation_value(const Expr& expr, Scope* scope) {
+    std::vector<lang::IndexBinder> binders = *binders_of(expr);
+    for (auto& binder : binders) binder.extent = atom_of(binder.extent, scope);
+    Expr init;
+    if (const auto* scatter = as<lang::ScatterReduce>(expr)) init = atom_of(scatter->init, scope);
+    Scope* body_scope = inner_scope(expr.get(), 0, scope);
+    std::vector<Expr> trees;
+    for (const Expr& part : repeated_parts(expr)) trees.push_back(tree_of(part, body_scope));
+    Expr tree = with_parts(expr, binders, init, trees);
+    if (lang::is_lowerable(tree)) return tree;
+    if (expr->kind == ExprKind::ScatterReduce) return tree;  // the evaluator says that it cannot
+    tree_memo_.clear();
+    std::vector<Expr> blocks;
+    for (const Expr& part : repeated_parts(expr)) blocks.push_back(block_of(part, body_scope));
+    return with_parts(expr, binders, init, blocks);
+  }
+
+  Expr with_parts(const Expr& expr, const std::vector<lang::IndexBinder>& binders, const Expr& init, std::vector<Expr> parts) {
+    const auto same_binders = [&](const std::vector<lang::IndexBinder>& old) {
+      for (std::size_t i = 0; i < old.size(); ++i) {
+        if (!(old[i].extent == binders[i].extent)) return false;
+      }
+      return true;
+    };
+    if (const auto* node = as<lang::Comprehension>(expr)) {
+      if (parts[0] == node->body && same_binders(node->binders)) return expr;
+      return lang::make_comprehension(binders, parts[0], expr->span, expr->type);
+    }
+    if (const auto* node = as<lang::Reduction>(expr)) {
+      if (parts[0] == node->body && same_binders(node->binders)) return expr;
+      return lang::make_reduction(node->op, binders, parts[0], expr->span, expr->type);
+    }
+    const auto& node = cast<lang::ScatterReduce>(expr);
+    Expr value = parts.back();
+    parts.pop_back();
+    if (value == node.value && parts == node.indices && init == node.init && same_binders(node.binders)) return expr;
+    return lang::make_scatter_reduce(node.op, init, binders, std::move(parts), value, expr->span, expr->type);
+  }
+
+  // The body as a tree: what leaves the body's scope becomes an atom of an outer block, the rest stays in place.
+  Expr tree_of(const Expr& expr, Scope* body) {
+    if (is_atom(expr)) return resolve(expr);
+    if (const auto found = emitted_.find(expr.get()); found != emitted_.end()) return found->second;
+    if (const auto found = tree_memo_.find(expr.get()); found != tree_memo_.end()) return found->second;
+    Scope* own = scope_of(expr, body);
+    if (own->depth < body->depth) return atom_of(expr, own);
+    Expr tree = rebuilt_tree(expr, body);
+    tree_memo_[expr.get()] = tree;
+    return tree;
+  }
+
+  Expr rebuilt_tree(const Expr& expr, Scope* body) {
+    const auto trees = [&](const std::vector<Expr>& exprs) {
+      std::vector<Expr> result;
+      for (const Expr& each : exprs) result.push_back(tree_of(each, body));
+      return result;
+    };
+    switch (expr->kind) {
+      case ExprKind::Primitive: return lang::make_primitive(cast<lang::Primitive>(expr).prim, trees(cast<lang::Primitive>(expr).args), expr->span, expr->type);
+      case ExprKind::Tuple: return lang::make_tuple(trees(cast<lang::Tuple>(expr).fields), expr->span, expr->type);
+      case ExprKind::Projection:
+        return lang::make_projection(tree_of(cast<lang::Projection>(expr).tuple, body), cast<lang::Projection>(expr).index, expr->span, expr->type);
+      case ExprKind::Call: {
+        const auto& node = cast<lang::Call>(expr);
+        return lang::make_call(tree_of(node.callee, body), trees(node.args), node.attrs, expr->span, expr->type);
+      }
+      case ExprKind::Index: {
+        const auto& node = cast<lang::Index>(expr);
+        return lang::make_index(tree_of(node.tensor, body), trees(node.indices), node.in_bounds, expr->span, expr->type);
+      }
+      case ExprKind::If: {
+        const auto& node = cast<lang::If>(expr);
+        return lang::make_if(tree_of(node.condition, body), tree_of(node.then_branch, body), tree_of(node.else_branch, body), expr->span, expr->type);
+      }
+      case ExprKind::Let: {
+        const auto& node = cast<lang::Let>(expr);
+        Expr value = tree_of(node.value, body);
+        return lang::make_let(node.variable, std::move(value), tree_of(node.body, body), expr->span, expr->type);
+      }
+      case ExprKind::Comprehension:
+      case ExprKind::Reduction: {
+        std::vector<lang::IndexBinder> binders = *binders_of(expr);
+        for (auto& binder : binders) binder.extent = tree_of(binder.extent, body);
+        std::vector<Expr> parts;
+        for (const Expr& part : repeated_parts(expr)) parts.push_back(tree_of(part, body));
+        return with_parts(expr, binders, nullptr, std::move(parts));
+      }
+      default: return rename_free(expr);
+    }
+  }
+
+  // Replaces aliases inside an expression that is otherwise kept.
+  Expr rename_free(const Expr& expr) {
+    lang::Substitution substitution;
+    for (const auto& variable : lang::free_variables(expr)) {
+      const auto found = aliases_.find(variable.get());
+      if (found != aliases_.end()) substitution[variable.get()] = found->second;
+    }
+    return substitution.empty() ? expr : lang::substitute(expr, substitution);
+  }
+
+  std::deque<Scope> scopes_;
+  std::unordered_map<const ExprNode*, Scope*> scope_of_;
+  std::unordered_map<const ExprNode*, std::unordered_map<std::size_t, Scope*>> inner_;
+  std::unordered_map<const ExprNode*, std::unordered_set<const ExprNode*>> dependents_;
+  std::unordered_map<const ExprNode*, std::vector<const ExprNode*>> enclosing_;
+  std::unordered_map<const ExprNode*, Expr> emitted_;
+  std::unordered_map<const ExprNode*, Expr> tree_memo_;
+  std::unordered_map<const lang::Variable*, Expr> aliases_;
+};
+
+}  // namespace
+
+Expr to_anf(const Expr& expr) { return Normaliser().run(resolve_dim_terms(expr)); }
+
+}  // namespace relay::opt

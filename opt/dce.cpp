@@ -1,0 +1,52 @@
+#include <unordered_set>
+
+#include "lang/visit.h"
+#include "opt/passes.h"
+
+namespace relay::opt {
+
+using lang::Expr;
+
+namespace {
+
+// Applies `clean` to the bodies nested in a value or result (functions, branches, clauses).
+class Cleaner final : public lang::Rewriter {
+ public:
+  Expr block(const Expr& expr) {
+    lang::Block opened = lang::open_block(expr);
+    bool changed = false;
+    std::unordered_set<const lang::Variable*> live;
+    const auto use = [&](const Expr& used) {
+      for (const auto& variable : lang::free_variables(used)) live.insert(variable.get());
+    };
+    Expr result = nested(opened.result);
+    changed = !(result == opened.result);
+    use(result);
+    std::vector<lang::Binding> kept;
+    for (std::size_t i = opened.bindings.size(); i-- > 0;) {
+      lang::Binding& binding = opened.bindings[i];
+      if (!live.count(binding.variable.get()) && !has_effect(binding.value)) {
+        changed = true;
+        continue;
+      }
+      Expr value = nested(binding.value);
+      changed = changed || !(value == binding.value);
+      use(value);
+      kept.push_back({binding.variable, std::move(value), binding.span});
+    }
+    if (!changed) return expr;
+    return lang::close_block({{kept.rbegin(), kept.rend()}, std::move(result)});
+  }
+
+ protected:
+  Expr pre(const Expr& expr) override { return expr->kind == lang::ExprKind::Let ? block(expr) : Expr(); }
+
+ private:
+  Expr nested(const Expr& expr) { return rewrite(expr); }
+};
+
+}  // namespace
+
+Expr eliminate_dead_code(const Expr& expr) { return Cleaner().block(expr); }
+
+}  // namespace relay::opt

@@ -1,0 +1,40 @@
+#include "lang/op.h"
+#include "lang/visit.h"
+#include "opt/passes.h"
+
+namespace relay::opt {
+
+using lang::as;
+using lang::Expr;
+using lang::ExprKind;
+
+namespace {
+
+bool has_own_effect(const Expr& node) {
+  switch (node->kind) {
+    case ExprKind::RefCreate:
+    case ExprKind::RefRead:
+    case ExprKind::RefWrite: return true;
+    case ExprKind::Call: {
+      const Expr& callee = lang::cast<lang::Call>(node).callee;
+      if (const auto* op = as<lang::Operator>(callee)) return op->op->effect != lang::Effect::None;
+      if (callee->kind == ExprKind::ConstructorRef) return false;
+      if (const auto* fn = as<lang::Function>(callee)) return !(fn->attrs && fn->attrs->find("Primitive"));
+      return true;  // an unknown function may do anything, also not return
+    }
+    case ExprKind::Match: return !lang::cast<lang::Match>(node).is_complete;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool has_effect(const Expr& expr) {
+  if (expr->kind == ExprKind::Function) return false;
+  if (has_own_effect(expr)) return true;
+  bool found = false;
+  lang::for_each_child(expr, [&](const Expr& child) { found = found || has_effect(child); });
+  return found;
+}
+
+}  // namespace relay::opt

@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lang/build.h"
+#include "lang/lowerable.h"
+#include "lang/op.h"
+#include "lang/visit.h"
+#include "opt/passes.h"
+
+// Bindings of a block get levels so that what runs as kernels (operators and index notation on tensors) and what does
+// not (scalar code, calls, control) alternate: level 0's other bindings, level 0's kernels, level 1's other bindings, ...
+// A kernel binding shares the level of the kernels it reads; other code that reads a kernel comes one level later. The
+// kernels of one level that are connected by reads form a group; a group is convex by construction. Effects keep
+// their order among themselves.
+
+namespace relay::opt {
+
+using lang::as;
+using lang::Binding;
+using lang::Expr;
+using lang::ExprKind;
+using lang::VariableRef;
+
+namespace {
+
+bool is_tensor_of_rank(const lang::Type& type, bool& positive) {
+  if (const auto* tuple = as<lang::TupleType>(type)) {
+    for (const auto& field : tuple->fields) {
+      if (!is_tensor_of_rank(field, positive)) return false;
+    }
+    return !tuple->fields.empty();
+  }
+  const auto* tensor = as<lang::TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank()) return false;
+  positive = positive || tensor->shape.rank() > 0;
+  return true;
+}
+
+// Runs as a kernel: lowerable, and a tensor of rank > 0 goes in or comes out.
+bool is_kernel(const Expr& value) {
+  if (value->kind != ExprKind::Call && value->kind != ExprKind::Comprehension && value->kind != ExprKind::Reduction &&
+      value->kind != ExprKind::ScatterReduce) {
+    return false;
+  }
+  if (const auto* call = as<lang::Call>(value)) {
+    const auto* op = as<lang::Operator>(call->callee);
+    if (!op || op->op->effect != lang::Effect::None || !op->op->definition) return false;
+  }
+  bool positive = false;
+  if (!is_tensor_of_rank(value->type, positive)) return false;
+  for (const auto& variable : lang::free_variables(value)) {
+    if (!is_tensor_of_rank(variable->type, positive)) return false;
+  }
+  return positive && lang::is_lowerable(value);
+}
+
+class Fuser final : public lang::Rewriter {
+ public:
+  Expr block(const Expr& expr) {
+    Plan plan(lang::open_block(expr));
+    for (auto& binding : plan.block.bindings) binding.value = nested(binding.value);
+    plan.block.result = nested(plan.block.result);
+    name_tail_kernel(plan);
+    find_extents(plan);
+    assign_levels(plan);
+    return emit(plan);
+  }
+
+ protected:
+  Expr pre(const Expr& expr) override {
+    if (expr->kind == ExprKind::Let) return block(expr);
+    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive")) return expr;
+    return nullptr;
+  }
+
+ private:
+  struct Plan {
+    explicit Plan(lang::Block opened) : block(std::move(opened)) {}
+    lang::Block block;
+    std::unordered_set<const lang::Variable*> extents;  // used as extents: must be computed outside groups
+    std::unordered_map<const lang::Variable*, std::size_t> index;
+    std::vector<bool> kernel;
+    std::vector<int> level;
+    std::vector<std::vector<VariableRef>> reads;
+    std::vector<std::size_t> group;  // union-find over kernel bindings
+  };
+
+  Expr nested(const Expr& expr) { return rewrite(expr); }
+
+  // A kernel in result position gets a name, so that it can join a group.
+  static void name_tail_kernel(Plan& plan) {
+    if (!is_kernel(plan.block.result)) return;
+    VariableRef variable = lang::make_variable("result", plan.block.result->type, plan.block.result->span);
+    const Expr result = lang::make_var(variable, plan.block.result->span);
+    plan.block.bindings.push_back({variable, std::exchange(plan.block.result, result), plan.block.result->span});
+  }
+
+  static void find_extents(Plan& plan) {
+    const auto note = [&](const std::vector<lang::IndexBinder>& binders) {
+      for (const auto& binder : binders) {
+        if (const auto* var = as<lang::Var>(binder.extent)) plan.extents.insert(var->variable.get());
+      }
+    };
+    for (const auto& binding : plan.block.bindings) {
+      lang::visit_post_order(binding.value, [&](const Expr& node) {
+        if (const auto* c = as<lang::Comprehension>(node)) note(c->binders);
+        if (const auto* r = as<lang::Reduction>(node)) note(r->binders);
+        if (const auto* s = as<lang::ScatterReduce>(node)) note(s->binders);
+      });
+    }
+  }
+
+  static std::size_t find(Plan& plan, std::size_t i) {
+    while (plan.group[i] != i) i = plan.group[i] = plan.group[plan.group[i]];
+    return i;
+  }
+
+  static void assign_levels(Plan& plan) {
+    const auto& bindings = plan.block.bindings;
+    const std::size_t count = bindings.size();
+    plan.kernel.resize(count);
+    plan.level.assign(count, 0);
+    plan.reads.resize(count);
+    plan.group.resize(count);
+    std::iota(plan.group.begin(), plan.group.end(), std::size_t{0});
+    int effect_level = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      plan.index[bindings[i].variable.get()] = i;
+      plan.kernel[i] = is_kernel(bindings[i].value) && !plan.extents.count(bindings[i].variable.get());
+      plan.reads[i] = lang::free_variables(bindings[i].value);
+      int level = 0;
+      for (const auto& variable : plan.reads[i]) {
+        const auto found = plan.index.find(variable.get());
+        if (found == plan.index.end() || found->second == i) continue;
+        const int other = plan.level[found->second];
+        level = std::max(level, plan.kernel[found->second] && !plan.kernel[i] ? other + 1 : other);
+      }
+      if (!plan.kernel[i] && has_effect(bindings[i].value)) level = effect_level = std::max(level, effect_level);
+      plan.level[i] = level;
+      if (!plan.kernel[i]) continue;
+      for (const auto& variable : plan.reads[i]) {
+        const auto found = plan.index.find(variable.get());
+        if (found == plan.index.end() || !plan.kernel[found->second] || plan.level[found->second] != level) continue;
+        plan.group[find(plan, i)] = find(plan, found->second);
+      }
+    }
+  }
+
+  static Expr emit(Plan& plan) {
+    const auto& bindings = plan.block.bindings;
+    std::vector<std::size_t> order(bindings.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      if (plan.level[a] != plan.level[b]) return plan.level[a] < plan.level[b];
+      if (plan.kernel[a] != plan.kernel[b]) return !plan.kernel[a];
+      return plan.kernel[a] && find(plan, a) != find(plan, b) ? find(plan, a) < find(plan, b) : a < b;
+    });
+    std::unordered_map<const lang::Variable*, std::vector<std::size_t>> readers;
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+      for (const auto& variable : plan.reads[i]) readers[variable.get()].push_back(i);
+    }
+    std::unordered_set<const lang::Variable*> in_result;
+    for (const auto& variable : lang::free_variables(plan.block.result)) in_result.insert(variable.get());
+    const auto is_read_outside = [&](std::size_t i, std::size_t root) {
+      const auto* variable = bindings[i].variable.get();
+      if (in_result.count(variable)) return true;
+      for (std::size_t reader : readers[variable]) {
+        if (!plan.kernel[reader] || find(plan, reader) != root) return true;
+      }
+      return false;
+    };
+    std::vector<Binding> result;
+    for (std::size_t at = 0; at < order.size();) {
+      const std::size_t i = order[at];
+      if (!plan.kernel[i]) {
+        result.push_back(bindings[i]);
+        ++at;
+        continue;
+      }
+      const std::size_t root = find(plan, i);
+      std::vector<Binding> members;
+      std::vector<VariableRef> outputs;
+      for (; at < order.size() && plan.kernel[order[at]] && find(plan, order[at]) == root; ++at) {
+        members.push_back(bindings[order[at]]);
+        if (is_read_outside(order[at], root)) outputs.push_back(bindings[order[at]].variable);
+      }
+      emit_group(std::move(members), outputs, result);
+    }
+    // The name that name_tail_kernel gave disappears again when its value ended up last.
+    if (const auto* var = as<lang::Var>(plan.block.result);
+        var && !result.empty() && result.back().variable == var->variable) {
+      const Expr tail = result.back().value;
+      result.pop_back();
+      return lang::close_block({std::move(result), tail});
+    }
+    return lang::close_block({std::move(result), plan.block.result});
+  }
+
+  static void emit_group(std::vector<Binding> members, const std::vector<VariableRef>& outputs, std::vector<Binding>& result) {
+    if (members.size() == 1) {
+      result.push_back(std::move(members[0]));
+      return;
+    }
+    if (outputs.empty()) return;  // nobody reads it
+    std::unordered_set<const lang::Variable*> own;
+    for (const auto& member : members) own.insert(member.variable.get());
+    std::vector<VariableRef> params;
+    std::vector<Expr> args;
+    lang::Substitution renamed;
+    for (const auto& member : members) {
+      for (const auto& variable : lang::free_variables(member.value)) {
+        if (own.count(variable.get()) || renamed.count(variable.get())) continue;
+        params.push_back(lang::make_variable(variable->name, variable->type, variable->span));
+        args.push_back(lang::make_var(variable));
+        renamed[variable.get()] = lang::make_var(params.back());
+      }
+    }
+    std::vector<Expr> fields;
+    for (const auto& output : outputs) fields.push_back(lang::make_var(output));
+    const Expr value = fields.size() == 1 ? fields[0] : lang::build::tuple(fields);
+    const lang::Span span = members.back().value->span;
+    const Expr body = lang::rename_bound(lang::substitute(lang::close_block({members, value}), renamed));
+    const Expr fn = lang::make_function(params, body->type, body, {}, lang::make_attrs({{"Primitive", 1}}), span);
+    const Expr call = lang::make_call(fn, args, nullptr, span, body->type);
+    if (fields.size() == 1) {
+      result.push_back({outputs[0], call, span});
+      return;
+    }
+    const VariableRef group = lang::make_variable("group", body->type, span);
+    result.push_back({group, call, span});
+    for (std::uint32_t i = 0; i < outputs.size(); ++i) {
+      result.push_back({outputs[i], lang::build::project(lang::make_var(group), i), span});
+    }
+  }
+};
+
+}  // namespace
+
+Expr fuse_operators(const Expr& expr) { return Fuser().block(expr); }
+
+}  // namespace relay::opt

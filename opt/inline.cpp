@@ -1,0 +1,108 @@
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lang/visit.h"
+#include "opt/passes.h"
+
+namespace relay::opt {
+
+using lang::as;
+using lang::Expr;
+using lang::ExprKind;
+
+namespace {
+
+bool is_straight_line(const lang::Function& fn, int max_bindings) {
+  const lang::Block block = lang::open_block(fn.body);
+  if (static_cast<int>(block.bindings.size()) > max_bindings) return false;
+  const auto is_plain = [](const Expr& value) {
+    return value->kind != ExprKind::If && value->kind != ExprKind::Match && value->kind != ExprKind::Function;
+  };
+  for (const auto& binding : block.bindings) {
+    if (!is_plain(binding.value)) return false;
+  }
+  return is_plain(block.result);
+}
+
+class Inliner final : public lang::Rewriter {
+ public:
+  Inliner(lang::Program& program, int max_bindings) : program_(program), max_bindings_(max_bindings) {}
+
+  Expr run(const Expr& root) {
+    count_uses(root);
+    return rewrite(root);
+  }
+
+ protected:
+  Expr pre(const Expr& expr) override {
+    const auto* fn = as<lang::Function>(expr);
+    return fn && fn->attrs && fn->attrs->find("Primitive") ? expr : Expr();
+  }
+
+  Expr post(const Expr& expr) override {
+    const auto* call = as<lang::Call>(expr);
+    if (!call) return expr;
+    if (const auto* global = as<lang::GlobalVar>(call->callee)) return inline_global(expr, *call, *global);
+    if (const auto* fn = as<lang::Function>(call->callee); fn && !(fn->attrs && fn->attrs->find("Primitive"))) {
+      return body_with(*fn, call->args);
+    }
+    if (const auto* var = as<lang::Var>(call->callee)) {
+      const auto found = literals_.find(var->variable.get());
+      if (found == literals_.end()) return expr;
+      const auto& fn = lang::cast<lang::Function>(found->second);
+      if (is_straight_line(fn, max_bindings_)) return body_with(fn, call->args);
+    }
+    return expr;
+  }
+
+ private:
+  static constexpr std::size_t kMaxDepth = 16;
+
+  // Let-bound function literals that are not recursive.
+  void count_uses(const Expr& root) {
+    lang::visit_post_order(root, [&](const Expr& node) {
+      const auto* let = as<lang::Let>(node);
+      if (!let || let->value->kind != ExprKind::Function) return;
+      for (const auto& variable : lang::free_variables(let->value)) {
+        if (variable == let->variable) return;
+      }
+      literals_[let->variable.get()] = let->value;
+    });
+  }
+
+  static Expr body_with(const lang::Function& fn, const std::vector<Expr>& args) {
+    lang::Substitution substitution;
+    for (std::size_t i = 0; i < args.size(); ++i) substitution[fn.params[i].get()] = args[i];
+    return lang::substitute(lang::rename_bound(fn.body), substitution);
+  }
+
+  Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {
+    if (!program_.is_function(global.name) || stack_.size() >= kMaxDepth) return expr;
+    for (const std::string& name : stack_) {
+      if (name == global.name) return expr;
+    }
+    const Expr callee = program_.function(global.name, call.callee->type);
+    const auto& fn = lang::cast<lang::Function>(callee);
+    if (!is_straight_line(fn, max_bindings_)) return expr;
+    stack_.push_back(global.name);
+    Inliner inner(program_, max_bindings_);
+    inner.stack_ = stack_;
+    Expr result = inner.run(body_with(fn, call.args));
+    stack_.pop_back();
+    return result;
+  }
+
+  lang::Program& program_;
+  int max_bindings_;
+  std::unordered_map<const lang::Variable*, Expr> literals_;
+  std::vector<std::string> stack_;
+};
+
+}  // namespace
+
+Expr inline_calls(const Expr& expr, lang::Program& program, int max_bindings) {
+  return Inliner(program, max_bindings).run(expr);
+}
+
+}  // namespace relay::opt

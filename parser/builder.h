@@ -1,0 +1,80 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "parser/comments.h"
+#include "parser/messages.h"
+#include "parser/syntax.h"
+
+namespace relay::parser {
+
+// Nesting of expressions, types and patterns that a normal stack (8 MiB) carries in every build.
+inline constexpr int kNestingLimit = 2000;
+
+// The state of one reading: the nodes made so far, and what decides about line breaks. Nodes wait on
+// a stack; a composite takes what was pushed since its beginning.
+class Builder {
+ public:
+  explicit Builder(SyntaxTree& tree)
+      : strict(tree.strict), tree_(tree), base_(tree.source->text().data()) {}
+
+  const bool strict;
+  int brackets = 0;  // how many are open: in the light notation line breaks count outside only
+  int depth = 0;
+  std::vector<Opener> openers;
+
+  std::uint32_t offset(const char* p) const { return static_cast<std::uint32_t>(p - base_); }
+
+  void leaf(Syntax kind, const char* begin, const char* end) {
+    Node* node = make(kind, offset(begin), offset(end));
+    stack_.push_back(node);
+  }
+  std::size_t mark() const { return stack_.size(); }
+  void drop_to(std::size_t mark) { stack_.resize(mark); }
+  std::size_t pushed_since(std::size_t mark) const { return stack_.size() - mark; }
+  Node* top() { return stack_.back(); }
+  void pop() { stack_.pop_back(); }
+  Node* at(std::size_t position) { return stack_[position]; }
+
+  void wrap(Syntax kind, std::size_t mark, std::uint32_t begin, std::uint32_t end) {
+    Node* node = make(kind, begin, end);
+    const std::size_t count = stack_.size() - mark;
+    auto** children = tree_.arena.allocate<const Node*>(count);
+    std::copy(stack_.begin() + static_cast<std::ptrdiff_t>(mark), stack_.end(), children);
+    node->first = children;
+    node->count = static_cast<std::uint32_t>(count);
+    stack_.resize(mark);
+    stack_.push_back(node);
+  }
+
+  Gap gap(const char* begin, const char* end, Breaks breaks, bool want_doc = false) const {
+    Gap gap = skip_gap(begin, end, breaks, want_doc);
+    if (gap.open_comment) throw never_closed(*tree_.source, offset(gap.open_comment), "this comment");
+    return gap;
+  }
+  [[noreturn]] void fail_expected(const char* at, std::string_view what) const {
+    throw expected(*tree_.source, offset(at), what);
+  }
+  [[noreturn]] void fail_closer(const char* at, std::string_view closer) const {
+    throw expected_closer(*tree_.source, offset(at), closer, openers.back());
+  }
+  [[noreturn]] void fail_never_closed(const char* at, std::string_view what) const {
+    throw never_closed(*tree_.source, offset(at), what);
+  }
+  [[noreturn]] void fail_too_deep(const char* at) const {
+    throw too_deep(*tree_.source, offset(at), kNestingLimit);
+  }
+
+ private:
+  Node* make(Syntax kind, std::uint32_t begin, std::uint32_t end) {
+    return new (tree_.arena.allocate<Node>(1)) Node{kind, begin, end, 0, nullptr};
+  }
+
+  SyntaxTree& tree_;
+  const char* base_;
+  std::vector<Node*> stack_;
+};
+
+}  // namespace relay::parser

@@ -1,0 +1,53 @@
+#include "parser/parse.h"
+
+#include "parser/comments.h"
+#include "parser/read.h"
+#include "parser/resolve.h"
+
+namespace relay::parser {
+namespace {
+
+bool begins_with_header(std::string_view text) {
+  const Gap gap = skip_gap(text.data(), text.data() + text.size(), Breaks::Skip);
+  return gap.end != text.data() + text.size() && *gap.end == '#';
+}
+
+bool is_strict(const lang::Source& source, Notation notation) {
+  return notation == Notation::Auto ? begins_with_header(source.text()) : notation == Notation::Strict;
+}
+
+}  // namespace
+
+lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope, Notation notation) {
+  try {
+    const SyntaxTree tree = read_text(source, is_strict(source, notation));
+    return resolve(tree, scope);
+  } catch (SyntaxStop& stop) {
+    return std::move(stop.diagnostic);
+  } catch (lang::Failure& failure) {
+    return std::move(failure.diagnostics);
+  }
+}
+
+Completeness completeness(std::string_view text) {
+  const lang::Source source("", std::string(text));
+  try {
+    read_text(source, is_strict(source, Notation::Auto));
+    return Completeness::Complete;
+  } catch (SyntaxStop& stop) {
+    return stop.at_end ? Completeness::Incomplete : Completeness::Complete;
+  }
+}
+
+lang::Result<lang::Type> parse_type(const lang::Source& source, const lang::Module& scope) {
+  try {
+    const SyntaxTree tree = read_type(source);
+    return resolve_type(tree, scope);
+  } catch (SyntaxStop& stop) {
+    return std::move(stop.diagnostic);
+  } catch (lang::Failure& failure) {
+    return std::move(failure.diagnostics);
+  }
+}
+
+}  // namespace relay::parser

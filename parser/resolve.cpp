@@ -1,0 +1,226 @@
+#include "parser/resolve.h"
+
+#include <fmt/format.h>
+
+#include "parser/comments.h"
+#include "parser/resolver.h"
+
+namespace relay::parser {
+
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+
+Resolver::Resolver(const SyntaxTree& tree, const lang::Module& scope)
+    : tree_(tree), scope_(scope), strict_(tree.strict), symbols_(scope) {}
+
+namespace {
+
+// The Def, TypeDef, ... of an Item.
+const Node& content(const Node& item) {
+  return *item.child(item.child(0)->kind == Syntax::Doc ? 1 : 0);
+}
+
+}  // namespace
+
+void Resolver::check_version(const Node& file) {
+  const Node* version = file.find(Syntax::Version);
+  if (version) {
+    const std::string_view text = tree_.text(*version->child(0));
+    if (text == "\"0.0.5\"") return;
+    Diagnostic diagnostic(DiagnosticKind::BadVersionHeader,
+                          fmt::format("version {} of the text format is not known", text), span(*version->child(0)));
+    diagnostic.note("help: the only version is `#[version = \"0.0.5\"]`");
+    report(std::move(diagnostic));
+    return;
+  }
+  const Node* item = file.find(Syntax::Item);
+  if (!item) return;
+  Diagnostic diagnostic(DiagnosticKind::BadVersionHeader, "a strict module begins with its version", span(content(*item)));
+  diagnostic.note("help: put `#[version = \"0.0.5\"]` before the first item");
+  report(std::move(diagnostic));
+}
+
+void Resolver::declare_global(const Node& name, bool is_let) {
+  Symbol& symbol = symbols_.intern(name_text(name));
+  if (symbol.own_global && !(is_let && symbol.own_is_let)) {
+    report(Diagnostic(DiagnosticKind::DuplicateDefinition,
+                      fmt::format("`{}` is defined twice", symbol.text), span(name))
+               .label(*symbol.own_global, "first defined here"));
+    return;
+  }
+  symbol.own_global = &spans_.emplace_back(span(name));
+  symbol.own_is_let = is_let;
+}
+
+// Enters the type's name and its constructors' names; their fields come when all types are known.
+void Resolver::declare_type(const Node& node, bool is_extern) {
+  const Node& name = *node.child(0);
+  Symbol& symbol = symbols_.intern(name_text(name));
+  if (symbol.own_type) {
+    report(Diagnostic(DiagnosticKind::DuplicateDefinition,
+                      fmt::format("type `{}` is defined twice", symbol.text), span(name))
+               .label(symbol.own_type->span, "first defined here"));
+    return;
+  }
+  lang::TypeDefRef def(new lang::TypeDef());
+  def->name = std::string(symbol.text);
+  def->is_extern = is_extern;
+  def->span = span(name);
+  symbol.own_type = def.get();
+  for (const Node* child : node.children()) {
+    if (child->kind != Syntax::Constructor) continue;
+    const Node& constructor_name = *child->child(0);
+    Symbol& constructor_symbol = symbols_.intern(name_text(constructor_name));
+    if (is_extern) {
+      report(Kind::SyntaxError, fmt::format("an extern type has no constructors, but `{}` has one", symbol.text),
+             span(constructor_name));
+    }
+    if (constructor_symbol.own_constructor) {
+      report(Diagnostic(DiagnosticKind::DuplicateDefinition,
+                        fmt::format("constructor `{}` is defined twice", constructor_symbol.text), span(constructor_name))
+                 .label(constructor_symbol.own_constructor->span, "first defined here"));
+      continue;
+    }
+    lang::Constructor& constructor = def->constructors.emplace_back();
+    constructor.name = std::string(constructor_symbol.text);
+    constructor.tag = static_cast<std::uint32_t>(def->constructors.size() - 1);
+    constructor.owner = def.get();
+    constructor.span = span(constructor_name);
+    constructor_symbol.own_constructor = &constructor;
+  }
+  // Parameters' kinds are fixed here, so that uses before the definition know how many there are.
+  if (const Node* params = node.find(Syntax::TypeParams)) {
+    for (const Node* param : params->children()) {
+      def->params.push_back(lang::TypeVar::rigid(lang::VarKind::Type, std::string(tree_.text(*param))));
+    }
+  }
+  type_defs_.emplace(&node, std::move(def));
+}
+
+void Resolver::fill_type(const Node& node) {
+  const auto found = type_defs_.find(&node);
+  if (found == type_defs_.end()) return;
+  lang::TypeDef& def = *found->second;
+  const std::size_t mark = type_params_.size();
+  declare_type_params(node);
+  for (std::size_t i = 0; i < def.params.size() && mark + i < type_params_.size(); ++i) {
+    type_params_[mark + i].var = def.params[i];
+    type_params_[mark + i].used = type_params_[mark + i].span;
+  }
+  inside_type_def_ = true;
+  std::size_t next = 0;
+  for (const Node* child : node.children()) {
+    if (child->kind != Syntax::Constructor) continue;
+    const Node& name = *child->child(0);
+    if (next >= def.constructors.size() || def.constructors[next].name != tree_.text(name)) continue;
+    lang::Constructor& constructor = def.constructors[next++];
+    for (const Node* field : child->children().subspan(1)) {
+      if (field->kind == Syntax::RecordFields) {
+        report(Kind::Unsupported, "not supported: records", span(*field));
+      } else {
+        constructor.fields.push_back(type(*field));
+      }
+    }
+  }
+  inside_type_def_ = false;
+  close_type_params(mark);
+}
+
+void Resolver::declare(const Node& item) {
+  const Node& node = content(item);
+  switch (node.kind) {
+    case Syntax::Def: declare_global(*node.child(0), false); break;
+    case Syntax::TopLet: declare_global(*node.child(0), true); break;
+    case Syntax::TypeDef: declare_type(node, false); break;
+    case Syntax::ExternType: declare_type(node, true); break;
+    default: break;
+  }
+}
+
+void Resolver::item(const Node& node, Parsed& parsed) {
+  const Node& what = content(node);
+  Item item{};
+  item.span = span(what);
+  item.hide_value = node.last()->kind == Syntax::Mark;
+  if (node.child(0)->kind == Syntax::Doc) item.doc = doc_text(tree_.text(*node.child(0)));
+  const FunctionScope scope(*this);
+  switch (what.kind) {
+    case Syntax::Def:
+      item.kind = ItemKind::Def;
+      item.name = std::string(name_text(*what.child(0)));
+      item.expr = function(*what.last());
+      break;
+    case Syntax::TypeDef:
+    case Syntax::ExternType: {
+      const auto found = type_defs_.find(&what);
+      if (found == type_defs_.end()) return;
+      item.kind = ItemKind::Type;
+      item.name = found->second->name;
+      item.type_def = found->second;
+      item.type_def->doc = item.doc;
+      break;
+    }
+    case Syntax::TopLet:
+      item.kind = ItemKind::Let;
+      item.name = std::string(name_text(*what.child(0)));
+      item.annotation = annotation_of(what);
+      item.expr = expr(*what.last());
+      break;
+    case Syntax::Import: {
+      item.kind = ItemKind::Import;
+      const std::string_view text = tree_.text(*what.child(0));
+      item.name = std::string(text.substr(1, text.size() - 2));
+      break;
+    }
+    default:
+      item.kind = ItemKind::Expression;
+      item.expr = expr(*what.child(0));
+      break;
+  }
+  parsed.items.push_back(std::move(item));
+}
+
+Parsed Resolver::file() {
+  const Node& root = *tree_.root;
+  Parsed parsed;
+  parsed.strict = strict_;
+  if (strict_) check_version(root);
+  for (const Node* node : root.children()) {
+    if (node->kind == Syntax::Item) declare(*node);
+  }
+  for (const Node* node : root.children()) {
+    if (node->kind == Syntax::Item) fill_type(content(*node));
+  }
+  for (const Node* node : root.children()) {
+    if (node->kind == Syntax::Item) {
+      item(*node, parsed);
+    } else if (node->kind == Syntax::TopExpr) {  // a strict text that is one expression
+      const FunctionScope scope(*this);
+      Item one{};
+      one.kind = ItemKind::Expression;
+      one.span = span(*node);
+      one.expr = expr(*node->child(0));
+      parsed.items.push_back(std::move(one));
+    } else if (node->kind == Syntax::Metadata) {
+      const Span all = span(*node);
+      report(Kind::Unsupported, "not supported: the metadata section", Span{all.source, all.begin, all.begin + 1});
+    }
+  }
+  return parsed;
+}
+
+lang::Result<Parsed> resolve(const SyntaxTree& tree, const lang::Module& scope) {
+  Resolver resolver(tree, scope);
+  Parsed parsed = resolver.file();
+  if (!resolver.errors().empty()) return std::move(resolver.errors());
+  return parsed;
+}
+
+lang::Result<lang::Type> resolve_type(const SyntaxTree& tree, const lang::Module& scope) {
+  Resolver resolver(tree, scope);
+  lang::Type type = resolver.one_type();
+  if (!resolver.errors().empty()) return std::move(resolver.errors());
+  return type;
+}
+
+}  // namespace relay::parser

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "lang/module.h"
+#include "parser/parse.h"
+#include "parser/syntax.h"
+
+namespace relay::parser {
+
+// Gives the names of a tree their meanings and spells the notation's sugar out: syntax to core.
+// Errors about names are collected, so one text may give several.
+lang::Result<Parsed> resolve(const SyntaxTree& tree, const lang::Module& scope);
+
+// For a tree of read_type. Names that mean nothing become variables of the kind their place asks for.
+lang::Result<lang::Type> resolve_type(const SyntaxTree& tree, const lang::Module& scope);
+
+}  // namespace relay::parser

@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "parser/resolver.h"
+
+namespace relay::parser {
+
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+
+namespace {
+
+bool is_special_form(std::string_view name) {
+  for (const std::string_view form :
+       {"grad", "value_and_grad", "vjp", "jvp", "hessian", "jacobian", "stop_gradient", "dim"}) {
+    if (form == name) return true;
+  }
+  return false;
+}
+
+lang::Expr truth(bool value, lang::Span span) {
+  return lang::make_constant(lang::Tensor::scalar(lang::DType::Bool, value ? 1 : 0), span);
+}
+
+}  // namespace
+
+void Resolver::bind_local(std::string_view name, lang::VariableRef variable) {
+  Symbol& symbol = symbols_.intern(name);
+  shadowed_.emplace_back(&symbol, std::move(symbol.local));
+  symbol.local = std::move(variable);
+}
+
+std::string_view Resolver::name_text(const Node& node) const {
+  std::string_view text = tree_.text(node);
+  if (node.kind == Syntax::Local || node.kind == Syntax::Global || node.kind == Syntax::Graph) text.remove_prefix(1);
+  return text;
+}
+
+std::string_view Resolver::dotted_text(const Node& node) {
+  if (node.kind != Syntax::Dotted) return tree_.text(node);
+  const std::string_view text = tree_.text(node);
+  const bool in_one_piece = std::none_of(text.begin(), text.end(), [](char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '/';
+  });
+  if (in_one_piece) return text;
+  std::string joined;
+  for (const Node* part : node.children()) {
+    if (!joined.empty()) joined += '.';
+    joined += tree_.text(*part);
+  }
+  return texts_.emplace_back(std::move(joined));
+}
+
+// Design, section 2: local variable (or dimension of the enclosing function), this text's global,
+// constructor, operator, then what the rest of the session defines. In strict text a bare name is a
+// constructor or an operator.
+lang::Expr Resolver::meaning(Symbol& symbol, const Node& node) {
+  const Span at = span(node);
+  if (!strict_ && symbol.local) return lang::make_var(symbol.local, at);
+  if (symbol.type_param >= 0) {
+    return lang::make_dim_term(lang::Dim::variable(use_type_param(symbol.type_param, lang::VarKind::Dim, at)), at);
+  }
+  if (!strict_ && symbol.own_global) return lang::make_global_var(std::string(symbol.text), at);
+  if (symbol.constructor()) return lang::make_constructor_ref(symbol.constructor(), at);
+  if (symbol.op) return lang::make_operator(symbol.op, at);
+  if (!strict_ && symbol.outer_global) return lang::make_global_var(std::string(symbol.text), at);
+  return nullptr;
+}
+
+lang::Expr Resolver::name(const Node& node) {
+  const std::string_view text = tree_.text(node);
+  if (text == "True" || text == "False") return truth(text == "True", span(node));
+  Symbol& symbol = symbols_.intern(text);
+  if (Expr found = meaning(symbol, node)) return found;
+  if (is_special_form(text)) {
+    report(Kind::SyntaxError, fmt::format("`{0}` is no value of its own, it is applied: `{0}(...)`", text), span(node));
+    return nothing(node);
+  }
+  return unknown_name(symbol, node);
+}
+
+lang::Expr Resolver::dotted(const Node& node) {
+  const Symbol& head = symbols_.intern(tree_.text(*node.child(0)));
+  if (!strict_ && (head.local || head.own_is_let || (head.outer_global && !head.outer_global->function))) {
+    report(Kind::Unsupported, "not supported: fields of records", span(*node.child(1)));
+    return nothing(node);
+  }
+  Symbol& symbol = symbols_.intern(dotted_text(node));
+  if (symbol.op) return lang::make_operator(symbol.op, span(node));
+  return unknown_name(symbol, node);
+}
+
+lang::Expr Resolver::local(const Node& node) {
+  Symbol& symbol = symbols_.intern(name_text(node));
+  if (symbol.local) return lang::make_var(symbol.local, span(node));
+  // At the prompt a printed `let %x = ...` is a top-level binding.
+  const bool is_top_let = symbol.own_global ? symbol.own_is_let : symbol.outer_global && !symbol.outer_global->function;
+  if (!strict_ && is_top_let) return lang::make_global_var(std::string(symbol.text), span(node));
+  return unknown_name(symbol, node);
+}
+
+lang::Expr Resolver::global(const Node& node) {
+  Symbol& symbol = symbols_.intern(name_text(node));
+  if (symbol.own_global || symbol.outer_global) return lang::make_global_var(std::string(symbol.text), span(node));
+  return unknown_name(symbol, node);
+}
+
+lang::Expr Resolver::graph(const Node& node) {
+  const auto found = graphs_.find(name_text(node));
+  if (found != graphs_.end()) return found->second.expr;
+  report(Kind::UnknownName, fmt::format("graph variable `{}` is not bound here", tree_.text(node)), span(node));
+  return nothing(node);
+}
+
+lang::Expr Resolver::nothing(const Node& node) { return lang::make_tuple({}, span(node)); }
+
+std::vector<std::string> Resolver::visible_names() const {
+  std::vector<std::string> names;
+  for (const Symbol& symbol : symbols_.all()) {
+    if (symbol.local || symbol.own_global || symbol.own_constructor) names.emplace_back(symbol.text);
+  }
+  for (const lang::OpDef* op : lang::OpRegistry::instance().all()) names.push_back(op->name);
+  for (const lang::Definition* definition : scope_.definitions()) names.push_back(definition->name);
+  for (const lang::TypeDef* type : scope_.types()) {
+    for (const lang::Constructor& constructor : type->constructors) names.push_back(constructor.name);
+  }
+  return names;
+}
+
+void Resolver::suggest(Diagnostic& diagnostic, std::string_view name, const std::vector<std::string>& candidates) {
+  const std::vector<std::string> closest = lang::closest_names(name, candidates);
+  if (closest.empty()) return;
+  Symbol& symbol = symbols_.intern(texts_.emplace_back(closest.front()));
+  std::string_view sigil;
+  if (strict_ && symbol.local) sigil = "%";
+  if (strict_ && !symbol.local && (symbol.own_global || symbol.outer_global)) sigil = "@";
+  diagnostic.note(fmt::format("help: did you mean `{}{}`?", sigil, closest.front()));
+}
+
+lang::Expr Resolver::unknown_name(Symbol& symbol, const Node& node) {
+  if (symbol.reported) return nothing(node);
+  symbol.reported = true;
+  const char* what = "name";
+  if (node.kind == Syntax::Local) what = "variable";
+  if (node.kind == Syntax::Global) what = "global";
+  if (node.kind == Syntax::Dotted) what = "operator";
+  Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("unknown {} `{}`", what, tree_.text(node)), span(node));
+  if (strict_ && node.kind == Syntax::Name && symbol.local) {
+    diagnostic.note(fmt::format("help: the variable is written `%{}`", symbol.text));
+  } else if (strict_ && node.kind == Syntax::Name && (symbol.own_global || symbol.outer_global)) {
+    diagnostic.note(fmt::format("help: the global is written `@{}`", symbol.text));
+  } else {
+    suggest(diagnostic, symbol.text, visible_names());
+  }
+  report(std::move(diagnostic));
+  return nothing(node);
+}
+
+}  // namespace relay::parser

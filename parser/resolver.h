@@ -1,0 +1,199 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lang/diagnostic.h"
+#include "lang/expr.h"
+#include "lang/module.h"
+#include "lang/op.h"
+#include "parser/numbers.h"
+#include "parser/parse.h"
+#include "parser/symbols.h"
+#include "parser/syntax.h"
+
+namespace relay::parser {
+
+// The work behind resolve(): one object per text. Its member functions are spread over
+// resolve*.cpp by subject.
+class Resolver {
+ public:
+  Resolver(const SyntaxTree& tree, const lang::Module& scope);
+
+  Parsed file();          // resolve.cpp
+  lang::Type one_type();  // resolve_type.cpp; declares the names it does not know
+  std::vector<lang::Diagnostic>& errors() { return errors_; }
+
+ private:
+  using Expr = lang::Expr;
+  using Type = lang::Type;
+  using Span = lang::Span;
+  using Kind = lang::DiagnosticKind;
+
+  // --- Items (resolve.cpp) ---
+  void declare(const Node& item);
+  void declare_global(const Node& name, bool is_let);
+  void declare_type(const Node& node, bool is_extern);
+  void fill_type(const Node& node);
+  void item(const Node& node, Parsed& parsed);
+  void check_version(const Node& file);
+
+  // --- Scopes and names (resolve_name.cpp) ---
+  class Scope;          // restores locals at its end
+  class FunctionScope;  // also graph bindings
+  void bind_local(std::string_view name, lang::VariableRef variable);
+  Expr name(const Node& node);
+  Expr local(const Node& node);
+  Expr global(const Node& node);
+  Expr graph(const Node& node);
+  Expr dotted(const Node& node);
+  Expr meaning(Symbol& symbol, const Node& node);  // of a bare name; null if it has none
+  std::string_view dotted_text(const Node& node);
+  std::string_view name_text(const Node& node) const;  // without its sigil
+  Expr unknown_name(Symbol& symbol, const Node& node);
+  void suggest(lang::Diagnostic& diagnostic, std::string_view name, const std::vector<std::string>& candidates);
+  std::vector<std::string> visible_names() const;
+
+  // --- Expressions (resolve_expr.cpp) ---
+  Expr expr(const Node& node);
+  Expr sequence(const Node& node);
+  Expr number(const Node& node, bool negative, Span span);
+  Expr tuple(const Node& node);
+  Expr projection(const Node& node);
+  Expr infix(const Node& node);
+  Expr prefix(const Node& node);
+  Expr if_expr(const Node& node);
+  Expr function(const Node& node);
+  Expr match(const Node& node);
+  lang::PatternRef pattern(const Node& node, std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
+  lang::PatternRef variable_pattern(const Node& name, Type annotation, Span span,
+                                    std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
+  lang::PatternRef constructor_pattern(const Node& node, const Node& name, std::size_t first_field,
+                                       std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
+  Expr nothing(const Node& node);  // stands where an error was
+
+  // --- Calls and attributes (resolve_call.cpp) ---
+  Expr call(const Node& node);
+  Expr pipe(const Node& node);
+  // Arguments and attributes of children [first, end) after `before`.
+  Expr apply(const Node& callee, std::vector<Expr> before, std::span<const Node* const> args, Span span);
+  std::optional<Expr> special_form(const Node& callee, const std::vector<Expr>& before,
+                                   std::span<const Node* const> args, Span span);
+  Expr primitive(std::string_view name, std::span<const Node* const> args, Span span);
+  Expr operator_call(std::string_view name, std::vector<Expr> args, std::vector<lang::Attr> attrs, Span span);
+  lang::Attr attribute(const Node& node);
+  std::optional<lang::AttrValue> attribute_value(const Node& node);
+  lang::AttrsRef attributes(const Node& node);  // the Attr children
+
+  // --- Index notation, indexing, tensor literals (resolve_index.cpp) ---
+  std::vector<lang::IndexBinder> binders(const Node& node);  // binds them in the current scope
+  Expr comprehension(const Node& node);
+  Expr reduction(const Node& node);
+  Expr scatter(const Node& node);
+  Expr index(const Node& node, bool in_bounds);
+  Expr index_into(const Node& node, Expr tensor, std::vector<Expr> indices, bool in_bounds);
+  Expr slices(const Node& node, Expr tensor);
+  Expr index_between_slices(const Node& node, Expr tensor);
+  std::optional<std::int64_t> literal_integer(const Node& node);
+  Expr list(const Node& node);
+  std::optional<NumberValue> literal_element(const Node& leaf);
+  std::optional<std::uint64_t> element_bits(const NumberValue& value, lang::DType dtype, const Node& leaf);
+  Expr stack_list(const Node& node);
+
+  // --- Types (resolve_type.cpp) ---
+  Type type(const Node& node);
+  Type annotation_of(const Node& node);  // the Annotation child; null if there is none
+  Type named_type(const Node& node);
+  lang::Shape shape(const Node& node);
+  lang::DTypeTerm dtype(const Node& node);
+  lang::Dim dim(const Node& node);
+  lang::Dim dim_infix(const Node& node);
+  lang::Dim dim_name(const Node& node);
+  struct TypeParam {
+    std::string_view name;
+    Span span;
+    lang::VarKind kind = lang::VarKind::Type;
+    lang::TypeVarRef var;  // null until its first use says its kind
+    Span used;
+    int shadowed = -1;
+  };
+  int declare_type_param(std::string_view name, Span span);
+  void declare_type_params(const Node& node);  // its TypeParams child, if any
+  lang::TypeVarRef use_type_param(int param, lang::VarKind kind, Span span);
+  std::vector<lang::TypeVarRef> close_type_params(std::size_t mark);
+  // The parameter of that name; declares one where that is allowed. -1: none.
+  int find_type_param(std::string_view name, Span span);
+  void unknown_type(const Node& node, std::string_view what);
+
+  Span span(const Node& node) const { return tree_.span(node); }
+  void report(lang::Diagnostic diagnostic) { errors_.push_back(std::move(diagnostic)); }
+  void report(Kind kind, std::string message, Span span) { errors_.emplace_back(kind, std::move(message), span); }
+
+  struct Graph {
+    Expr expr;
+    Span span;
+  };
+
+  const SyntaxTree& tree_;
+  const lang::Module& scope_;
+  const bool strict_;
+  SymbolTable symbols_;
+  std::vector<lang::Diagnostic> errors_;
+  std::vector<std::pair<Symbol*, lang::VariableRef>> shadowed_;  // undo log of locals
+  std::vector<TypeParam> type_params_;
+  std::unordered_map<std::string_view, Graph> graphs_;
+  std::vector<std::string_view> graph_log_;
+  std::deque<std::string> texts_;  // names that do not stand in one piece in the source
+  std::deque<Span> spans_;
+  std::unordered_map<const Node*, lang::TypeDefRef> type_defs_;
+  bool implicit_type_params_ = false;
+  bool inside_type_def_ = false;
+};
+
+class Resolver::Scope {
+ public:
+  explicit Scope(Resolver& resolver) : resolver_(resolver), mark_(resolver.shadowed_.size()) {}
+  ~Scope() {
+    auto& log = resolver_.shadowed_;
+    for (; log.size() > mark_; log.pop_back()) log.back().first->local = std::move(log.back().second);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Resolver& resolver_;
+  std::size_t mark_;
+};
+
+// Around a function or an item: locals, and the graph bindings made inside.
+class Resolver::FunctionScope {
+ public:
+  explicit FunctionScope(Resolver& resolver)
+      : resolver_(resolver), locals_(resolver), mark_(resolver.graph_log_.size()) {}
+  ~FunctionScope() {
+    auto& log = resolver_.graph_log_;
+    for (; log.size() > mark_; log.pop_back()) resolver_.graphs_.erase(log.back());
+  }
+  FunctionScope(const FunctionScope&) = delete;
+  FunctionScope& operator=(const FunctionScope&) = delete;
+
+ private:
+  Resolver& resolver_;
+  Scope locals_;
+  std::size_t mark_;
+};
+
+// Strips parentheses.
+inline const Node& inner(const Node& node) {
+  const Node* at = &node;
+  while (at->kind == Syntax::Parens) at = at->child(0);
+  return *at;
+}
+
+}  // namespace relay::parser

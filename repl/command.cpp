@@ -1,0 +1,204 @@
+#include "repl/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lang/op.h"
+#include "lang/print.h"
+
+namespace relay::repl {
+
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+
+namespace {
+
+CommandOutcome output(std::string text) { return {std::move(text), {}, false}; }
+CommandOutcome failed(Diagnostic diagnostic) { return {"", {std::move(diagnostic)}, false}; }
+CommandOutcome outcome_of(lang::Result<std::string> result) {
+  if (!result) return {"", result.errors(), false};
+  if (!result->empty() && result->back() != '\n') *result += '\n';
+  return output(std::move(*result));
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// Splits off the first word.
+std::pair<std::string_view, std::string_view> split_word(std::string_view text) {
+  text = trimmed(text);
+  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+  return {text.substr(0, end), trimmed(text.substr(end))};
+}
+
+CommandOutcome run_type(Session& session, std::string_view argument) {
+  return outcome_of(session.type_of(std::string(argument)));
+}
+
+CommandOutcome run_show(Session& session, std::string_view argument) {
+  const auto [stage, text] = split_word(argument);
+  if (text.empty()) {
+    return failed(Diagnostic(DiagnosticKind::BadCommand, "`:show` needs a stage and an expression")
+                      .note(fmt::format("note: the stages are {}", fmt::join(Session::stages(), ", "))));
+  }
+  return outcome_of(session.show(std::string(stage), std::string(text)));
+}
+
+std::string duration(double seconds) {
+  if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
+  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} s", seconds);
+}
+
+CommandOutcome run_time(Session& session, std::string_view argument) {
+  std::string text;
+  for (const auto& [mode, name] : {std::pair{interp::JitMode::Off, "interpreter"}, {interp::JitMode::Always, "jit"}}) {
+    const auto timing = session.time(std::string(argument), mode);
+    if (!timing) return {"", timing.errors(), false};
+    text += fmt::format("{:<12} {:>9}   median of {} runs; first {} with checking and compiling\n", name,
+                        duration(timing->median_seconds), timing->runs, duration(timing->first_seconds));
+  }
+  return output(std::move(text));
+}
+
+std::string describe_op(const lang::OpDef& op) {
+  std::vector<std::string> parts;
+  for (const auto& input : op.inputs) parts.push_back(input.name);
+  for (const auto& attr : op.attrs) {
+    parts.push_back(attr.default_value ? fmt::format("{}={}", attr.name, attr.default_value->to_string()) : attr.name + "=");
+  }
+  std::string text = fmt::format("{}({})\n{}\n", op.name, fmt::join(parts, ", "), op.doc);
+  for (const auto& input : op.inputs) {
+    if (!input.doc.empty()) text += fmt::format("  {}: {}\n", input.name, input.doc);
+  }
+  for (const auto& attr : op.attrs) {
+    if (!attr.doc.empty()) text += fmt::format("  {}: {}\n", attr.name, attr.doc);
+  }
+  std::string example = op.example;
+  text += "example:\n";
+  std::size_t start = 0;
+  while (start < example.size()) {
+    const std::size_t end = std::min(example.find('\n', start), example.size());
+    text += "  " + example.substr(start, end - start) + "\n";
+    start = end + 1;
+  }
+  return text;
+}
+
+CommandOutcome run_doc(Session& session, std::string_view argument) {
+  std::string name(argument);
+  if (!name.empty() && name.front() == '@') name.erase(0, 1);
+  if (const auto* definition = session.module().find(name)) {
+    const auto type = session.type_of(name);
+    std::string text = fmt::format("{} : {}\n", name, type ? *type : std::string("<ill-typed>"));
+    if (!definition->doc.empty()) text += definition->doc + "\n";
+    return output(std::move(text));
+  }
+  if (const auto* op = lang::OpRegistry::instance().find(name)) return output(describe_op(*op));
+  if (const auto* type = session.module().find_type(name)) {
+    return output(lang::print_type_def(*type) + "\n" + (type->doc.empty() ? "" : type->doc + "\n"));
+  }
+  if (const auto* constructor = session.module().find_constructor(name)) {
+    return output(fmt::format("constructor of {}\n", lang::print_type_def(*constructor->owner)));
+  }
+  std::vector<std::string> names;
+  for (const auto* op : lang::OpRegistry::instance().all()) names.push_back(op->name);
+  for (const auto* definition : session.module().definitions()) names.push_back(definition->name);
+  Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("nothing is called `{}`", name));
+  if (const auto close = lang::closest_names(name, names); !close.empty()) {
+    diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
+  }
+  return failed(std::move(diagnostic));
+}
+
+CommandOutcome run_ops(Session&, std::string_view argument) {
+  std::string text;
+  for (const auto* op : lang::OpRegistry::instance().all()) {
+    if (op->name.find(argument) == std::string::npos) continue;
+    text += fmt::format("{:<28} {}\n", op->name, op->doc.substr(0, op->doc.find('\n')));
+  }
+  return output(text.empty() ? fmt::format("no operator has `{}` in its name\n", argument) : text);
+}
+
+CommandOutcome run_stats(Session& session, std::string_view) { return output(describe(session.evaluator().statistics())); }
+
+CommandOutcome run_load(Session& session, std::string_view argument) {
+  CommandOutcome outcome;
+  outcome.errors = session.run_file(std::string(argument), nullptr);
+  return outcome;
+}
+
+CommandOutcome run_help(Session&, std::string_view) {
+  std::string text = "Type an expression, `let x = e`, `def f(x) { e }` or `type T { A, B(int32) }`.\n";
+  for (const auto& command : commands()) {
+    text += fmt::format("  {:<22} {}\n", fmt::format("{} {}", command.name, command.usage), command.summary);
+  }
+  text += "Ctrl-C stops an evaluation, Ctrl-D leaves.\n";
+  return output(std::move(text));
+}
+
+CommandOutcome run_quit(Session&, std::string_view) { return {"", {}, true}; }
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {
+      {":type", "EXPR", "the type of an expression, without running it", run_type},
+      {":show", "STAGE EXPR", "the program after a stage: ast, typed, anf, grad, opt, fused, loops, llvm, asm", run_show},
+      {":time", "EXPR", "how long it takes in each tier", run_time},
+      {":doc", "NAME", "what an operator, function or type is, with an example", run_doc},
+      {":ops", "[PART]", "the operators, or those with PART in their name", run_ops},
+      {":load", "FILE", "runs a file here", run_load},
+      {":stats", "", "kernels compiled and run so far", run_stats},
+      {":help", "", "this list", run_help},
+      {":quit", "", "leaves", run_quit},
+  };
+  return table;
+}
+
+CommandOutcome run_command(Session& session, std::string_view line) {
+  const auto [word, argument] = split_word(line);
+  std::vector<const Command*> matches;
+  std::vector<std::string> names;
+  for (const auto& command : commands()) {
+    names.emplace_back(command.name);
+    if (command.name == word) {
+      matches = {&command};
+      break;
+    }
+    if (word.size() > 1 && command.name.substr(0, word.size()) == word) matches.push_back(&command);
+  }
+  if (matches.size() > 1) {
+    std::vector<std::string_view> candidates;
+    for (const auto* match : matches) candidates.push_back(match->name);
+    return failed(Diagnostic(DiagnosticKind::BadCommand, fmt::format("`{}` could be {}", word, fmt::join(candidates, " or "))));
+  }
+  if (matches.empty()) {
+    Diagnostic diagnostic(DiagnosticKind::BadCommand, fmt::format("there is no command `{}`", word));
+    const auto close = lang::closest_names(word, names);
+    diagnostic.note(close.empty() ? "help: `:help` lists the commands" : fmt::format("help: did you mean `{}`?", close.front()));
+    return failed(std::move(diagnostic));
+  }
+  const Command& command = *matches.front();
+  if (argument.empty() && !command.usage.empty() && command.usage.front() != '[') {
+    return failed(Diagnostic(DiagnosticKind::BadCommand, fmt::format("usage: {} {}", command.name, command.usage)));
+  }
+  return command.run(session, argument);
+}
+
+std::string describe(const interp::Statistics& statistics) {
+  return fmt::format(
+      "functions specialised  {}\n"
+      "kernels compiled       {} ({:.1f} ms)\n"
+      "kernels run natively   {}\n"
+      "kernels run on lanes   {}\n",
+      statistics.functions_specialised, statistics.kernels_compiled, statistics.compile_seconds * 1e3,
+      statistics.kernels_run_native, statistics.kernels_run_lanes);
+}
+
+}  // namespace relay::repl

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "repl/session.h"
+
+namespace relay::repl {
+
+// What a driver tells whoever listens: a terminal, a pipe, the golden runner.
+struct DriverEvents {
+  std::function<void(const ItemResult&)> on_item;
+  std::function<void(const std::vector<lang::Diagnostic>&)> on_errors;
+  std::function<void(std::string_view)> on_text;  // output of commands
+};
+
+// The language of the prompt: lines are gathered into entries (as soon as the parser finds them complete, or at an
+// empty line), an entry is run by the session; a line that begins with `:` is a command.
+class Driver {
+ public:
+  Driver(Session& session, DriverEvents events) : session_(session), events_(std::move(events)) {}
+
+  enum class State { Ready, NeedsMore, Quit };
+  State feed(std::string_view line);
+  // The text ended: runs what has been gathered, complete or not.
+  State finish();
+  // Forgets the lines gathered so far (Ctrl-C).
+  void abandon() { entry_.clear(); }
+
+  // Number (from 1) of the line where the entry that was run last began.
+  int entry_line() const { return entry_line_; }
+  const std::string& last_entry() const { return last_entry_; }
+  bool had_errors() const { return had_errors_; }
+
+ private:
+  void run_entry();
+  Session& session_;
+  DriverEvents events_;
+  std::string entry_;
+  std::string last_entry_;
+  int line_ = 0;
+  int entry_start_ = 0;
+  int entry_line_ = 0;
+  int entries_ = 0;
+  bool had_errors_ = false;
+};
+
+// `value : type`, or `name : type` for a definition. Empty when there is nothing to show.
+std::string describe(const ItemResult& result);
+
+}  // namespace relay::repl

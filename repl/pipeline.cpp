@@ -1,0 +1,148 @@
+#include "repl/pipeline.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "ad/reverse.h"
+#include "jit/jit.h"
+#include "lang/visit.h"
+#include "opt/passes.h"
+#include "typecheck/verify.h"
+
+namespace relay::repl {
+
+using lang::DiagnosticKind;
+using lang::Expr;
+using lang::Result;
+using lang::Value;
+
+Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const SessionOptions& options)
+    : module_(module), checker_(checker), options_(options) {}
+Pipeline::~Pipeline() = default;
+
+Expr Pipeline::pass(const char* name, Expr expr) {
+  if (!options_.verify) return expr;
+  try {
+    typecheck::verify(expr, lang::free_variables(expr));
+  } catch (lang::InternalError& error) {
+    throw lang::InternalError(fmt::format("after {}: {}", name, error.what()));
+  }
+  return expr;
+}
+
+Expr Pipeline::to_core(const Expr& typed) {
+  Expr anf = pass("to_anf", opt::to_anf(pass("inference", typed)));
+  Expr expanded = ad::expand_derivatives(anf, *this).or_throw();
+  return expanded == anf ? anf : pass("expand_derivatives", opt::to_anf(expanded));
+}
+
+Expr Pipeline::optimise(const Expr& core) {
+  constexpr int kRounds = 4;
+  Expr expr = pass("inline_calls", opt::to_anf(opt::inline_calls(core, *this)));
+  for (int round = 0; round < kRounds; ++round) {
+    const Expr before = expr;
+    expr = pass("simplify", opt::to_anf(opt::simplify(expr)));
+    expr = pass("eliminate_common_subexpressions", opt::eliminate_common_subexpressions(expr));
+    expr = pass("eliminate_dead_code", opt::eliminate_dead_code(expr));
+    if (expr == before) break;
+  }
+  return expr;
+}
+
+Expr Pipeline::finish(const Expr& optimised) { return pass("fuse_operators", opt::fuse_operators(optimised)); }
+
+Expr Pipeline::function(const std::string& name, const lang::Type& type) {
+  if (const auto derived = derived_.find(name); derived != derived_.end()) return derived->second;
+  const std::string key = checker_.specialisation_key(name, type).or_throw();
+  if (const auto found = core_.find(key); found != core_.end()) return found->second;
+  if (!in_progress_.insert(key).second) {
+    lang::fail(DiagnosticKind::Unsupported,
+               fmt::format("not supported: the derivative of `{}` inside its own definition", name));
+  }
+  struct Done {
+    std::unordered_set<std::string>& set;
+    const std::string& key;
+    ~Done() { set.erase(key); }
+  } done{in_progress_, key};
+  Expr core = to_core(checker_.specialise(name, type).or_throw());
+  core_.emplace(key, core);
+  return core;
+}
+
+std::string Pipeline::reserve_name(const std::string& hint) {
+  std::string name;
+  do {
+    name = fmt::format("{}_{}", hint, ++made_names_);
+  } while (module_.find(name) || derived_.count(name));
+  return name;
+}
+
+void Pipeline::add_function(const std::string& name, Expr function) { derived_[name] = std::move(function); }
+
+const lang::TypeDef* Pipeline::add_type(lang::TypeDefRef type) {
+  types_.push_back(std::move(type));
+  return types_.back().get();
+}
+
+Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type) {
+  return lang::capture([&]() -> Expr {
+    const std::string key = derived_.count(name) ? "derived " + name : checker_.specialisation_key(name, type).or_throw();
+    if (const auto found = finished_.find(key); found != finished_.end()) return found->second;
+    Expr ready = finish(optimise(function(name, type)));
+    finished_.emplace(key, ready);
+    return ready;
+  });
+}
+
+bool Pipeline::is_binding(const std::string& name) {
+  const lang::Definition* definition = module_.find(name);
+  return definition && !definition->function;
+}
+
+const Value* Pipeline::value(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+Result<Value> Pipeline::global_value(const std::string& name) {
+  if (const Value* found = value(name)) return *found;
+  return lang::Diagnostic(DiagnosticKind::UnknownName, fmt::format("`{}` is used before its value is computed", name));
+}
+
+std::string Pipeline::find_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::exists(path, error) || directory_.empty() || fs::path(path).is_absolute()) return path;
+  const fs::path beside = fs::path(directory_) / path;
+  return fs::exists(beside, error) ? beside.string() : path;
+}
+
+void Pipeline::write(std::string_view text) {
+  if (options_.write) {
+    options_.write(text);
+  } else {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+}
+
+loops::KernelCompiler* Pipeline::kernel_compiler() {
+  if (compiler_tried_) return compiler_.get();
+  compiler_tried_ = true;
+  // Never unloaded: LLVM's static state does not survive that.
+  void* library = dlopen("librelay_jit.so", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return nullptr;
+  const auto make = reinterpret_cast<jit::MakeKernelCompiler>(dlsym(library, jit::kEntryName));
+  if (make) compiler_.reset(make());
+  return compiler_.get();
+}
+
+void Pipeline::forget() {
+  core_.clear();
+  finished_.clear();
+  if (evaluator_) evaluator_->forget();
+}
+
+}  // namespace relay::repl

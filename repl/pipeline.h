@@ -1,0 +1,72 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "interp/eval.h"
+#include "lang/module.h"
+#include "repl/session.h"
+#include "typecheck/infer.h"
+
+namespace relay::repl {
+
+// The order of the stages, and what they need of each other: the program as passes see it (Program) and as
+// the evaluator sees it (Host). Specialisations and what passes made are cached until `forget`.
+class Pipeline final : public lang::Program, public interp::Host {
+ public:
+  Pipeline(lang::Module& module, typecheck::Checker& checker, const SessionOptions& options);
+  ~Pipeline() override;
+
+  // typed -> ANF -> derivatives expanded. Throws Failure.
+  lang::Expr to_core(const lang::Expr& typed);
+  // ... -> inlined, simplified, without dead or repeated code. Throws Failure.
+  lang::Expr optimise(const lang::Expr& core);
+  // ... -> grouped for kernels; ready for the evaluator. Throws Failure.
+  lang::Expr finish(const lang::Expr& optimised);
+
+  // lang::Program
+  lang::Expr function(const std::string& name, const lang::Type& type) override;
+  bool is_function(const std::string& name) override { return !is_binding(name); }
+  lang::Expr inlined(const lang::Expr& function) override { return optimise(function); }
+  std::string reserve_name(const std::string& hint) override;
+  void add_function(const std::string& name, lang::Expr function) override;
+  const lang::TypeDef* add_type(lang::TypeDefRef type) override;
+
+  // interp::Host. `function` of the evaluator is the finished body of `function` above.
+  lang::Result<lang::Expr> prepared(const std::string& name, const lang::Type& type) override;
+  bool is_binding(const std::string& name) override;
+  lang::Result<lang::Value> global_value(const std::string& name) override;
+  std::string find_file(const std::string& path) override;
+  void write(std::string_view text) override;
+  loops::KernelCompiler* kernel_compiler() override;
+
+  void set_value(const std::string& name, lang::Value value) { values_[name] = std::move(value); }
+  const lang::Value* value(const std::string& name) const;
+  void set_directory(std::string directory) { directory_ = std::move(directory); }
+  void set_evaluator(interp::Evaluator* evaluator) { evaluator_ = evaluator; }
+  // A definition changed: drops everything derived from definitions.
+  void forget();
+
+ private:
+  lang::Expr pass(const char* name, lang::Expr expr);
+  lang::Module& module_;
+  typecheck::Checker& checker_;
+  const SessionOptions& options_;
+  interp::Evaluator* evaluator_ = nullptr;
+  std::string directory_;
+  std::map<std::string, lang::Value> values_;
+  std::unordered_map<std::string, lang::Expr> core_;      // by specialisation key
+  std::unordered_map<std::string, lang::Expr> finished_;  // likewise
+  std::unordered_map<std::string, lang::Expr> derived_;   // functions made by passes
+  std::unordered_set<std::string> in_progress_;
+  std::vector<lang::TypeDefRef> types_;
+  int made_names_ = 0;
+  std::unique_ptr<loops::KernelCompiler> compiler_;
+  bool compiler_tried_ = false;
+};
+
+}  // namespace relay::repl

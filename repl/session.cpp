@@ -1,0 +1,369 @@
+#include "repl/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "interp/stack.h"
+#include "lang/visit.h"
+#include "repl/pipeline.h"
+#include "repl/show.h"
+#include "stdlib/prelude.h"
+#include "stdlib/register.h"
+
+namespace relay::repl {
+
+using lang::Definition;
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+using lang::Expr;
+using lang::Result;
+using lang::Type;
+using lang::Value;
+using parser::Item;
+using parser::ItemKind;
+
+namespace {
+
+// The static type with `?` and unknown dims replaced by those of the value.
+Type concrete_type(const Type& type, const Value& value) {
+  if (const auto* tuple = lang::as<lang::TupleType>(type); tuple && value.kind() == lang::ValueKind::Tuple) {
+    std::vector<Type> fields;
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
+      fields.push_back(concrete_type(tuple->fields[i], value.as_tuple().fields()[i]));
+    }
+    return lang::tuple_type(std::move(fields));
+  }
+  if (value.is_tensor()) return lang::type_of_tensor(value.as_tensor());
+  return type;
+}
+
+}  // namespace
+
+struct Session::Impl {
+  SessionOptions options;
+  lang::SourceStore sources;
+  lang::Module module;
+  typecheck::Checker checker;
+  Pipeline pipeline;
+  interp::Evaluator evaluator;
+  int results = 0;
+
+  explicit Impl(SessionOptions given)
+      : options(std::move(given)),
+        checker(module),
+        pipeline(module, checker, options),
+        evaluator(pipeline, options.jit, options.threads) {
+    pipeline.set_evaluator(&evaluator);
+  }
+
+  // Everything that recurses over programs runs on the evaluation stack, so nesting is bounded by memory.
+  template <class F>
+  auto guarded(F&& body) -> Result<decltype(body())> {
+    using T = decltype(body());
+    std::optional<Result<T>> outcome;
+    std::exception_ptr internal;
+    interp::EvaluationStack::instance().run([&] {
+      try {
+        outcome.emplace(lang::capture(body));
+      } catch (...) {
+        internal = std::current_exception();
+      }
+    });
+    if (internal) std::rethrow_exception(internal);
+    return std::move(*outcome);
+  }
+
+  void forget(const std::string& name) {
+    checker.forget(name);
+    pipeline.forget();
+  }
+
+  void load_prelude() {
+    for (const auto& file : stdlib::embedded_files()) {
+      const lang::Source* source = sources.add(std::string(file.name), std::string(file.text));
+      auto parsed = parser::parse(*source, module);
+      if (!parsed) throw lang::InternalError("the prelude does not parse: " + lang::render(parsed.errors().front()));
+      for (Item& item : parsed->items) define(item, true);
+    }
+  }
+
+  void define(const Item& item, bool is_prelude) {
+    if (item.kind == ItemKind::Type) {
+      module.define(item.type_def);
+    } else if (item.kind == ItemKind::Def) {
+      module.define(Definition{item.name, item.expr, nullptr, is_prelude, item.doc, item.span});
+    }
+  }
+
+  Expr checked(const Expr& expr, const Type& expected = nullptr) { return checker.check(expr, expected).or_throw(); }
+
+  Expr ready(const Expr& typed) { return pipeline.finish(pipeline.optimise(pipeline.to_core(typed))); }
+
+  Value evaluate(const Expr& typed) { return evaluator.evaluate(ready(typed)).or_throw(); }
+
+  // A function value is shown by its most general type: it need not be ground.
+  bool is_polymorphic_function(const Expr& expr) {
+    if (const auto* global = lang::as<lang::GlobalVar>(expr)) {
+      const Definition* definition = module.find(global->name);
+      return definition && definition->function;
+    }
+    return expr->kind == lang::ExprKind::Function || expr->kind == lang::ExprKind::Operator;
+  }
+
+  ItemResult run_expression(const Item& item) {
+    ItemResult result{ItemKind::Expression, "", "", {}, item.hide_value, item.span};
+    if (is_polymorphic_function(item.expr)) {
+      result.type = to_string(checker.type_of(item.expr).or_throw());
+      return result;
+    }
+    const Expr typed = checked(item.expr);
+    result.value = evaluate(typed);
+    result.type = lang::to_string(concrete_type(typed->type, result.value));
+    bind_value("_", result.value, concrete_type(typed->type, result.value));
+    return result;
+  }
+
+  void bind_value(const std::string& name, const Value& value, const Type& type) {
+    pipeline.set_value(name, value);
+    module.define(Definition{name, nullptr, type, false, "", {}});
+    forget(name);
+  }
+
+  ItemResult run_let(const Item& item) {
+    const Expr typed = checked(item.expr, item.annotation);
+    const Value value = evaluate(typed);
+    const Type type = concrete_type(typed->type, value);
+    bind_value(item.name, value, type);
+    return {ItemKind::Let, item.name, lang::to_string(type), value, true, item.span};
+  }
+
+  ItemResult run_def(const Item& item) {
+    return {ItemKind::Def, item.name, to_string(checker.scheme(item.name).or_throw()), {}, true, item.span};
+  }
+
+  // Does the definition reach one of `names` through the definitions of this module?
+  bool reaches(const std::string& from, const std::set<std::string>& names) {
+    std::set<std::string> seen;
+    std::vector<std::string> work{from};
+    while (!work.empty()) {
+      const std::string name = work.back();
+      work.pop_back();
+      if (!seen.insert(name).second) continue;
+      if (names.count(name)) return true;
+      const Definition* definition = module.find(name);
+      if (!definition || !definition->function || definition->is_prelude) continue;
+      lang::visit_post_order(definition->function, [&](const Expr& node) {
+        if (const auto* global = lang::as<lang::GlobalVar>(node)) work.push_back(global->name);
+      });
+    }
+    return false;
+  }
+
+  std::vector<Diagnostic> run_items(std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item);
+};
+
+namespace {
+
+// What definitions were before a text replaced them; put back when the text's own fails.
+struct Undo {
+  lang::Module& module;
+  std::vector<std::pair<std::string, std::optional<Definition>>> before;
+  void note(const std::string& name) {
+    const Definition* old = module.find(name);
+    before.emplace_back(name, old ? std::optional<Definition>(*old) : std::nullopt);
+  }
+  void restore(const std::string& name) {
+    for (const auto& [known, old] : before) {
+      if (known != name) continue;
+      if (old) {
+        module.define(*old);
+      } else {
+        module.remove(name);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<Diagnostic> Session::Impl::run_items(std::vector<Item>& items,
+                                                 const std::function<void(const ItemResult&)>& on_item) {
+  Undo undo{module, {}};
+  std::set<std::string> pending;  // lets of this text without a value yet
+  for (Item& item : items) {
+    if (item.kind == ItemKind::Let && item.expr->kind == lang::ExprKind::Function) item.kind = ItemKind::Def;
+    if (item.kind == ItemKind::Def) undo.note(item.name);
+    if (item.kind == ItemKind::Let && !module.find(item.name)) pending.insert(item.name);
+    define(item, false);
+    if (item.kind == ItemKind::Def) forget(item.name);
+  }
+  std::vector<Diagnostic> errors;
+  std::vector<const Item*> deferred;  // definitions that read a let still to come
+  const auto run = [&](const Item& item) {
+    auto result = guarded([&] {
+      switch (item.kind) {
+        case ItemKind::Def: return run_def(item);
+        case ItemKind::Let: return run_let(item);
+        case ItemKind::Expression: return run_expression(item);
+        case ItemKind::Type: break;
+        case ItemKind::Import: lang::fail(DiagnosticKind::Unsupported, "not supported: `import`", item.span);
+      }
+      return ItemResult{ItemKind::Type, item.type_def->name, "", {}, true, item.span};
+    });
+    if (result) {
+      if (on_item) on_item(*result);
+      return true;
+    }
+    for (const auto& error : result.errors()) {
+      errors.push_back(error);
+      if (!errors.back().span && error.kind != DiagnosticKind::Interrupted) errors.back().span = item.span;
+    }
+    if (item.kind == ItemKind::Def) {
+      undo.restore(item.name);
+      forget(item.name);
+    }
+    return false;
+  };
+  bool stopped = false;
+  for (const Item& item : items) {
+    if (item.kind == ItemKind::Def) {
+      if (!pending.empty() && reaches(item.name, pending)) {
+        deferred.push_back(&item);
+      } else if (!run(item)) {
+        stopped = true;
+      }
+      continue;
+    }
+    if (stopped) continue;
+    if (!run(item)) {
+      stopped = true;
+      continue;
+    }
+    if (item.kind != ItemKind::Let || pending.erase(item.name) == 0) continue;
+    for (auto it = deferred.begin(); it != deferred.end();) {
+      if (reaches((*it)->name, pending)) {
+        ++it;
+        continue;
+      }
+      if (!run(**it)) stopped = true;
+      it = deferred.erase(it);
+    }
+  }
+  return errors;
+}
+
+Session::Session(SessionOptions options) {
+  stdlib::register_operators();
+  impl_ = std::make_unique<Impl>(std::move(options));
+  impl_->load_prelude();
+}
+Session::~Session() = default;
+
+std::vector<Diagnostic> Session::run(std::string name, std::string text, const std::function<void(const ItemResult&)>& on_item,
+                                     parser::Notation notation) {
+  const lang::Source* source = impl_->sources.add(std::move(name), std::move(text));
+  auto parsed = impl_->guarded([&] { return parser::parse(*source, impl_->module, notation).or_throw(); });
+  if (!parsed) return parsed.errors();
+  return impl_->run_items(parsed->items, on_item);
+}
+
+std::vector<Diagnostic> Session::run_file(const std::string& path, const std::function<void(const ItemResult&)>& on_item) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return {Diagnostic(DiagnosticKind::FileError, fmt::format("cannot open `{}`: {}", path, std::strerror(errno)))};
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  impl_->pipeline.set_directory(std::filesystem::path(path).parent_path().string());
+  return run(path, text.str(), on_item);
+}
+
+bool Session::has_main() const {
+  const Definition* main = impl_->module.find("main");
+  return main && main->function && !main->is_prelude;
+}
+
+namespace {
+
+// The one expression of a command's argument.
+Expr only_expression(const parser::Parsed& parsed) {
+  if (parsed.items.size() != 1 || parsed.items[0].kind != ItemKind::Expression) {
+    lang::fail(DiagnosticKind::BadCommand, "the command takes one expression", parsed.items.empty() ? lang::Span{} : parsed.items[0].span);
+  }
+  return parsed.items[0].expr;
+}
+
+}  // namespace
+
+Result<std::string> Session::type_of(const std::string& text) {
+  const lang::Source* source = impl_->sources.add("<type>", text);
+  return impl_->guarded([&] {
+    const Expr expr = only_expression(parser::parse(*source, impl_->module).or_throw());
+    return to_string(impl_->checker.type_of(expr).or_throw());
+  });
+}
+
+Result<std::string> Session::show(const std::string& stage, const std::string& text) {
+  const lang::Source* source = impl_->sources.add("<show>", text);
+  return impl_->guarded([&] {
+    const Expr expr = only_expression(parser::parse(*source, impl_->module).or_throw());
+    return show_stage(stage, expr, impl_->module, impl_->checker, impl_->pipeline);
+  });
+}
+
+const std::vector<std::string>& Session::stages() { return show_stages(); }
+
+Result<Value> Session::evaluate(const std::string& text) {
+  const lang::Source* source = impl_->sources.add("<expression>", text);
+  return impl_->guarded([&] {
+    return impl_->evaluate(impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw())));
+  });
+}
+
+Result<Session::Timing> Session::time(const std::string& text, interp::JitMode mode) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  constexpr double kBudget = 0.5;
+  constexpr int kMaxRuns = 1001;
+  const lang::Source* source = impl_->sources.add("<time>", text);
+  const interp::JitMode before = impl_->evaluator.mode();
+  impl_->evaluator.set_mode(mode);
+  impl_->pipeline.forget();
+  auto timing = impl_->guarded([&] {
+    const auto start = Clock::now();
+    const Expr prepared = impl_->ready(impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw())));
+    Timing result;
+    const auto thunk = impl_->evaluator.prepare(prepared);
+    result.value = impl_->evaluator.run(thunk).or_throw();
+    result.first_seconds = seconds_since(start);
+    std::vector<double> runs;
+    const auto loop_start = Clock::now();
+    while (runs.empty() || (static_cast<int>(runs.size()) < kMaxRuns && seconds_since(loop_start) < kBudget)) {
+      const auto run_start = Clock::now();
+      impl_->evaluator.run(thunk).or_throw();
+      runs.push_back(seconds_since(run_start));
+    }
+    std::nth_element(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2), runs.end());
+    result.median_seconds = runs[runs.size() / 2];
+    result.runs = static_cast<int>(runs.size());
+    return result;
+  });
+  impl_->evaluator.set_mode(before);
+  impl_->pipeline.forget();
+  return timing;
+}
+
+lang::Module& Session::module() { return impl_->module; }
+interp::Evaluator& Session::evaluator() { return impl_->evaluator; }
+const SessionOptions& Session::options() const { return impl_->options; }
+
+}  // namespace relay::repl

@@ -1,0 +1,142 @@
+#include "repl/show.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "lang/op.h"
+#include "lang/print.h"
+#include "lang/visit.h"
+#include "loops/lower.h"
+
+namespace relay::repl {
+
+using lang::DiagnosticKind;
+using lang::Expr;
+
+namespace {
+
+std::string known_stages() { return fmt::format("{}", fmt::join(show_stages(), ", ")); }
+
+// The groups that run as kernels, in program order.
+std::vector<Expr> groups_of(const Expr& finished) {
+  std::vector<Expr> groups;
+  const auto wrap = [&](const Expr& node) {
+    std::vector<lang::VariableRef> params = lang::free_variables(node);
+    groups.push_back(lang::make_function(params, node->type, node, {}, nullptr, node->span));
+  };
+  std::function<void(const Expr&)> walk = [&](const Expr& node) {
+    if (const auto* fn = lang::as<lang::Function>(node); fn && fn->attrs && fn->attrs->find("Primitive")) {
+      groups.push_back(node);
+      return;
+    }
+    if (const auto* call = lang::as<lang::Call>(node)) {
+      const auto* op = lang::as<lang::Operator>(call->callee);
+      if (op && op->op->effect == lang::Effect::None && !lang::is_scalar(node->type)) return wrap(node);
+    }
+    if (node->kind == lang::ExprKind::Comprehension || node->kind == lang::ExprKind::Reduction ||
+        node->kind == lang::ExprKind::ScatterReduce) {
+      if (loops::is_lowerable(node)) return wrap(node);
+    }
+    lang::for_each_child(node, walk);
+  };
+  walk(finished);
+  return groups;
+}
+
+void add_layouts(const lang::Type& type, lang::Span span, std::vector<loops::Layout>& layouts) {
+  if (const auto* tuple = lang::as<lang::TupleType>(type)) {
+    for (const auto& field : tuple->fields) add_layouts(field, span, layouts);
+    return;
+  }
+  const auto* tensor = lang::as<lang::TensorType>(type);
+  RELAY_CHECK(tensor, "a kernel's argument is a tensor");
+  loops::Layout layout{tensor->dtype.known(), {}, {}};
+  for (const auto& dim : tensor->shape.dims()) {
+    if (!dim.is_constant()) {
+      lang::fail(DiagnosticKind::BadCommand, fmt::format("loops can only be shown for known shapes, not `{}`", lang::to_string(type)), span);
+    }
+    layout.shape.push_back(dim.constant());
+  }
+  layout.strides.assign(layout.shape.size(), 1);
+  for (std::size_t i = layout.shape.size(); i-- > 1;) layout.strides[i - 1] = layout.strides[i] * layout.shape[i];
+  layouts.push_back(std::move(layout));
+}
+
+std::string show_kernels(const std::string& stage, const Expr& finished, Pipeline& pipeline) {
+  std::string text;
+  for (const Expr& group : groups_of(finished)) {
+    const auto& fn = lang::cast<lang::Function>(group);
+    std::vector<loops::Layout> layouts;
+    for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
+    const auto lowered = loops::lower(fn, layouts).or_throw();
+    for (const auto& launch : lowered.launches) {
+      if (stage == "loops") {
+        text += loops::to_string(launch.kernel);
+        continue;
+      }
+      loops::KernelCompiler* compiler = pipeline.kernel_compiler();
+      if (!compiler) lang::fail(DiagnosticKind::Unsupported, "not supported: this program was built without the JIT");
+      text += compiler->dump(launch.kernel, stage);
+    }
+  }
+  return text.empty() ? "no kernels: nothing here works on tensors of rank 1 or more\n" : text;
+}
+
+// The derivative of the called function at the types of this call.
+Expr gradient_function(const Expr& typed, Pipeline& pipeline) {
+  const auto* call = lang::as<lang::Call>(typed);
+  if (!call) lang::fail(DiagnosticKind::BadCommand, "`grad` shows the derivative of a call: `:show grad f(x)`", typed->span);
+  if (call->callee->kind == lang::ExprKind::Differentiate) return pipeline.optimise(pipeline.to_core(call->callee));
+  const auto* type = lang::as<lang::FunctionType>(call->callee->type);
+  lang::Type result = type->params.size() == 1 ? type->params[0] : lang::tuple_type(type->params);
+  const Expr derivative = lang::make_differentiate(lang::DiffMode::Grad, call->callee, typed->span,
+                                                   lang::function_type(type->params, result));
+  return pipeline.optimise(pipeline.to_core(derivative));
+}
+
+}  // namespace
+
+const std::vector<std::string>& show_stages() {
+  static const std::vector<std::string> stages = {"ast", "typed", "anf", "grad", "opt", "fused", "loops", "llvm", "asm"};
+  return stages;
+}
+
+std::string show_stage(const std::string& stage, const Expr& expr, lang::Module& module, typecheck::Checker& checker,
+                       Pipeline& pipeline) {
+  if (std::find(show_stages().begin(), show_stages().end(), stage) == show_stages().end()) {
+    auto diagnostic = lang::Diagnostic(DiagnosticKind::BadCommand, fmt::format("there is no stage `{}`", stage));
+    const auto close = lang::closest_names(stage, show_stages());
+    if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
+    throw lang::Failure(std::move(diagnostic.note("note: the stages are " + known_stages())));
+  }
+  const auto* global = lang::as<lang::GlobalVar>(expr);
+  const lang::Definition* definition = global ? module.find(global->name) : nullptr;
+  if (stage == "ast") {
+    return definition && definition->function ? lang::print_definition(global->name, definition->function) : lang::print(expr);
+  }
+  Expr typed;
+  if (definition && definition->function) {
+    const auto scheme = checker.scheme(global->name).or_throw();
+    if (!lang::is_ground(scheme.type)) {
+      lang::fail(DiagnosticKind::BadCommand,
+                 fmt::format("`{}` is polymorphic (`{}`): show a call of it, such as `{}(...)`", global->name, to_string(scheme), global->name),
+                 expr->span);
+    }
+    typed = checker.specialise(global->name, scheme.type).or_throw();
+  } else {
+    typed = checker.check(expr).or_throw();
+  }
+  if (stage == "typed") return lang::print(typed, {.types = true});
+  if (stage == "grad") return lang::print_light(gradient_function(typed, pipeline));
+  const Expr core = pipeline.to_core(typed);
+  if (stage == "anf") return lang::print(core);
+  const Expr optimised = pipeline.optimise(core);
+  if (stage == "opt") return lang::print(optimised);
+  const Expr finished = pipeline.finish(optimised);
+  if (stage == "fused") return lang::print(finished);
+  return show_kernels(stage, finished, pipeline);
+}
+
+}  // namespace relay::repl

@@ -1,0 +1,518 @@
+#include <algorithm>
+#include <string>
+
+#include "stdlib/ops/families.h"
+#include "stdlib/ops/formula.h"
+
+namespace relay::stdlib {
+
+namespace build = lang::build;
+using build::op;
+
+namespace {
+
+OpDef reshaping(const char* name, int level, const char* doc, const char* example) {
+  OpDef def;
+  def.name = name;
+  def.level = level;
+  def.doc = doc;
+  def.example = example;
+  def.inputs = {{"data", "the tensor"}};
+  // The same elements in row-major order under another shape.
+  def.definition = [](const DefinitionCall& call) {
+    const std::vector<Dim>& to = lang::as<TensorType>(call.result)->shape.dims();
+    return build::comprehension(to, [&](const Indices& out) {
+      return build::at(call.args[0],
+                       reshape_indices(extents_of(dims_of(call.args[0])), extents_of(to), out));
+    });
+  };
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {op("reshape_like", {call.dout, call.args[0]})};
+  };
+  return def;
+}
+
+// --- reshape ---
+
+// Reads `newshape` against a shape of known rank.
+class ReshapeReader {
+ public:
+  ReshapeReader(const TypeCall& call, const Shape& from) : call_(call), from_(from) {}
+
+  // The result's dims; nullopt for one that waits for an unknown.
+  std::vector<std::optional<Dim>> read() {
+    const std::vector<std::int64_t> codes = call_.attrs->get_ints("newshape");
+    const bool zero_is_copy = !call_.attrs->get_bool("allowzero");
+    for (std::size_t k = 0; k < codes.size(); ++k) {
+      const std::int64_t code = codes[k];
+      if (code > 0 || (code == 0 && !zero_is_copy)) {
+        if (next_ < from_.rank()) left_ = left_ * from_[next_++];
+        right_ = right_ * code;
+        out_.emplace_back(Dim(code));
+      } else if (code == 0) {
+        out_.emplace_back(take());
+      } else if (code == -1) {
+        if (inferred_) bad("`newshape` has more than one -1");
+        inferred_ = out_.size();
+        if (next_ < from_.rank()) left_ = left_ * from_[next_++];
+        out_.emplace_back();
+      } else if (code == -2) {
+        while (next_ < from_.rank()) out_.emplace_back(take());
+      } else if (code == -3) {
+        const Dim first = take();
+        out_.emplace_back(first * take());
+      } else if (code == -4) {
+        if (k + 2 >= codes.size()) bad("-4 in `newshape` must be followed by two extents");
+        split(codes[k + 1], codes[k + 2]);
+        k += 2;
+      } else {
+        bad("`newshape` holds " + std::to_string(code) +
+            ", and must hold extents or codes from -4 to 0");
+      }
+    }
+    while (next_ < from_.rank()) left_ = left_ * from_[next_++];
+    settle();
+    return out_;
+  }
+
+ private:
+  Dim take() {
+    if (next_ >= from_.rank()) {
+      bad("`newshape` asks for more axes than `" + to_string(from_) + "` has");
+    }
+    return from_[next_++];
+  }
+
+  void split(std::int64_t first, std::int64_t second) {
+    const Dim whole = take();
+    if (first == -1 && second == -1) bad("-4 in `newshape` is followed by two -1");
+    if (first < -1 || second < -1 || first == 0 || second == 0) {
+      bad("-4 in `newshape` must be followed by two positive extents or one and -1");
+    }
+    const std::int64_t known = first == -1 ? second : first;
+    const Dim rest = first == -1 || second == -1 ? Dim::floor_div(whole, known) : Dim(second);
+    if (whole.is_constant() && !(rest * known == whole)) {
+      bad("-4 in `newshape` cannot split " + whole.to_string() + " into " + std::to_string(first) +
+          " and " + std::to_string(second));
+    }
+    out_.emplace_back(first == -1 ? rest : Dim(first));
+    out_.emplace_back(first == -1 ? Dim(second) : rest);
+  }
+
+  // The -1, or the check that the number of elements stays.
+  void settle() {
+    if (!inferred_) {
+      if (left_.is_constant() && right_.is_constant() && !(left_ == right_)) mismatch();
+      return;
+    }
+    if (left_.is_constant() && right_.is_constant()) {
+      const std::int64_t divisor = right_.constant();
+      if (divisor == 0 || left_.constant() % divisor != 0) mismatch();
+    }
+    if (state_of(left_) != DimState::Flexible) out_[*inferred_] = Dim::floor_div(left_, right_);
+  }
+
+  [[noreturn]] void mismatch() const {
+    std::string codes;
+    for (const std::int64_t code : call_.attrs->get_ints("newshape")) {
+      codes += (codes.empty() ? "" : ", ") + std::to_string(code);
+    }
+    const std::string verdict = inferred_ ? " elements are no multiple of " : " elements against ";
+    call_.fail(DiagnosticKind::ShapeMismatch, "cannot reshape `" + to_string(from_) + "` to `[" +
+                                                  codes + "]`: " + left_.to_string() + verdict +
+                                                  right_.to_string());
+  }
+  [[noreturn]] void bad(std::string message) const {
+    call_.fail(DiagnosticKind::BadAttribute, std::move(message));
+  }
+
+  const TypeCall& call_;
+  const Shape& from_;
+  std::size_t next_ = 0;  // axis of from_
+  std::vector<std::optional<Dim>> out_;
+  std::optional<std::size_t> inferred_;  // where the -1 stands
+  Dim left_ = 1;                         // elements of from_ that were not copied
+  Dim right_ = 1;                        // elements of the extents that were written
+};
+
+RuleOutcome reshape_rule(TypeCall& call) {
+  const Type data = call.tensor(0);
+  const auto& tensor = static_cast<const TensorType&>(*data);
+  const Shape known = result_shape(call, tensor.dtype);
+  const std::vector<std::int64_t> codes = call.attrs->get_ints("newshape");
+  std::vector<std::optional<Dim>> dims;
+  if (tensor.shape.has_rank()) {
+    dims = ReshapeReader(call, tensor.shape).read();
+  } else {
+    for (const std::int64_t code : codes) {
+      if (code < -1 || code == 0) return RuleOutcome::Stuck;
+      dims.emplace_back(code == -1 ? std::nullopt : std::optional<Dim>(code));
+    }
+  }
+  const Shape result = with_rank(call, known, dims.size());
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis]) call.solver.unify(result[axis], *dims[axis]);
+  }
+  return is_settled(tensor.shape) ? RuleOutcome::Solved : RuleOutcome::Stuck;
+}
+
+void add_reshape() {
+  OpDef def = reshaping(
+      "reshape", 3,
+      "The same elements, row by row, under another shape.\n"
+      "`newshape` lists extents. 0 copies the input's next extent, -1 is what remains, -2 copies "
+      "all that "
+      "remain, -3 joins the next two axes, -4 splits the next one into the two extents that "
+      "follow.",
+      "reshape([[1, 2, 3], [4, 5, 6]], newshape=[3, -1])\n// expect: [[1, 2], [3, 4], [5, 6]]");
+  def.attrs = {required_attr("newshape", AttrKind::IntOrIntList, "extents and codes"),
+               optional_attr("allowzero", AttrKind::Bool, false, "0 is an extent, not a code")};
+  def.type_rule = reshape_rule;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+// `data` with axes [lhs_begin, lhs_end) replaced by the other's [rhs_begin, rhs_end).
+RuleOutcome reshape_like_rule(TypeCall& call) {
+  const Type data = call.tensor(0);
+  const Type like = call.tensor(1);
+  const auto& from = static_cast<const TensorType&>(*data);
+  const Shape& to = static_cast<const TensorType&>(*like).shape;
+  const Shape known = result_shape(call, from.dtype);
+  const auto position = [&](const char* key, const Shape& shape) {
+    if (call.attrs->is_null(key)) return shape.rank();
+    const std::int64_t axis = call.attrs->get_int(key);
+    if (axis != static_cast<std::int64_t>(shape.rank())) check_axis(call, axis, shape);
+    return position_of(axis, shape.rank());
+  };
+  const bool whole = call.attrs->get_int("lhs_begin") == 0 && call.attrs->is_null("lhs_end") &&
+                     call.attrs->get_int("rhs_begin") == 0 && call.attrs->is_null("rhs_end");
+  if (whole) call.solver.unify(known, to);
+  if (!from.shape.has_rank() || !to.has_rank()) return RuleOutcome::Stuck;
+  const std::size_t lhs_begin = position("lhs_begin", from.shape);
+  const std::size_t lhs_end = position("lhs_end", from.shape);
+  const std::size_t rhs_begin = position("rhs_begin", to);
+  const std::size_t rhs_end = position("rhs_end", to);
+  if (lhs_begin > lhs_end || rhs_begin > rhs_end) {
+    call.fail(DiagnosticKind::BadAttribute, "a range of axes ends before it begins");
+  }
+  const std::vector<Dim>& a = from.shape.dims();
+  const std::vector<Dim>& b = to.dims();
+  std::vector<Dim> dims(a.begin(), a.begin() + lhs_begin);
+  dims.insert(dims.end(), b.begin() + rhs_begin, b.begin() + rhs_end);
+  dims.insert(dims.end(), a.begin() + lhs_end, a.end());
+  const Dim before = product(a);
+  const Dim after = product(dims);
+  if (before.is_constant() && after.is_constant() && !(before == after)) {
+    call.fail(DiagnosticKind::ShapeMismatch,
+              "cannot reshape `" + to_string(from.shape) + "` to `" + to_string(Shape(dims)) +
+                  "`: " + before.to_string() + " elements against " + after.to_string());
+  }
+  if (!whole) call.solver.unify(known, Shape(std::move(dims)));
+  return is_settled(from.shape) && is_settled(to) ? RuleOutcome::Solved : RuleOutcome::Stuck;
+}
+
+void add_reshape_like() {
+  OpDef def =
+      reshaping("reshape_like", 3,
+                "The elements of the first input under the shape of the second.\n"
+                "With `lhs_` and `rhs_` attributes only a range of the axes is replaced.",
+                "reshape_like([1, 2, 3, 4], [[0, 0], [0, 0]])\n// expect: [[1, 2], [3, 4]]");
+  def.inputs.push_back({"shape_like", "a tensor of the wanted shape"});
+  def.attrs = {
+      optional_attr("lhs_begin", AttrKind::Int, 0, "first axis of the data to replace"),
+      nullable_attr("lhs_end", AttrKind::Int, "the axis after the last one; None: the end"),
+      optional_attr("rhs_begin", AttrKind::Int, 0, "first axis of the other to take"),
+      nullable_attr("rhs_end", AttrKind::Int, "the axis after the last one; None: the end")};
+  def.type_rule = reshape_like_rule;
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {op("reshape_like", {call.dout, call.args[0]}), nullptr};
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+void add_batch_flatten() {
+  OpDef def = reshaping("nn.batch_flatten", 2, "All axes but the first joined into one.",
+                        "nn.batch_flatten([[[1], [2]], [[3], [4]]])\n// expect: [[1, 2], [3, 4]]");
+  def.type_rule = [](TypeCall& call) {
+    const Type data = call.tensor(0);
+    const auto& tensor = static_cast<const TensorType&>(*data);
+    const Shape result = with_rank(call, result_shape(call, tensor.dtype), 2);
+    if (!tensor.shape.has_rank()) return RuleOutcome::Stuck;
+    if (tensor.shape.rank() == 0) {
+      call.fail(DiagnosticKind::RankMismatch,
+                "`nn.batch_flatten` of a scalar: there is no first axis");
+    }
+    call.solver.unify(result[0], tensor.shape[0]);
+    const std::vector<Dim>& dims = tensor.shape.dims();
+    const Dim rest = product(std::vector<Dim>(dims.begin() + 1, dims.end()));
+    if (state_of(rest) == DimState::Flexible && dims.size() > 2) return RuleOutcome::Stuck;
+    call.solver.unify(result[1], rest);
+    return RuleOutcome::Solved;
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+// --- transpose, squeeze, expand_dims ---
+
+// Axis k of the result is axis order[k] of the data.
+std::vector<std::size_t> transpose_order(const AttrsRef& attrs, std::size_t rank) {
+  std::vector<std::size_t> order;
+  if (attrs->is_null("axes") || attrs->get_ints("axes").empty()) {
+    for (std::size_t axis = rank; axis-- > 0;) order.push_back(axis);
+  } else {
+    for (const std::int64_t axis : attrs->get_ints("axes"))
+      order.push_back(position_of(axis, rank));
+  }
+  return order;
+}
+
+RuleOutcome transpose_rule(TypeCall& call) {
+  const Type data = call.tensor(0);
+  const auto& tensor = static_cast<const TensorType&>(*data);
+  const bool reverses = call.attrs->is_null("axes") || call.attrs->get_ints("axes").empty();
+  const std::size_t listed = reverses ? 0 : call.attrs->get_ints("axes").size();
+  Shape known = result_shape(call, tensor.dtype);
+  if (!reverses) known = with_rank(call, known, listed);
+  if (!tensor.shape.has_rank()) return RuleOutcome::Stuck;
+  const Shape& shape = tensor.shape;
+  if (!reverses && listed != shape.rank()) {
+    call.fail(DiagnosticKind::RankMismatch, "`axes` lists " + std::to_string(listed) +
+                                                " axes, and shape `" + to_string(shape) + "` has " +
+                                                std::to_string(shape.rank()));
+  }
+  if (!reverses) {
+    for (const std::int64_t axis : call.attrs->get_ints("axes")) check_axis(call, axis, shape);
+  }
+  std::vector<bool> seen(shape.rank());
+  std::vector<Dim> dims;
+  for (const std::size_t axis : transpose_order(call.attrs, shape.rank())) {
+    if (seen[axis]) {
+      call.fail(DiagnosticKind::BadAttribute,
+                "`axes` lists axis " + std::to_string(axis) + " twice");
+    }
+    seen[axis] = true;
+    dims.push_back(shape[axis]);
+  }
+  call.solver.unify(known, Shape(std::move(dims)));
+  return RuleOutcome::Solved;
+}
+
+void add_transpose() {
+  OpDef def = reshaping("transpose", 3, "The axes in another order; without `axes`, reversed.",
+                        "transpose([[1, 2, 3], [4, 5, 6]])\n// expect: [[1, 4], [2, 5], [3, 6]]");
+  def.attrs = {nullable_attr("axes", AttrKind::IntList,
+                             "for each axis of the result, which one of the data it is")};
+  def.type_rule = transpose_rule;
+  def.definition = [](const DefinitionCall& call) {
+    const std::vector<std::size_t> order =
+        transpose_order(call.attrs, dims_of(call.args[0]).size());
+    return build::comprehension(lang::as<TensorType>(call.result)->shape.dims(),
+                                [&](const Indices& out) {
+                                  Indices indices(order.size());
+                                  for (std::size_t axis = 0; axis < order.size(); ++axis)
+                                    indices[order[axis]] = out[axis];
+                                  return build::at(call.args[0], indices);
+                                });
+  };
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    if (call.attrs->is_null("axes")) return {op("transpose", {call.dout})};
+    const std::vector<std::size_t> order =
+        transpose_order(call.attrs, dims_of(call.args[0]).size());
+    std::vector<std::int64_t> inverse(order.size());
+    for (std::size_t axis = 0; axis < order.size(); ++axis) {
+      inverse[order[axis]] = static_cast<std::int64_t>(axis);
+    }
+    return {op("transpose", {call.dout}, {{"axes", AttrValue::ints(inverse)}})};
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+RuleOutcome squeeze_rule(TypeCall& call) {
+  const Type data = call.tensor(0);
+  const auto& tensor = static_cast<const TensorType&>(*data);
+  const Shape& shape = tensor.shape;
+  const Shape known = result_shape(call, tensor.dtype);
+  if (!shape.has_rank()) return RuleOutcome::Stuck;
+  const bool all = call.attrs->is_null("axis");
+  if (all && !is_settled(shape)) return RuleOutcome::Stuck;
+  std::vector<bool> dropped(shape.rank());
+  for (std::size_t axis = 0; all && axis < shape.rank(); ++axis)
+    dropped[axis] = shape[axis].is_constant(1);
+  if (!all) {
+    for (const std::int64_t given : call.attrs->get_ints("axis")) {
+      check_axis(call, given, shape);
+      const std::size_t axis = position_of(given, shape.rank());
+      const DimState state = state_of(shape[axis]);
+      if (state == DimState::Flexible) call.solver.unify(shape[axis], Dim(1));
+      if (state == DimState::Rigid ||
+          (state == DimState::Constant && !shape[axis].is_constant(1))) {
+        call.fail(DiagnosticKind::ShapeMismatch,
+                  "cannot drop axis " + std::to_string(given) + " of `" + to_string(shape) +
+                      "`: its extent is " + shape[axis].to_string() + ", not 1");
+      }
+      dropped[axis] = true;
+    }
+  }
+  std::vector<Dim> dims;
+  for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+    if (!dropped[axis]) dims.push_back(shape[axis]);
+  }
+  call.solver.unify(known, Shape(std::move(dims)));
+  return RuleOutcome::Solved;
+}
+
+void add_squeeze() {
+  OpDef def =
+      reshaping("squeeze", 3, "The tensor without axes of extent 1; without `axis`, without any.",
+                "squeeze([[1.0, 2.0]], axis=0)\n// expect: [1.0, 2.0]");
+  def.attrs = {
+      nullable_attr("axis", AttrKind::IntOrIntList, "the axes to drop; None: all of extent 1")};
+  def.type_rule = squeeze_rule;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+RuleOutcome expand_dims_rule(TypeCall& call) {
+  const Type data = call.tensor(0);
+  const auto& tensor = static_cast<const TensorType&>(*data);
+  const Shape known = result_shape(call, tensor.dtype);
+  const std::int64_t count = call.attrs->get_int("num_newaxis");
+  if (count < 0) call.fail(DiagnosticKind::BadAttribute, "`num_newaxis` must not be negative");
+  if (!tensor.shape.has_rank()) return RuleOutcome::Stuck;
+  const auto rank = static_cast<std::int64_t>(tensor.shape.rank());
+  const std::int64_t axis = call.attrs->get_int("axis");
+  if (axis < -rank - 1 || axis > rank) {
+    call.fail(DiagnosticKind::AxisOutOfRange, "axis " + std::to_string(axis) +
+                                                  " is out of range for a new axis of shape `" +
+                                                  to_string(tensor.shape) + "`");
+  }
+  std::vector<Dim> dims = tensor.shape.dims();
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis < 0 ? axis + rank + 1 : axis),
+              static_cast<std::size_t>(count), Dim(1));
+  call.solver.unify(known, Shape(std::move(dims)));
+  return RuleOutcome::Solved;
+}
+
+void add_expand_dims() {
+  OpDef def =
+      reshaping("expand_dims", 1, "The tensor with new axes of extent 1 put in before `axis`.",
+                "expand_dims([1.0, 2.0], axis=1)\n// expect: [[1.0], [2.0]]");
+  def.attrs = {required_attr("axis", AttrKind::Int, "where; -1 is behind the last axis"),
+               optional_attr("num_newaxis", AttrKind::Int, 1, "how many")};
+  def.type_rule = expand_dims_rule;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+// --- broadcast_to, collapse_sum_like ---
+
+Expr stretch(const DefinitionCall& call) {
+  return build::comprehension(lang::as<TensorType>(call.result)->shape.dims(),
+                              [&](const Indices& i) { return read_broadcast(call.args[0], i); });
+}
+
+void add_broadcast_to() {
+  OpDef def;
+  def.name = "broadcast_to";
+  def.level = 4;
+  def.doc = "The tensor repeated along new axes, and along axes of extent 1, to the given shape.";
+  def.example = "broadcast_to([1.0, 2.0], shape=[2, 2])\n// expect: [[1.0, 2.0], [1.0, 2.0]]";
+  def.inputs = {{"data", "the tensor"}};
+  def.attrs = {required_attr("shape", AttrKind::IntOrIntList, "the shape of the result"),
+               nullable_attr("dtype", AttrKind::DType, "not used: the dtype stays")};
+  def.type_rule = [](TypeCall& call) {
+    const Type data = call.tensor(0);
+    const auto& tensor = static_cast<const TensorType&>(*data);
+    const Shape target(to_dims(call.attrs->get_ints("shape")));
+    call.returns(lang::tensor_type(target, tensor.dtype));
+    return check_stretches(call, tensor.shape, target);
+  };
+  def.definition = stretch;
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {sum_to(call.dout, call.args[0])};
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+void add_broadcast_to_like() {
+  OpDef def;
+  def.name = "broadcast_to_like";
+  def.level = 10;
+  def.doc = "The first input repeated along axes to the shape of the second.";
+  def.example = "broadcast_to_like(1.0, [0.0, 0.0])\n// expect: [1.0, 1.0]";
+  def.inputs = {{"data", "the tensor"}, {"broadcast_type", "a tensor of the wanted shape"}};
+  def.type_rule = [](TypeCall& call) {
+    const Type data = call.tensor(0);
+    const Type like = call.tensor(1);
+    const auto& tensor = static_cast<const TensorType&>(*data);
+    const Shape& target = static_cast<const TensorType&>(*like).shape;
+    call.returns(lang::tensor_type(target, tensor.dtype));
+    return check_stretches(call, tensor.shape, target);
+  };
+  def.definition = stretch;
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {sum_to(call.dout, call.args[0]), nullptr};
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+Expr collapse(const DefinitionCall& call) {
+  const Expr& data = call.args[0];
+  const std::vector<Dim>& from = dims_of(data);
+  const std::vector<Dim>& to = lang::as<TensorType>(call.result)->shape.dims();
+  const std::size_t missing = from.size() - to.size();
+  std::vector<bool> reduced(from.size());
+  for (std::size_t axis = 0; axis < from.size(); ++axis) {
+    reduced[axis] =
+        axis < missing || (to[axis - missing].is_constant(1) && !from[axis].is_constant(1));
+  }
+  const Expr sum = reduce_axes(ReduceOp::Sum, data, reduced, true);
+  if (missing == 0) return sum;
+  return build::let("total", sum, [&](const Expr& total) {
+    return build::comprehension(to, [&](const Indices& out) {
+      Indices indices(missing, build::index_constant(0));
+      indices.insert(indices.end(), out.begin(), out.end());
+      return build::at(total, indices);
+    });
+  });
+}
+
+void add_collapse_sum_like() {
+  OpDef def;
+  def.name = "collapse_sum_like";
+  def.level = 10;
+  def.doc =
+      "The first input summed over the axes that broadcasting the second to its shape would "
+      "stretch.\n"
+      "It undoes broadcasting in derivatives.";
+  def.example = "collapse_sum_like([[1.0, 2.0], [3.0, 4.0]], [0.0, 0.0])\n// expect: [4.0, 6.0]";
+  def.inputs = {{"data", "the values"}, {"collapse_type", "a tensor of the wanted shape"}};
+  def.type_rule = [](TypeCall& call) {
+    const Type data = call.tensor(0);
+    const Type like = call.tensor(1);
+    const auto& tensor = static_cast<const TensorType&>(*data);
+    const Shape& target = static_cast<const TensorType&>(*like).shape;
+    call.solver.require(tensor.dtype, PrimOperands::kNumeric);
+    call.returns(lang::tensor_type(target, tensor.dtype));
+    return check_stretches(call, target, tensor.shape);
+  };
+  def.definition = collapse;
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {op("broadcast_to_like", {call.dout, call.args[0]}), nullptr};
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+}  // namespace
+
+void add_shape_operators() {
+  add_reshape();
+  add_reshape_like();
+  add_batch_flatten();
+  add_transpose();
+  add_squeeze();
+  add_expand_dims();
+  add_broadcast_to();
+  add_broadcast_to_like();
+  add_collapse_sum_like();
+}
+
+}  // namespace relay::stdlib

@@ -1,0 +1,25 @@
+#include "stdlib/register.h"
+
+#include "stdlib/ops/families.h"
+
+namespace relay::stdlib {
+
+void register_operators() {
+  static const bool registered = [] {
+    add_elementwise_operators();
+    add_broadcast_operators();
+    add_comparison_operators();
+    add_reduction_operators();
+    add_shape_operators();
+    add_joining_operators();
+    add_indexing_operators();
+    add_linalg_operators();
+    add_nn_operators();
+    add_create_operators();
+    add_effect_operators();
+    return true;
+  }();
+  (void)registered;
+}
+
+}  // namespace relay::stdlib

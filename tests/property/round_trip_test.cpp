@@ -1,0 +1,84 @@
+// What is printed reads back as the same program, in both notations.
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "lang/alpha_equal.h"
+#include "lang/print.h"
+#include "lang/source.h"
+#include "parser/parse.h"
+#include "repl/session.h"
+#include "tests/support/property.h"
+#include "typecheck/infer.h"
+
+namespace relay::tests {
+namespace {
+
+using lang::DType;
+using lang::Expr;
+
+constexpr std::size_t kPrograms = 300;
+constexpr DType kDTypes[] = {DType::Float32, DType::Float64, DType::Int32};
+
+ProgramOptions options_for(std::uint64_t seed) { return {kDTypes[seed % 3], false, 4, false}; }
+
+// The definition that a text consists of; null if it does not parse, which is a failed check.
+Expr parse_definition(lang::SourceStore& sources, const lang::Module& module, const std::string& text,
+                      parser::Notation notation) {
+  const auto parsed = parser::parse(*sources.add("<printed>", text), module, notation);
+  if (!parsed) {
+    INFO(text);
+    CHECK(rendered(parsed.errors()) == "");
+    return nullptr;
+  }
+  REQUIRE(parsed->items.size() == 1);
+  return parsed->items[0].expr;
+}
+
+TEST_CASE("light notation reads back") {
+  repl::SessionOptions options;
+  repl::Session session(options);
+  lang::SourceStore sources;
+  for (const std::uint64_t seed : seeds(kPrograms)) {
+    const RandomProgram program = random_program(seed, options_for(seed));
+    INFO(replay(program, "light notation reads back"));
+    const auto errors = session.run("<program>", program.text, nullptr);
+    CHECK(rendered(errors) == "");
+    if (!errors.empty()) continue;
+    const Expr function = session.module().find("f")->function;
+    const std::string printed = lang::print_light_definition("f", function);
+    const Expr again = parse_definition(sources, session.module(), printed, parser::Notation::Light);
+    if (!again) continue;
+    CHECK(lang::print_light_definition("f", again) == printed);
+    CHECK(lang::alpha_equal(function, again));
+  }
+}
+
+TEST_CASE("typed strict text reads back") {
+  repl::SessionOptions options;
+  repl::Session session(options);
+  lang::SourceStore sources;
+  for (const std::uint64_t seed : seeds(kPrograms)) {
+    const RandomProgram program = random_program(seed, options_for(seed));
+    INFO(replay(program, "typed strict text reads back"));
+    const auto errors = session.run("<program>", program.text, nullptr);
+    CHECK(rendered(errors) == "");
+    if (!errors.empty()) continue;
+    typecheck::Checker checker(session.module());
+    const auto scheme = checker.scheme("f");
+    REQUIRE(scheme);
+    const auto typed = checker.specialise("f", scheme->type);
+    if (!typed) {
+      CHECK(rendered(typed.errors()) == "");
+      continue;
+    }
+    const std::string printed = lang::print_definition("f", *typed, {.header = true});
+    const Expr again = parse_definition(sources, session.module(), printed, parser::Notation::Strict);
+    if (!again) continue;
+    CHECK(lang::print_definition("f", again, {.header = true}) == printed);
+    CHECK(lang::alpha_equal(*typed, again));
+  }
+}
+
+}  // namespace
+}  // namespace relay::tests

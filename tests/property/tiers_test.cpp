@@ -1,0 +1,64 @@
+// Both tiers give the same bits, or the same error, on generated programs of several dtypes.
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+
+#include "repl/session.h"
+#include "tests/support/property.h"
+
+namespace relay::tests {
+namespace {
+
+using lang::DType;
+
+constexpr std::size_t kPrograms = 100;  // of each dtype
+
+struct Outcome {
+  std::optional<lang::Value> value;
+  std::string errors;
+};
+
+Outcome run(repl::Session& session, const RandomProgram& program) {
+  const auto errors = session.run("<program>", program.text, nullptr);
+  if (!errors.empty()) return {std::nullopt, rendered(errors)};
+  auto value = session.evaluate(program.call);
+  if (!value) return {std::nullopt, rendered(value.errors())};
+  return {*value, ""};
+}
+
+void check_tiers(DType dtype, const char* test) {
+  repl::SessionOptions options;
+  options.verify = true;
+  options.jit = interp::JitMode::Off;
+  repl::Session lanes(options);
+  options.jit = interp::JitMode::Always;
+  repl::Session native(options);
+  for (const std::uint64_t seed : seeds(kPrograms)) {
+    const RandomProgram program = random_program(seed, {dtype, false, 4, false});
+    INFO(replay(program, test));
+    const Outcome a = run(lanes, program);
+    const Outcome b = run(native, program);
+    CHECK(a.errors == "");  // well typed, and nothing in it can fail
+    CHECK(a.errors == b.errors);
+    if (!a.value || !b.value) continue;
+    INFO("lanes  " << lang::to_string(*a.value) << "\nnative " << lang::to_string(*b.value));
+    CHECK(lang::bit_equal(*a.value, *b.value));
+  }
+}
+
+TEST_CASE("both tiers give the same float32 bits") {
+  check_tiers(DType::Float32, "both tiers give the same float32 bits");
+}
+TEST_CASE("both tiers give the same float64 bits") {
+  check_tiers(DType::Float64, "both tiers give the same float64 bits");
+}
+TEST_CASE("both tiers give the same float16 bits") {
+  check_tiers(DType::Float16, "both tiers give the same float16 bits");
+}
+TEST_CASE("both tiers give the same int32 bits") {
+  check_tiers(DType::Int32, "both tiers give the same int32 bits");
+}
+
+}  // namespace
+}  // namespace relay::tests

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "lang/diagnostic.h"
+#include "tests/support/random_program.h"
+
+// How the property tests draw their cases and say which one failed.
+namespace relay::tests {
+
+// The seeds to try: `count` of them from 1, or the one that RELAY_SEED names.
+inline std::vector<std::uint64_t> seeds(std::size_t count) {
+  if (const char* one = std::getenv("RELAY_SEED")) return {std::strtoull(one, nullptr, 10)};
+  std::vector<std::uint64_t> all;
+  for (std::size_t i = 1; i <= count; ++i) all.push_back(i);
+  return all;
+}
+
+// What a failure shows: the program and how to run it again.
+inline std::string replay(const RandomProgram& program, const std::string& test) {
+  return "seed " + std::to_string(program.seed) + "\n" + program.text + program.call +
+         "\nreplay: RELAY_SEED=" + std::to_string(program.seed) + " property_tests \"" + test + "\"";
+}
+
+inline std::string rendered(const std::vector<lang::Diagnostic>& errors) {
+  std::string text;
+  for (const auto& error : errors) text += lang::render(error);
+  return text;
+}
+
+}  // namespace relay::tests

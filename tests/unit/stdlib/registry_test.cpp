@@ -1,0 +1,67 @@
+#include <chrono>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "lang/op.h"
+#include "stdlib/prelude.h"
+#include "stdlib/register.h"
+
+namespace {
+
+using relay::lang::Effect;
+using relay::lang::OpDef;
+using relay::lang::OpRegistry;
+
+const std::vector<const OpDef*>& operators() {
+  relay::stdlib::register_operators();
+  return OpRegistry::instance().all();
+}
+
+}  // namespace
+
+TEST_CASE("every operator is complete", "[stdlib]") {
+  REQUIRE(operators().size() > 100);
+  for (const OpDef* op : operators()) {
+    CAPTURE(op->name);
+    CHECK_FALSE(op->doc.empty());
+    CHECK(op->doc.back() != '\n');
+    CHECK(op->example.find("// expect:") != std::string::npos);
+    CHECK(static_cast<bool>(op->type_rule));
+    CHECK(static_cast<bool>(op->definition) == (op->effect == Effect::None));
+    // A derivative is given, or there is none to give; nothing is left to be derived.
+    CHECK(static_cast<bool>(op->gradient) == op->differentiable);
+    CHECK(op->level >= 0);
+    CHECK(op->level <= 11);
+    for (const auto& input : op->inputs) CHECK_FALSE(input.doc.empty());
+    std::set<std::string> names;
+    for (const auto& attr : op->attrs) {
+      CAPTURE(attr.name);
+      CHECK_FALSE(attr.doc.empty());
+      CHECK(names.insert(attr.name).second);
+      if (attr.default_value && attr.default_value->is_null()) CHECK(attr.nullable);
+    }
+  }
+}
+
+TEST_CASE("registering again does nothing", "[stdlib]") {
+  const std::size_t count = operators().size();
+  relay::stdlib::register_operators();
+  CHECK(operators().size() == count);
+}
+
+TEST_CASE("infix operators of the notation are there", "[stdlib]") {
+  operators();
+  for (const char* name :
+       {"add", "subtract", "multiply", "divide", "negative", "equal", "not_equal", "less",
+        "less_equal", "greater", "greater_equal", "take", "strided_slice"}) {
+    CHECK(OpRegistry::instance().find(name) != nullptr);
+  }
+}
+
+TEST_CASE("the prelude is embedded", "[stdlib]") {
+  const auto files = relay::stdlib::embedded_files();
+  REQUIRE_FALSE(files.empty());
+  CHECK(files.front().name == "prelude.relay");
+  CHECK(files.front().text.find("def foldl(") != std::string_view::npos);
+}

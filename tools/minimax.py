@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Prints the polynomial coefficients of loops/math.h (needs mpmath).
+
+Each fit below is the minimax polynomial of its function: Remez exchange on a grid of Chebyshev
+points, in 70 digits. Coefficients become float32 or float64 one by one from the highest power down,
+and those below are fitted again each time, so that they make up for the rounding. (Not from the
+lowest up: x, x^2, ... alone is no Haar system on an interval around 0, and Remez needs one.)
+The error printed is that of the rounded polynomial in exact arithmetic, under the fit's weight.
+"""
+import struct
+
+from mpmath import atan, cos, cospi, erf, erfc, exp, expm1, log, log1p, mp, mpf, lu_solve, matrix
+from mpmath import pi, sin, sinh, sqrt
+
+mp.dps = 70
+
+
+def to_float32(x):
+    return mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
+
+
+def to_float64(x):
+    return mpf(float(x))
+
+
+def evaluate(coefficients, x):
+    result = mpf(0)
+    for c in reversed(coefficients):
+        result = result * x + c
+    return result
+
+
+def remez(points, targets, weights, count):
+    """Coefficients of 1, x, .., x^(count-1) that minimise max |weight * (p - target)|."""
+    n = len(points)
+    reference = [round(i * (n - 1) / count) for i in range(count + 1)]
+    for _ in range(60):
+        system, rhs = matrix(count + 1, count + 1), matrix(count + 1, 1)
+        for row, i in enumerate(reference):
+            for k in range(count):
+                system[row, k] = points[i] ** k
+            system[row, count] = (-1) ** row / weights[i]
+            rhs[row] = targets[i]
+        solution = lu_solve(system, rhs)
+        coefficients, level = [solution[k] for k in range(count)], abs(solution[count])
+        error = [weights[i] * (evaluate(coefficients, x) - targets[i])
+                 for i, x in enumerate(points)]
+        # The new reference: the extreme of each run of errors of one sign, the largest runs kept.
+        runs = []
+        for i in range(n):
+            if runs and (error[i] > 0) == (error[runs[-1]] > 0):
+                if abs(error[i]) > abs(error[runs[-1]]):
+                    runs[-1] = i
+            else:
+                runs.append(i)
+        while len(runs) > count + 1:
+            runs.pop(0 if abs(error[runs[0]]) < abs(error[runs[-1]]) else -1)
+        worst = max(abs(e) for e in error)
+        if len(runs) < count + 1 or worst - level < worst * mpf("1e-3"):
+            break
+        reference = runs
+    return coefficients
+
+
+def fit(name, function, weight, low, high, degree, rounding):
+    low, high = mpf(low), mpf(high)
+    n = 60 * (degree + 2)
+    # Chebyshev points, off centre so that none is the removable singularity at 0.
+    points = [(low + high) / 2 - (high - low) / 2 * cospi((mpf(i) + mpf("0.37")) / n)
+              for i in range(n)]
+    exact = [function(x) for x in points]
+    weights = [abs(weight(x)) for x in points]
+    done = []
+    for power in range(degree, -1, -1):
+        rest = [exact[i] - x ** (power + 1) * evaluate(done, x) for i, x in enumerate(points)]
+        done.insert(0, rounding(remez(points, rest, weights, power + 1)[power]))
+    error = max(weights[i] * abs(evaluate(done, x) - exact[i]) for i, x in enumerate(points))
+    print(f"{name}: error 2^{float(log(error, 2)):.1f}")
+    digits, suffix = (9, "f") if rounding is to_float32 else (17, "")
+    print("  {" + ", ".join(f"{float(c):.{digits}g}{suffix}" for c in done) + "}")
+
+
+def split(name, value, ends):
+    """`value` as a sum: the i-th part holds its bits down to 2^-ends[i], the last the rest."""
+    parts = []
+    for end in ends:
+        parts.append(mp.floor(value * mpf(2) ** end) / mpf(2) ** end)
+        value -= parts[-1]
+    print(f"{name}: " + ", ".join(float(p).hex() for p in parts + [value]))
+
+
+ln2 = log(mpf(2))
+root_half = sqrt(mpf(1) / 2)
+half = ln2 / 2 + mpf("1e-4")
+
+split("ln 2, float32", ln2, (15,))
+split("2/pi, float64", 2 / pi, (27, 54, 81, 108, 135))
+
+# e^r = 1 + r + r^2 p(r); the error is relative to expm1.
+fit("exp_tail", lambda r: (expm1(r) - r) / r**2, lambda r: r**2 / expm1(r),
+    -half, half, 4, to_float32)
+
+# (e^2r - 1) / 2 = r + r^2 p(r)
+fit("half_expm1_tail", lambda r: (expm1(2 * r) / 2 - r) / r**2, lambda r: 2 * r**2 / expm1(2 * r),
+    -half / 2, half / 2, 4, to_float32)
+
+# log(1 + f) = f - f^2/2 + f^3 p(f)
+fit("log_tail", lambda f: (log1p(f) - f + f**2 / 2) / f**3, lambda f: f**3 / log1p(f),
+    root_half - 1, 2 * root_half - 1, 8, to_float32)
+
+# erf(x) = x + x p(x^2) for |x| < 1, and 1 - 2^q(x) up to 4, with 2^f = 1 + f p(f).
+fit("erf_low", lambda z: erf(sqrt(z)) / sqrt(z) - 1, lambda z: sqrt(z) / erf(sqrt(z)),
+    0, 1, 6, to_float32)
+fit("erf_high", lambda a: log(erfc(a), 2), lambda a: erfc(a) * ln2, 1, 4, 6, to_float32)
+fit("exp2_low", lambda f: expm1(f * ln2) / f, lambda f: f * exp(-f * ln2),
+    "-0.5001", "0.5001", 4, to_float32)
+
+# log((1 + s) / (1 - s)) = 2s + 2s^3 p(s^2)
+s_max = (1 - root_half) / (1 + root_half)
+fit("dlog_tail", lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) / (2 * sqrt(z)) - 1) / z,
+    lambda z: z, 0, s_max**2, 5, to_float64)
+# 2^f = 1 + f p(f)
+fit("dexp2", lambda f: expm1(f * ln2) / f, lambda f: f * exp(-f * ln2),
+    "-0.5001", "0.5001", 7, to_float64)
+
+# In quarter turns f: sin = f p(f^2), cos = 1 + f^2 q(f^2).
+quarter = mpf("0.2501")
+fit("dsin", lambda z: sin(sqrt(z) * pi / 2) / sqrt(z), lambda z: sqrt(z) / sin(sqrt(z) * pi / 2),
+    0, quarter, 4, to_float64)
+fit("dcos", lambda z: (cos(sqrt(z) * pi / 2) - 1) / z, lambda z: z / cos(sqrt(z) * pi / 2),
+    0, quarter, 3, to_float64)
+
+# atan(x) = x + x^3 p(x^2), sinh(x) = x + x^3 p(x^2)
+fit("datan", lambda z: (atan(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / atan(sqrt(z)),
+    0, (sqrt(mpf(2)) - 1) ** 2, 5, to_float64)
+fit("dsinh", lambda z: (sinh(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / sinh(sqrt(z)),
+    0, 1, 3, to_float64)

@@ -1,0 +1,211 @@
+#include "typecheck/checker.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "typecheck/components.h"
+#include "typecheck/rebuild.h"
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+namespace {
+
+[[noreturn]] void unknown_global(const Module& module, const std::string& name, Span span) {
+  std::vector<std::string> names;
+  for (const Definition* definition : module.definitions()) names.push_back(definition->name);
+  Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("no global is called `{}`", name), span);
+  std::vector<std::string> close = closest_names(name, names);
+  if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
+  throw Failure(std::move(diagnostic));
+}
+
+// Atoms may be asked for as they are; a leftover shape or dtype in them does no harm.
+bool is_bare_instance(const Expr& expr) {
+  return expr->kind == ExprKind::GlobalVar || expr->kind == ExprKind::Operator ||
+         expr->kind == ExprKind::ConstructorRef;
+}
+
+}  // namespace
+
+const Entry* Checker::Impl::known(const std::string& name) const {
+  auto found = entries.find(name);
+  const Definition* definition = module.find(name);
+  if (found == entries.end() || !definition || found->second.function != definition->function) return nullptr;
+  return &found->second;
+}
+
+GlobalUse Checker::Impl::find(const GlobalVar& use) const {
+  auto member = current.find(use.name);
+  if (member != current.end()) return {member->second};
+  const Definition* definition = module.find(use.name);
+  if (!definition) unknown_global(module, use.name, use.span);
+  if (!definition->function) {
+    if (!definition->value_type) {
+      fail(DiagnosticKind::UnknownName, fmt::format("`{}` has no value yet", use.name), use.span);
+    }
+    return {definition->value_type};
+  }
+  if (const Entry* entry = known(use.name)) {
+    if (!entry->errors.empty()) throw Failure(entry->errors);
+    return {nullptr, &entry->scheme};
+  }
+  const auto* function = as<Function>(definition->function);
+  RELAY_CHECK(function && is_fully_annotated(*function), "a global without a scheme: " + use.name);
+  auto& [about, scheme] = stated[use.name];
+  if (about != definition->function) {
+    about = definition->function;
+    scheme = stated_scheme(*function);
+  }
+  return {nullptr, &scheme};
+}
+
+void Checker::Impl::infer_component(const std::vector<std::string>& names) {
+  std::vector<Entry> made;
+  std::vector<Diagnostic> errors;
+  for (const std::string& name : names) {
+    const Definition& definition = *module.find(name);
+    Entry entry{definition.function, {}, {}};
+    entry.is_stated = is_fully_annotated(cast<Function>(definition.function));
+    entry.mentions = globals_of(definition.function);
+    made.push_back(std::move(entry));
+  }
+  current.clear();
+  try {
+    Inference inference(*this);
+    std::vector<Type> types;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      types.push_back(inference.declare(cast<Function>(made[i].function)));
+      if (!made[i].is_stated) current[names[i]] = types.back();
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) inference.infer_function(made[i].function, types[i]);
+    inference.finish_generic(types);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (made[i].is_stated) {
+        made[i].scheme = stated_scheme(cast<Function>(made[i].function));
+        continue;
+      }
+      Generalised general = generalise(inference, types, i);
+      made[i].scheme = std::move(general.scheme);
+      made[i].member_names = names;
+      made[i].member_types = std::move(general.members);
+    }
+    keep_warnings(inference);
+  } catch (Failure& failure) {
+    errors = std::move(failure.diagnostics);
+  }
+  current.clear();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    made[i].errors = errors;
+    entries[names[i]] = std::move(made[i]);
+  }
+}
+
+const Entry& Checker::Impl::entry(const std::string& name) {
+  const Entry* found = known(name);
+  if (!found) {
+    const Definition* definition = module.find(name);
+    if (!definition) unknown_global(module, name, {});
+    RELAY_CHECK(as<Function>(definition->function), "a top-level binding has no scheme: " + name);
+    auto next = [this](const std::string& from) {
+      std::vector<std::string> open;
+      for (std::string& to : globals_of(module.find(from)->function)) {
+        const Definition* target = module.find(to);
+        const auto* function = target ? as<Function>(target->function) : nullptr;
+        // What the annotations say is known without a look at the body.
+        if (function && !known(to) && !is_fully_annotated(*function)) open.push_back(std::move(to));
+      }
+      return open;
+    };
+    for (const std::vector<std::string>& component : components(name, next)) infer_component(component);
+    found = known(name);
+  }
+  if (!found->errors.empty()) throw Failure(found->errors);
+  return *found;
+}
+
+void Checker::Impl::ensure_globals(const Expr& expr) {
+  for (const std::string& name : globals_of(expr)) {
+    const Definition* definition = module.find(name);
+    if (definition && definition->function) entry(name);
+  }
+}
+
+void Checker::Impl::forget(const std::string& name) {
+  std::unordered_set<std::string> stale = {name};
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [other, entry] : entries) {
+      if (stale.count(other)) continue;
+      bool depends = std::any_of(entry.mentions.begin(), entry.mentions.end(),
+                                 [&](const std::string& mention) { return stale.count(mention) != 0; });
+      if (!depends) continue;
+      stale.insert(other);
+      changed = true;
+    }
+  }
+  for (const std::string& other : stale) {
+    entries.erase(other);
+    stated.erase(other);
+  }
+}
+
+void Checker::Impl::keep_warnings(Inference& inference) {
+  std::vector<Diagnostic>& found = inference.warnings();
+  warnings.insert(warnings.end(), found.begin(), found.end());
+}
+
+// --- The public face ---
+
+Checker::Checker(const Module& module) : impl_(std::make_unique<Impl>(module)) {}
+Checker::~Checker() = default;
+
+Result<Scheme> Checker::scheme(const std::string& name) {
+  return capture([&]() -> Scheme {
+    const Definition* definition = impl_->module.find(name);
+    if (definition && !definition->function && definition->value_type) return Scheme{{}, {}, {}, definition->value_type};
+    return impl_->entry(name).scheme;
+  });
+}
+
+Result<Expr> Checker::check(const Expr& expr, const Type& expected) {
+  return capture([&]() {
+    impl_->ensure_globals(expr);
+    Inference inference(*impl_);
+    Type type = inference.infer(expr);
+    if (expected) {
+      Mismatch mismatch{type, inference.open(expected, expr->span), tail_of(expr)->span};
+      inference.expect(mismatch);
+    }
+    inference.finish_ground(type, is_bare_instance(expr));
+    impl_->keep_warnings(inference);
+    return rebuild(expr, inference);
+  });
+}
+
+Result<Scheme> Checker::type_of(const Expr& expr) {
+  return capture([&]() {
+    impl_->ensure_globals(expr);
+    Inference inference(*impl_);
+    Type type = inference.infer(expr);
+    inference.finish_generic({type});
+    return generalise(inference, {type}, 0).scheme;
+  });
+}
+
+Result<Expr> Checker::specialise(const std::string& name, const Type& type) {
+  return capture([&]() { return impl_->specialise(name, type); });
+}
+
+Result<std::string> Checker::specialisation_key(const std::string& name, const Type& type) {
+  return capture([&]() { return impl_->specialisation_key(name, type); });
+}
+
+void Checker::forget(const std::string& name) { impl_->forget(name); }
+
+std::vector<Diagnostic> Checker::take_warnings() { return std::exchange(impl_->warnings, {}); }
+
+}  // namespace relay::typecheck

@@ -1,0 +1,231 @@
+// The end of a run of inference: defaults, and what could not be told.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "typecheck/core_rules.h"
+#include "typecheck/inference.h"
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>& roots) {
+  std::unordered_set<const TypeVar*> seen;
+  for (const Type& root : roots) {
+    for (const TypeVarRef& var : solver_.unknowns_of(root)) seen.insert(var.get());
+  }
+  struct Open {
+    std::vector<TypeVarRef> unknowns;
+    bool is_reached = false;
+  };
+  std::vector<Open> open;
+  for (const Relation* relation : relations_.open()) open.push_back({relations_.unknowns_of(*relation)});
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Open& relation : open) {
+      if (relation.is_reached) continue;
+      relation.is_reached = std::any_of(relation.unknowns.begin(), relation.unknowns.end(),
+                                        [&](const TypeVarRef& var) { return seen.count(var.get()) != 0; });
+      if (!relation.is_reached) continue;
+      for (const TypeVarRef& var : relation.unknowns) seen.insert(var.get());
+      changed = true;
+    }
+  }
+  return seen;
+}
+
+// An index relation that waits for the rank of its tensor: as many indices as axes is what is meant wherever
+// the element is used as a tensor. (`all`: everywhere.) One that only hands its element on stays open.
+bool Inference::settle_index_relations(bool all) {
+  bool settled = false;
+  for (const Relation* relation : relations_.open()) {
+    if (relation->op != &index_rule() || relation->is_solved) continue;
+    Type element = solver_.resolve(relation->result);
+    if (!all && !as<TensorType>(element)) continue;
+    expect({element, tensor_type(Shape(), solver_.fresh_dtype()), relation->span, "this element"});
+    settled = true;
+  }
+  return settled;
+}
+
+// A linear equation that no unknown of coefficient 1 solves.
+void Inference::check_equations() {
+  for (const auto& [a, b] : solver_.open_equations()) {
+    fail(DiagnosticKind::Unsupported, fmt::format("not supported: the dimension equation `{}` = `{}`",
+                                                  solver_.show(a), solver_.show(b)));
+  }
+}
+
+namespace {
+
+Diagnostic ambiguous_relation(const Relation& relation, Solver& solver) {
+  std::string form = relation.op == &projection_rule()  ? "what this is a field of"
+                     : relation.op == &index_rule()      ? "the rank of what is indexed"
+                     : is_core_rule(*relation.op)        ? "the type of this"
+                                                         : fmt::format("the types in this use of `{}`", relation.op->name);
+  Diagnostic diagnostic(DiagnosticKind::AmbiguousType, fmt::format("cannot tell {}", form), relation.span);
+  for (std::size_t i = 0; i < relation.arg_spans.size() && i < relation.args.size(); ++i) {
+    if (relation.arg_spans[i]) {
+      diagnostic.label(relation.arg_spans[i], fmt::format("`{}`", solver.show(relation.args[i])));
+    }
+  }
+  if (!relation.needed_by.empty()) diagnostic.note(fmt::format("note: needed by `{}`", relation.needed_by));
+  diagnostic.note("help: a type annotation settles it");
+  return diagnostic;
+}
+
+}  // namespace
+
+namespace {
+
+// The types that a caller supplies: parameters, also of functions that are returned.
+void add_inputs(const Type& type, std::vector<Type>& inputs) {
+  if (const auto* function = as<FunctionType>(type)) {
+    inputs.insert(inputs.end(), function->params.begin(), function->params.end());
+    add_inputs(function->result, inputs);
+  } else if (const auto* tuple = as<TupleType>(type)) {
+    for (const Type& field : tuple->fields) add_inputs(field, inputs);
+  }
+}
+
+}  // namespace
+
+void Inference::finish_generic(const std::vector<Type>& roots) {
+  relations_.drain();
+  while (settle_index_relations(false)) relations_.drain();
+  // A literal stays open only where a caller can tell its dtype: `0` alone as a result is an int32.
+  auto supplied = [&]() {
+    std::vector<Type> inputs;
+    for (const Type& root : roots) add_inputs(solver_.resolve(root), inputs);
+    return reachable(inputs);
+  };
+  while (settle_literals_outside(supplied())) {
+    relations_.drain();
+    while (settle_index_relations(false)) relations_.drain();
+  }
+  std::unordered_set<const TypeVar*> generic = reachable(roots);
+  check_equations();
+  for (const Relation* relation : relations_.open()) {
+    std::vector<TypeVarRef> unknowns = relations_.unknowns_of(*relation);
+    bool is_generic = std::any_of(unknowns.begin(), unknowns.end(),
+                                  [&](const TypeVarRef& var) { return generic.count(var.get()) != 0; });
+    if (!is_generic && !unknowns.empty()) throw Failure(ambiguous_relation(*relation, solver_));
+  }
+  check_literals();
+  check_literal_indices();
+}
+
+namespace {
+
+// A tensor, or a tuple with one, of which the shape or the dtype is open.
+bool is_open_tensor(const Type& type, Solver& solver) {
+  if (const auto* tensor = as<TensorType>(type)) {
+    return (!tensor->shape.has_rank() && solver.find(*tensor->shape.var())) ||
+           (!tensor->dtype.is_known() && solver.find(*tensor->dtype.var()));
+  }
+  if (const auto* tuple = as<TupleType>(type)) {
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(),
+                       [&](const Type& field) { return is_open_tensor(field, solver); });
+  }
+  return false;
+}
+
+bool has_open_tensor(const Type& type, Solver& solver) {
+  if (const auto* function = as<FunctionType>(type)) {
+    return has_open_tensor(function->result, solver) ||
+           std::any_of(function->params.begin(), function->params.end(),
+                       [&](const Type& param) { return has_open_tensor(param, solver); });
+  }
+  return is_open_tensor(type, solver);
+}
+
+Diagnostic ambiguous_variable(const Variable& variable, const std::string& type) {
+  Diagnostic diagnostic(DiagnosticKind::AmbiguousType, fmt::format("cannot tell the type of `{}`", variable.name),
+                        variable.span);
+  diagnostic.label(variable.span, fmt::format("`{}`", type));
+  diagnostic.note(fmt::format("help: annotate it, as in `{}: Tensor[(3), float32]`", variable.name));
+  return diagnostic;
+}
+
+}  // namespace
+
+void Inference::check_ambiguous(const Type& result, bool result_may_default) {
+  std::vector<const Relation*> open = relations_.open();
+  std::unordered_set<const TypeVar*> waited_for;
+  for (const Relation* relation : open) {
+    for (const TypeVarRef& var : relations_.unknowns_of(*relation)) waited_for.insert(var.get());
+  }
+  for (const VariableRef& param : params_) {
+    Type type = solver_.resolve(variables_.at(param.get()).type);
+    const auto* var = as<VarType>(type);
+    if ((var && waited_for.count(var->var.get())) || is_open_tensor(type, solver_)) {
+      throw Failure(ambiguous_variable(*param, solver_.show(type)));
+    }
+  }
+  if (!open.empty()) throw Failure(ambiguous_relation(*open.front(), solver_));
+  for (const auto& [expr, type] : nodes_) {
+    if (!is_open_tensor(solver_.resolve(type), solver_)) continue;
+    Diagnostic diagnostic(DiagnosticKind::AmbiguousType, "cannot tell the type of this", expr->span);
+    diagnostic.label(expr->span, fmt::format("`{}`", solver_.show(type)));
+    diagnostic.note("help: a type annotation settles it");
+    throw Failure(std::move(diagnostic));
+  }
+  Type known = solver_.resolve(result);
+  if (!result_may_default && has_open_tensor(known, solver_)) {
+    const Expr& whole = nodes_.back().first;
+    Diagnostic diagnostic(DiagnosticKind::AmbiguousType,
+                          fmt::format("cannot tell the type of this function: `{}`", solver_.show(known)), whole->span);
+    diagnostic.note("help: a `def` may be generic; a value has one type");
+    throw Failure(std::move(diagnostic));
+  }
+}
+
+// What is still open stands for nothing that exists, like the element type of an empty list.
+void Inference::default_leftovers() {
+  auto settle = [this](const Type& type) {
+    for (const TypeVarRef& var : solver_.unknowns_of(type)) {
+      switch (var->kind) {
+        case VarKind::Type: solver_.settle(*var, unit_type()); break;
+        case VarKind::Shape: solver_.settle(*var, Shape()); break;
+        case VarKind::Dim: solver_.settle(*var, Dim::any()); break;
+        case VarKind::DType:
+          solver_.settle(*var, DTypeTerm(Solver::accepts(solver_.at(*var).requirements, DType::Float32)
+                                             ? DType::Float32
+                                         : Solver::accepts(solver_.at(*var).requirements, DType::Int32)
+                                             ? DType::Int32
+                                             : DType::Bool));
+          break;
+      }
+    }
+  };
+  for (const auto& [expr, type] : nodes_) settle(type);
+  for (const auto& [call, info] : calls_) {
+    if (info.callee) settle(info.callee);
+  }
+  for (const auto& [variable, local] : variables_) settle(local.type);
+  for (const auto& [variable, binder] : binders_) {
+    binder.dim.for_each_variable([&](const TypeVarRef& var) {
+      Unknown* unknown = solver_.find(*var);
+      if (unknown && !unknown->is_bound()) solver_.settle(*var, Dim::any());
+    });
+  }
+}
+
+void Inference::finish_ground(const Type& result, bool result_may_default) {
+  relations_.drain();
+  while (settle_index_relations(false)) relations_.drain();
+  while (settle_index_relations(true)) relations_.drain();
+  while (settle_literals_outside({})) {
+    relations_.drain();
+    while (settle_index_relations(true)) relations_.drain();
+  }
+  check_equations();
+  check_ambiguous(result, result_may_default);
+  default_leftovers();
+  check_literals();
+  check_literal_indices();
+}
+
+}  // namespace relay::typecheck

@@ -1,0 +1,140 @@
+#include "typecheck/generalise.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+namespace {
+
+// Gives unknowns rigid names. Rigid variables that are written in the definition are quantified as they are.
+class Quantifier {
+ public:
+  explicit Quantifier(Solver& solver) : solver_(solver) {}
+
+  Type quantify(const Type& type, std::vector<TypeVarRef>* variables) {
+    Type known = solver_.resolve(type);
+    for_each_type_variable(known, [&](const TypeVarRef& var) { add(var, variables); });
+    return substitution_.empty() ? known : substitute(known, substitution_);
+  }
+
+ private:
+  void add(const TypeVarRef& var, std::vector<TypeVarRef>* variables) {
+    TypeVarRef rigid = var;
+    if (solver_.find(*var)) {
+      auto [place, is_new] = names_.try_emplace(var.get());
+      if (is_new) {
+        place->second = TypeVar::rigid(var->kind, "");
+        map(*var, place->second);
+      }
+      rigid = place->second;
+    }
+    if (variables && std::find(variables->begin(), variables->end(), rigid) == variables->end()) {
+      variables->push_back(rigid);
+      sources_.push_back(var);
+    }
+  }
+
+  void map(const TypeVar& var, const TypeVarRef& rigid) {
+    switch (var.kind) {
+      case VarKind::Type: substitution_.types[&var] = var_type(rigid); break;
+      case VarKind::Shape: substitution_.shapes.emplace(&var, Shape(rigid)); break;
+      case VarKind::DType: substitution_.dtypes.emplace(&var, DTypeTerm(rigid)); break;
+      case VarKind::Dim: substitution_.dims.emplace(&var, Dim::variable(rigid)); break;
+    }
+  }
+
+  Solver& solver_;
+  std::unordered_map<const TypeVar*, TypeVarRef> names_;
+  TypeSubstitution substitution_;
+
+ public:
+  std::vector<TypeVarRef> sources_;  // what each of the scheme's variables was
+};
+
+}  // namespace
+
+Generalised generalise(Inference& inference, const std::vector<Type>& types, std::size_t index) {
+  Solver& solver = inference.solver();
+  Relations& relations = inference.relations();
+  Generalised result;
+  Quantifier quantifier(solver);
+  Scheme& scheme = result.scheme;
+  scheme.type = quantifier.quantify(types[index], &scheme.variables);
+  std::unordered_set<const TypeVar*> generic = inference.reachable({types[index]});
+  for (const Relation* relation : relations.open()) {
+    std::vector<TypeVarRef> unknowns = relations.unknowns_of(*relation);
+    if (!std::any_of(unknowns.begin(), unknowns.end(),
+                     [&](const TypeVarRef& var) { return generic.count(var.get()) != 0; })) {
+      continue;
+    }
+    OpenRelation open{relation->op, {}, relation->attrs, nullptr};
+    for (const Type& arg : relation->args) open.args.push_back(quantifier.quantify(arg, &scheme.variables));
+    open.result = quantifier.quantify(relation->result, &scheme.variables);
+    scheme.relations.push_back(std::move(open));
+  }
+  for (std::size_t i = 0; i < scheme.variables.size(); ++i) {
+    const Unknown* unknown = solver.find(*quantifier.sources_[i]);
+    if (!unknown || unknown->var->kind != VarKind::DType) continue;
+    for (PrimOperands operands : {PrimOperands::kNumeric, PrimOperands::kFloat, PrimOperands::kInt,
+                                  PrimOperands::kBool, PrimOperands::kBits}) {
+      if (unknown->requirements & Solver::bit(operands)) {
+        scheme.requirements.push_back({scheme.variables[i], operands});
+      }
+    }
+  }
+  for (const Type& type : types) result.members.push_back(quantifier.quantify(type, nullptr));
+  return result;
+}
+
+namespace {
+
+bool is_complete(const Type& type) {
+  if (!type) return false;
+  switch (type->kind) {
+    case TypeKind::Tensor:
+    case TypeKind::Var: return true;
+    case TypeKind::Tuple: {
+      const auto& fields = as<TupleType>(type)->fields;
+      return std::all_of(fields.begin(), fields.end(), is_complete);
+    }
+    case TypeKind::Function: {
+      const auto& function = *as<FunctionType>(type);
+      return is_complete(function.result) &&
+             std::all_of(function.params.begin(), function.params.end(), is_complete);
+    }
+    case TypeKind::Adt: {
+      const auto& args = as<AdtType>(type)->args;
+      return std::all_of(args.begin(), args.end(), is_complete);
+    }
+    case TypeKind::Reference: return is_complete(as<ReferenceType>(type)->content);
+    case TypeKind::Incomplete: return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_fully_annotated(const Function& function) {
+  return is_complete(function.result) &&
+         std::all_of(function.params.begin(), function.params.end(),
+                     [](const VariableRef& param) { return is_complete(param->type); });
+}
+
+Scheme stated_scheme(const Function& function) {
+  std::vector<Type> params;
+  for (const VariableRef& param : function.params) params.push_back(param->type);
+  Scheme scheme;
+  scheme.type = function_type(std::move(params), function.result);
+  scheme.variables = function.type_params;
+  for (const TypeVarRef& var : variables_of(scheme.type)) {
+    if (std::find(scheme.variables.begin(), scheme.variables.end(), var) == scheme.variables.end()) {
+      scheme.variables.push_back(var);
+    }
+  }
+  return scheme;
+}
+
+}  // namespace relay::typecheck

@@ -1,0 +1,349 @@
+// Inference of the ordinary nodes. Calls, matches, literals and index notation have files of their own.
+
+#include <fmt/format.h>
+
+#include "typecheck/core_rules.h"
+#include "typecheck/inference.h"
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+const ExprNode* tail_of(const Expr& expr) {
+  const ExprNode* node = expr.get();
+  while (node->kind == ExprKind::Let) node = static_cast<const Let*>(node)->body.get();
+  return node;
+}
+
+Inference::Inference(const Globals& globals, TypeSubstitution written)
+    : globals_(globals), written_(std::move(written)), relations_(solver_) {}
+
+const Type& Inference::type_of(const ExprNode* node) const { return nodes_[node_index_.at(node)].second; }
+
+const BinderInfo* Inference::binder_info(const Variable* variable) const {
+  auto found = binders_.find(variable);
+  return found == binders_.end() ? nullptr : &found->second;
+}
+
+void Inference::record(const Expr& expr, const Type& type) {
+  if (node_index_.try_emplace(expr.get(), nodes_.size()).second) nodes_.emplace_back(expr, type);
+}
+
+const Type* Inference::recorded(const Expr& expr) const {
+  if (expr->is_unique()) return nullptr;
+  auto found = node_index_.find(expr.get());
+  return found == node_index_.end() ? nullptr : &nodes_[found->second].second;
+}
+
+void Inference::introduce(const VariableRef& variable, const Type& type) {
+  variables_[variable.get()] = {type, next_order_++};
+}
+
+void Inference::expect(const Mismatch& mismatch) {
+  try {
+    solver_.unify(mismatch.found, mismatch.expected);
+  } catch (Failure& failure) {
+    throw explain_mismatch(std::move(failure), mismatch, solver_);
+  }
+  if (solver_.has_woken()) relations_.drain();
+}
+
+Type Inference::infer(const Expr& expr) {
+  if (const Type* known = recorded(expr)) return *known;
+  Type type = solver_.head(infer_node(expr));
+  record(expr, type);
+  return type;
+}
+
+Type Inference::infer_node(const Expr& expr) {
+  switch (expr->kind) {
+    case ExprKind::Var: return infer_var(cast<Var>(expr));
+    case ExprKind::GlobalVar: return global_type(cast<GlobalVar>(expr));
+    case ExprKind::Constant: return expr->type;
+    case ExprKind::Literal: return infer_literal(expr, false);
+    case ExprKind::Tuple: {
+      std::vector<Type> fields;
+      for (const Expr& field : cast<Tuple>(expr).fields) fields.push_back(infer(field));
+      return tuple_type(std::move(fields));
+    }
+    case ExprKind::Projection: return infer_projection(cast<Projection>(expr));
+    case ExprKind::Let: return infer_let(expr);
+    case ExprKind::If: return infer_if(cast<If>(expr));
+    case ExprKind::Function: return infer_function(expr, declare(cast<Function>(expr)));
+    case ExprKind::Call: return infer_call(cast<Call>(expr));
+    case ExprKind::Match: return infer_match(expr);
+    case ExprKind::RefCreate:
+    case ExprKind::RefRead:
+    case ExprKind::RefWrite: return infer_reference(expr);
+    case ExprKind::Operator: return operator_value(*cast<Operator>(expr).op, expr->span);
+    case ExprKind::ConstructorRef: return constructor_type(*cast<ConstructorRef>(expr).constructor);
+    case ExprKind::Comprehension: return infer_comprehension(cast<Comprehension>(expr));
+    case ExprKind::Reduction: return infer_reduction(cast<Reduction>(expr));
+    case ExprKind::Index: return infer_index(expr);
+    case ExprKind::ScatterReduce: return infer_scatter(cast<ScatterReduce>(expr));
+    case ExprKind::Primitive: return infer_primitive(cast<Primitive>(expr));
+    case ExprKind::DimTerm: return scalar_type(DType::Int64);
+    case ExprKind::Differentiate: return infer_differentiate(cast<Differentiate>(expr));
+  }
+  return nullptr;
+}
+
+// --- Annotations ---
+
+namespace {
+
+[[noreturn]] void refuse_dimension_parameters(const TypeDef& def, Span span) {
+  fail(DiagnosticKind::Unsupported,
+       fmt::format("not supported: `{}` has a dimension as parameter", def.name), span);
+}
+
+}  // namespace
+
+Type Inference::open(const Type& annotation, Span span) {
+  switch (annotation->kind) {
+    case TypeKind::Tensor:
+    case TypeKind::Var: return written_.empty() ? annotation : substitute(annotation, written_);
+    case TypeKind::Incomplete: return solver_.fresh_type();
+    case TypeKind::Tuple: {
+      std::vector<Type> fields;
+      for (const Type& field : as<TupleType>(annotation)->fields) fields.push_back(open(field, span));
+      return tuple_type(std::move(fields));
+    }
+    case TypeKind::Function: {
+      const auto& function = *as<FunctionType>(annotation);
+      if (!function.quantified.empty()) {
+        fail(DiagnosticKind::Unsupported,
+             fmt::format("not supported: a polymorphic function as a value, `{}`", to_string(annotation)), span);
+      }
+      std::vector<Type> params;
+      for (const Type& param : function.params) params.push_back(open(param, span));
+      return function_type(std::move(params), open(function.result, span));
+    }
+    case TypeKind::Adt: {
+      const auto& adt = *as<AdtType>(annotation);
+      for (const TypeVarRef& param : adt.def->params) {
+        if (param->kind != VarKind::Type) refuse_dimension_parameters(*adt.def, span);
+      }
+      if (adt.args.size() != adt.def->params.size()) {
+        fail(DiagnosticKind::TypeMismatch,
+             fmt::format("`{}` takes {}, found {}", adt.def->name,
+                         count_of(adt.def->params.size(), "type argument"), adt.args.size()),
+             span);
+      }
+      std::vector<Type> args;
+      for (const Type& arg : adt.args) args.push_back(open(arg, span));
+      return adt_type(adt.def, std::move(args));
+    }
+    case TypeKind::Reference: return reference_type(open(as<ReferenceType>(annotation)->content, span));
+  }
+  return annotation;
+}
+
+// --- Variables, let, functions ---
+
+Type Inference::infer_var(const Var& var) {
+  auto found = variables_.find(var.variable.get());
+  if (found == variables_.end()) {
+    fail(DiagnosticKind::UnknownName, fmt::format("`{}` is used outside its scope", var.variable->name), var.span);
+  }
+  return found->second.type;
+}
+
+Type Inference::infer_let(const Expr& expr) {
+  std::vector<Expr> chain;
+  Expr current = expr;
+  while (const Let* let = as<Let>(current)) {
+    if (recorded(current)) break;
+    infer_binding(*let);
+    chain.push_back(current);
+    current = let->body;
+  }
+  Type type = infer(current);
+  for (std::size_t i = chain.size(); i-- > 1;) record(chain[i], type);
+  return type;
+}
+
+namespace {
+
+// Of two types that agree, the one with fewer `?`; or, for `widen`, with more.
+Type merge_dims(const Type& a, const Type& b, bool widen) {
+  const auto* left = as<TensorType>(a);
+  const auto* right = as<TensorType>(b);
+  if (left && right && left->shape.has_rank() && right->shape.has_rank() &&
+      left->shape.rank() == right->shape.rank()) {
+    std::vector<Dim> dims;
+    for (std::size_t i = 0; i < left->shape.rank(); ++i) {
+      dims.push_back(left->shape[i].is_any() != widen ? right->shape[i] : left->shape[i]);
+    }
+    return tensor_type(Shape(std::move(dims)), left->dtype);
+  }
+  const auto* tuple = as<TupleType>(a);
+  const auto* other = as<TupleType>(b);
+  if (tuple && other && tuple->fields.size() == other->fields.size()) {
+    std::vector<Type> fields;
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
+      fields.push_back(merge_dims(tuple->fields[i], other->fields[i], widen));
+    }
+    return tuple_type(std::move(fields));
+  }
+  return a;
+}
+
+bool has_any_dim(const Type& type) {
+  if (const auto* tensor = as<TensorType>(type)) {
+    for (const Dim& dim : tensor->shape.dims()) {
+      if (dim.is_any()) return true;
+    }
+  }
+  if (const auto* tuple = as<TupleType>(type)) {
+    for (const Type& field : tuple->fields) {
+      if (has_any_dim(field)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void Inference::infer_binding(const Let& let) {
+  std::uint64_t mark = solver_.mark();
+  std::size_t first_literal = unsettled_.size();
+  const VariableRef& variable = let.variable;
+  Type annotation = variable->type ? open(variable->type, variable->span) : nullptr;
+  auto annotated = [&](const Type& found) {
+    Mismatch mismatch{found, annotation, tail_of(let.value)->span, ""};
+    mismatch.labels.push_back({variable->span, fmt::format("`{}` is declared as `{}`", variable->name,
+                                                           solver_.show(annotation))});
+    expect(mismatch);
+  };
+  if (let.value->kind == ExprKind::Function && !recorded(let.value)) {
+    Type declared = declare(cast<Function>(let.value));
+    if (annotation) annotated(declared);
+    introduce(variable, declared);
+    let_values_[variable.get()] = let.value;
+    infer_function(let.value, declared);
+  } else {
+    Type type = infer(let.value);
+    if (annotation) {
+      annotated(type);
+      Type known = solver_.resolve(type);
+      if (has_any_dim(known)) type = merge_dims(known, solver_.resolve(annotation), false);
+    }
+    introduce(variable, type);
+    ExprKind kind = let.value->kind;
+    if (kind == ExprKind::Constant || kind == ExprKind::Literal || kind == ExprKind::DimTerm ||
+        kind == ExprKind::Function) {
+      let_values_[variable.get()] = let.value;
+    }
+  }
+  settle_literals(first_literal, mark);
+}
+
+Type Inference::declare(const Function& function) {
+  std::vector<Type> params;
+  for (const VariableRef& param : function.params) {
+    if (param->type) {
+      params.push_back(open(param->type, param->span));
+    } else {
+      TypeVarRef unknown = solver_.fresh(VarKind::Type);
+      solver_.at(*unknown).pinned = true;
+      params.push_back(var_type(unknown));
+    }
+  }
+  Type result = function.result ? open(function.result, function.span) : solver_.fresh_type();
+  return function_type(std::move(params), std::move(result));
+}
+
+Type Inference::infer_function(const Expr& expr, const Type& declared) {
+  const Function& function = cast<Function>(expr);
+  const FunctionType& type = *as<FunctionType>(declared);
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
+    introduce(function.params[i], type.params[i]);
+    if (!function.params[i]->type) params_.push_back(function.params[i]);
+  }
+  Type body = infer(function.body);
+  const ExprNode* tail = tail_of(function.body);
+  expect({body, type.result, tail->span,
+          function.result ? "the result" : "the result of this recursive function"});
+  record(expr, declared);
+  return declared;
+}
+
+// --- The others ---
+
+Type Inference::infer_if(const If& node) {
+  Type condition = infer(node.condition);
+  expect({condition, scalar_type(DType::Bool), node.condition->span, "the condition of `if`"});
+  Type then_type = infer(node.then_branch);
+  Type else_type = infer(node.else_branch);
+  Span then_span = tail_of(node.then_branch)->span;
+  Mismatch mismatch{else_type, then_type, tail_of(node.else_branch)->span, "the `else` branch"};
+  mismatch.labels.push_back({then_span, fmt::format("`{}`", solver_.show(then_type))});
+  expect(mismatch);
+  // A join forgets what only one side knows.
+  Type known = solver_.resolve(else_type);
+  return has_any_dim(known) ? merge_dims(solver_.resolve(then_type), known, true) : then_type;
+}
+
+Type Inference::infer_reference(const Expr& expr) {
+  if (const auto* create = as<RefCreate>(expr)) return reference_type(infer(create->value));
+  if (const auto* read = as<RefRead>(expr)) {
+    Type content = solver_.fresh_type();
+    expect({infer(read->ref), reference_type(content), read->ref->span, "what is read"});
+    return content;
+  }
+  const auto& write = cast<RefWrite>(expr);
+  Type content = solver_.fresh_type();
+  Type target = infer(write.ref);
+  expect({target, reference_type(content), write.ref->span, "what is written to"});
+  Mismatch mismatch{infer(write.value), content, write.value->span, "the value written"};
+  mismatch.labels.push_back({write.ref->span, fmt::format("`{}`", solver_.show(target))});
+  expect(mismatch);
+  return unit_type();
+}
+
+Type Inference::infer_primitive(const Primitive& node) {
+  const PrimInfo& prim = info(node.prim);
+  DTypeTerm dtype = solver_.fresh_dtype();
+  solver_.require(dtype, prim.operands);
+  Type operand = tensor_type(Shape(), dtype);
+  for (std::size_t i = 0; i < node.args.size(); ++i) {
+    bool is_condition = node.prim == Prim::Select && i == 0;
+    expect({infer(node.args[i]), is_condition ? scalar_type(DType::Bool) : operand, node.args[i]->span,
+            fmt::format("operand {} of `{}`", i + 1, prim.text)});
+  }
+  switch (prim.result) {
+    case PrimResult::kSame: return operand;
+    case PrimResult::kTruth: return scalar_type(DType::Bool);
+    case PrimResult::kOwn: break;
+  }
+  RELAY_CHECK(node.type, "a cast primitive without a type");
+  return open(node.type, node.span);
+}
+
+Type Inference::infer_projection(const Projection& node) {
+  Relation relation;
+  relation.op = &projection_rule();
+  relation.args = {infer(node.tuple)};
+  relation.attrs = make_attrs({{"index", static_cast<std::int64_t>(node.index)}});
+  relation.result = solver_.fresh_type();
+  relation.span = node.span;
+  relation.arg_spans = {node.tuple->span};
+  Type result = relation.result;
+  relations_.add(std::move(relation));
+  return result;
+}
+
+Type Inference::infer_differentiate(const Differentiate& node) {
+  Relation relation;
+  relation.op = &differentiate_rule(node.mode);
+  relation.args = {infer(node.fn)};
+  relation.result = solver_.fresh_type();
+  relation.span = node.span;
+  relation.arg_spans = {node.fn->span};
+  Type result = relation.result;
+  relations_.add(std::move(relation));
+  return result;
+}
+
+}  // namespace relay::typecheck

@@ -1,0 +1,247 @@
+// Index notation: binders, their extents, and indexing.
+
+#include <fmt/format.h>
+
+#include "lang/visit.h"
+#include "typecheck/core_rules.h"
+#include "typecheck/inference.h"
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+namespace {
+
+// The integer that an extent expression plainly states.
+std::optional<std::int64_t> stated_integer(const Expr& expr) {
+  if (const auto* literal = as<Literal>(expr); literal && !literal->is_float) return literal->integer;
+  if (const auto* constant = as<Constant>(expr)) {
+    const Tensor& tensor = *constant->value;
+    if (tensor.rank() == 0 && is_int(tensor.dtype())) return int_from_bits(tensor.dtype(), tensor.bits_at(0));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Dim Inference::extent_dim(const Expr& extent) const {
+  if (std::optional<std::int64_t> value = stated_integer(extent); value && *value >= 0) return Dim(*value);
+  if (const auto* term = as<DimTerm>(extent)) return substitute(term->dim, written_);
+  if (const auto* var = as<Var>(extent)) {
+    auto found = let_values_.find(var->variable.get());
+    if (found != let_values_.end()) return extent_dim(found->second);
+  }
+  return Dim::any();
+}
+
+// An index or an extent: an integer scalar; an undecorated number is an int64.
+void Inference::infer_position(const Expr& index) {
+  Type type = infer(index);
+  bool negated = false;
+  if (as_literal(index, negated)) {
+    expect({type, scalar_type(DType::Int64), index->span, "an index"});
+    return;
+  }
+  DTypeTerm dtype = solver_.fresh_dtype();
+  solver_.require(dtype, PrimOperands::kInt);
+  try {
+    solver_.unify(type, tensor_type(Shape(), dtype));
+  } catch (Failure& failure) {
+    Diagnostic diagnostic(failure.diagnostics.front().kind,
+                          fmt::format("an index must be an integer scalar, found `{}`", solver_.show(type)),
+                          index->span);
+    diagnostic.label(index->span, fmt::format("`{}`", solver_.show(type)));
+    throw Failure(std::move(diagnostic));
+  }
+  if (solver_.has_woken()) relations_.drain();
+}
+
+std::vector<Dim> Inference::enter_binders(const std::vector<IndexBinder>& binders) {
+  for (const IndexBinder& binder : binders) {
+    if (binder.extent) infer_position(binder.extent);
+  }
+  std::vector<Dim> dims;
+  std::uint64_t order = next_order_;
+  for (const IndexBinder& binder : binders) {
+    introduce(binder.variable, scalar_type(DType::Int64));
+    BinderInfo info{binder.variable, binder.extent ? extent_dim(binder.extent) : solver_.fresh_dim(),
+                    !binder.extent, order, {}};
+    dims.push_back(info.dim);
+    binders_[binder.variable.get()] = std::move(info);
+  }
+  return dims;
+}
+
+// After the body: every inferred extent has a source, and one that only has axes of unknown extent is unknown too.
+void Inference::leave_binders(const std::vector<IndexBinder>& binders) {
+  for (const IndexBinder& binder : binders) {
+    BinderInfo& info = binders_.at(binder.variable.get());
+    if (!info.is_inferred) continue;
+    const std::string& name = binder.variable->name;
+    if (info.uses.empty()) {
+      Diagnostic diagnostic(DiagnosticKind::AmbiguousType,
+                            fmt::format("`{0}` has no extent: nothing is indexed by a bare `[{0}]`", name),
+                            binder.variable->span);
+      diagnostic.label(binder.variable->span, "runs to where?");
+      diagnostic.note(fmt::format("help: write its extent, as in `{} < 10`", name));
+      throw Failure(std::move(diagnostic));
+    }
+    bool all_any = true;
+    for (const BareUse& use : info.uses) all_any &= solver_.resolve(use.dim).is_any();
+    if (all_any) solver_.unify(info.dim, Dim::any());
+  }
+  if (solver_.has_woken()) relations_.drain();
+}
+
+void Inference::link_bare_use(BinderInfo& binder, BareUse use) {
+  Dim dim = solver_.resolve(use.dim);
+  if (binder.is_inferred && !dim.is_any()) {
+    try {
+      solver_.unify(binder.dim, dim);
+    } catch (const Failure&) {
+      std::string name = binder.variable->name;
+      std::string known = solver_.show(binder.dim);
+      Diagnostic diagnostic(DiagnosticKind::ExtentMismatch,
+                            fmt::format("`{}` runs over an axis of extent {} and over one of extent {}", name, known,
+                                        solver_.show(dim)),
+                            use.span);
+      diagnostic.label(use.span, fmt::format("extent {}", solver_.show(dim)));
+      for (const BareUse& other : binder.uses) {
+        if (solver_.resolve(other.dim).is_any()) continue;
+        diagnostic.label(other.span, fmt::format("extent {}", known));
+        break;
+      }
+      throw Failure(std::move(diagnostic));
+    }
+  }
+  binder.uses.push_back(std::move(use));
+}
+
+Type Inference::infer_comprehension(const Comprehension& node) {
+  std::vector<Dim> dims = enter_binders(node.binders);
+  Relation relation;
+  relation.op = &comprehension_rule();
+  Type body = infer(node.body);
+  leave_binders(node.binders);
+  relation.args = {tensor_type(Shape(std::move(dims)), DType::Int64), body};
+  relation.result = solver_.fresh_type();
+  relation.span = node.span;
+  relation.arg_spans = {tail_of(node.body)->span};
+  Type result = relation.result;
+  relations_.add(std::move(relation));
+  return result;
+}
+
+Type Inference::infer_reduction(const Reduction& node) {
+  (void)enter_binders(node.binders);
+  Type body = infer(node.body);
+  leave_binders(node.binders);
+  bool is_logical = node.op == ReduceOp::All || node.op == ReduceOp::Any;
+  DTypeTerm dtype = is_logical ? DTypeTerm(DType::Bool) : solver_.fresh_dtype();
+  if (!is_logical) solver_.require(dtype, PrimOperands::kNumeric);
+  Type element = tensor_type(Shape(), dtype);
+  Span span = tail_of(node.body)->span;
+  try {
+    solver_.unify(body, element);
+  } catch (Failure& failure) {
+    Diagnostic diagnostic(failure.diagnostics.front().kind,
+                          fmt::format("the body of `{}` must be {}, found `{}`", name_of(node.op),
+                                      is_logical ? "a `bool` scalar" : "a scalar number", solver_.show(body)),
+                          span);
+    diagnostic.label(span, fmt::format("`{}`", solver_.show(body)));
+    throw Failure(std::move(diagnostic));
+  }
+  if (solver_.has_woken()) relations_.drain();
+  if (node.op == ReduceOp::ArgMax || node.op == ReduceOp::ArgMin) return scalar_type(DType::Int64);
+  return element;
+}
+
+Type Inference::infer_scatter(const ScatterReduce& node) {
+  Type init = infer(node.init);
+  (void)enter_binders(node.binders);
+  std::vector<Dim> axes;
+  for (const Expr& index : node.indices) {
+    infer_position(index);
+    axes.push_back(solver_.fresh_dim());
+  }
+  DTypeTerm dtype = solver_.fresh_dtype();
+  solver_.require(dtype, PrimOperands::kNumeric);
+  expect({init, tensor_type(Shape(axes), dtype), node.init->span, "the tensor that is scattered into"});
+  Mismatch value{infer(node.value), tensor_type(Shape(), dtype), tail_of(node.value)->span, "the value scattered"};
+  value.labels.push_back({node.init->span, fmt::format("`{}`", solver_.show(init))});
+  expect(value);
+  leave_binders(node.binders);
+  return init;
+}
+
+Type Inference::infer_index(const Expr& expr) {
+  const Index& node = cast<Index>(expr);
+  Type tensor = infer(node.tensor);
+  std::vector<Dim> axes;
+  for (const Expr& index : node.indices) {
+    axes.push_back(solver_.fresh_dim());
+    const auto* var = as<Var>(index);
+    if (var && binders_.count(var->variable.get())) {
+      infer(index);
+    } else {
+      infer_position(index);
+    }
+  }
+  axes_[&node] = axes;
+  Relation relation;
+  relation.op = &index_rule();
+  relation.args = {tensor, tensor_type(Shape(axes), DType::Int64)};
+  relation.result = solver_.fresh_type();
+  relation.span = node.span;
+  relation.arg_spans = {node.tensor->span};
+  Type result = relation.result;
+  relations_.add(std::move(relation));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto* var = as<Var>(node.indices[i]);
+    auto binder = var ? binders_.find(var->variable.get()) : binders_.end();
+    if (binder == binders_.end()) continue;
+    link_bare_use(binder->second, {node.tensor, static_cast<std::uint32_t>(i), axes[i], expr->span});
+  }
+  if (solver_.has_woken()) relations_.drain();
+  return result;
+}
+
+std::optional<ExtentSource> Inference::extent_source(const BinderInfo& binder) const {
+  for (const BareUse& use : binder.uses) {
+    ExtentSource source{use.tensor, use.axis, &use};
+    while (const Index* inner = as<Index>(source.tensor)) {
+      source.axis += static_cast<std::uint32_t>(inner->indices.size());
+      source.tensor = inner->tensor;
+    }
+    bool outside = true;
+    for (const VariableRef& variable : free_variables(source.tensor)) {
+      outside &= variables_.at(variable.get()).order < binder.order;
+    }
+    if (outside) return source;
+  }
+  return std::nullopt;
+}
+
+void Inference::check_literal_indices() {
+  for (const auto& [expr, type] : nodes_) {
+    const auto* index = as<Index>(expr);
+    if (!index) continue;
+    const std::vector<Dim>& axes = axes_.at(index);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      bool negated = false;
+      const Literal* literal = as_literal(index->indices[i], negated);
+      Dim extent = solver_.resolve(axes[i]);
+      if (!literal || literal->is_float || !extent.is_constant()) continue;
+      std::int64_t value = negated ? -literal->integer : literal->integer;
+      if (value >= -extent.constant() && value < extent.constant()) continue;
+      Diagnostic diagnostic(DiagnosticKind::IndexOutOfRange,
+                            fmt::format("index {} is out of range for axis {} of extent {}", value, i,
+                                        extent.constant()),
+                            index->indices[i]->span);
+      diagnostic.label(index->tensor->span, fmt::format("`{}`", solver_.show(type_of(index->tensor.get()))));
+      throw Failure(std::move(diagnostic));
+    }
+  }
+}
+
+}  // namespace relay::typecheck

@@ -1,0 +1,89 @@
+// Match: types of patterns, and whether the clauses cover everything.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "typecheck/inference.h"
+#include "typecheck/match_check.h"
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+void Inference::infer_pattern(const PatternRef& pattern, const Type& scrutinee, Span scrutinee_span) {
+  auto must_be = [&](const Type& expected, std::string subject) {
+    Mismatch mismatch{expected, scrutinee, pattern->span, std::move(subject)};
+    mismatch.labels.push_back({scrutinee_span, fmt::format("`{}`", solver_.show(scrutinee))});
+    expect(mismatch);
+  };
+  switch (pattern->kind) {
+    case PatternKind::Wildcard: return;
+    case PatternKind::Variable: {
+      const VariableRef& variable = pattern->variable;
+      if (variable->type) must_be(open(variable->type, variable->span), "the type of this pattern");
+      introduce(variable, scrutinee);
+      return;
+    }
+    case PatternKind::Tuple: {
+      std::vector<Type> fields;
+      for (std::size_t i = 0; i < pattern->fields.size(); ++i) fields.push_back(solver_.fresh_type());
+      must_be(tuple_type(fields), "this pattern");
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        infer_pattern(pattern->fields[i], solver_.head(fields[i]), scrutinee_span);
+      }
+      return;
+    }
+    case PatternKind::Constructor: break;
+  }
+  const Constructor& constructor = *pattern->constructor;
+  if (pattern->fields.size() != constructor.fields.size()) {
+    fail(DiagnosticKind::BadPattern,
+         fmt::format("`{}` has {}, the pattern has {}", constructor.name,
+                     count_of(constructor.fields.size(), "field"), pattern->fields.size()),
+         pattern->span);
+  }
+  Type type = constructor_type(constructor);
+  const auto* function = as<FunctionType>(type);
+  must_be(function ? function->result : type, "this pattern");
+  for (std::size_t i = 0; i < pattern->fields.size(); ++i) {
+    infer_pattern(pattern->fields[i], solver_.head(function->params[i]), scrutinee_span);
+  }
+}
+
+Type Inference::infer_match(const Expr& expr) {
+  const Match& match = cast<Match>(expr);
+  Type scrutinee = infer(match.scrutinee);
+  Type result;
+  Span first_span;
+  for (const Clause& clause : match.clauses) {
+    infer_pattern(clause.pattern, solver_.head(scrutinee), match.scrutinee->span);
+    Type body = infer(clause.body);
+    Span span = tail_of(clause.body)->span;
+    if (!result) {
+      result = body;
+      first_span = span;
+      continue;
+    }
+    Mismatch mismatch{body, result, span, "this clause of the `match`"};
+    mismatch.labels.push_back({first_span, fmt::format("`{}`", solver_.show(result))});
+    expect(mismatch);
+  }
+  MatchReport report = check_match(match.clauses);
+  if (match.is_complete && !report.missing.empty()) {
+    bool more = report.missing.size() == kMostMissing;
+    Diagnostic diagnostic(DiagnosticKind::NonExhaustiveMatch,
+                          fmt::format("`match` does not cover `{}`{}", fmt::join(report.missing, "`, `"),
+                                      more ? ", ..." : ""),
+                          expr->span);
+    diagnostic.label(match.scrutinee->span, fmt::format("`{}`", solver_.show(scrutinee)));
+    diagnostic.note("help: add clauses for them, or write `match?`, which fails when nothing fits");
+    throw Failure(std::move(diagnostic));
+  }
+  for (std::size_t i : report.unreachable) {
+    warnings_.push_back(Diagnostic(DiagnosticKind::BadPattern, "no value reaches this clause",
+                                   match.clauses[i].pattern->span));
+  }
+  return result ? result : solver_.fresh_type();
+}
+
+}  // namespace relay::typecheck

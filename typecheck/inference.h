@@ -1,0 +1,177 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lang/module.h"
+#include "typecheck/infer.h"
+#include "typecheck/messages.h"
+#include "typecheck/relations.h"
+#include "typecheck/unify.h"
+
+namespace relay::typecheck {
+
+// What a global is to the code that mentions it.
+struct GlobalUse {
+  lang::Type type;                 // a binding, or a member of the component at hand: this very type
+  const Scheme* scheme = nullptr;  // everything else: instantiated at each use
+};
+class Globals {
+ public:
+  virtual ~Globals() = default;
+  virtual GlobalUse find(const lang::GlobalVar& use) const = 0;  // throws Failure
+  virtual const lang::Definition* definition(const std::string& name) const = 0;
+};
+
+// `a[.., i, ..]` with a bare index variable.
+struct BareUse {
+  lang::Expr tensor;
+  std::uint32_t axis = 0;
+  lang::Dim dim;  // of that axis
+  lang::Span span;
+};
+struct BinderInfo {
+  lang::VariableRef variable;
+  lang::Dim dim;
+  bool is_inferred = false;
+  std::uint64_t order = 0;     // when its scope was entered, among all variables
+  std::vector<BareUse> uses;
+};
+
+// An axis whose run-time extent a binder takes.
+struct ExtentSource {
+  lang::Expr tensor;
+  std::uint32_t axis = 0;
+  const BareUse* use = nullptr;
+};
+
+// One run of inference: over a definition, a component of definitions, or an expression. Fills tables from which
+// `rebuild` (rebuild.h) makes the typed expression. Expressions must outlive it.
+class Inference {
+ public:
+  // `written`: what the variables of annotations stand for (those not in it stay rigid).
+  explicit Inference(const Globals& globals, lang::TypeSubstitution written = {});
+
+  lang::Type infer(const lang::Expr& expr);
+  // The type that the annotations of a function state, unknowns for the rest.
+  lang::Type declare(const lang::Function& function);
+  // Infers the body of a function whose type is `declared`; returns it.
+  lang::Type infer_function(const lang::Expr& expr, const lang::Type& declared);
+  // An annotation with its `_` opened.
+  lang::Type open(const lang::Type& annotation, lang::Span span);
+  // Unifies; a failure is explained with the words of `mismatch`.
+  void expect(const Mismatch& mismatch);
+
+  // Ends inference of generic code: literals that are not tied to what `roots` generalise over get their default dtype;
+  // what can never be told is reported.
+  void finish_generic(const std::vector<lang::Type>& roots);
+  // Ends inference of code that is to run: afterwards all types are ground. `result` is the type of the whole.
+  void finish_ground(const lang::Type& result, bool result_may_default);
+  // The unknowns reachable from the roots, also through open relations.
+  std::unordered_set<const lang::TypeVar*> reachable(const std::vector<lang::Type>& roots);
+
+  Solver& solver() { return solver_; }
+  Relations& relations() { return relations_; }
+  const lang::Type& type_of(const lang::ExprNode* node) const;
+  const lang::Type& type_of(const lang::Variable* variable) const { return variables_.at(variable).type; }
+  const lang::TypeSubstitution& written() const { return written_; }
+  std::vector<lang::Diagnostic>& warnings() { return warnings_; }
+
+  struct CallInfo {
+    lang::Type callee;                       // null: the callee is an ordinary expression
+    lang::AttrsRef attrs;                    // complete, for operators
+    const lang::Literal* literal = nullptr;  // `-1`: the call is this literal with a minus
+  };
+  struct LocalVariable {
+    lang::Type type;
+    std::uint64_t order = 0;
+  };
+  const CallInfo& call_info(const lang::Call* call) const { return calls_.at(call); }
+  const BinderInfo* binder_info(const lang::Variable* variable) const;
+  const std::vector<lang::Dim>& axes_of(const lang::Index* index) const { return axes_.at(index); }
+  // The use from which a binder over an axis of unknown extent takes it; null if there is none outside its scope.
+  std::optional<ExtentSource> extent_source(const BinderInfo& binder) const;
+
+ private:
+  lang::Type infer_node(const lang::Expr& expr);
+  void record(const lang::Expr& expr, const lang::Type& type);
+  const lang::Type* recorded(const lang::Expr& expr) const;
+  void introduce(const lang::VariableRef& variable, const lang::Type& type);
+
+  // infer.cpp
+  lang::Type infer_let(const lang::Expr& expr);
+  void infer_binding(const lang::Let& let);
+  lang::Type infer_var(const lang::Var& var);
+  lang::Type infer_if(const lang::If& node);
+  lang::Type infer_reference(const lang::Expr& expr);
+  lang::Type infer_primitive(const lang::Primitive& node);
+  lang::Type infer_projection(const lang::Projection& node);
+  lang::Type infer_differentiate(const lang::Differentiate& node);
+  // infer_call.cpp
+  lang::Type infer_call(const lang::Call& call);
+  lang::Type infer_operator_call(const lang::Call& call, const lang::OpDef& op);
+  lang::Type infer_callee(const lang::Call& call);
+  lang::Type operator_value(const lang::OpDef& op, lang::Span span);
+  lang::Type constructor_type(const lang::Constructor& constructor);
+  lang::Type global_type(const lang::GlobalVar& use);
+  lang::Type instantiate(const Scheme& scheme, lang::Span span, const std::string& name);
+  Mismatch argument_mismatch(const lang::Call& call, std::size_t i, const lang::Type& found, const lang::Type& expected);
+  const lang::Function* callee_function(const lang::Expr& callee) const;
+  // infer_match.cpp
+  lang::Type infer_match(const lang::Expr& expr);
+  void infer_pattern(const lang::PatternRef& pattern, const lang::Type& scrutinee, lang::Span scrutinee_span);
+  // infer_literal.cpp
+  lang::Type infer_literal(const lang::Expr& expr, bool negated);
+  void settle_literals(std::size_t first, std::uint64_t mark);
+  bool settle_literals_outside(const std::unordered_set<const lang::TypeVar*>& generic);
+  void check_literals();
+  void settle_literal(const lang::TypeVar& var);
+  // infer_index.cpp
+  std::vector<lang::Dim> enter_binders(const std::vector<lang::IndexBinder>& binders);
+  void leave_binders(const std::vector<lang::IndexBinder>& binders);
+  lang::Dim extent_dim(const lang::Expr& extent) const;
+  void link_bare_use(BinderInfo& binder, BareUse use);
+  lang::Type infer_comprehension(const lang::Comprehension& node);
+  lang::Type infer_reduction(const lang::Reduction& node);
+  lang::Type infer_scatter(const lang::ScatterReduce& node);
+  lang::Type infer_index(const lang::Expr& expr);
+  void infer_position(const lang::Expr& index);
+  void check_literal_indices();
+  // finish.cpp
+  bool settle_index_relations(bool all);
+  void check_equations();
+  void check_ambiguous(const lang::Type& result, bool result_may_default);
+  void default_leftovers();
+
+  const Globals& globals_;
+  lang::TypeSubstitution written_;
+  Solver solver_;
+  Relations relations_;
+  std::vector<std::pair<lang::Expr, lang::Type>> nodes_;  // in order of inference
+  std::unordered_map<const lang::ExprNode*, std::size_t> node_index_;
+  std::unordered_map<const lang::Variable*, LocalVariable> variables_;
+  std::vector<lang::VariableRef> params_;  // of functions without annotation, for messages
+  std::unordered_map<const lang::Variable*, lang::Expr> let_values_;  // functions and constants only
+  std::unordered_map<const lang::Call*, CallInfo> calls_;
+  std::unordered_map<const lang::Variable*, BinderInfo> binders_;
+  std::unordered_map<const lang::Index*, std::vector<lang::Dim>> axes_;
+  struct LiteralUse {
+    lang::Expr node;
+    lang::TypeVarRef dtype;
+    bool is_negated;
+  };
+  std::vector<LiteralUse> literals_;   // all
+  std::vector<std::size_t> unsettled_;  // indices of those whose dtype may still be open
+  std::vector<lang::Diagnostic> warnings_;
+  std::uint64_t next_order_ = 0;
+};
+
+// The last expression of a let chain: what a body's type comes from.
+const lang::ExprNode* tail_of(const lang::Expr& expr);
+// The literal of `2` or of `-2`; sets `negated` for the latter. Null for anything else.
+const lang::Literal* as_literal(const lang::Expr& expr, bool& negated);
+
+}  // namespace relay::typecheck

@@ -1,0 +1,261 @@
+#include "typecheck/messages.h"
+
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "lang/number_text.h"
+#include "lang/tensor.h"
+#include "typecheck/core_rules.h"
+#include "typecheck/relations.h"
+#include "typecheck/unify.h"
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+std::string quote(const Span& span, std::string_view otherwise) {
+  constexpr std::size_t kLongest = 32;
+  std::string_view text = span ? span.text() : std::string_view();
+  if (text.empty() || text.size() > kLongest || text.find('\n') != std::string_view::npos) {
+    return std::string(otherwise);
+  }
+  return std::string(text);
+}
+
+std::string count_of(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string literal_text(const Literal& literal, bool negated) {
+  std::string text = literal.is_float
+                         ? float_text(DType::Float64, bits_from_double(DType::Float64, literal.real), true)
+                         : std::to_string(literal.integer);
+  return negated ? "-" + text : text;
+}
+
+namespace {
+
+// The literal whose dtype is still open and is that of `type`.
+const Literal* open_literal(const Type& type, Solver& solver) {
+  const auto* tensor = as<TensorType>(type);
+  if (!tensor || tensor->dtype.is_known()) return nullptr;
+  const Unknown* unknown = solver.find(*tensor->dtype.var());
+  return unknown ? as<Literal>(unknown->literal) : nullptr;
+}
+
+std::optional<DType> known_dtype(const Type& type) {
+  const auto* tensor = as<TensorType>(type);
+  if (!tensor || !tensor->dtype.is_known()) return std::nullopt;
+  return tensor->dtype.known();
+}
+
+// A number without a suffix that cannot be what its place demands.
+std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded, Span demanded_at,
+                                          const std::string& demanded_text) {
+  std::string text = literal_text(literal, false);
+  if (demanded == DType::Bool) {
+    Diagnostic diagnostic(DiagnosticKind::TypeMismatch,
+                          fmt::format("`{}` is a number, and `bool` is needed here", text), literal.span);
+    diagnostic.label(literal.span, "a number");
+    if (demanded_at) diagnostic.label(demanded_at, fmt::format("`{}`", demanded_text));
+    if (!literal.is_float && (literal.integer == 0 || literal.integer == 1)) {
+      diagnostic.note(fmt::format("help: write `{}`", literal.integer == 1 ? "True" : "False"));
+    }
+    return diagnostic;
+  }
+  if (!literal.is_float || is_float(demanded)) return std::nullopt;
+  Diagnostic diagnostic(
+      DiagnosticKind::DTypeMismatch,
+      fmt::format("`{}` is a float literal, and it meets `{}`", text, name_of(demanded)), literal.span);
+  diagnostic.label(literal.span, "a float");
+  if (demanded_at) diagnostic.label(demanded_at, fmt::format("`{}`", demanded_text));
+  if (literal.real == std::floor(literal.real) && std::fabs(literal.real) < 1e15) {
+    diagnostic.note(fmt::format("help: write `{}` for an integer",
+                                static_cast<std::int64_t>(literal.real)));
+  } else if (demanded_at) {
+    diagnostic.note(fmt::format("help: `cast({}, dtype=\"float32\")` makes the other side a float",
+                                quote(demanded_at, "...")));
+  }
+  return diagnostic;
+}
+
+}  // namespace
+
+Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solver) {
+  Diagnostic& cause = failure.diagnostics.front();
+  if (cause.span) return failure;
+  Type found = solver.resolve(mismatch.found);
+  Type expected = solver.resolve(mismatch.expected);
+  if (cause.kind == DiagnosticKind::DTypeMismatch) {
+    const Literal* literal = open_literal(found, solver);
+    std::optional<DType> demanded = known_dtype(expected);
+    Span other = mismatch.labels.empty() ? Span() : mismatch.labels.front().span;
+    if (literal && demanded) {
+      if (auto diagnostic = explain_literal(*literal, *demanded, other, to_string(expected))) {
+        return Failure(std::move(*diagnostic));
+      }
+    }
+    literal = open_literal(expected, solver);
+    demanded = known_dtype(found);
+    if (literal && demanded) {
+      if (auto diagnostic = explain_literal(*literal, *demanded, mismatch.span, to_string(found))) {
+        return Failure(std::move(*diagnostic));
+      }
+    }
+  }
+  std::string message =
+      mismatch.subject.empty()
+          ? fmt::format("expected `{}`, found `{}`", solver.show(expected), solver.show(found))
+          : fmt::format("{} must be `{}`, found `{}`", mismatch.subject, solver.show(expected), solver.show(found));
+  bool is_nested = found->kind != TypeKind::Tensor && found->kind == expected->kind;
+  bool adds = cause.kind == DiagnosticKind::ShapeMismatch || cause.kind == DiagnosticKind::InfiniteType ||
+              (cause.kind == DiagnosticKind::DTypeMismatch && !known_dtype(found)) || is_nested;
+  if (adds) message += ": " + cause.message;
+  Diagnostic diagnostic(cause.kind, std::move(message), mismatch.span);
+  diagnostic.label(mismatch.span, fmt::format("`{}`", solver.show(found)));
+  for (const Label& label : mismatch.labels) {
+    if (label.span) diagnostic.label(label.span, label.text);
+  }
+  for (const std::string& note : mismatch.notes) diagnostic.note(note);
+  std::optional<DType> from = known_dtype(found);
+  std::optional<DType> to = known_dtype(expected);
+  if (cause.kind == DiagnosticKind::DTypeMismatch && from && to) {
+    diagnostic.note(fmt::format("help: `cast({}, dtype=\"{}\")` has that dtype", quote(mismatch.span, "..."),
+                                name_of(*to)));
+  }
+  return Failure(std::move(diagnostic));
+}
+
+namespace {
+
+bool accepts_arguments(const Relation& relation, const std::vector<Type>& args) {
+  for (const Type& arg : args) {
+    if (!is_ground(arg)) return false;
+  }
+  try {
+    (void)ground_result_type(*relation.op, args, relation.attrs);
+    return true;
+  } catch (const Failure&) {
+    return false;
+  }
+}
+
+Span arg_span(const Relation& relation, std::size_t i) {
+  return i < relation.arg_spans.size() ? relation.arg_spans[i] : Span();
+}
+
+// Would the call be right with the last two axes of one argument exchanged?
+std::optional<std::string> transpose_help(const Relation& relation, const std::vector<Type>& args) {
+  for (std::size_t i = args.size(); i-- > 0;) {
+    const auto* tensor = as<TensorType>(args[i]);
+    if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() != 2 || !arg_span(relation, i)) continue;
+    std::vector<Type> other = args;
+    Shape turned{tensor->shape[1], tensor->shape[0]};
+    other[i] = tensor_type(turned, tensor->dtype);
+    if (!accepts_arguments(relation, other)) continue;
+    return fmt::format("help: `transpose({})` has shape `{}`", quote(arg_span(relation, i), "..."),
+                       to_string(turned));
+  }
+  return std::nullopt;
+}
+
+// Would the call be right with one argument cast to the dtype of another? Integers go to floats.
+std::optional<std::string> cast_help(const Relation& relation, const std::vector<Type>& args) {
+  for (bool to_float : {true, false}) {
+    for (std::size_t i = args.size(); i-- > 0;) {
+      for (std::size_t j = 0; j < args.size(); ++j) {
+        std::optional<DType> from = known_dtype(args[i]);
+        std::optional<DType> to = known_dtype(args[j]);
+        if (!from || !to || *from == *to || !arg_span(relation, i)) continue;
+        if (to_float && !(is_float(*to) && !is_float(*from))) continue;
+        std::vector<Type> other = args;
+        other[i] = tensor_type(as<TensorType>(args[i])->shape, *to);
+        if (!accepts_arguments(relation, other)) continue;
+        return fmt::format("help: `cast({}, dtype=\"{}\")` has dtype `{}`", quote(arg_span(relation, i), "..."),
+                           name_of(*to), name_of(*to));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> literal_argument(const Relation& relation, const std::vector<Type>& args, Solver& solver) {
+  for (const Type& arg : args) {
+    const Literal* literal = open_literal(arg, solver);
+    if (!literal) continue;
+    for (std::size_t j = 0; j < args.size(); ++j) {
+      std::optional<DType> demanded = known_dtype(args[j]);
+      if (!demanded) continue;
+      if (auto diagnostic =
+              explain_literal(*literal, *demanded, arg_span(relation, j), to_string(args[j]))) {
+        return diagnostic;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void add_argument_labels(Diagnostic& diagnostic, const Relation& relation, const std::vector<Type>& args,
+                         Solver& solver) {
+  if (is_core_rule(*relation.op)) {
+    if (Span span = arg_span(relation, 0)) diagnostic.label(span, fmt::format("`{}`", solver.show(args.back())));
+    return;
+  }
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (Span span = arg_span(relation, i)) diagnostic.label(span, fmt::format("`{}`", solver.show(args[i])));
+  }
+}
+
+std::string argument_list(const std::vector<Type>& args, Solver& solver) {
+  std::string text;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (i > 0) text += i + 1 == args.size() ? " and " : ", ";
+    text += fmt::format("`{}`", solver.show(args[i]));
+  }
+  return text;
+}
+
+}  // namespace
+
+Failure explain_relation(Failure failure, const Relation& relation, Solver& solver) {
+  Diagnostic& diagnostic = failure.diagnostics.front();
+  std::vector<Type> args;
+  for (const Type& arg : relation.args) args.push_back(solver.resolve(arg));
+  bool is_core = is_core_rule(*relation.op);
+  if (diagnostic.kind == DiagnosticKind::DTypeMismatch) {
+    if (auto better = literal_argument(relation, args, solver)) return Failure(std::move(*better));
+  }
+  bool from_solver = !diagnostic.span;
+  if (from_solver) {
+    diagnostic.span = relation.span;
+    if (!is_core) {
+      diagnostic.message = fmt::format("`{}` does not take {}: {}", relation.op->name,
+                                       argument_list(args, solver), diagnostic.message);
+    }
+  }
+  if (from_solver || !is_core) diagnostic.labels.clear();
+  if (diagnostic.labels.empty()) add_argument_labels(diagnostic, relation, args, solver);
+  if (!relation.needed_by.empty()) {
+    if (!is_core && !from_solver) {
+      diagnostic.message = fmt::format("`{}` of {}: {}", relation.op->name, argument_list(args, solver),
+                                       diagnostic.message);
+    }
+    diagnostic.note(fmt::format("note: needed by `{}`", relation.needed_by));
+    return failure;
+  }
+  if (diagnostic.notes.empty() && !is_core) {
+    std::optional<std::string> help;
+    switch (diagnostic.kind) {
+      case DiagnosticKind::DTypeMismatch: help = cast_help(relation, args); break;
+      case DiagnosticKind::ShapeMismatch:
+      case DiagnosticKind::BroadcastMismatch: help = transpose_help(relation, args); break;
+      default: break;
+    }
+    if (help) diagnostic.note(std::move(*help));
+  }
+  return failure;
+}
+
+}  // namespace relay::typecheck

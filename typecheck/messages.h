@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/diagnostic.h"
+#include "lang/expr.h"
+#include "lang/type.h"
+
+// Turns a failure of the solver, which knows no places, into the message that a person reads.
+namespace relay::typecheck {
+
+class Solver;
+struct Relation;
+
+// Something has one type and must have another.
+struct Mismatch {
+  lang::Type found;
+  lang::Type expected;
+  lang::Span span;                        // of what has type `found`
+  std::string subject = {};               // "argument 2 of `f`"; empty: just "expected .., found .."
+  std::vector<lang::Label> labels = {};   // where the expected type comes from
+  std::vector<std::string> notes = {};
+};
+lang::Failure explain_mismatch(lang::Failure failure, const Mismatch& mismatch, Solver& solver);
+
+// The type rule of `relation` has failed. Adds a label on each argument, and a mend where one can be computed:
+// a cast, a transposed argument, a literal written another way.
+lang::Failure explain_relation(lang::Failure failure, const Relation& relation, Solver& solver);
+
+// The source text of a span if it is short enough to stand in a sentence, else `otherwise`.
+std::string quote(const lang::Span& span, std::string_view otherwise);
+// "1 argument", "2 arguments"
+std::string count_of(std::size_t count, std::string_view noun);
+// A literal as it was written: `2`, `1.5`.
+std::string literal_text(const lang::Literal& literal, bool negated);
+
+}  // namespace relay::typecheck

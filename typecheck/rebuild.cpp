@@ -1,0 +1,320 @@
+#include "typecheck/rebuild.h"
+
+#include <unordered_map>
+
+#include "lang/op.h"
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+namespace {
+
+class Rebuilder {
+ public:
+  explicit Rebuilder(Inference& inference) : inference_(inference), solver_(inference.solver()) {}
+
+  Expr expr(const Expr& old);
+  Expr function(const Function& old, std::vector<TypeVarRef> type_params);
+
+ private:
+  Type type_of(const Expr& old) { return solver_.resolve(inference_.type_of(old.get())); }
+  VariableRef variable(const VariableRef& old);
+  std::vector<Expr> list(const std::vector<Expr>& old);
+  Expr node(const Expr& old);
+  Expr let(const Expr& old);
+  Expr call(const Call& old);
+  Expr callee(const Expr& old, const Type& type);
+  Expr literal(const Literal& old, bool negated, const Type& type, Span span);
+  Expr match(const Expr& old);
+  PatternRef pattern(const PatternRef& old);
+  std::vector<IndexBinder> binders(const std::vector<IndexBinder>& old);
+  Expr inferred_extent(const BinderInfo& info);
+  Expr index(const Expr& old);
+  Expr dim_of(const Expr& old_tensor, std::uint32_t axis, Span span);
+  bool is_safe(const Index& node, std::size_t position, const Dim& extent);
+
+  Inference& inference_;
+  Solver& solver_;
+  std::unordered_map<const ExprNode*, Expr> done_;
+  std::unordered_map<const Variable*, VariableRef> variables_;
+};
+
+VariableRef Rebuilder::variable(const VariableRef& old) {
+  VariableRef& place = variables_[old.get()];
+  if (!place) place = make_variable(old->name, solver_.resolve(inference_.type_of(old.get())), old->span);
+  return place;
+}
+
+std::vector<Expr> Rebuilder::list(const std::vector<Expr>& old) {
+  std::vector<Expr> result;
+  result.reserve(old.size());
+  for (const Expr& element : old) result.push_back(expr(element));
+  return result;
+}
+
+Expr Rebuilder::expr(const Expr& old) {
+  auto found = done_.find(old.get());
+  if (found != done_.end()) return found->second;
+  Expr fresh = node(old);
+  done_.emplace(old.get(), fresh);
+  return fresh;
+}
+
+Expr Rebuilder::node(const Expr& old) {
+  Span span = old->span;
+  switch (old->kind) {
+    case ExprKind::Var: return make_var(variable(cast<Var>(old).variable), span);
+    case ExprKind::Constant: return old->type ? old : make_constant(cast<Constant>(old).value, span);
+    case ExprKind::Literal: return literal(cast<Literal>(old), false, type_of(old), span);
+    case ExprKind::GlobalVar:
+    case ExprKind::Operator:
+    case ExprKind::ConstructorRef: return callee(old, type_of(old));
+    case ExprKind::Tuple: return make_tuple(list(cast<Tuple>(old).fields), span, type_of(old));
+    case ExprKind::Projection: {
+      const auto& projection = cast<Projection>(old);
+      return make_projection(expr(projection.tuple), projection.index, span, type_of(old));
+    }
+    case ExprKind::Let: return let(old);
+    case ExprKind::If: {
+      const auto& node = cast<If>(old);
+      Expr condition = expr(node.condition);
+      Expr then_branch = expr(node.then_branch);
+      return make_if(condition, then_branch, expr(node.else_branch), span, type_of(old));
+    }
+    case ExprKind::Function: return function(cast<Function>(old), {});
+    case ExprKind::Call: return call(cast<Call>(old));
+    case ExprKind::Match: return match(old);
+    case ExprKind::RefCreate: return make_ref_create(expr(cast<RefCreate>(old).value), span, type_of(old));
+    case ExprKind::RefRead: return make_ref_read(expr(cast<RefRead>(old).ref), span, type_of(old));
+    case ExprKind::RefWrite: {
+      const auto& write = cast<RefWrite>(old);
+      Expr ref = expr(write.ref);
+      return make_ref_write(ref, expr(write.value), span, type_of(old));
+    }
+    case ExprKind::Comprehension: {
+      const auto& node = cast<Comprehension>(old);
+      std::vector<IndexBinder> made = binders(node.binders);
+      return make_comprehension(std::move(made), expr(node.body), span, type_of(old));
+    }
+    case ExprKind::Reduction: {
+      const auto& node = cast<Reduction>(old);
+      std::vector<IndexBinder> made = binders(node.binders);
+      return make_reduction(node.op, std::move(made), expr(node.body), span, type_of(old));
+    }
+    case ExprKind::Index: return index(old);
+    case ExprKind::ScatterReduce: {
+      const auto& node = cast<ScatterReduce>(old);
+      Expr init = expr(node.init);
+      std::vector<IndexBinder> made = binders(node.binders);
+      std::vector<Expr> indices = list(node.indices);
+      return make_scatter_reduce(node.op, init, std::move(made), std::move(indices), expr(node.value), span,
+                                 type_of(old));
+    }
+    case ExprKind::Primitive:
+      return make_primitive(cast<Primitive>(old).prim, list(cast<Primitive>(old).args), span, type_of(old));
+    case ExprKind::DimTerm: {
+      Dim dim = solver_.resolve(substitute(cast<DimTerm>(old).dim, inference_.written()));
+      if (!dim.is_constant()) return make_dim_term(std::move(dim), span);
+      return make_constant(Tensor::scalar(DType::Int64, bits_from_int(DType::Int64, dim.constant())), span);
+    }
+    case ExprKind::Differentiate: {
+      const auto& node = cast<Differentiate>(old);
+      return make_differentiate(node.mode, expr(node.fn), span, type_of(old));
+    }
+  }
+  return nullptr;
+}
+
+Expr Rebuilder::let(const Expr& old) {
+  std::vector<Expr> chain;
+  Expr current = old;
+  std::vector<Expr> values;
+  while (const Let* node = as<Let>(current)) {
+    if (done_.count(current.get())) break;
+    values.push_back(expr(node->value));
+    chain.push_back(current);
+    current = node->body;
+  }
+  Expr result = expr(current);
+  for (std::size_t i = chain.size(); i-- > 0;) {
+    result = make_let(variable(cast<Let>(chain[i]).variable), std::move(values[i]), result, chain[i]->span,
+                      result->type);
+    if (i > 0) done_.emplace(chain[i].get(), result);
+  }
+  return result;
+}
+
+Expr Rebuilder::function(const Function& old, std::vector<TypeVarRef> type_params) {
+  std::vector<VariableRef> params;
+  for (const VariableRef& param : old.params) params.push_back(variable(param));
+  Type type = solver_.resolve(inference_.type_of(&old));
+  Expr body = expr(old.body);
+  return make_function(std::move(params), as<FunctionType>(type)->result, body, std::move(type_params), old.attrs,
+                       old.span, type);
+}
+
+// Globals, operators and constructors, which are instances of something more general.
+Expr Rebuilder::callee(const Expr& old, const Type& type) {
+  switch (old->kind) {
+    case ExprKind::GlobalVar: return make_global_var(cast<GlobalVar>(old).name, old->span, type);
+    case ExprKind::Operator: return make_operator(cast<Operator>(old).op, old->span, type);
+    case ExprKind::ConstructorRef:
+      return make_constructor_ref(cast<ConstructorRef>(old).constructor, old->span, type);
+    default: return expr(old);
+  }
+}
+
+Expr Rebuilder::call(const Call& old) {
+  const Type type = solver_.resolve(inference_.type_of(&old));
+  bool is_instance = old.callee->kind == ExprKind::Operator || old.callee->kind == ExprKind::GlobalVar ||
+                     old.callee->kind == ExprKind::ConstructorRef;
+  if (!is_instance) {
+    Expr function = expr(old.callee);
+    return make_call(function, list(old.args), old.attrs, old.span, type);
+  }
+  const Inference::CallInfo& info = inference_.call_info(&old);
+  if (info.literal) return literal(*info.literal, true, type, old.span);
+  Type instance = solver_.resolve(info.callee);
+  if (instance->kind == TypeKind::Adt) return callee(old.callee, instance);
+  return make_call(callee(old.callee, instance), list(old.args), info.attrs ? info.attrs : old.attrs, old.span,
+                   type);
+}
+
+Expr Rebuilder::literal(const Literal& old, bool negated, const Type& type, Span span) {
+  DType dtype = as<TensorType>(type)->dtype.known();
+  std::uint64_t bits = old.is_float ? bits_from_double(dtype, negated ? -old.real : old.real)
+                       : is_float(dtype)
+                           ? bits_from_double(dtype, negated ? -static_cast<double>(old.integer)
+                                                             : static_cast<double>(old.integer))
+                           : bits_from_int(dtype, negated ? -old.integer : old.integer);
+  return make_constant(Tensor::scalar(dtype, bits), span);
+}
+
+PatternRef Rebuilder::pattern(const PatternRef& old) {
+  std::vector<PatternRef> fields;
+  for (const PatternRef& field : old->fields) fields.push_back(pattern(field));
+  switch (old->kind) {
+    case PatternKind::Wildcard: return old;
+    case PatternKind::Variable: return variable_pattern(variable(old->variable), old->span);
+    case PatternKind::Constructor: return constructor_pattern(old->constructor, std::move(fields), old->span);
+    case PatternKind::Tuple: return tuple_pattern(std::move(fields), old->span);
+  }
+  return old;
+}
+
+Expr Rebuilder::match(const Expr& old) {
+  const Match& node = cast<Match>(old);
+  Expr scrutinee = expr(node.scrutinee);
+  std::vector<Clause> clauses;
+  for (const Clause& clause : node.clauses) {
+    PatternRef fresh = pattern(clause.pattern);
+    clauses.push_back({std::move(fresh), expr(clause.body)});
+  }
+  return make_match(scrutinee, std::move(clauses), node.is_complete, old->span, type_of(old));
+}
+
+// --- Index notation ---
+
+namespace {
+
+Expr int64_constant(std::int64_t value, Span span) {
+  return make_constant(Tensor::scalar(DType::Int64, bits_from_int(DType::Int64, value)), span);
+}
+
+// The variable behind `a`, where axes can be told to be the same by looking.
+const Variable* variable_of(const Expr& expr) {
+  const auto* var = as<Var>(expr);
+  return var ? var->variable.get() : nullptr;
+}
+
+}  // namespace
+
+Expr Rebuilder::dim_of(const Expr& old_tensor, std::uint32_t axis, Span span) {
+  const OpDef& op = OpRegistry::instance().get("dim_of");
+  AttrsRef attrs = complete_attrs(op, make_attrs({{"axis", static_cast<std::int64_t>(axis)}}), span);
+  Expr tensor = expr(old_tensor);
+  Type result = scalar_type(DType::Int64);
+  Expr function = make_operator(&op, span, function_type({tensor->type}, result));
+  return make_call(function, {tensor}, attrs, span, result);
+}
+
+Expr Rebuilder::inferred_extent(const BinderInfo& info) {
+  Span span = info.variable->span;
+  Dim dim = solver_.resolve(info.dim);
+  if (dim.is_constant()) return int64_constant(dim.constant(), span);
+  if (!dim.is_any()) return make_dim_term(std::move(dim), span);
+  std::optional<ExtentSource> source = inference_.extent_source(info);
+  if (!source) {
+    Diagnostic diagnostic(DiagnosticKind::AmbiguousType,
+                          "the extent of `" + info.variable->name + "` is not known outside its scope", span);
+    diagnostic.note("help: write its extent, as in `" + info.variable->name + " < n`");
+    throw Failure(std::move(diagnostic));
+  }
+  return dim_of(source->tensor, source->axis, span);
+}
+
+std::vector<IndexBinder> Rebuilder::binders(const std::vector<IndexBinder>& old) {
+  std::vector<IndexBinder> result;
+  for (const IndexBinder& binder : old) {
+    Expr extent = binder.extent ? expr(binder.extent) : inferred_extent(*inference_.binder_info(binder.variable.get()));
+    result.push_back({nullptr, std::move(extent)});
+  }
+  for (std::size_t i = 0; i < old.size(); ++i) result[i].variable = variable(old[i].variable);
+  return result;
+}
+
+// Can the index at `position` not leave its axis?
+bool Rebuilder::is_safe(const Index& node, std::size_t position, const Dim& extent) {
+  const auto* var = as<Var>(node.indices[position]);
+  const BinderInfo* info = var ? inference_.binder_info(var->variable.get()) : nullptr;
+  if (!info) return false;
+  Dim bound = solver_.resolve(info->dim);
+  if (!bound.is_any()) return bound == extent;
+  if (!info->is_inferred) return false;
+  std::optional<ExtentSource> source = inference_.extent_source(*info);
+  if (!source) return false;
+  if (source->use->tensor == node.tensor && source->use->axis == position) return true;
+  const Variable* base = variable_of(source->tensor);
+  return base && base == variable_of(node.tensor) && source->axis == position;
+}
+
+Expr Rebuilder::index(const Expr& old) {
+  const Index& node = cast<Index>(old);
+  const std::vector<Dim>& axes = inference_.axes_of(&node);
+  Expr tensor = expr(node.tensor);
+  std::vector<Expr> indices;
+  bool in_bounds = true;
+  for (std::size_t i = 0; i < node.indices.size(); ++i) {
+    const Expr& position = node.indices[i];
+    Dim extent = solver_.resolve(axes[i]);
+    bool negated = false;
+    const Literal* number = as_literal(position, negated);
+    std::int64_t value = number ? (negated ? -number->integer : number->integer) : 0;
+    if (number && value < 0) {
+      if (extent.is_constant()) {
+        indices.push_back(int64_constant(value + extent.constant(), position->span));
+        continue;
+      }
+      in_bounds = false;
+      Expr dim = extent.is_any() ? dim_of(node.tensor, static_cast<std::uint32_t>(i), position->span)
+                                 : make_dim_term(extent, position->span);
+      indices.push_back(make_primitive(Prim::Add, {dim, int64_constant(value, position->span)}, position->span,
+                                       scalar_type(DType::Int64)));
+      continue;
+    }
+    indices.push_back(expr(position));
+    in_bounds &= number ? extent.is_constant() && value < extent.constant() : is_safe(node, i, extent);
+  }
+  return make_index(tensor, std::move(indices), in_bounds, old->span, type_of(old));
+}
+
+}  // namespace
+
+Expr rebuild(const Expr& root, Inference& inference, std::vector<TypeVarRef> type_params) {
+  Rebuilder rebuilder(inference);
+  if (const auto* function = as<Function>(root)) return rebuilder.function(*function, std::move(type_params));
+  return rebuilder.expr(root);
+}
+
+}  // namespace relay::typecheck

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <variant>
+#include <vector>
+
+#include "lang/diagnostic.h"
+#include "lang/expr.h"
+#include "lang/op.h"
+#include "lang/type.h"
+
+namespace relay::typecheck {
+
+// What the solver knows about one unknown.
+struct Unknown {
+  lang::TypeVarRef var;  // null: this id belongs to no unknown of the solver
+  std::variant<std::monostate, lang::Type, lang::Shape, lang::DTypeTerm, lang::Dim> value;
+  // The smallest id of all unknowns this one has been tied to. It tells whether an unknown belongs to the
+  // `let` at hand or to something older.
+  std::uint64_t birth = 0;
+  bool pinned = false;            // tied to the parameter of a function
+  std::uint8_t requirements = 0;  // DType: a bit for each PrimOperands
+  lang::Expr literal;             // DType: the undecorated number it was made for
+  std::vector<std::uint32_t> watchers;  // relations to run again when it is bound
+
+  bool is_bound() const { return value.index() != 0; }
+};
+
+// Bindings for the unknowns of all four kinds. Failures are thrown without a place: whoever asked for the
+// unification knows the places and adds them (messages.h).
+class Solver final : public lang::TypeSolver {
+ public:
+  Solver();
+
+  lang::Type resolve(const lang::Type& type) override;
+  lang::Shape resolve(const lang::Shape& shape);
+  lang::DTypeTerm resolve(const lang::DTypeTerm& dtype);
+  lang::Dim resolve(const lang::Dim& dim);
+  // Only the outermost layer: not a bound unknown.
+  lang::Type head(const lang::Type& type);
+
+  void unify(const lang::Type& a, const lang::Type& b) override;
+  void unify(const lang::Shape& a, const lang::Shape& b) override;
+  void unify(const lang::DTypeTerm& a, const lang::DTypeTerm& b) override;
+  void unify(const lang::Dim& a, const lang::Dim& b) override;
+
+  lang::Type fresh_type() override { return lang::var_type(fresh(lang::VarKind::Type)); }
+  lang::Shape fresh_shape() override { return lang::Shape(fresh(lang::VarKind::Shape)); }
+  lang::Dim fresh_dim() override { return lang::Dim::variable(fresh(lang::VarKind::Dim)); }
+  lang::DTypeTerm fresh_dtype() override { return lang::DTypeTerm(fresh(lang::VarKind::DType)); }
+  void require(const lang::DTypeTerm& dtype, lang::PrimOperands operands) override;
+
+  lang::TypeVarRef fresh(lang::VarKind kind);
+  // The next unknown will not have a smaller id.
+  std::uint64_t mark() const { return next_id_; }
+  // Null for rigid variables and for unknowns of others.
+  Unknown* find(const lang::TypeVar& var);
+  Unknown& at(const lang::TypeVar& var);
+
+  // The unbound unknowns of a type (which need not be resolved), in order of occurrence, each once.
+  std::vector<lang::TypeVarRef> unknowns_of(const lang::Type& type);
+  // For messages: unknowns print as `_`.
+  std::string show(const lang::Type& type);
+  std::string show(const lang::Shape& shape);
+  std::string show(const lang::DTypeTerm& dtype);
+  std::string show(const lang::Dim& dim);
+
+  void watch(const lang::TypeVar& var, std::uint32_t relation);
+  // Relations whose unknowns have been bound since the last call; may name one twice.
+  std::vector<std::uint32_t> take_woken();
+  bool has_woken() const { return !woken_.empty() || dims_changed_; }
+  // Runs the equations between dims that could not be solved yet once more.
+  void retry_equations();
+  // Those still open: each is a pair of dims that must be equal.
+  const std::vector<std::pair<lang::Dim, lang::Dim>>& open_equations() const { return equations_; }
+
+  // What an unknown with these requirement bits may still be.
+  static bool accepts(std::uint8_t requirements, lang::DType dtype);
+  static std::uint8_t bit(lang::PrimOperands operands) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(operands));
+  }
+
+  // Binds an unbound unknown without looking (defaults).
+  void settle(const lang::TypeVar& var, lang::Type type);
+  void settle(const lang::TypeVar& var, lang::Shape shape);
+  void settle(const lang::TypeVar& var, lang::DTypeTerm dtype);
+  void settle(const lang::TypeVar& var, lang::Dim dim);
+
+ private:
+  template <class V>
+  void bind(Unknown& unknown, V value);
+  void bind_type(Unknown& unknown, const lang::Type& type);
+  void tie(Unknown& unknown, const lang::TypeVarRef& var);  // `var` occurs in the value of `unknown`
+  void bind_dtype(Unknown& unknown, const lang::DTypeTerm& dtype);
+  bool solve_dim(const lang::Dim& a, const lang::Dim& b, const lang::Dim& difference);
+  void unify_lists(const std::vector<lang::Type>& a, const std::vector<lang::Type>& b);
+
+  std::uint64_t base_;     // id of the first slot
+  std::uint64_t next_id_;
+  std::vector<Unknown> unknowns_;
+  std::vector<std::uint32_t> woken_;
+  bool dims_changed_ = false;
+  std::vector<std::pair<lang::Dim, lang::Dim>> equations_;
+};
+
+// Calls `visit` for every variable of the type, each occurrence, without allocating.
+void for_each_type_variable(const lang::Type& type, const std::function<void(const lang::TypeVarRef&)>& visit);
+
+}  // namespace relay::typecheck
