@@ -63,6 +63,9 @@ class KernelCodegen {
   void hoist_invariants(const loops::Region& region);
   bool is_hoistable(const loops::Instruction& instruction) const;
   void emit_axis(std::int32_t axis);
+  void emit_exact();
+  void begin_point(std::int32_t axis, llvm::Value* index);
+  llvm::Value* first_index(std::int32_t axis);
   // Rows [begin, end) of the domain axis around a lane axis that is walked in tiles with it.
   struct Tile {
     llvm::Value* begin = nullptr;
@@ -79,8 +82,8 @@ class KernelCodegen {
   int domain_width(std::int32_t axis);
   bool is_light(std::int32_t region) const;
 
-  // Leaves the code if `failed` holds in a lane that counts: to fail_target_ if there is one, else
-  // by returning 1 with the error filled in. `failed` is a scalar or a vector.
+  // Leaves the code if `failed` holds in a lane that counts: to the exact form, or from that by
+  // returning 1 with the error filled in. `failed` is a scalar or a vector.
   void leave_if(llvm::Value* failed, std::int32_t site, llvm::Value* index, llvm::Value* extent);
 
   // memory_codegen.cpp
@@ -116,7 +119,6 @@ class KernelCodegen {
   Partial fold_extreme(const loops::Region& region, const Partial& a, const Partial& b);
   Partial combine(const loops::Region& region, std::vector<Partial> parts, int width);
   Partial combine_lanes(const loops::Region& region, Partial sum);
-  bool can_fail(const loops::Region& region) const;
   lang::DType element_type(const loops::Region& region) const;
   PartialArray make_array(const Partial& like);
   Partial load_from(const PartialArray& array, llvm::Value* slot);
@@ -156,7 +158,10 @@ class KernelCodegen {
   std::vector<bool> is_hoisted_;          // by value: emitted at the entry
   Lanes lanes_;
   std::int32_t lane_axis_ = -1;  // of the domain
-  llvm::BasicBlock* fail_target_ = nullptr;
+  llvm::BasicBlock* fail_target_ =
+      nullptr;                        // the exact form's start, while the fast one is emitted
+  bool is_exact_ = false;             // the exact form is being emitted
+  std::vector<llvm::Value*> resume_;  // cells: where it begins, by domain axis
 };
 
 template <class Body>

@@ -92,12 +92,45 @@ llvm::Function* KernelCodegen::emit(const std::string& name) {
     }
   }
   lane_axis_ = analysis_.vector_axis();
+  if (analysis_.can_fail()) fail_target_ = new_block("exact");
   when(b_.CreateNot(is_empty), [&] {
+    begin_point(-1, nullptr);
     emit_level(kernel_.regions[0], -1);
     emit_axis(0);
   });
   b_.CreateRet(b_.getInt32(0));
+  if (fail_target_ != nullptr) emit_exact();
   return function_;
+}
+
+// All points from where the fast code gave up, in scalar code that hoists nothing that may fail:
+// the first error that it meets is the first in row-major order.
+void KernelCodegen::emit_exact() {
+  b_.SetInsertPoint(fail_target_);
+  fail_target_ = nullptr;
+  is_exact_ = true;
+  lane_axis_ = -1;
+  emit_level(kernel_.regions[0], -1);
+  emit_axis(0);
+  b_.CreateRet(b_.getInt32(0));
+}
+
+// Notes for emit_exact that what follows is about `index` of `axis` and those after it.
+void KernelCodegen::begin_point(std::int32_t axis, Value* index) {
+  if (fail_target_ == nullptr) return;
+  if (resume_.empty()) {
+    for (std::int32_t i = 0; i < kernel_.domain_rank; ++i) {
+      resume_.push_back(new_cell(b_.getInt64Ty(), "resume"));
+    }
+  }
+  if (axis >= 0) b_.CreateStore(index, resume_[axis]);
+  for (std::int32_t inner = axis + 1; inner < kernel_.domain_rank; ++inner) {
+    b_.CreateStore(first_index(inner), resume_[inner]);
+  }
+}
+
+Value* KernelCodegen::first_index(std::int32_t axis) {
+  return axis == 0 ? function_->getArg(2) : int64(0);
 }
 
 void KernelCodegen::emit_entry() {
@@ -139,7 +172,9 @@ void KernelCodegen::hoist_invariants(const Region& region) {
 
 int KernelCodegen::level_of(const Region& region, const Instruction& instruction) const {
   const AxisSet depends = analysis_.depends(instruction.id);
-  if (&region == &kernel_.regions[0]) {
+  const bool is_body = &region == &kernel_.regions[0];
+  if (is_exact_) return (is_body ? kernel_.domain_rank : static_cast<int>(region.axes.size())) - 1;
+  if (is_body) {
     for (std::int32_t axis = kernel_.domain_rank; axis-- > 0;) {
       if ((depends & axis_bit(axis)) != 0) return axis;
     }
@@ -165,7 +200,11 @@ void KernelCodegen::emit_axis(std::int32_t axis) {
     emit_store();
     return;
   }
-  Value* const begin = axis == 0 ? function_->getArg(2) : int64(0);
+  Value* begin = first_index(axis);
+  if (is_exact_) {
+    begin = b_.CreateLoad(b_.getInt64Ty(), resume_[axis]);
+    b_.CreateStore(first_index(axis), resume_[axis]);
+  }
   Value* const end = axis == 0 ? function_->getArg(3) : extent(axis);
   if (axis == lane_axis_ && lanes_.axis < 0) {
     emit_lane_axis(axis, begin, end, {});
@@ -177,6 +216,7 @@ void KernelCodegen::emit_axis(std::int32_t axis) {
   }
   const auto body = [&](Value* index) {
     axis_index_[axis] = index;
+    begin_point(axis, index);
     emit_level(kernel_.regions[0], axis);
     emit_axis(axis + 1);
   };
@@ -198,6 +238,7 @@ void KernelCodegen::emit_tiles(std::int32_t axis, Value* begin, Value* end) {
 // The points at `index` of the lane axis: one row of them, or those of all rows in the tile.
 void KernelCodegen::emit_points(std::int32_t axis, Value* index, const Tile& tile) {
   axis_index_[axis] = index;
+  begin_point(axis, index);
   const auto row = [&] {
     emit_level(kernel_.regions[0], axis);
     emit_axis(axis + 1);
@@ -213,18 +254,11 @@ void KernelCodegen::emit_points(std::int32_t axis, Value* index, const Tile& til
   });
 }
 
-// Whole vectors, then the rest under a mask. Scalar code finishes where there are no masks, and
-// reports errors: for it, `resume` is the first point that is not done.
+// Whole vectors, then the rest under a mask, or in scalar code where there are no masks.
 void KernelCodegen::emit_lane_axis(std::int32_t axis, Value* begin, Value* end, const Tile& tile) {
   const int width = domain_width(axis);
-  const bool needs_scalar = !host_.has_masks || analysis_.can_fail();
-  llvm::AllocaInst* const resume = new_cell(b_.getInt64Ty(), "resume");
-  llvm::BasicBlock* const slow = needs_scalar ? new_block("scalar") : nullptr;
-  llvm::BasicBlock* const done = new_block("done");
-  fail_target_ = slow;
   const auto points = [&](Value* index, Value* mask) {
     lanes_ = {axis, width, mask};
-    b_.CreateStore(index, resume);
     emit_points(axis, index, tile);
     lanes_ = {};
   };
@@ -237,22 +271,12 @@ void KernelCodegen::emit_lane_axis(std::int32_t axis, Value* begin, Value* end, 
       Value* const limit = b_.CreateVectorSplat(static_cast<unsigned>(width), rest);
       points(whole_end, b_.CreateICmpSLT(lane_numbers(width), limit));
     });
-    b_.CreateBr(done);
-  } else {
-    b_.CreateStore(whole_end, resume);
-    b_.CreateBr(slow);
+    return;
   }
-  fail_target_ = nullptr;
-  if (needs_scalar) {
-    b_.SetInsertPoint(slow);
-    const std::int32_t lane_axis = lane_axis_;
-    lane_axis_ = -1;
-    loop(b_.CreateLoad(b_.getInt64Ty(), resume), end, 1,
-         [&](Value* index) { emit_points(axis, index, tile); });
-    lane_axis_ = lane_axis;
-    b_.CreateBr(done);
-  }
-  b_.SetInsertPoint(done);
+  const std::int32_t lane_axis = lane_axis_;
+  lane_axis_ = -1;
+  loop(whole_end, end, 1, [&](Value* index) { emit_points(axis, index, tile); });
+  lane_axis_ = lane_axis;
 }
 
 bool KernelCodegen::is_light(std::int32_t region) const {

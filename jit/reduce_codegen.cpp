@@ -30,13 +30,6 @@ DType KernelCodegen::element_type(const Region& region) const {
   return analysis_.definition(region.result).dtype;
 }
 
-bool KernelCodegen::can_fail(const Region& region) const {
-  return std::any_of(region.code.begin(), region.code.end(), [&](const Instruction& instruction) {
-    if (instruction.code == Code::Reduce) return can_fail(kernel_.regions[instruction.region]);
-    return Analysis::may_fail(instruction);
-  });
-}
-
 KernelCodegen::Partial KernelCodegen::identity(const Region& region, int width) {
   const DType dtype = element_type(region);
   Partial result;
@@ -193,8 +186,8 @@ KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instructi
   }
   const Lanes outer = lanes_;
   lanes_ = {};
-  const bool is_across =
-      analysis_.vector_axis(region) >= 0 && (host_.has_masks || region.axes.size() == 1);
+  const bool is_across = !is_exact_ && analysis_.vector_axis(region) >= 0 &&
+                         (host_.has_masks || region.axes.size() == 1);
   const Partial sum = is_across ? reduce_across_lanes(region) : reduce_each_lane(region, false);
   lanes_ = outer;
   return {sum.index != nullptr ? sum.index : sum.value, nullptr};
@@ -204,7 +197,8 @@ KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instructi
 
 KernelCodegen::Partial KernelCodegen::reduce_each_lane(const Region& region, bool is_vector) {
   const auto index = static_cast<std::int32_t>(&region - kernel_.regions.data());
-  if (region.axes.size() == 1 && is_light(index)) return reduce_in_registers(region, is_vector);
+  if (!is_exact_ && region.axes.size() == 1 && is_light(index))
+    return reduce_in_registers(region, is_vector);
   return reduce_in_memory(region, is_vector);
 }
 
@@ -270,36 +264,20 @@ KernelCodegen::Partial KernelCodegen::reduce_in_memory(const Region& region, boo
 
 // ---- One vector -------------------------------------------------------------------------------
 
-// In scalar code. Errors are found by doing it all again one element at a time.
 KernelCodegen::Partial KernelCodegen::reduce_across_lanes(const Region& region) {
-  const Partial start = identity(region, 1);
-  const Partial result = make_cell(start);
-  llvm::BasicBlock* const outer_target = fail_target_;
-  llvm::BasicBlock* const slow = can_fail(region) ? new_block("slow") : nullptr;
-  llvm::BasicBlock* const done = new_block("done");
-  fail_target_ = slow;
   lanes_ = {region.axes.back(), kReductionLanes, nullptr};
   Partial sum;
   if (region.axes.size() == 1) {
     sum = across_one_axis(region);
   } else {
-    const Partial lanes = identity(region, kReductionLanes);
-    const Partial cell = make_cell(lanes);
-    store_cell(cell, lanes);
+    const Partial start = identity(region, kReductionLanes);
+    const Partial cell = make_cell(start);
+    store_cell(cell, start);
     across_axes(region, cell);
-    sum = combine_lanes(region, load_cell(cell, lanes));
+    sum = combine_lanes(region, load_cell(cell, start));
   }
   lanes_ = {};
-  store_cell(result, sum);
-  b_.CreateBr(done);
-  fail_target_ = outer_target;
-  if (slow != nullptr) {
-    b_.SetInsertPoint(slow);
-    store_cell(result, reduce_each_lane(region, false));
-    b_.CreateBr(done);
-  }
-  b_.SetInsertPoint(done);
-  return load_cell(result, start);
+  return sum;
 }
 
 // The lanes' blocks begin at multiples of 16, so only the last one is partial.

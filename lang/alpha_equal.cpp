@@ -184,9 +184,8 @@ class Comparison {
     const Variable* known_b = variables_.right_of(a.get());
     const Variable* known_a = variables_.left_of(b.get());
     if (known_b || known_a) return known_b == b.get() && known_a == a.get();
-    if (a == b) return true;
-    if (!map_free_ || !same_type(a->type, b->type)) return false;
-    variables_.set(a.get(), b.get());
+    if (!(a == b) && (!map_free_ || !same_type(a->type, b->type))) return false;
+    if (map_free_) variables_.set(a.get(), b.get());
     return true;
   }
 

@@ -41,12 +41,16 @@ Expr zeros_of(const Type& type) {
   return tuple(std::move(fields));
 }
 
-Expr zeros_like(const Expr& value) { return zeros_of(value->type); }
+// Where the shape is known only at run time, the value itself says it.
+Expr zeros_like(const Expr& value) {
+  const auto* tensor = as<TensorType>(value->type);
+  return tensor && !constant_dims(tensor->shape) ? op("zeros_like", {value}) : zeros_of(value->type);
+}
 
 Expr ones_like(const Expr& value) {
   const auto* tensor = as<TensorType>(value->type);
   RELAY_CHECK(tensor, "ones_like of something that is not a tensor");
-  return filled(*tensor, 1, "ones");
+  return constant_dims(tensor->shape) ? filled(*tensor, 1, "ones") : op("ones_like", {value});
 }
 
 Expr scalar_like(const Expr& like, double value) {

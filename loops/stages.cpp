@@ -75,7 +75,11 @@ NodeId NodeFactory::intern(Node made, std::span<const std::int32_t> args, std::s
   made.var_count = static_cast<std::uint32_t>(vars.size());
   stages_.operands.insert(stages_.operands.end(), vars.begin(), vars.end());
   made.has_reduce = made.kind == NodeKind::Reduce;
-  for (std::int32_t arg : kept) made.has_reduce = made.has_reduce || node(arg).has_reduce;
+  made.has_read = made.kind == NodeKind::Read;
+  for (std::int32_t arg : kept) {
+    made.has_reduce = made.has_reduce || node(arg).has_reduce;
+    made.has_read = made.has_read || node(arg).has_read;
+  }
   const auto id = static_cast<NodeId>(stages_.nodes.size());
   stages_.nodes.push_back(made);
   hashes_.push_back(hash);

@@ -38,6 +38,7 @@ struct Node {
   ReduceOp op = ReduceOp::Sum;
   bool is_checked = false;      // Read: bounds are checked at run time
   bool has_reduce = false;      // here or below
+  bool has_read = false;
   std::int32_t ref = -1;        // IndexVar: its number; Read: the tensor
   std::uint64_t bits = 0;       // Constant
   std::uint32_t first_arg = 0;  // in Stages::operands

@@ -140,7 +140,9 @@ lang::Expr Resolver::index_between_slices(const Node& node, Expr tensor) {
   const Span where = span(node);
   std::vector<std::pair<lang::VariableRef, Expr>> lets;
   const auto name_it = [&](Expr value) {
-    if (value->kind == lang::ExprKind::Var || value->kind == lang::ExprKind::Literal || value->kind == lang::ExprKind::Constant) return value;
+    const bool is_atom = value->kind == lang::ExprKind::Var || value->kind == lang::ExprKind::GlobalVar ||
+                         value->kind == lang::ExprKind::Literal || value->kind == lang::ExprKind::Constant;
+    if (is_atom) return value;
     lang::VariableRef variable = lang::make_variable("v", nullptr, value->span);
     const Span at = value->span;
     lets.emplace_back(variable, std::move(value));
@@ -230,11 +232,8 @@ std::optional<std::uint64_t> Resolver::element_bits(const NumberValue& value, DT
   return std::nullopt;
 }
 
+// Strict text has no tensor literals in Relay; ours are how constants print there.
 lang::Expr Resolver::list(const Node& node) {
-  if (strict_) {
-    report(Kind::SyntaxError, "a list can only be the value of an attribute", span(node));
-    return nothing(node);
-  }
   Elements elements;
   gather(node, 0, elements);
   if (elements.ragged) {
@@ -254,7 +253,11 @@ lang::Expr Resolver::list(const Node& node) {
   bool any_float = false;
   for (const Node* leaf : elements.leaves) {
     const std::optional<NumberValue> value = literal_element(*leaf);
-    if (!value) return stack_list(node);
+    if (!value && !strict_) return stack_list(node);
+    if (!value) {
+      report(Kind::SyntaxError, "a tensor literal of strict text holds literals only", span(*leaf));
+      return nothing(node);
+    }
     any_float |= value->is_float;
     if (value->dtype && dtype && *dtype != *value->dtype) {
       const std::string_view first = lang::name_of(*dtype);

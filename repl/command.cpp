@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "lang/op.h"
 #include "lang/print.h"
@@ -64,6 +65,18 @@ CommandOutcome run_time(Session& session, std::string_view argument) {
                         duration(timing->median_seconds), timing->runs, duration(timing->first_seconds));
   }
   return output(std::move(text));
+}
+
+CommandOutcome run_seconds(Session& session, std::string_view argument) {
+  const auto [count, text] = split_word(argument);
+  int runs = 0;
+  const auto parsed = std::from_chars(count.data(), count.data() + count.size(), runs);
+  if (parsed.ec != std::errc() || runs < 1 || text.empty()) {
+    return failed(Diagnostic(DiagnosticKind::BadCommand, "usage: :seconds RUNS EXPR"));
+  }
+  const auto seconds = session.run_times(std::string(text), runs);
+  if (!seconds) return {"", seconds.errors(), false};
+  return output(fmt::format("{}\n", fmt::join(*seconds, " ")));
 }
 
 std::string describe_op(const lang::OpDef& op) {
@@ -151,6 +164,7 @@ const std::vector<Command>& commands() {
       {":type", "EXPR", "the type of an expression, without running it", run_type},
       {":show", "STAGE EXPR", "the program after a stage: ast, typed, anf, grad, opt, fused, loops, llvm, asm", run_show},
       {":time", "EXPR", "how long it takes in each tier", run_time},
+      {":seconds", "RUNS EXPR", "the seconds of each run, for scripts", run_seconds},
       {":doc", "NAME", "what an operator, function or type is, with an example", run_doc},
       {":ops", "[PART]", "the operators, or those with PART in their name", run_ops},
       {":load", "FILE", "runs a file here", run_load},

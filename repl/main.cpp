@@ -62,7 +62,10 @@ int run_pipe(repl::Session& session) {
   repl::Driver driver(session, {put_item, put_errors, put});
   std::string line;
   auto state = repl::Driver::State::Ready;
-  while (state != repl::Driver::State::Quit && std::getline(std::cin, line)) state = driver.feed(line);
+  while (state != repl::Driver::State::Quit && std::getline(std::cin, line)) {
+    state = driver.feed(line);
+    std::fflush(stdout);  // whoever feeds the pipe may wait for the answer
+  }
   driver.finish();
   return driver.had_errors() ? kProgramError : 0;
 }

@@ -362,6 +362,23 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
   return timing;
 }
 
+Result<std::vector<double>> Session::run_times(const std::string& text, int runs) {
+  using Clock = std::chrono::steady_clock;
+  const lang::Source* source = impl_->sources.add("<time>", text);
+  return impl_->guarded([&] {
+    const auto thunk = impl_->evaluator.prepare(
+        impl_->ready(impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw()))));
+    impl_->evaluator.run(thunk).or_throw();
+    std::vector<double> seconds;
+    for (int i = 0; i < runs; ++i) {
+      const auto start = Clock::now();
+      impl_->evaluator.run(thunk).or_throw();
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return seconds;
+  });
+}
+
 lang::Module& Session::module() { return impl_->module; }
 interp::Evaluator& Session::evaluator() { return impl_->evaluator; }
 const SessionOptions& Session::options() const { return impl_->options; }

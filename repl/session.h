@@ -64,6 +64,8 @@ class Session {
     int runs;
   };
   lang::Result<Timing> time(const std::string& text, interp::JitMode mode);
+  // The seconds of each of `runs` evaluations, after one that is not counted, in the session's own mode.
+  lang::Result<std::vector<double>> run_times(const std::string& text, int runs);
 
   lang::Module& module();
   interp::Evaluator& evaluator();

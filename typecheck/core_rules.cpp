@@ -125,6 +125,12 @@ bool has_type_variable(const Type& type) {
 }
 
 RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
+  // The derivative's parameters are the function's.
+  const auto* derivative = as<FunctionType>(call.result);
+  if (call.args[0]->kind == TypeKind::Var && derivative) {
+    call.solver.unify(call.args[0], function_type(derivative->params, tensor_type(Shape(), call.solver.fresh_dtype())));
+    call.args[0] = call.solver.resolve(call.args[0]);
+  }
   const auto* function = as<FunctionType>(call.args[0]);
   if (!function) {
     if (call.args[0]->kind == TypeKind::Var) return RuleOutcome::Stuck;

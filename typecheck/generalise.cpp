@@ -16,6 +16,7 @@ class Quantifier {
 
   Type quantify(const Type& type, std::vector<TypeVarRef>* variables) {
     Type known = solver_.resolve(type);
+    for_each_type_variable(known, [&](const TypeVarRef& var) { taken_.insert(var->name); });
     for_each_type_variable(known, [&](const TypeVarRef& var) { add(var, variables); });
     return substitution_.empty() ? known : substitute(known, substitution_);
   }
@@ -26,7 +27,8 @@ class Quantifier {
     if (solver_.find(*var)) {
       auto [place, is_new] = names_.try_emplace(var.get());
       if (is_new) {
-        place->second = TypeVar::rigid(var->kind, "");
+        // Dims may stand in the code of an instance, which must read back; the others are named in print.
+        place->second = TypeVar::rigid(var->kind, var->kind == VarKind::Dim ? next_name() : "");
         map(*var, place->second);
       }
       rigid = place->second;
@@ -34,6 +36,15 @@ class Quantifier {
     if (variables && std::find(variables->begin(), variables->end(), rigid) == variables->end()) {
       variables->push_back(rigid);
       sources_.push_back(var);
+    }
+  }
+
+  std::string next_name() {
+    static constexpr std::string_view kLetters = "nmklpqrabc";
+    for (;; ++count_) {
+      std::string name(1, kLetters[count_ % kLetters.size()]);
+      if (count_ >= kLetters.size()) name += std::to_string(count_ / kLetters.size());
+      if (taken_.insert(name).second) return name;
     }
   }
 
@@ -49,6 +60,8 @@ class Quantifier {
   Solver& solver_;
   std::unordered_map<const TypeVar*, TypeVarRef> names_;
   TypeSubstitution substitution_;
+  std::unordered_set<std::string> taken_;
+  std::size_t count_ = 0;
 
  public:
   std::vector<TypeVarRef> sources_;  // what each of the scheme's variables was

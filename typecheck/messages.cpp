@@ -105,12 +105,17 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
       }
     }
   }
+  if (cause.kind == DiagnosticKind::InfiniteType) {
+    cause.span = mismatch.span;
+    cause.label(mismatch.span, fmt::format("`{}`", solver.show(found)));
+    return failure;
+  }
   std::string message =
       mismatch.subject.empty()
           ? fmt::format("expected `{}`, found `{}`", solver.show(expected), solver.show(found))
           : fmt::format("{} must be `{}`, found `{}`", mismatch.subject, solver.show(expected), solver.show(found));
   bool is_nested = found->kind != TypeKind::Tensor && found->kind == expected->kind;
-  bool adds = cause.kind == DiagnosticKind::ShapeMismatch || cause.kind == DiagnosticKind::InfiniteType ||
+  bool adds = cause.kind == DiagnosticKind::ShapeMismatch ||
               (cause.kind == DiagnosticKind::DTypeMismatch && !known_dtype(found)) || is_nested;
   if (adds) message += ": " + cause.message;
   Diagnostic diagnostic(cause.kind, std::move(message), mismatch.span);

@@ -238,57 +238,24 @@ std::vector<TypeVarRef> Solver::unknowns_of(const Type& type) {
 
 // --- Showing ---
 
-namespace {
-
-const TypeVarRef& blank(VarKind kind) {
-  static const TypeVarRef kBlanks[] = {
-      TypeVar::rigid(VarKind::Type, "_"), TypeVar::rigid(VarKind::Shape, "_"),
-      TypeVar::rigid(VarKind::DType, "_"), TypeVar::rigid(VarKind::Dim, "_")};
-  return kBlanks[static_cast<int>(kind)];
-}
-
-}  // namespace
-
+// A nameless variable prints as `_`. A literal shows the dtype that it has if nothing else is said.
 std::string Solver::show(const Type& type) {
   Type known = resolve(type);
-  TypeSubstitution blanks;
+  TypeSubstitution defaults;
   for (const TypeVarRef& var : unknowns_of(known)) {
-    switch (var->kind) {
-      case VarKind::Type: blanks.types[var.get()] = var_type(blank(VarKind::Type)); break;
-      case VarKind::Shape: blanks.shapes.emplace(var.get(), Shape(blank(VarKind::Shape))); break;
-      case VarKind::DType: blanks.dtypes.emplace(var.get(), DTypeTerm(blank(VarKind::DType))); break;
-      case VarKind::Dim: blanks.dims.emplace(var.get(), Dim::variable(blank(VarKind::Dim))); break;
-    }
+    const Unknown& unknown = at(*var);
+    if (var->kind != VarKind::DType || !unknown.literal) continue;
+    bool is_integer = accepts(unknown.requirements, DType::Int32);
+    defaults.dtypes.emplace(var.get(), DTypeTerm(is_integer ? DType::Int32 : DType::Float32));
   }
-  return to_string(blanks.empty() ? known : substitute(known, blanks));
+  return to_string(defaults.empty() ? known : substitute(known, defaults));
 }
 
-std::string Solver::show(const Shape& shape) {
-  Shape known = resolve(shape);
-  if (!known.has_rank()) return find(*known.var()) ? "_" : to_string(known);
-  std::vector<Dim> dims;
-  for (const Dim& dim : known.dims()) {
-    dims.push_back(dim.substitute([this](const TypeVarRef& var) -> std::optional<Dim> {
-      if (!find(*var)) return std::nullopt;
-      return Dim::variable(blank(VarKind::Dim));
-    }));
-  }
-  return to_string(Shape(std::move(dims)));
-}
+std::string Solver::show(const Shape& shape) { return to_string(resolve(shape)); }
 
-std::string Solver::show(const DTypeTerm& dtype) {
-  DTypeTerm known = resolve(dtype);
-  return !known.is_known() && find(*known.var()) ? "_" : to_string(known);
-}
+std::string Solver::show(const DTypeTerm& dtype) { return to_string(resolve(dtype)); }
 
-std::string Solver::show(const Dim& dim) {
-  return resolve(dim)
-      .substitute([this](const TypeVarRef& var) -> std::optional<Dim> {
-        if (!find(*var)) return std::nullopt;
-        return Dim::variable(blank(VarKind::Dim));
-      })
-      .to_string();
-}
+std::string Solver::show(const Dim& dim) { return resolve(dim).to_string(); }
 
 // --- Binding ---
 

@@ -224,6 +224,10 @@ Meeting meet(const std::vector<Dim>& dims) {
 RuleOutcome solve_broadcast(TypeCall& call, const std::vector<Shape>& shapes,
                             const DTypeTerm& dtype) {
   const Shape known = result_shape(call, dtype);
+  if (known.has_rank() && known.rank() == 0) {  // only scalars broadcast to a scalar
+    for (const Shape& shape : shapes) call.solver.unify(shape, Shape());
+    return RuleOutcome::Solved;
+  }
   std::vector<Shape> distinct;  // scalars and repeated shapes decide nothing
   for (const Shape& shape : shapes) {
     const bool scalar = shape.has_rank() && shape.rank() == 0;

@@ -200,8 +200,12 @@ class Generator {
     for (const Name& name : scope_) {
       if (name.shape == shape) fitting.push_back(&name);
     }
-    if (fitting.empty() || random_.one_in(6)) return literal(shape, 0, nullptr);
-    return fitting[random_.below(fitting.size())]->text;
+    if (!fitting.empty() && !random_.one_in(6)) return fitting[random_.below(fitting.size())]->text;
+    if (scope_.empty() || random_.one_in(3)) return literal(shape, 0, nullptr);
+    // A name of another shape must do.
+    const Name& name = scope_[random_.below(scope_.size())];
+    const std::string number = name.shape.empty() ? name.text : fmt::format("sum({})", name.text);
+    return shape.empty() ? number : fmt::format("({} * {})", literal(shape, 0, nullptr), number);
   }
 
   std::string unary(const Shape& shape, int depth) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "interp/lanes.h"
 #include "jit/jit.h"
 #include "tests/unit/jit/reference.h"
 
@@ -184,55 +185,77 @@ loops::KernelCompiler* jit_compiler() {
 
 namespace {
 
-std::vector<void*> pointers(std::vector<std::vector<std::uint64_t>>& data) {
-  std::vector<void*> result;
-  for (auto& words : data) result.push_back(words.data());
-  return result;
+// What became of a run.
+struct Outcome {
+  int code = 0;
+  loops::KernelError error;
+  KernelBuilder state;  // with the data as it was left
+};
+
+// Runs the domain's first axis in pieces that end at `cuts`, by run(buffers, sizes, begin, end,
+// error).
+template <class Run>
+Outcome outcome_of(const KernelBuilder& built, const std::vector<std::int64_t>& cuts, Run run) {
+  Outcome outcome{0, {}, built};
+  std::vector<void*> buffers;
+  for (auto& words : outcome.state.data) buffers.push_back(words.data());
+  std::int64_t begin = 0;
+  for (const std::int64_t end : cuts) {
+    outcome.code = run(buffers, built.sizes.data(), begin, end, &outcome.error);
+    if (outcome.code != 0) break;
+    begin = end;
+  }
+  return outcome;
+}
+
+std::string difference(const Outcome& actual, const Outcome& expected) {
+  if (actual.code != expected.code) {
+    return fmt::format("returned {}, expected {}", actual.code, expected.code);
+  }
+  const loops::KernelError &a = actual.error, &e = expected.error;
+  if (actual.code != 0) {
+    if (a.site == e.site && a.index == e.index && a.extent == e.extent) return "";
+    return fmt::format("error {} {} {}, expected {} {} {}", a.site, a.index, a.extent, e.site,
+                       e.index, e.extent);
+  }
+  const loops::Kernel& kernel = expected.state.kernel;
+  const DType dtype = kernel.buffers[kernel.output].dtype;
+  const std::int64_t count = expected.state.count(kernel.output);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t is = actual.state.get(kernel.output, i);
+    const std::uint64_t should = expected.state.get(kernel.output, i);
+    if (is_same(dtype, is, should)) continue;
+    return fmt::format("element {} of {} {}: {:#x}, expected {:#x}", i, count, lang::name_of(dtype),
+                       is, should);
+  }
+  return "";
 }
 
 }  // namespace
 
-std::string compare_with_reference(const KernelBuilder& built, std::int64_t cut,
-                                   bool exact_errors) {
+std::string compare_with_reference(const KernelBuilder& built, std::int64_t cut) {
   const loops::Kernel& kernel = built.kernel;
+  loops::verify(kernel);
   const std::int64_t end = kernel.domain_rank == 0 ? 1 : built.extent_of(0);
-  KernelBuilder expected = built;
-  loops::KernelError expected_error;
-  const int expected_code =
-      Reference(kernel, pointers(expected.data), built.sizes).run(0, end, &expected_error);
-
+  std::vector<std::int64_t> cuts = {end};
+  if (cut > 0 && cut < end) cuts.insert(cuts.begin(), cut);
+  const auto expected =
+      outcome_of(built, {end}, [&](auto& buffers, auto, auto from, auto to, auto* error) {
+        return Reference(kernel, buffers, built.sizes).run(from, to, error);
+      });
+  const auto lanes =
+      outcome_of(built, cuts, [&](auto& buffers, auto* sizes, auto from, auto to, auto* error) {
+        return interp::run_lanes(kernel, buffers.data(), sizes, from, to, error);
+      });
+  const std::string of_lanes = difference(lanes, expected);
+  if (!of_lanes.empty()) return "lanes: " + of_lanes;
   const loops::KernelFunction function = jit_compiler()->compile(kernel);
   if (function == nullptr) return "not compiled";
-  KernelBuilder actual = built;
-  loops::KernelError error;
-  const std::vector<void*> buffers = pointers(actual.data);
-  int code = 0;
-  if (cut > 0 && cut < end) {
-    code = function(buffers.data(), built.sizes.data(), 0, cut, &error);
-    if (code == 0) code = function(buffers.data(), built.sizes.data(), cut, end, &error);
-  } else {
-    code = function(buffers.data(), built.sizes.data(), 0, end, &error);
-  }
-
-  if (code != expected_code) return fmt::format("returned {}, expected {}", code, expected_code);
-  if (code != 0) {
-    if (!exact_errors ||
-        (error.site == expected_error.site && error.index == expected_error.index &&
-         error.extent == expected_error.extent)) {
-      return "";
-    }
-    return fmt::format("error {} {} {}, expected {} {} {}", error.site, error.index, error.extent,
-                       expected_error.site, expected_error.index, expected_error.extent);
-  }
-  const DType dtype = kernel.buffers[kernel.output].dtype;
-  for (std::int64_t i = 0; i < built.count(kernel.output); ++i) {
-    const std::uint64_t a = actual.get(kernel.output, i);
-    const std::uint64_t e = expected.get(kernel.output, i);
-    if (is_same(dtype, a, e)) continue;
-    return fmt::format("element {} of {} {}: {:#x}, expected {:#x}", i, built.count(kernel.output),
-                       lang::name_of(dtype), a, e);
-  }
-  return "";
+  const auto native =
+      outcome_of(built, cuts, [&](auto& buffers, auto* sizes, auto from, auto to, auto* error) {
+        return function(buffers.data(), sizes, from, to, error);
+      });
+  return difference(native, expected);
 }
 
 }  // namespace relay::test

@@ -70,11 +70,9 @@ class KernelBuilder {
 // The compiler of librelay_jit.so, or null if there is none to be tested.
 loops::KernelCompiler* jit_compiler();
 
-// Runs the kernel in the reference and compiled, on copies of its data, and compares results,
-// return codes and (if both failed) errors. The domain's first axis is cut in two when `cut` is
-// positive. Where several checks fail, hoisting may change which one is found first; then errors
-// are not `exact_errors`. Returns an empty string, or what differs.
-std::string compare_with_reference(const KernelBuilder& built, std::int64_t cut = 0,
-                                   bool exact_errors = true);
+// Runs the kernel in the reference, by the interpreter's lanes and compiled, on copies of its data,
+// and compares results, return codes and errors. The lanes and the compiled form do the domain's
+// first axis in two pieces when `cut` is positive. Returns an empty string, or what differs.
+std::string compare_with_reference(const KernelBuilder& built, std::int64_t cut = 0);
 
-}  // namespace relay::test
+                                   }  // namespace relay::test

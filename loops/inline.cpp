@@ -1,0 +1,168 @@
+#include "loops/inline.h"
+
+#include <algorithm>
+
+namespace relay::loops {
+
+namespace {
+
+constexpr double kStoreCost = 3;    // per element: store, and part of a pass over memory
+constexpr double kFewOperations = 2000;  // about what another kernel costs
+constexpr int kMaxNodes = 200;      // of one kernel, roughly
+
+double cost_of(Prim prim) {
+  switch (prim) {
+    case Prim::Cast:
+    case Prim::Neg:
+    case Prim::Abs: return 0.5;
+    case Prim::Div:
+    case Prim::Sqrt: return 3;
+    case Prim::Mod:
+    case Prim::FloorDiv:
+    case Prim::FloorMod: return 4;
+    case Prim::Pow: return 30;
+    default: break;
+  }
+  const bool is_math = prim >= Prim::Rsqrt && prim <= Prim::Erf;
+  return is_math ? 10 : 1;
+}
+
+// What one element of a tensor takes.
+struct Body {
+  double cost = 0;         // scalar operations
+  int nodes = 0;
+  bool has_reduce = false;
+  struct Use {
+    TensorId tensor;
+    double times;          // per element of the reader
+    bool in_reduce;
+  };
+  std::vector<Use> uses;
+};
+
+class Chooser {
+ public:
+  explicit Chooser(const Stages& stages)
+      : stages_(stages), seen_(stages.nodes.size(), 0), storage_(stages.tensors.size(), Storage::Nowhere), facts_(stages.tensors.size()) {}
+
+  std::vector<Storage> run() {
+    std::vector<bool> is_result(stages_.tensors.size(), false);
+    for (TensorId result : stages_.results) {
+      is_result[static_cast<std::size_t>(result)] = true;
+      facts_[static_cast<std::size_t>(result)].evaluations += points(result);
+    }
+    // Readers stand behind what they read.
+    for (auto i = static_cast<TensorId>(stages_.tensors.size()); i-- > 0;) {
+      const auto at = static_cast<std::size_t>(i);
+      storage_[at] = choose(i, is_result[at]);
+    }
+    return std::move(storage_);
+  }
+
+ private:
+  struct Facts {
+    double evaluations = 0;  // of an element, over all readers
+    int readers = 0;
+    bool in_reduce = false;  // read inside a reduction
+    TensorId root = 0;       // the stored tensor whose kernel this ends up in
+    int nodes = 0;           // of the kernel, for roots
+  };
+
+  Storage choose(TensorId id, bool is_result) {
+    const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
+    if (def.kind == TensorKind::Argument || def.kind == TensorKind::Literal) return Storage::Stored;
+    Facts& facts = facts_[static_cast<std::size_t>(id)];
+    if (facts.evaluations == 0 && !is_result) return Storage::Nowhere;
+    const Body body = examine(def);
+    const bool is_map = def.kind == TensorKind::Map;
+    Storage storage = is_map && should_inline(body, facts, points(id)) ? Storage::Inlined : Storage::Stored;
+    if (is_result) storage = is_map && body.cost == 0 ? Storage::View : Storage::Stored;
+    if (storage == Storage::Stored) {
+      facts.evaluations = points_of_domain(def);
+      facts.in_reduce = false;
+    }
+    if (storage != Storage::Inlined) facts.root = id;
+    facts_[static_cast<std::size_t>(facts.root)].nodes += body.nodes;
+    spread(facts, body);
+    if (!is_map) read(def.init, points(def.init), false, id);
+    return storage;
+  }
+
+  double points(TensorId id) const { return static_cast<double>(count_of(stages_.tensors[static_cast<std::size_t>(id)].shape)); }
+  double points_of_domain(const TensorDef& def) const {
+    double product = 1;
+    for (IndexVarId var : def.vars) product *= static_cast<double>(stages_.var_extents[static_cast<std::size_t>(var)]);
+    return product;
+  }
+
+  Body examine(const TensorDef& def) {
+    Body body;
+    body.has_reduce = stages_.nodes[static_cast<std::size_t>(def.body)].has_reduce;
+    ++stamp_;
+    visit(def.body, 1, false, body);
+    for (NodeId index : def.indices) visit(index, 1, false, body);
+    return body;
+  }
+
+  void visit(NodeId id, double times, bool in_reduce, Body& body) {
+    // Once per tensor; what is met inside a reduction first and outside later counts as inside.
+    if (seen_[static_cast<std::size_t>(id)] == stamp_) return;
+    seen_[static_cast<std::size_t>(id)] = stamp_;
+    const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
+    ++body.nodes;
+    double inner = times;
+    bool inside = in_reduce;
+    switch (node.kind) {
+      case NodeKind::Primitive:
+        // What is computed from indices alone mostly turns into addresses.
+        if (node.has_read || node.dtype != DType::Int64) body.cost += times * cost_of(node.prim);
+        break;
+      case NodeKind::Read: body.uses.push_back({node.ref, times, in_reduce}); break;
+      case NodeKind::Reduce:
+        for (IndexVarId var : stages_.vars(node)) inner *= static_cast<double>(stages_.var_extents[static_cast<std::size_t>(var)]);
+        body.cost += inner;
+        inside = true;
+        break;
+      default: break;
+    }
+    for (NodeId arg : stages_.args(node)) visit(arg, inner, inside, body);
+  }
+
+  bool should_inline(const Body& body, const Facts& facts, double count) const {
+    const bool fits = facts_[static_cast<std::size_t>(facts.root)].nodes + body.nodes <= kMaxNodes;
+    if (body.cost == 0) return true;  // a copy, a constant
+    if (!fits) return false;
+    if (body.has_reduce) return facts.readers == 1 && !facts.in_reduce && facts.evaluations <= count;
+    const double again = (facts.evaluations - count) * body.cost;
+    if (again <= kFewOperations) return true;
+    const double loads = facts.in_reduce ? 0 : facts.evaluations;
+    return again <= kStoreCost * count + loads;
+  }
+
+  void spread(const Facts& reader, const Body& body) {
+    for (const Body::Use& use : body.uses) {
+      read(use.tensor, reader.evaluations * use.times, use.in_reduce || reader.in_reduce, reader.root);
+    }
+  }
+
+  void read(TensorId tensor, double evaluations, bool in_reduce, TensorId root) {
+    Facts& facts = facts_[static_cast<std::size_t>(tensor)];
+    facts.evaluations += evaluations;
+    facts.in_reduce = facts.in_reduce || in_reduce;
+    const bool is_first = facts.readers++ == 0;
+    const auto nodes_of = [&](TensorId id) { return facts_[static_cast<std::size_t>(id)].nodes; };
+    if (is_first || nodes_of(root) > nodes_of(facts.root)) facts.root = root;
+  }
+
+  const Stages& stages_;
+  std::vector<std::int32_t> seen_;
+  std::int32_t stamp_ = 0;
+  std::vector<Storage> storage_;
+  std::vector<Facts> facts_;
+};
+
+}  // namespace
+
+std::vector<Storage> choose_storage(const Stages& stages) { return Chooser(stages).run(); }
+
+}  // namespace relay::loops

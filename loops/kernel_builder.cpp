@@ -1,0 +1,571 @@
+#include "loops/kernel_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "loops/reduce_op.h"
+
+namespace relay::loops {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
+  return hash * 0xff51afd7ed558ccd;
+}
+
+std::uint64_t hash_of(const DraftInstruction& instruction) {
+  std::uint64_t hash = static_cast<std::uint64_t>(instruction.code) | static_cast<std::uint64_t>(instruction.dtype) << 8 |
+                       static_cast<std::uint64_t>(instruction.prim) << 16 |
+                       static_cast<std::uint64_t>(static_cast<std::uint32_t>(instruction.home)) << 32;
+  hash = mix(hash, static_cast<std::uint32_t>(instruction.axis));
+  hash = mix(hash, static_cast<std::uint32_t>(instruction.buffer));
+  hash = mix(hash, instruction.bits);
+  hash = mix(hash, static_cast<std::uint64_t>(instruction.number));
+  for (ValueId arg : instruction.args) hash = mix(hash, static_cast<std::uint32_t>(arg));
+  hash = mix(hash, static_cast<std::uint64_t>(instruction.address.constant));
+  for (const auto& term : instruction.address.terms) {
+    hash = mix(hash, static_cast<std::uint32_t>(term.atom));
+    hash = mix(hash, static_cast<std::uint64_t>(term.coefficient));
+  }
+  return hash;
+}
+
+bool same(const DraftInstruction& a, const DraftInstruction& b) {
+  return a.code == b.code && a.dtype == b.dtype && a.prim == b.prim && a.axis == b.axis && a.buffer == b.buffer &&
+         a.home == b.home && a.bits == b.bits && a.number == b.number && a.args == b.args && a.address == b.address;
+}
+
+bool is_narrow_float(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
+
+}  // namespace
+
+KernelBuilder::KernelBuilder(const Stages& stages, std::span<const Storage> storage, std::span<const StoredAt> places)
+    : stages_(stages), storage_(storage), places_(places), vars_(stages.var_extents.size()) {
+  draft_.regions.emplace_back();
+  open_.push_back(0);
+  instances_.push_back({-1, {}});
+}
+
+// --- Kernels ---
+
+IndexExpr KernelBuilder::new_axis(std::int64_t extent, std::int32_t home) {
+  const auto axis = static_cast<std::int32_t>(draft_.extents.size());
+  draft_.extents.push_back(extent);
+  draft_.axis_home.push_back(home);
+  draft_.axis_is_value.push_back(false);
+  if (home == 0) {
+    draft_.domain.push_back(axis);
+  } else {
+    draft_.regions[static_cast<std::size_t>(home)].axes.push_back(axis);
+  }
+  return draft_.space.axis(axis, extent);
+}
+
+void KernelBuilder::open_domain(std::span<const IndexVarId> vars) {
+  for (IndexVarId var : vars) {
+    const std::int64_t extent = stages_.var_extents[static_cast<std::size_t>(var)];
+    vars_[static_cast<std::size_t>(var)] = extent == 1 ? IndexExpr{} : new_axis(extent, 0);
+  }
+}
+
+void KernelBuilder::store(const Operand& result, const std::vector<IndexExpr>& at, const std::vector<std::int64_t>& strides) {
+  draft_.regions[0].result = value_of(result);
+  for (std::size_t i = 0; i < at.size(); ++i) draft_.destination = draft_.destination + at[i] * strides[i];
+  draft_.destination = settled(draft_.destination);
+}
+
+void KernelBuilder::build_map(TensorId tensor, std::int32_t buffer) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
+  open_domain(def.vars);
+  draft_.output = buffer;
+  std::vector<IndexExpr> at;
+  for (IndexVarId var : def.vars) at.push_back(vars_[static_cast<std::size_t>(var)]);
+  store(evaluate(def.body, 0), at, row_major(def.shape));
+}
+
+void KernelBuilder::build_copy(TensorId source, std::int32_t buffer) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(source)];
+  draft_.output = buffer;
+  std::vector<IndexExpr> at;
+  for (std::int64_t extent : def.shape) at.push_back(extent == 1 ? IndexExpr{} : new_axis(extent, 0));
+  const bool is_stored = storage_[static_cast<std::size_t>(source)] == Storage::Stored;
+  store(is_stored ? load(source, at) : inlined(source, at), at, row_major(def.shape));
+}
+
+void KernelBuilder::build_scatter(TensorId tensor, std::int32_t buffer) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
+  open_domain(def.vars);
+  draft_.output = buffer;
+  draft_.store = StoreKind::Combine;
+  draft_.combine = def.op;
+  std::vector<IndexExpr> at;
+  for (NodeId index : def.indices) at.push_back(evaluate(index, 0).index);
+  Node place;
+  place.ref = tensor;
+  place.span = def.span;
+  check_indices(place, at);
+  store(evaluate(def.body, 0), at, row_major(def.shape));
+}
+
+std::optional<ResultLeaf> KernelBuilder::as_view(const std::vector<std::int64_t>& shape) const {
+  if (draft_.regions.size() > 1 || !draft_.sites.empty() || draft_.store != StoreKind::Assign) return std::nullopt;
+  const DraftInstruction& result = draft_.values[static_cast<std::size_t>(draft_.regions[0].result)];
+  if (result.code != Code::Load && result.code != Code::ScalarInput) return std::nullopt;
+  ResultLeaf leaf;
+  leaf.buffer = result.buffer;
+  leaf.shape = shape;
+  leaf.strides.assign(shape.size(), 0);
+  leaf.offset = result.address.constant;
+  // The domain axes are the axes of the result whose extent is not 1.
+  std::vector<std::size_t> position(draft_.extents.size(), 0);
+  std::size_t next = 0;
+  for (std::int32_t axis : draft_.domain) {
+    while (shape[next] == 1) ++next;
+    position[static_cast<std::size_t>(axis)] = next++;
+  }
+  for (const auto& term : result.address.terms) {
+    const auto& atom = draft_.space.atom(term.atom);
+    if (atom.kind != IndexSpace::Atom::Kind::Axis) return std::nullopt;
+    leaf.strides[position[static_cast<std::size_t>(atom.id)]] = term.coefficient;
+  }
+  return leaf;
+}
+
+// --- Where things stand ---
+
+bool KernelBuilder::is_open(std::int32_t region) const {
+  const auto depth = static_cast<std::size_t>(draft_.regions[static_cast<std::size_t>(region)].depth);
+  return depth < open_.size() && open_[depth] == region;
+}
+
+std::int32_t KernelBuilder::deeper(std::int32_t a, std::int32_t b) const {
+  return draft_.regions[static_cast<std::size_t>(a)].depth >= draft_.regions[static_cast<std::size_t>(b)].depth ? a : b;
+}
+
+std::int32_t KernelBuilder::home_of(const IndexExpr& index) const {
+  std::int32_t home = 0;
+  for (const auto& term : index.terms) {
+    const auto& atom = draft_.space.atom(term.atom);
+    switch (atom.kind) {
+      case IndexSpace::Atom::Kind::Axis: home = deeper(home, draft_.axis_home[static_cast<std::size_t>(atom.id)]); break;
+      case IndexSpace::Atom::Kind::FloorDiv: home = deeper(home, home_of(atom.numerator)); break;
+      case IndexSpace::Atom::Kind::Opaque: home = deeper(home, draft_.values[static_cast<std::size_t>(atom.id)].home); break;
+    }
+  }
+  return home;
+}
+
+std::int32_t KernelBuilder::home_of(const Operand& operand) const {
+  return operand.is_index ? home_of(operand.index) : draft_.values[static_cast<std::size_t>(operand.value)].home;
+}
+
+// The deepest region outside of `region` (which is at `depth`) that it takes values from.
+std::int32_t KernelBuilder::outside_home(std::int32_t region, std::int32_t depth) const {
+  std::int32_t home = 0;
+  const auto note = [&](std::int32_t other) {
+    if (draft_.regions[static_cast<std::size_t>(other)].depth < depth) home = deeper(home, other);
+  };
+  const DraftRegion& inside = draft_.regions[static_cast<std::size_t>(region)];
+  for (ValueId id : inside.code) {
+    const DraftInstruction& instruction = draft_.values[static_cast<std::size_t>(id)];
+    for (ValueId arg : instruction.args) note(draft_.values[static_cast<std::size_t>(arg)].home);
+    note(home_of(instruction.address));
+    for (const auto& term : instruction.address.terms) note(home_of(IndexExpr{0, {term}}));
+    if (instruction.code == Code::Reduce) note(outside_home(instruction.region, depth));
+  }
+  note(draft_.values[static_cast<std::size_t>(inside.result)].home);
+  return home;
+}
+
+// --- Instructions ---
+
+ValueId KernelBuilder::emit(DraftInstruction instruction) {
+  std::int32_t home = home_of(instruction.address);
+  for (ValueId arg : instruction.args) home = deeper(home, draft_.values[static_cast<std::size_t>(arg)].home);
+  if (instruction.code == Code::Axis) home = draft_.axis_home[static_cast<std::size_t>(instruction.axis)];
+  instruction.home = home;
+  const std::uint64_t hash = hash_of(instruction);
+  const auto [first, last] = known_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    if (same(draft_.values[static_cast<std::size_t>(it->second)], instruction)) return it->second;
+  }
+  const auto id = static_cast<ValueId>(draft_.values.size());
+  draft_.regions[static_cast<std::size_t>(home)].code.push_back(id);
+  draft_.values.push_back(std::move(instruction));
+  known_.emplace(hash, id);
+  return id;
+}
+
+ValueId KernelBuilder::emit_primitive(Prim prim, DType dtype, std::vector<ValueId> args) {
+  DraftInstruction instruction;
+  instruction.code = Code::Primitive;
+  instruction.dtype = dtype;
+  instruction.prim = prim;
+  instruction.args = std::move(args);
+  return emit(std::move(instruction));
+}
+
+ValueId KernelBuilder::constant(DType dtype, std::uint64_t bits) {
+  DraftInstruction instruction;
+  instruction.dtype = dtype;
+  instruction.bits = bits;
+  return emit(std::move(instruction));
+}
+
+// An int64 that comes from sizes: only what is the same for most sizes is part of the code.
+ValueId KernelBuilder::number(std::int64_t value) {
+  if (value >= -1 && value <= 2) return constant(DType::Int64, static_cast<std::uint64_t>(value));
+  DraftInstruction instruction;
+  instruction.code = Code::SizeValue;
+  instruction.number = value;
+  return emit(std::move(instruction));
+}
+
+ValueId KernelBuilder::atom_value(AtomId id) {
+  const IndexSpace::Atom atom = draft_.space.atom(id);
+  switch (atom.kind) {
+    case IndexSpace::Atom::Kind::Opaque: return atom.id;
+    case IndexSpace::Atom::Kind::Axis: {
+      draft_.axis_is_value[static_cast<std::size_t>(atom.id)] = true;
+      DraftInstruction instruction;
+      instruction.code = Code::Axis;
+      instruction.axis = atom.id;
+      return emit(std::move(instruction));
+    }
+    case IndexSpace::Atom::Kind::FloorDiv: break;
+  }
+  // The divisor is part of the code: division by a constant is several times as fast.
+  const auto range = draft_.space.range(atom.numerator);
+  const Prim prim = range && range->low >= 0 ? Prim::Div : Prim::FloorDiv;
+  const ValueId divisor = constant(DType::Int64, static_cast<std::uint64_t>(atom.divisor));
+  return emit_primitive(prim, DType::Int64, {index_value(atom.numerator), divisor});
+}
+
+ValueId KernelBuilder::index_value(const IndexExpr& index) {
+  if (index.is_constant()) return number(index.constant);
+  // What changes in outer loops first, so that partial sums stay there.
+  std::vector<IndexTerm> terms = index.terms;
+  const auto depth = [&](const IndexTerm& term) { return draft_.regions[static_cast<std::size_t>(home_of(IndexExpr{0, {term}}))].depth; };
+  std::stable_sort(terms.begin(), terms.end(), [&](const IndexTerm& a, const IndexTerm& b) { return depth(a) < depth(b); });
+  ValueId sum = index.constant != 0 ? number(index.constant) : -1;
+  for (const auto& term : terms) {
+    ValueId value = atom_value(term.atom);
+    const bool subtracts = sum >= 0 && term.coefficient == -1;
+    if (term.coefficient != 1 && !subtracts) value = emit_primitive(Prim::Mul, DType::Int64, {value, number(term.coefficient)});
+    if (sum >= 0) value = emit_primitive(subtracts ? Prim::Sub : Prim::Add, DType::Int64, {sum, value});
+    sum = value;
+  }
+  return sum;
+}
+
+// An address over axes and values only: divisions become values.
+IndexExpr KernelBuilder::settled(const IndexExpr& address) {
+  IndexExpr result = IndexSpace::constant(address.constant);
+  for (const auto& term : address.terms) {
+    IndexExpr atom{0, {{term.atom, 1}}};
+    if (draft_.space.atom(term.atom).kind == IndexSpace::Atom::Kind::FloorDiv) atom = draft_.space.opaque(atom_value(term.atom));
+    result = result + atom * term.coefficient;
+  }
+  return result;
+}
+
+KernelBuilder::Operand KernelBuilder::operand_of(ValueId value, std::optional<IndexRange> range) {
+  Operand operand;
+  operand.value = value;
+  const DraftInstruction& instruction = draft_.values[static_cast<std::size_t>(value)];
+  if (instruction.dtype != DType::Int64) return operand;
+  operand.is_index = true;
+  if (instruction.code == Code::Constant) {
+    operand.index = IndexSpace::constant(static_cast<std::int64_t>(instruction.bits));
+  } else {
+    operand.index = draft_.space.opaque(value, range);
+  }
+  return operand;
+}
+
+std::optional<std::uint64_t> KernelBuilder::constant_bits(const Operand& operand) const {
+  if (operand.is_index) {
+    if (operand.index.is_constant()) return static_cast<std::uint64_t>(operand.index.constant);
+    return std::nullopt;
+  }
+  const DraftInstruction& instruction = draft_.values[static_cast<std::size_t>(operand.value)];
+  if (instruction.code == Code::Constant) return instruction.bits;
+  return std::nullopt;
+}
+
+// --- Nodes ---
+
+KernelBuilder::Operand KernelBuilder::evaluate(NodeId id, std::int32_t instance) {
+  const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
+  Operand result;
+  if (node.kind == NodeKind::IndexVar) {
+    result.is_index = true;
+    result.index = vars_[static_cast<std::size_t>(node.ref)];
+    return result;
+  }
+  if (node.kind == NodeKind::Constant && node.dtype == DType::Int64) {
+    result.is_index = true;
+    result.index.constant = static_cast<std::int64_t>(node.bits);
+    return result;
+  }
+  if (node.kind == NodeKind::Constant) {
+    result.value = constant(node.dtype, node.bits);
+    return result;
+  }
+  const std::uint64_t key = static_cast<std::uint64_t>(instance) << 32 | static_cast<std::uint32_t>(id);
+  const auto found = memo_.find(key);
+  if (found != memo_.end() && is_open(found->second.home)) return found->second.operand;
+  result = evaluate_fresh(id, instance);
+  memo_[key] = {result, home_of(result)};
+  return result;
+}
+
+KernelBuilder::Operand KernelBuilder::evaluate_fresh(NodeId id, std::int32_t instance) {
+  const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
+  switch (node.kind) {
+    case NodeKind::Primitive: return primitive(node, instance);
+    case NodeKind::Read: return read(node, instance);
+    default: return reduce(node, instance);
+  }
+}
+
+KernelBuilder::Operand KernelBuilder::primitive(const Node& node, std::int32_t instance) {
+  const auto ids = stages_.args(node);
+  std::array<Operand, 3> operands;
+  for (std::size_t i = 0; i < ids.size(); ++i) operands[i] = evaluate(ids[i], instance);
+  const std::span<const Operand> args(operands.data(), ids.size());
+  if (node.prim == Prim::Select) {
+    if (const auto condition = constant_bits(args[0])) return *condition != 0 ? args[1] : args[2];
+  }
+  std::optional<Operand> simple;
+  if (node.dtype == DType::Int64) {
+    simple = index_primitive(node.prim, args);
+  } else if (node.dtype == DType::Bool) {
+    simple = args.back().is_index && args.size() == 2 ? comparison(node.prim, args[0], args[1]) : logic(node.prim, args);
+  }
+  if (simple) return *simple;
+  std::vector<ValueId> values;
+  values.reserve(args.size());
+  for (const Operand& arg : args) values.push_back(value_of(arg));
+  return operand_of(emit_primitive(node.prim, node.dtype, std::move(values)));
+}
+
+// int64 arithmetic whose result is an index form, or whose range is known.
+std::optional<KernelBuilder::Operand> KernelBuilder::index_primitive(Prim prim, std::span<const Operand> args) {
+  const auto form = [](IndexExpr index) {
+    Operand operand;
+    operand.is_index = true;
+    operand.index = std::move(index);
+    return operand;
+  };
+  const auto ranged = [&](std::int64_t low, std::int64_t high) {
+    std::vector<ValueId> values;
+    for (const Operand& arg : args) values.push_back(value_of(arg));
+    return operand_of(emit_primitive(prim, DType::Int64, std::move(values)), IndexRange{low, high});
+  };
+  IndexSpace& space = draft_.space;
+  if (args.empty() || !args.back().is_index) return std::nullopt;
+  if (prim == Prim::Neg) return form(args[0].index * -1);
+  if (prim == Prim::Select) {
+    const auto a = space.range(args[1].index);
+    const auto b = space.range(args[2].index);
+    if (args[1].index == args[2].index) return args[1];
+    if (!a || !b) return std::nullopt;
+    return ranged(std::min(a->low, b->low), std::max(a->high, b->high));
+  }
+  if (args.size() != 2 || !args[0].is_index) return std::nullopt;
+  const IndexExpr& a = args[0].index;
+  const IndexExpr& b = args[1].index;
+  switch (prim) {
+    case Prim::Add: return form(a + b);
+    case Prim::Sub: return form(a - b);
+    case Prim::Mul:
+      if (b.is_constant()) return form(a * b.constant);
+      if (a.is_constant()) return form(b * a.constant);
+      return std::nullopt;
+    case Prim::Div:
+    case Prim::Mod:
+    case Prim::FloorDiv:
+    case Prim::FloorMod: {
+      if (!b.is_constant() || b.constant <= 0) return std::nullopt;
+      const auto range = space.range(a);
+      const bool is_floor = prim == Prim::FloorDiv || prim == Prim::FloorMod;
+      if (!range || (!is_floor && range->low < 0)) return std::nullopt;
+      const bool is_quotient = prim == Prim::Div || prim == Prim::FloorDiv;
+      auto result = is_quotient ? space.floor_div(a, b.constant) : space.floor_mod(a, b.constant);
+      if (!result) return std::nullopt;
+      return form(std::move(*result));
+    }
+    case Prim::Min:
+    case Prim::Max: {
+      const auto difference = space.range(a - b);
+      const bool is_min = prim == Prim::Min;
+      if (difference && difference->high <= 0) return is_min ? args[0] : args[1];
+      if (difference && difference->low >= 0) return is_min ? args[1] : args[0];
+      const auto x = space.range(a);
+      const auto y = space.range(b);
+      if (!x || !y) return std::nullopt;
+      return is_min ? ranged(std::min(x->low, y->low), std::min(x->high, y->high))
+                    : ranged(std::max(x->low, y->low), std::max(x->high, y->high));
+    }
+    default: return std::nullopt;
+  }
+}
+
+// Comparisons of indices whose outcome the ranges decide.
+std::optional<KernelBuilder::Operand> KernelBuilder::comparison(Prim prim, const Operand& a, const Operand& b) {
+  if (!a.is_index || !b.is_index) return std::nullopt;
+  if (!draft_.space.range(a.index) || !draft_.space.range(b.index)) return std::nullopt;
+  const auto range = draft_.space.range(a.index - b.index);
+  if (!range) return std::nullopt;
+  std::optional<bool> truth;
+  const auto decide = [&](bool is_true, bool is_false) {
+    if (is_true) truth = true;
+    if (is_false) truth = false;
+  };
+  switch (prim) {
+    case Prim::Lt: decide(range->high < 0, range->low >= 0); break;
+    case Prim::Le: decide(range->high <= 0, range->low > 0); break;
+    case Prim::Gt: decide(range->low > 0, range->high <= 0); break;
+    case Prim::Ge: decide(range->low >= 0, range->high < 0); break;
+    case Prim::Eq: decide(range->low == 0 && range->high == 0, range->low > 0 || range->high < 0); break;
+    case Prim::Ne: decide(range->low > 0 || range->high < 0, range->low == 0 && range->high == 0); break;
+    default: break;
+  }
+  if (!truth) return std::nullopt;
+  return operand_of(constant(DType::Bool, *truth ? 1 : 0));
+}
+
+// `and`, `or`, `not` of what is known.
+std::optional<KernelBuilder::Operand> KernelBuilder::logic(Prim prim, std::span<const Operand> args) {
+  if (prim == Prim::Not) {
+    const auto value = constant_bits(args[0]);
+    if (!value) return std::nullopt;
+    return operand_of(constant(DType::Bool, *value != 0 ? 0 : 1));
+  }
+  if (prim != Prim::And && prim != Prim::Or) return std::nullopt;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto value = constant_bits(args[i]);
+    if (!value) continue;
+    const bool decides = (*value != 0) == (prim == Prim::Or);
+    return decides ? args[i] : args[1 - i];
+  }
+  return std::nullopt;
+}
+
+// --- Reading tensors ---
+
+KernelBuilder::Operand KernelBuilder::read(const Node& node, std::int32_t instance) {
+  std::vector<IndexExpr> indices;
+  indices.reserve(node.arg_count);
+  for (NodeId arg : stages_.args(node)) indices.push_back(evaluate(arg, instance).index);
+  if (node.is_checked) check_indices(node, indices);
+  const bool is_stored = storage_[static_cast<std::size_t>(node.ref)] == Storage::Stored;
+  return is_stored ? load(node.ref, indices) : inlined(node.ref, std::move(indices));
+}
+
+void KernelBuilder::check_indices(const Node& node, const std::vector<IndexExpr>& indices) {
+  const auto& shape = stages_.tensors[static_cast<std::size_t>(node.ref)].shape;
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    const auto range = draft_.space.range(indices[axis]);
+    if (range && range->low >= 0 && range->high < shape[axis]) continue;
+    DraftInstruction check;
+    check.code = Code::CheckIndex;
+    check.args = {index_value(indices[axis])};
+    check.number = shape[axis];
+    check.site = static_cast<std::int32_t>(draft_.sites.size());
+    const std::size_t before = draft_.values.size();
+    emit(std::move(check));
+    // The site is no part of what makes checks equal: the first of two equal ones is the one that fails.
+    if (draft_.values.size() > before) draft_.sites.push_back(node.span);
+  }
+}
+
+KernelBuilder::Operand KernelBuilder::load(TensorId tensor, const std::vector<IndexExpr>& indices) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
+  const StoredAt& place = places_[static_cast<std::size_t>(tensor)];
+  RELAY_CHECK(place.buffer >= 0, "a kernel reads a tensor that is not stored yet");
+  DraftInstruction instruction;
+  instruction.code = indices.empty() ? Code::ScalarInput : Code::Load;
+  instruction.dtype = def.dtype;
+  instruction.buffer = place.buffer;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (def.shape[i] != 1) instruction.address = instruction.address + indices[i] * place.strides[i];
+  }
+  instruction.address = settled(instruction.address);
+  return operand_of(emit(std::move(instruction)));
+}
+
+KernelBuilder::Operand KernelBuilder::inlined(TensorId tensor, std::vector<IndexExpr> indices) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
+  RELAY_CHECK(def.kind == TensorKind::Map, "only maps dissolve into their readers");
+  std::size_t instance = 1;
+  while (instance < instances_.size() && (instances_[instance].tensor != tensor || instances_[instance].indices != indices)) ++instance;
+  for (std::size_t i = 0; i < indices.size(); ++i) vars_[static_cast<std::size_t>(def.vars[i])] = indices[i];
+  if (instance == instances_.size()) instances_.push_back({tensor, std::move(indices)});
+  return evaluate(def.body, static_cast<std::int32_t>(instance));
+}
+
+// --- Reductions ---
+
+KernelBuilder::Operand KernelBuilder::reduce_nothing(const Node& node) {
+  if (is_arg(node.op) || node.op == ReduceOp::Max || node.op == ReduceOp::Min) {
+    lang::fail(lang::DiagnosticKind::ShapeMismatchAtRunTime, fmt::format("`{}` over nothing has no value", lang::name_of(node.op)));
+  }
+  return operand_of(constant(node.dtype, identity_bits(node.op, node.dtype)));
+}
+
+// One element, folded into the identity.
+KernelBuilder::Operand KernelBuilder::reduce_one(const Node& node, std::int32_t instance) {
+  for (IndexVarId var : stages_.vars(node)) vars_[static_cast<std::size_t>(var)] = {};
+  const Operand element = evaluate(stages_.args(node)[0], instance);
+  if (is_arg(node.op)) {
+    Operand zero;
+    zero.is_index = true;
+    return zero;
+  }
+  // 0 + x is not x for -0.
+  if (node.op != ReduceOp::Sum || !lang::is_float(node.dtype)) return element;
+  return operand_of(emit_primitive(Prim::Add, node.dtype, {constant(node.dtype, 0), value_of(element)}));
+}
+
+KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t instance) {
+  std::int64_t count = 1;
+  for (IndexVarId var : stages_.vars(node)) count *= stages_.var_extents[static_cast<std::size_t>(var)];
+  if (count == 0) return reduce_nothing(node);
+  if (count == 1) return reduce_one(node, instance);
+  const auto number = static_cast<std::int32_t>(draft_.regions.size());
+  const auto depth = static_cast<std::int32_t>(open_.size());
+  draft_.regions.emplace_back();
+  draft_.regions.back().op = node.op;
+  draft_.regions.back().depth = depth;
+  open_.push_back(number);
+  for (IndexVarId var : stages_.vars(node)) {
+    const std::int64_t extent = stages_.var_extents[static_cast<std::size_t>(var)];
+    vars_[static_cast<std::size_t>(var)] = extent == 1 ? IndexExpr{} : new_axis(extent, number);
+  }
+  const NodeId body = stages_.args(node)[0];
+  DType dtype = node.dtype;
+  ValueId result = value_of(evaluate(body, instance));
+  // Sums and products of narrow floats accumulate in float32.
+  const bool widens = is_narrow_float(dtype) && (node.op == ReduceOp::Sum || node.op == ReduceOp::Prod);
+  if (widens) result = emit_primitive(Prim::Cast, dtype = DType::Float32, {result});
+  draft_.regions[static_cast<std::size_t>(number)].result = result;
+  open_.pop_back();
+  DraftInstruction instruction;
+  instruction.code = Code::Reduce;
+  instruction.dtype = dtype;
+  instruction.region = number;
+  instruction.home = outside_home(number, depth);
+  const std::int32_t home = instruction.home;
+  const auto id = static_cast<ValueId>(draft_.values.size());
+  draft_.values.push_back(std::move(instruction));
+  draft_.regions[static_cast<std::size_t>(home)].code.push_back(id);
+  if (widens) return operand_of(emit_primitive(Prim::Cast, node.dtype, {id}));
+  return operand_of(id);
+}
+
+}  // namespace relay::loops

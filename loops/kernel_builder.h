@@ -1,0 +1,141 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "loops/index_map.h"
+#include "loops/inline.h"
+#include "loops/lower.h"
+#include "loops/stages.h"
+
+namespace relay::loops {
+
+// Where a stored tensor lies: the group's buffer number and strides in elements.
+struct StoredAt {
+  std::int32_t buffer = -1;
+  std::vector<std::int64_t> strides;
+};
+
+// An instruction while its kernel is being built: sizes are numbers, addresses are index forms.
+struct DraftInstruction {
+  Code code = Code::Constant;
+  DType dtype = DType::Int64;
+  Prim prim = Prim::Add;
+  std::int32_t axis = 0;
+  std::int32_t buffer = -1;     // of the group
+  std::int32_t site = 0;
+  std::int32_t region = -1;     // Reduce: which
+  std::int32_t home = 0;        // the region it stands in
+  std::uint64_t bits = 0;       // Constant
+  std::int64_t number = 0;      // SizeValue, CheckIndex
+  std::vector<ValueId> args;
+  IndexExpr address;            // Load
+};
+
+struct DraftRegion {
+  std::vector<ValueId> code;
+  ValueId result = -1;
+  ReduceOp op = ReduceOp::Sum;
+  std::vector<std::int32_t> axes;
+  std::int32_t depth = 0;       // regions around it
+};
+
+// A kernel before its layout is settled (loops/finish).
+struct Draft {
+  std::vector<DraftInstruction> values;
+  std::vector<DraftRegion> regions;
+  std::vector<std::int64_t> extents;       // of all axes; none is 1
+  std::vector<std::int32_t> axis_home;     // region that an axis belongs to; domain: 0
+  std::vector<bool> axis_is_value;         // used other than in addresses
+  std::vector<std::int32_t> domain;        // domain axes in order
+  IndexSpace space;
+  StoreKind store = StoreKind::Assign;
+  ReduceOp combine = ReduceOp::Sum;
+  std::int32_t output = -1;                // of the group
+  IndexExpr destination;
+  std::vector<lang::Span> sites;
+};
+
+// Turns the nodes of one stored tensor, and of everything that dissolves into it, into a draft. Equal instructions are
+// one; each stands in the outermost region in which its operands are known. Reductions over nothing are gone.
+class KernelBuilder {
+ public:
+  KernelBuilder(const Stages& stages, std::span<const Storage> storage, std::span<const StoredAt> places);
+
+  // The kernel that stores Map `tensor`, or a copy of it, into `buffer`, row-major.
+  void build_map(TensorId tensor, std::int32_t buffer);
+  // The kernel that stores a copy of `source`.
+  void build_copy(TensorId source, std::int32_t buffer);
+  // The kernel that combines the values of Scatter `tensor` into `buffer`.
+  void build_scatter(TensorId tensor, std::int32_t buffer);
+
+  // Is what was built just another arrangement of one stored tensor? Then which, and how.
+  std::optional<ResultLeaf> as_view(const std::vector<std::int64_t>& shape) const;
+  Draft& draft() { return draft_; }
+
+ private:
+  // A scalar: an int64 is an index form, anything else a value.
+  struct Operand {
+    ValueId value = -1;
+    bool is_index = false;
+    IndexExpr index;
+  };
+  struct Remembered {
+    Operand operand;
+    std::int32_t home;
+  };
+  // One reading of an inlined tensor: equal indices are computed once.
+  struct Instance {
+    TensorId tensor;
+    std::vector<IndexExpr> indices;
+  };
+
+  void open_domain(std::span<const IndexVarId> vars);
+  IndexExpr new_axis(std::int64_t extent, std::int32_t home);
+  void store(const Operand& result, const std::vector<IndexExpr>& at, const std::vector<std::int64_t>& strides);
+
+  Operand evaluate(NodeId node, std::int32_t instance);
+  Operand evaluate_fresh(NodeId node, std::int32_t instance);
+  Operand primitive(const Node& node, std::int32_t instance);
+  std::optional<Operand> index_primitive(Prim prim, std::span<const Operand> args);
+  std::optional<Operand> comparison(Prim prim, const Operand& a, const Operand& b);
+  std::optional<Operand> logic(Prim prim, std::span<const Operand> args);
+  Operand read(const Node& node, std::int32_t instance);
+  Operand load(TensorId tensor, const std::vector<IndexExpr>& indices);
+  Operand inlined(TensorId tensor, std::vector<IndexExpr> indices);
+  void check_indices(const Node& node, const std::vector<IndexExpr>& indices);
+  Operand reduce(const Node& node, std::int32_t instance);
+  Operand reduce_one(const Node& node, std::int32_t instance);
+  Operand reduce_nothing(const Node& node);
+
+  ValueId emit(DraftInstruction instruction);
+  ValueId emit_primitive(Prim prim, DType dtype, std::vector<ValueId> args);
+  ValueId constant(DType dtype, std::uint64_t bits);
+  ValueId number(std::int64_t value);
+  ValueId atom_value(AtomId atom);
+  ValueId index_value(const IndexExpr& index);
+  IndexExpr settled(const IndexExpr& address);
+  ValueId value_of(const Operand& operand) { return operand.is_index ? index_value(operand.index) : operand.value; }
+  Operand operand_of(ValueId value, std::optional<IndexRange> range = std::nullopt);
+  std::optional<std::uint64_t> constant_bits(const Operand& operand) const;
+
+  std::int32_t deeper(std::int32_t a, std::int32_t b) const;
+  std::int32_t home_of(const IndexExpr& index) const;
+  std::int32_t home_of(const Operand& operand) const;
+  bool is_open(std::int32_t region) const;
+  std::int32_t outside_home(std::int32_t region, std::int32_t depth) const;
+
+  const Stages& stages_;
+  std::span<const Storage> storage_;
+  std::span<const StoredAt> places_;
+  Draft draft_;
+  std::vector<std::int32_t> open_;                 // regions from the body inwards
+  std::vector<IndexExpr> vars_;                    // by index variable: what it stands for now
+  std::vector<Instance> instances_;
+  std::unordered_map<std::uint64_t, Remembered> memo_;
+  std::unordered_multimap<std::uint64_t, ValueId> known_;  // instructions by hash
+};
+
+}  // namespace relay::loops
