@@ -23,7 +23,8 @@ endif()
 # The interpreter's lanes are loops over arrays: worth every optimisation that keeps the bits.
 if(TARGET relay_interp)
   file(GLOB lanes "${PROJECT_SOURCE_DIR}/interp/lanes*.cpp")
-  set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O3>")
+  set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS
+                              "$<IF:$<CONFIG:Release>,-O3,-O2>;-fno-trapping-math")
 endif()
 
 if(TARGET relay_jit)

@@ -74,7 +74,10 @@ class Runner {
       }
     }
     if (begin >= end) return true;
-    return steps(body.levels[0]) && walk(body, 0, begin, end);
+    begin_ = begin;
+    if (steps(body.levels[0])) return walk(body, 0, begin, end) || replay();
+    stop_before(body, 0);
+    return replay();
   }
 
  private:
@@ -83,7 +86,7 @@ class Runner {
   // Axes depth.. of a nest; `begin` and `end` are those of its axis 0.
   bool walk(const Nest& nest, std::size_t depth, std::int64_t begin, std::int64_t end) {
     if (depth == nest.first_lane) {
-      if (!nest.owns_lanes) return point(nest);
+      if (!nest.owns_lanes) return chunk(nest, first_, count_);
       const bool is_split = depth == 0 && !nest.axes.empty();
       const std::int64_t inner = is_split ? nest.lane_points / nest.extents[0] : 0;
       return is_split ? chunks(nest, begin * inner, end * inner) : chunks(nest, 0, nest.lane_points);
@@ -92,8 +95,14 @@ class Runner {
     const std::int64_t last = depth == 0 ? end : nest.extents[depth];
     std::int64_t& index = axis_[nest.axes[depth]];
     const auto& level = nest.levels[depth + 1];
+    const bool has_lanes_next = nest.owns_lanes || depth + 1 < nest.first_lane;
     for (index = first; index < last; ++index) {
-      if (!steps(level) || !walk(nest, depth + 1, begin, end)) return false;
+      // Without lanes the innermost level is run with the point.
+      if (has_lanes_next && !is_replay_ && !steps(level)) {
+        if (is_body(nest)) stop_before(nest, depth + 1);
+        return false;
+      }
+      if (!walk(nest, depth + 1, begin, end)) return false;
     }
     return true;
   }
@@ -101,14 +110,10 @@ class Runner {
   bool chunks(const Nest& nest, std::int64_t begin, std::int64_t end) {
     const std::int64_t outer_count = count_;
     const std::int64_t outer_first = first_;
+    const std::int64_t size = is_replay_ ? 1 : nest.chunk;
     bool good = true;
-    for (std::int64_t first = begin; good && first < end; first += nest.chunk) {
-      const std::int64_t count = std::min(nest.chunk, end - first);
-      good = chunk(nest, first, count);
-      if (good || count == 1) continue;
-      // Some lane failed: one at a time finds the first in row-major order.
-      bool still_good = true;
-      for (std::int64_t i = 0; still_good && i < count; ++i) still_good = chunk(nest, first + i, 1);
+    for (std::int64_t first = begin; good && first < end; first += size) {
+      good = chunk(nest, first, std::min(size, end - first));
     }
     count_ = outer_count;
     first_ = outer_first;
@@ -118,12 +123,53 @@ class Runner {
   bool chunk(const Nest& nest, std::int64_t first, std::int64_t count) {
     first_ = first;
     count_ = count;
-    return steps(nest.levels.back()) && point(nest);
+    const bool has_own_level = nest.owns_lanes || nest.first_lane > 0;
+    const bool good = is_replay_ ? steps_in_order(nest) : !has_own_level || steps(nest.levels.back());
+    if (!good) {
+      if (is_body(nest)) {
+        failed_first_ = first;
+        failed_count_ = count;
+      }
+      return false;
+    }
+    return point(nest);
+  }
+
+  // --- Errors ---
+  // Steps run ahead of their place: for many lanes, and before loops that they do not depend on. So when one fails,
+  // the points in question are gone through again, one at a time and in the kernel's order, to find the error that
+  // comes first.
+
+  bool is_body(const Nest& nest) const { return &nest == plan_.nests.data(); }
+
+  // Something failed before the loops from `depth` on: their first point is the one to look at.
+  void stop_before(const Nest& nest, std::size_t depth) {
+    for (std::size_t i = depth; i < nest.first_lane; ++i) axis_[nest.axes[i]] = i == 0 ? begin_ : 0;
+    const bool is_split = nest.owns_lanes && nest.first_lane == 0 && !nest.axes.empty();
+    failed_first_ = is_split ? begin_ * (nest.lane_points / nest.extents[0]) : 0;
+    failed_count_ = 1;
+  }
+
+  bool replay() {
+    is_replay_ = true;
+    for (std::int64_t i = 0; i < failed_count_; ++i) {
+      first_ = failed_first_ + i;
+      count_ = 1;
+      if (!steps_in_order(plan_.nests[0])) break;
+    }
+    return false;
+  }
+
+  bool steps_in_order(const Nest& nest) {
+    for (const Nest::Position& at : nest.in_order) {
+      if (!run_step(nest.levels[at.level][at.step])) return false;
+    }
+    return true;
   }
 
   // The value of a nest at the current indices is known: use it.
   bool point(const Nest& nest) {
-    if (&nest == plan_.nests.data()) {
+    if (is_body(nest)) {
       store(nest.result);
     } else {
       fold(nest);
@@ -293,8 +339,9 @@ class Runner {
       std::fill_n(indices, lanes, std::numeric_limits<std::int64_t>::max());
     }
     element_[step.nest] = 0;
-    if (plan.count > 0 && (!steps(nest.levels[0]) || !walk(nest, 0, 0, nest.extents.empty() ? 1 : nest.extents[0]))) {
-      return false;
+    if (plan.count > 0) {
+      if (!is_replay_ && !steps(nest.levels[0])) return false;
+      if (!walk(nest, 0, 0, nest.extents.empty() ? 1 : nest.extents[0])) return false;
     }
     combine_rows(plan, lanes);
     data_[step.out] = arena_ + (plan.is_arg ? plan.indices : plan.partials);
@@ -310,7 +357,6 @@ class Runner {
         plan.fill(arena_ + plan.splat, 1, value, 0, count_);
         value = arena_ + plan.splat;
       }
-      // In a rerun one by one the partial results do not matter any more.
       t = linear_element(nest);
       if (plan.is_arg) {
         plan.arg.across(arena_ + plan.partials, reinterpret_cast<std::int64_t*>(arena_ + plan.indices), value, t, count_);
@@ -377,6 +423,10 @@ class Runner {
   std::int64_t* element_ = nullptr;      // by nest: elements folded so far
   std::int64_t first_ = 0;               // the lanes are points first_ .. first_ + count_ - 1 of their nest
   std::int64_t count_ = 1;
+  std::int64_t begin_ = 0;
+  bool is_replay_ = false;
+  std::int64_t failed_first_ = 0;
+  std::int64_t failed_count_ = 0;
 };
 
 }  // namespace

@@ -341,7 +341,9 @@ class Planner {
       }
       step.out = instruction.id;
       step.varying = varying;
-      nest.levels[level_of(nest, depends_[instruction.id])].push_back(std::move(step));
+      const std::size_t level = level_of(nest, depends_[instruction.id]);
+      nest.in_order.push_back({static_cast<std::uint32_t>(level), static_cast<std::uint32_t>(nest.levels[level].size())});
+      nest.levels[level].push_back(std::move(step));
     }
     if (region > 0) plan_fold(region);
   }
@@ -409,7 +411,10 @@ class Planner {
     if (!function) return;
     nest.fold.multiply_add = function;
     nest.fold.factors = {product.args[0], product.args[1]};
+    const auto level = static_cast<std::uint32_t>(nest.levels.size() - 1);
     nest.levels.back().pop_back();
+    const auto gone = static_cast<std::uint32_t>(nest.levels.back().size());
+    std::erase_if(nest.in_order, [&](const Nest::Position& at) { return at.level == level && at.step == gone; });
   }
 
   // --- The store ---

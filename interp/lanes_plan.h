@@ -99,6 +99,11 @@ struct Nest {
   std::int64_t chunk = 1;
   // Steps by the loop in which they become known: [0] before all loops, [d + 1] inside axis d, the last in the lanes.
   std::vector<std::vector<Step>> levels;
+  struct Position {
+    std::uint32_t level;
+    std::uint32_t step;
+  };
+  std::vector<Position> in_order;        // the steps as the kernel has them
   ValueId result = -1;
   FoldPlan fold;
 };

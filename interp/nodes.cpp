@@ -188,7 +188,7 @@ Value PrimitiveCode::eval(Frame& frame) const {
     }
   }
   if (checks_divisor_ && bits[1] == 0) {
-    return frame.machine.fail(DiagnosticKind::DivisionByZero, "integer division by zero", span);
+    return frame.machine.fail(DiagnosticKind::DivisionByZero, "division of an integer by zero", span);
   }
   return Value::scalar(result_, function_(bits));
 }

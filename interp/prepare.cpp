@@ -280,7 +280,10 @@ class FunctionPreparer {
     for (const auto& arg : node.args) all_scalar = all_scalar && is_scalar_type(arg->type);
     if (all_scalar) {
       const Expr expanded = op.definition({node.args, node.attrs, expr->type});
-      if (is_scalar_code(expanded)) return expression(expanded, live, false);
+      if (is_scalar_code(expanded)) {
+        operator_span_ = expr->span;
+        return expression(expanded, live, false);
+      }
     }
     return group(expr, live);
   }
@@ -315,10 +318,11 @@ class FunctionPreparer {
     if (node.prim == lang::Prim::Cast) {
       return std::make_unique<PrimitiveCode>(scalar_cast(first, result), result, false, std::move(args), node.span);
     }
+    const lang::Span span = node.span ? node.span : operator_span_;
     const bool divides = node.prim == lang::Prim::Div || node.prim == lang::Prim::Mod ||
                          node.prim == lang::Prim::FloorDiv || node.prim == lang::Prim::FloorMod;
     return std::make_unique<PrimitiveCode>(scalar_function(node.prim, first), result, divides && lang::is_int(first),
-                                           std::move(args), node.span);
+                                           std::move(args), span);
   }
 
   CodePtr index(const Expr& expr, Live& live) {
@@ -363,6 +367,7 @@ class FunctionPreparer {
   const lang::Function& fn_;
   const Variable* self_;
   FunctionCodeRef code_;
+  lang::Span operator_span_;  // of the operator whose definition is being prepared: its nodes have no place
   std::unordered_map<const Variable*, Operand> places_;
   std::uint32_t next_slot_ = 0;
 };

@@ -61,9 +61,9 @@ bool is_exempt(const Expr& expr) {
   }
 }
 
-// Walks both sides at once with a stack of its own. A binder pairs its variables before its parts are
-// compared and takes the pairs back afterwards, so code that occurs twice with the same variables
-// equals code that occurs twice with different ones.
+// Walks both sides at once with a stack of its own. A binder pairs its variables before its parts
+// are compared and takes the pairs back afterwards, so code that occurs twice with the same
+// variables equals code that occurs twice with different ones.
 class Comparison {
  public:
   explicit Comparison(bool map_free) : map_free_(map_free) {}
@@ -74,7 +74,8 @@ class Comparison {
       const Task task = std::move(tasks_.back());
       tasks_.pop_back();
       if (!task.a) {
-        variables_.restore(task.scope.left, task.scope.old_right, task.scope.right, task.scope.old_left);
+        variables_.restore(task.scope.left, task.scope.old_right, task.scope.right,
+                           task.scope.old_left);
       } else if (!compare(task.a, task.b)) {
         return false;
       }
@@ -117,7 +118,8 @@ class Comparison {
   }
 
   void bind(const VariableRef& a, const VariableRef& b) {
-    const Restore scope{a.get(), variables_.right_of(a.get()), b.get(), variables_.left_of(b.get())};
+    const Restore scope{a.get(), variables_.right_of(a.get()), b.get(),
+                        variables_.left_of(b.get())};
     tasks_.push_back({nullptr, nullptr, scope});
     variables_.set(a.get(), b.get());
   }
@@ -161,7 +163,8 @@ class Comparison {
       case ExprKind::ScatterReduce: {
         const auto& x = cast<ScatterReduce>(a);
         const auto& y = cast<ScatterReduce>(b);
-        return x.op == y.op && x.indices.size() == y.indices.size() && bind_all(x.binders, y.binders);
+        return x.op == y.op && x.indices.size() == y.indices.size() &&
+               bind_all(x.binders, y.binders);
       }
       case ExprKind::Primitive:
         return cast<Primitive>(a).prim == cast<Primitive>(b).prim &&
@@ -190,7 +193,8 @@ class Comparison {
   }
 
   bool compare_functions(const Function& a, const Function& b) {
-    if (a.params.size() != b.params.size() || a.type_params.size() != b.type_params.size()) return false;
+    if (a.params.size() != b.params.size() || a.type_params.size() != b.type_params.size())
+      return false;
     if (!equal(a.attrs, b.attrs)) return false;
     for (std::size_t i = 0; i < a.type_params.size(); ++i) {
       if (a.type_params[i]->kind != b.type_params[i]->kind) return false;
@@ -212,7 +216,9 @@ class Comparison {
   }
 
   bool compare_patterns(const PatternRef& a, const PatternRef& b) {
-    if (a->kind != b->kind || a->constructor != b->constructor || a->fields.size() != b->fields.size()) return false;
+    if (a->kind != b->kind || a->constructor != b->constructor ||
+        a->fields.size() != b->fields.size())
+      return false;
     if (a->variable) bind(a->variable, b->variable);
     for (std::size_t i = 0; i < a->fields.size(); ++i) {
       if (!compare_patterns(a->fields[i], b->fields[i])) return false;
@@ -229,7 +235,9 @@ class Comparison {
     return true;
   }
 
-  static Type dim_as_type(const Expr& expr) { return tensor_type(Shape{cast<DimTerm>(expr).dim}, DType::Int64); }
+  static Type dim_as_type(const Expr& expr) {
+    return tensor_type(Shape{cast<DimTerm>(expr).dim}, DType::Int64);
+  }
 
   void pair_types(const TypeVarRef& a, const TypeVarRef& b) {
     switch (b->kind) {
@@ -256,7 +264,8 @@ class Comparison {
       const std::vector<TypeVarRef> right = variables_of(b);
       if (left.size() != right.size()) return false;
       for (std::size_t i = 0; i < left.size(); ++i) {
-        const bool is_new = !paired_types_.right_of(left[i].get()) && !paired_types_.left_of(right[i].get());
+        const bool is_new =
+            !paired_types_.right_of(left[i].get()) && !paired_types_.left_of(right[i].get());
         if (is_new && left[i]->kind == right[i]->kind) pair_types(left[i], right[i]);
       }
     }
@@ -280,7 +289,8 @@ std::unordered_map<const Variable*, std::size_t> places_of_bound(const Expr& roo
   std::unordered_map<const Variable*, std::size_t> places;
   visit_post_order(root, [&](const Expr& node) {
     std::size_t place = combine(static_cast<std::size_t>(node->kind), 1);
-    for_each_binder(node, [&](const VariableRef& variable) { places.emplace(variable.get(), ++place); });
+    for_each_binder(node,
+                    [&](const VariableRef& variable) { places.emplace(variable.get(), ++place); });
   });
   return places;
 }
@@ -297,7 +307,8 @@ std::size_t hash_attrs(const AttrsRef& attrs) {
 std::size_t hash_constant(const Tensor& tensor) {
   constexpr std::int64_t kMostElements = 64;
   std::size_t seed = static_cast<std::size_t>(tensor.dtype());
-  for (const std::int64_t extent : tensor.shape()) seed = combine(seed, static_cast<std::size_t>(extent));
+  for (const std::int64_t extent : tensor.shape())
+    seed = combine(seed, static_cast<std::size_t>(extent));
   const std::int64_t count = std::min(tensor.element_count(), kMostElements);
   for (std::int64_t i = 0; i < count; ++i) seed = combine(seed, tensor.bits_at(i));
   return seed;
@@ -312,7 +323,8 @@ std::size_t hash_own(const Expr& expr) {
       return hash_constant(*cast<Constant>(expr).value);
     case ExprKind::Literal: {
       const auto& literal = cast<Literal>(expr);
-      return literal.is_float ? std::hash<double>()(literal.real) : std::hash<std::int64_t>()(literal.integer);
+      return literal.is_float ? std::hash<double>()(literal.real)
+                              : std::hash<std::int64_t>()(literal.integer);
     }
     case ExprKind::Projection:
       return cast<Projection>(expr).index;
@@ -329,7 +341,8 @@ std::size_t hash_own(const Expr& expr) {
     case ExprKind::Comprehension:
       return cast<Comprehension>(expr).binders.size();
     case ExprKind::Reduction:
-      return combine(static_cast<std::size_t>(cast<Reduction>(expr).op), cast<Reduction>(expr).binders.size());
+      return combine(static_cast<std::size_t>(cast<Reduction>(expr).op),
+                     cast<Reduction>(expr).binders.size());
     case ExprKind::Index:
       return cast<Index>(expr).in_bounds;
     case ExprKind::ScatterReduce:
@@ -359,7 +372,8 @@ std::size_t structural_hash(const Expr& root) {
     std::size_t hash = combine(static_cast<std::size_t>(expr->kind), hash_own(expr));
     if (const auto* var = as<Var>(expr)) {
       const auto bound = places.find(var->variable.get());
-      hash = combine(hash, bound != places.end() ? bound->second : std::hash<const void*>()(var->variable.get()));
+      hash = combine(hash, bound != places.end() ? bound->second
+                                                 : std::hash<const void*>()(var->variable.get()));
     }
     for_each_child(expr, [&](const Expr& child) { hash = combine(hash, hashes.at(child.get())); });
     hashes[expr.get()] = hash;

@@ -12,14 +12,16 @@ const Type& type_of(const Expr& expr) {
 
 // The expression, which must have got a type from its parts.
 Expr typed(Expr expr) {
-  RELAY_CHECK(expr->type, "the parts of a " + std::string(name_of(expr->kind)) + " do not fit together");
+  RELAY_CHECK(expr->type,
+              "the parts of a " + std::string(name_of(expr->kind)) + " do not fit together");
   return expr;
 }
 
 // The value of an int64 constant; null if `expr` is none.
 const std::int64_t* as_index(const Expr& expr) {
   const auto* constant = as<Constant>(expr);
-  if (!constant || constant->value->rank() != 0 || constant->value->dtype() != DType::Int64) return nullptr;
+  if (!constant || constant->value->rank() != 0 || constant->value->dtype() != DType::Int64)
+    return nullptr;
   return constant->value->data_as<std::int64_t>();
 }
 
@@ -35,7 +37,8 @@ std::vector<IndexBinder> make_binders(const std::vector<Dim>& dims) {
   std::vector<IndexBinder> binders;
   for (const Dim& dim : dims) {
     VariableRef variable = make_variable(index_name(binders.size()), scalar_type(DType::Int64));
-    binders.push_back({std::move(variable), dim.is_constant() ? index_constant(dim.constant()) : make_dim_term(dim)});
+    binders.push_back({std::move(variable),
+                       dim.is_constant() ? index_constant(dim.constant()) : make_dim_term(dim)});
   }
   return binders;
 }
@@ -118,7 +121,8 @@ Expr comprehension(const std::vector<Dim>& dims, const std::function<Expr(const 
   return typed(make_comprehension(std::move(binders), std::move(element)));
 }
 
-Expr reduction(ReduceOp op, const std::vector<Dim>& dims, const std::function<Expr(const Indices&)>& body) {
+Expr reduction(ReduceOp op, const std::vector<Dim>& dims,
+               const std::function<Expr(const Indices&)>& body) {
   std::vector<IndexBinder> binders = make_binders(dims);
   Expr element = body(uses_of(binders));
   type_of(element);
@@ -132,12 +136,15 @@ Expr scatter(ReduceOp op, Expr init, const std::vector<Dim>& dims,
   std::vector<IndexBinder> binders = make_binders(dims);
   auto [indices, value] = body(uses_of(binders));
   type_of(value);
-  return typed(make_scatter_reduce(op, std::move(init), std::move(binders), std::move(indices), std::move(value)));
+  return typed(make_scatter_reduce(op, std::move(init), std::move(binders), std::move(indices),
+                                   std::move(value)));
 }
 
 Expr at(const Expr& tensor, const Indices& indices) { return index_tensor(tensor, indices, true); }
 
-Expr checked_at(const Expr& tensor, const Indices& indices) { return index_tensor(tensor, indices, false); }
+Expr checked_at(const Expr& tensor, const Indices& indices) {
+  return index_tensor(tensor, indices, false);
+}
 
 Expr let(std::string_view name, Expr value, const std::function<Expr(const Expr&)>& body) {
   if (is_atom(value)) return body(value);
@@ -168,14 +175,17 @@ Expr tuple(std::vector<Expr> fields) {
 
 // The field itself when the tuple is written out.
 Expr project(const Expr& tuple, std::uint32_t index) {
-  if (const auto* node = as<Tuple>(tuple); node && index < node->fields.size()) return node->fields[index];
+  if (const auto* node = as<Tuple>(tuple); node && index < node->fields.size())
+    return node->fields[index];
   type_of(tuple);
   return typed(make_projection(tuple, index));
 }
 
 Expr if_(Expr condition, Expr then_branch, Expr else_branch) {
-  RELAY_CHECK(equal(type_of(condition), scalar_type(DType::Bool)), "the condition of an if must be a bool");
-  RELAY_CHECK(equal(type_of(then_branch), type_of(else_branch)), "the branches of an if have different types");
+  RELAY_CHECK(equal(type_of(condition), scalar_type(DType::Bool)),
+              "the condition of an if must be a bool");
+  RELAY_CHECK(equal(type_of(then_branch), type_of(else_branch)),
+              "the branches of an if have different types");
   return make_if(std::move(condition), std::move(then_branch), std::move(else_branch));
 }
 

@@ -16,7 +16,8 @@ std::optional<std::vector<std::int64_t>> constant_dims(const Shape& shape) {
 
 // A tensor of that type whose elements all have the bits of `value`.
 Expr filled(const TensorType& type, double value, std::string_view op_name) {
-  RELAY_CHECK(type.shape.has_rank() && type.dtype.is_known(), "a constant tensor needs a ground type");
+  RELAY_CHECK(type.shape.has_rank() && type.dtype.is_known(),
+              "a constant tensor needs a ground type");
   const DType dtype = type.dtype.known();
   if (type.shape.rank() == 0) return constant(dtype, value);
   if (const auto dims = constant_dims(type.shape)) {
@@ -24,8 +25,9 @@ Expr filled(const TensorType& type, double value, std::string_view op_name) {
   }
   for (const Dim& dim : type.shape.dims()) {
     if (!dim.is_any()) continue;
-    fail(DiagnosticKind::Unsupported, "not supported: a gradient through a tensor with a dimension `?` that is "
-                                      "not known before it runs");
+    fail(DiagnosticKind::Unsupported,
+         "not supported: a gradient through a tensor with a dimension `?` that is "
+         "not known before it runs");
   }
   return comprehension(type.shape.dims(), [&](const Indices&) { return constant(dtype, value); });
 }
@@ -35,7 +37,8 @@ Expr filled(const TensorType& type, double value, std::string_view op_name) {
 Expr zeros_of(const Type& type) {
   if (const auto* tensor = as<TensorType>(type)) return filled(*tensor, 0, "zeros");
   const auto* tuple_type = as<TupleType>(type);
-  RELAY_CHECK(tuple_type, "zeros of a type that is neither a tensor nor a tuple: " + to_string(type));
+  RELAY_CHECK(tuple_type,
+              "zeros of a type that is neither a tensor nor a tuple: " + to_string(type));
   std::vector<Expr> fields;
   for (const Type& field : tuple_type->fields) fields.push_back(zeros_of(field));
   return tuple(std::move(fields));
@@ -44,7 +47,8 @@ Expr zeros_of(const Type& type) {
 // Where the shape is known only at run time, the value itself says it.
 Expr zeros_like(const Expr& value) {
   const auto* tensor = as<TensorType>(value->type);
-  return tensor && !constant_dims(tensor->shape) ? op("zeros_like", {value}) : zeros_of(value->type);
+  return tensor && !constant_dims(tensor->shape) ? op("zeros_like", {value})
+                                                 : zeros_of(value->type);
 }
 
 Expr ones_like(const Expr& value) {
@@ -55,7 +59,8 @@ Expr ones_like(const Expr& value) {
 
 Expr scalar_like(const Expr& like, double value) {
   const auto* tensor = as<TensorType>(like->type);
-  RELAY_CHECK(tensor && tensor->dtype.is_known(), "scalar_like of something that is not a ground tensor");
+  RELAY_CHECK(tensor && tensor->dtype.is_known(),
+              "scalar_like of something that is not a ground tensor");
   return constant(tensor->dtype.known(), value);
 }
 

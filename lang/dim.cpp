@@ -29,9 +29,7 @@ std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
 }
 
 // For a positive divisor.
-std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
-  return a / b - (a % b < 0 ? 1 : 0);
-}
+std::int64_t floor_quotient(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 int compare(const Dim& a, const Dim& b);
 
@@ -182,60 +180,65 @@ Dim operator*(const Dim& a, const Dim& b) {
   return product;
 }
 
-// What can be carried out is: of (c*q + r) / c the part q. The remainder is reduced by common factors
-// and becomes an atom, so that equal quotients of a constant divisor look alike.
 Dim Dim::floor_div(const Dim& a, const Dim& b) {
   if (a.any_ || b.any_) return any();
   if (b.is_constant(0)) fail(DiagnosticKind::ShapeMismatch, "a dimension is divided by zero");
   if (a.is_constant(0)) return 0;
-  Dim quotient, rest;
   if (b.is_constant()) {
-    const std::int64_t divisor = b.constant_;
-    if (divisor < 0) return floor_div(Dim(-1) * a, Dim(-1) * b);
-    std::int64_t common = divisor;
-    for (const Term& term : a.terms_) {
-      const std::int64_t whole = floor_quotient(term.coefficient, divisor);
-      const std::int64_t left = term.coefficient - whole * divisor;
-      if (whole != 0) quotient.terms_.push_back({whole, term.atoms});
-      if (left != 0) rest.terms_.push_back({left, term.atoms});
-      common = std::gcd(common, left);
-    }
-    quotient.constant_ = floor_quotient(a.constant_, divisor);
-    rest.constant_ = a.constant_ - quotient.constant_ * divisor;
-    if (rest.terms_.empty()) return quotient;
-    for (Term& term : rest.terms_) term.coefficient /= common;
-    rest.constant_ = floor_quotient(rest.constant_, common);
-    // (n / 2) / 3 is n / 6.
-    Dim denominator(divisor / common);
-    if (rest.constant_ == 0 && rest.terms_.size() == 1 && rest.terms_[0].coefficient == 1 &&
-        rest.terms_[0].atoms.size() == 1) {
-      const DimAtom& atom = *rest.terms_[0].atoms[0];
-      if (!atom.variable && atom.division->second.is_constant()) {
-        return quotient + floor_div(atom.division->first, atom.division->second * denominator);
-      }
-    }
-    return quotient + make_division(std::move(rest), std::move(denominator));
+    if (b.constant_ < 0) return divide_by_constant(Dim(-1) * a, (Dim(-1) * b).constant_);
+    return divide_by_constant(a, b.constant_);
   }
-  // A product as divisor: terms that contain it are divided; the others stay together.
-  if (b.constant_ == 0 && b.terms_.size() == 1) {
-    const Term& divisor = b.terms_.front();
-    for (const Term& term : a.terms_) {
-      std::optional<std::vector<AtomRef>> atoms;
-      if (term.coefficient % divisor.coefficient == 0) atoms = without(term.atoms, divisor.atoms);
-      if (!atoms) {
-        rest.terms_.push_back(term);
-        continue;
-      }
-      const std::int64_t coefficient = term.coefficient / divisor.coefficient;
-      Dim part(atoms->empty() ? coefficient : 0);
-      if (!atoms->empty()) part.terms_.push_back({coefficient, std::move(*atoms)});
-      quotient = quotient + part;
-    }
-    rest.constant_ = a.constant_;
-    if (rest.is_constant(0)) return quotient;
-    return quotient + make_division(std::move(rest), b);
-  }
+  if (b.constant_ == 0 && b.terms_.size() == 1) return divide_by_product(a, b);
   return a == b ? Dim(1) : make_division(a, b);
+}
+
+// What can be carried out is: of (c*q + r) / c the part q. The remainder is reduced by common
+// factors and becomes an atom, so that equal quotients look alike.
+Dim Dim::divide_by_constant(const Dim& a, std::int64_t divisor) {
+  Dim quotient(floor_quotient(a.constant_, divisor));
+  Dim rest(a.constant_ - quotient.constant_ * divisor);
+  std::int64_t common = divisor;
+  for (const Term& term : a.terms_) {
+    const std::int64_t whole = floor_quotient(term.coefficient, divisor);
+    const std::int64_t left = term.coefficient - whole * divisor;
+    if (whole != 0) quotient.terms_.push_back({whole, term.atoms});
+    if (left != 0) rest.terms_.push_back({left, term.atoms});
+    common = std::gcd(common, left);
+  }
+  if (rest.terms_.empty()) return quotient;
+  for (Term& term : rest.terms_) term.coefficient /= common;
+  rest.constant_ = floor_quotient(rest.constant_, common);
+  const Dim denominator(divisor / common);
+  // (n / 2) / 3 is n / 6.
+  const Term& first = rest.terms_.front();
+  if (rest.constant_ == 0 && rest.terms_.size() == 1 && first.coefficient == 1 &&
+      first.atoms.size() == 1) {
+    const auto& division = first.atoms.front()->division;
+    if (division && division->second.is_constant()) {
+      return quotient + floor_div(division->first, division->second * denominator);
+    }
+  }
+  return quotient + make_division(std::move(rest), denominator);
+}
+
+// Terms that contain the product are divided; the others stay together.
+Dim Dim::divide_by_product(const Dim& a, const Dim& b) {
+  const Term& divisor = b.terms_.front();
+  Dim quotient;
+  Dim rest(a.constant_);
+  for (const Term& term : a.terms_) {
+    std::optional<std::vector<AtomRef>> atoms;
+    if (term.coefficient % divisor.coefficient == 0) atoms = without(term.atoms, divisor.atoms);
+    if (!atoms) {
+      rest.terms_.push_back(term);
+      continue;
+    }
+    const std::int64_t coefficient = term.coefficient / divisor.coefficient;
+    Dim part(atoms->empty() ? coefficient : 0);
+    if (!atoms->empty()) part.terms_.push_back({coefficient, std::move(*atoms)});
+    quotient = quotient + part;
+  }
+  return rest.is_constant(0) ? quotient : quotient + make_division(std::move(rest), b);
 }
 
 Dim Dim::make_division(Dim numerator, Dim denominator) {
@@ -313,12 +316,14 @@ std::string print_dim(const Dim& dim, const TypeVarNamer& name_of_var) {
       });
     }
   }
-  if (dim.constant() != 0 && !dim.terms().empty() && !constant_first) append(dim.constant(), number);
+  if (dim.constant() != 0 && !dim.terms().empty() && !constant_first)
+    append(dim.constant(), number);
   return text;
 }
 
 std::string Dim::to_string() const {
-  return print_dim(*this, [](const TypeVarRef& var) { return var->name.empty() ? "_" : var->name; });
+  return print_dim(*this,
+                   [](const TypeVarRef& var) { return var->name.empty() ? "_" : var->name; });
 }
 
 }  // namespace relay::lang

@@ -60,6 +60,8 @@ class Dim {
   std::string to_string() const;
 
  private:
+  static Dim divide_by_constant(const Dim& a, std::int64_t divisor);  // divisor > 0
+  static Dim divide_by_product(const Dim& a, const Dim& b);
   static Dim make_division(Dim numerator, Dim denominator);
   std::int64_t constant_ = 0;
   bool any_ = false;

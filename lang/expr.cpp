@@ -71,9 +71,11 @@ Type type_of_index(const Type& type, std::size_t index_count) {
   const auto* tensor = as<TensorType>(type);
   if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() < index_count) return nullptr;
   const std::vector<Dim>& dims = tensor->shape.dims();
-  if (dims.size() == index_count && tensor->dtype.is_known()) return scalar_type(tensor->dtype.known());
-  return tensor_type(Shape(std::vector<Dim>(dims.begin() + static_cast<std::ptrdiff_t>(index_count), dims.end())),
-                     tensor->dtype);
+  if (dims.size() == index_count && tensor->dtype.is_known())
+    return scalar_type(tensor->dtype.known());
+  return tensor_type(
+      Shape(std::vector<Dim>(dims.begin() + static_cast<std::ptrdiff_t>(index_count), dims.end())),
+      tensor->dtype);
 }
 
 // Null while an operand is not typed, or the operands do not agree.
@@ -106,8 +108,8 @@ void check_binders(const std::vector<IndexBinder>& binders) {
   }
 }
 
-PatternRef make_pattern(PatternKind kind, Span span, VariableRef variable, const Constructor* constructor,
-                        std::vector<PatternRef> fields) {
+PatternRef make_pattern(PatternKind kind, Span span, VariableRef variable,
+                        const Constructor* constructor, std::vector<PatternRef> fields) {
   auto* pattern = new Pattern;
   PatternRef result(pattern);
   pattern->kind = kind;
@@ -154,7 +156,8 @@ PatternRef variable_pattern(VariableRef variable, Span span) {
   return make_pattern(PatternKind::Variable, span, std::move(variable), nullptr, {});
 }
 
-PatternRef constructor_pattern(const Constructor* constructor, std::vector<PatternRef> fields, Span span) {
+PatternRef constructor_pattern(const Constructor* constructor, std::vector<PatternRef> fields,
+                               Span span) {
   RELAY_CHECK(constructor, "a constructor pattern needs a constructor");
   return make_pattern(PatternKind::Constructor, span, nullptr, constructor, std::move(fields));
 }
@@ -188,7 +191,8 @@ Expr make_literal(double value, Span span) { return make<Literal>(true, 0, value
 Expr make_tuple(std::vector<Expr> fields, Span span, Type type) {
   RELAY_CHECK(all_present(fields), "a tuple has an empty field");
   if (!type) {
-    if (auto types = types_of(fields)) type = fields.empty() ? unit_type() : tuple_type(std::move(*types));
+    if (auto types = types_of(fields))
+      type = fields.empty() ? unit_type() : tuple_type(std::move(*types));
   }
   return make<Tuple>(std::move(fields), span, std::move(type));
 }
@@ -211,28 +215,31 @@ Expr make_let(VariableRef variable, Expr value, Expr body, Span span, Type type)
 Expr make_if(Expr condition, Expr then_branch, Expr else_branch, Span span, Type type) {
   RELAY_CHECK(condition && then_branch && else_branch, "an if needs a condition and two branches");
   if (!type) type = then_branch->type ? then_branch->type : else_branch->type;
-  return make<If>(std::move(condition), std::move(then_branch), std::move(else_branch), span, std::move(type));
+  return make<If>(std::move(condition), std::move(then_branch), std::move(else_branch), span,
+                  std::move(type));
 }
 
-Expr make_function(std::vector<VariableRef> params, Type result, Expr body, std::vector<TypeVarRef> type_params,
-                   AttrsRef attrs, Span span, Type type) {
+Expr make_function(std::vector<VariableRef> params, Type result, Expr body,
+                   std::vector<TypeVarRef> type_params, AttrsRef attrs, Span span, Type type) {
   RELAY_CHECK(body, "a function needs a body");
   for (const VariableRef& param : params) RELAY_CHECK(param, "a function has an empty parameter");
   if (!type) type = type_of_function(params, result ? result : body->type, type_params);
-  return make<Function>(std::move(params), std::move(result), std::move(body), std::move(type_params),
-                        std::move(attrs), span, std::move(type));
+  return make<Function>(std::move(params), std::move(result), std::move(body),
+                        std::move(type_params), std::move(attrs), span, std::move(type));
 }
 
 Expr make_call(Expr callee, std::vector<Expr> args, AttrsRef attrs, Span span, Type type) {
   RELAY_CHECK(callee && all_present(args), "a call has an empty callee or argument");
   if (!type) {
     const auto* function = as<FunctionType>(callee->type);
-    if (function && function->quantified.empty() && function->params.size() == args.size()) type = function->result;
+    if (function && function->quantified.empty() && function->params.size() == args.size())
+      type = function->result;
   }
   return make<Call>(std::move(callee), std::move(args), std::move(attrs), span, std::move(type));
 }
 
-Expr make_match(Expr scrutinee, std::vector<Clause> clauses, bool is_complete, Span span, Type type) {
+Expr make_match(Expr scrutinee, std::vector<Clause> clauses, bool is_complete, Span span,
+                Type type) {
   RELAY_CHECK(scrutinee, "a match needs a scrutinee");
   for (const Clause& clause : clauses) {
     RELAY_CHECK(clause.pattern && clause.body, "a match arm needs a pattern and a body");
@@ -280,7 +287,8 @@ Expr make_comprehension(std::vector<IndexBinder> binders, Expr body, Span span, 
   return make<Comprehension>(std::move(binders), std::move(body), span, std::move(type));
 }
 
-Expr make_reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span, Type type) {
+Expr make_reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span,
+                    Type type) {
   RELAY_CHECK(body, "a reduction needs a body");
   check_binders(binders);
   if (!type && body->type) {
@@ -296,13 +304,13 @@ Expr make_index(Expr tensor, std::vector<Expr> indices, bool in_bounds, Span spa
   return make<Index>(std::move(tensor), std::move(indices), in_bounds, span, std::move(type));
 }
 
-Expr make_scatter_reduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders, std::vector<Expr> indices,
-                         Expr value, Span span, Type type) {
+Expr make_scatter_reduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders,
+                         std::vector<Expr> indices, Expr value, Span span, Type type) {
   RELAY_CHECK(init && value && all_present(indices), "scatter has an empty part");
   check_binders(binders);
   if (!type) type = init->type;
-  return make<ScatterReduce>(op, std::move(init), std::move(binders), std::move(indices), std::move(value), span,
-                             std::move(type));
+  return make<ScatterReduce>(op, std::move(init), std::move(binders), std::move(indices),
+                             std::move(value), span, std::move(type));
 }
 
 Expr make_primitive(Prim prim, std::vector<Expr> args, Span span, Type type) {
@@ -351,7 +359,8 @@ Expr with_type(const Expr& expr, Type type) {
     }
     case ExprKind::Function: {
       const auto& node = cast<Function>(expr);
-      return make<Function>(node.params, node.result, node.body, node.type_params, node.attrs, span, std::move(type));
+      return make<Function>(node.params, node.result, node.body, node.type_params, node.attrs, span,
+                            std::move(type));
     }
     case ExprKind::Call: {
       const auto& node = cast<Call>(expr);
@@ -387,7 +396,8 @@ Expr with_type(const Expr& expr, Type type) {
     }
     case ExprKind::ScatterReduce: {
       const auto& node = cast<ScatterReduce>(expr);
-      return make<ScatterReduce>(node.op, node.init, node.binders, node.indices, node.value, span, std::move(type));
+      return make<ScatterReduce>(node.op, node.init, node.binders, node.indices, node.value, span,
+                                 std::move(type));
     }
     case ExprKind::Primitive: {
       const auto& node = cast<Primitive>(expr);

@@ -37,7 +37,8 @@ void Module::define(Definition definition) {
 void Module::define(TypeDefRef type) {
   RELAY_CHECK(type, "a type definition is empty");
   if (const TypeDef* replaced = find_type(type->name)) {
-    std::erase_if(constructors_, [&](const auto& entry) { return entry.second->owner == replaced; });
+    std::erase_if(constructors_,
+                  [&](const auto& entry) { return entry.second->owner == replaced; });
   }
   std::uint32_t tag = 0;
   for (Constructor& constructor : type->constructors) {

@@ -53,7 +53,8 @@ std::vector<std::string> dtype_names() {
   return names;
 }
 
-void suggest(Diagnostic& diagnostic, std::string_view name, const std::vector<std::string>& candidates) {
+void suggest(Diagnostic& diagnostic, std::string_view name,
+             const std::vector<std::string>& candidates) {
   const std::vector<std::string> close = closest_names(name, candidates);
   if (!close.empty()) diagnostic.note("help: did you mean " + quoted(close.front()) + "?");
 }
@@ -62,7 +63,8 @@ Span span_of(const Attr& attr, Span fallback) { return attr.span ? attr.span : f
 
 [[noreturn]] void fail_unknown(const OpDef& op, const Attr& attr, Span span) {
   Diagnostic diagnostic(DiagnosticKind::UnknownAttribute,
-                        quoted(op.name) + " has no attribute " + quoted(attr.key), span_of(attr, span));
+                        quoted(op.name) + " has no attribute " + quoted(attr.key),
+                        span_of(attr, span));
   std::vector<std::string> names;
   std::string list;
   for (const AttrSpec& spec : op.attrs) {
@@ -71,7 +73,8 @@ Span span_of(const Attr& attr, Span fallback) { return attr.span ? attr.span : f
   }
   suggest(diagnostic, attr.key, names);
   if (diagnostic.notes.empty()) {
-    diagnostic.note(list.empty() ? "note: it has no attributes" : "note: its attributes are " + list);
+    diagnostic.note(list.empty() ? "note: it has no attributes"
+                                 : "note: its attributes are " + list);
   }
   throw Failure(std::move(diagnostic));
 }
@@ -92,7 +95,8 @@ AttrValue complete_one(const OpDef& op, const AttrSpec& spec, const Attr* attr, 
     if (spec.default_value) return *spec.default_value;
     throw Failure(Diagnostic(DiagnosticKind::MissingAttribute,
                              quoted(op.name) + " needs the attribute " + quoted(spec.name) + ", " +
-                                 std::string(describe(spec.kind)) + (spec.nullable ? " or `None`" : ""),
+                                 std::string(describe(spec.kind)) +
+                                 (spec.nullable ? " or `None`" : ""),
                              span));
   }
   if (attr->value.is_null() && spec.nullable) return attr->value;
@@ -138,7 +142,8 @@ std::optional<AttrValue> coerce_attr(AttrKind kind, const AttrValue& value) {
   switch (kind) {
     case AttrKind::Bool:
       if (value.as_bool()) return value;
-      if (const std::int64_t* i = value.as_int(); i && (*i == 0 || *i == 1)) return AttrValue(*i == 1);
+      if (const std::int64_t* i = value.as_int(); i && (*i == 0 || *i == 1))
+        return AttrValue(*i == 1);
       break;
     case AttrKind::Int:
       if (value.as_int()) return value;
@@ -188,10 +193,12 @@ AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span) {
   std::vector<Attr> complete;
   complete.reserve(op.attrs.size());
   for (const AttrSpec& spec : op.attrs) {
-    const auto attr = std::find_if(list.begin(), list.end(),
-                                   [&](const Attr& candidate) { return candidate.key == spec.name; });
+    const auto attr = std::find_if(list.begin(), list.end(), [&](const Attr& candidate) {
+      return candidate.key == spec.name;
+    });
     const Attr* found = attr == list.end() ? nullptr : &*attr;
-    complete.push_back({spec.name, complete_one(op, spec, found, span), found ? found->span : Span()});
+    complete.push_back(
+        {spec.name, complete_one(op, spec, found, span), found ? found->span : Span()});
   }
   return given && complete == list ? given : make_attrs(std::move(complete));
 }

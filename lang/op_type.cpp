@@ -7,8 +7,8 @@ namespace {
 
 std::string quoted(const std::string& text) { return "`" + text + "`"; }
 
-// Solves over ground types: what is unknown are only the variables that a rule itself asks for, so a
-// substitution that is applied before each step is all there is to it. Dims may be symbolic; `?`
+// Solves over ground types: what is unknown are only the variables that a rule itself asks for, so
+// a substitution that is applied before each step is all there is to it. Dims may be symbolic; `?`
 // agrees with anything.
 class GroundSolver final : public TypeSolver {
  public:
@@ -29,7 +29,8 @@ class GroundSolver final : public TypeSolver {
         return;
       }
       case TypeKind::Tuple:
-        unify_all(static_cast<const TupleType&>(*a).fields, static_cast<const TupleType&>(*b).fields, a, b);
+        unify_all(static_cast<const TupleType&>(*a).fields,
+                  static_cast<const TupleType&>(*b).fields, a, b);
         return;
       case TypeKind::Function: {
         const auto& x = static_cast<const FunctionType&>(*a);
@@ -46,7 +47,8 @@ class GroundSolver final : public TypeSolver {
         return;
       }
       case TypeKind::Reference:
-        unify(static_cast<const ReferenceType&>(*a).content, static_cast<const ReferenceType&>(*b).content);
+        unify(static_cast<const ReferenceType&>(*a).content,
+              static_cast<const ReferenceType&>(*b).content);
         return;
       case TypeKind::Var:
       case TypeKind::Incomplete:
@@ -208,8 +210,8 @@ Type TypeCall::tensor(std::size_t i) {
   args[i] = type;
   if (!as<TensorType>(type)) {
     const std::string name = i < op.inputs.size() ? op.inputs[i].name : std::to_string(i);
-    fail(DiagnosticKind::TypeMismatch,
-         "argument `" + name + "` of `" + op.name + "` must be a tensor, not `" + to_string(type) + "`");
+    fail(DiagnosticKind::TypeMismatch, "argument `" + name + "` of `" + op.name +
+                                           "` must be a tensor, not `" + to_string(type) + "`");
   }
   return type;
 }
@@ -222,7 +224,8 @@ const TensorType& TypeCall::tensor_node(std::size_t i) {
 void TypeCall::fail(DiagnosticKind kind, std::string message) const {
   Diagnostic diagnostic(kind, std::move(message), span);
   for (std::size_t i = 0; i < arg_spans.size() && i < args.size(); ++i) {
-    if (arg_spans[i]) diagnostic.label(arg_spans[i], "`" + to_string(solver.resolve(args[i])) + "`");
+    if (arg_spans[i])
+      diagnostic.label(arg_spans[i], "`" + to_string(solver.resolve(args[i])) + "`");
   }
   throw Failure(std::move(diagnostic));
 }
@@ -234,13 +237,14 @@ const TensorType& DefinitionCall::tensor(std::size_t i) const {
   return *type;
 }
 
-Type ground_result_type(const OpDef& op, const std::vector<Type>& args, const AttrsRef& attrs, Span span,
-                        const std::vector<Span>& arg_spans) {
+Type ground_result_type(const OpDef& op, const std::vector<Type>& args, const AttrsRef& attrs,
+                        Span span, const std::vector<Span>& arg_spans) {
   RELAY_CHECK(op.type_rule, "operator `" + op.name + "` has no type rule");
   if (args.size() != op.inputs.size()) {
     fail(DiagnosticKind::WrongArity,
          "`" + op.name + "` takes " + std::to_string(op.inputs.size()) +
-             (op.inputs.size() == 1 ? " argument" : " arguments") + ", not " + std::to_string(args.size()),
+             (op.inputs.size() == 1 ? " argument" : " arguments") + ", not " +
+             std::to_string(args.size()),
          span);
   }
   GroundSolver solver;

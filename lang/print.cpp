@@ -33,14 +33,14 @@ bool is_atomic(const Expr& expr) {
 
 // Words that cannot follow `%`.
 void reserve_words(UniqueNames& names) {
-  for (const char* word : {"let", "fn", "def", "if", "else", "type", "match", "extern", "free_var", "ref", "ref_read",
-                           "ref_write"}) {
+  for (const char* word : {"let", "fn", "def", "if", "else", "type", "match", "extern", "free_var",
+                           "ref", "ref_read", "ref_write"}) {
     names.reserve(word);
   }
 }
 
-// Prints the expressions of one text. Graph numbers run through all of them; variables have names of
-// their own within one expression.
+// Prints the expressions of one text. Graph numbers run through all of them; variables have names
+// of their own within one expression.
 class StrictPrinter {
  public:
   explicit StrictPrinter(const PrintOptions& options) : options_(options) {}
@@ -49,7 +49,8 @@ class StrictPrinter {
     start(expr);
     std::string text;
     for (const VariableRef& variable : free_variables(expr)) {
-      text += "free_var %" + name(variable) + (variable->type ? ": " + types_.print(variable->type) : "") + ";\n";
+      text += "free_var %" + name(variable) +
+              (variable->type ? ": " + types_.print(variable->type) : "") + ";\n";
     }
     return text + block(expr, ScopePlan::kRoot);
   }
@@ -82,8 +83,8 @@ class StrictPrinter {
     return entry->second;
   }
 
-  // The lines of a scope: graph bindings and lets in order, then the result. `is_operand`: `first` is a
-  // let that opened the scope itself.
+  // The lines of a scope: graph bindings and lets in order, then the result. `is_operand`: `first`
+  // is a let that opened the scope itself.
   std::string block(const Expr& first, int scope, bool is_operand = false) {
     Expr expr = first;
     while (expr->kind == ExprKind::Let && (is_operand || plan_->is_statement(expr))) {
@@ -98,7 +99,8 @@ class StrictPrinter {
         if (let.variable->type && !let.value->type) line += ": " + types_.print(let.variable->type);
         line += " = ";
         // Relay's own parser wants parentheses there.
-        if (let.value->kind == ExprKind::Match && plan_->uses(let.value) == 1) value = "(" + value + ")";
+        if (let.value->kind == ExprKind::Match && plan_->uses(let.value) == 1)
+          value = "(" + value + ")";
       }
       push(scope, line + value + ";");
       expr = let.body;
@@ -109,7 +111,9 @@ class StrictPrinter {
     return text;
   }
 
-  void push(int scope, std::string line) { lines_[static_cast<std::size_t>(scope)].push_back(std::move(line)); }
+  void push(int scope, std::string line) {
+    lines_[static_cast<std::size_t>(scope)].push_back(std::move(line));
+  }
 
   // The text of a let's value or of a scope's result: written out when used only here.
   std::string in_place(const Expr& expr) {
@@ -139,7 +143,8 @@ class StrictPrinter {
       }
       stack.push_back({item.expr, true});
       const std::vector<Expr> operands = operands_of(item.expr);
-      for (auto child = operands.rbegin(); child != operands.rend(); ++child) stack.push_back({*child, false});
+      for (auto child = operands.rbegin(); child != operands.rend(); ++child)
+        stack.push_back({*child, false});
     }
   }
 
@@ -153,7 +158,8 @@ class StrictPrinter {
 
   // An expression where only an atom may stand.
   std::string operand(const Expr& expr) {
-    if (const auto bound = graph_names_.find(expr.get()); bound != graph_names_.end()) return bound->second;
+    if (const auto bound = graph_names_.find(expr.get()); bound != graph_names_.end())
+      return bound->second;
     if (is_atomic(expr)) return text(expr);
     RELAY_CHECK(is_nesting_, "the printer met an operand without a graph binding");
     return nested(expr);
@@ -208,7 +214,8 @@ class StrictPrinter {
 
   std::string rest_of_function(const Expr& expr, const Function& function) {
     std::string text;
-    for (const TypeVarRef& var : function.type_params) text += (text.empty() ? "[" : ", ") + types_.name(var);
+    for (const TypeVarRef& var : function.type_params)
+      text += (text.empty() ? "[" : ", ") + types_.name(var);
     if (!text.empty()) text += "]";
     text += "(";
     for (const VariableRef& param : function.params) {
@@ -231,7 +238,8 @@ class StrictPrinter {
         return "_";
       case PatternKind::Variable: {
         const VariableRef& variable = pattern->variable;
-        return "%" + name(variable) + (with_type && variable->type ? ": " + types_.print(variable->type) : "");
+        return "%" + name(variable) +
+               (with_type && variable->type ? ": " + types_.print(variable->type) : "");
       }
       case PatternKind::Constructor:
       case PatternKind::Tuple:
@@ -241,28 +249,33 @@ class StrictPrinter {
     for (const PatternRef& field : pattern->fields) {
       fields += (fields.empty() ? "" : ", ") + this->pattern(field, with_type);
     }
-    if (pattern->kind == PatternKind::Tuple) return "(" + fields + (pattern->fields.size() == 1 ? ",)" : ")");
+    if (pattern->kind == PatternKind::Tuple)
+      return "(" + fields + (pattern->fields.size() == 1 ? ",)" : ")");
     return pattern->constructor->name + (fields.empty() ? "" : "(" + fields + ")");
   }
 
   std::string match(const Expr& expr, const Match& match) {
-    std::string text = (match.is_complete ? "match (" : "match? (") + operand(match.scrutinee) + ") {\n";
+    std::string text =
+        (match.is_complete ? "match (" : "match? (") + operand(match.scrutinee) + ") {\n";
     for (std::size_t i = 0; i < match.clauses.size(); ++i) {
       const Clause& clause = match.clauses[i];
       const std::string head = pattern(clause.pattern, !clause.body->type);
-      text += indent(head + " => " + braces(block(clause.body, plan_->inner_scope(expr, i))) + ",") + "\n";
+      text +=
+          indent(head + " => " + braces(block(clause.body, plan_->inner_scope(expr, i))) + ",") +
+          "\n";
     }
     return text + "}";
   }
 
   std::string scatter(const Expr& expr, const ScatterReduce& scatter) {
-    std::string text = "scatter " + std::string(name_of(scatter.op)) + "(" + operand(scatter.init) + ") " +
-                       binders(scatter.binders) + " {\n";
+    std::string text = "scatter " + std::string(name_of(scatter.op)) + "(" + operand(scatter.init) +
+                       ") " + binders(scatter.binders) + " {\n";
     const int scope = plan_->inner_scope(expr);
     const bool was_nesting = std::exchange(is_nesting_, true);
     const int old_scope = std::exchange(nesting_scope_, scope);
     std::string indices;
-    for (const Expr& index : scatter.indices) indices += (indices.empty() ? "" : ", ") + nested(index);
+    for (const Expr& index : scatter.indices)
+      indices += (indices.empty() ? "" : ", ") + nested(index);
     is_nesting_ = was_nesting;
     nesting_scope_ = old_scope;
     return text + indent("[" + indices + "] => " + block(scatter.value, scope)) + "\n}";
@@ -270,7 +283,8 @@ class StrictPrinter {
 
   std::string call(const Call& call) {
     const std::vector<const Attr*> written = written_attrs(call);
-    return operand(call.callee) + "(" + operands(call.args) + attrs(written, call.args.empty()) + ")";
+    return operand(call.callee) + "(" + operands(call.args) + attrs(written, call.args.empty()) +
+           ")";
   }
 
   std::string primitive(const Expr& expr, const Primitive& node) {
@@ -309,13 +323,15 @@ class StrictPrinter {
         return "(" + operands(tuple.fields) + (tuple.fields.size() == 1 ? ",)" : ")");
       }
       case ExprKind::Projection:
-        return operand(cast<Projection>(expr).tuple) + "." + std::to_string(cast<Projection>(expr).index);
+        return operand(cast<Projection>(expr).tuple) + "." +
+               std::to_string(cast<Projection>(expr).index);
       case ExprKind::Let:
         return "(\n" + indent(block(expr, plan_->inner_scope(expr), true)) + "\n)";
       case ExprKind::If: {
         const auto& node = cast<If>(expr);
         const std::string condition = operand(node.condition);
-        const std::string then_branch = braces(block(node.then_branch, plan_->inner_scope(expr, 0)));
+        const std::string then_branch =
+            braces(block(node.then_branch, plan_->inner_scope(expr, 0)));
         return "if (" + condition + ") " + then_branch + " else " +
                braces(block(node.else_branch, plan_->inner_scope(expr, 1)));
       }
@@ -330,7 +346,8 @@ class StrictPrinter {
       case ExprKind::RefRead:
         return "ref_read(" + operand(cast<RefRead>(expr).ref) + ")";
       case ExprKind::RefWrite:
-        return "ref_write(" + operand(cast<RefWrite>(expr).ref) + ", " + operand(cast<RefWrite>(expr).value) + ")";
+        return "ref_write(" + operand(cast<RefWrite>(expr).ref) + ", " +
+               operand(cast<RefWrite>(expr).value) + ")";
       case ExprKind::Operator:
         return cast<Operator>(expr).op->name;
       case ExprKind::ConstructorRef:
@@ -356,7 +373,8 @@ class StrictPrinter {
       case ExprKind::DimTerm:
         return "dim(" + types_.print(cast<DimTerm>(expr).dim) + ")";
       case ExprKind::Differentiate:
-        return std::string(name_of(cast<Differentiate>(expr).mode)) + "(" + operand(cast<Differentiate>(expr).fn) + ")";
+        return std::string(name_of(cast<Differentiate>(expr).mode)) + "(" +
+               operand(cast<Differentiate>(expr).fn) + ")";
     }
     internal_error(__FILE__, __LINE__, "an expression of an unknown kind");
   }
@@ -380,21 +398,25 @@ std::string print(const Expr& expr, const PrintOptions& options) {
   return std::string(options.header ? kVersion : "") + StrictPrinter(options).expression(expr);
 }
 
-std::string print_definition(const std::string& name, const Expr& function, const PrintOptions& options) {
-  return std::string(options.header ? kVersion : "") + StrictPrinter(options).definition(name, function);
+std::string print_definition(const std::string& name, const Expr& function,
+                             const PrintOptions& options) {
+  return std::string(options.header ? kVersion : "") +
+         StrictPrinter(options).definition(name, function);
 }
 
 std::string print_type_def(const TypeDef& def) {
   TypeNames types;
   std::string text = (def.is_extern ? "extern type " : "type ") + def.name;
-  for (std::size_t i = 0; i < def.params.size(); ++i) text += (i == 0 ? "[" : ", ") + types.name(def.params[i]);
+  for (std::size_t i = 0; i < def.params.size(); ++i)
+    text += (i == 0 ? "[" : ", ") + types.name(def.params[i]);
   if (!def.params.empty()) text += "]";
   if (def.is_extern) return text;
   if (def.constructors.empty()) return text + " { }";
   text += " {\n";
   for (const Constructor& constructor : def.constructors) {
     std::string fields;
-    for (const Type& field : constructor.fields) fields += (fields.empty() ? "(" : ", ") + types.print(field);
+    for (const Type& field : constructor.fields)
+      fields += (fields.empty() ? "(" : ", ") + types.print(field);
     text += "  " + constructor.name + fields + (fields.empty() ? ",\n" : "),\n");
   }
   return text + "}";
@@ -424,7 +446,8 @@ std::string print_module(const Module& module, const PrintOptions& options) {
   };
   for (const TypeDef* type : types) add(print_type_def(*type));
   StrictPrinter printer(options);
-  for (const Definition* function : functions) add(printer.definition(function->name, function->function));
+  for (const Definition* function : functions)
+    add(printer.definition(function->name, function->function));
   return text;
 }
 

@@ -31,22 +31,27 @@ std::uint64_t convert_bits(DType from, DType to, std::uint64_t bits) {
 }
 
 // Rows in brackets, from element `*next` on.
-void append_rows(std::string& text, const Tensor& tensor, DType dtype, std::size_t axis, std::int64_t* next) {
+void append_rows(std::string& text, const Tensor& tensor, DType dtype, bool is_plain,
+                 std::size_t axis, std::int64_t* next) {
   if (axis == tensor.rank()) {
-    text += print_scalar(dtype, convert_bits(tensor.dtype(), dtype, tensor.bits_at((*next)++)));
+    const std::uint64_t bits = convert_bits(tensor.dtype(), dtype, tensor.bits_at((*next)++));
+    const bool is_finite = !is_float(dtype) || std::isfinite(double_from_bits(dtype, bits));
+    text += !is_plain || !is_finite ? print_scalar(dtype, bits)
+            : is_float(dtype)       ? float_text(dtype, bits, true)
+                                    : element_text(dtype, bits);
     return;
   }
   text += "[";
   for (std::int64_t i = 0; i < tensor.shape()[axis]; ++i) {
     if (i) text += ", ";
-    append_rows(text, tensor, dtype, axis + 1, next);
+    append_rows(text, tensor, dtype, is_plain, axis + 1, next);
   }
   text += "]";
 }
 
 }  // namespace
 
-std::string print_constant(const Tensor& tensor) {
+std::string print_constant(const Tensor& tensor, bool is_light) {
   if (tensor.rank() == 0) return print_scalar(tensor.dtype(), tensor.bits_at(0));
   const std::string dtype_text = "dtype=\"" + std::string(name_of(tensor.dtype())) + "\")";
   if (tensor.element_count() == 0) {
@@ -55,7 +60,8 @@ std::string print_constant(const Tensor& tensor) {
   const DType dtype = literal_dtype(tensor.dtype());
   std::string text;
   std::int64_t next = 0;
-  append_rows(text, tensor, dtype, 0, &next);
+  const bool is_plain = is_light && (dtype == DType::Float32 || dtype == DType::Int32);
+  append_rows(text, tensor, dtype, is_plain, 0, &next);
   return dtype == tensor.dtype() ? text : "cast(" + text + ", " + dtype_text;
 }
 

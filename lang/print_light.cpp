@@ -9,7 +9,6 @@
 #include "lang/print.h"
 #include "lang/print_scopes.h"
 #include "lang/type_print.h"
-#include "lang/value.h"
 #include "lang/visit.h"
 
 namespace relay::lang {
@@ -31,11 +30,16 @@ struct Infix {
 
 const Infix* infix_of(std::string_view op) {
   static const std::unordered_map<std::string_view, Infix> table = {
-      {"add", {"+", kSum}},          {"subtract", {"-", kSum}},
-      {"multiply", {"*", kProduct}}, {"divide", {"/", kProduct}},
-      {"less", {"<", kComparison}},  {"less_equal", {"<=", kComparison}},
-      {"greater", {">", kComparison}}, {"greater_equal", {">=", kComparison}},
-      {"equal", {"==", kEquality}},  {"not_equal", {"!=", kEquality}},
+      {"add", {"+", kSum}},
+      {"subtract", {"-", kSum}},
+      {"multiply", {"*", kProduct}},
+      {"divide", {"/", kProduct}},
+      {"less", {"<", kComparison}},
+      {"less_equal", {"<=", kComparison}},
+      {"greater", {">", kComparison}},
+      {"greater_equal", {">=", kComparison}},
+      {"equal", {"==", kEquality}},
+      {"not_equal", {"!=", kEquality}},
   };
   const auto found = table.find(op);
   return found == table.end() ? nullptr : &found->second;
@@ -72,7 +76,8 @@ const Infix* infix_of(Prim prim) {
 // The scalar constant, if it is one and finite.
 const Constant* as_number(const Expr& expr) {
   const auto* constant = as<Constant>(expr);
-  if (!constant || constant->value->rank() != 0 || constant->value->dtype() == DType::Bool) return nullptr;
+  if (!constant || constant->value->rank() != 0 || constant->value->dtype() == DType::Bool)
+    return nullptr;
   return std::isfinite(constant->value->number_at(0)) ? constant : nullptr;
 }
 
@@ -92,9 +97,11 @@ std::string head_of(const std::string& dotted) { return dotted.substr(0, dotted.
 
 void reserve_words(UniqueNames& names) {
   for (const char* word :
-       {"let",      "fn",   "def",  "if",  "else", "type",   "match",  "extern",  "free_var", "ref",  "ref_read", "ref_write",
-        "for",      "sum",  "prod", "max", "min",  "all",    "any",    "argmax",  "argmin",   "with", "import",   "scatter",
-        "grad",     "prim", "dim",  "vjp", "jvp",  "True",   "False",  "hessian", "jacobian", "meta", "value_and_grad",
+       {"let",          "fn",       "def",     "if",       "else",      "type",   "match",
+        "extern",       "free_var", "ref",     "ref_read", "ref_write", "for",    "sum",
+        "prod",         "max",      "min",     "all",      "any",       "argmax", "argmin",
+        "with",         "import",   "scatter", "grad",     "prim",      "dim",    "vjp",
+        "jvp",          "True",     "False",   "hessian",  "jacobian",  "meta",   "value_and_grad",
         "stop_gradient"}) {
     names.reserve(word);
   }
@@ -132,7 +139,8 @@ class LightPrinter {
     } else if (const auto* constructor = as<ConstructorRef>(node)) {
       names_.reserve(constructor->constructor->name);
     } else if (const auto* term = as<DimTerm>(node)) {
-      term->dim.for_each_variable([this](const TypeVarRef& var) { names_.reserve(types_.name(var)); });
+      term->dim.for_each_variable(
+          [this](const TypeVarRef& var) { names_.reserve(types_.name(var)); });
     } else if (const auto* function = as<Function>(node)) {
       for (const TypeVarRef& var : function->type_params) names_.reserve(types_.name(var));
     } else if (const auto* var = as<Var>(node)) {
@@ -144,10 +152,12 @@ class LightPrinter {
   }
 
   void note_purity(const Expr& node) {
-    bool pure = node->kind != ExprKind::RefCreate && node->kind != ExprKind::RefRead && node->kind != ExprKind::RefWrite;
+    bool pure = node->kind != ExprKind::RefCreate && node->kind != ExprKind::RefRead &&
+                node->kind != ExprKind::RefWrite;
     if (const auto* call = as<Call>(node)) {
       const auto* op = as<Operator>(call->callee);
-      pure = (op && op->op->effect == Effect::None) || call->callee->kind == ExprKind::ConstructorRef;
+      pure =
+          (op && op->op->effect == Effect::None) || call->callee->kind == ExprKind::ConstructorRef;
     }
     if (node->kind != ExprKind::Function) {
       for_each_child(node, [&](const Expr& child) { pure = pure && pure_.contains(child.get()); });
@@ -172,14 +182,16 @@ class LightPrinter {
         inlined_.emplace(let.variable.get(), std::move(value));
       } else {
         const bool is_annotated = let.variable->type && !let.value->type;
-        push(scope, "let " + name(let.variable) + (is_annotated ? ": " + types_.print(let.variable->type) : "") + " = " +
+        push(scope, "let " + name(let.variable) +
+                        (is_annotated ? ": " + types_.print(let.variable->type) : "") + " = " +
                         value.text + ";");
       }
       expr = let.body;
     }
     push(scope, piece_of(expr).text);
     std::string text;
-    for (const std::string& line : lines_[static_cast<std::size_t>(scope)]) text += (text.empty() ? "" : "\n") + line;
+    for (const std::string& line : lines_[static_cast<std::size_t>(scope)])
+      text += (text.empty() ? "" : "\n") + line;
     lines_[static_cast<std::size_t>(scope)].clear();
     return text;
   }
@@ -192,12 +204,16 @@ class LightPrinter {
     // Not into a function or loop, where it would be computed anew each time.
     for (int at = uses->second.scope; at != scope; at = plan_.parent(at)) {
       const ScopePlan::ScopeKind kind = plan_.kind(at);
-      if (at < scope || kind == ScopePlan::ScopeKind::Function || kind == ScopePlan::ScopeKind::Loop) return false;
+      if (at < scope || kind == ScopePlan::ScopeKind::Function ||
+          kind == ScopePlan::ScopeKind::Loop)
+        return false;
     }
     return true;
   }
 
-  void push(int scope, std::string line) { lines_[static_cast<std::size_t>(scope)].push_back(std::move(line)); }
+  void push(int scope, std::string line) {
+    lines_[static_cast<std::size_t>(scope)].push_back(std::move(line));
+  }
 
   // `{ body }` on one line where it fits.
   static std::string braces(const std::string& body, std::size_t used) {
@@ -220,13 +236,15 @@ class LightPrinter {
       if (pieces_.contains(item.expr.get())) continue;
       if (item.is_open) {
         Piece piece = compose(item.expr);
-        if (wants_name(item.expr, piece, item.expr == root)) piece = bind(item.expr, std::move(piece));
+        if (wants_name(item.expr, piece, item.expr == root))
+          piece = bind(item.expr, std::move(piece));
         pieces_.emplace(item.expr.get(), std::move(piece));
         continue;
       }
       stack.push_back({item.expr, true});
       const std::vector<Expr> operands = operands_of(item.expr);
-      for (auto child = operands.rbegin(); child != operands.rend(); ++child) stack.push_back({*child, false});
+      for (auto child = operands.rbegin(); child != operands.rend(); ++child)
+        stack.push_back({*child, false});
     }
     return pieces_.at(root.get());
   }
@@ -235,7 +253,8 @@ class LightPrinter {
     if (build::is_atom(expr) || expr->kind == ExprKind::Literal) return false;
     if (no_names_inside_ >= 0 && is_inside(plan_.scope_of(expr), no_names_inside_)) return false;
     if (plan_.uses(expr) > 1 && piece.text != "()") return true;
-    return !is_root && pure_.contains(expr.get()) && (!piece.is_one_line() || piece.text.size() > kLongest);
+    return !is_root && pure_.contains(expr.get()) &&
+           (!piece.is_one_line() || piece.text.size() > kLongest);
   }
 
   Piece bind(const Expr& expr, Piece piece) {
@@ -253,7 +272,8 @@ class LightPrinter {
     const auto [entry, is_new] = variable_names_.try_emplace(variable.get());
     if (is_new) {
       std::string base = readable_name(variable->name);
-      if (in_pattern) base.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(base.front())));
+      if (in_pattern)
+        base.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(base.front())));
       entry->second = names_.take(base);
     }
     return entry->second;
@@ -276,7 +296,8 @@ class LightPrinter {
     const Constant* number = as_number(expr);
     if (!number || as_number(other) || !expr->type || !other->type) return operand(expr, least);
     const auto* other_type = as<TensorType>(other->type);
-    if (!other_type || !(other_type->dtype == DTypeTerm(number->value->dtype()))) return operand(expr, least);
+    if (!other_type || !(other_type->dtype == DTypeTerm(number->value->dtype())))
+      return operand(expr, least);
     const Piece piece = plain_number(*number->value);
     return piece.level < least ? "(" + piece.text + ")" : piece.text;
   }
@@ -311,7 +332,8 @@ class LightPrinter {
   }
 
   Piece primitive(const Expr& expr, const Primitive& node) {
-    if (const Infix* symbol = infix_of(node.prim)) return infix(*symbol, node.args[0], node.args[1]);
+    if (const Infix* symbol = infix_of(node.prim))
+      return infix(*symbol, node.args[0], node.args[1]);
     std::string text = "prim." + std::string(info(node.prim).text) + "(" + list(node.args);
     if (node.prim == Prim::Cast) {
       const auto* type = as<TensorType>(expr->type);
@@ -323,20 +345,18 @@ class LightPrinter {
 
   Piece constant(const Constant& node) {
     const Tensor& tensor = *node.value;
-    const bool is_plain = tensor.dtype() == DType::Float32 || tensor.dtype() == DType::Int32;
     if (tensor.rank() == 0) {
+      const bool is_plain = tensor.dtype() == DType::Float32 || tensor.dtype() == DType::Int32;
       if (is_plain && std::isfinite(tensor.number_at(0))) return plain_number(tensor);
       return number_piece(print_scalar(tensor.dtype(), tensor.bits_at(0)));
     }
-    ValuePrintOptions options;
-    options.max_elements = tensor.element_count();
-    if (is_plain && tensor.element_count() > 0) return {to_string(Value::tensor(node.value), options), kAtom};
-    return {print_constant(tensor), kAtom};
+    return {print_constant(tensor, true), kAtom};
   }
 
   std::string signature(const Function& function) {
     std::string text;
-    for (const TypeVarRef& var : function.type_params) text += (text.empty() ? "[" : ", ") + types_.name(var);
+    for (const TypeVarRef& var : function.type_params)
+      text += (text.empty() ? "[" : ", ") + types_.name(var);
     if (!text.empty()) text += "]";
     text += "(";
     for (const VariableRef& param : function.params) {
@@ -364,19 +384,21 @@ class LightPrinter {
     return text;
   }
 
-  Piece loop(const Expr& expr, std::string_view word, const std::vector<IndexBinder>& list, const Expr& body) {
+  Piece loop(const Expr& expr, std::string_view word, const std::vector<IndexBinder>& list,
+             const Expr& body) {
     const std::string head = std::string(word) + " " + binders(list) + " ";
     return {head + braces(block(body, plan_.inner_scope(expr)), head.size()), kBlock};
   }
 
   Piece scatter(const Expr& expr, const ScatterReduce& node) {
     const int scope = plan_.inner_scope(expr);
-    const std::string head = "scatter " + std::string(name_of(node.op)) + "(" + pieces_.at(node.init.get()).text +
-                             ") " + binders(node.binders) + " ";
+    const std::string head = "scatter " + std::string(name_of(node.op)) + "(" +
+                             pieces_.at(node.init.get()).text + ") " + binders(node.binders) + " ";
     // There is no place for a `let` before the indices.
     const int outer = std::exchange(no_names_inside_, scope);
     std::string indices;
-    for (const Expr& index : node.indices) indices += (indices.empty() ? "" : ", ") + piece_of(index).text;
+    for (const Expr& index : node.indices)
+      indices += (indices.empty() ? "" : ", ") + piece_of(index).text;
     no_names_inside_ = outer;
     return {head + braces("[" + indices + "] => " + block(node.value, scope), head.size()), kBlock};
   }
@@ -387,22 +409,27 @@ class LightPrinter {
     for (const Expr& index : node.indices) {
       is_bare = is_bare && index->kind == ExprKind::Var;
       const Constant* number = as_number(index);
-      indices += (indices.empty() ? "" : ", ") + (number ? plain_number(*number->value).text : pieces_.at(index.get()).text);
+      indices += (indices.empty() ? "" : ", ") +
+                 (number ? plain_number(*number->value).text : pieces_.at(index.get()).text);
     }
-    return {operand(node.tensor, kAtom) + (node.in_bounds && !is_bare ? "![" : "[") + indices + "]", kAtom};
+    return {operand(node.tensor, kAtom) + (node.in_bounds && !is_bare ? "![" : "[") + indices + "]",
+            kAtom};
   }
 
   std::string pattern(const PatternRef& pattern) {
     if (pattern->kind == PatternKind::Wildcard) return "_";
     if (pattern->kind == PatternKind::Variable) return name(pattern->variable, true);
     std::string fields;
-    for (const PatternRef& field : pattern->fields) fields += (fields.empty() ? "" : ", ") + this->pattern(field);
-    if (pattern->kind == PatternKind::Tuple) return "(" + fields + (pattern->fields.size() == 1 ? ",)" : ")");
+    for (const PatternRef& field : pattern->fields)
+      fields += (fields.empty() ? "" : ", ") + this->pattern(field);
+    if (pattern->kind == PatternKind::Tuple)
+      return "(" + fields + (pattern->fields.size() == 1 ? ",)" : ")");
     return pattern->constructor->name + (fields.empty() ? "" : "(" + fields + ")");
   }
 
   Piece match(const Expr& expr, const Match& node) {
-    std::string text = (node.is_complete ? "match " : "match? ") + operand(node.scrutinee, kAtom) + " {\n";
+    std::string text =
+        (node.is_complete ? "match " : "match? ") + operand(node.scrutinee, kAtom) + " {\n";
     for (std::size_t i = 0; i < node.clauses.size(); ++i) {
       const std::string head = pattern(node.clauses[i].pattern) + " => ";
       const std::string body = block(node.clauses[i].body, plan_.inner_scope(expr, i));
@@ -435,14 +462,16 @@ class LightPrinter {
         return constant(cast<Constant>(expr));
       case ExprKind::Literal: {
         const auto& literal = cast<Literal>(expr);
-        return number_piece(literal.is_float ? float_literal(literal.real) : std::to_string(literal.integer));
+        return number_piece(literal.is_float ? float_literal(literal.real)
+                                             : std::to_string(literal.integer));
       }
       case ExprKind::Tuple: {
         const auto& tuple = cast<Tuple>(expr);
         return {"(" + list(tuple.fields) + (tuple.fields.size() == 1 ? ",)" : ")")};
       }
       case ExprKind::Projection:
-        return {operand(cast<Projection>(expr).tuple, kAtom) + "." + std::to_string(cast<Projection>(expr).index)};
+        return {operand(cast<Projection>(expr).tuple, kAtom) + "." +
+                std::to_string(cast<Projection>(expr).index)};
       case ExprKind::Let:
         return {braces(block(expr, plan_.inner_scope(expr), true), kLine), kBlock};
       case ExprKind::If:

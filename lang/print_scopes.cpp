@@ -65,7 +65,8 @@ void ScopePlan::place_children(const Expr& expr) {
       use(cast<If>(expr).else_branch, inner(ScopeKind::Branch), true);
       break;
     case ExprKind::Match: {
-      for (const Clause& clause : cast<Match>(expr).clauses) use(clause.body, inner(ScopeKind::Branch), true);
+      for (const Clause& clause : cast<Match>(expr).clauses)
+        use(clause.body, inner(ScopeKind::Branch), true);
       break;
     }
     case ExprKind::Function:
@@ -136,7 +137,8 @@ std::string readable_name(std::string_view name) {
     const bool fits = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
     result += fits ? c : '_';
   }
-  if (result.empty() || !std::isalpha(static_cast<unsigned char>(result.front()))) result.insert(0, "v");
+  if (result.empty() || !std::isalpha(static_cast<unsigned char>(result.front())))
+    result.insert(0, "v");
   return result;
 }
 
@@ -170,7 +172,9 @@ std::vector<const Attr*> written_attrs(const Call& call) {
     const Attr* attr = find(spec.name);
     if (!attr) continue;
     const std::optional<AttrValue> value = coerce_attr(spec.kind, attr->value);
-    if (spec.default_value && (attr->value == *spec.default_value || (value && *value == *spec.default_value))) continue;
+    if (spec.default_value &&
+        (attr->value == *spec.default_value || (value && *value == *spec.default_value)))
+      continue;
     written.push_back(attr);
   }
   for (const Attr& attr : call.attrs->list) {

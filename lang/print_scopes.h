@@ -12,8 +12,8 @@
 // Private to the printers.
 namespace relay::lang {
 
-// Where each node of a graph is computed: the innermost scope that contains all its uses. Scopes are
-// function bodies, branches, match arms, bodies of index notation, and lets that are operands.
+// Where each node of a graph is computed: the innermost scope that contains all its uses. Scopes
+// are function bodies, branches, match arms, bodies of index notation, and lets that are operands.
 class ScopePlan {
  public:
   enum class ScopeKind : std::uint8_t { Root, Function, Branch, Loop, Let };
@@ -26,7 +26,9 @@ class ScopePlan {
   // Is this Let a statement of the scope it is in, and not an operand with a scope of its own?
   bool is_statement(const Expr& let) const { return info_.at(let.get()).is_statement; }
   // The scope that `expr` opens for its part number `part`: branch, match arm; 0 for a single one.
-  int inner_scope(const Expr& expr, std::size_t part = 0) const { return info_.at(expr.get()).first_inner + static_cast<int>(part); }
+  int inner_scope(const Expr& expr, std::size_t part = 0) const {
+    return info_.at(expr.get()).first_inner + static_cast<int>(part);
+  }
   int parent(int scope) const { return scopes_[static_cast<std::size_t>(scope)].parent; }
   ScopeKind kind(int scope) const { return scopes_[static_cast<std::size_t>(scope)].kind; }
   std::size_t scope_count() const { return scopes_.size(); }
@@ -41,7 +43,7 @@ class ScopePlan {
     int uses = 0;
     int scope = -1;
     int first_inner = -1;
-    bool is_last = false;       // its use is the last expression of a scope
+    bool is_last = false;  // its use is the last expression of a scope
     bool is_statement = false;
   };
   int open(int parent, ScopeKind kind);
@@ -74,11 +76,13 @@ std::string readable_name(std::string_view name);
 // Each line but empty ones moved to the right by two.
 std::string indent(const std::string& text);
 
-// The attributes that must be written: all but those that equal the default of the operator's record.
+// The attributes that must be written: all but those that equal the default of the operator's
+// record.
 std::vector<const Attr*> written_attrs(const Call& call);
 
-// All elements of a constant, each with its dtype: `[[1f, 2f], [3f, 4f]]`, `3i64`.
-std::string print_constant(const Tensor& tensor);
+// All elements of a constant, each with its dtype: `[[1f, 2f], [3f, 4f]]`, `3i64`. `is_light`: a
+// tensor's dtype is left out when it is the one that undecorated numbers get.
+std::string print_constant(const Tensor& tensor, bool is_light = false);
 
 // `1.5`, `2.0`
 std::string float_literal(double value);

@@ -32,7 +32,8 @@ std::vector<IndexBinder> map_binders(const std::vector<IndexBinder>& binders, co
   std::vector<IndexBinder> result;
   result.reserve(binders.size());
   for (const IndexBinder& binder : binders) {
-    result.push_back({to.variable(binder.variable), binder.extent ? to.expr(binder.extent) : nullptr});
+    result.push_back(
+        {to.variable(binder.variable), binder.extent ? to.expr(binder.extent) : nullptr});
   }
   return result;
 }
@@ -43,7 +44,8 @@ PatternRef map_pattern(const PatternRef& pattern, const Parts& to) {
       return pattern;
     case PatternKind::Variable: {
       VariableRef variable = to.variable(pattern->variable);
-      return variable == pattern->variable ? pattern : variable_pattern(std::move(variable), pattern->span);
+      return variable == pattern->variable ? pattern
+                                           : variable_pattern(std::move(variable), pattern->span);
     }
     case PatternKind::Constructor:
     case PatternKind::Tuple:
@@ -72,9 +74,10 @@ Expr map_function(const Expr& expr, const Type& type, const Parts& to) {
   for (const VariableRef& param : node.params) params.push_back(to.variable(param));
   Type result = to.type(node.result);
   Expr body = to.expr(node.body);
-  if (params == node.params && result == node.result && body == node.body && type == node.type) return expr;
-  return make_function(std::move(params), std::move(result), std::move(body), node.type_params, node.attrs,
-                       expr->span, type);
+  if (params == node.params && result == node.result && body == node.body && type == node.type)
+    return expr;
+  return make_function(std::move(params), std::move(result), std::move(body), node.type_params,
+                       node.attrs, expr->span, type);
 }
 
 Expr map_match(const Expr& expr, const Type& type, const Parts& to) {
@@ -84,7 +87,8 @@ Expr map_match(const Expr& expr, const Type& type, const Parts& to) {
   std::vector<Clause> clauses;
   for (const Clause& clause : node.clauses) {
     clauses.push_back({map_pattern(clause.pattern, to), to.expr(clause.body)});
-    is_same = is_same && clauses.back().pattern == clause.pattern && clauses.back().body == clause.body;
+    is_same =
+        is_same && clauses.back().pattern == clause.pattern && clauses.back().body == clause.body;
   }
   if (is_same) return expr;
   return make_match(std::move(scrutinee), std::move(clauses), node.is_complete, expr->span, type);
@@ -96,12 +100,12 @@ Expr map_scatter(const Expr& expr, const Type& type, const Parts& to) {
   std::vector<IndexBinder> binders = map_binders(node.binders, to);
   std::vector<Expr> indices = map_all(node.indices, to);
   Expr value = to.expr(node.value);
-  if (init == node.init && same(binders, node.binders) && indices == node.indices && value == node.value &&
-      type == node.type) {
+  if (init == node.init && same(binders, node.binders) && indices == node.indices &&
+      value == node.value && type == node.type) {
     return expr;
   }
-  return make_scatter_reduce(node.op, std::move(init), std::move(binders), std::move(indices), std::move(value),
-                             expr->span, type);
+  return make_scatter_reduce(node.op, std::move(init), std::move(binders), std::move(indices),
+                             std::move(value), expr->span, type);
 }
 
 // The node with mapped parts; the node itself when no part changes.
@@ -141,7 +145,9 @@ Expr map_parts(const Expr& expr, const Parts& to) {
       VariableRef variable = to.variable(node.variable);
       Expr value = to.expr(node.value);
       Expr body = to.expr(node.body);
-      if (variable == node.variable && value == node.value && body == node.body && type == node.type) return expr;
+      if (variable == node.variable && value == node.value && body == node.body &&
+          type == node.type)
+        return expr;
       return make_let(std::move(variable), std::move(value), std::move(body), span, type);
     }
     case ExprKind::If: {
@@ -149,11 +155,12 @@ Expr map_parts(const Expr& expr, const Parts& to) {
       Expr condition = to.expr(node.condition);
       Expr then_branch = to.expr(node.then_branch);
       Expr else_branch = to.expr(node.else_branch);
-      if (condition == node.condition && then_branch == node.then_branch && else_branch == node.else_branch &&
-          type == node.type) {
+      if (condition == node.condition && then_branch == node.then_branch &&
+          else_branch == node.else_branch && type == node.type) {
         return expr;
       }
-      return make_if(std::move(condition), std::move(then_branch), std::move(else_branch), span, type);
+      return make_if(std::move(condition), std::move(then_branch), std::move(else_branch), span,
+                     type);
     }
     case ExprKind::Call: {
       const auto& node = cast<Call>(expr);
@@ -280,8 +287,8 @@ class TypeSubstituter final : public Rewriter {
       if (!is_replaced(var.get())) left.push_back(var);
     }
     if (left.size() == function->type_params.size()) return expr;
-    return make_function(function->params, function->result, function->body, std::move(left), function->attrs,
-                         expr->span, function->type);
+    return make_function(function->params, function->result, function->body, std::move(left),
+                         function->attrs, expr->span, function->type);
   }
 
  private:
@@ -334,22 +341,24 @@ Expr Rewriter::rewrite(const Expr& root) {
     for_each_child(expr, [&](const Expr& child) {
       if (!memo_.contains(child.get())) children.push_back(child);
     });
-    for (auto child = children.rbegin(); child != children.rend(); ++child) stack.push_back({*child, false});
+    for (auto child = children.rbegin(); child != children.rend(); ++child)
+      stack.push_back({*child, false});
   }
   return memo_.at(root.get());
 }
 
 Expr Rewriter::rebuild(const Expr& expr) {
-  const Parts parts{
-      [this](const Expr& child) { return memo_.at(child.get()); },
-      [this](const VariableRef& variable) {
-        if (const auto known = variables_.find(variable.get()); known != variables_.end()) return known->second;
-        VariableRef result = rewrite_variable(variable);
-        keep_alive_variables_.push_back(variable);
-        variables_.emplace(variable.get(), result);
-        return result;
-      },
-      [this](const Type& type) { return type ? rewrite_type(type) : type; }};
+  const Parts parts{[this](const Expr& child) { return memo_.at(child.get()); },
+                    [this](const VariableRef& variable) {
+                      if (const auto known = variables_.find(variable.get());
+                          known != variables_.end())
+                        return known->second;
+                      VariableRef result = rewrite_variable(variable);
+                      keep_alive_variables_.push_back(variable);
+                      variables_.emplace(variable.get(), result);
+                      return result;
+                    },
+                    [this](const Type& type) { return type ? rewrite_type(type) : type; }};
   return map_parts(expr, parts);
 }
 

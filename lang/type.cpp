@@ -114,8 +114,9 @@ Type substitute_function(const Type& type, const TypeSubstitution& substitution)
 }
 
 bool all_equal(const std::vector<Type>& a, const std::vector<Type>& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                            [](const Type& x, const Type& y) { return equal(x, y); });
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](const Type& x, const Type& y) { return equal(x, y); });
 }
 
 // Adds "var becomes replacement", which is of the same kind.
@@ -223,7 +224,8 @@ Type incomplete_type() {
 
 bool is_scalar(const Type& type) {
   const auto* tensor = as<TensorType>(type);
-  return tensor && tensor->dtype.is_known() && tensor->shape.has_rank() && tensor->shape.rank() == 0;
+  return tensor && tensor->dtype.is_known() && tensor->shape.has_rank() &&
+         tensor->shape.rank() == 0;
 }
 
 bool is_ground(const Type& type) {

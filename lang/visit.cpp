@@ -85,7 +85,8 @@ void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& vi
   children_of(expr, visit);
 }
 
-void for_each_variable(const PatternRef& pattern, const std::function<void(const VariableRef&)>& visit) {
+void for_each_variable(const PatternRef& pattern,
+                       const std::function<void(const VariableRef&)>& visit) {
   if (pattern->variable) visit(pattern->variable);
   for (const PatternRef& field : pattern->fields) for_each_variable(field, visit);
 }
@@ -98,7 +99,8 @@ void for_each_binder(const Expr& expr, const std::function<void(const VariableRe
       for (const VariableRef& param : cast<Function>(expr).params) visit(param);
       return;
     case ExprKind::Match:
-      for (const Clause& clause : cast<Match>(expr).clauses) for_each_variable(clause.pattern, visit);
+      for (const Clause& clause : cast<Match>(expr).clauses)
+        for_each_variable(clause.pattern, visit);
       return;
     case ExprKind::Comprehension:
       return each_index_variable(cast<Comprehension>(expr).binders, visit);
@@ -137,7 +139,8 @@ void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& 
     children_of(stack.back().expr, [&](const Expr& child) {
       if (!seen.contains(child.get())) children.push_back(child);
     });
-    for (auto child = children.rbegin(); child != children.rend(); ++child) stack.push_back({*child, false});
+    for (auto child = children.rbegin(); child != children.rend(); ++child)
+      stack.push_back({*child, false});
   }
 }
 

@@ -105,9 +105,11 @@ class Chooser {
   }
 
   void visit(NodeId id, double times, bool in_reduce, Body& body) {
-    // Once per tensor; what is met inside a reduction first and outside later counts as inside.
-    if (seen_[static_cast<std::size_t>(id)] == stamp_) return;
-    seen_[static_cast<std::size_t>(id)] = stamp_;
+    // Once per tensor, or twice: inside of reductions and outside.
+    const std::int32_t mark = 2 * stamp_ + (in_reduce ? 0 : 1);
+    std::int32_t& seen = seen_[static_cast<std::size_t>(id)];
+    if (seen >= mark) return;
+    seen = mark;
     const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
     ++body.nodes;
     double inner = times;

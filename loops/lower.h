@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "lang/diagnostic.h"
 #include "lang/expr.h"
+#include "lang/lowerable.h"
+#include "lang/tensor.h"
 #include "loops/loop_ir.h"
 
 namespace relay::loops {
@@ -27,17 +30,17 @@ struct MadeTensor {
 };
 
 // One step of a group: run `kernel` with these buffers and sizes. Buffer numbers: 0..args-1 are the
-// group's leaf arguments in order (tuples flattened), then `made` in order.
+// group's leaf arguments in order (tuples flattened), then `literals`, then `made`, each in order.
 struct Launch {
   Kernel kernel;
   std::vector<std::int32_t> buffers;
   std::vector<std::int64_t> sizes;     // values of the kernel's slots
-  std::int32_t initialise_from = -1;   // scatter: buffer to copy into the output first
   std::int64_t cost = 0;               // estimated scalar operations of the whole launch
+  mutable std::shared_ptr<const void> prepared;  // interp/launch: the kernel as the lanes run it
 };
 
-// A result leaf: a made tensor, or an argument returned as a view (reshape, transpose, slices of
-// contiguous data need no kernel).
+// A result leaf: a made tensor, or another buffer seen differently (reshape, transpose, slices and broadcasts need
+// no kernel).
 struct ResultLeaf {
   std::int32_t buffer = -1;
   std::vector<std::int64_t> shape;
@@ -47,6 +50,7 @@ struct ResultLeaf {
 
 // A group lowered for given layouts.
 struct LoweredGroup {
+  std::vector<lang::TensorRef> literals;  // constants of the program that are read as memory
   std::vector<MadeTensor> made;
   std::vector<Launch> launches;
   std::vector<ResultLeaf> results;  // leaves of the result (tuples flattened)
@@ -60,8 +64,6 @@ struct LoweredGroup {
 // Fails with a diagnostic when shapes disagree or a body is outside index notation (see is_lowerable).
 lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args);
 
-// Can this typed expression run as kernels: an operator call with a definition, or index notation whose bodies
-// consist of primitives, operator calls on scalars, indexing of variables, `let`, tuples of scalars and nested reductions.
-bool is_lowerable(const lang::Expr& expr);
+using lang::is_lowerable;
 
 }  // namespace relay::loops

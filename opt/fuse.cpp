@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -236,8 +237,43 @@ class Fuser final : public lang::Rewriter {
   }
 };
 
+// Kernels read variables only: top-level bindings that hold tensors are read into variables first, all
+// at the start of the function, since reading one costs and changes nothing.
+class GlobalReader final : public lang::Rewriter {
+ public:
+  Expr run(const Expr& expr) {
+    const Expr body = rewrite(expr);
+    return lang::close_block({std::move(reads_), body});
+  }
+
+ protected:
+  Expr post(const Expr& expr) override {
+    const auto* global = as<lang::GlobalVar>(expr);
+    bool positive = false;
+    if (!global || !is_tensor_of_rank(expr->type, positive)) return expr;
+    auto& variable = variables_[global->name];
+    if (!variable) {
+      variable = lang::make_variable(global->name, expr->type, expr->span);
+      reads_.push_back({variable, expr, expr->span});
+    }
+    return lang::make_var(variable, expr->span);
+  }
+
+ private:
+  std::unordered_map<std::string, VariableRef> variables_;
+  std::vector<Binding> reads_;
+};
+
+Expr read_globals(const Expr& expr) {
+  const auto* fn = as<lang::Function>(expr);
+  if (!fn) return GlobalReader().run(expr);
+  const Expr body = GlobalReader().run(fn->body);
+  if (body == fn->body) return expr;
+  return lang::make_function(fn->params, fn->result, body, fn->type_params, fn->attrs, expr->span, expr->type);
+}
+
 }  // namespace
 
-Expr fuse_operators(const Expr& expr) { return Fuser().block(expr); }
+Expr fuse_operators(const Expr& expr) { return Fuser().block(read_globals(expr)); }
 
 }  // namespace relay::opt

@@ -53,109 +53,203 @@ struct build : p::maybe_nothing {
 };
 
 // Leaves
-template <> struct action<name> : leaf<Syntax::Name> {};
-template <> struct action<name_part> : leaf<Syntax::Name> {};
-template <> struct action<field_name> : leaf<Syntax::Name> {};
-template <> struct action<key> : leaf<Syntax::Name> {};
-template <> struct action<dtype> : leaf<Syntax::Name> {};
-template <> struct action<local_name> : leaf<Syntax::Local> {};
-template <> struct action<global_name> : leaf<Syntax::Global> {};
-template <> struct action<graph_name> : leaf<Syntax::Graph> {};
-template <> struct action<number> : leaf<Syntax::Number> {};
-template <> struct action<dim_number> : leaf<Syntax::Number> {};
-template <> struct action<projection_index> : leaf<Syntax::Number> {};
-template <> struct action<string_token> : leaf<Syntax::String> {};
-template <> struct action<hole> : leaf<Syntax::Hole> {};
-template <> struct action<any_dim> : leaf<Syntax::AnyDim> {};
-template <> struct action<meta> : leaf<Syntax::Meta> {};
-template <> struct action<reduction_word> : leaf<Syntax::Word> {};
-template <> struct action<infix_symbol> : leaf<Syntax::Symbol> {};
-template <> struct action<additive_symbol> : leaf<Syntax::Symbol> {};
-template <> struct action<prefix_symbol> : leaf<Syntax::Symbol> {};
-template <> struct action<dim_symbol> : leaf<Syntax::Symbol> {};
-template <> struct action<dim_sign> : leaf<Syntax::Symbol> {};
-template <> struct action<tuple_comma> : leaf<Syntax::Mark> {};
-template <> struct action<partial_mark> : leaf<Syntax::Mark> {};
-template <> struct action<item_mark> : leaf<Syntax::Mark> {};
-template <> struct action<missing_part> : leaf<Syntax::Empty> {};
+template <>
+struct action<name> : leaf<Syntax::Name> {};
+template <>
+struct action<name_part> : leaf<Syntax::Name> {};
+template <>
+struct action<field_name> : leaf<Syntax::Name> {};
+template <>
+struct action<key> : leaf<Syntax::Name> {};
+template <>
+struct action<dtype> : leaf<Syntax::Name> {};
+template <>
+struct action<local_name> : leaf<Syntax::Local> {};
+template <>
+struct action<global_name> : leaf<Syntax::Global> {};
+template <>
+struct action<graph_name> : leaf<Syntax::Graph> {};
+template <>
+struct action<number> : leaf<Syntax::Number> {};
+template <>
+struct action<dim_number> : leaf<Syntax::Number> {};
+template <>
+struct action<projection_index> : leaf<Syntax::Number> {};
+template <>
+struct action<string_token> : leaf<Syntax::String> {};
+template <>
+struct action<hole> : leaf<Syntax::Hole> {};
+template <>
+struct action<any_dim> : leaf<Syntax::AnyDim> {};
+template <>
+struct action<meta> : leaf<Syntax::Meta> {};
+template <>
+struct action<reduction_word> : leaf<Syntax::Word> {};
+template <>
+struct action<infix_symbol> : leaf<Syntax::Symbol> {};
+template <>
+struct action<additive_symbol> : leaf<Syntax::Symbol> {};
+template <>
+struct action<prefix_symbol> : leaf<Syntax::Symbol> {};
+template <>
+struct action<dim_symbol> : leaf<Syntax::Symbol> {};
+template <>
+struct action<dim_sign> : leaf<Syntax::Symbol> {};
+template <>
+struct action<tuple_comma> : leaf<Syntax::Mark> {};
+template <>
+struct action<partial_mark> : leaf<Syntax::Mark> {};
+template <>
+struct action<item_mark> : leaf<Syntax::Mark> {};
+template <>
+struct action<missing_part> : leaf<Syntax::Empty> {};
 
 // Expressions
-template <> struct action<dotted_name> : build<Syntax::Dotted, 0, Wrap::IfMany> {};
-template <> struct action<parens> : build<Syntax::Tuple, 0, Wrap::Tuple> {};
-template <> struct action<list_literal> : build<Syntax::List> {};
-template <> struct action<call> : build<Syntax::Call, 1> {};
-template <> struct action<attribute> : build<Syntax::Attr> {};
-template <> struct action<index> : build<Syntax::Index, 1> {};
-template <> struct action<strict_index> : build<Syntax::Index, 1> {};
-template <> struct action<safe_index> : build<Syntax::SafeIndex, 1> {};
-template <> struct action<index_part> : build<Syntax::Slice, 0, Wrap::IfMany> {};
-template <> struct action<projection> : build<Syntax::Projection, 1> {};
-template <> struct action<field> : build<Syntax::Field, 1> {};
-template <> struct action<with_record> : build<Syntax::With, 1> {};
-template <> struct action<pipe_step> : build<Syntax::Pipe, 1> {};
-template <> struct action<infix> : build<Syntax::Infix, 0, Wrap::IfMany> {};
-template <> struct action<extent> : build<Syntax::Infix, 0, Wrap::IfMany> {};
-template <> struct action<operand> : build<Syntax::Prefix, 0, Wrap::IfMany> {};
-template <> struct action<if_expr> : build<Syntax::If> {};
-template <> struct action<match_expr> : build<Syntax::Match> {};
-template <> struct action<arm> : build<Syntax::Arm> {};
-template <> struct action<sequence> : build<Syntax::Sequence, 0, Wrap::IfMany> {};
-template <> struct action<top_sequence> : build<Syntax::Sequence, 0, Wrap::IfMany> {};
-template <> struct action<let_statement> : build<Syntax::Let> {};
-template <> struct action<bind_statement> : build<Syntax::Bind> {};
-template <> struct action<free_var> : build<Syntax::FreeVar> {};
-template <> struct action<ref_create> : build<Syntax::RefCreate> {};
-template <> struct action<ref_read> : build<Syntax::RefRead> {};
-template <> struct action<ref_write> : build<Syntax::RefWrite> {};
-template <> struct action<for_expr> : build<Syntax::For> {};
-template <> struct action<reduction> : build<Syntax::Reduce> {};
-template <> struct action<scatter> : build<Syntax::Scatter> {};
-template <> struct action<scatter_indices> : build<Syntax::Indices> {};
-template <> struct action<binder> : build<Syntax::Binder> {};
+template <>
+struct action<dotted_name> : build<Syntax::Dotted, 0, Wrap::IfMany> {};
+template <>
+struct action<parens> : build<Syntax::Tuple, 0, Wrap::Tuple> {};
+template <>
+struct action<list_literal> : build<Syntax::List> {};
+template <>
+struct action<call> : build<Syntax::Call, 1> {};
+template <>
+struct action<attribute> : build<Syntax::Attr> {};
+template <>
+struct action<index> : build<Syntax::Index, 1> {};
+template <>
+struct action<strict_index> : build<Syntax::Index, 1> {};
+template <>
+struct action<safe_index> : build<Syntax::SafeIndex, 1> {};
+template <>
+struct action<index_part> : build<Syntax::Slice, 0, Wrap::IfMany> {};
+template <>
+struct action<projection> : build<Syntax::Projection, 1> {};
+template <>
+struct action<field> : build<Syntax::Field, 1> {};
+template <>
+struct action<with_record> : build<Syntax::With, 1> {};
+template <>
+struct action<pipe_step> : build<Syntax::Pipe, 1> {};
+template <>
+struct action<infix> : build<Syntax::Infix, 0, Wrap::IfMany> {};
+template <>
+struct action<extent> : build<Syntax::Infix, 0, Wrap::IfMany> {};
+template <>
+struct action<operand> : build<Syntax::Prefix, 0, Wrap::IfMany> {};
+template <>
+struct action<if_expr> : build<Syntax::If> {};
+template <>
+struct action<match_expr> : build<Syntax::Match> {};
+template <>
+struct action<arm> : build<Syntax::Arm> {};
+template <>
+struct action<sequence> : build<Syntax::Sequence, 0, Wrap::IfMany> {};
+template <>
+struct action<top_sequence> : build<Syntax::Sequence, 0, Wrap::IfMany> {};
+template <>
+struct action<let_statement> : build<Syntax::Let> {};
+template <>
+struct action<bind_statement> : build<Syntax::Bind> {};
+template <>
+struct action<free_var> : build<Syntax::FreeVar> {};
+template <>
+struct action<ref_create> : build<Syntax::RefCreate> {};
+template <>
+struct action<ref_read> : build<Syntax::RefRead> {};
+template <>
+struct action<ref_write> : build<Syntax::RefWrite> {};
+template <>
+struct action<for_expr> : build<Syntax::For> {};
+template <>
+struct action<reduction> : build<Syntax::Reduce> {};
+template <>
+struct action<scatter> : build<Syntax::Scatter> {};
+template <>
+struct action<scatter_indices> : build<Syntax::Indices> {};
+template <>
+struct action<binder> : build<Syntax::Binder> {};
 
 // Functions
-template <> struct action<function_rest> : build<Syntax::Function> {};
-template <> struct action<light_function> : build<Syntax::Function> {};
-template <> struct action<type_params> : build<Syntax::TypeParams> {};
-template <> struct action<params> : build<Syntax::Params> {};
-template <> struct action<param> : build<Syntax::Param> {};
-template <> struct action<param_attributes> : build<Syntax::Attributes> {};
-template <> struct action<annotation> : build<Syntax::Annotation> {};
-template <> struct action<result_type> : build<Syntax::Annotation> {};
+template <>
+struct action<function_rest> : build<Syntax::Function> {};
+template <>
+struct action<light_function> : build<Syntax::Function> {};
+template <>
+struct action<type_params> : build<Syntax::TypeParams> {};
+template <>
+struct action<params> : build<Syntax::Params> {};
+template <>
+struct action<param> : build<Syntax::Param> {};
+template <>
+struct action<param_attributes> : build<Syntax::Attributes> {};
+template <>
+struct action<annotation> : build<Syntax::Annotation> {};
+template <>
+struct action<result_type> : build<Syntax::Annotation> {};
 
 // Patterns
-template <> struct action<pattern_type> : build<Syntax::TypedPattern, 1> {};
-template <> struct action<constructor_fields> : build<Syntax::ConstructorPattern, 1> {};
-template <> struct action<tuple_pattern> : build<Syntax::TuplePattern> {};
+template <>
+struct action<pattern_type> : build<Syntax::TypedPattern, 1> {};
+template <>
+struct action<constructor_fields> : build<Syntax::ConstructorPattern, 1> {};
+template <>
+struct action<tuple_pattern> : build<Syntax::TuplePattern> {};
 
 // Types
-template <> struct action<tensor_type> : build<Syntax::TensorType> {};
-template <> struct action<dim_list> : build<Syntax::DimList> {};
-template <> struct action<dim_operand> : build<Syntax::Prefix, 0, Wrap::IfMany> {};
-template <> struct action<dim> : build<Syntax::Infix, 0, Wrap::IfMany> {};
-template <> struct action<tuple_type> : build<Syntax::TupleType> {};
-template <> struct action<function_type> : build<Syntax::FunctionType> {};
-template <> struct action<type_list> : build<Syntax::TypeList> {};
-template <> struct action<ref_type> : build<Syntax::RefType> {};
-template <> struct action<named_type> : build<Syntax::NamedType> {};
+template <>
+struct action<tensor_type> : build<Syntax::TensorType> {};
+template <>
+struct action<dim_list> : build<Syntax::DimList> {};
+template <>
+struct action<dim_operand> : build<Syntax::Prefix, 0, Wrap::IfMany> {};
+template <>
+struct action<dim> : build<Syntax::Infix, 0, Wrap::IfMany> {};
+template <>
+struct action<tuple_type> : build<Syntax::TupleType> {};
+template <>
+struct action<function_type> : build<Syntax::FunctionType> {};
+template <>
+struct action<type_list> : build<Syntax::TypeList> {};
+template <>
+struct action<ref_type> : build<Syntax::RefType> {};
+template <>
+struct action<named_type> : build<Syntax::NamedType> {};
 
 // Items
-template <> struct action<light_item> : build<Syntax::Item> {};
-template <> struct action<strict_item> : build<Syntax::Item> {};
-template <> struct action<strict_def> : build<Syntax::Def> {};
-template <> struct action<light_def> : build<Syntax::Def> {};
-template <> struct action<type_item> : build<Syntax::TypeDef> {};
-template <> struct action<extern_item> : build<Syntax::ExternType> {};
-template <> struct action<constructor> : build<Syntax::Constructor> {};
-template <> struct action<record_fields> : build<Syntax::RecordFields> {};
-template <> struct action<top_let> : build<Syntax::TopLet> {};
-template <> struct action<top_expression> : build<Syntax::TopExpr> {};
-template <> struct action<strict_expression> : build<Syntax::TopExpr> {};
-template <> struct action<import_item> : build<Syntax::Import> {};
-template <> struct action<version> : build<Syntax::Version> {};
-template <> struct action<metadata> : leaf<Syntax::Metadata> {};
-template <> struct action<strict_file> : build<Syntax::File> {};
-template <> struct action<light_file> : build<Syntax::File> {};
-template <> struct action<type_file> : build<Syntax::File> {};
+template <>
+struct action<light_item> : build<Syntax::Item> {};
+template <>
+struct action<strict_item> : build<Syntax::Item> {};
+template <>
+struct action<strict_def> : build<Syntax::Def> {};
+template <>
+struct action<light_def> : build<Syntax::Def> {};
+template <>
+struct action<type_item> : build<Syntax::TypeDef> {};
+template <>
+struct action<extern_item> : build<Syntax::ExternType> {};
+template <>
+struct action<constructor> : build<Syntax::Constructor> {};
+template <>
+struct action<record_fields> : build<Syntax::RecordFields> {};
+template <>
+struct action<top_let> : build<Syntax::TopLet> {};
+template <>
+struct action<top_expression> : build<Syntax::TopExpr> {};
+template <>
+struct action<strict_expression> : build<Syntax::TopExpr> {};
+template <>
+struct action<import_item> : build<Syntax::Import> {};
+template <>
+struct action<version> : build<Syntax::Version> {};
+template <>
+struct action<metadata> : leaf<Syntax::Metadata> {};
+template <>
+struct action<strict_file> : build<Syntax::File> {};
+template <>
+struct action<light_file> : build<Syntax::File> {};
+template <>
+struct action<type_file> : build<Syntax::File> {};
 
 }  // namespace relay::parser::grammar

@@ -10,11 +10,16 @@
 
 namespace relay::parser {
 
-// Nesting of expressions, types and patterns that a normal stack (8 MiB) carries in every build.
+// Nesting of expressions, types and patterns that a normal stack (8 MiB) carries, also in a debug
+// build. Under the address sanitizer frames are several times as large.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr int kNestingLimit = 500;
+#else
 inline constexpr int kNestingLimit = 2000;
+#endif
 
-// The state of one reading: the nodes made so far, and what decides about line breaks. Nodes wait on
-// a stack; a composite takes what was pushed since its beginning.
+// The state of one reading: the nodes made so far, and what decides about line breaks. Nodes wait
+// on a stack; a composite takes what was pushed since its beginning.
 class Builder {
  public:
   explicit Builder(SyntaxTree& tree)
@@ -51,7 +56,8 @@ class Builder {
 
   Gap gap(const char* begin, const char* end, Breaks breaks, bool want_doc = false) const {
     Gap gap = skip_gap(begin, end, breaks, want_doc);
-    if (gap.open_comment) throw never_closed(*tree_.source, offset(gap.open_comment), "this comment");
+    if (gap.open_comment)
+      throw never_closed(*tree_.source, offset(gap.open_comment), "this comment");
     return gap;
   }
   [[noreturn]] void fail_expected(const char* at, std::string_view what) const {

@@ -37,7 +37,7 @@ Gap skip_gap(const char* begin, const char* end, Breaks breaks, bool want_doc) {
   Gap gap{begin};
   const char* p = begin;
   int lines_since_doc = 0;
-  for (; p != end; ) {
+  for (; p != end;) {
     if (*p == ' ' || *p == '\t') {
       ++p;
     } else if (*p == '\n' || (*p == '\r' && end - p >= 2 && p[1] == '\n')) {

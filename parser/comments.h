@@ -7,15 +7,17 @@ namespace relay::parser {
 
 // What stands between two tokens.
 struct Gap {
-  const char* end;                     // first byte of the next token, or the end of the text
-  const char* open_comment = nullptr;  // a `/*` that is never closed; `end` is then the end of the text
-  const char* doc_begin = nullptr;     // the last run of `///` lines, when asked for
+  const char* end;  // first byte of the next token, or the end of the text
+  const char* open_comment =
+      nullptr;  // a `/*` that is never closed; `end` is then the end of the text
+  const char* doc_begin = nullptr;  // the last run of `///` lines, when asked for
   const char* doc_end = nullptr;
 };
 
 enum class Breaks : bool { Stop, Skip };  // line breaks end the gap, or are part of it
 
-// Skips white space and comments; block comments nest. Inside a block comment line breaks do not count.
+// Skips white space and comments; block comments nest. Inside a block comment line breaks do not
+// count.
 Gap skip_gap(const char* begin, const char* end, Breaks breaks, bool want_doc = false);
 
 // The prose of a run of `///` lines: without the slashes, one leading space and the indent.

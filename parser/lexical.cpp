@@ -30,7 +30,8 @@ const char* scan_special(const char* begin, const char* end) {
 
 bool is_keyword(std::string_view word, bool strict) {
   constexpr std::array<std::string_view, 12> kStrict = {
-      "let", "fn", "def", "if", "else", "type", "match", "extern", "free_var", "ref", "ref_read", "ref_write"};
+      "let",   "fn",     "def",      "if",  "else",     "type",
+      "match", "extern", "free_var", "ref", "ref_read", "ref_write"};
   constexpr std::array<std::string_view, 2> kLight = {"for", "import"};
   if (word.size() < 2 || word.size() > 9) return false;
   return contains(kStrict, word) || (!strict && contains(kLight, word));
@@ -46,7 +47,9 @@ const char* scan_strict_number(const char* begin, const char* end) {
   if (q == end) return nullptr;
   if (!is_digit(*q)) return is_letter(*q) ? scan_special(q, end) : nullptr;
   const auto swallow = [&] {
-    while (q != end && (is_digit(*q) || *q == '.' || *q == 'e' || *q == 'E' || *q == '+' || *q == '-')) ++q;
+    while (q != end &&
+           (is_digit(*q) || *q == '.' || *q == 'e' || *q == 'E' || *q == '+' || *q == '-'))
+      ++q;
   };
   swallow();
   if (q != end && (*q == 'f' || *q == 'i')) {
@@ -91,17 +94,23 @@ const char* scan_infix(const char* begin, const char* end, bool strict) {
   switch (*begin) {
     case '*':
     case '/':
-    case '+': return begin + 1;
+    case '+':
+      return begin + 1;
     case '<':
-    case '>': return next == '=' ? begin + 2 : begin + 1;
+    case '>':
+      return next == '=' ? begin + 2 : begin + 1;
     case '=':
-    case '!': return next == '=' ? begin + 2 : nullptr;
-    case '&': return !strict && next == '&' ? begin + 2 : nullptr;
-    case '|': return !strict && next == '|' ? begin + 2 : nullptr;
+    case '!':
+      return next == '=' ? begin + 2 : nullptr;
+    case '&':
+      return !strict && next == '&' ? begin + 2 : nullptr;
+    case '|':
+      return !strict && next == '|' ? begin + 2 : nullptr;
     case '-':
       if (next == '>') return nullptr;
       return strict && scan_strict_number(begin, end) ? nullptr : begin + 1;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

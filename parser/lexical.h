@@ -7,8 +7,8 @@
 
 #include "parser/builder.h"
 
-// Tokens, and the few building blocks that PEGTL does not have. Rules begin at their first token: the
-// white space before it belongs to the rule around them.
+// Tokens, and the few building blocks that PEGTL does not have. Rules begin at their first token:
+// the white space before it belongs to the rule around them.
 //
 // One grammar serves both notations; where they differ, a rule asks the builder (`if_light`,
 // `by_notation`), or the token does. What only one of them has stands in strict.h and light.h.
@@ -39,12 +39,14 @@ bool is_reduction(std::string_view word);
 inline std::string_view scan_name(const char* begin, const char* end, bool strict) {
   if (begin == end || !is_letter(*begin)) return {};
   const char* q = begin + 1;
-  while (q != end && (is_word(*q) || (strict && *q == '/' && !(end - q > 1 && (q[1] == '/' || q[1] == '*'))))) ++q;
+  while (q != end &&
+         (is_word(*q) || (strict && *q == '/' && !(end - q > 1 && (q[1] == '/' || q[1] == '*')))))
+    ++q;
   return {begin, static_cast<std::size_t>(q - begin)};
 }
 
-// Base of the rules that are written by hand: `scan(begin, end, builder)` returns the end of the match,
-// or null.
+// Base of the rules that are written by hand: `scan(begin, end, builder)` returns the end of the
+// match, or null.
 template <class Rule>
 struct token {
   using rule_t = token;
@@ -59,8 +61,9 @@ struct token {
   }
 };
 
-// --- White space. `gap`: anything. `near`: stays on the line in the light notation; stands before what
-// may continue an expression only there. `cont`: before an operator: line breaks only inside brackets. ---
+// --- White space. `gap`: anything. `near`: stays on the line in the light notation; stands before
+// what may continue an expression only there. `cont`: before an operator: line breaks only inside
+// brackets. ---
 
 template <class Rule>
 struct space {
@@ -70,7 +73,7 @@ struct space {
             class Input>
   static bool match(Input& in, Builder& builder) {
     const char* begin = in.current();
-    if (begin == in.end() || static_cast<unsigned char>(*begin) > '/' ) return true;
+    if (begin == in.end() || static_cast<unsigned char>(*begin) > '/') return true;
     const Gap found = builder.gap(begin, in.end(), Rule::breaks(builder));
     in.bump(static_cast<std::size_t>(found.end - begin));
     return true;
@@ -101,14 +104,16 @@ struct expect {
             template <class...> class Control, class Input>
   static bool match(Input& in, Builder& builder) {
     const char* at = in.current();
-    if (!p::seq<Rules...>::template match<A, p::rewind_mode::dontcare, Action, Control>(in, builder)) {
+    if (!p::seq<Rules...>::template match<A, p::rewind_mode::dontcare, Action, Control>(in,
+                                                                                        builder)) {
       builder.fail_expected(at, What.view());
     }
     return true;
   }
 };
 
-// `(` Rules `)`. What it holds is for the message: "the arguments". Closer: what is expected at its end.
+// `(` Rules `)`. What it holds is for the message: "the arguments". Closer: what is expected at its
+// end.
 template <char Open, char Close, Text Holds, Text Closer, class... Rules>
 struct bracket {
   using rule_t = bracket;
@@ -120,8 +125,11 @@ struct bracket {
     builder.openers.push_back({builder.offset(in.current()), Holds.view()});
     ++builder.brackets;
     in.bump(1);
-    const bool inside = p::seq<gap, Rules..., gap>::template match<A, p::rewind_mode::required, Action, Control>(in, builder);
-    if (!inside || in.empty() || *in.current() != Close) builder.fail_closer(in.current(), Closer.view());
+    const bool inside =
+        p::seq<gap, Rules..., gap>::template match<A, p::rewind_mode::required, Action, Control>(
+            in, builder);
+    if (!inside || in.empty() || *in.current() != Close)
+      builder.fail_closer(in.current(), Closer.view());
     in.bump(1);
     --builder.brackets;
     builder.openers.pop_back();
@@ -161,9 +169,9 @@ using if_light = by_notation<p::failure, Rule>;
 // Zero or more `Rule`, with commas between and perhaps after; stops before a closing bracket.
 struct closer : p::one<')', ']', '}'> {};
 template <class Rule>
-struct items : p::opt<p::not_at<closer>, Rule,
-                      p::star<gap, p::one<','>, gap, p::not_at<closer>, Rule>,
-                      p::opt<gap, p::one<','>>> {};
+struct items
+    : p::opt<p::not_at<closer>, Rule, p::star<gap, p::one<','>, gap, p::not_at<closer>, Rule>,
+             p::opt<gap, p::one<','>>> {};
 
 // --- Words and punctuation ---
 

@@ -19,16 +19,21 @@ struct missing_part : p::success {};
 struct slice_part : p::sor<p::seq<p::at<p::one<':', ',', ']'>>, missing_part>, expression> {};
 struct slice_rest : p::seq<gap, p::one<':'>, gap, expect<"an index", slice_part>,
                            p::opt<gap, p::one<':'>, gap, expect<"a step", slice_part>>> {};
-struct index_part : p::seq<p::sor<p::seq<p::at<p::one<':'>>, missing_part>, expression>, p::opt<slice_rest>> {};
+struct index_part
+    : p::seq<p::sor<p::seq<p::at<p::one<':'>>, missing_part>, expression>, p::opt<slice_rest>> {};
 struct index : bracket<'[', ']', "the index", "`,` or `]`", items<index_part>> {};
-struct with_record : p::seq<word<"with">, gap, bracket<'{', '}', "the fields", "`,` or `}`", items<attribute>>> {};
-struct light_postfix : p::seq<atom, p::star<near, p::sor<call, index, projection, field, safe_index, with_record>>> {};
+struct with_record
+    : p::seq<word<"with">, gap, bracket<'{', '}', "the fields", "`,` or `}`", items<attribute>>> {};
+struct light_postfix
+    : p::seq<atom, p::star<near, p::sor<call, index, projection, field, safe_index, with_record>>> {
+};
 
 struct pipe_step : p::seq<p::string<'|', '>'>, gap, expect<"a function after `|>`", postfix>> {};
 struct light_pipe : p::star<cont, pipe_step> {};
 
 struct record_field : p::seq<name, gap, annotation> {};
-struct record_fields : if_light<bracket<'{', '}', "the fields", "`,` or `}`", items<record_field>>> {};
+struct record_fields
+    : if_light<bracket<'{', '}', "the fields", "`,` or `}`", items<record_field>>> {};
 
 // --- Items ---
 
@@ -41,31 +46,44 @@ struct line_end {
   static bool match(Input& in, Builder& builder) {
     const Gap rest = builder.gap(in.current(), in.end(), Breaks::Stop);
     if (rest.end != in.end() && *rest.end != ';' && *rest.end != '\n' && *rest.end != '\r') {
-      builder.fail_expected(rest.end, *rest.end == '=' ? "an operator, `;` or a new line (a binding begins with `let`)"
-                                                       : "an operator, `;` or a new line after the expression");
+      builder.fail_expected(rest.end,
+                            *rest.end == '='
+                                ? "an operator, `;` or a new line (a binding begins with `let`)"
+                                : "an operator, `;` or a new line after the expression");
     }
     return true;
   }
 };
 
 struct global : p::sor<global_name, name> {};
-struct expression_body : p::seq<assign, gap, expect<"the function's value", expression>, line_end> {};
-struct light_function : p::seq<p::opt<type_params, gap>, expect<"`(` and parameters", params>, gap,
-                               p::opt<result_type, gap>,
-                               expect<"`=` or `{` and the function's body", p::sor<block, expression_body>>> {};
-struct light_def : p::seq<word<"def">, gap, expect<"the function's name", global>, gap, light_function> {};
+struct expression_body : p::seq<assign, gap, expect<"the function's value", expression>, line_end> {
+};
+struct light_function
+    : p::seq<p::opt<type_params, gap>, expect<"`(` and parameters", params>, gap,
+             p::opt<result_type, gap>,
+             expect<"`=` or `{` and the function's body", p::sor<block, expression_body>>> {};
+struct light_def
+    : p::seq<word<"def">, gap, expect<"the function's name", global>, gap, light_function> {};
 struct top_let : p::seq<word<"let">, gap, expect<"a name", p::sor<global_name, variable>>, gap,
-                        p::opt<annotation, gap>, binding_sign, gap, expect<"an expression", expression>, line_end> {};
-struct import_item : p::seq<word<"import">, gap, expect<"the file's name as a string", string_token>, line_end> {};
+                        p::opt<annotation, gap>, binding_sign, gap,
+                        expect<"an expression", expression>, line_end> {};
+struct import_item
+    : p::seq<word<"import">, gap, expect<"the file's name as a string", string_token>, line_end> {};
 
 // An expression that begins with a graph binding or a free variable, as printed, is one item.
-struct first_binding : p::seq<p::sor<bind_statement, free_var>, gap, expect<"`;` after the binding", p::one<';'>>, gap> {};
-struct top_sequence : p::if_then_else<first_binding, p::seq<bindings, expect<"an expression", expression>>, expression> {};
+struct first_binding : p::seq<p::sor<bind_statement, free_var>, gap,
+                              expect<"`;` after the binding", p::one<';'>>, gap> {};
+struct top_sequence
+    : p::if_then_else<first_binding, p::seq<bindings, expect<"an expression", expression>>,
+                      expression> {};
 struct top_expression : p::seq<top_sequence, line_end> {};
 
 struct item_mark : p::one<';'> {};
-struct light_item : p::seq<doc_gap, p::sor<light_def, top_let, type_item, import_item, extern_item, top_expression>,
-                           p::opt<near, item_mark>> {};
-struct light_file : p::seq<p::star<light_item>, gap, expect<"an expression or a definition", p::eof>> {};
+struct light_item
+    : p::seq<doc_gap,
+             p::sor<light_def, top_let, type_item, import_item, extern_item, top_expression>,
+             p::opt<near, item_mark>> {};
+struct light_file
+    : p::seq<p::star<light_item>, gap, expect<"an expression or a definition", p::eof>> {};
 
 }  // namespace relay::parser::grammar

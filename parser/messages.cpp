@@ -21,7 +21,8 @@ std::uint32_t next_token(std::string_view text, std::uint32_t at) {
   return static_cast<std::uint32_t>(gap.end - text.data());
 }
 
-// Where the token at `at` ends: a word, a string, a sigil with its word, a character (all bytes of it).
+// Where the token at `at` ends: a word, a string, a sigil with its word, a character (all bytes of
+// it).
 std::uint32_t token_end(std::string_view text, std::uint32_t at) {
   std::uint32_t p = at;
   const std::uint32_t size = static_cast<std::uint32_t>(text.size());
@@ -55,7 +56,8 @@ bool is_control(char c) {
 std::string describe_token(std::string_view text, std::uint32_t at) {
   if (at >= text.size()) return "the end of the text";
   const std::string_view token = text.substr(at, token_end(text, at) - at);
-  if (is_control(token[0])) return fmt::format("the byte 0x{:02X}", static_cast<unsigned char>(token[0]));
+  if (is_control(token[0]))
+    return fmt::format("the byte 0x{:02X}", static_cast<unsigned char>(token[0]));
   if (token == "`") return "a backtick";
   constexpr std::size_t kLongest = 40;
   if (token.size() <= kLongest && token.find('\n') == std::string_view::npos) {
@@ -76,8 +78,9 @@ SyntaxStop expected(const Source& source, std::uint32_t at, std::string_view wha
 SyntaxStop expected_closer(const Source& source, std::uint32_t at, std::string_view closer,
                            const Opener& opener) {
   const Source::Position place = source.position(opener.at);
-  SyntaxStop stop = expected(source, at, fmt::format("{} to close {} opened at {}:{}", closer,
-                                                     opener.what, place.line, place.column));
+  SyntaxStop stop = expected(
+      source, at,
+      fmt::format("{} to close {} opened at {}:{}", closer, opener.what, place.line, place.column));
   stop.diagnostic.label({&source, opener.at, opener.at + 1}, "opened here");
   return stop;
 }

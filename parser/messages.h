@@ -8,7 +8,8 @@
 
 namespace relay::parser {
 
-// How reading stops at the first thing that cannot be: thrown by the grammar, caught in this folder.
+// How reading stops at the first thing that cannot be: thrown by the grammar, caught in this
+// folder.
 struct SyntaxStop {
   lang::Diagnostic diagnostic;
   bool at_end = false;  // more text could have mended it
@@ -20,11 +21,12 @@ struct Opener {
   std::string_view what;
 };
 
-// "expected `;` after the binding, found `let`". `at` may stand before white space; the message points
-// at the token after it.
+// "expected `;` after the binding, found `let`". `at` may stand before white space; the message
+// points at the token after it.
 SyntaxStop expected(const lang::Source& source, std::uint32_t at, std::string_view what);
 
-// "expected `,` or `)` to close the arguments opened at 3:5, found ...", with a label on the opener.
+// "expected `,` or `)` to close the arguments opened at 3:5, found ...", with a label on the
+// opener.
 SyntaxStop expected_closer(const lang::Source& source, std::uint32_t at, std::string_view closer,
                            const Opener& opener);
 

@@ -74,11 +74,13 @@ std::optional<DType> dtype_of_suffix(std::string_view suffix, bool strict) {
     bool strict;
   };
   static constexpr Row kRows[] = {
-      {"f", DType::Float32, true},     {"f16", DType::Float16, true}, {"f32", DType::Float32, true},
-      {"f64", DType::Float64, true},   {"i", DType::Int32, true},     {"i16", DType::Int16, true},
-      {"i32", DType::Int32, true},     {"i64", DType::Int64, true},   {"i8", DType::Int8, false},
-      {"u8", DType::UInt8, false},     {"u16", DType::UInt16, false}, {"u32", DType::UInt32, false},
-      {"u64", DType::UInt64, false},   {"bf16", DType::BFloat16, false},
+      {"f", DType::Float32, true},   {"f16", DType::Float16, true},
+      {"f32", DType::Float32, true}, {"f64", DType::Float64, true},
+      {"i", DType::Int32, true},     {"i16", DType::Int16, true},
+      {"i32", DType::Int32, true},   {"i64", DType::Int64, true},
+      {"i8", DType::Int8, false},    {"u8", DType::UInt8, false},
+      {"u16", DType::UInt16, false}, {"u32", DType::UInt32, false},
+      {"u64", DType::UInt64, false}, {"bf16", DType::BFloat16, false},
   };
   for (const Row& row : kRows) {
     if (row.suffix == suffix && (row.strict || !strict)) return row.dtype;
@@ -86,10 +88,13 @@ std::optional<DType> dtype_of_suffix(std::string_view suffix, bool strict) {
   return std::nullopt;
 }
 
-[[noreturn]] void out_of_range(std::string_view text, bool negative, std::string_view dtype, Span span) {
+[[noreturn]] void out_of_range(std::string_view text, bool negative, std::string_view dtype,
+                               Span span) {
   const bool signed_already = text.starts_with('-');
-  lang::fail(DiagnosticKind::LiteralOutOfRange,
-             fmt::format("`{}{}` does not fit in {}", negative && !signed_already ? "-" : "", text, dtype), span);
+  lang::fail(
+      DiagnosticKind::LiteralOutOfRange,
+      fmt::format("`{}{}` does not fit in {}", negative && !signed_already ? "-" : "", text, dtype),
+      span);
 }
 
 template <class T>
@@ -106,15 +111,20 @@ std::optional<T> to_float(std::string_view text) {
 
 double largest(DType dtype) {
   switch (dtype) {
-    case DType::Float16: return 65504.0;
-    case DType::BFloat16: return 3.3895313892515355e38;
-    case DType::Float32: return std::numeric_limits<float>::max();
-    default: return std::numeric_limits<double>::max();
+    case DType::Float16:
+      return 65504.0;
+    case DType::BFloat16:
+      return 3.3895313892515355e38;
+    case DType::Float32:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
   }
 }
 
 [[noreturn]] void bad_number(std::string_view text, const Parts& parts, bool strict, Span span) {
-  lang::Diagnostic diagnostic(DiagnosticKind::BadNumber, fmt::format("`{}` is not a number", text), span);
+  lang::Diagnostic diagnostic(DiagnosticKind::BadNumber, fmt::format("`{}` is not a number", text),
+                              span);
   if (strict && parts.suffix.empty() && to_float<double>(parts.mantissa)) {
     diagnostic.message = fmt::format("`{}` is not an integer", text);
     diagnostic.note(fmt::format("help: a float ends in `f`: `{}f`", text));
@@ -122,14 +132,16 @@ double largest(DType dtype) {
     diagnostic.message = fmt::format("`{}` is read as one number", text);
     diagnostic.note("help: put spaces around the operator");
   } else if (!parts.suffix.empty() && !dtype_of_suffix(parts.suffix, strict)) {
-    diagnostic.message = fmt::format("`{}` has the suffix `{}`, which names no dtype", text, parts.suffix);
+    diagnostic.message =
+        fmt::format("`{}` has the suffix `{}`, which names no dtype", text, parts.suffix);
   } else if (!parts.suffix.empty()) {
     diagnostic.message = fmt::format("`{}` has the suffix of an integer, but is none", text);
   }
   throw Failure(std::move(diagnostic));
 }
 
-NumberValue read_float(std::string_view text, const Parts& parts, DType dtype, bool strict, Span span) {
+NumberValue read_float(std::string_view text, const Parts& parts, DType dtype, bool strict,
+                       Span span) {
   NumberValue value;
   value.is_float = true;
   value.dtype = dtype;
@@ -144,7 +156,8 @@ NumberValue read_float(std::string_view text, const Parts& parts, DType dtype, b
   if (!exact) bad_number(text, parts, strict, span);
   if (*exact > largest(dtype)) {
     // A float32 is rounded from the text itself, so that what prints as the largest one reads back.
-    const bool rounds_down = dtype == DType::Float32 && std::isfinite(*to_float<float>(parts.mantissa));
+    const bool rounds_down =
+        dtype == DType::Float32 && std::isfinite(*to_float<float>(parts.mantissa));
     if (!rounds_down) out_of_range(text, parts.negative, lang::name_of(dtype), span);
   }
   value.real = parts.negative ? -*exact : *exact;
@@ -160,7 +173,8 @@ NumberValue read_float(std::string_view text, const Parts& parts, DType dtype, b
 // Magnitude and sign as int64; false if it does not fit.
 bool to_int(std::string_view digits, bool negative, std::int64_t& out) {
   std::uint64_t magnitude = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
+  const auto [stop, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
   if (error != std::errc() || stop != digits.data() + digits.size()) return false;
   const std::uint64_t limit = std::uint64_t{1} << 63;
   if (magnitude > (negative ? limit : limit - 1)) return false;
@@ -170,19 +184,22 @@ bool to_int(std::string_view digits, bool negative, std::int64_t& out) {
 
 bool fits(std::int64_t value, DType dtype) {
   if (lang::is_unsigned_int(dtype)) {
-    return value >= 0 && (dtype == DType::UInt64 || value < (std::int64_t{1} << lang::bits_of(dtype)));
+    return value >= 0 &&
+           (dtype == DType::UInt64 || value < (std::int64_t{1} << lang::bits_of(dtype)));
   }
   if (dtype == DType::Int64) return true;
   const std::int64_t limit = std::int64_t{1} << (lang::bits_of(dtype) - 1);
   return value >= -limit && value < limit;
 }
 
-NumberValue read_integer(std::string_view text, const Parts& parts, std::optional<DType> dtype, bool strict, Span span) {
+NumberValue read_integer(std::string_view text, const Parts& parts, std::optional<DType> dtype,
+                         bool strict, Span span) {
   if (!all_digits(parts.mantissa)) bad_number(text, parts, strict, span);
   NumberValue value;
   if (dtype == DType::UInt64 && !parts.negative) {  // the upper half fits only here
     std::uint64_t magnitude = 0;
-    const auto result = std::from_chars(parts.mantissa.data(), parts.mantissa.data() + parts.mantissa.size(), magnitude);
+    const auto result = std::from_chars(parts.mantissa.data(),
+                                        parts.mantissa.data() + parts.mantissa.size(), magnitude);
     if (result.ec != std::errc()) out_of_range(text, false, "uint64", span);
     value.dtype = dtype;
     value.bits = magnitude;
@@ -193,7 +210,8 @@ NumberValue read_integer(std::string_view text, const Parts& parts, std::optiona
     out_of_range(text, parts.negative, dtype ? lang::name_of(*dtype) : "int64", span);
   }
   if (!dtype && strict) dtype = fits(value.integer, DType::Int32) ? DType::Int32 : DType::Int64;
-  if (dtype && !fits(value.integer, *dtype)) out_of_range(text, parts.negative, lang::name_of(*dtype), span);
+  if (dtype && !fits(value.integer, *dtype))
+    out_of_range(text, parts.negative, lang::name_of(*dtype), span);
   value.dtype = dtype;
   if (dtype) value.bits = lang::bits_from_int(*dtype, value.integer);
   return value;

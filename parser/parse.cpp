@@ -13,12 +13,14 @@ bool begins_with_header(std::string_view text) {
 }
 
 bool is_strict(const lang::Source& source, Notation notation) {
-  return notation == Notation::Auto ? begins_with_header(source.text()) : notation == Notation::Strict;
+  return notation == Notation::Auto ? begins_with_header(source.text())
+                                    : notation == Notation::Strict;
 }
 
 }  // namespace
 
-lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope, Notation notation) {
+lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope,
+                           Notation notation) {
   try {
     const SyntaxTree tree = read_text(source, is_strict(source, notation));
     return resolve(tree, scope);

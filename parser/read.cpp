@@ -23,7 +23,8 @@ SyntaxTree read(const lang::Source& source, bool strict) {
 }  // namespace
 
 SyntaxTree read_text(const lang::Source& source, bool strict) {
-  return strict ? read<grammar::strict_file>(source, true) : read<grammar::light_file>(source, false);
+  return strict ? read<grammar::strict_file>(source, true)
+                : read<grammar::light_file>(source, false);
 }
 
 SyntaxTree read_type(const lang::Source& source) { return read<grammar::type_file>(source, true); }

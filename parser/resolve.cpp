@@ -28,14 +28,16 @@ void Resolver::check_version(const Node& file) {
     const std::string_view text = tree_.text(*version->child(0));
     if (text == "\"0.0.5\"") return;
     Diagnostic diagnostic(DiagnosticKind::BadVersionHeader,
-                          fmt::format("version {} of the text format is not known", text), span(*version->child(0)));
+                          fmt::format("version {} of the text format is not known", text),
+                          span(*version->child(0)));
     diagnostic.note("help: the only version is `#[version = \"0.0.5\"]`");
     report(std::move(diagnostic));
     return;
   }
   const Node* item = file.find(Syntax::Item);
   if (!item) return;
-  Diagnostic diagnostic(DiagnosticKind::BadVersionHeader, "a strict module begins with its version", span(content(*item)));
+  Diagnostic diagnostic(DiagnosticKind::BadVersionHeader, "a strict module begins with its version",
+                        span(content(*item)));
   diagnostic.note("help: put `#[version = \"0.0.5\"]` before the first item");
   report(std::move(diagnostic));
 }
@@ -72,12 +74,14 @@ void Resolver::declare_type(const Node& node, bool is_extern) {
     const Node& constructor_name = *child->child(0);
     Symbol& constructor_symbol = symbols_.intern(name_text(constructor_name));
     if (is_extern) {
-      report(Kind::SyntaxError, fmt::format("an extern type has no constructors, but `{}` has one", symbol.text),
+      report(Kind::SyntaxError,
+             fmt::format("an extern type has no constructors, but `{}` has one", symbol.text),
              span(constructor_name));
     }
     if (constructor_symbol.own_constructor) {
       report(Diagnostic(DiagnosticKind::DuplicateDefinition,
-                        fmt::format("constructor `{}` is defined twice", constructor_symbol.text), span(constructor_name))
+                        fmt::format("constructor `{}` is defined twice", constructor_symbol.text),
+                        span(constructor_name))
                  .label(constructor_symbol.own_constructor->span, "first defined here"));
       continue;
     }
@@ -91,7 +95,8 @@ void Resolver::declare_type(const Node& node, bool is_extern) {
   // Parameters' kinds are fixed here, so that uses before the definition know how many there are.
   if (const Node* params = node.find(Syntax::TypeParams)) {
     for (const Node* param : params->children()) {
-      def->params.push_back(lang::TypeVar::rigid(lang::VarKind::Type, std::string(tree_.text(*param))));
+      def->params.push_back(
+          lang::TypeVar::rigid(lang::VarKind::Type, std::string(tree_.text(*param))));
     }
   }
   type_defs_.emplace(&node, std::move(def));
@@ -112,7 +117,8 @@ void Resolver::fill_type(const Node& node) {
   for (const Node* child : node.children()) {
     if (child->kind != Syntax::Constructor) continue;
     const Node& name = *child->child(0);
-    if (next >= def.constructors.size() || def.constructors[next].name != tree_.text(name)) continue;
+    if (next >= def.constructors.size() || def.constructors[next].name != tree_.text(name))
+      continue;
     lang::Constructor& constructor = def.constructors[next++];
     for (const Node* field : child->children().subspan(1)) {
       if (field->kind == Syntax::RecordFields) {
@@ -129,11 +135,20 @@ void Resolver::fill_type(const Node& node) {
 void Resolver::declare(const Node& item) {
   const Node& node = content(item);
   switch (node.kind) {
-    case Syntax::Def: declare_global(*node.child(0), false); break;
-    case Syntax::TopLet: declare_global(*node.child(0), true); break;
-    case Syntax::TypeDef: declare_type(node, false); break;
-    case Syntax::ExternType: declare_type(node, true); break;
-    default: break;
+    case Syntax::Def:
+      declare_global(*node.child(0), false);
+      break;
+    case Syntax::TopLet:
+      declare_global(*node.child(0), true);
+      break;
+    case Syntax::TypeDef:
+      declare_type(node, false);
+      break;
+    case Syntax::ExternType:
+      declare_type(node, true);
+      break;
+    default:
+      break;
   }
 }
 
@@ -203,7 +218,8 @@ Parsed Resolver::file() {
       parsed.items.push_back(std::move(one));
     } else if (node->kind == Syntax::Metadata) {
       const Span all = span(*node);
-      report(Kind::Unsupported, "not supported: the metadata section", Span{all.source, all.begin, all.begin + 1});
+      report(Kind::Unsupported, "not supported: the metadata section",
+             Span{all.source, all.begin, all.begin + 1});
     }
   }
   return parsed;

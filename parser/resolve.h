@@ -10,7 +10,8 @@ namespace relay::parser {
 // Errors about names are collected, so one text may give several.
 lang::Result<Parsed> resolve(const SyntaxTree& tree, const lang::Module& scope);
 
-// For a tree of read_type. Names that mean nothing become variables of the kind their place asks for.
+// For a tree of read_type. Names that mean nothing become variables of the kind their place asks
+// for.
 lang::Result<lang::Type> resolve_type(const SyntaxTree& tree, const lang::Module& scope);
 
 }  // namespace relay::parser

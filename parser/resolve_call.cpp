@@ -9,14 +9,16 @@ using lang::AttrValue;
 using lang::Diagnostic;
 using lang::DiagnosticKind;
 
-lang::Expr Resolver::operator_call(std::string_view name, std::vector<Expr> args, std::vector<Attr> attrs, Span where) {
+lang::Expr Resolver::operator_call(std::string_view name, std::vector<Expr> args,
+                                   std::vector<Attr> attrs, Span where) {
   const Symbol& symbol = symbols_.intern(name);
   if (!symbol.op) {
     report(Kind::Unsupported, fmt::format("not supported: this needs operator `{}`", name), where);
     return lang::make_tuple({}, where);
   }
   lang::AttrsRef list = attrs.empty() ? nullptr : lang::make_attrs(std::move(attrs));
-  return lang::make_call(lang::make_operator(symbol.op, where), std::move(args), std::move(list), where);
+  return lang::make_call(lang::make_operator(symbol.op, where), std::move(args), std::move(list),
+                         where);
 }
 
 lang::Expr Resolver::call(const Node& node) {
@@ -42,10 +44,12 @@ lang::Expr Resolver::pipe(const Node& node) {
   return value;
 }
 
-lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before, std::span<const Node* const> nodes, Span where) {
+lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
+                           std::span<const Node* const> nodes, Span where) {
   const Node& stripped = inner(callee_node);
   if (stripped.kind == Syntax::Name || stripped.kind == Syntax::Dotted) {
-    if (std::optional<Expr> special = special_form(stripped, before, nodes, where)) return std::move(*special);
+    if (std::optional<Expr> special = special_form(stripped, before, nodes, where))
+      return std::move(*special);
   }
   Expr callee = expr(callee_node);
   const lang::Operator* op = lang::as<lang::Operator>(callee);
@@ -60,12 +64,17 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before, st
       Attr attr = attribute(*node);
       const bool is_type_key = attr.key == "attrs_type_key";
       has_type_key |= is_type_key;
-      if (!(is_type_key && op)) attrs.push_back(std::move(attr));  // a record says which attributes it has
+      if (!(is_type_key && op))
+        attrs.push_back(std::move(attr));  // a record says which attributes it has
       continue;
     }
-    if (first_attr) report(Kind::SyntaxError, "an argument stands after the attributes", span(*node));
-    if (node->kind == Syntax::String && op && !strict_) {  // the next string attribute, as in `load_csv("a.csv")`
-      while (next_string < op->op->attrs.size() && op->op->attrs[next_string].kind != lang::AttrKind::String) ++next_string;
+    if (first_attr)
+      report(Kind::SyntaxError, "an argument stands after the attributes", span(*node));
+    if (node->kind == Syntax::String && op &&
+        !strict_) {  // the next string attribute, as in `load_csv("a.csv")`
+      while (next_string < op->op->attrs.size() &&
+             op->op->attrs[next_string].kind != lang::AttrKind::String)
+        ++next_string;
       if (next_string < op->op->attrs.size()) {
         attrs.push_back({op->op->attrs[next_string++].name, *attribute_value(*node), span(*node)});
         continue;
@@ -87,27 +96,32 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before, st
 }
 
 // `grad(f)` and its kin, `dim(n + 1)`, `prim.add(a, b)`: unless the name means something else here.
-std::optional<lang::Expr> Resolver::special_form(const Node& callee, const std::vector<Expr>& before,
+std::optional<lang::Expr> Resolver::special_form(const Node& callee,
+                                                 const std::vector<Expr>& before,
                                                  std::span<const Node* const> nodes, Span where) {
   const std::string_view text = dotted_text(callee);
   if (callee.kind == Syntax::Dotted) {
-    if (!text.starts_with("prim.") || (!strict_ && symbols_.intern("prim").local)) return std::nullopt;
+    if (!text.starts_with("prim.") || (!strict_ && symbols_.intern("prim").local))
+      return std::nullopt;
     return primitive(text.substr(5), nodes, where);
   }
   const bool is_diff = text == "grad" || text == "value_and_grad";
-  const bool is_later = text == "vjp" || text == "jvp" || text == "hessian" || text == "jacobian" || text == "stop_gradient";
+  const bool is_later = text == "vjp" || text == "jvp" || text == "hessian" || text == "jacobian";
   if (!is_diff && !is_later && text != "dim") return std::nullopt;
   Symbol& symbol = symbols_.intern(text);
-  const bool has_meaning = symbol.constructor() || symbol.op || (!strict_ && (symbol.local || symbol.own_global || symbol.outer_global));
+  const bool has_meaning = symbol.constructor() || symbol.op ||
+                           (!strict_ && (symbol.local || symbol.own_global || symbol.outer_global));
   if (has_meaning) return std::nullopt;
   if (is_later) {
     report(Kind::Unsupported, fmt::format("not supported: `{}`", text), where);
     return lang::make_tuple({}, where);
   }
   if (before.size() + nodes.size() != 1 || (!nodes.empty() && nodes[0]->kind == Syntax::Attr)) {
-    report(Kind::WrongArity, fmt::format("`{}` takes one argument, but {} given", text,
-                                         before.size() + nodes.size() == 1 ? "an attribute is"
-                                                                           : fmt::format("{} are", before.size() + nodes.size())),
+    report(Kind::WrongArity,
+           fmt::format("`{}` takes one argument, but {} given", text,
+                       before.size() + nodes.size() == 1
+                           ? "an attribute is"
+                           : fmt::format("{} are", before.size() + nodes.size())),
            where);
     return lang::make_tuple({}, where);
   }
@@ -123,7 +137,30 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee, const std::
   return lang::make_differentiate(mode, std::move(fn), where);
 }
 
-lang::Expr Resolver::primitive(std::string_view name, std::span<const Node* const> nodes, Span where) {
+// Reports operands whose dtypes are known (from literals and annotations) and do not fit.
+bool Resolver::check_operands(std::string_view name, lang::Prim prim, const std::vector<Expr>& args,
+                              Span where) {
+  const auto dtype_of = [](const Expr& arg) -> std::optional<lang::DType> {
+    const auto* tensor = lang::as<lang::TensorType>(arg->type);
+    return tensor && tensor->dtype.is_known() ? std::optional(tensor->dtype.known()) : std::nullopt;
+  };
+  const std::optional<lang::DType> last = dtype_of(args.back());
+  for (std::size_t i = prim == lang::Prim::Select ? 1 : 0; last && i < args.size(); ++i) {
+    if (!args[i]->type) continue;
+    const std::optional<lang::DType> each = dtype_of(args[i]);
+    if (each == last && lang::accepts(lang::info(prim).operands, *each)) continue;
+    report(Kind::DTypeMismatch,
+           each == last ? fmt::format("`prim.{}` takes no {}", name, lang::name_of(*each))
+                        : fmt::format("operands of `prim.{}` are {} and {}", name,
+                                      lang::to_string(args[i]->type), lang::name_of(*last)),
+           where);
+    return false;
+  }
+  return true;
+}
+
+lang::Expr Resolver::primitive(std::string_view name, std::span<const Node* const> nodes,
+                               Span where) {
   const std::optional<lang::Prim> prim = lang::parse_prim(name);
   if (!prim) {
     report(Kind::UnknownName, fmt::format("unknown primitive `prim.{}`", name), where);
@@ -142,14 +179,17 @@ lang::Expr Resolver::primitive(std::string_view name, std::span<const Node* cons
       if (const lang::DType* known = attr.value.as_dtype()) dtype = *known;
     }
     if (!dtype || *prim != lang::Prim::Cast) {
-      report(Kind::UnknownAttribute, fmt::format("`prim.{}` has no such attribute", name), attr.span);
+      report(Kind::UnknownAttribute, fmt::format("`prim.{}` has no such attribute", name),
+             attr.span);
       return lang::make_tuple({}, where);
     }
   }
   const lang::PrimInfo& facts = lang::info(*prim);
   if (args.size() != facts.arity) {
-    report(Kind::WrongArity, fmt::format("`prim.{}` takes {} argument{}, but {} given", name, facts.arity, facts.arity == 1 ? "" : "s",
-                                         args.size() == 1 ? "1 is" : fmt::format("{} are", args.size())),
+    report(Kind::WrongArity,
+           fmt::format("`prim.{}` takes {} argument{}, but {} given", name, facts.arity,
+                       facts.arity == 1 ? "" : "s",
+                       args.size() == 1 ? "1 is" : fmt::format("{} are", args.size())),
            where);
     return lang::make_tuple({}, where);
   }
@@ -157,22 +197,9 @@ lang::Expr Resolver::primitive(std::string_view name, std::span<const Node* cons
     report(Kind::MissingAttribute, "`prim.cast` needs a dtype, as in `dtype=\"float32\"`", where);
     return lang::make_tuple({}, where);
   }
-  const auto dtype_of = [](const Expr& arg) -> std::optional<lang::DType> {
-    const auto* tensor = lang::as<lang::TensorType>(arg->type);
-    return tensor && tensor->dtype.is_known() ? std::optional(tensor->dtype.known()) : std::nullopt;
-  };
-  const std::optional<lang::DType> last = dtype_of(args.back());
-  for (std::size_t i = *prim == lang::Prim::Select ? 1 : 0; last && i < args.size(); ++i) {
-    if (!args[i]->type) continue;
-    const std::optional<lang::DType> each = dtype_of(args[i]);
-    if (each == last && lang::accepts(facts.operands, *each)) continue;
-    report(Kind::DTypeMismatch,
-           each == last ? fmt::format("`prim.{}` takes no {}", name, lang::name_of(*each))
-                          : fmt::format("operands of `prim.{}` are {} and {}", name, lang::to_string(args[i]->type), lang::name_of(*last)),
-           where);
-    return lang::make_tuple({}, where);
-  }
-  return lang::make_primitive(*prim, std::move(args), where, dtype ? lang::scalar_type(*dtype) : nullptr);
+  if (!check_operands(name, *prim, args, where)) return lang::make_tuple({}, where);
+  return lang::make_primitive(*prim, std::move(args), where,
+                              dtype ? lang::scalar_type(*dtype) : nullptr);
 }
 
 // --- Attributes ---
@@ -208,13 +235,17 @@ lang::Attr Resolver::attribute(const Node& node) {
 // The value, or nothing with an error reported.
 std::optional<lang::AttrValue> Resolver::attribute_value(const Node& node) {
   switch (node.kind) {
-    case Syntax::String: return AttrValue(string_value(tree_.text(node), strict_));
-    case Syntax::Parens: return attribute_value(*node.child(0));
+    case Syntax::String:
+      return AttrValue(string_value(tree_.text(node), strict_));
+    case Syntax::Parens:
+      return attribute_value(*node.child(0));
     case Syntax::Number:
     case Syntax::Prefix: {
       const bool negative = node.kind == Syntax::Prefix;
       const Node& digits = negative ? *node.last() : node;
-      if (digits.kind != Syntax::Number || (negative && (node.count != 2 || tree_.text(*node.child(0)) != "-"))) break;
+      if (digits.kind != Syntax::Number ||
+          (negative && (node.count != 2 || tree_.text(*node.child(0)) != "-")))
+        break;
       try {
         const NumberValue value = read_number(tree_.text(digits), negative, strict_, span(node));
         return value.is_float ? AttrValue(value.real) : AttrValue(value.integer);
@@ -230,7 +261,8 @@ std::optional<lang::AttrValue> Resolver::attribute_value(const Node& node) {
       const auto dtype = lang::parse_dtype(text);
       if (dtype && !strict_) return AttrValue(*dtype);
       if (dtype) {
-        Diagnostic diagnostic(DiagnosticKind::BadAttribute, "in strict text a dtype is written as a string", span(node));
+        Diagnostic diagnostic(DiagnosticKind::BadAttribute,
+                              "in strict text a dtype is written as a string", span(node));
         diagnostic.note(fmt::format("help: `\"{}\"`", text));
         report(std::move(diagnostic));
         return std::nullopt;
@@ -240,7 +272,8 @@ std::optional<lang::AttrValue> Resolver::attribute_value(const Node& node) {
     case Syntax::Tuple:
     case Syntax::List: {
       if (strict_ && node.kind == Syntax::Tuple) {
-        Diagnostic diagnostic(DiagnosticKind::BadAttribute, "a tuple is no value of an attribute", span(node));
+        Diagnostic diagnostic(DiagnosticKind::BadAttribute, "a tuple is no value of an attribute",
+                              span(node));
         diagnostic.note("help: write a list, as in `[1, 2]`");
         report(std::move(diagnostic));
         return std::nullopt;
@@ -254,10 +287,15 @@ std::optional<lang::AttrValue> Resolver::attribute_value(const Node& node) {
       }
       return AttrValue(std::move(list));
     }
-    case Syntax::Meta: report(Kind::Unsupported, "not supported: `meta[...]`", span(node)); return std::nullopt;
-    default: break;
+    case Syntax::Meta:
+      report(Kind::Unsupported, "not supported: `meta[...]`", span(node));
+      return std::nullopt;
+    default:
+      break;
   }
-  report(Kind::BadAttribute, "the value of an attribute is a number, a string, a list, `True`, `False` or `None`", span(node));
+  report(Kind::BadAttribute,
+         "the value of an attribute is a number, a string, a list, `True`, `False` or `None`",
+         span(node));
   return std::nullopt;
 }
 

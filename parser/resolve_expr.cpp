@@ -13,43 +13,78 @@ using lang::VariableRef;
 
 lang::Expr Resolver::expr(const Node& node) {
   switch (node.kind) {
-    case Syntax::Name: return name(node);
-    case Syntax::Local: return local(node);
-    case Syntax::Global: return global(node);
-    case Syntax::Graph: return graph(node);
-    case Syntax::Dotted: return dotted(node);
-    case Syntax::Number: return number(node, false, span(node));
-    case Syntax::Parens: return expr(*node.child(0));
-    case Syntax::Tuple: return tuple(node);
-    case Syntax::Call: return call(node);
-    case Syntax::Pipe: return pipe(node);
-    case Syntax::Index: return index(node, false);
-    case Syntax::SafeIndex: return index(node, true);
-    case Syntax::Infix: return infix(node);
-    case Syntax::Prefix: return prefix(node);
-    case Syntax::If: return if_expr(node);
-    case Syntax::Function: return function(node);
-    case Syntax::Match: return match(node);
-    case Syntax::Sequence: return sequence(node);
-    case Syntax::List: return list(node);
-    case Syntax::For: return comprehension(node);
-    case Syntax::Reduce: return reduction(node);
-    case Syntax::Scatter: return scatter(node);
-    case Syntax::Projection: return projection(node);
-    case Syntax::RefCreate: return lang::make_ref_create(expr(*node.child(0)), span(node));
-    case Syntax::RefRead: return lang::make_ref_read(expr(*node.child(0)), span(node));
+    case Syntax::Name:
+      return name(node);
+    case Syntax::Local:
+      return local(node);
+    case Syntax::Global:
+      return global(node);
+    case Syntax::Graph:
+      return graph(node);
+    case Syntax::Dotted:
+      return dotted(node);
+    case Syntax::Number:
+      return number(node, false, span(node));
+    case Syntax::Parens:
+      return expr(*node.child(0));
+    case Syntax::Tuple:
+      return tuple(node);
+    case Syntax::Call:
+      return call(node);
+    case Syntax::Pipe:
+      return pipe(node);
+    case Syntax::Index:
+      return index(node, false);
+    case Syntax::SafeIndex:
+      return index(node, true);
+    case Syntax::Infix:
+      return infix(node);
+    case Syntax::Prefix:
+      return prefix(node);
+    case Syntax::If:
+      return if_expr(node);
+    case Syntax::Function:
+      return function(node);
+    case Syntax::Match:
+      return match(node);
+    case Syntax::Sequence:
+      return sequence(node);
+    case Syntax::List:
+      return list(node);
+    case Syntax::For:
+      return comprehension(node);
+    case Syntax::Reduce:
+      return reduction(node);
+    case Syntax::Scatter:
+      return scatter(node);
+    case Syntax::Projection:
+      return projection(node);
+    case Syntax::RefCreate:
+      return lang::make_ref_create(expr(*node.child(0)), span(node));
+    case Syntax::RefRead:
+      return lang::make_ref_read(expr(*node.child(0)), span(node));
     case Syntax::RefWrite: {
       Expr ref = expr(*node.child(0));
       return lang::make_ref_write(std::move(ref), expr(*node.child(1)), span(node));
     }
-    case Syntax::Field: report(Kind::Unsupported, "not supported: fields of records", span(*node.child(1))); break;
-    case Syntax::With: report(Kind::Unsupported, "not supported: records (`with`)", span(node)); break;
-    case Syntax::Meta: report(Kind::Unsupported, "not supported: `meta[...]`", span(node)); break;
-    case Syntax::String:
-      report(Kind::SyntaxError, "a string is no value, it can only be an attribute of an operator", span(node));
+    case Syntax::Field:
+      report(Kind::Unsupported, "not supported: fields of records", span(*node.child(1)));
       break;
-    case Syntax::Empty: report(Kind::SyntaxError, "an index is missing here", span(node)); break;
-    default: RELAY_CHECK(false, "no expression");
+    case Syntax::With:
+      report(Kind::Unsupported, "not supported: records (`with`)", span(node));
+      break;
+    case Syntax::Meta:
+      report(Kind::Unsupported, "not supported: `meta[...]`", span(node));
+      break;
+    case Syntax::String:
+      report(Kind::SyntaxError, "a string is no value, it can only be an attribute of an operator",
+             span(node));
+      break;
+    case Syntax::Empty:
+      report(Kind::SyntaxError, "an index is missing here", span(node));
+      break;
+    default:
+      RELAY_CHECK(false, "no expression");
   }
   return nothing(node);
 }
@@ -57,8 +92,10 @@ lang::Expr Resolver::expr(const Node& node) {
 lang::Expr Resolver::number(const Node& node, bool negative, Span where) {
   try {
     const NumberValue value = read_number(tree_.text(node), negative, strict_, where);
-    if (value.dtype) return lang::make_constant(lang::Tensor::scalar(*value.dtype, value.bits), where);
-    return value.is_float ? lang::make_literal(value.real, where) : lang::make_literal(value.integer, where);
+    if (value.dtype)
+      return lang::make_constant(lang::Tensor::scalar(*value.dtype, value.bits), where);
+    return value.is_float ? lang::make_literal(value.real, where)
+                          : lang::make_literal(value.integer, where);
   } catch (Failure& failure) {
     report(std::move(failure.diagnostics.front()));
     return nothing(node);
@@ -80,9 +117,13 @@ lang::Expr Resolver::projection(const Node& node) {
   const auto* known = lang::as<lang::TupleType>(tuple->type);
   const std::size_t size = known ? known->fields.size() : UINT32_MAX;
   if (static_cast<std::uint64_t>(index) >= size) {
-    if (!known) lang::fail(Kind::LiteralOutOfRange, fmt::format("no tuple has a field `{}`", index), span(place));
+    if (!known)
+      lang::fail(Kind::LiteralOutOfRange, fmt::format("no tuple has a field `{}`", index),
+                 span(place));
     report(Diagnostic(DiagnosticKind::TypeMismatch,
-                      fmt::format("a tuple of {} field{} has no field `{}`", size, size == 1 ? "" : "s", index), span(place))
+                      fmt::format("a tuple of {} field{} has no field `{}`", size,
+                                  size == 1 ? "" : "s", index),
+                      span(place))
                .label(span(*node.child(0)), lang::to_string(tuple->type)));
     return nothing(node);
   }
@@ -104,7 +145,8 @@ lang::Expr Resolver::sequence(const Node& node) {
       case Syntax::Let: {
         const Node& name = *child->child(0);
         const Node& value = *child->last();
-        VariableRef variable = lang::make_variable(std::string(name_text(name)), annotation_of(*child), span(name));
+        VariableRef variable =
+            lang::make_variable(std::string(name_text(name)), annotation_of(*child), span(name));
         const bool recursive = inner(value).kind == Syntax::Function;
         if (recursive) bind_local(name_text(name), variable);
         Expr bound = expr(value);
@@ -115,31 +157,36 @@ lang::Expr Resolver::sequence(const Node& node) {
       case Syntax::Bind: {
         const Node& name = *child->child(0);
         Expr value = expr(*child->child(1));
-        const auto [place, is_new] = graphs_.try_emplace(name_text(name), Graph{std::move(value), span(name)});
+        const auto [place, is_new] =
+            graphs_.try_emplace(name_text(name), Graph{std::move(value), span(name)});
         if (is_new) {
           graph_log_.push_back(name_text(name));
         } else {
           report(Diagnostic(DiagnosticKind::DuplicateDefinition,
-                            fmt::format("graph variable `{}` is bound twice", tree_.text(name)), span(name))
+                            fmt::format("graph variable `{}` is bound twice", tree_.text(name)),
+                            span(name))
                      .label(place->second.span, "first bound here"));
         }
         break;
       }
       case Syntax::FreeVar: {
         const Node& name = *child->child(0);
-        bind_local(name_text(name), lang::make_variable(std::string(name_text(name)), annotation_of(*child), span(name)));
+        bind_local(name_text(name), lang::make_variable(std::string(name_text(name)),
+                                                        annotation_of(*child), span(name)));
         break;
       }
       default: {
         Expr value = expr(*child);
-        steps.push_back({lang::make_variable("_", nullptr, span(*child)), std::move(value), span(*child)});
+        steps.push_back(
+            {lang::make_variable("_", nullptr, span(*child)), std::move(value), span(*child)});
       }
     }
   }
   Expr body = expr(*node.last());
   for (; !steps.empty(); steps.pop_back()) {
     Step& step = steps.back();
-    body = lang::make_let(std::move(step.variable), std::move(step.value), std::move(body), step.span);
+    body =
+        lang::make_let(std::move(step.variable), std::move(step.value), std::move(body), step.span);
   }
   return body;
 }
@@ -154,9 +201,10 @@ struct InfixOperator {
   std::string_view name;
 };
 constexpr InfixOperator kInfix[] = {
-    {"*", 12, "multiply"},    {"/", 12, "divide"},        {"+", 10, "add"},      {"-", 10, "subtract"},
-    {"<", 8, "less"},         {"<=", 8, "less_equal"},    {">", 8, "greater"},   {">=", 8, "greater_equal"},
-    {"==", 7, "equal"},       {"!=", 7, "not_equal"},     {"&&", 5, "logical_and"}, {"||", 4, "logical_or"},
+    {"*", 12, "multiply"},  {"/", 12, "divide"},        {"+", 10, "add"},
+    {"-", 10, "subtract"},  {"<", 8, "less"},           {"<=", 8, "less_equal"},
+    {">", 8, "greater"},    {">=", 8, "greater_equal"}, {"==", 7, "equal"},
+    {"!=", 7, "not_equal"}, {"&&", 5, "logical_and"},   {"||", 4, "logical_or"},
 };
 
 const InfixOperator& infix_operator(std::string_view symbol) {
@@ -175,7 +223,8 @@ lang::Expr Resolver::infix(const Node& node) {
     Expr right = std::move(values.back());
     values.pop_back();
     const Span where = lang::join(values.back()->span, right->span);
-    values.back() = operator_call(pending.back()->name, {std::move(values.back()), std::move(right)}, {}, where);
+    values.back() = operator_call(pending.back()->name,
+                                  {std::move(values.back()), std::move(right)}, {}, where);
     pending.pop_back();
   };
   values.push_back(expr(*node.child(0)));
@@ -202,7 +251,8 @@ lang::Expr Resolver::prefix(const Node& node) {
   }
   while (left-- > 0) {
     const bool is_minus = tree_.text(*node.child(left)) == "-";
-    value = operator_call(is_minus ? "negative" : "logical_not", {std::move(value)}, {}, from(left));
+    value =
+        operator_call(is_minus ? "negative" : "logical_not", {std::move(value)}, {}, from(left));
   }
   return value;
 }
@@ -223,7 +273,8 @@ lang::Expr Resolver::if_expr(const Node& node) {
   Expr result = expr(*node.last());
   for (std::size_t i = cases.size(); i-- > 0;) {
     const Span where = i == 0 ? span(node) : lang::join(cases[i].condition->span, span(node));
-    result = lang::make_if(std::move(cases[i].condition), std::move(cases[i].branch), std::move(result), where);
+    result = lang::make_if(std::move(cases[i].condition), std::move(cases[i].branch),
+                           std::move(result), where);
   }
   return result;
 }
@@ -246,11 +297,14 @@ lang::Expr Resolver::function(const Node& node) {
     if (const Node* extra = child->find(Syntax::Attributes)) {
       report(Kind::Unsupported, "not supported: attributes of parameters", span(*extra));
     }
-    if (!attrs.empty()) report(Kind::SyntaxError, "a parameter stands after the attributes", span(*child));
+    if (!attrs.empty())
+      report(Kind::SyntaxError, "a parameter stands after the attributes", span(*child));
     const auto earlier = std::find(names.begin(), names.end(), text);
     if (earlier != names.end() && text != "_") {
-      report(Diagnostic(DiagnosticKind::DuplicateDefinition, fmt::format("two parameters have the name `{}`", text), span(name))
-                 .label(params[static_cast<std::size_t>(earlier - names.begin())]->span, "the first one"));
+      report(Diagnostic(DiagnosticKind::DuplicateDefinition,
+                        fmt::format("two parameters have the name `{}`", text), span(name))
+                 .label(params[static_cast<std::size_t>(earlier - names.begin())]->span,
+                        "the first one"));
     }
     names.push_back(text);
     params.push_back(lang::make_variable(std::string(text), annotation_of(*child), span(name)));
@@ -259,8 +313,8 @@ lang::Expr Resolver::function(const Node& node) {
   for (std::size_t i = 0; i < params.size(); ++i) bind_local(names[i], params[i]);
   Expr body = expr(*node.last());
   lang::AttrsRef attributes = attrs.empty() ? nullptr : lang::make_attrs(std::move(attrs));
-  return lang::make_function(std::move(params), std::move(result), std::move(body), close_type_params(mark),
-                             std::move(attributes), span(node));
+  return lang::make_function(std::move(params), std::move(result), std::move(body),
+                             close_type_params(mark), std::move(attributes), span(node));
 }
 
 // --- Match ---
@@ -282,28 +336,33 @@ lang::Expr Resolver::match(const Node& node) {
 
 using Bound = std::vector<std::pair<std::string_view, VariableRef>>;
 
-lang::PatternRef Resolver::variable_pattern(const Node& name, Type annotation, Span where, Bound& bound) {
+lang::PatternRef Resolver::variable_pattern(const Node& name, Type annotation, Span where,
+                                            Bound& bound) {
   const std::string_view text = name_text(name);
   if (text == "_") return lang::wildcard_pattern(where);
   VariableRef variable = lang::make_variable(std::string(text), std::move(annotation), span(name));
   for (const auto& [earlier, first] : bound) {
     if (earlier != text) continue;
-    report(Diagnostic(DiagnosticKind::DuplicateDefinition, fmt::format("`{}` is bound twice in one pattern", text), span(name))
+    report(Diagnostic(DiagnosticKind::DuplicateDefinition,
+                      fmt::format("`{}` is bound twice in one pattern", text), span(name))
                .label(first->span, "first bound here"));
   }
   bound.emplace_back(text, variable);
   return lang::variable_pattern(std::move(variable), where);
 }
 
-lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& name, std::size_t first_field, Bound& bound) {
+lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& name,
+                                               std::size_t first_field, Bound& bound) {
   Symbol& symbol = symbols_.intern(tree_.text(name));
   const lang::Constructor* constructor = symbol.constructor();
   std::vector<lang::PatternRef> fields;
-  for (const Node* field : node.children().subspan(std::min<std::size_t>(first_field, node.count))) {
+  for (const Node* field :
+       node.children().subspan(std::min<std::size_t>(first_field, node.count))) {
     fields.push_back(pattern(*field, bound));
   }
   if (!constructor) {
-    Diagnostic diagnostic(DiagnosticKind::UnknownConstructor, fmt::format("unknown constructor `{}`", symbol.text), span(name));
+    Diagnostic diagnostic(DiagnosticKind::UnknownConstructor,
+                          fmt::format("unknown constructor `{}`", symbol.text), span(name));
     std::vector<std::string> candidates;
     for (const Symbol& other : symbols_.all()) {
       if (other.constructor()) candidates.emplace_back(other.text);
@@ -313,13 +372,15 @@ lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& nam
     }
     const std::vector<std::string> closest = lang::closest_names(symbol.text, candidates);
     if (!closest.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", closest.front()));
-    if (strict_ && fields.empty()) diagnostic.note(fmt::format("help: a variable is written `%{}`", symbol.text));
+    if (strict_ && fields.empty())
+      diagnostic.note(fmt::format("help: a variable is written `%{}`", symbol.text));
     report(std::move(diagnostic));
     return lang::wildcard_pattern(span(node));
   }
   if (fields.size() != constructor->fields.size()) {
     report(Diagnostic(DiagnosticKind::WrongArity,
-                      fmt::format("constructor `{}` has {} field{}, the pattern has {}", symbol.text, constructor->fields.size(),
+                      fmt::format("constructor `{}` has {} field{}, the pattern has {}",
+                                  symbol.text, constructor->fields.size(),
                                   constructor->fields.size() == 1 ? "" : "s", fields.size()),
                       span(node))
                .label(constructor->span, "defined here"));
@@ -330,19 +391,25 @@ lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& nam
 
 lang::PatternRef Resolver::pattern(const Node& node, Bound& bound) {
   switch (node.kind) {
-    case Syntax::Hole: return lang::wildcard_pattern(span(node));
-    case Syntax::Local: return variable_pattern(node, nullptr, span(node), bound);
-    case Syntax::TypedPattern: return variable_pattern(*node.child(0), annotation_of(node), span(node), bound);
-    case Syntax::ConstructorPattern: return constructor_pattern(node, *node.child(0), 1, bound);
+    case Syntax::Hole:
+      return lang::wildcard_pattern(span(node));
+    case Syntax::Local:
+      return variable_pattern(node, nullptr, span(node), bound);
+    case Syntax::TypedPattern:
+      return variable_pattern(*node.child(0), annotation_of(node), span(node), bound);
+    case Syntax::ConstructorPattern:
+      return constructor_pattern(node, *node.child(0), 1, bound);
     case Syntax::TuplePattern: {
       std::vector<lang::PatternRef> fields;
       for (const Node* field : node.children()) fields.push_back(pattern(*field, bound));
       return lang::tuple_pattern(std::move(fields), span(node));
     }
-    default: {  // a bare name: a constructor if there is one, else, in the light notation, a variable
+    default: {  // a bare name: a constructor if there is one, else, in the light notation, a
+                // variable
       const std::string_view text = tree_.text(node);
       const bool is_upper = text[0] >= 'A' && text[0] <= 'Z';
-      if (strict_ || is_upper || symbols_.intern(text).constructor()) return constructor_pattern(node, node, 0, bound);
+      if (strict_ || is_upper || symbols_.intern(text).constructor())
+        return constructor_pattern(node, node, 0, bound);
       return variable_pattern(node, nullptr, span(node), bound);
     }
   }

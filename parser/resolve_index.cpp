@@ -23,12 +23,16 @@ std::vector<lang::IndexBinder> Resolver::binders(const Node& node) {
     const std::string_view text = name_text(name);
     const auto earlier = std::find(names.begin(), names.end(), text);
     if (earlier != names.end()) {
-      report(Diagnostic(DiagnosticKind::DuplicateDefinition, fmt::format("two index variables have the name `{}`", text), span(name))
-                 .label(result[static_cast<std::size_t>(earlier - names.begin())].variable->span, "the first one"));
+      report(Diagnostic(DiagnosticKind::DuplicateDefinition,
+                        fmt::format("two index variables have the name `{}`", text), span(name))
+                 .label(result[static_cast<std::size_t>(earlier - names.begin())].variable->span,
+                        "the first one"));
     }
     names.push_back(text);
     Expr extent = child->count > 1 ? expr(*child->child(1)) : nullptr;
-    result.push_back({lang::make_variable(std::string(text), lang::scalar_type(DType::Int64), span(name)), std::move(extent)});
+    result.push_back(
+        {lang::make_variable(std::string(text), lang::scalar_type(DType::Int64), span(name)),
+         std::move(extent)});
   }
   for (std::size_t i = 0; i < result.size(); ++i) bind_local(names[i], result[i].variable);
   return result;
@@ -53,23 +57,31 @@ lang::Expr Resolver::scatter(const Node& node) {
   Expr init = expr(*node.child(1));
   const Scope scope(*this);
   std::vector<lang::IndexBinder> indices = binders(node);
-  if (op != lang::ReduceOp::Sum && op != lang::ReduceOp::Prod && op != lang::ReduceOp::Max && op != lang::ReduceOp::Min) {
-    report(Kind::SyntaxError, fmt::format("`scatter` folds with `sum`, `prod`, `max` or `min`, not with `{}`", lang::name_of(op)), span(word));
+  if (op != lang::ReduceOp::Sum && op != lang::ReduceOp::Prod && op != lang::ReduceOp::Max &&
+      op != lang::ReduceOp::Min) {
+    report(Kind::SyntaxError,
+           fmt::format("`scatter` folds with `sum`, `prod`, `max` or `min`, not with `{}`",
+                       lang::name_of(op)),
+           span(word));
     return nothing(node);
   }
   std::vector<Expr> places;
   for (const Node* place : node.find(Syntax::Indices)->children()) places.push_back(expr(*place));
-  return lang::make_scatter_reduce(op, std::move(init), std::move(indices), std::move(places), expr(*node.last()), span(node));
+  return lang::make_scatter_reduce(op, std::move(init), std::move(indices), std::move(places),
+                                   expr(*node.last()), span(node));
 }
 
 // --- x[...] ---
 
 // An annotation may already say how many axes there are.
-lang::Expr Resolver::index_into(const Node& node, Expr tensor, std::vector<Expr> indices, bool in_bounds) {
+lang::Expr Resolver::index_into(const Node& node, Expr tensor, std::vector<Expr> indices,
+                                bool in_bounds) {
   const auto* known = lang::as<lang::TensorType>(tensor->type);
   if (known && known->shape.has_rank() && known->shape.rank() < indices.size()) {
     report(Diagnostic(DiagnosticKind::RankMismatch,
-                      fmt::format("{} indices into a tensor of rank {}", indices.size(), known->shape.rank()), span(node))
+                      fmt::format("{} indices into a tensor of rank {}", indices.size(),
+                                  known->shape.rank()),
+                      span(node))
                .label(span(*node.child(0)), lang::to_string(tensor->type)));
     return nothing(node);
   }
@@ -79,7 +91,8 @@ lang::Expr Resolver::index_into(const Node& node, Expr tensor, std::vector<Expr>
 lang::Expr Resolver::index(const Node& node, bool in_bounds) {
   Expr tensor = expr(*node.child(0));
   const auto parts = node.children().subspan(1);
-  if (std::any_of(parts.begin(), parts.end(), [](const Node* part) { return part->kind == Syntax::Slice; })) {
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const Node* part) { return part->kind == Syntax::Slice; })) {
     return index_between_slices(node, slices(node, std::move(tensor)));
   }
   if (parts.empty()) {
@@ -93,13 +106,15 @@ lang::Expr Resolver::index(const Node& node, bool in_bounds) {
 
 std::optional<std::int64_t> Resolver::literal_integer(const Node& node) {
   const Node& at = inner(node);
-  const bool negative = at.kind == Syntax::Prefix && at.count == 2 && tree_.text(*at.child(0)) == "-";
+  const bool negative =
+      at.kind == Syntax::Prefix && at.count == 2 && tree_.text(*at.child(0)) == "-";
   const Node& digits = negative ? *at.last() : at;
   if (digits.kind == Syntax::Number) {
     const NumberValue value = read_number(tree_.text(digits), negative, strict_, span(at));
     if (!value.is_float) return value.integer;
   }
-  report(Kind::Unsupported, "not supported: a bound of a slice that is no integer literal", span(node));
+  report(Kind::Unsupported, "not supported: a bound of a slice that is no integer literal",
+         span(node));
   return std::nullopt;
 }
 
@@ -126,8 +141,10 @@ lang::Expr Resolver::slices(const Node& node, Expr tensor) {
   }
   if (axes.empty()) return tensor;
   using lang::AttrValue;
-  std::vector<lang::Attr> attrs = {{"begin", AttrValue::ints(begins)}, {"end", AttrValue::ints(ends)},
-                                   {"strides", AttrValue::ints(strides)}, {"axes", AttrValue::ints(axes)}};
+  std::vector<lang::Attr> attrs = {{"begin", AttrValue::ints(begins)},
+                                   {"end", AttrValue::ints(ends)},
+                                   {"strides", AttrValue::ints(strides)},
+                                   {"axes", AttrValue::ints(axes)}};
   return operator_call("strided_slice", {std::move(tensor)}, std::move(attrs), span(node));
 }
 
@@ -140,22 +157,25 @@ lang::Expr Resolver::index_between_slices(const Node& node, Expr tensor) {
   const Span where = span(node);
   std::vector<std::pair<lang::VariableRef, Expr>> lets;
   const auto name_it = [&](Expr value) {
-    const bool is_atom = value->kind == lang::ExprKind::Var || value->kind == lang::ExprKind::GlobalVar ||
-                         value->kind == lang::ExprKind::Literal || value->kind == lang::ExprKind::Constant;
+    const bool is_atom =
+        value->kind == lang::ExprKind::Var || value->kind == lang::ExprKind::GlobalVar ||
+        value->kind == lang::ExprKind::Literal || value->kind == lang::ExprKind::Constant;
     if (is_atom) return value;
     lang::VariableRef variable = lang::make_variable("v", nullptr, value->span);
     const Span at = value->span;
     lets.emplace_back(variable, std::move(value));
     return lang::make_var(std::move(variable), at);
   };
-  const bool has_loop = std::any_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(last),
-                                    [](const Node* part) { return part->kind == Syntax::Slice; });
+  const bool has_loop =
+      std::any_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(last),
+                  [](const Node* part) { return part->kind == Syntax::Slice; });
   if (has_loop) tensor = name_it(std::move(tensor));
   std::vector<lang::IndexBinder> loops;
   std::vector<Expr> indices;
   for (const Node* part : parts.first(last)) {
     if (part->kind == Syntax::Slice) {
-      lang::VariableRef variable = lang::make_variable("a", lang::scalar_type(DType::Int64), span(*part));
+      lang::VariableRef variable =
+          lang::make_variable("a", lang::scalar_type(DType::Int64), span(*part));
       indices.push_back(lang::make_var(variable, span(*part)));
       loops.push_back({std::move(variable), nullptr});
     } else {
@@ -166,7 +186,8 @@ lang::Expr Resolver::index_between_slices(const Node& node, Expr tensor) {
   Expr result = index_into(node, std::move(tensor), std::move(indices), false);
   if (has_loop) result = lang::make_comprehension(std::move(loops), std::move(result), where);
   for (; !lets.empty(); lets.pop_back()) {
-    result = lang::make_let(std::move(lets.back().first), std::move(lets.back().second), std::move(result), where);
+    result = lang::make_let(std::move(lets.back().first), std::move(lets.back().second),
+                            std::move(result), where);
   }
   return result;
 }
@@ -208,27 +229,32 @@ std::optional<NumberValue> Resolver::literal_element(const Node& leaf) {
     value.bits = text == "True" ? 1 : 0;
     return value;
   }
-  const bool negative = leaf.kind == Syntax::Prefix && leaf.count == 2 && tree_.text(*leaf.child(0)) == "-";
+  const bool negative =
+      leaf.kind == Syntax::Prefix && leaf.count == 2 && tree_.text(*leaf.child(0)) == "-";
   const Node& digits = negative ? *leaf.last() : leaf;
   if (digits.kind != Syntax::Number) return std::nullopt;
   return read_number(tree_.text(digits), negative, strict_, span(leaf));
 }
 
 // The bits of an element in a tensor of `dtype`, or nothing with an error reported.
-std::optional<std::uint64_t> Resolver::element_bits(const NumberValue& value, DType dtype, const Node& leaf) {
+std::optional<std::uint64_t> Resolver::element_bits(const NumberValue& value, DType dtype,
+                                                    const Node& leaf) {
   if (value.dtype) return value.bits;
   if (dtype == DType::Bool || (value.is_float && !lang::is_float(dtype))) {
     report(Kind::DTypeMismatch,
-           fmt::format("`{}` is no element of a {} tensor", tree_.text(leaf), lang::name_of(dtype)), span(leaf));
+           fmt::format("`{}` is no element of a {} tensor", tree_.text(leaf), lang::name_of(dtype)),
+           span(leaf));
     return std::nullopt;
   }
   if (lang::is_float(dtype)) {
-    return lang::bits_from_double(dtype, value.is_float ? value.real : static_cast<double>(value.integer));
+    return lang::bits_from_double(dtype,
+                                  value.is_float ? value.real : static_cast<double>(value.integer));
   }
   const std::uint64_t bits = lang::bits_from_int(dtype, value.integer);
   if (lang::int_from_bits(dtype, bits) == value.integer) return bits;
   report(Kind::LiteralOutOfRange,
-         fmt::format("`{}` does not fit in {}", tree_.text(leaf), lang::name_of(dtype)), span(leaf));
+         fmt::format("`{}` does not fit in {}", tree_.text(leaf), lang::name_of(dtype)),
+         span(leaf));
   return std::nullopt;
 }
 
@@ -241,7 +267,8 @@ lang::Expr Resolver::list(const Node& node) {
     return nothing(node);
   }
   if (elements.leaves.empty()) {
-    Diagnostic diagnostic(DiagnosticKind::AmbiguousType, "an empty tensor literal has no dtype", span(node));
+    Diagnostic diagnostic(DiagnosticKind::AmbiguousType, "an empty tensor literal has no dtype",
+                          span(node));
     diagnostic.note("help: `zeros(shape=[0], dtype=\"float32\")`");
     report(std::move(diagnostic));
     return nothing(node);
@@ -263,7 +290,8 @@ lang::Expr Resolver::list(const Node& node) {
       const std::string_view first = lang::name_of(*dtype);
       const std::string_view second = lang::name_of(*value->dtype);
       report(Diagnostic(DiagnosticKind::DTypeMismatch,
-                        fmt::format("elements of a tensor literal are {} and {}", first, second), span(node))
+                        fmt::format("elements of a tensor literal are {} and {}", first, second),
+                        span(node))
                  .label(span(*decorated), std::string(first))
                  .label(span(*leaf), std::string(second)));
       return nothing(node);
@@ -290,7 +318,8 @@ lang::Expr Resolver::stack_list(const Node& node) {
   if (at.kind != Syntax::List) return expr(node);
   std::vector<Expr> rows;
   for (const Node* child : at.children()) rows.push_back(stack_list(*child));
-  return operator_call("stack", {lang::make_tuple(std::move(rows), span(at))}, {{"axis", lang::AttrValue(0)}}, span(at));
+  return operator_call("stack", {lang::make_tuple(std::move(rows), span(at))},
+                       {{"axis", lang::AttrValue(0)}}, span(at));
 }
 
 }  // namespace relay::parser

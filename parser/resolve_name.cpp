@@ -13,7 +13,7 @@ namespace {
 
 bool is_special_form(std::string_view name) {
   for (const std::string_view form :
-       {"grad", "value_and_grad", "vjp", "jvp", "hessian", "jacobian", "stop_gradient", "dim"}) {
+       {"grad", "value_and_grad", "vjp", "jvp", "hessian", "jacobian", "dim"}) {
     if (form == name) return true;
   }
   return false;
@@ -33,7 +33,8 @@ void Resolver::bind_local(std::string_view name, lang::VariableRef variable) {
 
 std::string_view Resolver::name_text(const Node& node) const {
   std::string_view text = tree_.text(node);
-  if (node.kind == Syntax::Local || node.kind == Syntax::Global || node.kind == Syntax::Graph) text.remove_prefix(1);
+  if (node.kind == Syntax::Local || node.kind == Syntax::Global || node.kind == Syntax::Graph)
+    text.remove_prefix(1);
   return text;
 }
 
@@ -53,15 +54,19 @@ std::string_view Resolver::dotted_text(const Node& node) {
 }
 
 // Design, section 2: local variable (or dimension of the enclosing function), this text's global,
-// constructor, operator, then what the rest of the session defines. In strict text a bare name is a
+// constructor, operator, then the prelude. In strict text a bare name is a
 // constructor or an operator.
 lang::Expr Resolver::meaning(Symbol& symbol, const Node& node) {
   const Span at = span(node);
   if (!strict_ && symbol.local) return lang::make_var(symbol.local, at);
   if (symbol.type_param >= 0) {
-    return lang::make_dim_term(lang::Dim::variable(use_type_param(symbol.type_param, lang::VarKind::Dim, at)), at);
+    return lang::make_dim_term(
+        lang::Dim::variable(use_type_param(symbol.type_param, lang::VarKind::Dim, at)), at);
   }
-  if (!strict_ && symbol.own_global) return lang::make_global_var(std::string(symbol.text), at);
+  // At the prompt, what earlier entries defined counts as this text's.
+  const bool is_ours =
+      symbol.own_global || (symbol.outer_global && !symbol.outer_global->is_prelude);
+  if (!strict_ && is_ours) return lang::make_global_var(std::string(symbol.text), at);
   if (symbol.constructor()) return lang::make_constructor_ref(symbol.constructor(), at);
   if (symbol.op) return lang::make_operator(symbol.op, at);
   if (!strict_ && symbol.outer_global) return lang::make_global_var(std::string(symbol.text), at);
@@ -74,7 +79,9 @@ lang::Expr Resolver::name(const Node& node) {
   Symbol& symbol = symbols_.intern(text);
   if (Expr found = meaning(symbol, node)) return found;
   if (is_special_form(text)) {
-    report(Kind::SyntaxError, fmt::format("`{0}` is no value of its own, it is applied: `{0}(...)`", text), span(node));
+    report(Kind::SyntaxError,
+           fmt::format("`{0}` is no value of its own, it is applied: `{0}(...)`", text),
+           span(node));
     return nothing(node);
   }
   return unknown_name(symbol, node);
@@ -82,7 +89,8 @@ lang::Expr Resolver::name(const Node& node) {
 
 lang::Expr Resolver::dotted(const Node& node) {
   const Symbol& head = symbols_.intern(tree_.text(*node.child(0)));
-  if (!strict_ && (head.local || head.own_is_let || (head.outer_global && !head.outer_global->function))) {
+  if (!strict_ &&
+      (head.local || head.own_is_let || (head.outer_global && !head.outer_global->function))) {
     report(Kind::Unsupported, "not supported: fields of records", span(*node.child(1)));
     return nothing(node);
   }
@@ -95,21 +103,24 @@ lang::Expr Resolver::local(const Node& node) {
   Symbol& symbol = symbols_.intern(name_text(node));
   if (symbol.local) return lang::make_var(symbol.local, span(node));
   // At the prompt a printed `let %x = ...` is a top-level binding.
-  const bool is_top_let = symbol.own_global ? symbol.own_is_let : symbol.outer_global && !symbol.outer_global->function;
+  const bool is_top_let =
+      symbol.own_global ? symbol.own_is_let : symbol.outer_global && !symbol.outer_global->function;
   if (!strict_ && is_top_let) return lang::make_global_var(std::string(symbol.text), span(node));
   return unknown_name(symbol, node);
 }
 
 lang::Expr Resolver::global(const Node& node) {
   Symbol& symbol = symbols_.intern(name_text(node));
-  if (symbol.own_global || symbol.outer_global) return lang::make_global_var(std::string(symbol.text), span(node));
+  if (symbol.own_global || symbol.outer_global)
+    return lang::make_global_var(std::string(symbol.text), span(node));
   return unknown_name(symbol, node);
 }
 
 lang::Expr Resolver::graph(const Node& node) {
   const auto found = graphs_.find(name_text(node));
   if (found != graphs_.end()) return found->second.expr;
-  report(Kind::UnknownName, fmt::format("graph variable `{}` is not bound here", tree_.text(node)), span(node));
+  report(Kind::UnknownName, fmt::format("graph variable `{}` is not bound here", tree_.text(node)),
+         span(node));
   return nothing(node);
 }
 
@@ -118,17 +129,20 @@ lang::Expr Resolver::nothing(const Node& node) { return lang::make_tuple({}, spa
 std::vector<std::string> Resolver::visible_names() const {
   std::vector<std::string> names;
   for (const Symbol& symbol : symbols_.all()) {
-    if (symbol.local || symbol.own_global || symbol.own_constructor) names.emplace_back(symbol.text);
+    if (symbol.local || symbol.own_global || symbol.own_constructor)
+      names.emplace_back(symbol.text);
   }
   for (const lang::OpDef* op : lang::OpRegistry::instance().all()) names.push_back(op->name);
   for (const lang::Definition* definition : scope_.definitions()) names.push_back(definition->name);
   for (const lang::TypeDef* type : scope_.types()) {
-    for (const lang::Constructor& constructor : type->constructors) names.push_back(constructor.name);
+    for (const lang::Constructor& constructor : type->constructors)
+      names.push_back(constructor.name);
   }
   return names;
 }
 
-void Resolver::suggest(Diagnostic& diagnostic, std::string_view name, const std::vector<std::string>& candidates) {
+void Resolver::suggest(Diagnostic& diagnostic, std::string_view name,
+                       const std::vector<std::string>& candidates) {
   const std::vector<std::string> closest = lang::closest_names(name, candidates);
   if (closest.empty()) return;
   Symbol& symbol = symbols_.intern(texts_.emplace_back(closest.front()));
@@ -145,7 +159,8 @@ lang::Expr Resolver::unknown_name(Symbol& symbol, const Node& node) {
   if (node.kind == Syntax::Local) what = "variable";
   if (node.kind == Syntax::Global) what = "global";
   if (node.kind == Syntax::Dotted) what = "operator";
-  Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("unknown {} `{}`", what, tree_.text(node)), span(node));
+  Diagnostic diagnostic(DiagnosticKind::UnknownName,
+                        fmt::format("unknown {} `{}`", what, tree_.text(node)), span(node));
   if (strict_ && node.kind == Syntax::Name && symbol.local) {
     diagnostic.note(fmt::format("help: the variable is written `%{}`", symbol.text));
   } else if (strict_ && node.kind == Syntax::Name && (symbol.own_global || symbol.outer_global)) {

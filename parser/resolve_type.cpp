@@ -15,10 +15,14 @@ namespace {
 
 std::string_view describe(VarKind kind) {
   switch (kind) {
-    case VarKind::Type: return "a type";
-    case VarKind::Shape: return "a shape";
-    case VarKind::DType: return "a dtype";
-    case VarKind::Dim: return "a dimension";
+    case VarKind::Type:
+      return "a type";
+    case VarKind::Shape:
+      return "a shape";
+    case VarKind::DType:
+      return "a dtype";
+    case VarKind::Dim:
+      return "a dimension";
   }
   return {};
 }
@@ -34,7 +38,8 @@ std::optional<lang::DType> dtype_named(std::string_view name, bool strict) {
 // `float32x4`
 bool is_vector_dtype(std::string_view name) {
   const std::size_t x = name.rfind('x');
-  return x != std::string_view::npos && lang::parse_dtype(name.substr(0, x)) && x + 1 < name.size() &&
+  return x != std::string_view::npos && lang::parse_dtype(name.substr(0, x)) &&
+         x + 1 < name.size() &&
          name.find_first_not_of("0123456789", x + 1) == std::string_view::npos;
 }
 
@@ -62,9 +67,10 @@ void Resolver::declare_type_params(const Node& node) {
     const std::string_view name = tree_.text(*param);
     const int previous = symbols_.intern(name).type_param;
     if (previous >= static_cast<int>(mark)) {
-      report(Diagnostic(DiagnosticKind::DuplicateDefinition,
-                        fmt::format("type parameter `{}` is declared twice", name), span(*param))
-                 .label(type_params_[static_cast<std::size_t>(previous)].span, "first declared here"));
+      report(
+          Diagnostic(DiagnosticKind::DuplicateDefinition,
+                     fmt::format("type parameter `{}` is declared twice", name), span(*param))
+              .label(type_params_[static_cast<std::size_t>(previous)].span, "first declared here"));
     }
     declare_type_param(name, span(*param));
   }
@@ -91,7 +97,8 @@ lang::TypeVarRef Resolver::use_type_param(int index, VarKind kind, Span span) {
     param.used = span;
   } else if (param.kind != kind) {
     if (inside_type_def_) {
-      report(Kind::Unsupported, "not supported: data types over dimensions, shapes or dtypes", span);
+      report(Kind::Unsupported, "not supported: data types over dimensions, shapes or dtypes",
+             span);
     } else {
       report(Diagnostic(DiagnosticKind::TypeMismatch,
                         fmt::format("`{}` stands for {} here", param.name, describe(kind)), span)
@@ -111,12 +118,15 @@ int Resolver::find_type_param(std::string_view name, Span span) {
 void Resolver::unknown_type(const Node& node, std::string_view what) {
   const std::string_view name = tree_.text(node);
   if (is_vector_dtype(name)) {
-    report(Kind::Unsupported, fmt::format("not supported: the vector dtype `{}`", name), span(node));
+    report(Kind::Unsupported, fmt::format("not supported: the vector dtype `{}`", name),
+           span(node));
     return;
   }
-  Diagnostic diagnostic(DiagnosticKind::UnknownType, fmt::format("unknown {} `{}`", what, name), span(node));
+  Diagnostic diagnostic(DiagnosticKind::UnknownType, fmt::format("unknown {} `{}`", what, name),
+                        span(node));
   std::vector<std::string> candidates;
-  for (int i = 0; i < lang::kDTypeCount; ++i) candidates.emplace_back(lang::name_of(static_cast<lang::DType>(i)));
+  for (int i = 0; i < lang::kDTypeCount; ++i)
+    candidates.emplace_back(lang::name_of(static_cast<lang::DType>(i)));
   for (const TypeParam& param : type_params_) candidates.emplace_back(param.name);
   if (what == "type") {
     candidates.emplace_back("Tensor");
@@ -129,7 +139,8 @@ void Resolver::unknown_type(const Node& node, std::string_view what) {
   if (!closest.empty()) {
     diagnostic.note(fmt::format("help: did you mean `{}`?", closest.front()));
   } else {
-    diagnostic.note(fmt::format("help: a variable in types is declared by the function: `[{}](...)`", name));
+    diagnostic.note(
+        fmt::format("help: a variable in types is declared by the function: `[{}](...)`", name));
   }
   report(std::move(diagnostic));
 }
@@ -149,7 +160,8 @@ lang::Type Resolver::annotation_of(const Node& node) {
 lang::Type Resolver::type(const Node& node) {
   std::vector<Type> parts;
   switch (node.kind) {
-    case Syntax::Hole: return lang::incomplete_type();
+    case Syntax::Hole:
+      return lang::incomplete_type();
     case Syntax::TensorType: {
       lang::Shape dims = shape(*node.child(0));
       return lang::tensor_type(std::move(dims), dtype(*node.child(1)));
@@ -160,12 +172,15 @@ lang::Type Resolver::type(const Node& node) {
     case Syntax::FunctionType: {
       const std::size_t mark = type_params_.size();
       declare_type_params(node);
-      for (const Node* param : node.find(Syntax::TypeList)->children()) parts.push_back(type(*param));
+      for (const Node* param : node.find(Syntax::TypeList)->children())
+        parts.push_back(type(*param));
       Type result = type(*node.last());
       return lang::function_type(std::move(parts), std::move(result), close_type_params(mark));
     }
-    case Syntax::RefType: return lang::reference_type(type(*node.child(0)));
-    case Syntax::NamedType: return named_type(node);
+    case Syntax::RefType:
+      return lang::reference_type(type(*node.child(0)));
+    case Syntax::NamedType:
+      return named_type(node);
     default:
       report(Kind::Unsupported, "not supported: `meta[...]` in types", span(node));
       return lang::incomplete_type();
@@ -180,21 +195,23 @@ lang::Type Resolver::named_type(const Node& node) {
     if (const auto dtype = dtype_named(name, strict_)) return lang::scalar_type(*dtype);
   }
   const Symbol& symbol = symbols_.intern(name);
-  if (plain && symbol.type_param >= 0) return lang::var_type(use_type_param(symbol.type_param, VarKind::Type, span(node)));
+  if (plain && symbol.type_param >= 0)
+    return lang::var_type(use_type_param(symbol.type_param, VarKind::Type, span(node)));
   std::vector<Type> args;
   for (const Node* arg : node.children().subspan(1)) args.push_back(type(*arg));
   const lang::TypeDef* def = symbol.type();
   if (!def) {
     if (plain && implicit_type_params_) {
-      return lang::var_type(use_type_param(find_type_param(name, span(node)), VarKind::Type, span(node)));
+      return lang::var_type(
+          use_type_param(find_type_param(name, span(node)), VarKind::Type, span(node)));
     }
     unknown_type(name_node, "type");
     return lang::incomplete_type();
   }
   if (args.size() != def->params.size()) {
     report(Diagnostic(DiagnosticKind::WrongArity,
-                      fmt::format("type `{}` has {} parameter{}, but {} given", name, def->params.size(),
-                                  def->params.size() == 1 ? "" : "s",
+                      fmt::format("type `{}` has {} parameter{}, but {} given", name,
+                                  def->params.size(), def->params.size() == 1 ? "" : "s",
                                   args.size() == 1 ? "1 is" : fmt::format("{} are", args.size())),
                       span(node))
                .label(def->span, "defined here"));
@@ -227,22 +244,30 @@ lang::DTypeTerm Resolver::dtype(const Node& node) {
 // Also for the argument of `dim(...)`, which is read as an expression.
 lang::Dim Resolver::dim(const Node& node) {
   switch (node.kind) {
-    case Syntax::AnyDim: return Dim::any();
-    case Syntax::Parens: return dim(*node.child(0));
+    case Syntax::AnyDim:
+      return Dim::any();
+    case Syntax::Parens:
+      return dim(*node.child(0));
     case Syntax::Number: {  // `3` or, in strict text, `3i64`
       const std::string_view text = tree_.text(node);
       return Dim(read_digits(text.substr(0, text.find('i')), span(node)));
     }
-    case Syntax::Name: return dim_name(node);
-    case Syntax::Infix: return dim_infix(node);
+    case Syntax::Name:
+      return dim_name(node);
+    case Syntax::Infix:
+      return dim_infix(node);
     case Syntax::Prefix: {
       Dim value = dim(*node.last());
       if ((node.count - 1) % 2 == 1) value = Dim(0) - value;
       return value;
     }
-    case Syntax::Meta: report(Kind::Unsupported, "not supported: `meta[...]` in types", span(node)); return Dim::any();
+    case Syntax::Meta:
+      report(Kind::Unsupported, "not supported: `meta[...]` in types", span(node));
+      return Dim::any();
     default:
-      report(Kind::SyntaxError, "this is not a dimension: a number, a dimension's name, or arithmetic over them", span(node));
+      report(Kind::SyntaxError,
+             "this is not a dimension: a number, a dimension's name, or arithmetic over them",
+             span(node));
       return Dim::any();
   }
 }
@@ -251,8 +276,10 @@ lang::Dim Resolver::dim_name(const Node& node) {
   const std::string_view name = tree_.text(node);
   const int param = find_type_param(name, span(node));
   if (param >= 0) return Dim::variable(use_type_param(param, VarKind::Dim, span(node)));
-  Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("unknown dimension `{}`", name), span(node));
-  diagnostic.note(fmt::format("help: declare it as a type parameter of the function: `[{}](...)`", name));
+  Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("unknown dimension `{}`", name),
+                        span(node));
+  diagnostic.note(
+      fmt::format("help: declare it as a type parameter of the function: `[{}](...)`", name));
   report(std::move(diagnostic));
   return Dim::any();
 }
@@ -275,7 +302,8 @@ lang::Dim Resolver::dim_infix(const Node& node) {
       minus = symbol == "-";
       product = std::move(right);
     } else {
-      report(Kind::SyntaxError, fmt::format("`{}` is no arithmetic of dimensions", symbol), span(*node.child(i)));
+      report(Kind::SyntaxError, fmt::format("`{}` is no arithmetic of dimensions", symbol),
+             span(*node.child(i)));
     }
   }
   add();

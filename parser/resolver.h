@@ -57,7 +57,8 @@ class Resolver {
   std::string_view dotted_text(const Node& node);
   std::string_view name_text(const Node& node) const;  // without its sigil
   Expr unknown_name(Symbol& symbol, const Node& node);
-  void suggest(lang::Diagnostic& diagnostic, std::string_view name, const std::vector<std::string>& candidates);
+  void suggest(lang::Diagnostic& diagnostic, std::string_view name,
+               const std::vector<std::string>& candidates);
   std::vector<std::string> visible_names() const;
 
   // --- Expressions (resolve_expr.cpp) ---
@@ -71,22 +72,29 @@ class Resolver {
   Expr if_expr(const Node& node);
   Expr function(const Node& node);
   Expr match(const Node& node);
-  lang::PatternRef pattern(const Node& node, std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
-  lang::PatternRef variable_pattern(const Node& name, Type annotation, Span span,
-                                    std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
-  lang::PatternRef constructor_pattern(const Node& node, const Node& name, std::size_t first_field,
-                                       std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
+  lang::PatternRef pattern(const Node& node,
+                           std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
+  lang::PatternRef variable_pattern(
+      const Node& name, Type annotation, Span span,
+      std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
+  lang::PatternRef constructor_pattern(
+      const Node& node, const Node& name, std::size_t first_field,
+      std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
   Expr nothing(const Node& node);  // stands where an error was
 
   // --- Calls and attributes (resolve_call.cpp) ---
   Expr call(const Node& node);
   Expr pipe(const Node& node);
   // Arguments and attributes of children [first, end) after `before`.
-  Expr apply(const Node& callee, std::vector<Expr> before, std::span<const Node* const> args, Span span);
+  Expr apply(const Node& callee, std::vector<Expr> before, std::span<const Node* const> args,
+             Span span);
   std::optional<Expr> special_form(const Node& callee, const std::vector<Expr>& before,
                                    std::span<const Node* const> args, Span span);
   Expr primitive(std::string_view name, std::span<const Node* const> args, Span span);
-  Expr operator_call(std::string_view name, std::vector<Expr> args, std::vector<lang::Attr> attrs, Span span);
+  bool check_operands(std::string_view name, lang::Prim prim, const std::vector<Expr>& args,
+                      Span where);
+  Expr operator_call(std::string_view name, std::vector<Expr> args, std::vector<lang::Attr> attrs,
+                     Span span);
   lang::Attr attribute(const Node& node);
   std::optional<lang::AttrValue> attribute_value(const Node& node);
   lang::AttrsRef attributes(const Node& node);  // the Attr children
@@ -103,7 +111,8 @@ class Resolver {
   std::optional<std::int64_t> literal_integer(const Node& node);
   Expr list(const Node& node);
   std::optional<NumberValue> literal_element(const Node& leaf);
-  std::optional<std::uint64_t> element_bits(const NumberValue& value, lang::DType dtype, const Node& leaf);
+  std::optional<std::uint64_t> element_bits(const NumberValue& value, lang::DType dtype,
+                                            const Node& leaf);
   Expr stack_list(const Node& node);
 
   // --- Types (resolve_type.cpp) ---
@@ -133,7 +142,9 @@ class Resolver {
 
   Span span(const Node& node) const { return tree_.span(node); }
   void report(lang::Diagnostic diagnostic) { errors_.push_back(std::move(diagnostic)); }
-  void report(Kind kind, std::string message, Span span) { errors_.emplace_back(kind, std::move(message), span); }
+  void report(Kind kind, std::string message, Span span) {
+    errors_.emplace_back(kind, std::move(message), span);
+  }
 
   struct Graph {
     Expr expr;
@@ -161,7 +172,8 @@ class Resolver::Scope {
   explicit Scope(Resolver& resolver) : resolver_(resolver), mark_(resolver.shadowed_.size()) {}
   ~Scope() {
     auto& log = resolver_.shadowed_;
-    for (; log.size() > mark_; log.pop_back()) log.back().first->local = std::move(log.back().second);
+    for (; log.size() > mark_; log.pop_back())
+      log.back().first->local = std::move(log.back().second);
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

@@ -2,8 +2,8 @@
 
 #include "parser/lexical.h"
 
-// What both notations have: types, patterns, functions, expressions. Where a rule of one notation is
-// reached from here, it is only declared; strict.h and light.h define it.
+// What both notations have: types, patterns, functions, expressions. Where a rule of one notation
+// is reached from here, it is only declared; strict.h and light.h define it.
 namespace relay::parser::grammar {
 
 struct expression;  // no binding, no sequence
@@ -38,7 +38,8 @@ struct binding_sign : expect<"`=`", assign> {};
 
 // --- Types ---
 
-struct meta : p::seq<word<"meta">, gap, p::one<'['>, gap, expect<"the key of a table", any_word, p::star<p::one<'.'>, any_word>>, gap,
+struct meta : p::seq<word<"meta">, gap, p::one<'['>, gap,
+                     expect<"the key of a table", any_word, p::star<p::one<'.'>, any_word>>, gap,
                      expect<"`]`", p::one<']'>>, gap, expect<"`[`", p::one<'['>>, gap,
                      expect<"an index", digits>, gap, expect<"`]`", p::one<']'>>> {};
 
@@ -50,16 +51,17 @@ struct dim_parens : bracket<'(', ')', "the parentheses", "`)`", expect<"a dimens
 struct some_dim : p::sor<dim_number, any_dim, meta, name, dim_parens> {};
 struct dim_atom : deeper<some_dim> {};
 struct dim_operand : p::seq<p::star<dim_sign, gap>, dim_atom> {};
-struct dim : p::seq<dim_operand, p::star<gap, dim_symbol, gap, expect<"a dimension", dim_operand>>> {};
+struct dim
+    : p::seq<dim_operand, p::star<gap, dim_symbol, gap, expect<"a dimension", dim_operand>>> {};
 
 struct dim_list : bracket<'(', ')', "the shape", "`,` or `)`", items<dim>> {};
 struct shape : p::sor<dim_list, name> {};
 struct dtype : any_word {};
 struct tensor_type
     : p::seq<word<"Tensor">, gap,
-             bracket<'[', ']', "the tensor type", "`]`",
-                     expect<"a shape such as `(2, 3)`", shape>, gap,
-                     expect<"`,` and a dtype", p::one<','>>, gap, expect<"a dtype", dtype>>> {};
+             bracket<'[', ']', "the tensor type", "`]`", expect<"a shape such as `(2, 3)`", shape>,
+                     gap, expect<"`,` and a dtype", p::one<','>>, gap, expect<"a dtype", dtype>>> {
+};
 
 struct type_params : bracket<'[', ']', "the type parameters", "`,` or `]`", items<name>> {};
 struct tuple_type : bracket<'(', ')', "the tuple type", "`,` or `)`", items<type>> {};
@@ -68,12 +70,14 @@ struct function_type
     : p::seq<word<"fn">, gap, p::opt<type_params, gap>,
              expect<"`(` and the parameter types", type_list>, gap,
              expect<"`->` and the result's type", arrow>, gap, expect<"a type", type>> {};
-struct ref_type : p::seq<word<"ref">, gap,
-                         expect<"`(` and the content's type",
-                                bracket<'(', ')', "the reference type", "`)`", expect<"a type", type>>>> {};
+struct ref_type
+    : p::seq<word<"ref">, gap,
+             expect<"`(` and the content's type",
+                    bracket<'(', ')', "the reference type", "`)`", expect<"a type", type>>>> {};
 struct type_args : bracket<'[', ']', "the type arguments", "`,` or `]`", items<type>> {};
 struct named_type : p::seq<name, p::opt<near, type_args>> {};
-struct some_type : p::sor<hole, tensor_type, meta, function_type, ref_type, tuple_type, named_type> {};
+struct some_type
+    : p::sor<hole, tensor_type, meta, function_type, ref_type, tuple_type, named_type> {};
 struct type : deeper<some_type> {};
 
 // --- Patterns ---
@@ -81,90 +85,109 @@ struct type : deeper<some_type> {};
 struct pattern_type : p::seq<annotation> {};
 struct local_pattern : p::seq<local_name, p::opt<gap, pattern_type>> {};
 struct constructor_fields : bracket<'(', ')', "the pattern", "`,` or `)`", items<pattern>> {};
-struct named_pattern : p::seq<name, p::opt<near, p::sor<constructor_fields, if_light<pattern_type>>>> {};
+struct named_pattern
+    : p::seq<name, p::opt<near, p::sor<constructor_fields, if_light<pattern_type>>>> {};
 struct tuple_pattern : bracket<'(', ')', "the pattern", "`,` or `)`", items<pattern>> {};
 struct some_pattern : p::sor<hole, local_pattern, tuple_pattern, named_pattern> {};
 struct pattern : deeper<some_pattern> {};
 
 // --- Functions ---
 
-struct attribute : p::seq<key, gap, assign, gap, expect<"a value for the attribute", expression>> {};
+struct attribute : p::seq<key, gap, assign, gap, expect<"a value for the attribute", expression>> {
+};
 struct param_attributes : bracket<'{', '}', "the attributes", "`,` or `}`", items<attribute>> {};
-struct param : p::seq<variable, p::opt<by_notation<p::seq<gap, param_attributes>, p::failure>>, p::opt<gap, annotation>> {};
-struct params : bracket<'(', ')', "the parameters", "`,` or `)`", items<p::sor<attribute, param>>> {};
+struct param : p::seq<variable, p::opt<by_notation<p::seq<gap, param_attributes>, p::failure>>,
+                      p::opt<gap, annotation>> {};
+struct params : bracket<'(', ')', "the parameters", "`,` or `)`", items<p::sor<attribute, param>>> {
+};
 struct result_type : p::seq<arrow, gap, expect<"the result's type", type>> {};
 struct block : bracket<'{', '}', "the block", "`}`", sequence> {};
-struct wanted_block : expect<"`{`", block> {};
-struct function_rest : p::seq<p::opt<type_params, gap>, expect<"`(` and parameters", params>, gap,
-                              p::opt<result_type, gap>, expect<"`{` and the function's body", block>> {};
+struct function_rest
+    : p::seq<p::opt<type_params, gap>, expect<"`(` and parameters", params>, gap,
+             p::opt<result_type, gap>, expect<"`{` and the function's body", block>> {};
 struct fn_expr : p::seq<word<"fn">, gap, function_rest> {};
 
 // --- Control ---
 
 struct condition : by_notation<strict_condition, light_condition> {};
-struct if_head : p::seq<word<"if">, gap, expect<"a condition", condition>, gap, expect<"`{` and the branch taken", block>> {};
-struct if_expr : p::seq<if_head, p::star<gap, if_light<p::seq<word<"else">, gap, if_head>>>, gap,
-                        expect<"`else`", word<"else">>, gap, expect<"`{` and the other branch", block>> {};
+struct if_head : p::seq<word<"if">, gap, expect<"a condition", condition>, gap,
+                        expect<"`{` and the branch taken", block>> {};
+struct if_expr
+    : p::seq<if_head, p::star<gap, if_light<p::seq<word<"else">, gap, if_head>>>, gap,
+             expect<"`else`", word<"else">>, gap, expect<"`{` and the other branch", block>> {};
 
 struct partial_mark : p::one<'?'> {};
-struct arm : p::seq<pattern, gap, expect<"`=>` after the pattern", p::string<'=', '>'>>, gap, sequence> {};
+struct arm
+    : p::seq<pattern, gap, expect<"`=>` after the pattern", p::string<'=', '>'>>, gap, sequence> {};
 struct arms : bracket<'{', '}', "the cases", "`,` or `}`", items<arm>> {};
-struct match_expr : p::seq<word<"match">, p::opt<partial_mark>, gap, expect<"what to match on", postfix>, gap,
-                           expect<"`{` and the cases", arms>> {};
+struct match_expr
+    : p::seq<word<"match">, p::opt<partial_mark>, gap, expect<"what to match on", postfix>, gap,
+             expect<"`{` and the cases", arms>> {};
 
-struct ref_create : p::seq<word<"ref">, gap,
-                           expect<"`(`", bracket<'(', ')', "`ref`", "`)`", sequence>>> {};
+struct ref_create
+    : p::seq<word<"ref">, gap, expect<"`(`", bracket<'(', ')', "`ref`", "`)`", sequence>>> {};
 struct ref_read : p::seq<word<"ref_read">, gap,
                          expect<"`(`", bracket<'(', ')', "`ref_read`", "`)`", sequence>>> {};
-struct ref_write : p::seq<word<"ref_write">, gap,
-                          expect<"`(`", bracket<'(', ')', "`ref_write`", "`)`", sequence, gap,
-                                                expect<"`,` and the new value", p::one<','>>, gap, sequence>>> {};
+struct ref_write
+    : p::seq<word<"ref_write">, gap,
+             expect<"`(`", bracket<'(', ')', "`ref_write`", "`)`", sequence, gap,
+                                   expect<"`,` and the new value", p::one<','>>, gap, sequence>>> {
+};
 
 // --- Index notation ---
 
 struct additive_symbol : token<additive_symbol> {
   static const char* scan(const char* begin, const char* end, Builder& builder) {
     const char* stop = scan_infix(begin, end, builder.strict);
-    const bool additive = stop && (*begin == '+' || *begin == '-' || *begin == '*' || *begin == '/');
+    const bool additive =
+        stop && (*begin == '+' || *begin == '-' || *begin == '*' || *begin == '/');
     return additive ? stop : nullptr;
   }
 };
-struct extent : p::seq<operand, p::star<cont, additive_symbol, gap, expect<"an operand", operand>>> {};
+struct extent
+    : p::seq<operand, p::star<cont, additive_symbol, gap, expect<"an operand", operand>>> {};
 struct below : p::seq<p::one<'<'>, p::not_at<p::one<'='>>> {};
 struct binder : p::seq<variable, p::opt<cont, below, gap, expect<"the extent", extent>>> {};
-struct binders : p::seq<binder, p::star<cont, p::one<','>, gap, expect<"an index variable", binder>>> {};
+struct binders
+    : p::seq<binder, p::star<cont, p::one<','>, gap, expect<"an index variable", binder>>> {};
 struct for_expr : p::seq<word<"for">, gap, expect<"an index variable", binders>, gap,
                          expect<"`{` and the element", block>> {};
-struct reduction : p::seq<reduction_word, cont, binders, gap, expect<"`{` and what to reduce", block>> {};
+struct reduction
+    : p::seq<reduction_word, cont, binders, gap, expect<"`{` and what to reduce", block>> {};
 
 struct index_list : bracket<'[', ']', "the indices", "`,` or `]`", items<expression>> {};
 struct scatter_indices : p::seq<index_list> {};
 struct scatter_init : bracket<'(', ')', "`scatter`", "`)`", sequence> {};
-struct scatter_body : bracket<'{', '}', "the body", "`}`", expect<"`[` and the indices", scatter_indices>, gap,
-                              expect<"`=>`", p::string<'=', '>'>>, gap, sequence> {};
-struct scatter : p::seq<word<"scatter">, gap, reduction_word, gap, scatter_init, gap,
-                        expect<"an index variable", binders>, gap,
-                        expect<"`{` and the body", scatter_body>> {};
+struct scatter_body
+    : bracket<'{', '}', "the body", "`}`", expect<"`[` and the indices", scatter_indices>, gap,
+              expect<"`=>`", p::string<'=', '>'>>, gap, sequence> {};
+struct scatter
+    : p::seq<word<"scatter">, gap, reduction_word, gap, scatter_init, gap,
+             expect<"an index variable", binders>, gap, expect<"`{` and the body", scatter_body>> {
+};
 
 // --- Atoms ---
 
 struct tuple_comma : p::one<','> {};
-struct parens : bracket<'(', ')', "the parentheses", "`,` or `)`",
-                        p::opt<p::not_at<closer>, sequence,
-                               p::opt<gap, tuple_comma, gap, items<sequence>>>> {};
+struct parens
+    : bracket<'(', ')', "the parentheses", "`,` or `)`",
+              p::opt<p::not_at<closer>, sequence, p::opt<gap, tuple_comma, gap, items<sequence>>>> {
+};
 struct list_literal : bracket<'[', ']', "the list", "`,` or `]`", items<sequence>> {};
 struct dotted_gap : by_notation<gap, p::success> {};
 struct name_part : any_word {};
 struct dotted_name : p::seq<name, p::star<dotted_gap, p::one<'.'>, dotted_gap, name_part>> {};
 
-struct word_atom : p::sor<if_expr, fn_expr, match_expr, for_expr, reduction, scatter, ref_create, ref_read,
-                          ref_write, meta, number, dotted_name> {};
-struct other_atom : p::sor<local_name, graph_name, number, parens, global_name, block, list_literal, string_token> {};
+struct word_atom : p::sor<if_expr, fn_expr, match_expr, for_expr, reduction, scatter, ref_create,
+                          ref_read, ref_write, meta, number, dotted_name> {};
+struct other_atom : p::sor<local_name, graph_name, number, parens, global_name, block, list_literal,
+                           string_token> {};
 struct atom : p::if_then_else<at_letter, word_atom, other_atom> {};
 
 // --- What may follow an atom ---
 
-struct call : bracket<'(', ')', "the arguments", "`,` or `)`", items<p::sor<attribute, sequence>>> {};
+struct call : bracket<'(', ')', "the arguments", "`,` or `)`", items<p::sor<attribute, sequence>>> {
+};
 struct safe_index : p::seq<p::one<'!'>, index_list> {};
 struct projection_index : digits {};
 struct projection : p::seq<p::one<'.'>, projection_index> {};
@@ -180,16 +203,19 @@ struct expression : p::seq<infix, by_notation<p::success, light_pipe>> {};
 // --- Bindings ---
 
 struct let_name : by_notation<local_wanted, expect<"a variable", variable>> {};
-struct let_statement : p::seq<word<"let">, gap, let_name, gap, p::opt<annotation, gap>, binding_sign, gap,
-                              expect<"an expression", expression>> {};
-struct bind_statement : p::seq<graph_name, gap, assign, gap, expect<"an expression", expression>> {};
+struct let_statement : p::seq<word<"let">, gap, let_name, gap, p::opt<annotation, gap>,
+                              binding_sign, gap, expect<"an expression", expression>> {};
+struct bind_statement : p::seq<graph_name, gap, assign, gap, expect<"an expression", expression>> {
+};
 struct free_var : p::seq<word<"free_var">, gap, local_wanted, p::opt<gap, annotation>> {};
 struct binding : p::seq<p::sor<bind_statement, let_statement, free_var>, gap,
                         expect<"`;` after the binding", p::one<';'>>> {};
 struct bindings : p::star<binding, gap> {};
-struct sequence : p::seq<bindings, expect<"an expression", expression>,
-                         p::star<gap, p::one<';'>, gap, bindings,
-                                 expect<"an expression after `;`", expression>>> {};
+struct sequence
+    : p::seq<
+          bindings, expect<"an expression", expression>,
+          p::star<gap, p::one<';'>, gap, bindings, expect<"an expression after `;`", expression>>> {
+};
 
 // --- Items ---
 
@@ -210,7 +236,8 @@ struct doc_gap {
   static bool match(Input& in, Builder& builder) {
     const char* begin = in.current();
     const Gap found = builder.gap(begin, in.end(), Breaks::Skip, true);
-    if (found.doc_begin && found.end != in.end()) builder.leaf(Syntax::Doc, found.doc_begin, found.doc_end);
+    if (found.doc_begin && found.end != in.end())
+      builder.leaf(Syntax::Doc, found.doc_begin, found.doc_end);
     in.bump(static_cast<std::size_t>(found.end - begin));
     return true;
   }

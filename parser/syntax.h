@@ -16,60 +16,60 @@ namespace relay::parser {
 // Kinds of node, with their children. `x?` may be missing, `x*` repeats.
 enum class Syntax : std::uint8_t {
   // Leaves; their text is their range of the source.
-  Name,       // bare
-  Local,      // %x
-  Global,     // @f
-  Graph,      // %0
+  Name,    // bare
+  Local,   // %x
+  Global,  // @f
+  Graph,   // %0
   Number,
-  String,     // with its quotes
-  Hole,       // `_` as a type or pattern
-  AnyDim,     // `?`
-  Word,       // a reduction's name
-  Symbol,     // an infix or prefix operator
-  Mark,       // says that something was there: the comma of a tuple, the `?` of `match?`, a `;`
-  Empty,      // a missing part of a slice
-  Doc,        // lines of `///`
-  Version,    // the string of the header
-  Metadata,   // `#[metadata]` and all that follows
+  String,    // with its quotes
+  Hole,      // `_` as a type or pattern
+  AnyDim,    // `?`
+  Word,      // a reduction's name
+  Symbol,    // an infix or prefix operator
+  Mark,      // says that something was there: the comma of a tuple, the `?` of `match?`, a `;`
+  Empty,     // a missing part of a slice
+  Doc,       // lines of `///`
+  Version,   // the string of the header
+  Metadata,  // `#[metadata]` and all that follows
   // Expressions
-  Dotted,     // Name*, at least two
-  Meta,       // String-like leaf: meta[Key][n]
-  Parens,     // e
-  Tuple,      // (e | Mark)*
-  Call,       // callee, (e | Attr)*
-  Attr,       // key (Name), value
-  Index,      // tensor, (e | Slice)*
-  SafeIndex,  // tensor, e*: `t![i]`
-  Slice,      // (e | Empty), (e | Empty), (e | Empty)
-  Projection, // e, Number
-  Field,      // e, Name
-  With,       // e, Attr*
-  Infix,      // e, (Symbol, e)*: precedence is the resolver's affair
-  Prefix,     // Symbol*, e
-  Pipe,       // e, target
-  If,         // (condition, branch)*, else
-  Function,   // TypeParams?, Params, Annotation?, body
-  Match,      // Mark?, scrutinee, Arm*
-  Arm,        // pattern, e
-  Sequence,   // (Let | Bind | FreeVar | e)*, e
-  Let,        // variable, Annotation?, e
-  Bind,       // Graph, e
-  FreeVar,    // Local, Annotation?
-  RefCreate,  // e
-  RefRead,    // e
-  RefWrite,   // e*, of which there should be two
-  List,       // e*
-  For,        // Binder*, e
-  Reduce,     // Word, Binder*, e
-  Scatter,    // Word, init, Binder*, Indices, value
-  Binder,     // variable, extent?
-  Indices,    // e*
+  Dotted,      // Name*, at least two
+  Meta,        // String-like leaf: meta[Key][n]
+  Parens,      // e
+  Tuple,       // (e | Mark)*
+  Call,        // callee, (e | Attr)*
+  Attr,        // key (Name), value
+  Index,       // tensor, (e | Slice)*
+  SafeIndex,   // tensor, e*: `t![i]`
+  Slice,       // (e | Empty), (e | Empty), (e | Empty)
+  Projection,  // e, Number
+  Field,       // e, Name
+  With,        // e, Attr*
+  Infix,       // e, (Symbol, e)*: precedence is the resolver's affair
+  Prefix,      // Symbol*, e
+  Pipe,        // e, target
+  If,          // (condition, branch)*, else
+  Function,    // TypeParams?, Params, Annotation?, body
+  Match,       // Mark?, scrutinee, Arm*
+  Arm,         // pattern, e
+  Sequence,    // (Let | Bind | FreeVar | e)*, e
+  Let,         // variable, Annotation?, e
+  Bind,        // Graph, e
+  FreeVar,     // Local, Annotation?
+  RefCreate,   // e
+  RefRead,     // e
+  RefWrite,    // e*, of which there should be two
+  List,        // e*
+  For,         // Binder*, e
+  Reduce,      // Word, Binder*, e
+  Scatter,     // Word, init, Binder*, Indices, value
+  Binder,      // variable, extent?
+  Indices,     // e*
   // Functions
-  TypeParams, // Name*
-  Params,     // (Param | Attr)*
-  Param,      // variable, Attributes?, Annotation?
-  Attributes, // Attr*
-  Annotation, // type
+  TypeParams,  // Name*
+  Params,      // (Param | Attr)*
+  Param,       // variable, Attributes?, Annotation?
+  Attributes,  // Attr*
+  Annotation,  // type
   // Patterns (also Hole, Local, Name)
   TypedPattern,        // Local or Name, Annotation
   ConstructorPattern,  // Name, pattern*
@@ -83,16 +83,16 @@ enum class Syntax : std::uint8_t {
   RefType,       // type
   NamedType,     // Name, type*
   // Items
-  Item,         // Doc?, one of the following, Mark? (a `;`)
-  Def,          // Global or Name, Function
-  TypeDef,      // Name, TypeParams?, Constructor*
-  ExternType,   // the same
-  Constructor,  // Name, type* or RecordFields
-  RecordFields, // (Name, Annotation)*
-  TopLet,       // variable, Annotation?, e
-  TopExpr,      // e
-  Import,       // String
-  File,         // Version?, Item*, Metadata?
+  Item,          // Doc?, one of the following, Mark? (a `;`)
+  Def,           // Global or Name, Function
+  TypeDef,       // Name, TypeParams?, Constructor*
+  ExternType,    // the same
+  Constructor,   // Name, type* or RecordFields
+  RecordFields,  // (Name, Annotation)*
+  TopLet,        // variable, Annotation?, e
+  TopExpr,       // e
+  Import,        // String
+  File,          // Version?, Item*, Metadata?
 };
 
 struct Node {

@@ -69,7 +69,7 @@ Type Inference::infer_node(const Expr& expr) {
     case ExprKind::Projection: return infer_projection(cast<Projection>(expr));
     case ExprKind::Let: return infer_let(expr);
     case ExprKind::If: return infer_if(cast<If>(expr));
-    case ExprKind::Function: return infer_function(expr, declare(cast<Function>(expr)));
+    case ExprKind::Function: return infer_function(expr, declare_local(cast<Function>(expr)));
     case ExprKind::Call: return infer_call(cast<Call>(expr));
     case ExprKind::Match: return infer_match(expr);
     case ExprKind::RefCreate:
@@ -217,7 +217,7 @@ void Inference::infer_binding(const Let& let) {
     expect(mismatch);
   };
   if (let.value->kind == ExprKind::Function && !recorded(let.value)) {
-    Type declared = declare(cast<Function>(let.value));
+    Type declared = declare_local(cast<Function>(let.value));
     if (annotation) annotated(declared);
     introduce(variable, declared);
     let_values_[variable.get()] = let.value;
@@ -252,6 +252,19 @@ Type Inference::declare(const Function& function) {
   }
   Type result = function.result ? open(function.result, function.span) : solver_.fresh_type();
   return function_type(std::move(params), std::move(result));
+}
+
+// A local function is monomorphic: its type parameters stand for whatever its uses need.
+Type Inference::declare_local(const Function& function) {
+  for (const TypeVarRef& var : function.type_params) {
+    switch (var->kind) {
+      case VarKind::Type: written_.types.emplace(var.get(), solver_.fresh_type()); break;
+      case VarKind::Shape: written_.shapes.emplace(var.get(), solver_.fresh_shape()); break;
+      case VarKind::DType: written_.dtypes.emplace(var.get(), solver_.fresh_dtype()); break;
+      case VarKind::Dim: written_.dims.emplace(var.get(), solver_.fresh_dim()); break;
+    }
+  }
+  return declare(function);
 }
 
 Type Inference::infer_function(const Expr& expr, const Type& declared) {

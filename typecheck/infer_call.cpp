@@ -133,12 +133,9 @@ Type Inference::infer_call(const Call& call) {
   }
   const auto* function = as<FunctionType>(callee);
   if (!function) {
+    std::string name = callee_name(call.callee);
     Diagnostic diagnostic(DiagnosticKind::NotAFunction,
-                          fmt::format("{} is no function", call.callee->kind == ExprKind::Function
-                                                               ? "this"
-                                                               : callee_name(call.callee) == "this function"
-                                                                     ? "what is called"
-                                                                     : callee_name(call.callee)),
+                          fmt::format("{} is no function", name == "this function" ? "what is called" : name),
                           call.callee->span);
     diagnostic.label(call.callee->span, fmt::format("`{}`", solver_.show(callee)));
     throw Failure(std::move(diagnostic));

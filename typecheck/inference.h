@@ -104,6 +104,7 @@ class Inference {
   // infer.cpp
   lang::Type infer_let(const lang::Expr& expr);
   void infer_binding(const lang::Let& let);
+  lang::Type declare_local(const lang::Function& function);
   lang::Type infer_var(const lang::Var& var);
   lang::Type infer_if(const lang::If& node);
   lang::Type infer_reference(const lang::Expr& expr);

@@ -49,9 +49,13 @@ TEST_CASE("free variables are themselves unless they may be mapped") {
 TEST_CASE("code that occurs twice with the same variables equals a renamed copy") {
   const Expr f = difference(false);
   const VariableRef one = make_variable("f", f->type);
-  const auto twice = [&](const Expr& a, const Expr& b) { return make_let(one, a, make_tuple({b})); };
-  const Expr copy = make_function(cast<Function>(f).params, cast<Function>(f).result, cast<Function>(f).body);
-  CHECK(alpha_equal(make_tuple({f, rename_bound(f)}), make_tuple({rename_bound(f), rename_bound(f)})));
+  const auto twice = [&](const Expr& a, const Expr& b) {
+    return make_let(one, a, make_tuple({b}));
+  };
+  const Expr copy =
+      make_function(cast<Function>(f).params, cast<Function>(f).result, cast<Function>(f).body);
+  CHECK(alpha_equal(make_tuple({f, rename_bound(f)}),
+                    make_tuple({rename_bound(f), rename_bound(f)})));
   CHECK_FALSE(alpha_equal(twice(f, f), twice(f, copy)));
 }
 
@@ -64,13 +68,15 @@ TEST_CASE("annotations of parameters count, up to the names of type parameters")
   CHECK(alpha_equal(identity("A"), identity("B")));
   const VariableRef x = make_variable("x", kFloat);
   const VariableRef y = make_variable("x", scalar_type(DType::Float64));
-  CHECK_FALSE(alpha_equal(make_function({x}, nullptr, make_var(x)), make_function({y}, nullptr, make_var(y))));
+  CHECK_FALSE(alpha_equal(make_function({x}, nullptr, make_var(x)),
+                          make_function({y}, nullptr, make_var(y))));
 }
 
 TEST_CASE("a chain of 100000 lets is compared without recursion") {
   const auto chain = [] {
     Block block;
-    for (int k = 0; k < 100000; ++k) block.bindings.push_back({make_variable("v", kFloat), build::constant(DType::Float32, k)});
+    for (int k = 0; k < 100000; ++k)
+      block.bindings.push_back({make_variable("v", kFloat), build::constant(DType::Float32, k)});
     block.result = make_var(block.bindings.back().variable);
     return close_block(block);
   };

@@ -30,7 +30,8 @@ TEST_CASE("comprehensions name their indices and take their extents from dims") 
 TEST_CASE("let binds what is no atom") {
   const Expr x = make_var(make_variable("x", scalar_type(DType::Float32)));
   CHECK(build::let("y", x, [](const Expr& y) { return y; }) == x);
-  const Expr bound = build::let("y", build::mul(x, x), [](const Expr& y) { return build::add(y, y); });
+  const Expr bound =
+      build::let("y", build::mul(x, x), [](const Expr& y) { return build::add(y, y); });
   CHECK(print_light(bound) == "let y = x * x;\ny + y");
 }
 
@@ -40,6 +41,10 @@ TEST_CASE("zeros have the shape of any type of tensors") {
   const Expr zeros = build::zeros_of(type);
   CHECK(equal(zeros->type, type));
   CHECK(print_light(zeros) == "(0.0, for i < n { 0 })");
+}
+
+TEST_CASE("zeros of an unknown dim are refused, not guessed") {
+  CHECK_THROWS_AS(build::zeros_of(tensor_type(Shape{Dim::any()}, DType::Float32)), Failure);
 }
 
 TEST_CASE("parts that do not fit together are our own mistake") {

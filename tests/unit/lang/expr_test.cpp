@@ -42,11 +42,14 @@ TEST_CASE("index notation gets its shape from the extents") {
   const VariableRef j = make_variable("j", scalar_type(DType::Int64));
   const Expr row = make_index(matrix, {make_var(i)}, true);
   CHECK(to_string(row->type) == "Tensor[(4), float32]");
-  CHECK(to_string(make_comprehension({{i, make_dim_term(n)}}, row)->type) == "Tensor[(n, 4), float32]");
+  CHECK(to_string(make_comprehension({{i, make_dim_term(n)}}, row)->type) ==
+        "Tensor[(n, 4), float32]");
   const Expr element = make_index(matrix, {make_var(i), make_var(j)}, true);
   const Expr sum = make_reduction(ReduceOp::Sum, {{j, build::index_constant(4)}}, element);
   CHECK(to_string(sum->type) == "float32");
-  CHECK(to_string(make_reduction(ReduceOp::ArgMax, {{j, build::index_constant(4)}}, element)->type) == "int64");
+  CHECK(
+      to_string(make_reduction(ReduceOp::ArgMax, {{j, build::index_constant(4)}}, element)->type) ==
+      "int64");
   const Expr pairs = make_comprehension({{i, make_dim_term(n)}}, make_tuple({sum, row}));
   CHECK(to_string(pairs->type) == "(Tensor[(n), float32], Tensor[(n, 4), float32])");
   CHECK(make_comprehension({{i, nullptr}}, row)->type == nullptr);

@@ -40,7 +40,8 @@ Type ground(const TypeRule& rule, std::vector<Type> args) {
 
 TEST_CASE("attributes are completed in the record's order and coerced") {
   const AttrsRef attrs = complete_attrs(
-      pooling(), make_attrs({{"dtype", "float16"}, {"size", AttrValue::ints({2, 2})}, {"alpha", 1}}), {});
+      pooling(),
+      make_attrs({{"dtype", "float16"}, {"size", AttrValue::ints({2, 2})}, {"alpha", 1}}), {});
   REQUIRE(attrs->list.size() == 4);
   CHECK(attrs->list[0].key == "size");
   CHECK(*attrs->list[1].value.as_float() == 1.0);
@@ -57,7 +58,9 @@ TEST_CASE("wrong attributes are named, with what is meant") {
   CHECK(unknown.notes == std::vector<std::string>{"help: did you mean `alpha`?"});
   CHECK(complaint({}).message == "`test.pool` needs the attribute `size`, a list of integers");
   Diagnostic bad = complaint({{"size", size}, {"dtype", "flaot32"}});
-  CHECK(bad.message == "attribute `dtype` of `test.pool` must be a dtype such as `\"float32\"` or `None`, not `\"flaot32\"`");
+  CHECK(bad.message ==
+        "attribute `dtype` of `test.pool` must be a dtype such as `\"float32\"` or `None`, not "
+        "`\"flaot32\"`");
   CHECK(bad.notes == std::vector<std::string>{"help: did you mean `float32`?"});
   CHECK(complaint({{"size", 2}}).kind == DiagnosticKind::BadAttribute);
   CHECK(complaint({{"size", size}, {"size", size}}).message == "attribute `size` is written twice");
@@ -73,7 +76,8 @@ TEST_CASE("the ground solver binds what a rule asks for") {
     return RuleOutcome::Solved;
   };
   const Dim n = Dim::variable(TypeVar::rigid(VarKind::Dim, "n"));
-  CHECK(to_string(ground(transpose, {tensor_type(Shape{3, n + 1}, DType::Float32)})) == "Tensor[(n + 1, 3), float32]");
+  CHECK(to_string(ground(transpose, {tensor_type(Shape{3, n + 1}, DType::Float32)})) ==
+        "Tensor[(n + 1, 3), float32]");
   CHECK_THROWS_AS(ground(transpose, {tensor_type(Shape{3}, DType::Float32)}), Failure);
   CHECK_THROWS_AS(ground(transpose, {unit_type()}), Failure);
 }
@@ -102,7 +106,8 @@ TEST_CASE("ground dims that differ are told apart") {
 }
 
 TEST_CASE("close names come best first") {
-  CHECK(closest_names("sofmax", {"softplus", "softmax", "max"}) == std::vector<std::string>{"softmax"});
+  CHECK(closest_names("sofmax", {"softplus", "softmax", "max"}) ==
+        std::vector<std::string>{"softmax"});
   CHECK(closest_names("mutliply", {"multiply"}) == std::vector<std::string>{"multiply"});
   CHECK(closest_names("x", {"y", "z"}).empty());
 }

@@ -54,7 +54,8 @@ TEST_CASE("let chains, effects and lets as operands") {
   const VariableRef unused = make_variable("_", unit_type());
   const VariableRef y = make_variable("y", kFloat);
   const Expr inner = make_let(y, number(3), op("exp", {make_var(y)}));
-  const Expr body = make_let(unused, make_ref_write(make_var(r), op("add", {inner, number(2)})), make_ref_read(make_var(r)));
+  const Expr body = make_let(unused, make_ref_write(make_var(r), op("add", {inner, number(2)})),
+                             make_ref_read(make_var(r)));
   CHECK(print(make_let(r, make_ref_create(number(1)), body)) == R"(let %r = ref(1f);
 %0 = (
   let %y = 3f;
@@ -86,7 +87,8 @@ for %i < dim(n) {
 TEST_CASE("a scatter writes what its indices need inside them") {
   const Expr init = make_var(make_variable("init", tensor_type(Shape{8}, DType::Float32)));
   const Expr scatter = build::scatter(ReduceOp::Sum, init, {4}, [&](const build::Indices& i) {
-    return std::pair(build::Indices{build::mul(build::add(i[0], build::index_constant(1)), i[0])}, number(1));
+    return std::pair(build::Indices{build::mul(build::add(i[0], build::index_constant(1)), i[0])},
+                     number(1));
   });
   CHECK(print(scatter) == R"(free_var %init: Tensor[(8), float32];
 scatter sum(%init) %i < 4i64 {
@@ -102,10 +104,11 @@ TEST_CASE("match prints its arms, strict and light") {
   option.constructors.push_back({"None", 1, {}, {}, &option, {}});
   const Expr value = make_var(make_variable("o", adt_type(&option)));
   const VariableRef x = make_variable("X", kFloat);
-  const Expr match = make_match(value,
-                                {{constructor_pattern(&option.constructors[0], {variable_pattern(x)}), make_var(x)},
-                                 {constructor_pattern(&option.constructors[1], {}), number(0)}},
-                                true);
+  const Expr match = make_match(
+      value,
+      {{constructor_pattern(&option.constructors[0], {variable_pattern(x)}), make_var(x)},
+       {constructor_pattern(&option.constructors[1], {}), number(0)}},
+      true);
   CHECK(print(match) == R"(free_var %o: Option;
 match (%o) {
   Some(%X) => {
@@ -131,10 +134,13 @@ TEST_CASE("attributes that equal their default are left out") {
 TEST_CASE("light text has infix operators with the parentheses that are needed") {
   const Expr a = make_var(make_variable("a", kFloat));
   const Expr b = make_var(make_variable("b", kFloat));
-  const auto call = [](const char* name, Expr x, Expr y) { return op(name, {std::move(x), std::move(y)}); };
+  const auto call = [](const char* name, Expr x, Expr y) {
+    return op(name, {std::move(x), std::move(y)});
+  };
   CHECK(print_light(call("subtract", a, call("subtract", b, a))) == "a - (b - a)");
   CHECK(print_light(call("multiply", call("add", a, b), number(-2))) == "(a + b) * -2.0");
-  CHECK(print_light(call("less", call("add", a, b), op("negative", {call("divide", a, b)}))) == "a + b < -(a / b)");
+  CHECK(print_light(call("less", call("add", a, b), op("negative", {call("divide", a, b)}))) ==
+        "a + b < -(a / b)");
   CHECK(print_light(op("negative", {op("negative", {a})})) == "-(-a)");
 }
 

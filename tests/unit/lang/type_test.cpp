@@ -43,7 +43,8 @@ TEST_CASE("polymorphic function types are equal up to renaming") {
   const Type right = function_type({var_type(b)}, var_type(b), {b});
   CHECK(equal(left, right));
   CHECK(hash(left) == hash(right));
-  CHECK_FALSE(equal(function_type({var_type(a)}, var_type(a)), function_type({var_type(b)}, var_type(b))));
+  CHECK_FALSE(
+      equal(function_type({var_type(a)}, var_type(a)), function_type({var_type(b)}, var_type(b))));
 }
 
 TEST_CASE("substitution shares what it does not change, and drops what it instantiates") {
@@ -53,7 +54,8 @@ TEST_CASE("substitution shares what it does not change, and drops what it instan
   const Type fixed = matrix(3, 3);
   CHECK(substitute(fixed, substitution) == fixed);
   const Type function = function_type({matrix(Dim::variable(n), 2)}, fixed, {n});
-  CHECK(to_string(substitute(function, substitution)) == "fn (Tensor[(4, 2), float32]) -> Tensor[(3, 3), float32]");
+  CHECK(to_string(substitute(function, substitution)) ==
+        "fn (Tensor[(4, 2), float32]) -> Tensor[(3, 3), float32]");
 }
 
 TEST_CASE("ground types may have symbolic dims but no unknowns") {
@@ -66,7 +68,8 @@ TEST_CASE("ground types may have symbolic dims but no unknowns") {
 TEST_CASE("bound variables are not variables of a type") {
   const TypeVarRef a = TypeVar::rigid(VarKind::Type, "A");
   const TypeVarRef b = TypeVar::rigid(VarKind::Type, "B");
-  const auto variables = variables_of(function_type({var_type(b), var_type(a), var_type(b)}, var_type(a), {a}));
+  const auto variables =
+      variables_of(function_type({var_type(b), var_type(a), var_type(b)}, var_type(a), {a}));
   REQUIRE(variables.size() == 1);
   CHECK(variables[0] == b);
 }

@@ -64,7 +64,8 @@ TEST_CASE("a chain of 100000 lets and a nest of 100000 calls need no stack") {
   Expr nest = x;
   for (int k = 0; k < 100000; ++k) nest = build::prim(Prim::Neg, {nest});
   CHECK(KeepAll().rewrite(nest) == nest);
-  CHECK_FALSE(substitute(nest, {{cast<Var>(x).variable.get(), build::constant(DType::Float32, 1)}}) == nest);
+  CHECK_FALSE(substitute(nest, {{cast<Var>(x).variable.get(),
+                                 build::constant(DType::Float32, 1)}}) == nest);
 }
 
 TEST_CASE("free variables come in order of first use, and bound ones not at all") {
@@ -96,9 +97,8 @@ TEST_CASE("renaming gives every binder a fresh variable and keeps the free ones"
 TEST_CASE("types are substituted in binders, in terms and in nodes alike") {
   const TypeVarRef n = TypeVar::rigid(VarKind::Dim, "n");
   const VariableRef x = make_variable("x", tensor_type(Shape{Dim::variable(n)}, DType::Float32));
-  const Expr body = build::comprehension({Dim::variable(n)}, [&](const build::Indices& i) {
-    return build::at(make_var(x), i);
-  });
+  const Expr body = build::comprehension(
+      {Dim::variable(n)}, [&](const build::Indices& i) { return build::at(make_var(x), i); });
   const Expr function = make_function({x}, body->type, body, {n});
   TypeSubstitution substitution;
   substitution.dims.emplace(n.get(), Dim(5));

@@ -1,0 +1,140 @@
+#include "interp/launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "interp/lanes.h"
+#include "interp/stack.h"
+#include "interp/worker_pool.h"
+
+namespace relay::interp {
+
+using lang::DiagnosticKind;
+using lang::TensorRef;
+using loops::KernelError;
+using loops::Launch;
+
+namespace {
+
+// Waking a thread pays from this many scalar operations per thread on.
+constexpr std::int64_t kWorthAThread = 50'000;
+// Longer kernels run in slices, so that an interrupt is noticed.
+constexpr std::int64_t kSliceCost = 200'000'000;
+
+// Points [begin, end) of the outermost domain axis.
+struct Range {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+std::vector<Range> split(Range whole, std::int64_t parts) {
+  const std::int64_t count = whole.end - whole.begin;
+  parts = std::clamp<std::int64_t>(parts, 1, std::max<std::int64_t>(count, 1));
+  std::vector<Range> ranges;
+  const std::int64_t each = count / parts;
+  const std::int64_t more = count % parts;
+  std::int64_t begin = whole.begin;
+  for (std::int64_t i = 0; i < parts; ++i) {
+    const std::int64_t end = begin + each + (i < more ? 1 : 0);
+    ranges.push_back({begin, end});
+    begin = end;
+  }
+  return ranges;
+}
+
+std::int64_t outer_extent(const Launch& launch) {
+  if (launch.kernel.domain_rank == 0) return 1;
+  const loops::Size& size = launch.kernel.extents[0];
+  return size.is_literal ? size.value : launch.sizes[static_cast<std::size_t>(size.value)];
+}
+
+[[noreturn]] void fail(const Launch& launch, const KernelError& error) {
+  if (error.site == loops::kDivisionByZeroSite) lang::fail(DiagnosticKind::DivisionByZero, "division of an integer by zero");
+  const auto& sites = launch.kernel.sites;
+  const auto site = static_cast<std::size_t>(error.site);
+  lang::fail(DiagnosticKind::IndexOutOfRange,
+             fmt::format("index {} is out of range for an axis of extent {}", error.index, error.extent),
+             site < sites.size() ? sites[site] : lang::Span{});
+}
+
+class Launcher {
+ public:
+  Launcher(const Launch& launch, loops::KernelFunction native, std::vector<void*> buffers)
+      : launch_(launch), native_(native), buffers_(std::move(buffers)) {
+    if (native_) return;
+    if (!launch.prepared) launch.prepared = std::make_shared<const LaneProgram>(launch.kernel, launch.sizes.data());
+    lanes_ = static_cast<const LaneProgram*>(launch.prepared.get());
+  }
+
+  void run(int threads) {
+    const bool may_split = launch_.kernel.store == loops::StoreKind::Assign;
+    const std::int64_t slices = may_split ? launch_.cost / kSliceCost + 1 : 1;
+    for (const Range& slice : split({0, outer_extent(launch_)}, slices)) {
+      if (interrupt_requested.load(std::memory_order_relaxed)) lang::fail(DiagnosticKind::Interrupted, "interrupted");
+      const std::int64_t useful = launch_.cost / slices / kWorthAThread;
+      run_slice(slice, may_split ? std::min<std::int64_t>(threads, useful) : 1);
+    }
+  }
+
+ private:
+  int run_range(const Range& range, KernelError& error) const {
+    if (native_) return native_(buffers_.data(), launch_.sizes.data(), range.begin, range.end, &error);
+    return lanes_->run(buffers_.data(), range.begin, range.end, &error);
+  }
+
+  void run_slice(const Range& slice, std::int64_t parts) const {
+    const std::vector<Range> ranges = split(slice, parts);
+    std::vector<KernelError> errors(ranges.size());
+    std::vector<int> failed(ranges.size(), 0);
+    const auto part = [&](int i) {
+      const auto at = static_cast<std::size_t>(i);
+      failed[at] = run_range(ranges[at], errors[at]);
+    };
+    if (ranges.size() == 1) {
+      part(0);
+    } else {
+      WorkerPool::instance().run(static_cast<int>(ranges.size()), part);
+    }
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      if (failed[i] != 0) fail(launch_, errors[i]);
+    }
+  }
+
+  const Launch& launch_;
+  loops::KernelFunction native_;
+  const LaneProgram* lanes_ = nullptr;
+  std::vector<void*> buffers_;
+};
+
+std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::span<const TensorRef> leaf_args,
+                               const KernelRunner& runner, int threads) {
+  std::vector<TensorRef> buffers(leaf_args.begin(), leaf_args.end());
+  buffers.insert(buffers.end(), group.literals.begin(), group.literals.end());
+  for (const auto& made : group.made) buffers.push_back(lang::Tensor::make(made.dtype, made.shape));
+  for (std::size_t i = 0; i < group.launches.size(); ++i) {
+    const Launch& step = group.launches[i];
+    std::vector<void*> pointers;
+    pointers.reserve(step.buffers.size());
+    for (std::int32_t buffer : step.buffers) pointers.push_back(buffers[static_cast<std::size_t>(buffer)]->data());
+    Launcher(step, runner(i), std::move(pointers)).run(threads);
+  }
+  std::vector<TensorRef> results;
+  results.reserve(group.results.size());
+  for (const auto& leaf : group.results) {
+    const TensorRef& from = buffers[static_cast<std::size_t>(leaf.buffer)];
+    const bool is_whole = leaf.offset == 0 && from->shape() == leaf.shape && from->strides() == leaf.strides;
+    results.push_back(is_whole ? from : lang::Tensor::view(*from, leaf.shape, leaf.strides, leaf.offset));
+  }
+  return results;
+}
+
+}  // namespace
+
+lang::Result<std::vector<TensorRef>> launch(const loops::LoweredGroup& group, std::span<const TensorRef> leaf_args,
+                                            const KernelRunner& runner, int threads) {
+  return lang::capture([&] { return run_all(group, leaf_args, runner, threads); });
+}
+
+}  // namespace relay::interp

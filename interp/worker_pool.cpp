@@ -1,0 +1,55 @@
+#include "interp/worker_pool.h"
+
+namespace relay::interp {
+
+WorkerPool& WorkerPool::instance() {
+  static auto* pool = new WorkerPool;
+  return *pool;
+}
+
+bool WorkerPool::take(int& part) {
+  if (next_ >= count_) return false;
+  part = next_++;
+  return true;
+}
+
+void WorkerPool::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    int part = 0;
+    wake_.wait(lock, [&] { return take(part); });
+    const auto* job = part_;
+    lock.unlock();
+    (*job)(part);
+    lock.lock();
+    if (--unfinished_ == 0) done_.notify_one();
+  }
+}
+
+void WorkerPool::run(int parts, const std::function<void(int)>& part) {
+  if (parts <= 1) {
+    if (parts == 1) part(0);
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  while (static_cast<int>(threads_.size()) < parts - 1) {
+    threads_.emplace_back([this] { work(); });
+    threads_.back().detach();
+  }
+  part_ = &part;
+  next_ = 0;
+  count_ = parts;
+  unfinished_ = parts;
+  wake_.notify_all();
+  int mine = 0;
+  while (take(mine)) {
+    lock.unlock();
+    part(mine);
+    lock.lock();
+    --unfinished_;
+  }
+  done_.wait(lock, [&] { return unfinished_ == 0; });
+  count_ = 0;
+}
+
+}  // namespace relay::interp

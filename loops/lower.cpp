@@ -1,0 +1,122 @@
+#include "loops/lower.h"
+
+#include "loops/expand.h"
+#include "loops/finish.h"
+#include "loops/inline.h"
+#include "loops/kernel_builder.h"
+
+namespace relay::loops {
+
+namespace {
+
+class Lowerer {
+ public:
+  Lowerer(const lang::Function& group, std::span<const Layout> args) : stages_(expand(group, args)) {
+    storage_ = choose_storage(stages_);
+    places_.resize(stages_.tensors.size());
+    results_.resize(stages_.tensors.size());
+    for (const Layout& arg : args) buffer_dtypes_.push_back(arg.dtype);
+    for (const auto& literal : stages_.literals) buffer_dtypes_.push_back(literal->dtype());
+    first_literal_ = static_cast<std::int32_t>(args.size());
+    first_made_ = static_cast<std::int32_t>(buffer_dtypes_.size());
+  }
+
+  LoweredGroup run() {
+    for (std::size_t i = 0; i < stages_.tensors.size(); ++i) add(static_cast<TensorId>(i));
+    for (TensorId result : stages_.results) {
+      const ResultLeaf& leaf = results_[static_cast<std::size_t>(result)];
+      if (leaf.buffer >= first_made_) group_.made[static_cast<std::size_t>(leaf.buffer - first_made_)].is_temporary = false;
+      group_.results.push_back(leaf);
+    }
+    group_.literals = std::move(stages_.literals);
+    return std::move(group_);
+  }
+
+ private:
+  void add(TensorId id) {
+    const auto at = static_cast<std::size_t>(id);
+    const TensorDef& def = stages_.tensors[at];
+    switch (def.kind) {
+      case TensorKind::Argument: place(id, def.leaf, def.strides); return;
+      case TensorKind::Literal: place(id, first_literal_ + def.leaf, def.strides); return;
+      case TensorKind::Map: add_map(id, storage_[at]); return;
+      case TensorKind::Scatter:
+        if (storage_[at] == Storage::Stored) add_scatter(id);
+        return;
+    }
+  }
+
+  void place(TensorId id, std::int32_t buffer, const std::vector<std::int64_t>& strides) {
+    const auto at = static_cast<std::size_t>(id);
+    places_[at] = {buffer, strides};
+    results_[at] = {buffer, stages_.tensors[at].shape, strides, 0};
+  }
+
+  std::int32_t make(TensorId id) {
+    const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
+    const auto buffer = static_cast<std::int32_t>(buffer_dtypes_.size());
+    buffer_dtypes_.push_back(def.dtype);
+    group_.made.push_back({def.dtype, def.shape, true});
+    place(id, buffer, row_major(def.shape));
+    return buffer;
+  }
+
+  void add_map(TensorId id, Storage storage) {
+    if (storage == Storage::Nowhere || storage == Storage::Inlined) return;
+    const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
+    if (count_of(def.shape) == 0) {
+      make(id);
+      return;
+    }
+    KernelBuilder builder(stages_, storage_, places_);
+    builder.build_map(id, static_cast<std::int32_t>(buffer_dtypes_.size()));
+    if (storage == Storage::View) {
+      if (auto view = builder.as_view(def.shape)) {
+        results_[static_cast<std::size_t>(id)] = std::move(*view);
+        return;
+      }
+    }
+    make(id);
+    launch(builder);
+  }
+
+  void add_scatter(TensorId id) {
+    const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
+    const std::int32_t buffer = make(id);
+    if (count_of(def.shape) > 0) {
+      KernelBuilder copy(stages_, storage_, places_);
+      copy.build_copy(def.init, buffer);
+      launch(copy);
+    }
+    std::int64_t points = 1;
+    for (IndexVarId var : def.vars) points *= stages_.var_extents[static_cast<std::size_t>(var)];
+    if (points == 0) return;
+    KernelBuilder scatter(stages_, storage_, places_);
+    scatter.build_scatter(id, buffer);
+    launch(scatter);
+  }
+
+  void launch(KernelBuilder& builder) {
+    group_.launches.push_back(finish(std::move(builder.draft()), buffer_dtypes_));
+#ifndef NDEBUG
+    verify(group_.launches.back().kernel);
+#endif
+  }
+
+  Stages stages_;
+  std::vector<Storage> storage_;
+  std::vector<StoredAt> places_;        // by tensor
+  std::vector<ResultLeaf> results_;     // by tensor
+  std::vector<DType> buffer_dtypes_;    // by group buffer
+  std::int32_t first_literal_ = 0;
+  std::int32_t first_made_ = 0;
+  LoweredGroup group_;
+};
+
+}  // namespace
+
+lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args) {
+  return lang::capture([&] { return Lowerer(group, args).run(); });
+}
+
+}  // namespace relay::loops
