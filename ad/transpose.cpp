@@ -54,10 +54,12 @@ class Walker {
   void walk(const Expr& expr, const Expr& a, const std::vector<IndexBinder>& domain) {
     if (!is_float_tensor(expr->type)) return;
     switch (expr->kind) {
-      case ExprKind::Constant: return;
+      case ExprKind::Constant:
+      case ExprKind::GlobalVar: return;
       case ExprKind::Var: read(expr, lang::cast<lang::Var>(expr).variable, {}, a, domain); return;
       case ExprKind::Index: {
         const auto& index = lang::cast<lang::Index>(expr);
+        if (index.tensor->kind == ExprKind::Constant || index.tensor->kind == ExprKind::GlobalVar) return;
         const auto* var = as<lang::Var>(index.tensor);
         if (!var) unsupported(expr, "indexing of something that is not a variable");
         if (!lang::is_scalar(expr->type)) unsupported(expr, "partial indexing inside index notation");

@@ -1,6 +1,7 @@
 #include "loops/index_map.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace relay::loops {
@@ -80,6 +81,13 @@ std::optional<IndexRange> IndexSpace::range(const IndexExpr& index) const {
     bounds = IndexRange{std::max(bounds->low, found.low), std::min(bounds->high, found.high)};
   }
   return bounds;
+}
+
+IndexRange IndexSpace::loose_range(const IndexExpr& index) const {
+  if (const auto known = range(index)) return *known;
+  const bool is_atom = index.constant == 0 && index.terms.size() == 1 && index.terms[0].coefficient == 1;
+  if (is_atom && atom(index.terms[0].atom).range) return *atom(index.terms[0].atom).range;
+  return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
 }
 
 std::optional<IndexRange> IndexSpace::range_of_terms(const IndexExpr& index) const {

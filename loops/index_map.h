@@ -60,6 +60,9 @@ class IndexSpace {
   // Bounds, not always tight; none where nothing is known.
   std::optional<IndexRange> range(const IndexExpr& index) const;
 
+  // The same, where the int64 range is good enough as a bound and no arithmetic is done with it.
+  IndexRange loose_range(const IndexExpr& index) const;
+
   const Atom& atom(AtomId id) const { return atoms_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return atoms_.size(); }
 

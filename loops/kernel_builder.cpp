@@ -353,6 +353,16 @@ KernelBuilder::Operand KernelBuilder::primitive(const Node& node, std::int32_t i
   return operand_of(emit_primitive(node.prim, node.dtype, std::move(values)));
 }
 
+// An index from another integer dtype: its values bound it.
+std::optional<KernelBuilder::Operand> KernelBuilder::cast_to_index(const Operand& operand) {
+  const DType from = draft_.values[static_cast<std::size_t>(operand.value)].dtype;
+  const int bits = lang::bits_of(from);
+  if (lang::is_float(from) || bits > 32) return std::nullopt;
+  IndexRange range{0, (std::int64_t{1} << bits) - 1};
+  if (lang::is_signed_int(from)) range = {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
+  return operand_of(emit_primitive(Prim::Cast, DType::Int64, {operand.value}), range);
+}
+
 // int64 arithmetic whose result is an index form, or whose range is known.
 std::optional<KernelBuilder::Operand> KernelBuilder::index_primitive(Prim prim, std::span<const Operand> args) {
   const auto form = [](IndexExpr index) {
@@ -367,6 +377,7 @@ std::optional<KernelBuilder::Operand> KernelBuilder::index_primitive(Prim prim, 
     return operand_of(emit_primitive(prim, DType::Int64, std::move(values)), IndexRange{low, high});
   };
   IndexSpace& space = draft_.space;
+  if (prim == Prim::Cast) return cast_to_index(args[0]);
   if (args.empty() || !args.back().is_index) return std::nullopt;
   if (prim == Prim::Neg) return form(args[0].index * -1);
   if (prim == Prim::Select) {
@@ -405,11 +416,10 @@ std::optional<KernelBuilder::Operand> KernelBuilder::index_primitive(Prim prim, 
       const bool is_min = prim == Prim::Min;
       if (difference && difference->high <= 0) return is_min ? args[0] : args[1];
       if (difference && difference->low >= 0) return is_min ? args[1] : args[0];
-      const auto x = space.range(a);
-      const auto y = space.range(b);
-      if (!x || !y) return std::nullopt;
-      return is_min ? ranged(std::min(x->low, y->low), std::min(x->high, y->high))
-                    : ranged(std::max(x->low, y->low), std::max(x->high, y->high));
+      const IndexRange x = space.loose_range(a);
+      const IndexRange y = space.loose_range(b);
+      return is_min ? ranged(std::min(x.low, y.low), std::min(x.high, y.high))
+                    : ranged(std::max(x.low, y.low), std::max(x.high, y.high));
     }
     default: return std::nullopt;
   }

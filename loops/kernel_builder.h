@@ -100,6 +100,7 @@ class KernelBuilder {
   Operand evaluate_fresh(NodeId node, std::int32_t instance);
   Operand primitive(const Node& node, std::int32_t instance);
   std::optional<Operand> index_primitive(Prim prim, std::span<const Operand> args);
+  std::optional<Operand> cast_to_index(const Operand& operand);
   std::optional<Operand> comparison(Prim prim, const Operand& a, const Operand& b);
   std::optional<Operand> logic(Prim prim, std::span<const Operand> args);
   Operand read(const Node& node, std::int32_t instance);

@@ -17,7 +17,8 @@ namespace {
 [[noreturn]] void unknown_global(const Module& module, const std::string& name, Span span) {
   std::vector<std::string> names;
   for (const Definition* definition : module.definitions()) names.push_back(definition->name);
-  Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("no global is called `{}`", name), span);
+  Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("no global is called `{}`", name),
+                        span);
   std::vector<std::string> close = closest_names(name, names);
   if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
   throw Failure(std::move(diagnostic));
@@ -34,7 +35,8 @@ bool is_bare_instance(const Expr& expr) {
 const Entry* Checker::Impl::known(const std::string& name) const {
   auto found = entries.find(name);
   const Definition* definition = module.find(name);
-  if (found == entries.end() || !definition || found->second.function != definition->function) return nullptr;
+  if (found == entries.end() || !definition || found->second.function != definition->function)
+    return nullptr;
   return &found->second;
 }
 
@@ -81,7 +83,8 @@ void Checker::Impl::infer_component(const std::vector<std::string>& names) {
       types.push_back(inference.declare(cast<Function>(made[i].function)));
       if (!made[i].is_stated) current[names[i]] = types.back();
     }
-    for (std::size_t i = 0; i < names.size(); ++i) inference.infer_function(made[i].function, types[i]);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      inference.infer_function(made[i].function, types[i]);
     inference.finish_generic(types);
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (made[i].is_stated) {
@@ -120,7 +123,8 @@ const Entry& Checker::Impl::entry(const std::string& name) {
       }
       return open;
     };
-    for (const std::vector<std::string>& component : components(name, next)) infer_component(component);
+    for (const std::vector<std::string>& component : components(name, next))
+      infer_component(component);
     found = known(name);
   }
   if (!found->errors.empty()) throw Failure(found->errors);
@@ -140,8 +144,9 @@ void Checker::Impl::forget(const std::string& name) {
     changed = false;
     for (const auto& [other, entry] : entries) {
       if (stale.count(other)) continue;
-      bool depends = std::any_of(entry.mentions.begin(), entry.mentions.end(),
-                                 [&](const std::string& mention) { return stale.count(mention) != 0; });
+      bool depends =
+          std::any_of(entry.mentions.begin(), entry.mentions.end(),
+                      [&](const std::string& mention) { return stale.count(mention) != 0; });
       if (!depends) continue;
       stale.insert(other);
       changed = true;
@@ -166,7 +171,8 @@ Checker::~Checker() = default;
 Result<Scheme> Checker::scheme(const std::string& name) {
   return capture([&]() -> Scheme {
     const Definition* definition = impl_->module.find(name);
-    if (definition && !definition->function && definition->value_type) return Scheme{{}, {}, {}, definition->value_type};
+    if (definition && !definition->function && definition->value_type)
+      return Scheme{{}, {}, {}, definition->value_type};
     return impl_->entry(name).scheme;
   });
 }

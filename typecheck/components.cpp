@@ -21,7 +21,8 @@ std::vector<std::string> globals_of(const Expr& expr) {
 }
 
 std::vector<std::vector<std::string>> components(
-    const std::string& root, const std::function<std::vector<std::string>(const std::string&)>& next) {
+    const std::string& root,
+    const std::function<std::vector<std::string>(const std::string&)>& next) {
   struct Node {
     std::size_t number = 0;
     std::size_t low = 0;

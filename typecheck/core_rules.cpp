@@ -27,8 +27,8 @@ RuleOutcome project(TypeCall& call) {
   if (const auto* tuple = as<TupleType>(operand)) {
     auto count = static_cast<std::int64_t>(tuple->fields.size());
     if (index >= count) {
-      call.fail(DiagnosticKind::TypeMismatch,
-                fmt::format("a tuple of {} field{} has no field {}", count, count == 1 ? "" : "s", index));
+      call.fail(DiagnosticKind::TypeMismatch, fmt::format("a tuple of {} field{} has no field {}",
+                                                          count, count == 1 ? "" : "s", index));
     }
     call.returns(tuple->fields[static_cast<std::size_t>(index)]);
     return RuleOutcome::Solved;
@@ -89,7 +89,8 @@ Type unstack(const std::vector<Dim>& extents, const Type& result) {
   if (const auto* tensor = as<TensorType>(result)) {
     if (!tensor->shape.has_rank() || tensor->shape.rank() < extents.size()) return nullptr;
     const std::vector<Dim>& dims = tensor->shape.dims();
-    return tensor_type(Shape(std::vector<Dim>(dims.begin() + static_cast<std::ptrdiff_t>(extents.size()), dims.end())),
+    return tensor_type(Shape(std::vector<Dim>(
+                           dims.begin() + static_cast<std::ptrdiff_t>(extents.size()), dims.end())),
                        tensor->dtype);
   }
   if (const auto* tuple = as<TupleType>(result)) {
@@ -128,13 +129,15 @@ RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
   // The derivative's parameters are the function's.
   const auto* derivative = as<FunctionType>(call.result);
   if (call.args[0]->kind == TypeKind::Var && derivative) {
-    call.solver.unify(call.args[0], function_type(derivative->params, tensor_type(Shape(), call.solver.fresh_dtype())));
+    call.solver.unify(call.args[0], function_type(derivative->params,
+                                                  tensor_type(Shape(), call.solver.fresh_dtype())));
     call.args[0] = call.solver.resolve(call.args[0]);
   }
   const auto* function = as<FunctionType>(call.args[0]);
   if (!function) {
     if (call.args[0]->kind == TypeKind::Var) return RuleOutcome::Stuck;
-    call.fail(DiagnosticKind::NotDifferentiable, fmt::format("`{}` needs a function", name_of(mode)));
+    call.fail(DiagnosticKind::NotDifferentiable,
+              fmt::format("`{}` needs a function", name_of(mode)));
   }
   for (const Type& param : function->params) {
     if (Type culprit = find_undifferentiable(param)) {
@@ -148,7 +151,8 @@ RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
     bool is_floating = !tensor->dtype.is_known() || is_float(tensor->dtype.known());
     if (!rank_zero || !is_floating) {
       call.fail(DiagnosticKind::NotDifferentiable,
-                fmt::format("`{}` needs a function whose result is a float scalar, found {}", name_of(mode),
+                fmt::format("`{}` needs a function whose result is a float scalar, found {}",
+                            name_of(mode),
                             rank_zero ? fmt::format("`{}`", to_string(tensor->dtype))
                                       : fmt::format("a tensor of rank {}", tensor->shape.rank())));
     }
@@ -171,7 +175,8 @@ RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
 Type find_in(const Type& type, std::unordered_set<const TypeDef*>& seen) {
   switch (type->kind) {
     case TypeKind::Function:
-    case TypeKind::Reference: return type;
+    case TypeKind::Reference:
+      return type;
     case TypeKind::Tuple:
       for (const Type& field : as<TupleType>(type)->fields) {
         if (Type found = find_in(field, seen)) return found;
@@ -192,7 +197,8 @@ Type find_in(const Type& type, std::unordered_set<const TypeDef*>& seen) {
     }
     case TypeKind::Tensor:
     case TypeKind::Var:
-    case TypeKind::Incomplete: return nullptr;
+    case TypeKind::Incomplete:
+      return nullptr;
   }
   return nullptr;
 }
@@ -220,18 +226,20 @@ const OpDef& differentiate_rule(DiffMode mode) {
   static const OpDef kGrad = make_rule("grad", {{"function", ""}}, [](TypeCall& call) {
     return differentiate(call, DiffMode::Grad);
   });
-  static const OpDef kValueAndGrad = make_rule("value_and_grad", {{"function", ""}}, [](TypeCall& call) {
-    return differentiate(call, DiffMode::ValueAndGrad);
-  });
+  static const OpDef kValueAndGrad =
+      make_rule("value_and_grad", {{"function", ""}},
+                [](TypeCall& call) { return differentiate(call, DiffMode::ValueAndGrad); });
   return mode == DiffMode::Grad ? kGrad : kValueAndGrad;
 }
 
 bool is_core_rule(const OpDef& op) {
   return &op == &projection_rule() || &op == &index_rule() || &op == &comprehension_rule() ||
-         &op == &differentiate_rule(DiffMode::Grad) || &op == &differentiate_rule(DiffMode::ValueAndGrad);
+         &op == &differentiate_rule(DiffMode::Grad) ||
+         &op == &differentiate_rule(DiffMode::ValueAndGrad);
 }
 
-std::string core_rule_text(const OpDef& op, const std::vector<std::string>& args, const AttrsRef& attrs) {
+std::string core_rule_text(const OpDef& op, const std::vector<std::string>& args,
+                           const AttrsRef& attrs) {
   // An extents type prints as `Tensor[(n, m), int64]`; only the dims matter.
   auto extents = [](const std::string& text) {
     std::size_t begin = text.find('(');
@@ -241,7 +249,8 @@ std::string core_rule_text(const OpDef& op, const std::vector<std::string>& args
   };
   if (&op == &projection_rule()) return fmt::format("{}.{}", args[0], attrs->get_int("index"));
   if (&op == &index_rule()) return fmt::format("{}[{}]", args[0], extents(args[1]));
-  if (&op == &comprehension_rule()) return fmt::format("for ({}) {{ {} }}", extents(args[0]), args[1]);
+  if (&op == &comprehension_rule())
+    return fmt::format("for ({}) {{ {} }}", extents(args[0]), args[1]);
   return fmt::format("{}({})", op.name, fmt::join(args, ", "));
 }
 

@@ -6,8 +6,8 @@
 
 #include "lang/op.h"
 
-// Forms of the core whose type depends on how much is known about an operand are relations too, so that
-// they wait, and are generalised, just as operators are. These records are in no registry.
+// Forms of the core whose type depends on how much is known about an operand are relations too, so
+// that they wait, and are generalised, just as operators are. These records are in no registry.
 namespace relay::typecheck {
 
 // projection(tuple; index) = field
@@ -24,7 +24,8 @@ bool is_core_rule(const lang::OpDef& op);
 std::string core_rule_text(const lang::OpDef& op, const std::vector<std::string>& args,
                            const lang::AttrsRef& attrs);
 
-// Where a function or a reference occurs inside `type`, that type; else null. Unknown parts count as free of them.
+// Where a function or a reference occurs inside `type`, that type; else null. Unknown parts count
+// as free of them.
 lang::Type find_undifferentiable(const lang::Type& type);
 
 }  // namespace relay::typecheck

@@ -21,13 +21,15 @@ std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>&
     bool is_reached = false;
   };
   std::vector<Open> open;
-  for (const Relation* relation : relations_.open()) open.push_back({relations_.unknowns_of(*relation)});
+  for (const Relation* relation : relations_.open())
+    open.push_back({relations_.unknowns_of(*relation)});
   for (bool changed = true; changed;) {
     changed = false;
     for (Open& relation : open) {
       if (relation.is_reached) continue;
-      relation.is_reached = std::any_of(relation.unknowns.begin(), relation.unknowns.end(),
-                                        [&](const TypeVarRef& var) { return seen.count(var.get()) != 0; });
+      relation.is_reached =
+          std::any_of(relation.unknowns.begin(), relation.unknowns.end(),
+                      [&](const TypeVarRef& var) { return seen.count(var.get()) != 0; });
       if (!relation.is_reached) continue;
       for (const TypeVarRef& var : relation.unknowns) seen.insert(var.get());
       changed = true;
@@ -36,8 +38,9 @@ std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>&
   return seen;
 }
 
-// An index relation that waits for the rank of its tensor: as many indices as axes is what is meant wherever
-// the element is used as a tensor. (`all`: everywhere.) One that only hands its element on stays open.
+// An index relation that waits for the rank of its tensor: as many indices as axes is what is meant
+// wherever the element is used as a tensor. (`all`: everywhere.) One that only hands its element on
+// stays open.
 bool Inference::settle_index_relations(bool all) {
   bool settled = false;
   for (const Relation* relation : relations_.open()) {
@@ -53,25 +56,29 @@ bool Inference::settle_index_relations(bool all) {
 // A linear equation that no unknown of coefficient 1 solves.
 void Inference::check_equations() {
   for (const auto& [a, b] : solver_.open_equations()) {
-    fail(DiagnosticKind::Unsupported, fmt::format("not supported: the dimension equation `{}` = `{}`",
-                                                  solver_.show(a), solver_.show(b)));
+    fail(DiagnosticKind::Unsupported,
+         fmt::format("not supported: the dimension equation `{}` = `{}`", solver_.show(a),
+                     solver_.show(b)));
   }
 }
 
 namespace {
 
 Diagnostic ambiguous_relation(const Relation& relation, Solver& solver) {
-  std::string form = relation.op == &projection_rule()  ? "what this is a field of"
-                     : relation.op == &index_rule()      ? "the rank of what is indexed"
-                     : is_core_rule(*relation.op)        ? "the type of this"
-                                                         : fmt::format("the types in this use of `{}`", relation.op->name);
-  Diagnostic diagnostic(DiagnosticKind::AmbiguousType, fmt::format("cannot tell {}", form), relation.span);
+  std::string form = relation.op == &projection_rule() ? "what this is a field of"
+                     : relation.op == &index_rule()    ? "the rank of what is indexed"
+                     : is_core_rule(*relation.op)
+                         ? "the type of this"
+                         : fmt::format("the types in this use of `{}`", relation.op->name);
+  Diagnostic diagnostic(DiagnosticKind::AmbiguousType, fmt::format("cannot tell {}", form),
+                        relation.span);
   for (std::size_t i = 0; i < relation.arg_spans.size() && i < relation.args.size(); ++i) {
     if (relation.arg_spans[i]) {
       diagnostic.label(relation.arg_spans[i], fmt::format("`{}`", solver.show(relation.args[i])));
     }
   }
-  if (!relation.needed_by.empty()) diagnostic.note(fmt::format("note: needed by `{}`", relation.needed_by));
+  if (!relation.needed_by.empty())
+    diagnostic.note(fmt::format("note: needed by `{}`", relation.needed_by));
   diagnostic.note("help: a type annotation settles it");
   return diagnostic;
 }
@@ -109,8 +116,9 @@ void Inference::finish_generic(const std::vector<Type>& roots) {
   check_equations();
   for (const Relation* relation : relations_.open()) {
     std::vector<TypeVarRef> unknowns = relations_.unknowns_of(*relation);
-    bool is_generic = std::any_of(unknowns.begin(), unknowns.end(),
-                                  [&](const TypeVarRef& var) { return generic.count(var.get()) != 0; });
+    bool is_generic = std::any_of(unknowns.begin(), unknowns.end(), [&](const TypeVarRef& var) {
+      return generic.count(var.get()) != 0;
+    });
     if (!is_generic && !unknowns.empty()) throw Failure(ambiguous_relation(*relation, solver_));
   }
   check_literals();
@@ -142,10 +150,11 @@ bool has_open_tensor(const Type& type, Solver& solver) {
 }
 
 Diagnostic ambiguous_variable(const Variable& variable, const std::string& type) {
-  Diagnostic diagnostic(DiagnosticKind::AmbiguousType, fmt::format("cannot tell the type of `{}`", variable.name),
-                        variable.span);
+  Diagnostic diagnostic(DiagnosticKind::AmbiguousType,
+                        fmt::format("cannot tell the type of `{}`", variable.name), variable.span);
   diagnostic.label(variable.span, fmt::format("`{}`", type));
-  diagnostic.note(fmt::format("help: annotate it, as in `{}: Tensor[(3), float32]`", variable.name));
+  diagnostic.note(
+      fmt::format("help: annotate it, as in `{}: Tensor[(3), float32]`", variable.name));
   return diagnostic;
 }
 
@@ -167,7 +176,8 @@ void Inference::check_ambiguous(const Type& result, bool result_may_default) {
   if (!open.empty()) throw Failure(ambiguous_relation(*open.front(), solver_));
   for (const auto& [expr, type] : nodes_) {
     if (!is_open_tensor(solver_.resolve(type), solver_)) continue;
-    Diagnostic diagnostic(DiagnosticKind::AmbiguousType, "cannot tell the type of this", expr->span);
+    Diagnostic diagnostic(DiagnosticKind::AmbiguousType, "cannot tell the type of this",
+                          expr->span);
     diagnostic.label(expr->span, fmt::format("`{}`", solver_.show(type)));
     diagnostic.note("help: a type annotation settles it");
     throw Failure(std::move(diagnostic));
@@ -175,8 +185,10 @@ void Inference::check_ambiguous(const Type& result, bool result_may_default) {
   Type known = solver_.resolve(result);
   if (!result_may_default && has_open_tensor(known, solver_)) {
     const Expr& whole = nodes_.back().first;
-    Diagnostic diagnostic(DiagnosticKind::AmbiguousType,
-                          fmt::format("cannot tell the type of this function: `{}`", solver_.show(known)), whole->span);
+    Diagnostic diagnostic(
+        DiagnosticKind::AmbiguousType,
+        fmt::format("cannot tell the type of this function: `{}`", solver_.show(known)),
+        whole->span);
     diagnostic.note("help: a `def` may be generic; a value has one type");
     throw Failure(std::move(diagnostic));
   }
@@ -187,15 +199,22 @@ void Inference::default_leftovers() {
   auto settle = [this](const Type& type) {
     for (const TypeVarRef& var : solver_.unknowns_of(type)) {
       switch (var->kind) {
-        case VarKind::Type: solver_.settle(*var, unit_type()); break;
-        case VarKind::Shape: solver_.settle(*var, Shape()); break;
-        case VarKind::Dim: solver_.settle(*var, Dim::any()); break;
+        case VarKind::Type:
+          solver_.settle(*var, unit_type());
+          break;
+        case VarKind::Shape:
+          solver_.settle(*var, Shape());
+          break;
+        case VarKind::Dim:
+          solver_.settle(*var, Dim::any());
+          break;
         case VarKind::DType:
-          solver_.settle(*var, DTypeTerm(Solver::accepts(solver_.at(*var).requirements, DType::Float32)
-                                             ? DType::Float32
-                                         : Solver::accepts(solver_.at(*var).requirements, DType::Int32)
-                                             ? DType::Int32
-                                             : DType::Bool));
+          solver_.settle(*var,
+                         DTypeTerm(Solver::accepts(solver_.at(*var).requirements, DType::Float32)
+                                       ? DType::Float32
+                                   : Solver::accepts(solver_.at(*var).requirements, DType::Int32)
+                                       ? DType::Int32
+                                       : DType::Bool));
           break;
       }
     }

@@ -9,7 +9,8 @@ using namespace lang;
 
 namespace {
 
-// Gives unknowns rigid names. Rigid variables that are written in the definition are quantified as they are.
+// Gives unknowns rigid names. Rigid variables that are written in the definition are quantified as
+// they are.
 class Quantifier {
  public:
   explicit Quantifier(Solver& solver) : solver_(solver) {}
@@ -27,7 +28,8 @@ class Quantifier {
     if (solver_.find(*var)) {
       auto [place, is_new] = names_.try_emplace(var.get());
       if (is_new) {
-        // Dims may stand in the code of an instance, which must read back; the others are named in print.
+        // Dims may stand in the code of an instance, which must read back; the others are named in
+        // print.
         place->second = TypeVar::rigid(var->kind, var->kind == VarKind::Dim ? next_name() : "");
         map(*var, place->second);
       }
@@ -50,10 +52,18 @@ class Quantifier {
 
   void map(const TypeVar& var, const TypeVarRef& rigid) {
     switch (var.kind) {
-      case VarKind::Type: substitution_.types[&var] = var_type(rigid); break;
-      case VarKind::Shape: substitution_.shapes.emplace(&var, Shape(rigid)); break;
-      case VarKind::DType: substitution_.dtypes.emplace(&var, DTypeTerm(rigid)); break;
-      case VarKind::Dim: substitution_.dims.emplace(&var, Dim::variable(rigid)); break;
+      case VarKind::Type:
+        substitution_.types[&var] = var_type(rigid);
+        break;
+      case VarKind::Shape:
+        substitution_.shapes.emplace(&var, Shape(rigid));
+        break;
+      case VarKind::DType:
+        substitution_.dtypes.emplace(&var, DTypeTerm(rigid));
+        break;
+      case VarKind::Dim:
+        substitution_.dims.emplace(&var, Dim::variable(rigid));
+        break;
     }
   }
 
@@ -84,7 +94,8 @@ Generalised generalise(Inference& inference, const std::vector<Type>& types, std
       continue;
     }
     OpenRelation open{relation->op, {}, relation->attrs, nullptr};
-    for (const Type& arg : relation->args) open.args.push_back(quantifier.quantify(arg, &scheme.variables));
+    for (const Type& arg : relation->args)
+      open.args.push_back(quantifier.quantify(arg, &scheme.variables));
     open.result = quantifier.quantify(relation->result, &scheme.variables);
     scheme.relations.push_back(std::move(open));
   }
@@ -108,7 +119,8 @@ bool is_complete(const Type& type) {
   if (!type) return false;
   switch (type->kind) {
     case TypeKind::Tensor:
-    case TypeKind::Var: return true;
+    case TypeKind::Var:
+      return true;
     case TypeKind::Tuple: {
       const auto& fields = as<TupleType>(type)->fields;
       return std::all_of(fields.begin(), fields.end(), is_complete);
@@ -122,8 +134,10 @@ bool is_complete(const Type& type) {
       const auto& args = as<AdtType>(type)->args;
       return std::all_of(args.begin(), args.end(), is_complete);
     }
-    case TypeKind::Reference: return is_complete(as<ReferenceType>(type)->content);
-    case TypeKind::Incomplete: return false;
+    case TypeKind::Reference:
+      return is_complete(as<ReferenceType>(type)->content);
+    case TypeKind::Incomplete:
+      return false;
   }
   return false;
 }
@@ -143,7 +157,8 @@ Scheme stated_scheme(const Function& function) {
   scheme.type = function_type(std::move(params), function.result);
   scheme.variables = function.type_params;
   for (const TypeVarRef& var : variables_of(scheme.type)) {
-    if (std::find(scheme.variables.begin(), scheme.variables.end(), var) == scheme.variables.end()) {
+    if (std::find(scheme.variables.begin(), scheme.variables.end(), var) ==
+        scheme.variables.end()) {
       scheme.variables.push_back(var);
     }
   }

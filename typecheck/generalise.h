@@ -7,16 +7,19 @@
 
 namespace relay::typecheck {
 
-// The scheme of one definition of a component, and what is needed to infer its body again at one instance.
+// The scheme of one definition of a component, and what is needed to infer its body again at one
+// instance.
 struct Generalised {
   Scheme scheme;
-  // The types of all members of the component, over the scheme's variables. Variables that are not the scheme's
-  // (those of another member) are rigid here; an instance gives them fresh unknowns.
+  // The types of all members of the component, over the scheme's variables. Variables that are not
+  // the scheme's (those of another member) are rigid here; an instance gives them fresh unknowns.
   std::vector<lang::Type> members;
 };
 
-// `types` are those of the members; `index` says which one. Inference must have been finished by finish_generic.
-Generalised generalise(Inference& inference, const std::vector<lang::Type>& types, std::size_t index);
+// `types` are those of the members; `index` says which one. Inference must have been finished by
+// finish_generic.
+Generalised generalise(Inference& inference, const std::vector<lang::Type>& types,
+                       std::size_t index);
 
 // The scheme that a fully annotated function states: every variable that is written in it.
 Scheme stated_scheme(const lang::Function& function);

@@ -1,4 +1,5 @@
-// Inference of the ordinary nodes. Calls, matches, literals and index notation have files of their own.
+// Inference of the ordinary nodes. Calls, matches, literals and index notation have files of their
+// own.
 
 #include <fmt/format.h>
 
@@ -18,7 +19,9 @@ const ExprNode* tail_of(const Expr& expr) {
 Inference::Inference(const Globals& globals, TypeSubstitution written)
     : globals_(globals), written_(std::move(written)), relations_(solver_) {}
 
-const Type& Inference::type_of(const ExprNode* node) const { return nodes_[node_index_.at(node)].second; }
+const Type& Inference::type_of(const ExprNode* node) const {
+  return nodes_[node_index_.at(node)].second;
+}
 
 const BinderInfo* Inference::binder_info(const Variable* variable) const {
   auto found = binders_.find(variable);
@@ -57,33 +60,53 @@ Type Inference::infer(const Expr& expr) {
 
 Type Inference::infer_node(const Expr& expr) {
   switch (expr->kind) {
-    case ExprKind::Var: return infer_var(cast<Var>(expr));
-    case ExprKind::GlobalVar: return global_type(cast<GlobalVar>(expr));
-    case ExprKind::Constant: return expr->type;
-    case ExprKind::Literal: return infer_literal(expr, false);
+    case ExprKind::Var:
+      return infer_var(cast<Var>(expr));
+    case ExprKind::GlobalVar:
+      return global_type(cast<GlobalVar>(expr));
+    case ExprKind::Constant:
+      return expr->type;
+    case ExprKind::Literal:
+      return infer_literal(expr, false);
     case ExprKind::Tuple: {
       std::vector<Type> fields;
       for (const Expr& field : cast<Tuple>(expr).fields) fields.push_back(infer(field));
       return tuple_type(std::move(fields));
     }
-    case ExprKind::Projection: return infer_projection(cast<Projection>(expr));
-    case ExprKind::Let: return infer_let(expr);
-    case ExprKind::If: return infer_if(cast<If>(expr));
-    case ExprKind::Function: return infer_function(expr, declare_local(cast<Function>(expr)));
-    case ExprKind::Call: return infer_call(cast<Call>(expr));
-    case ExprKind::Match: return infer_match(expr);
+    case ExprKind::Projection:
+      return infer_projection(cast<Projection>(expr));
+    case ExprKind::Let:
+      return infer_let(expr);
+    case ExprKind::If:
+      return infer_if(cast<If>(expr));
+    case ExprKind::Function:
+      return infer_function(expr, declare_local(cast<Function>(expr)));
+    case ExprKind::Call:
+      return infer_call(cast<Call>(expr));
+    case ExprKind::Match:
+      return infer_match(expr);
     case ExprKind::RefCreate:
     case ExprKind::RefRead:
-    case ExprKind::RefWrite: return infer_reference(expr);
-    case ExprKind::Operator: return operator_value(*cast<Operator>(expr).op, expr->span);
-    case ExprKind::ConstructorRef: return constructor_type(*cast<ConstructorRef>(expr).constructor);
-    case ExprKind::Comprehension: return infer_comprehension(cast<Comprehension>(expr));
-    case ExprKind::Reduction: return infer_reduction(cast<Reduction>(expr));
-    case ExprKind::Index: return infer_index(expr);
-    case ExprKind::ScatterReduce: return infer_scatter(cast<ScatterReduce>(expr));
-    case ExprKind::Primitive: return infer_primitive(cast<Primitive>(expr));
-    case ExprKind::DimTerm: return scalar_type(DType::Int64);
-    case ExprKind::Differentiate: return infer_differentiate(cast<Differentiate>(expr));
+    case ExprKind::RefWrite:
+      return infer_reference(expr);
+    case ExprKind::Operator:
+      return operator_value(*cast<Operator>(expr).op, expr->span);
+    case ExprKind::ConstructorRef:
+      return constructor_type(*cast<ConstructorRef>(expr).constructor);
+    case ExprKind::Comprehension:
+      return infer_comprehension(cast<Comprehension>(expr));
+    case ExprKind::Reduction:
+      return infer_reduction(cast<Reduction>(expr));
+    case ExprKind::Index:
+      return infer_index(expr);
+    case ExprKind::ScatterReduce:
+      return infer_scatter(cast<ScatterReduce>(expr));
+    case ExprKind::Primitive:
+      return infer_primitive(cast<Primitive>(expr));
+    case ExprKind::DimTerm:
+      return scalar_type(DType::Int64);
+    case ExprKind::Differentiate:
+      return infer_differentiate(cast<Differentiate>(expr));
   }
   return nullptr;
 }
@@ -102,18 +125,23 @@ namespace {
 Type Inference::open(const Type& annotation, Span span) {
   switch (annotation->kind) {
     case TypeKind::Tensor:
-    case TypeKind::Var: return written_.empty() ? annotation : substitute(annotation, written_);
-    case TypeKind::Incomplete: return solver_.fresh_type();
+    case TypeKind::Var:
+      return written_.empty() ? annotation : substitute(annotation, written_);
+    case TypeKind::Incomplete:
+      return solver_.fresh_type();
     case TypeKind::Tuple: {
       std::vector<Type> fields;
-      for (const Type& field : as<TupleType>(annotation)->fields) fields.push_back(open(field, span));
+      for (const Type& field : as<TupleType>(annotation)->fields)
+        fields.push_back(open(field, span));
       return tuple_type(std::move(fields));
     }
     case TypeKind::Function: {
       const auto& function = *as<FunctionType>(annotation);
       if (!function.quantified.empty()) {
         fail(DiagnosticKind::Unsupported,
-             fmt::format("not supported: a polymorphic function as a value, `{}`", to_string(annotation)), span);
+             fmt::format("not supported: a polymorphic function as a value, `{}`",
+                         to_string(annotation)),
+             span);
       }
       std::vector<Type> params;
       for (const Type& param : function.params) params.push_back(open(param, span));
@@ -134,7 +162,8 @@ Type Inference::open(const Type& annotation, Span span) {
       for (const Type& arg : adt.args) args.push_back(open(arg, span));
       return adt_type(adt.def, std::move(args));
     }
-    case TypeKind::Reference: return reference_type(open(as<ReferenceType>(annotation)->content, span));
+    case TypeKind::Reference:
+      return reference_type(open(as<ReferenceType>(annotation)->content, span));
   }
   return annotation;
 }
@@ -144,7 +173,8 @@ Type Inference::open(const Type& annotation, Span span) {
 Type Inference::infer_var(const Var& var) {
   auto found = variables_.find(var.variable.get());
   if (found == variables_.end()) {
-    fail(DiagnosticKind::UnknownName, fmt::format("`{}` is used outside its scope", var.variable->name), var.span);
+    fail(DiagnosticKind::UnknownName,
+         fmt::format("`{}` is used outside its scope", var.variable->name), var.span);
   }
   return found->second.type;
 }
@@ -212,8 +242,9 @@ void Inference::infer_binding(const Let& let) {
   Type annotation = variable->type ? open(variable->type, variable->span) : nullptr;
   auto annotated = [&](const Type& found) {
     Mismatch mismatch{found, annotation, tail_of(let.value)->span, ""};
-    mismatch.labels.push_back({variable->span, fmt::format("`{}` is declared as `{}`", variable->name,
-                                                           solver_.show(annotation))});
+    mismatch.labels.push_back(
+        {variable->span,
+         fmt::format("`{}` is declared as `{}`", variable->name, solver_.show(annotation))});
     expect(mismatch);
   };
   if (let.value->kind == ExprKind::Function && !recorded(let.value)) {
@@ -258,10 +289,18 @@ Type Inference::declare(const Function& function) {
 Type Inference::declare_local(const Function& function) {
   for (const TypeVarRef& var : function.type_params) {
     switch (var->kind) {
-      case VarKind::Type: written_.types.emplace(var.get(), solver_.fresh_type()); break;
-      case VarKind::Shape: written_.shapes.emplace(var.get(), solver_.fresh_shape()); break;
-      case VarKind::DType: written_.dtypes.emplace(var.get(), solver_.fresh_dtype()); break;
-      case VarKind::Dim: written_.dims.emplace(var.get(), solver_.fresh_dim()); break;
+      case VarKind::Type:
+        written_.types.emplace(var.get(), solver_.fresh_type());
+        break;
+      case VarKind::Shape:
+        written_.shapes.emplace(var.get(), solver_.fresh_shape());
+        break;
+      case VarKind::DType:
+        written_.dtypes.emplace(var.get(), solver_.fresh_dtype());
+        break;
+      case VarKind::Dim:
+        written_.dims.emplace(var.get(), solver_.fresh_dim());
+        break;
     }
   }
   return declare(function);
@@ -322,13 +361,16 @@ Type Inference::infer_primitive(const Primitive& node) {
   Type operand = tensor_type(Shape(), dtype);
   for (std::size_t i = 0; i < node.args.size(); ++i) {
     bool is_condition = node.prim == Prim::Select && i == 0;
-    expect({infer(node.args[i]), is_condition ? scalar_type(DType::Bool) : operand, node.args[i]->span,
-            fmt::format("operand {} of `{}`", i + 1, prim.text)});
+    expect({infer(node.args[i]), is_condition ? scalar_type(DType::Bool) : operand,
+            node.args[i]->span, fmt::format("operand {} of `{}`", i + 1, prim.text)});
   }
   switch (prim.result) {
-    case PrimResult::kSame: return operand;
-    case PrimResult::kTruth: return scalar_type(DType::Bool);
-    case PrimResult::kOwn: break;
+    case PrimResult::kSame:
+      return operand;
+    case PrimResult::kTruth:
+      return scalar_type(DType::Bool);
+    case PrimResult::kOwn:
+      break;
   }
   RELAY_CHECK(node.type, "a cast primitive without a type");
   return open(node.type, node.span);

@@ -12,7 +12,8 @@
 
 namespace relay::typecheck {
 
-// An operator's relation that generalisation left open: op(args) = result, over the scheme's variables.
+// An operator's relation that generalisation left open: op(args) = result, over the scheme's
+// variables.
 struct OpenRelation {
   const lang::OpDef* op;
   std::vector<lang::Type> args;
@@ -31,13 +32,14 @@ struct Scheme {
   std::vector<DTypeRequirement> requirements;
   lang::Type type;
 };
-// `fn (Tensor[s, d]) -> Tensor[s, d]`, then ` where ...` for what is left open. Variables are named so that
-// they read well: types A, B, ..; dims n, m, ..; shapes s, t, ..; dtypes d, e, ... That a dtype must be numeric is
-// so common that it is not said.
+// `fn (Tensor[s, d]) -> Tensor[s, d]`, then ` where ...` for what is left open. Variables are named
+// so that they read well: types A, B, ..; dims n, m, ..; shapes s, t, ..; dtypes d, e, ... That a
+// dtype must be numeric is so common that it is not said.
 std::string to_string(const Scheme& scheme);
 
-// Inference over a module. Schemes of definitions are inferred when first asked for and cached; after a
-// redefinition call `forget`. Definitions that call each other are inferred together (one component at a time).
+// Inference over a module. Schemes of definitions are inferred when first asked for and cached;
+// after a redefinition call `forget`. Definitions that call each other are inferred together (one
+// component at a time).
 class Checker {
  public:
   explicit Checker(const lang::Module& module);
@@ -46,14 +48,15 @@ class Checker {
   // The most general type of a global.
   lang::Result<Scheme> scheme(const std::string& name);
 
-  // A closed expression: fully typed with ground types, literals settled (int32, float32 by default), every GlobalVar
-  // carrying the ground type of this use. Errors are at most one per cause.
+  // A closed expression: fully typed with ground types, literals settled (int32, float32 by
+  // default), every GlobalVar carrying the ground type of this use. Errors are at most one per
+  // cause.
   lang::Result<lang::Expr> check(const lang::Expr& expr, const lang::Type& expected = nullptr);
   // The type alone; may be polymorphic (a function value).
   lang::Result<Scheme> type_of(const lang::Expr& expr);
 
-  // The body of global `name` at ground function type `type` as a typed Function. Quantified dims of the definition stay
-  // symbolic (rigid variables); everything else is ground.
+  // The body of global `name` at ground function type `type` as a typed Function. Quantified dims
+  // of the definition stay symbolic (rigid variables); everything else is ground.
   lang::Result<lang::Expr> specialise(const std::string& name, const lang::Type& type);
   // Key under which specialisations of `name` at `type` may be shared.
   lang::Result<std::string> specialisation_key(const std::string& name, const lang::Type& type);

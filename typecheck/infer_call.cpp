@@ -26,7 +26,8 @@ Type Inference::constructor_type(const Constructor& constructor) {
   std::vector<Type> args;
   for (const TypeVarRef& param : def.params) {
     if (param->kind != VarKind::Type) {
-      fail(DiagnosticKind::Unsupported, fmt::format("not supported: `{}` has a dimension as parameter", def.name));
+      fail(DiagnosticKind::Unsupported,
+           fmt::format("not supported: `{}` has a dimension as parameter", def.name));
     }
     args.push_back(solver_.fresh_type());
     fresh.types[param.get()] = args.back();
@@ -34,7 +35,8 @@ Type Inference::constructor_type(const Constructor& constructor) {
   Type result = adt_type(&def, std::move(args));
   if (constructor.fields.empty()) return result;
   std::vector<Type> fields;
-  for (const Type& field : constructor.fields) fields.push_back(open(substitute(field, fresh), constructor.span));
+  for (const Type& field : constructor.fields)
+    fields.push_back(open(substitute(field, fresh), constructor.span));
   return function_type(std::move(fields), result);
 }
 
@@ -43,10 +45,18 @@ Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& 
   TypeSubstitution fresh;
   for (const TypeVarRef& var : scheme.variables) {
     switch (var->kind) {
-      case VarKind::Type: fresh.types.emplace(var.get(), solver_.fresh_type()); break;
-      case VarKind::Shape: fresh.shapes.emplace(var.get(), solver_.fresh_shape()); break;
-      case VarKind::DType: fresh.dtypes.emplace(var.get(), solver_.fresh_dtype()); break;
-      case VarKind::Dim: fresh.dims.emplace(var.get(), solver_.fresh_dim()); break;
+      case VarKind::Type:
+        fresh.types.emplace(var.get(), solver_.fresh_type());
+        break;
+      case VarKind::Shape:
+        fresh.shapes.emplace(var.get(), solver_.fresh_shape());
+        break;
+      case VarKind::DType:
+        fresh.dtypes.emplace(var.get(), solver_.fresh_dtype());
+        break;
+      case VarKind::Dim:
+        fresh.dims.emplace(var.get(), solver_.fresh_dim());
+        break;
     }
   }
   for (const DTypeRequirement& requirement : scheme.requirements) {
@@ -73,10 +83,13 @@ Type Inference::global_type(const GlobalVar& use) {
 
 Type Inference::infer_callee(const Call& call) {
   switch (call.callee->kind) {
-    case ExprKind::GlobalVar: return calls_[&call].callee = global_type(cast<GlobalVar>(call.callee));
+    case ExprKind::GlobalVar:
+      return calls_[&call].callee = global_type(cast<GlobalVar>(call.callee));
     case ExprKind::ConstructorRef:
-      return calls_[&call].callee = constructor_type(*cast<ConstructorRef>(call.callee).constructor);
-    default: return infer(call.callee);
+      return calls_[&call].callee =
+                 constructor_type(*cast<ConstructorRef>(call.callee).constructor);
+    default:
+      return infer(call.callee);
   }
 }
 
@@ -97,19 +110,22 @@ namespace {
 std::string callee_name(const Expr& callee) {
   if (const auto* global = as<GlobalVar>(callee)) return fmt::format("`{}`", global->name);
   if (const auto* var = as<Var>(callee)) return fmt::format("`{}`", var->variable->name);
-  if (const auto* constructor = as<ConstructorRef>(callee)) return fmt::format("`{}`", constructor->constructor->name);
+  if (const auto* constructor = as<ConstructorRef>(callee))
+    return fmt::format("`{}`", constructor->constructor->name);
   return "this function";
 }
 
 }  // namespace
 
-Mismatch Inference::argument_mismatch(const Call& call, std::size_t i, const Type& found, const Type& expected) {
+Mismatch Inference::argument_mismatch(const Call& call, std::size_t i, const Type& found,
+                                      const Type& expected) {
   Mismatch mismatch{found, expected, tail_of(call.args[i])->span,
                     fmt::format("argument {} of {}", i + 1, callee_name(call.callee))};
   const Function* function = callee_function(call.callee);
   if (!function || i >= function->params.size()) return mismatch;
   const Variable& param = *function->params[i];
-  if (!param.name.empty()) mismatch.subject = fmt::format("argument `{}` of {}", param.name, callee_name(call.callee));
+  if (!param.name.empty())
+    mismatch.subject = fmt::format("argument `{}` of {}", param.name, callee_name(call.callee));
   // The declaration of a function of another text (the prelude, an import) is not shown.
   if (param.type && param.span.source == mismatch.span.source) {
     mismatch.labels.push_back({param.span, fmt::format("declared as `{}`", to_string(param.type))});
@@ -120,7 +136,8 @@ Mismatch Inference::argument_mismatch(const Call& call, std::size_t i, const Typ
 Type Inference::infer_call(const Call& call) {
   if (const auto* op = as<Operator>(call.callee)) return infer_operator_call(call, *op->op);
   Type callee = solver_.head(infer_callee(call));
-  if (call.args.empty() && call.callee->kind == ExprKind::ConstructorRef && callee->kind == TypeKind::Adt) {
+  if (call.args.empty() && call.callee->kind == ExprKind::ConstructorRef &&
+      callee->kind == TypeKind::Adt) {
     return callee;  // `Nil()` is `Nil`
   }
   if (const auto* var = as<VarType>(callee); var && solver_.find(*var->var)) {
@@ -128,24 +145,28 @@ Type Inference::infer_call(const Call& call) {
     for (const Expr& arg : call.args) args.push_back(infer(arg));
     Type result = solver_.fresh_type();
     // An argument may have told what the callee is; then it is checked like any other.
-    expect({callee, function_type(std::move(args), result), call.callee->span, callee_name(call.callee)});
+    expect({callee, function_type(std::move(args), result), call.callee->span,
+            callee_name(call.callee)});
     return result;
   }
   const auto* function = as<FunctionType>(callee);
   if (!function) {
     std::string name = callee_name(call.callee);
-    Diagnostic diagnostic(DiagnosticKind::NotAFunction,
-                          fmt::format("{} is no function", name == "this function" ? "what is called" : name),
-                          call.callee->span);
+    Diagnostic diagnostic(
+        DiagnosticKind::NotAFunction,
+        fmt::format("{} is no function", name == "this function" ? "what is called" : name),
+        call.callee->span);
     diagnostic.label(call.callee->span, fmt::format("`{}`", solver_.show(callee)));
     throw Failure(std::move(diagnostic));
   }
   if (function->params.size() != call.args.size()) {
-    Diagnostic diagnostic(DiagnosticKind::WrongArity,
-                          fmt::format("{} takes {}, found {}", callee_name(call.callee),
-                                      count_of(function->params.size(), "argument"), call.args.size()),
-                          call.span);
-    diagnostic.note(fmt::format("note: {} is `{}`", callee_name(call.callee), solver_.show(callee)));
+    Diagnostic diagnostic(
+        DiagnosticKind::WrongArity,
+        fmt::format("{} takes {}, found {}", callee_name(call.callee),
+                    count_of(function->params.size(), "argument"), call.args.size()),
+        call.span);
+    diagnostic.note(
+        fmt::format("note: {} is `{}`", callee_name(call.callee), solver_.show(callee)));
     throw Failure(std::move(diagnostic));
   }
   for (std::size_t i = 0; i < call.args.size(); ++i) {
@@ -153,7 +174,8 @@ Type Inference::infer_call(const Call& call) {
     try {
       solver_.unify(found, function->params[i]);
     } catch (Failure& failure) {
-      throw explain_mismatch(std::move(failure), argument_mismatch(call, i, found, function->params[i]), solver_);
+      throw explain_mismatch(std::move(failure),
+                             argument_mismatch(call, i, found, function->params[i]), solver_);
     }
   }
   if (solver_.has_woken()) relations_.drain();
@@ -170,8 +192,8 @@ Type Inference::infer_operator_call(const Call& call, const OpDef& op) {
   if (negated) return infer_literal(call.args[0], true);
   if (call.args.size() != op.inputs.size()) {
     Diagnostic diagnostic(DiagnosticKind::WrongArity,
-                          fmt::format("`{}` takes {}, found {}", op.name, count_of(op.inputs.size(), "argument"),
-                                      call.args.size()),
+                          fmt::format("`{}` takes {}, found {}", op.name,
+                                      count_of(op.inputs.size(), "argument"), call.args.size()),
                           call.span);
     std::string inputs;
     for (const InputSpec& input : op.inputs) inputs += (inputs.empty() ? "" : ", ") + input.name;

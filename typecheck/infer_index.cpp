@@ -14,10 +14,12 @@ namespace {
 
 // The integer that an extent expression plainly states.
 std::optional<std::int64_t> stated_integer(const Expr& expr) {
-  if (const auto* literal = as<Literal>(expr); literal && !literal->is_float) return literal->integer;
+  if (const auto* literal = as<Literal>(expr); literal && !literal->is_float)
+    return literal->integer;
   if (const auto* constant = as<Constant>(expr)) {
     const Tensor& tensor = *constant->value;
-    if (tensor.rank() == 0 && is_int(tensor.dtype())) return int_from_bits(tensor.dtype(), tensor.bits_at(0));
+    if (tensor.rank() == 0 && is_int(tensor.dtype()))
+      return int_from_bits(tensor.dtype(), tensor.bits_at(0));
   }
   return std::nullopt;
 }
@@ -25,7 +27,8 @@ std::optional<std::int64_t> stated_integer(const Expr& expr) {
 }  // namespace
 
 Dim Inference::extent_dim(const Expr& extent) const {
-  if (std::optional<std::int64_t> value = stated_integer(extent); value && *value >= 0) return Dim(*value);
+  if (std::optional<std::int64_t> value = stated_integer(extent); value && *value >= 0)
+    return Dim(*value);
   if (const auto* term = as<DimTerm>(extent)) return substitute(term->dim, written_);
   if (const auto* var = as<Var>(extent)) {
     auto found = let_values_.find(var->variable.get());
@@ -47,9 +50,10 @@ void Inference::infer_position(const Expr& index) {
   try {
     solver_.unify(type, tensor_type(Shape(), dtype));
   } catch (Failure& failure) {
-    Diagnostic diagnostic(failure.diagnostics.front().kind,
-                          fmt::format("an index must be an integer scalar, found `{}`", solver_.show(type)),
-                          index->span);
+    Diagnostic diagnostic(
+        failure.diagnostics.front().kind,
+        fmt::format("an index must be an integer scalar, found `{}`", solver_.show(type)),
+        index->span);
     diagnostic.label(index->span, fmt::format("`{}`", solver_.show(type)));
     throw Failure(std::move(diagnostic));
   }
@@ -64,24 +68,29 @@ std::vector<Dim> Inference::enter_binders(const std::vector<IndexBinder>& binder
   std::uint64_t order = next_order_;
   for (const IndexBinder& binder : binders) {
     introduce(binder.variable, scalar_type(DType::Int64));
-    BinderInfo info{binder.variable, binder.extent ? extent_dim(binder.extent) : solver_.fresh_dim(),
-                    !binder.extent, order, {}};
+    BinderInfo info{binder.variable,
+                    binder.extent ? extent_dim(binder.extent) : solver_.fresh_dim(),
+                    !binder.extent,
+                    order,
+                    {}};
     dims.push_back(info.dim);
     binders_[binder.variable.get()] = std::move(info);
   }
   return dims;
 }
 
-// After the body: every inferred extent has a source, and one that only has axes of unknown extent is unknown too.
+// After the body: every inferred extent has a source, and one that only has axes of unknown extent
+// is unknown too.
 void Inference::leave_binders(const std::vector<IndexBinder>& binders) {
   for (const IndexBinder& binder : binders) {
     BinderInfo& info = binders_.at(binder.variable.get());
     if (!info.is_inferred) continue;
     const std::string& name = binder.variable->name;
     if (info.uses.empty()) {
-      Diagnostic diagnostic(DiagnosticKind::AmbiguousType,
-                            fmt::format("`{0}` has no extent: nothing is indexed by a bare `[{0}]`", name),
-                            binder.variable->span);
+      Diagnostic diagnostic(
+          DiagnosticKind::AmbiguousType,
+          fmt::format("`{0}` has no extent: nothing is indexed by a bare `[{0}]`", name),
+          binder.variable->span);
       diagnostic.label(binder.variable->span, "runs to where?");
       diagnostic.note(fmt::format("help: write its extent, as in `{} < 10`", name));
       throw Failure(std::move(diagnostic));
@@ -101,10 +110,11 @@ void Inference::link_bare_use(BinderInfo& binder, BareUse use) {
     } catch (const Failure&) {
       std::string name = binder.variable->name;
       std::string known = solver_.show(binder.dim);
-      Diagnostic diagnostic(DiagnosticKind::ExtentMismatch,
-                            fmt::format("`{}` runs over an axis of extent {} and over one of extent {}", name, known,
-                                        solver_.show(dim)),
-                            use.span);
+      Diagnostic diagnostic(
+          DiagnosticKind::ExtentMismatch,
+          fmt::format("`{}` runs over an axis of extent {} and over one of extent {}", name, known,
+                      solver_.show(dim)),
+          use.span);
       diagnostic.label(use.span, fmt::format("extent {}", solver_.show(dim)));
       for (const BareUse& other : binder.uses) {
         if (solver_.resolve(other.dim).is_any()) continue;
@@ -144,10 +154,11 @@ Type Inference::infer_reduction(const Reduction& node) {
   try {
     solver_.unify(body, element);
   } catch (Failure& failure) {
-    Diagnostic diagnostic(failure.diagnostics.front().kind,
-                          fmt::format("the body of `{}` must be {}, found `{}`", name_of(node.op),
-                                      is_logical ? "a `bool` scalar" : "a scalar number", solver_.show(body)),
-                          span);
+    Diagnostic diagnostic(
+        failure.diagnostics.front().kind,
+        fmt::format("the body of `{}` must be {}, found `{}`", name_of(node.op),
+                    is_logical ? "a `bool` scalar" : "a scalar number", solver_.show(body)),
+        span);
     diagnostic.label(span, fmt::format("`{}`", solver_.show(body)));
     throw Failure(std::move(diagnostic));
   }
@@ -166,8 +177,10 @@ Type Inference::infer_scatter(const ScatterReduce& node) {
   }
   DTypeTerm dtype = solver_.fresh_dtype();
   solver_.require(dtype, PrimOperands::kNumeric);
-  expect({init, tensor_type(Shape(axes), dtype), node.init->span, "the tensor that is scattered into"});
-  Mismatch value{infer(node.value), tensor_type(Shape(), dtype), tail_of(node.value)->span, "the value scattered"};
+  expect({init, tensor_type(Shape(axes), dtype), node.init->span,
+          "the tensor that is scattered into"});
+  Mismatch value{infer(node.value), tensor_type(Shape(), dtype), tail_of(node.value)->span,
+                 "the value scattered"};
   value.labels.push_back({node.init->span, fmt::format("`{}`", solver_.show(init))});
   expect(value);
   leave_binders(node.binders);
@@ -200,7 +213,8 @@ Type Inference::infer_index(const Expr& expr) {
     const auto* var = as<Var>(node.indices[i]);
     auto binder = var ? binders_.find(var->variable.get()) : binders_.end();
     if (binder == binders_.end()) continue;
-    link_bare_use(binder->second, {node.tensor, static_cast<std::uint32_t>(i), axes[i], expr->span});
+    link_bare_use(binder->second,
+                  {node.tensor, static_cast<std::uint32_t>(i), axes[i], expr->span});
   }
   if (solver_.has_woken()) relations_.drain();
   return result;
@@ -235,10 +249,11 @@ void Inference::check_literal_indices() {
       std::int64_t value = negated ? -literal->integer : literal->integer;
       if (value >= -extent.constant() && value < extent.constant()) continue;
       Diagnostic diagnostic(DiagnosticKind::IndexOutOfRange,
-                            fmt::format("index {} is out of range for axis {} of extent {}", value, i,
-                                        extent.constant()),
+                            fmt::format("index {} is out of range for axis {} of extent {}", value,
+                                        i, extent.constant()),
                             index->indices[i]->span);
-      diagnostic.label(index->tensor->span, fmt::format("`{}`", solver_.show(type_of(index->tensor.get()))));
+      diagnostic.label(index->tensor->span,
+                       fmt::format("`{}`", solver_.show(type_of(index->tensor.get()))));
       throw Failure(std::move(diagnostic));
     }
   }

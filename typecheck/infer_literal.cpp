@@ -40,8 +40,8 @@ void Inference::settle_literal(const TypeVar& var) {
   }
 }
 
-// At the end of a `let`: literals of its value, from `first` on, get their default unless something outside can still tell.
-// A parameter can: its function may be called, or generalised.
+// At the end of a `let`: literals of its value, from `first` on, get their default unless something
+// outside can still tell. A parameter can: its function may be called, or generalised.
 void Inference::settle_literals(std::size_t first, std::uint64_t mark) {
   std::size_t kept = first;
   for (std::size_t i = first; i < unsettled_.size(); ++i) {
@@ -80,14 +80,16 @@ bool fits(std::int64_t value, DType dtype) {
   if (dtype == DType::Float16) return std::llabs(value) < 65520;
   if (is_float(dtype) || dtype == DType::Int64) return true;
   if (is_unsigned_int(dtype)) {
-    return value >= 0 && (dtype == DType::UInt64 || static_cast<std::uint64_t>(value) >> bits_of(dtype) == 0);
+    return value >= 0 &&
+           (dtype == DType::UInt64 || static_cast<std::uint64_t>(value) >> bits_of(dtype) == 0);
   }
   std::int64_t limit = std::int64_t{1} << (bits_of(dtype) - 1);
   return value >= -limit && value < limit;
 }
 
 bool fits(double value, DType dtype) {
-  return !std::isfinite(value) || std::isfinite(double_from_bits(dtype, bits_from_double(dtype, value)));
+  return !std::isfinite(value) ||
+         std::isfinite(double_from_bits(dtype, bits_from_double(dtype, value)));
 }
 
 }  // namespace
@@ -97,13 +99,15 @@ void Inference::check_literals() {
     DTypeTerm dtype = solver_.resolve(DTypeTerm(use.dtype));
     if (!dtype.is_known()) continue;
     const Literal& literal = cast<Literal>(use.node);
-    bool ok = literal.is_float ? fits(literal.real, dtype.known())
-                               : fits(use.is_negated ? -literal.integer : literal.integer, dtype.known());
+    bool ok = literal.is_float
+                  ? fits(literal.real, dtype.known())
+                  : fits(use.is_negated ? -literal.integer : literal.integer, dtype.known());
     if (ok) continue;
-    Diagnostic diagnostic(DiagnosticKind::LiteralOutOfRange,
-                          fmt::format("`{}` does not fit into `{}`", literal_text(literal, use.is_negated),
-                                      name_of(dtype.known())),
-                          literal.span);
+    Diagnostic diagnostic(
+        DiagnosticKind::LiteralOutOfRange,
+        fmt::format("`{}` does not fit into `{}`", literal_text(literal, use.is_negated),
+                    name_of(dtype.known())),
+        literal.span);
     diagnostic.label(literal.span, fmt::format("`{}`", name_of(dtype.known())));
     throw Failure(std::move(diagnostic));
   }

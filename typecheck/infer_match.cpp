@@ -10,14 +10,16 @@ namespace relay::typecheck {
 
 using namespace lang;
 
-void Inference::infer_pattern(const PatternRef& pattern, const Type& scrutinee, Span scrutinee_span) {
+void Inference::infer_pattern(const PatternRef& pattern, const Type& scrutinee,
+                              Span scrutinee_span) {
   auto must_be = [&](const Type& expected, std::string subject) {
     Mismatch mismatch{expected, scrutinee, pattern->span, std::move(subject)};
     mismatch.labels.push_back({scrutinee_span, fmt::format("`{}`", solver_.show(scrutinee))});
     expect(mismatch);
   };
   switch (pattern->kind) {
-    case PatternKind::Wildcard: return;
+    case PatternKind::Wildcard:
+      return;
     case PatternKind::Variable: {
       const VariableRef& variable = pattern->variable;
       if (variable->type) must_be(open(variable->type, variable->span), "the type of this pattern");
@@ -26,14 +28,16 @@ void Inference::infer_pattern(const PatternRef& pattern, const Type& scrutinee, 
     }
     case PatternKind::Tuple: {
       std::vector<Type> fields;
-      for (std::size_t i = 0; i < pattern->fields.size(); ++i) fields.push_back(solver_.fresh_type());
+      for (std::size_t i = 0; i < pattern->fields.size(); ++i)
+        fields.push_back(solver_.fresh_type());
       must_be(tuple_type(fields), "this pattern");
       for (std::size_t i = 0; i < fields.size(); ++i) {
         infer_pattern(pattern->fields[i], solver_.head(fields[i]), scrutinee_span);
       }
       return;
     }
-    case PatternKind::Constructor: break;
+    case PatternKind::Constructor:
+      break;
   }
   const Constructor& constructor = *pattern->constructor;
   if (pattern->fields.size() != constructor.fields.size()) {
@@ -72,8 +76,8 @@ Type Inference::infer_match(const Expr& expr) {
   if (match.is_complete && !report.missing.empty()) {
     bool more = report.missing.size() == kMostMissing;
     Diagnostic diagnostic(DiagnosticKind::NonExhaustiveMatch,
-                          fmt::format("`match` does not cover `{}`{}", fmt::join(report.missing, "`, `"),
-                                      more ? ", ..." : ""),
+                          fmt::format("`match` does not cover `{}`{}",
+                                      fmt::join(report.missing, "`, `"), more ? ", ..." : ""),
                           expr->span);
     diagnostic.label(match.scrutinee->span, fmt::format("`{}`", solver_.show(scrutinee)));
     diagnostic.note("help: add clauses for them, or write `match?`, which fails when nothing fits");

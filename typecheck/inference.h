@@ -16,7 +16,7 @@ namespace relay::typecheck {
 
 // What a global is to the code that mentions it.
 struct GlobalUse {
-  lang::Type type;                 // a binding, or a member of the component at hand: this very type
+  lang::Type type;  // a binding, or a member of the component at hand: this very type
   const Scheme* scheme = nullptr;  // everything else: instantiated at each use
 };
 class Globals {
@@ -37,7 +37,7 @@ struct BinderInfo {
   lang::VariableRef variable;
   lang::Dim dim;
   bool is_inferred = false;
-  std::uint64_t order = 0;     // when its scope was entered, among all variables
+  std::uint64_t order = 0;  // when its scope was entered, among all variables
   std::vector<BareUse> uses;
 };
 
@@ -48,8 +48,8 @@ struct ExtentSource {
   const BareUse* use = nullptr;
 };
 
-// One run of inference: over a definition, a component of definitions, or an expression. Fills tables from which
-// `rebuild` (rebuild.h) makes the typed expression. Expressions must outlive it.
+// One run of inference: over a definition, a component of definitions, or an expression. Fills
+// tables from which `rebuild` (rebuild.h) makes the typed expression. Expressions must outlive it.
 class Inference {
  public:
   // `written`: what the variables of annotations stand for (those not in it stay rigid).
@@ -65,10 +65,11 @@ class Inference {
   // Unifies; a failure is explained with the words of `mismatch`.
   void expect(const Mismatch& mismatch);
 
-  // Ends inference of generic code: literals that are not tied to what `roots` generalise over get their default dtype;
-  // what can never be told is reported.
+  // Ends inference of generic code: literals that are not tied to what `roots` generalise over get
+  // their default dtype; what can never be told is reported.
   void finish_generic(const std::vector<lang::Type>& roots);
-  // Ends inference of code that is to run: afterwards all types are ground. `result` is the type of the whole.
+  // Ends inference of code that is to run: afterwards all types are ground. `result` is the type of
+  // the whole.
   void finish_ground(const lang::Type& result, bool result_may_default);
   // The unknowns reachable from the roots, also through open relations.
   std::unordered_set<const lang::TypeVar*> reachable(const std::vector<lang::Type>& roots);
@@ -76,7 +77,9 @@ class Inference {
   Solver& solver() { return solver_; }
   Relations& relations() { return relations_; }
   const lang::Type& type_of(const lang::ExprNode* node) const;
-  const lang::Type& type_of(const lang::Variable* variable) const { return variables_.at(variable).type; }
+  const lang::Type& type_of(const lang::Variable* variable) const {
+    return variables_.at(variable).type;
+  }
   const lang::TypeSubstitution& written() const { return written_; }
   std::vector<lang::Diagnostic>& warnings() { return warnings_; }
 
@@ -92,7 +95,8 @@ class Inference {
   const CallInfo& call_info(const lang::Call* call) const { return calls_.at(call); }
   const BinderInfo* binder_info(const lang::Variable* variable) const;
   const std::vector<lang::Dim>& axes_of(const lang::Index* index) const { return axes_.at(index); }
-  // The use from which a binder over an axis of unknown extent takes it; null if there is none outside its scope.
+  // The use from which a binder over an axis of unknown extent takes it; null if there is none
+  // outside its scope.
   std::optional<ExtentSource> extent_source(const BinderInfo& binder) const;
 
  private:
@@ -119,11 +123,13 @@ class Inference {
   lang::Type constructor_type(const lang::Constructor& constructor);
   lang::Type global_type(const lang::GlobalVar& use);
   lang::Type instantiate(const Scheme& scheme, lang::Span span, const std::string& name);
-  Mismatch argument_mismatch(const lang::Call& call, std::size_t i, const lang::Type& found, const lang::Type& expected);
+  Mismatch argument_mismatch(const lang::Call& call, std::size_t i, const lang::Type& found,
+                             const lang::Type& expected);
   const lang::Function* callee_function(const lang::Expr& callee) const;
   // infer_match.cpp
   lang::Type infer_match(const lang::Expr& expr);
-  void infer_pattern(const lang::PatternRef& pattern, const lang::Type& scrutinee, lang::Span scrutinee_span);
+  void infer_pattern(const lang::PatternRef& pattern, const lang::Type& scrutinee,
+                     lang::Span scrutinee_span);
   // infer_literal.cpp
   lang::Type infer_literal(const lang::Expr& expr, bool negated);
   void settle_literals(std::size_t first, std::uint64_t mark);
@@ -155,7 +161,8 @@ class Inference {
   std::unordered_map<const lang::ExprNode*, std::size_t> node_index_;
   std::unordered_map<const lang::Variable*, LocalVariable> variables_;
   std::vector<lang::VariableRef> params_;  // of functions without annotation, for messages
-  std::unordered_map<const lang::Variable*, lang::Expr> let_values_;  // functions and constants only
+  std::unordered_map<const lang::Variable*, lang::Expr>
+      let_values_;  // functions and constants only
   std::unordered_map<const lang::Call*, CallInfo> calls_;
   std::unordered_map<const lang::Variable*, BinderInfo> binders_;
   std::unordered_map<const lang::Index*, std::vector<lang::Dim>> axes_;
@@ -164,7 +171,7 @@ class Inference {
     lang::TypeVarRef dtype;
     bool is_negated;
   };
-  std::vector<LiteralUse> literals_;   // all
+  std::vector<LiteralUse> literals_;    // all
   std::vector<std::size_t> unsettled_;  // indices of those whose dtype may still be open
   std::vector<lang::Diagnostic> warnings_;
   std::uint64_t next_order_ = 0;

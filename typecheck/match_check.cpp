@@ -27,7 +27,8 @@ Head head_of(const Pattern& pattern) {
   return {pattern.constructor, pattern.fields.size(), pattern.kind == PatternKind::Tuple};
 }
 
-// The heads that a value of the first column can have; empty if the column tells nothing about its type.
+// The heads that a value of the first column can have; empty if the column tells nothing about its
+// type.
 std::vector<Head> possible_heads(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     const Pattern& pattern = *row.front();
@@ -86,9 +87,9 @@ bool is_useful(const std::vector<Row>& rows, const Row& candidate) {
     return is_useful(specialise_rows(rows, head), specialise_rows({candidate}, head).front());
   }
   std::vector<Head> heads = possible_heads(rows);
-  bool all_mentioned = !heads.empty() && std::all_of(heads.begin(), heads.end(), [&](const Head& head) {
-    return mentions(rows, head);
-  });
+  bool all_mentioned =
+      !heads.empty() && std::all_of(heads.begin(), heads.end(),
+                                    [&](const Head& head) { return mentions(rows, head); });
   if (!all_mentioned) {
     return is_useful(rest_of_open_rows(rows), Row(candidate.begin() + 1, candidate.end()));
   }
@@ -124,7 +125,8 @@ std::vector<std::vector<std::string>> uncovered(const std::vector<Row>& rows, st
   }
   for (const Head& head : heads) {
     if (result.size() >= limit) break;
-    auto found = uncovered(specialise_rows(rows, head), head.width + width - 1, limit - result.size());
+    auto found =
+        uncovered(specialise_rows(rows, head), head.width + width - 1, limit - result.size());
     for (const std::vector<std::string>& columns : found) {
       auto fields_end = columns.begin() + static_cast<std::ptrdiff_t>(head.width);
       std::vector<std::string> row = {pattern_text(head, {columns.begin(), fields_end})};

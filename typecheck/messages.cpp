@@ -29,9 +29,10 @@ std::string count_of(std::size_t count, std::string_view noun) {
 }
 
 std::string literal_text(const Literal& literal, bool negated) {
-  std::string text = literal.is_float
-                         ? float_text(DType::Float64, bits_from_double(DType::Float64, literal.real), true)
-                         : std::to_string(literal.integer);
+  std::string text =
+      literal.is_float
+          ? float_text(DType::Float64, bits_from_double(DType::Float64, literal.real), true)
+          : std::to_string(literal.integer);
   return negated ? "-" + text : text;
 }
 
@@ -57,7 +58,8 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
   std::string text = literal_text(literal, false);
   if (demanded == DType::Bool) {
     Diagnostic diagnostic(DiagnosticKind::TypeMismatch,
-                          fmt::format("`{}` is a number, and `bool` is needed here", text), literal.span);
+                          fmt::format("`{}` is a number, and `bool` is needed here", text),
+                          literal.span);
     diagnostic.label(literal.span, "a number");
     if (demanded_at) diagnostic.label(demanded_at, fmt::format("`{}`", demanded_text));
     if (!literal.is_float && (literal.integer == 0 || literal.integer == 1)) {
@@ -68,12 +70,13 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
   if (!literal.is_float || is_float(demanded)) return std::nullopt;
   Diagnostic diagnostic(
       DiagnosticKind::DTypeMismatch,
-      fmt::format("`{}` is a float literal, and it meets `{}`", text, name_of(demanded)), literal.span);
+      fmt::format("`{}` is a float literal, and it meets `{}`", text, name_of(demanded)),
+      literal.span);
   diagnostic.label(literal.span, "a float");
   if (demanded_at) diagnostic.label(demanded_at, fmt::format("`{}`", demanded_text));
   if (literal.real == std::floor(literal.real) && std::fabs(literal.real) < 1e15) {
-    diagnostic.note(fmt::format("help: write `{}` for an integer",
-                                static_cast<std::int64_t>(literal.real)));
+    diagnostic.note(
+        fmt::format("help: write `{}` for an integer", static_cast<std::int64_t>(literal.real)));
   } else if (demanded_at) {
     diagnostic.note(fmt::format("help: `cast({}, dtype=\"float32\")` makes the other side a float",
                                 quote(demanded_at, "...")));
@@ -113,7 +116,8 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
   std::string message =
       mismatch.subject.empty()
           ? fmt::format("expected `{}`, found `{}`", solver.show(expected), solver.show(found))
-          : fmt::format("{} must be `{}`, found `{}`", mismatch.subject, solver.show(expected), solver.show(found));
+          : fmt::format("{} must be `{}`, found `{}`", mismatch.subject, solver.show(expected),
+                        solver.show(found));
   bool is_nested = found->kind != TypeKind::Tensor && found->kind == expected->kind;
   bool adds = cause.kind == DiagnosticKind::ShapeMismatch ||
               (cause.kind == DiagnosticKind::DTypeMismatch && !known_dtype(found)) || is_nested;
@@ -127,8 +131,8 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
   std::optional<DType> from = known_dtype(found);
   std::optional<DType> to = known_dtype(expected);
   if (cause.kind == DiagnosticKind::DTypeMismatch && from && to) {
-    diagnostic.note(fmt::format("help: `cast({}, dtype=\"{}\")` has that dtype", quote(mismatch.span, "..."),
-                                name_of(*to)));
+    diagnostic.note(fmt::format("help: `cast({}, dtype=\"{}\")` has that dtype",
+                                quote(mismatch.span, "..."), name_of(*to)));
   }
   return Failure(std::move(diagnostic));
 }
@@ -155,7 +159,8 @@ Span arg_span(const Relation& relation, std::size_t i) {
 std::optional<std::string> transpose_help(const Relation& relation, const std::vector<Type>& args) {
   for (std::size_t i = args.size(); i-- > 0;) {
     const auto* tensor = as<TensorType>(args[i]);
-    if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() != 2 || !arg_span(relation, i)) continue;
+    if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() != 2 || !arg_span(relation, i))
+      continue;
     std::vector<Type> other = args;
     Shape turned{tensor->shape[1], tensor->shape[0]};
     other[i] = tensor_type(turned, tensor->dtype);
@@ -178,15 +183,16 @@ std::optional<std::string> cast_help(const Relation& relation, const std::vector
         std::vector<Type> other = args;
         other[i] = tensor_type(as<TensorType>(args[i])->shape, *to);
         if (!accepts_arguments(relation, other)) continue;
-        return fmt::format("help: `cast({}, dtype=\"{}\")` has dtype `{}`", quote(arg_span(relation, i), "..."),
-                           name_of(*to), name_of(*to));
+        return fmt::format("help: `cast({}, dtype=\"{}\")` has dtype `{}`",
+                           quote(arg_span(relation, i), "..."), name_of(*to), name_of(*to));
       }
     }
   }
   return std::nullopt;
 }
 
-std::optional<Diagnostic> literal_argument(const Relation& relation, const std::vector<Type>& args, Solver& solver) {
+std::optional<Diagnostic> literal_argument(const Relation& relation, const std::vector<Type>& args,
+                                           Solver& solver) {
   for (const Type& arg : args) {
     const Literal* literal = open_literal(arg, solver);
     if (!literal) continue;
@@ -202,14 +208,16 @@ std::optional<Diagnostic> literal_argument(const Relation& relation, const std::
   return std::nullopt;
 }
 
-void add_argument_labels(Diagnostic& diagnostic, const Relation& relation, const std::vector<Type>& args,
-                         Solver& solver) {
+void add_argument_labels(Diagnostic& diagnostic, const Relation& relation,
+                         const std::vector<Type>& args, Solver& solver) {
   if (is_core_rule(*relation.op)) {
-    if (Span span = arg_span(relation, 0)) diagnostic.label(span, fmt::format("`{}`", solver.show(args.back())));
+    if (Span span = arg_span(relation, 0))
+      diagnostic.label(span, fmt::format("`{}`", solver.show(args.back())));
     return;
   }
   for (std::size_t i = 0; i < args.size(); ++i) {
-    if (Span span = arg_span(relation, i)) diagnostic.label(span, fmt::format("`{}`", solver.show(args[i])));
+    if (Span span = arg_span(relation, i))
+      diagnostic.label(span, fmt::format("`{}`", solver.show(args[i])));
   }
 }
 
@@ -244,8 +252,8 @@ Failure explain_relation(Failure failure, const Relation& relation, Solver& solv
   if (diagnostic.labels.empty()) add_argument_labels(diagnostic, relation, args, solver);
   if (!relation.needed_by.empty()) {
     if (!is_core && !from_solver) {
-      diagnostic.message = fmt::format("`{}` of {}: {}", relation.op->name, argument_list(args, solver),
-                                       diagnostic.message);
+      diagnostic.message = fmt::format("`{}` of {}: {}", relation.op->name,
+                                       argument_list(args, solver), diagnostic.message);
     }
     diagnostic.note(fmt::format("note: needed by `{}`", relation.needed_by));
     return failure;
@@ -253,10 +261,15 @@ Failure explain_relation(Failure failure, const Relation& relation, Solver& solv
   if (diagnostic.notes.empty() && !is_core) {
     std::optional<std::string> help;
     switch (diagnostic.kind) {
-      case DiagnosticKind::DTypeMismatch: help = cast_help(relation, args); break;
+      case DiagnosticKind::DTypeMismatch:
+        help = cast_help(relation, args);
+        break;
       case DiagnosticKind::ShapeMismatch:
-      case DiagnosticKind::BroadcastMismatch: help = transpose_help(relation, args); break;
-      default: break;
+      case DiagnosticKind::BroadcastMismatch:
+        help = transpose_help(relation, args);
+        break;
+      default:
+        break;
     }
     if (help) diagnostic.note(std::move(*help));
   }

@@ -17,15 +17,15 @@ struct Relation;
 struct Mismatch {
   lang::Type found;
   lang::Type expected;
-  lang::Span span;                        // of what has type `found`
-  std::string subject = {};               // "argument 2 of `f`"; empty: just "expected .., found .."
-  std::vector<lang::Label> labels = {};   // where the expected type comes from
+  lang::Span span;                       // of what has type `found`
+  std::string subject = {};              // "argument 2 of `f`"; empty: just "expected .., found .."
+  std::vector<lang::Label> labels = {};  // where the expected type comes from
   std::vector<std::string> notes = {};
 };
 lang::Failure explain_mismatch(lang::Failure failure, const Mismatch& mismatch, Solver& solver);
 
-// The type rule of `relation` has failed. Adds a label on each argument, and a mend where one can be computed:
-// a cast, a transposed argument, a literal written another way.
+// The type rule of `relation` has failed. Adds a label on each argument, and a mend where one can
+// be computed: a cast, a transposed argument, a literal written another way.
 lang::Failure explain_relation(lang::Failure failure, const Relation& relation, Solver& solver);
 
 // The source text of a span if it is short enough to stand in a sentence, else `otherwise`.

@@ -42,7 +42,8 @@ class Rebuilder {
 
 VariableRef Rebuilder::variable(const VariableRef& old) {
   VariableRef& place = variables_[old.get()];
-  if (!place) place = make_variable(old->name, solver_.resolve(inference_.type_of(old.get())), old->span);
+  if (!place)
+    place = make_variable(old->name, solver_.resolve(inference_.type_of(old.get())), old->span);
   return place;
 }
 
@@ -64,29 +65,40 @@ Expr Rebuilder::expr(const Expr& old) {
 Expr Rebuilder::node(const Expr& old) {
   Span span = old->span;
   switch (old->kind) {
-    case ExprKind::Var: return make_var(variable(cast<Var>(old).variable), span);
-    case ExprKind::Constant: return old->type ? old : make_constant(cast<Constant>(old).value, span);
-    case ExprKind::Literal: return literal(cast<Literal>(old), false, type_of(old), span);
+    case ExprKind::Var:
+      return make_var(variable(cast<Var>(old).variable), span);
+    case ExprKind::Constant:
+      return old->type ? old : make_constant(cast<Constant>(old).value, span);
+    case ExprKind::Literal:
+      return literal(cast<Literal>(old), false, type_of(old), span);
     case ExprKind::GlobalVar:
     case ExprKind::Operator:
-    case ExprKind::ConstructorRef: return callee(old, type_of(old));
-    case ExprKind::Tuple: return make_tuple(list(cast<Tuple>(old).fields), span, type_of(old));
+    case ExprKind::ConstructorRef:
+      return callee(old, type_of(old));
+    case ExprKind::Tuple:
+      return make_tuple(list(cast<Tuple>(old).fields), span, type_of(old));
     case ExprKind::Projection: {
       const auto& projection = cast<Projection>(old);
       return make_projection(expr(projection.tuple), projection.index, span, type_of(old));
     }
-    case ExprKind::Let: return let(old);
+    case ExprKind::Let:
+      return let(old);
     case ExprKind::If: {
       const auto& node = cast<If>(old);
       Expr condition = expr(node.condition);
       Expr then_branch = expr(node.then_branch);
       return make_if(condition, then_branch, expr(node.else_branch), span, type_of(old));
     }
-    case ExprKind::Function: return function(cast<Function>(old), {});
-    case ExprKind::Call: return call(cast<Call>(old));
-    case ExprKind::Match: return match(old);
-    case ExprKind::RefCreate: return make_ref_create(expr(cast<RefCreate>(old).value), span, type_of(old));
-    case ExprKind::RefRead: return make_ref_read(expr(cast<RefRead>(old).ref), span, type_of(old));
+    case ExprKind::Function:
+      return function(cast<Function>(old), {});
+    case ExprKind::Call:
+      return call(cast<Call>(old));
+    case ExprKind::Match:
+      return match(old);
+    case ExprKind::RefCreate:
+      return make_ref_create(expr(cast<RefCreate>(old).value), span, type_of(old));
+    case ExprKind::RefRead:
+      return make_ref_read(expr(cast<RefRead>(old).ref), span, type_of(old));
     case ExprKind::RefWrite: {
       const auto& write = cast<RefWrite>(old);
       Expr ref = expr(write.ref);
@@ -102,21 +114,24 @@ Expr Rebuilder::node(const Expr& old) {
       std::vector<IndexBinder> made = binders(node.binders);
       return make_reduction(node.op, std::move(made), expr(node.body), span, type_of(old));
     }
-    case ExprKind::Index: return index(old);
+    case ExprKind::Index:
+      return index(old);
     case ExprKind::ScatterReduce: {
       const auto& node = cast<ScatterReduce>(old);
       Expr init = expr(node.init);
       std::vector<IndexBinder> made = binders(node.binders);
       std::vector<Expr> indices = list(node.indices);
-      return make_scatter_reduce(node.op, init, std::move(made), std::move(indices), expr(node.value), span,
-                                 type_of(old));
+      return make_scatter_reduce(node.op, init, std::move(made), std::move(indices),
+                                 expr(node.value), span, type_of(old));
     }
     case ExprKind::Primitive:
-      return make_primitive(cast<Primitive>(old).prim, list(cast<Primitive>(old).args), span, type_of(old));
+      return make_primitive(cast<Primitive>(old).prim, list(cast<Primitive>(old).args), span,
+                            type_of(old));
     case ExprKind::DimTerm: {
       Dim dim = solver_.resolve(substitute(cast<DimTerm>(old).dim, inference_.written()));
       if (!dim.is_constant()) return make_dim_term(std::move(dim), span);
-      return make_constant(Tensor::scalar(DType::Int64, bits_from_int(DType::Int64, dim.constant())), span);
+      return make_constant(
+          Tensor::scalar(DType::Int64, bits_from_int(DType::Int64, dim.constant())), span);
     }
     case ExprKind::Differentiate: {
       const auto& node = cast<Differentiate>(old);
@@ -138,8 +153,8 @@ Expr Rebuilder::let(const Expr& old) {
   }
   Expr result = expr(current);
   for (std::size_t i = chain.size(); i-- > 0;) {
-    result = make_let(variable(cast<Let>(chain[i]).variable), std::move(values[i]), result, chain[i]->span,
-                      result->type);
+    result = make_let(variable(cast<Let>(chain[i]).variable), std::move(values[i]), result,
+                      chain[i]->span, result->type);
     if (i > 0) done_.emplace(chain[i].get(), result);
   }
   return result;
@@ -150,24 +165,28 @@ Expr Rebuilder::function(const Function& old, std::vector<TypeVarRef> type_param
   for (const VariableRef& param : old.params) params.push_back(variable(param));
   Type type = solver_.resolve(inference_.type_of(&old));
   Expr body = expr(old.body);
-  return make_function(std::move(params), as<FunctionType>(type)->result, body, std::move(type_params), old.attrs,
-                       old.span, type);
+  return make_function(std::move(params), as<FunctionType>(type)->result, body,
+                       std::move(type_params), old.attrs, old.span, type);
 }
 
 // Globals, operators and constructors, which are instances of something more general.
 Expr Rebuilder::callee(const Expr& old, const Type& type) {
   switch (old->kind) {
-    case ExprKind::GlobalVar: return make_global_var(cast<GlobalVar>(old).name, old->span, type);
-    case ExprKind::Operator: return make_operator(cast<Operator>(old).op, old->span, type);
+    case ExprKind::GlobalVar:
+      return make_global_var(cast<GlobalVar>(old).name, old->span, type);
+    case ExprKind::Operator:
+      return make_operator(cast<Operator>(old).op, old->span, type);
     case ExprKind::ConstructorRef:
       return make_constructor_ref(cast<ConstructorRef>(old).constructor, old->span, type);
-    default: return expr(old);
+    default:
+      return expr(old);
   }
 }
 
 Expr Rebuilder::call(const Call& old) {
   const Type type = solver_.resolve(inference_.type_of(&old));
-  bool is_instance = old.callee->kind == ExprKind::Operator || old.callee->kind == ExprKind::GlobalVar ||
+  bool is_instance = old.callee->kind == ExprKind::Operator ||
+                     old.callee->kind == ExprKind::GlobalVar ||
                      old.callee->kind == ExprKind::ConstructorRef;
   if (!is_instance) {
     Expr function = expr(old.callee);
@@ -177,8 +196,8 @@ Expr Rebuilder::call(const Call& old) {
   if (info.literal) return literal(*info.literal, true, type, old.span);
   Type instance = solver_.resolve(info.callee);
   if (instance->kind == TypeKind::Adt) return callee(old.callee, instance);
-  return make_call(callee(old.callee, instance), list(old.args), info.attrs ? info.attrs : old.attrs, old.span,
-                   type);
+  return make_call(callee(old.callee, instance), list(old.args),
+                   info.attrs ? info.attrs : old.attrs, old.span, type);
 }
 
 Expr Rebuilder::literal(const Literal& old, bool negated, const Type& type, Span span) {
@@ -195,10 +214,14 @@ PatternRef Rebuilder::pattern(const PatternRef& old) {
   std::vector<PatternRef> fields;
   for (const PatternRef& field : old->fields) fields.push_back(pattern(field));
   switch (old->kind) {
-    case PatternKind::Wildcard: return old;
-    case PatternKind::Variable: return variable_pattern(variable(old->variable), old->span);
-    case PatternKind::Constructor: return constructor_pattern(old->constructor, std::move(fields), old->span);
-    case PatternKind::Tuple: return tuple_pattern(std::move(fields), old->span);
+    case PatternKind::Wildcard:
+      return old;
+    case PatternKind::Variable:
+      return variable_pattern(variable(old->variable), old->span);
+    case PatternKind::Constructor:
+      return constructor_pattern(old->constructor, std::move(fields), old->span);
+    case PatternKind::Tuple:
+      return tuple_pattern(std::move(fields), old->span);
   }
   return old;
 }
@@ -232,7 +255,8 @@ const Variable* variable_of(const Expr& expr) {
 
 Expr Rebuilder::dim_of(const Expr& old_tensor, std::uint32_t axis, Span span) {
   const OpDef& op = OpRegistry::instance().get("dim_of");
-  AttrsRef attrs = complete_attrs(op, make_attrs({{"axis", static_cast<std::int64_t>(axis)}}), span);
+  AttrsRef attrs =
+      complete_attrs(op, make_attrs({{"axis", static_cast<std::int64_t>(axis)}}), span);
   Expr tensor = expr(old_tensor);
   Type result = scalar_type(DType::Int64);
   Expr function = make_operator(&op, span, function_type({tensor->type}, result));
@@ -246,8 +270,9 @@ Expr Rebuilder::inferred_extent(const BinderInfo& info) {
   if (!dim.is_any()) return make_dim_term(std::move(dim), span);
   std::optional<ExtentSource> source = inference_.extent_source(info);
   if (!source) {
-    Diagnostic diagnostic(DiagnosticKind::AmbiguousType,
-                          "the extent of `" + info.variable->name + "` is not known outside its scope", span);
+    Diagnostic diagnostic(
+        DiagnosticKind::AmbiguousType,
+        "the extent of `" + info.variable->name + "` is not known outside its scope", span);
     diagnostic.note("help: write its extent, as in `" + info.variable->name + " < n`");
     throw Failure(std::move(diagnostic));
   }
@@ -257,7 +282,8 @@ Expr Rebuilder::inferred_extent(const BinderInfo& info) {
 std::vector<IndexBinder> Rebuilder::binders(const std::vector<IndexBinder>& old) {
   std::vector<IndexBinder> result;
   for (const IndexBinder& binder : old) {
-    Expr extent = binder.extent ? expr(binder.extent) : inferred_extent(*inference_.binder_info(binder.variable.get()));
+    Expr extent = binder.extent ? expr(binder.extent)
+                                : inferred_extent(*inference_.binder_info(binder.variable.get()));
     result.push_back({nullptr, std::move(extent)});
   }
   for (std::size_t i = 0; i < old.size(); ++i) result[i].variable = variable(old[i].variable);
@@ -297,14 +323,16 @@ Expr Rebuilder::index(const Expr& old) {
         continue;
       }
       in_bounds = false;
-      Expr dim = extent.is_any() ? dim_of(node.tensor, static_cast<std::uint32_t>(i), position->span)
-                                 : make_dim_term(extent, position->span);
-      indices.push_back(make_primitive(Prim::Add, {dim, int64_constant(value, position->span)}, position->span,
-                                       scalar_type(DType::Int64)));
+      Expr dim = extent.is_any()
+                     ? dim_of(node.tensor, static_cast<std::uint32_t>(i), position->span)
+                     : make_dim_term(extent, position->span);
+      indices.push_back(make_primitive(Prim::Add, {dim, int64_constant(value, position->span)},
+                                       position->span, scalar_type(DType::Int64)));
       continue;
     }
     indices.push_back(expr(position));
-    in_bounds &= number ? extent.is_constant() && value < extent.constant() : is_safe(node, i, extent);
+    in_bounds &=
+        number ? extent.is_constant() && value < extent.constant() : is_safe(node, i, extent);
   }
   return make_index(tensor, std::move(indices), in_bounds, old->span, type_of(old));
 }
@@ -313,7 +341,8 @@ Expr Rebuilder::index(const Expr& old) {
 
 Expr rebuild(const Expr& root, Inference& inference, std::vector<TypeVarRef> type_params) {
   Rebuilder rebuilder(inference);
-  if (const auto* function = as<Function>(root)) return rebuilder.function(*function, std::move(type_params));
+  if (const auto* function = as<Function>(root))
+    return rebuilder.function(*function, std::move(type_params));
   return rebuilder.expr(root);
 }
 

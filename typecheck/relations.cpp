@@ -26,7 +26,13 @@ void Relations::drain() {
 
 void Relations::run(std::uint32_t index) {
   Relation& relation = relations_[index];
-  TypeCall call{solver_, *relation.op, {}, relation.attrs, solver_.resolve(relation.result), relation.arg_spans, relation.span};
+  TypeCall call{solver_,
+                *relation.op,
+                {},
+                relation.attrs,
+                solver_.resolve(relation.result),
+                relation.arg_spans,
+                relation.span};
   call.args.reserve(relation.args.size());
   for (const Type& arg : relation.args) call.args.push_back(solver_.resolve(arg));
   try {
@@ -52,7 +58,8 @@ std::vector<TypeVarRef> Relations::unknowns_of(const Relation& relation) {
   std::vector<TypeVarRef> found;
   auto collect = [&](const Type& type) {
     for (TypeVarRef& var : solver_.unknowns_of(type)) {
-      if (std::find(found.begin(), found.end(), var) == found.end()) found.push_back(std::move(var));
+      if (std::find(found.begin(), found.end(), var) == found.end())
+        found.push_back(std::move(var));
     }
   };
   for (const Type& arg : relation.args) collect(arg);

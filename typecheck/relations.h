@@ -22,8 +22,8 @@ struct Relation {
   bool is_solved = false;
 };
 
-// The relations of one solver. A relation runs when it is added, and again whenever an unknown that it
-// mentions has been bound.
+// The relations of one solver. A relation runs when it is added, and again whenever an unknown that
+// it mentions has been bound.
 class Relations {
  public:
   explicit Relations(Solver& solver) : solver_(solver) {}

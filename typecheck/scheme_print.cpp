@@ -36,10 +36,18 @@ class Namer {
       name = next(var->kind);
       TypeVarRef named = TypeVar::rigid(var->kind, name);
       switch (var->kind) {
-        case VarKind::Type: substitution_.types[var.get()] = var_type(named); break;
-        case VarKind::Shape: substitution_.shapes.emplace(var.get(), Shape(named)); break;
-        case VarKind::DType: substitution_.dtypes.emplace(var.get(), DTypeTerm(named)); break;
-        case VarKind::Dim: substitution_.dims.emplace(var.get(), Dim::variable(named)); break;
+        case VarKind::Type:
+          substitution_.types[var.get()] = var_type(named);
+          break;
+        case VarKind::Shape:
+          substitution_.shapes.emplace(var.get(), Shape(named));
+          break;
+        case VarKind::DType:
+          substitution_.dtypes.emplace(var.get(), DTypeTerm(named));
+          break;
+        case VarKind::Dim:
+          substitution_.dims.emplace(var.get(), Dim::variable(named));
+          break;
       }
     }
   }
@@ -48,8 +56,8 @@ class Namer {
 
  private:
   std::string next(VarKind kind) {
-    static constexpr std::string_view kLetters[] = {"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "stuvwxyz", "defgh",
-                                                    "nmklpqrabc"};
+    static constexpr std::string_view kLetters[] = {"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "stuvwxyz",
+                                                    "defgh", "nmklpqrabc"};
     std::string_view letters = kLetters[static_cast<int>(kind)];
     std::size_t& count = counts_[static_cast<int>(kind)];
     for (;; ++count) {
@@ -68,12 +76,18 @@ class Namer {
 
 std::string_view word_of(PrimOperands operands) {
   switch (operands) {
-    case PrimOperands::kNumeric: return "number";
-    case PrimOperands::kFloat: return "float";
-    case PrimOperands::kInt: return "int";
-    case PrimOperands::kBool: return "bool";
-    case PrimOperands::kBits: return "bits";
-    case PrimOperands::kAnyDType: return "any";
+    case PrimOperands::kNumeric:
+      return "number";
+    case PrimOperands::kFloat:
+      return "float";
+    case PrimOperands::kInt:
+      return "int";
+    case PrimOperands::kBool:
+      return "bool";
+    case PrimOperands::kBits:
+      return "bits";
+    case PrimOperands::kAnyDType:
+      return "any";
   }
   return "";
 }
@@ -82,18 +96,21 @@ std::string relation_text(const OpenRelation& relation, const Namer& namer) {
   std::vector<std::string> args;
   for (const Type& arg : relation.args) args.push_back(namer.text(arg));
   if (is_core_rule(*relation.op)) {
-    return fmt::format("{} = {}", core_rule_text(*relation.op, args, relation.attrs), namer.text(relation.result));
+    return fmt::format("{} = {}", core_rule_text(*relation.op, args, relation.attrs),
+                       namer.text(relation.result));
   }
   if (relation.attrs) {
     for (const Attr& attr : relation.attrs->list) {
       bool is_default = false;
       for (const AttrSpec& spec : relation.op->attrs) {
-        is_default |= spec.name == attr.key && spec.default_value && *spec.default_value == attr.value;
+        is_default |=
+            spec.name == attr.key && spec.default_value && *spec.default_value == attr.value;
       }
       if (!is_default) args.push_back(fmt::format("{}={}", attr.key, attr.value.to_string()));
     }
   }
-  return fmt::format("{}({}) = {}", relation.op->name, fmt::join(args, ", "), namer.text(relation.result));
+  return fmt::format("{}({}) = {}", relation.op->name, fmt::join(args, ", "),
+                     namer.text(relation.result));
 }
 
 }  // namespace
@@ -112,10 +129,14 @@ std::string to_string(const Scheme& scheme) {
   for (const TypeVarRef& var : scheme.variables) namer.visit(var);
   namer.finish();
   std::vector<std::string> conditions;
-  for (const OpenRelation& relation : scheme.relations) conditions.push_back(relation_text(relation, namer));
+  for (const OpenRelation& relation : scheme.relations)
+    conditions.push_back(relation_text(relation, namer));
   for (const DTypeRequirement& requirement : scheme.requirements) {
-    if (requirement.operands == PrimOperands::kNumeric || requirement.operands == PrimOperands::kAnyDType) continue;
-    conditions.push_back(fmt::format("{}: {}", namer.name(requirement.var), word_of(requirement.operands)));
+    if (requirement.operands == PrimOperands::kNumeric ||
+        requirement.operands == PrimOperands::kAnyDType)
+      continue;
+    conditions.push_back(
+        fmt::format("{}: {}", namer.name(requirement.var), word_of(requirement.operands)));
   }
   std::string text = namer.text(scheme.type);
   if (!conditions.empty()) text += fmt::format(" where {}", fmt::join(conditions, ", "));

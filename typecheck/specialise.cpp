@@ -14,7 +14,8 @@ using namespace lang;
 
 namespace {
 
-// Dims on which an open relation depends decide how the body is typed (whether an axis is stretched, say).
+// Dims on which an open relation depends decide how the body is typed (whether an axis is
+// stretched, say).
 std::unordered_set<const TypeVar*> dims_in_relations(const Scheme& scheme) {
   std::unordered_set<const TypeVar*> dims;
   auto collect = [&](const Type& type) {
@@ -37,10 +38,18 @@ struct Matching {
   explicit Matching(const std::vector<TypeVarRef>& variables) {
     for (const TypeVarRef& var : variables) {
       switch (var->kind) {
-        case VarKind::Type: unknowns.types.emplace(var.get(), solver.fresh_type()); break;
-        case VarKind::Shape: unknowns.shapes.emplace(var.get(), solver.fresh_shape()); break;
-        case VarKind::DType: unknowns.dtypes.emplace(var.get(), solver.fresh_dtype()); break;
-        case VarKind::Dim: unknowns.dims.emplace(var.get(), solver.fresh_dim()); break;
+        case VarKind::Type:
+          unknowns.types.emplace(var.get(), solver.fresh_type());
+          break;
+        case VarKind::Shape:
+          unknowns.shapes.emplace(var.get(), solver.fresh_shape());
+          break;
+        case VarKind::DType:
+          unknowns.dtypes.emplace(var.get(), solver.fresh_dtype());
+          break;
+        case VarKind::Dim:
+          unknowns.dims.emplace(var.get(), solver.fresh_dim());
+          break;
       }
     }
   }
@@ -56,8 +65,8 @@ TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
     solver.unify(substitute(scheme.type, matching.unknowns), type);
     solver.retry_equations();
   } catch (const Failure& failure) {
-    RELAY_CHECK(false, fmt::format("`{}` is no instance of `{}`: {}", to_string(type), to_string(scheme),
-                                   failure.what()));
+    RELAY_CHECK(false, fmt::format("`{}` is no instance of `{}`: {}", to_string(type),
+                                   to_string(scheme), failure.what()));
   }
   std::unordered_set<const TypeVar*> fixed_dims = dims_in_relations(scheme);
   TypeSubstitution result;
@@ -84,7 +93,8 @@ TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
       case VarKind::Dim: {
         if (!fixed_dims.count(var)) break;
         Dim value = solver.resolve(matching.unknowns.dims.at(var));
-        if (solver.unknowns_of(tensor_type(Shape{value}, DType::Bool)).empty()) result.dims.emplace(var, value);
+        if (solver.unknowns_of(tensor_type(Shape{value}, DType::Bool)).empty())
+          result.dims.emplace(var, value);
         break;
       }
     }
@@ -98,7 +108,8 @@ namespace {
 Type free_others(const Type& type, const Scheme& scheme, Solver& solver) {
   TypeSubstitution fresh;
   for_each_type_variable(type, [&](const TypeVarRef& var) {
-    if (std::find(scheme.variables.begin(), scheme.variables.end(), var) != scheme.variables.end()) return;
+    if (std::find(scheme.variables.begin(), scheme.variables.end(), var) != scheme.variables.end())
+      return;
     switch (var->kind) {
       case VarKind::Type:
         if (!fresh.types.count(var.get())) fresh.types.emplace(var.get(), solver.fresh_type());
@@ -160,11 +171,13 @@ std::string Checker::Impl::specialisation_key(const std::string& name, const Typ
   for (const TypeVarRef& ref : found.scheme.variables) {
     const TypeVar* var = ref.get();
     std::string text = "_";
-    if (auto t = substitution.types.find(var); t != substitution.types.end()) text = rename(t->second);
+    if (auto t = substitution.types.find(var); t != substitution.types.end())
+      text = rename(t->second);
     if (auto s = substitution.shapes.find(var); s != substitution.shapes.end()) {
       text = rename(tensor_type(s->second, DType::Bool));
     }
-    if (auto d = substitution.dtypes.find(var); d != substitution.dtypes.end()) text = to_string(d->second);
+    if (auto d = substitution.dtypes.find(var); d != substitution.dtypes.end())
+      text = to_string(d->second);
     if (auto n = substitution.dims.find(var); n != substitution.dims.end()) {
       text = rename(tensor_type(Shape{n->second}, DType::Bool));
     }

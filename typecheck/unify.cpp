@@ -15,12 +15,18 @@ constexpr int kOperandKinds = static_cast<int>(PrimOperands::kAnyDType) + 1;
 
 std::string_view words_of(PrimOperands operands) {
   switch (operands) {
-    case PrimOperands::kNumeric: return "a number";
-    case PrimOperands::kFloat: return "a float";
-    case PrimOperands::kInt: return "an integer";
-    case PrimOperands::kBool: return "`bool`";
-    case PrimOperands::kBits: return "an integer or `bool`";
-    case PrimOperands::kAnyDType: return "a dtype";
+    case PrimOperands::kNumeric:
+      return "a number";
+    case PrimOperands::kFloat:
+      return "a float";
+    case PrimOperands::kInt:
+      return "an integer";
+    case PrimOperands::kBool:
+      return "`bool`";
+    case PrimOperands::kBits:
+      return "an integer or `bool`";
+    case PrimOperands::kAnyDType:
+      return "a dtype";
   }
   return "";
 }
@@ -75,9 +81,14 @@ void for_each_type_variable(const Type& type, const std::function<void(const Typ
     case TypeKind::Adt:
       for (const Type& arg : as<AdtType>(type)->args) for_each_type_variable(arg, visit);
       return;
-    case TypeKind::Reference: for_each_type_variable(as<ReferenceType>(type)->content, visit); return;
-    case TypeKind::Var: visit(as<VarType>(type)->var); return;
-    case TypeKind::Incomplete: return;
+    case TypeKind::Reference:
+      for_each_type_variable(as<ReferenceType>(type)->content, visit);
+      return;
+    case TypeKind::Var:
+      visit(as<VarType>(type)->var);
+      return;
+    case TypeKind::Incomplete:
+      return;
   }
 }
 
@@ -213,7 +224,8 @@ Type Solver::resolve(const Type& type) {
     }
     case TypeKind::Reference: {
       Type content = resolve(as<ReferenceType>(type)->content);
-      return content == as<ReferenceType>(type)->content ? type : reference_type(std::move(content));
+      return content == as<ReferenceType>(type)->content ? type
+                                                         : reference_type(std::move(content));
     }
     case TypeKind::Var: {
       Type known = head(type);
@@ -222,7 +234,8 @@ Type Solver::resolve(const Type& type) {
       if (full != known) find(*as<VarType>(type)->var)->value = full;
       return full;
     }
-    case TypeKind::Incomplete: return type;
+    case TypeKind::Incomplete:
+      return type;
   }
   return type;
 }
@@ -311,7 +324,8 @@ void Solver::unify(const Type& left, const Type& right) {
   if (a_unknown && b_unknown) {
     if (a_unknown == b_unknown) return;
     // The younger one points to the older one.
-    return a_unknown->var->id > b_unknown->var->id ? bind_type(*a_unknown, b) : bind_type(*b_unknown, a);
+    return a_unknown->var->id > b_unknown->var->id ? bind_type(*a_unknown, b)
+                                                   : bind_type(*b_unknown, a);
   }
   if (a_unknown) return bind_type(*a_unknown, b);
   if (b_unknown) return bind_type(*b_unknown, a);
@@ -340,11 +354,13 @@ void Solver::unify(const Type& left, const Type& right) {
       if (as<AdtType>(a)->def != as<AdtType>(b)->def) mismatch();
       if (as<AdtType>(a)->args.size() != as<AdtType>(b)->args.size()) mismatch();
       return unify_lists(as<AdtType>(a)->args, as<AdtType>(b)->args);
-    case TypeKind::Reference: return unify(as<ReferenceType>(a)->content, as<ReferenceType>(b)->content);
+    case TypeKind::Reference:
+      return unify(as<ReferenceType>(a)->content, as<ReferenceType>(b)->content);
     case TypeKind::Var:
       if (a_var->var != b_var->var) mismatch();
       return;
-    case TypeKind::Incomplete: return;
+    case TypeKind::Incomplete:
+      return;
   }
 }
 
@@ -390,7 +406,8 @@ void Solver::unify(const Shape& left, const Shape& right) {
 
 bool Solver::accepts(std::uint8_t requirements, DType dtype) {
   for (int i = 0; i < kOperandKinds; ++i) {
-    if ((requirements >> i & 1) && !lang::accepts(static_cast<PrimOperands>(i), dtype)) return false;
+    if ((requirements >> i & 1) && !lang::accepts(static_cast<PrimOperands>(i), dtype))
+      return false;
   }
   return true;
 }
@@ -407,8 +424,8 @@ void Solver::bind_dtype(Unknown& unknown, const DTypeTerm& dtype) {
   if (!other) {
     // A written dtype variable: what it may be instantiated with cannot be limited here.
     if (!satisfiable(unknown.requirements)) {
-      fail(DiagnosticKind::DTypeMismatch, fmt::format("dtype `{}` is not {}", show(dtype),
-                                                      required_words(unknown.requirements)));
+      fail(DiagnosticKind::DTypeMismatch,
+           fmt::format("dtype `{}` is not {}", show(dtype), required_words(unknown.requirements)));
     }
     return bind(unknown, dtype);
   }
@@ -429,11 +446,13 @@ void Solver::unify(const DTypeTerm& left, const DTypeTerm& right) {
   Unknown* a_unknown = a.is_known() ? nullptr : find(*a.var());
   Unknown* b_unknown = b.is_known() ? nullptr : find(*b.var());
   if (a_unknown && b_unknown) {
-    return a_unknown->var->id > b_unknown->var->id ? bind_dtype(*a_unknown, b) : bind_dtype(*b_unknown, a);
+    return a_unknown->var->id > b_unknown->var->id ? bind_dtype(*a_unknown, b)
+                                                   : bind_dtype(*b_unknown, a);
   }
   if (a_unknown) return bind_dtype(*a_unknown, b);
   if (b_unknown) return bind_dtype(*b_unknown, a);
-  fail(DiagnosticKind::DTypeMismatch, fmt::format("dtype `{}` is not `{}`", to_string(a), to_string(b)));
+  fail(DiagnosticKind::DTypeMismatch,
+       fmt::format("dtype `{}` is not `{}`", to_string(a), to_string(b)));
 }
 
 void Solver::require(const DTypeTerm& dtype, PrimOperands operands) {
@@ -477,8 +496,8 @@ bool occurs_elsewhere(const Dim& dim, const TypeVarRef& var, const Dim::Term* te
 
 }  // namespace
 
-// `difference` = a - b is to be 0. Looks for an unknown of coefficient 1 or -1 (or one that is alone and
-// divides evenly); the youngest is bound, so that old unknowns stay the names of things.
+// `difference` = a - b is to be 0. Looks for an unknown of coefficient 1 or -1 (or one that is
+// alone and divides evenly); the youngest is bound, so that old unknowns stay the names of things.
 bool Solver::solve_dim(const Dim& a, const Dim& b, const Dim& difference) {
   Unknown* best = nullptr;
   const Dim::Term* best_term = nullptr;
@@ -518,7 +537,8 @@ void Solver::unify(const Dim& left, const Dim& right) {
   Dim difference = a - b;
   if (solve_dim(a, b, difference)) return;
   bool has_unknown = false;
-  difference.for_each_variable([&](const TypeVarRef& var) { has_unknown |= find(*var) != nullptr; });
+  difference.for_each_variable(
+      [&](const TypeVarRef& var) { has_unknown |= find(*var) != nullptr; });
   if (!has_unknown) {
     fail(DiagnosticKind::ShapeMismatch, fmt::format("`{}` is not `{}`", show(a), show(b)));
   }

@@ -16,19 +16,19 @@ namespace relay::typecheck {
 struct Unknown {
   lang::TypeVarRef var;  // null: this id belongs to no unknown of the solver
   std::variant<std::monostate, lang::Type, lang::Shape, lang::DTypeTerm, lang::Dim> value;
-  // The smallest id of all unknowns this one has been tied to. It tells whether an unknown belongs to the
-  // `let` at hand or to something older.
+  // The smallest id of all unknowns this one has been tied to. It tells whether an unknown belongs
+  // to the `let` at hand or to something older.
   std::uint64_t birth = 0;
-  bool pinned = false;            // tied to the parameter of a function
-  std::uint8_t requirements = 0;  // DType: a bit for each PrimOperands
-  lang::Expr literal;             // DType: the undecorated number it was made for
+  bool pinned = false;                  // tied to the parameter of a function
+  std::uint8_t requirements = 0;        // DType: a bit for each PrimOperands
+  lang::Expr literal;                   // DType: the undecorated number it was made for
   std::vector<std::uint32_t> watchers;  // relations to run again when it is bound
 
   bool is_bound() const { return value.index() != 0; }
 };
 
-// Bindings for the unknowns of all four kinds. Failures are thrown without a place: whoever asked for the
-// unification knows the places and adds them (messages.h).
+// Bindings for the unknowns of all four kinds. Failures are thrown without a place: whoever asked
+// for the unification knows the places and adds them (messages.h).
 class Solver final : public lang::TypeSolver {
  public:
   Solver();
@@ -91,12 +91,13 @@ class Solver final : public lang::TypeSolver {
   template <class V>
   void bind(Unknown& unknown, V value);
   void bind_type(Unknown& unknown, const lang::Type& type);
-  void tie(Unknown& unknown, const lang::TypeVarRef& var);  // `var` occurs in the value of `unknown`
+  void tie(Unknown& unknown,
+           const lang::TypeVarRef& var);  // `var` occurs in the value of `unknown`
   void bind_dtype(Unknown& unknown, const lang::DTypeTerm& dtype);
   bool solve_dim(const lang::Dim& a, const lang::Dim& b, const lang::Dim& difference);
   void unify_lists(const std::vector<lang::Type>& a, const std::vector<lang::Type>& b);
 
-  std::uint64_t base_;     // id of the first slot
+  std::uint64_t base_;  // id of the first slot
   std::uint64_t next_id_;
   std::vector<Unknown> unknowns_;
   std::vector<std::uint32_t> woken_;
@@ -105,6 +106,7 @@ class Solver final : public lang::TypeSolver {
 };
 
 // Calls `visit` for every variable of the type, each occurrence, without allocating.
-void for_each_type_variable(const lang::Type& type, const std::function<void(const lang::TypeVarRef&)>& visit);
+void for_each_type_variable(const lang::Type& type,
+                            const std::function<void(const lang::TypeVarRef&)>& visit);
 
 }  // namespace relay::typecheck

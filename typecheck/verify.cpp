@@ -44,15 +44,19 @@ bool agree(const Type& a, const Type& b) {
       }
       return true;
     }
-    case TypeKind::Tuple: return agree(as<TupleType>(a)->fields, as<TupleType>(b)->fields);
+    case TypeKind::Tuple:
+      return agree(as<TupleType>(a)->fields, as<TupleType>(b)->fields);
     case TypeKind::Function:
       return agree(as<FunctionType>(a)->params, as<FunctionType>(b)->params) &&
              agree(as<FunctionType>(a)->result, as<FunctionType>(b)->result);
     case TypeKind::Adt:
-      return as<AdtType>(a)->def == as<AdtType>(b)->def && agree(as<AdtType>(a)->args, as<AdtType>(b)->args);
-    case TypeKind::Reference: return agree(as<ReferenceType>(a)->content, as<ReferenceType>(b)->content);
+      return as<AdtType>(a)->def == as<AdtType>(b)->def &&
+             agree(as<AdtType>(a)->args, as<AdtType>(b)->args);
+    case TypeKind::Reference:
+      return agree(as<ReferenceType>(a)->content, as<ReferenceType>(b)->content);
     case TypeKind::Var:
-    case TypeKind::Incomplete: return equal(a, b);
+    case TypeKind::Incomplete:
+      return equal(a, b);
   }
   return false;
 }
@@ -98,19 +102,22 @@ void Verifier::bad(const Expr& at, const std::string& what) {
 
 void Verifier::same(const Expr& at, const Type& a, const Type& b, std::string_view what) {
   if (agree(a, b)) return;
-  bad(at, fmt::format("{}: `{}` and `{}`", what, a ? to_string(a) : "no type", b ? to_string(b) : "no type"));
+  bad(at, fmt::format("{}: `{}` and `{}`", what, a ? to_string(a) : "no type",
+                      b ? to_string(b) : "no type"));
 }
 
 void Verifier::bind(const Expr& at, const VariableRef& variable) {
   if (!variable->type) bad(at, fmt::format("`{}` has no type", variable->name));
-  if (!bound_.insert(variable.get()).second) bad(at, fmt::format("`{}` is bound twice", variable->name));
+  if (!bound_.insert(variable.get()).second)
+    bad(at, fmt::format("`{}` is bound twice", variable->name));
   scope_.insert(variable.get());
 }
 
 void Verifier::check(const Expr& expr) {
   if (!done_.insert(expr.get()).second) return;
   if (!expr->type) bad(expr, fmt::format("a {} without a type", name_of(expr->kind)));
-  if (!is_ground(expr->type)) bad(expr, fmt::format("type `{}` is not ground", to_string(expr->type)));
+  if (!is_ground(expr->type))
+    bad(expr, fmt::format("type `{}` is not ground", to_string(expr->type)));
   node(expr);
 }
 
@@ -118,15 +125,18 @@ void Verifier::node(const Expr& expr) {
   switch (expr->kind) {
     case ExprKind::Var: {
       const auto& var = cast<Var>(expr);
-      if (!scope_.count(var.variable.get())) bad(expr, fmt::format("`{}` is not in scope", var.variable->name));
+      if (!scope_.count(var.variable.get()))
+        bad(expr, fmt::format("`{}` is not in scope", var.variable->name));
       return same(expr, expr->type, var.variable->type, "a variable and its use");
     }
-    case ExprKind::Literal: bad(expr, "a literal whose dtype is not settled");
+    case ExprKind::Literal:
+      bad(expr, "a literal whose dtype is not settled");
     case ExprKind::GlobalVar:
     case ExprKind::Constant:
     case ExprKind::Operator:
     case ExprKind::ConstructorRef:
-    case ExprKind::DimTerm: return;
+    case ExprKind::DimTerm:
+      return;
     case ExprKind::Tuple: {
       std::vector<Type> fields;
       for (const Expr& field : cast<Tuple>(expr).fields) {
@@ -135,8 +145,10 @@ void Verifier::node(const Expr& expr) {
       }
       return same(expr, expr->type, tuple_type(std::move(fields)), "a tuple and its fields");
     }
-    case ExprKind::Projection: return projection(expr);
-    case ExprKind::Let: return let(expr);
+    case ExprKind::Projection:
+      return projection(expr);
+    case ExprKind::Let:
+      return let(expr);
     case ExprKind::If: {
       const auto& branch = cast<If>(expr);
       check(branch.condition);
@@ -146,20 +158,25 @@ void Verifier::node(const Expr& expr) {
       same(expr, branch.then_branch->type, expr->type, "the first branch");
       return same(expr, branch.else_branch->type, expr->type, "the second branch");
     }
-    case ExprKind::Function: return function(expr);
-    case ExprKind::Call: return call(expr);
-    case ExprKind::Match: return match(expr);
+    case ExprKind::Function:
+      return function(expr);
+    case ExprKind::Call:
+      return call(expr);
+    case ExprKind::Match:
+      return match(expr);
     case ExprKind::RefCreate:
       check(cast<RefCreate>(expr).value);
-      return same(expr, expr->type, reference_type(cast<RefCreate>(expr).value->type), "a reference");
+      return same(expr, expr->type, reference_type(cast<RefCreate>(expr).value->type),
+                  "a reference");
     case ExprKind::RefRead:
       check(cast<RefRead>(expr).ref);
-      return same(expr, cast<RefRead>(expr).ref->type, reference_type(expr->type), "a reference that is read");
+      return same(expr, cast<RefRead>(expr).ref->type, reference_type(expr->type),
+                  "a reference that is read");
     case ExprKind::RefWrite:
       check(cast<RefWrite>(expr).ref);
       check(cast<RefWrite>(expr).value);
-      return same(expr, cast<RefWrite>(expr).ref->type, reference_type(cast<RefWrite>(expr).value->type),
-                  "a reference that is written");
+      return same(expr, cast<RefWrite>(expr).ref->type,
+                  reference_type(cast<RefWrite>(expr).value->type), "a reference that is written");
     case ExprKind::Comprehension: {
       const auto& comprehension = cast<Comprehension>(expr);
       enter(expr, comprehension.binders);
@@ -172,12 +189,17 @@ void Verifier::node(const Expr& expr) {
       check(reduction.body);
       leave(reduction.binders);
       bool is_position = reduction.op == ReduceOp::ArgMax || reduction.op == ReduceOp::ArgMin;
-      return same(expr, expr->type, is_position ? scalar_type(DType::Int64) : reduction.body->type, "a reduction");
+      return same(expr, expr->type, is_position ? scalar_type(DType::Int64) : reduction.body->type,
+                  "a reduction");
     }
-    case ExprKind::Index: return index(expr);
-    case ExprKind::ScatterReduce: return scatter(expr);
-    case ExprKind::Primitive: return primitive(expr);
-    case ExprKind::Differentiate: return differentiate(expr);
+    case ExprKind::Index:
+      return index(expr);
+    case ExprKind::ScatterReduce:
+      return scatter(expr);
+    case ExprKind::Primitive:
+      return primitive(expr);
+    case ExprKind::Differentiate:
+      return differentiate(expr);
   }
 }
 
@@ -222,41 +244,49 @@ void Verifier::call(const Expr& expr) {
   }
   if (const auto* op = as<Operator>(call.callee)) {
     try {
-      same(expr, expr->type, ground_result_type(*op->op, args, call.attrs), "a call of an operator");
+      same(expr, expr->type, ground_result_type(*op->op, args, call.attrs),
+           "a call of an operator");
     } catch (const Failure& failure) {
       bad(expr, failure.what());
     }
     return;
   }
-  same(expr, call.callee->type, function_type(std::move(args), expr->type), "a function and its call");
+  same(expr, call.callee->type, function_type(std::move(args), expr->type),
+       "a function and its call");
 }
 
 void Verifier::projection(const Expr& expr) {
   const auto& projection = cast<Projection>(expr);
   check(projection.tuple);
   const auto* tuple = as<TupleType>(projection.tuple->type);
-  if (!tuple || projection.index >= tuple->fields.size()) bad(expr, "a projection of something else than such a tuple");
+  if (!tuple || projection.index >= tuple->fields.size())
+    bad(expr, "a projection of something else than such a tuple");
   same(expr, expr->type, tuple->fields[projection.index], "a projection");
 }
 
 void Verifier::pattern(const Expr& at, const PatternRef& pattern, const Type& type) {
   switch (pattern->kind) {
-    case PatternKind::Wildcard: return;
+    case PatternKind::Wildcard:
+      return;
     case PatternKind::Variable:
       bind(at, pattern->variable);
       return same(at, pattern->variable->type, type, "a variable of a pattern");
     case PatternKind::Tuple: {
       const auto* tuple = as<TupleType>(type);
-      if (!tuple || tuple->fields.size() != pattern->fields.size()) bad(at, "a tuple pattern for something else");
-      for (std::size_t i = 0; i < pattern->fields.size(); ++i) this->pattern(at, pattern->fields[i], tuple->fields[i]);
+      if (!tuple || tuple->fields.size() != pattern->fields.size())
+        bad(at, "a tuple pattern for something else");
+      for (std::size_t i = 0; i < pattern->fields.size(); ++i)
+        this->pattern(at, pattern->fields[i], tuple->fields[i]);
       return;
     }
     case PatternKind::Constructor: {
       const auto* adt = as<AdtType>(type);
       const Constructor& constructor = *pattern->constructor;
-      if (!adt || adt->def != constructor.owner) bad(at, "a constructor pattern for something else");
+      if (!adt || adt->def != constructor.owner)
+        bad(at, "a constructor pattern for something else");
       TypeSubstitution args;
-      for (std::size_t i = 0; i < adt->args.size(); ++i) args.types[adt->def->params[i].get()] = adt->args[i];
+      for (std::size_t i = 0; i < adt->args.size(); ++i)
+        args.types[adt->def->params[i].get()] = adt->args[i];
       for (std::size_t i = 0; i < pattern->fields.size(); ++i) {
         this->pattern(at, pattern->fields[i], substitute(constructor.fields[i], args));
       }
@@ -281,7 +311,8 @@ void Verifier::match(const Expr& expr) {
 void Verifier::integer(const Expr& at, const Expr& index) {
   check(index);
   const auto* tensor = as<TensorType>(index->type);
-  if (!is_scalar(index->type) || !is_int(tensor->dtype.known())) bad(at, "an index that is no integer scalar");
+  if (!is_scalar(index->type) || !is_int(tensor->dtype.known()))
+    bad(at, "an index that is no integer scalar");
 }
 
 void Verifier::enter(const Expr& at, const std::vector<IndexBinder>& binders) {
@@ -306,7 +337,8 @@ void Verifier::index(const Expr& expr) {
   const auto* tensor = as<TensorType>(index.tensor->type);
   if (!tensor || tensor->shape.rank() < index.indices.size()) bad(expr, "more indices than axes");
   const std::vector<Dim>& dims = tensor->shape.dims();
-  Shape rest(std::vector<Dim>(dims.begin() + static_cast<std::ptrdiff_t>(index.indices.size()), dims.end()));
+  Shape rest(std::vector<Dim>(dims.begin() + static_cast<std::ptrdiff_t>(index.indices.size()),
+                              dims.end()));
   same(expr, expr->type, tensor_type(std::move(rest), tensor->dtype), "an element");
 }
 
@@ -319,7 +351,8 @@ void Verifier::scatter(const Expr& expr) {
   leave(scatter.binders);
   same(expr, expr->type, scatter.init->type, "a scatter and its start");
   const auto* init = as<TensorType>(scatter.init->type);
-  if (!init || init->shape.rank() != scatter.indices.size()) bad(expr, "as many indices as axes are needed");
+  if (!init || init->shape.rank() != scatter.indices.size())
+    bad(expr, "as many indices as axes are needed");
   same(expr, scatter.value->type, tensor_type(Shape(), init->dtype), "the value scattered");
 }
 
@@ -332,10 +365,14 @@ void Verifier::primitive(const Expr& expr) {
   }
   const Type& operand = primitive.args.back()->type;
   std::size_t first = primitive.prim == Prim::Select ? 1 : 0;
-  for (std::size_t i = first; i < primitive.args.size(); ++i) same(expr, primitive.args[i]->type, operand, "operands");
-  if (!accepts(prim.operands, as<TensorType>(operand)->dtype.known())) bad(expr, "operands of a wrong dtype");
-  if (prim.result == PrimResult::kSame) same(expr, expr->type, operand, "the result of a primitive");
-  if (prim.result == PrimResult::kTruth) same(expr, expr->type, scalar_type(DType::Bool), "the result of a primitive");
+  for (std::size_t i = first; i < primitive.args.size(); ++i)
+    same(expr, primitive.args[i]->type, operand, "operands");
+  if (!accepts(prim.operands, as<TensorType>(operand)->dtype.known()))
+    bad(expr, "operands of a wrong dtype");
+  if (prim.result == PrimResult::kSame)
+    same(expr, expr->type, operand, "the result of a primitive");
+  if (prim.result == PrimResult::kTruth)
+    same(expr, expr->type, scalar_type(DType::Bool), "the result of a primitive");
 }
 
 void Verifier::differentiate(const Expr& expr) {
@@ -354,7 +391,9 @@ void verify(const Expr& expr, const std::vector<VariableRef>& free) {
   for (const VariableRef& variable : free_variables(expr)) {
     bool known = false;
     for (const VariableRef& allowed : free) known |= allowed == variable;
-    if (!known) throw InternalError(fmt::format("illegal expression: `{}` is not in scope\n{}", variable->name, print(expr)));
+    if (!known)
+      throw InternalError(
+          fmt::format("illegal expression: `{}` is not in scope\n{}", variable->name, print(expr)));
   }
   Verifier(free).check(expr);
 }

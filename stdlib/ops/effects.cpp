@@ -28,7 +28,7 @@ void add_assert() {
   def.name = "assert";
   def.level = 0;
   def.doc = "Ends the evaluation with an error unless the condition is True.";
-  def.example = "assert(1.0 < 2.0, message=\"numbers are broken\")\n// expect: ()";
+  def.example = "assert(1.0 < 2.0, message=\"numbers are broken\")";
   def.inputs = {{"condition", "a bool scalar"}};
   def.attrs = {optional_attr("message", AttrKind::String, "", "what the error says")};
   def.type_rule = [](TypeCall& call) {
@@ -49,7 +49,7 @@ void add_load_csv() {
       "The numbers of a file of comma-separated values, one row per line.\n"
       "A first line that holds anything but numbers is a header and is skipped. All rows are "
       "equally long.";
-  def.example = "dim_of(load_csv(path=\"examples/data/iris.csv\"), axis=0)\n// expect: 150";
+  def.example = "dim_of(load_csv(path=\"examples/data/iris.csv\"), axis=0)\n// expect: 150i64";
   def.attrs = {required_attr("path", AttrKind::String, "the file"),
                optional_attr("dtype", AttrKind::DType, DType::Float32, "dtype of the result")};
   def.type_rule = [](TypeCall& call) {

@@ -432,7 +432,7 @@ void add_dim_of() {
   def.name = "dim_of";
   def.level = 0;
   def.doc = "The extent of an axis as an int64 scalar.";
-  def.example = "dim_of([[1, 2, 3], [4, 5, 6]], axis=1)\n// expect: 3";
+  def.example = "dim_of([[1, 2, 3], [4, 5, 6]], axis=1)\n// expect: 3i64";
   def.inputs = {{"data", "the tensor; its values do not count"}};
   def.attrs = {optional_attr("axis", AttrKind::Int, 0, "the axis")};
   def.type_rule = [](TypeCall& call) {

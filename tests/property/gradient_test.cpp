@@ -16,7 +16,8 @@ namespace {
 using lang::DType;
 using lang::Value;
 
-constexpr std::size_t kPrograms = 300;
+constexpr std::size_t kPrograms = 400;
+constexpr std::size_t kUnsupportedPerCent = 7;  // of the programs; docs/limits.md says of what
 constexpr double kStep = 1e-5;
 
 std::int64_t element_count(const Value& value) {
@@ -38,13 +39,17 @@ Value moved(const Value& value, std::int64_t at, double delta) {
 }
 
 // The first component of the gradient that finite differences deny; empty if there is none.
-std::string check_gradient(repl::Session& session, const RandomProgram& program) {
+std::string check_gradient(repl::Session& session, const RandomProgram& program, std::size_t& unsupported) {
   const auto errors = session.run("<program>", program.text, nullptr);
   if (!errors.empty()) return rendered(errors);
   const std::string names = program.arg_names();
   const auto function = session.evaluate(program.wrapped("f(" + names + ")"));
   if (!function) return rendered(function.errors());
   const auto derivative = session.evaluate(program.wrapped("grad(f)(" + names + ")"));
+  if (!derivative && is_unsupported(derivative.errors())) {
+    ++unsupported;
+    return "";
+  }
   if (!derivative) return rendered(derivative.errors());
   const auto gradient = session.evaluator().call(*derivative, program.args);
   if (!gradient) return rendered(gradient.errors());
@@ -74,11 +79,14 @@ TEST_CASE("gradients agree with finite differences") {
   options.jit = interp::JitMode::Off;
   options.verify = true;
   repl::Session session(options);
-  for (const std::uint64_t seed : seeds(kPrograms)) {
+  const auto all = seeds(kPrograms);
+  std::size_t unsupported = 0;
+  for (const std::uint64_t seed : all) {
     const RandomProgram program = random_program(seed, {DType::Float64, true, 4, true});
     INFO(replay(program, "gradients agree with finite differences"));
-    CHECK(check_gradient(session, program) == "");
+    CHECK(check_gradient(session, program, unsupported) == "");
   }
+  CHECK(unsupported * 100 <= all.size() * kUnsupportedPerCent);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ void check_tiers(DType dtype, const char* test) {
     INFO("lanes  " << lang::to_string(*a.value) << "\nnative " << lang::to_string(*b.value));
     CHECK(lang::bit_equal(*a.value, *b.value));
   }
+  CHECK(lanes.evaluator().statistics().kernels_run_native == 0);
 }
 
 TEST_CASE("both tiers give the same float32 bits") {

@@ -6,10 +6,13 @@ TEST_CASE("definitions generalise", "[typecheck]") {
   TypecheckFixture t;
   CHECK(t.scheme_of("def square(x) { x * x }") == "fn (Tensor[s, d]) -> Tensor[s, d]");
   CHECK(t.scheme_of("def twice(x) { x * 2 }") == "fn (Tensor[s, d]) -> Tensor[s, d]");
-  CHECK(t.scheme_of("def half(x) { x * 0.5 }") == "fn (Tensor[s, d]) -> Tensor[s, d] where d: float");
+  CHECK(t.scheme_of("def half(x) { x * 0.5 }") ==
+        "fn (Tensor[s, d]) -> Tensor[s, d] where d: float");
   CHECK(t.scheme_of("def plus(x, y) { x + y }") ==
-        "fn (Tensor[s, d], Tensor[t, d]) -> Tensor[u, d] where add(Tensor[s, d], Tensor[t, d]) = Tensor[u, d]");
-  CHECK(t.scheme_of("def adder(x) { fn (y) { y + 1 } }") == "fn (A) -> fn (Tensor[s, d]) -> Tensor[s, d]");
+        "fn (Tensor[s, d], Tensor[t, d]) -> Tensor[u, d] where add(Tensor[s, d], Tensor[t, d]) = "
+        "Tensor[u, d]");
+  CHECK(t.scheme_of("def adder(x) { fn (y) { y + 1 } }") ==
+        "fn (A) -> fn (Tensor[s, d]) -> Tensor[s, d]");
   CHECK(t.scheme_of("def larger(a, b) { if (a < b) { b } else { a } }") ==
         "fn (Tensor[(), d], Tensor[(), d]) -> Tensor[(), d]");
   CHECK(t.scheme_of("def three() { 3 }") == "fn () -> int32");
@@ -27,25 +30,30 @@ TEST_CASE("the prelude has the types it should", "[typecheck]") {
 
 TEST_CASE("layers generalise over their dimensions", "[typecheck]") {
   TypecheckFixture t;
-  CHECK(t.scheme_of("def layer(x, w, b) { nn.relu(nn.dense(x, w) + b) }") ==
-        R"(fn (Tensor[s, d], Tensor[(n, m), d], Tensor[t, d]) -> Tensor[u, d] where nn.dense(Tensor[s, d], Tensor[(n, m), d]) = Tensor[v, d], add(Tensor[v, d], Tensor[t, d]) = Tensor[u, d])");
+  CHECK(
+      t.scheme_of("def layer(x, w, b) { nn.relu(nn.dense(x, w) + b) }") ==
+      R"(fn (Tensor[s, d], Tensor[(n, m), d], Tensor[t, d]) -> Tensor[u, d] where nn.dense(Tensor[s, d], Tensor[(n, m), d]) = Tensor[v, d], add(Tensor[v, d], Tensor[t, d]) = Tensor[u, d])");
   CHECK(t.scheme_of("def mm(a, b) { for i, j { sum k { a[i, k] * b[k, j] } } }") ==
         "fn (Tensor[(n, m), d], Tensor[(m, k), d]) -> Tensor[(n, k), d]");
-  CHECK(t.scheme_of("def join[n, m](x: Tensor[(n), float32], y: Tensor[(m), float32]) { concatenate((x, y), axis=0) }") ==
+  CHECK(t.scheme_of("def join[n, m](x: Tensor[(n), float32], y: Tensor[(m), float32]) { "
+                    "concatenate((x, y), axis=0) }") ==
         R"(fn (Tensor[(n), float32], Tensor[(m), float32]) -> Tensor[(n + m), float32])");
 }
 
 TEST_CASE("mutual and polymorphic recursion", "[typecheck]") {
   TypecheckFixture t;
-  t.define("def even(n) { if (n == 0) { True } else { odd(n - 1) } }\n"
-           "def odd(n) { if (n == 0) { False } else { even(n - 1) } }");
+  t.define(
+      "def even(n) { if (n == 0) { True } else { odd(n - 1) } }\n"
+      "def odd(n) { if (n == 0) { False } else { even(n - 1) } }");
   CHECK(t.scheme("even") == "fn (Tensor[(), d]) -> bool");
   CHECK(t.scheme("odd") == "fn (Tensor[(), d]) -> bool");
-  t.define("type Nest[A] { Flat, Deep(A, Nest[(A, A)]) }\n"
-           "def depth[A](n: Nest[A]) -> int32 { match (n) { Flat => 0, Deep(_, rest) => 1 + depth(rest) } }");
+  t.define(
+      "type Nest[A] { Flat, Deep(A, Nest[(A, A)]) }\n"
+      "def depth[A](n: Nest[A]) -> int32 { match (n) { Flat => 0, Deep(_, rest) => 1 + depth(rest) "
+      "} }");
   CHECK(t.scheme("depth") == "fn (Nest[A]) -> int32");
-  CHECK(t.scheme_of("def bad(n) { match (n) { Flat => 0, Deep(_, rest) => 1 + bad(rest) } }").substr(0, 12) ==
-        "InfiniteType");
+  CHECK(t.scheme_of("def bad(n) { match (n) { Flat => 0, Deep(_, rest) => 1 + bad(rest) } }")
+            .substr(0, 12) == "InfiniteType");
 }
 
 TEST_CASE("literals take the dtype of their context", "[typecheck]") {
@@ -80,7 +88,7 @@ TEST_CASE("differentiation", "[typecheck]") {
   CHECK(t.check("grad(fn (f, x) { f(x) })(square, 2.0)") ==
         R"(NotDifferentiable: an argument that holds a function has no gradient
   at '(f, x) { f(x) }': `fn (fn (_) -> _, _) -> _`)");
-  CHECK(t.scheme_of("def step(f, x) { x - grad(f)(x) }") == 
+  CHECK(t.scheme_of("def step(f, x) { x - grad(f)(x) }") ==
         "fn (fn (Tensor[s, d]) -> Tensor[(), e], Tensor[s, d]) -> Tensor[s, d] where e: float");
 }
 
@@ -92,8 +100,10 @@ for %i < 3i64, %j < 4i64 {
   %0 = %a![%i, %j];
   multiply(%0, 2f)
 })");
-  CHECK(t.check("{ let a = ones(shape=[3, 4], dtype=\"float32\"); for i { a[i] } }") == "Tensor[(3, 4), float32]");
-  CHECK(t.check("{ let a = ones(shape=[3], dtype=\"float32\"); let b = ones(shape=[4], dtype=\"float32\"); for i { a[i] * b[i] } }") ==
+  CHECK(t.check("{ let a = ones(shape=[3, 4], dtype=\"float32\"); for i { a[i] } }") ==
+        "Tensor[(3, 4), float32]");
+  CHECK(t.check("{ let a = ones(shape=[3], dtype=\"float32\"); let b = ones(shape=[4], "
+                "dtype=\"float32\"); for i { a[i] * b[i] } }") ==
         R"(ExtentMismatch: `i` runs over an axis of extent 3 and over one of extent 4
   at 'b[i]': extent 4
   at 'a[i]': extent 3)");
@@ -119,7 +129,8 @@ for %i < %0, %j < %1 {
   CHECK(t.scheme_of("def total(a) { sum i { a[i] } }") == "fn (Tensor[(n), d]) -> Tensor[(), d]");
   CHECK(t.scheme_of("def batch(f, xs) { for i { f(xs[i]) } }") ==
         R"(fn (fn (A) -> B, Tensor[s, d]) -> C where Tensor[s, d][n] = A, for (n) { B } = C)");
-  CHECK(t.check("batch(fn (r) { sum k { r[k] } }, ones(shape=[3, 4], dtype=\"float32\"))") == "Tensor[(3), float32]");
+  CHECK(t.check("batch(fn (r) { sum k { r[k] } }, ones(shape=[3, 4], dtype=\"float32\"))") ==
+        "Tensor[(3), float32]");
 }
 
 TEST_CASE("errors name both sides", "[typecheck]") {
@@ -128,13 +139,16 @@ TEST_CASE("errors name both sides", "[typecheck]") {
         R"(BroadcastMismatch: shapes `(3)` and `(4)` do not broadcast: axis 0 is 3 and 4
   at 'ones(shape=[3], dtype="float32")': `Tensor[(3), float32]`
   at 'ones(shape=[4], dtype="float32")': `Tensor[(4), float32]`)");
-  CHECK(t.check("nn.dense(ones(shape=[2, 3], dtype=\"float32\"), ones(shape=[3, 4], dtype=\"float32\"))") ==
-        R"(ShapeMismatch: `nn.dense` of `(2, 3)` and `(3, 4)`: axis 1 of the left is 3 and axis 1 of the right is 4
+  CHECK(
+      t.check("nn.dense(ones(shape=[2, 3], dtype=\"float32\"), ones(shape=[3, 4], "
+              "dtype=\"float32\"))") ==
+      R"(ShapeMismatch: `nn.dense` of `(2, 3)` and `(3, 4)`: axis 1 of the left is 3 and axis 1 of the right is 4
   at 'ones(shape=[2, 3], dtype="float32")': `Tensor[(2, 3), float32]`
   at 'ones(shape=[3, 4], dtype="float32")': `Tensor[(3, 4), float32]`
   help: `transpose(...)` has shape `(4, 3)`)");
-  CHECK(t.check("ones(shape=[3], dtype=\"float32\") + ones(shape=[3], dtype=\"int32\")") ==
-        R"(DTypeMismatch: `add` does not take `Tensor[(3), float32]` and `Tensor[(3), int32]`: dtype `float32` is not `int32`
+  CHECK(
+      t.check("ones(shape=[3], dtype=\"float32\") + ones(shape=[3], dtype=\"int32\")") ==
+      R"(DTypeMismatch: `add` does not take `Tensor[(3), float32]` and `Tensor[(3), int32]`: dtype `float32` is not `int32`
   at 'ones(shape=[3], dtype="float32")': `Tensor[(3), float32]`
   at 'ones(shape=[3], dtype="int32")': `Tensor[(3), int32]`
   help: `cast(ones(shape=[3], dtype="int32"), dtype="float32")` has dtype `float32`)");
@@ -156,8 +170,9 @@ TEST_CASE("errors name both sides", "[typecheck]") {
   at 'x': `Tensor[_, _]`
   help: annotate it, as in `x: Tensor[(3), float32]`)");
   t.define("def f(x: Tensor[(3), float32]) -> Tensor[(3), float32] { x }");
-  CHECK(t.check("f(ones(shape=[4], dtype=\"float32\"))") ==
-        R"(ShapeMismatch: argument `x` of `f` must be `Tensor[(3), float32]`, found `Tensor[(4), float32]`: axis 0 is 4 and 3
+  CHECK(
+      t.check("f(ones(shape=[4], dtype=\"float32\"))") ==
+      R"(ShapeMismatch: argument `x` of `f` must be `Tensor[(3), float32]`, found `Tensor[(4), float32]`: axis 0 is 4 and 3
   at 'ones(shape=[4], dtype="float32")': `Tensor[(4), float32]`)");
   CHECK(t.scheme_of("def loop(x) { x(x) }") ==
         R"(InfiniteType: a type would contain itself: `_` = `fn (_) -> _`
@@ -176,8 +191,8 @@ TEST_CASE("a let chain of a hundred thousand", "[typecheck]") {
 TEST_CASE("local functions are monomorphic and may be recursive", "[typecheck]") {
   TypecheckFixture t;
   CHECK(t.check("{ let f = fn (x) { x * 2 }; f(1.5) }") == "float32");
-  CHECK(t.check("{ let loop = fn (i, acc) { if (i == 0) { acc } else { loop(i - 1, acc * 2.0) } }; loop(10, 1.0) }") ==
-        "float32");
+  CHECK(t.check("{ let loop = fn (i, acc) { if (i == 0) { acc } else { loop(i - 1, acc * 2.0) } }; "
+                "loop(10, 1.0) }") == "float32");
   CHECK(t.check("{ let x = 3; x + 2.5 }") ==
         R"(DTypeMismatch: `2.5` is a float literal, and it meets `int32`
   at '2.5': a float

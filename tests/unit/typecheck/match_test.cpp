@@ -18,7 +18,8 @@ TEST_CASE("a match must be exhaustive", "[typecheck]") {
   help: add clauses for them, or write `match?`, which fails when nothing fits)");
   CHECK(t.scheme_of("def k(xs) { match? (xs) { Nil => 0 } }") == "fn (List[A]) -> int32");
   CHECK(t.checker().take_warnings().empty());
-  CHECK(t.scheme_of("def m(xs) { match (xs) { Nil => 0, Cons(_, _) => 1, Nil => 2 } }") == "fn (List[A]) -> int32");
+  CHECK(t.scheme_of("def m(xs) { match (xs) { Nil => 0, Cons(_, _) => 1, Nil => 2 } }") ==
+        "fn (List[A]) -> int32");
   auto warnings = t.checker().take_warnings();
   REQUIRE(warnings.size() == 1);
   CHECK(std::string(warnings[0].span.text()) == "Nil");

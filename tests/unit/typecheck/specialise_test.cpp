@@ -4,12 +4,13 @@
 
 TEST_CASE("instances", "[typecheck]") {
   TypecheckFixture t;
-  t.define("def twice(x) { x * 2 }\n"
-           "def plus(x, y) { x + y }\n"
-           "def mm(a, b) { for i, j { sum k { a[i, k] * b[k, j] } } }\n"
-           "def loop(i, x) { if (i == 0) { x } else { loop(i - 1, twice(x)) } }\n"
-           "def even(n) { if (n == 0) { True } else { odd(n - 1) } }\n"
-           "def odd(n) { if (n == 0) { False } else { even(n - 1) } }");
+  t.define(
+      "def twice(x) { x * 2 }\n"
+      "def plus(x, y) { x + y }\n"
+      "def mm(a, b) { for i, j { sum k { a[i, k] * b[k, j] } } }\n"
+      "def loop(i, x) { if (i == 0) { x } else { loop(i - 1, twice(x)) } }\n"
+      "def even(n) { if (n == 0) { True } else { odd(n - 1) } }\n"
+      "def odd(n) { if (n == 0) { False } else { even(n - 1) } }");
   CHECK(t.instance("twice", "fn (Tensor[(3), float32]) -> Tensor[(3), float32]") ==
         R"(def @twice(%x: Tensor[(3), float32]) -> Tensor[(3), float32] {
   multiply(%x, 2f)
@@ -18,8 +19,11 @@ TEST_CASE("instances", "[typecheck]") {
         R"(def @plus(%x: Tensor[(2, 3), float32], %y: float32) -> Tensor[(2, 3), float32] {
   add(%x, %y)
 })");
-  CHECK(t.instance("mm", "fn (Tensor[(2, 3), float32], Tensor[(3, 4), float32]) -> Tensor[(2, 4), float32]") ==
-        R"(def @mm[n, m, k](%a: Tensor[(n, m), float32], %b: Tensor[(m, k), float32]) -> Tensor[(n, k), float32] {
+  CHECK(
+      t.instance(
+          "mm",
+          "fn (Tensor[(2, 3), float32], Tensor[(3, 4), float32]) -> Tensor[(2, 4), float32]") ==
+      R"(def @mm[n, m, k](%a: Tensor[(n, m), float32], %b: Tensor[(m, k), float32]) -> Tensor[(n, k), float32] {
   for %i < dim(n), %j < dim(k) {
     sum %k < dim(m) {
       %0 = %a![%i, %k];
@@ -62,8 +66,10 @@ TEST_CASE("instances", "[typecheck]") {
     },
   }
 })");
-  CHECK(t.key("mm", "fn (Tensor[(2, 3), float32], Tensor[(3, 4), float32]) -> Tensor[(2, 4), float32]") ==
-        t.key("mm", "fn (Tensor[(5, 6), float32], Tensor[(6, 7), float32]) -> Tensor[(5, 7), float32]"));
+  CHECK(t.key("mm",
+              "fn (Tensor[(2, 3), float32], Tensor[(3, 4), float32]) -> Tensor[(2, 4), float32]") ==
+        t.key("mm",
+              "fn (Tensor[(5, 6), float32], Tensor[(6, 7), float32]) -> Tensor[(5, 7), float32]"));
   CHECK(t.key("plus", "fn (Tensor[(2), float32], float32) -> Tensor[(2), float32]") !=
         t.key("plus", "fn (Tensor[(1), float32], float32) -> Tensor[(1), float32]"));
 }

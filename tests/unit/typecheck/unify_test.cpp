@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "typecheck/unify.h"
+
+#include <catch2/catch.hpp>
 
 using namespace relay::lang;
 using relay::typecheck::Solver;
@@ -23,11 +23,14 @@ TEST_CASE("unknowns are bound through each other", "[typecheck]") {
   Type a = solver.fresh_type();
   Type b = solver.fresh_type();
   solver.unify(a, b);
-  solver.unify(tuple_type({b, scalar_type(DType::Int32)}), tuple_type({scalar_type(DType::Bool), solver.fresh_type()}));
+  solver.unify(tuple_type({b, scalar_type(DType::Int32)}),
+               tuple_type({scalar_type(DType::Bool), solver.fresh_type()}));
   CHECK(to_string(solver.resolve(a)) == "bool");
-  CHECK(failure_of([&] { solver.unify(a, scalar_type(DType::Int8)); }) == "DTypeMismatch: dtype `bool` is not `int8`");
+  CHECK(failure_of([&] { solver.unify(a, scalar_type(DType::Int8)); }) ==
+        "DTypeMismatch: dtype `bool` is not `int8`");
   Type c = solver.fresh_type();
-  CHECK(failure_of([&] { solver.unify(c, function_type({c}, a)); }).substr(0, 12) == "InfiniteType");
+  CHECK(failure_of([&] { solver.unify(c, function_type({c}, a)); }).substr(0, 12) ==
+        "InfiniteType");
 }
 
 TEST_CASE("equations between dims", "[typecheck]") {
