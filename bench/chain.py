@@ -5,6 +5,7 @@ Both sides run in turn, round by round, in one go; the figure is the ratio of th
 ./dev bench chain [--threads N] [--rounds N]
 """
 import argparse
+import select
 import statistics
 import subprocess
 import sys
@@ -14,16 +15,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = 16 * 1024 * 1024
 PROGRAM = """
-let x = for i < {size} {{ cast(i % 2003, dtype="float32") / 1001.0 - 1.0 }};
-let y = for i < {size} {{ cast(i % 1009, dtype="float32") / 504.0 - 1.0 }};
-let z = for i < {size} {{ cast(i % 4001, dtype="float32") / 2000.0 - 1.0 }};
+let x = for i < {size} {{ cast(mod(i, 2003), dtype="float32") / 1001.0 - 1.0 }};
+let y = for i < {size} {{ cast(mod(i, 1009), dtype="float32") / 504.0 - 1.0 }};
+let z = for i < {size} {{ cast(mod(i, 4001), dtype="float32") / 2000.0 - 1.0 }};
 def chain(x, y, z) {{ tanh(x * y + z) * sigmoid(x) - y }}
 mean(abs(chain(x, y, z)))
 """
 
 
 class Relay:
-    """The prompt as a child process: `:bench` lines in, seconds out."""
+    """The prompt as a child process: `:seconds` lines in, seconds out."""
 
     def __init__(self, threads):
         program = ROOT / "build" / "release" / "relay"
@@ -38,6 +39,8 @@ class Relay:
         self.process.stdin.flush()
 
     def answer(self):
+        if not select.select([self.process.stdout], [], [], 60)[0]:
+            sys.exit("relay does not answer")
         line = self.process.stdout.readline()
         if not line:
             sys.exit("relay ended early")

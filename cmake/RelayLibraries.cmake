@@ -20,11 +20,15 @@ if(TARGET relay_repl)
   endforeach()
 endif()
 
-# The interpreter's lanes are loops over arrays: worth every optimisation that keeps the bits.
+# The interpreter's lanes are loops over arrays: worth every optimisation that keeps the bits. GCC must not make
+# copies of the math functions before it inlines them, or the loops call the copies and stay scalar.
 if(TARGET relay_interp)
   file(GLOB lanes "${PROJECT_SOURCE_DIR}/interp/lanes*.cpp")
-  set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS
-                              "$<IF:$<CONFIG:Release>,-O3,-O2>;-fno-trapping-math")
+  set(lane_options "$<IF:$<CONFIG:Release>,-O3,-O2>" -fno-trapping-math)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND lane_options -fno-ipa-sra -fno-ipa-cp)
+  endif()
+  set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS "${lane_options}")
 endif()
 
 if(TARGET relay_jit)

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 
@@ -65,7 +67,11 @@ Expr scalar_like(const Expr& like, double value) {
 }
 
 Expr sum_to(Expr adjoint, const Expr& target) {
-  if (equal(adjoint->type, target->type)) return adjoint;
+  // Equal `?` dims may still hide an axis that was stretched.
+  const auto* tensor = as<TensorType>(target->type);
+  const bool hides = tensor && std::any_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
+                                           [](const Dim& dim) { return dim.is_any(); });
+  if (!hides && equal(adjoint->type, target->type)) return adjoint;
   return op("collapse_sum_like", {std::move(adjoint), target});
 }
 

@@ -204,8 +204,7 @@ class Renderer {
   }
 
   void head() {
-    const std::string_view word = unsupported() ? "not supported" : "error";
-    styled(std::string(word) + "[" + std::string(name_of(diagnostic_.kind)) + "]", primary_style());
+    styled("error[" + std::string(name_of(diagnostic_.kind)) + "]", primary_style());
     styled(": " + diagnostic_.message, Style::kBold);
     out_ += '\n';
   }

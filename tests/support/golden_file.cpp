@@ -27,8 +27,11 @@ std::optional<std::string_view> comment_of(std::string_view line) {
   return line;
 }
 
-bool is_blank(std::string_view line) { return std::all_of(line.begin(), line.end(), is_space); }
-bool is_code(std::string_view line) { return !is_blank(line) && !comment_of(line); }
+// Not `///` either: such lines belong to the item after them.
+bool is_code(std::string_view line) {
+  while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
+  return !line.empty() && !line.starts_with("//");
+}
 
 // `word:` or `word-word:` at the start of a comment; empty if it begins with no key.
 std::string_view key_of(std::string_view comment) {

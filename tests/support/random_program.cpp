@@ -56,6 +56,7 @@ class Generator {
   }
 
   RandomProgram run() {
+    if (random_.one_in(2)) library();
     const std::size_t helpers = random_.below(3);
     for (std::size_t i = 0; i < helpers; ++i) random_.one_in(3) ? loop() : helper();
     main();
@@ -122,6 +123,27 @@ class Generator {
   }
 
   // --- Definitions ---
+
+  // Functions whose dimensions stay variables when they are specialised.
+  void library() {
+    has_library_ = true;
+    const std::string_view dtype = lang::name_of(options_.dtype);
+    program_.text += "def mm(a, b) { for i, j { sum k { a[i, k] * b[k, j] } } }\n";
+    program_.text += "def outer(a, b) { for i, j { a[i] * b[j] } }\n";
+    program_.text += fmt::format("def dot[n](a: Tensor[(n), {0}], b: Tensor[(n), {0}]) {{ sum(a * b) }}\n", dtype);
+  }
+
+  std::string library_call(const Shape& shape, int depth) {
+    const auto inner = static_cast<std::int64_t>(1 + random_.below(4));
+    if (shape.size() == 2 && random_.one_in(2)) {
+      return fmt::format("mm({}, {})", expression({shape[0], inner}, depth - 1), expression({inner, shape[1]}, depth - 1));
+    }
+    if (shape.size() == 2) {
+      return fmt::format("outer({}, {})", expression({shape[0]}, depth - 1), expression({shape[1]}, depth - 1));
+    }
+    const std::string dot = fmt::format("dot({}, {})", expression({inner}, depth - 1), expression({inner}, depth - 1));
+    return shape.empty() ? dot : fmt::format("({} * {})", expression(shape, depth - 1), dot);
+  }
 
   void helper() {
     Callee callee{fmt::format("g{}", callees_.size()), {}, any_shape(), false};
@@ -286,6 +308,7 @@ class Generator {
   }
 
   std::string call(const Shape& shape, int depth) {
+    if (has_library_ && random_.one_in(2)) return library_call(shape, depth);
     std::vector<const Callee*> fitting;
     for (const Callee& callee : callees_) {
       if (callee.result == shape) fitting.push_back(&callee);
@@ -374,6 +397,7 @@ class Generator {
   RandomProgram program_;
   std::vector<Name> scope_;
   std::vector<Callee> callees_;
+  bool has_library_ = false;
   int names_ = 0;
 };
 

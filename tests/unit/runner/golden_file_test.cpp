@@ -50,6 +50,8 @@ TEST_CASE("expectations belong to the item before them") {
   CHECK(with_expectations(right, placed) == right);
   CHECK(with_expectations("a\n\nb\n// expect: 1\n// expect: 2\n// expect: 3\n", placed) ==
         "a\n// expect: 1\n\nb\n// expect: 2\n// expect: 3\n");
+  const GoldenRun documented{{{1, {line("1")}}, {4, {}}}, false};
+  CHECK(with_expectations("a\n\n/// About b.\nb\n", documented) == "a\n// expect: 1\n\n/// About b.\nb\n");
 }
 
 TEST_CASE("an error names its lines relative to itself") {
