@@ -75,7 +75,9 @@ class Walker {
         return;
       }
       case ExprKind::Reduction: {
-        const auto& node = lang::cast<lang::Reduction>(expr);
+        // `a` may hold this very reduction as a primal value: the walk inside needs binders of its own.
+        const Expr fresh = lang::rename_bound(expr);
+        const auto& node = lang::cast<lang::Reduction>(fresh);
         if (node.op != lang::ReduceOp::Sum) {
           lang::fail(lang::DiagnosticKind::Unsupported,
                      fmt::format("not supported: the derivative of the reduction `{}` in index notation (use the operator)", name_of(node.op)), expr->span);

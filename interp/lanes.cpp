@@ -332,12 +332,7 @@ class Runner {
     const Nest& nest = plan_.nests[step.nest];
     const FoldPlan& plan = nest.fold;
     const std::int64_t lanes = plan.varying ? count_ : 1;
-    for (std::int64_t row = 0; row < plan.rows; ++row) {
-      plan.fill(arena_ + plan.partials + row * plan.row_bytes, 1, &plan.identity, 0, lanes);
-      if (!plan.is_arg) continue;
-      auto* indices = reinterpret_cast<std::int64_t*>(arena_ + plan.indices + row * plan.index_row_bytes);
-      std::fill_n(indices, lanes, std::numeric_limits<std::int64_t>::max());
-    }
+    start_partials(plan, lanes);
     element_[step.nest] = 0;
     if (plan.count > 0) {
       if (!is_replay_ && !steps(nest.levels[0])) return false;
@@ -348,16 +343,33 @@ class Runner {
     return true;
   }
 
+  void start_partials(const FoldPlan& plan, std::int64_t lanes) {
+    // Uniform ones lie side by side.
+    const std::int64_t rows = plan.varying ? plan.rows : 1;
+    const std::int64_t count = plan.varying ? lanes : plan.rows;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      plan.fill(arena_ + plan.partials + row * plan.row_bytes, 1, &plan.identity, 0, count);
+      if (!plan.is_arg) continue;
+      auto* indices = reinterpret_cast<std::int64_t*>(arena_ + plan.indices + row * plan.index_row_bytes);
+      std::fill_n(indices, count, std::numeric_limits<std::int64_t>::max());
+    }
+  }
+
   void fold(const Nest& nest) {
     const FoldPlan& plan = nest.fold;
     std::int64_t& t = element_[&nest - plan_.nests.data()];
-    const std::byte* value = data_[nest.result];
+    const bool is_fused = plan.product_across || plan.multiply_add;
+    const std::byte* value = is_fused ? nullptr : data_[nest.result];
     if (nest.owns_lanes) {
       if (plan.splat >= 0) {
         plan.fill(arena_ + plan.splat, 1, value, 0, count_);
         value = arena_ + plan.splat;
       }
       t = linear_element(nest);
+      if (plan.product_across) {
+        plan.product_across(arena_ + plan.partials, data_[plan.factors[0]], data_[plan.factors[1]], t, count_);
+        return;
+      }
       if (plan.is_arg) {
         plan.arg.across(arena_ + plan.partials, reinterpret_cast<std::int64_t*>(arena_ + plan.indices), value, t, count_);
       } else {
@@ -402,6 +414,16 @@ class Runner {
       return reinterpret_cast<std::int64_t*>(arena_ + plan.indices + row * plan.index_row_bytes);
     };
     for (std::int64_t width = kReductionLanes / 2; width > 0; width /= 2) {
+      if (!plan.varying) {  // side by side
+        const std::int64_t pairs = std::min(width, plan.rows - width);
+        if (pairs <= 0) continue;
+        if (plan.is_arg) {
+          plan.arg.combine(partial(0), index(0), partial(width), index(width), pairs);
+        } else {
+          plan.combine_pair(partial(0), partial(0), partial(width), nullptr, pairs);
+        }
+        continue;
+      }
       for (std::int64_t row = 0; row < width && row + width < plan.rows; ++row) {
         if (plan.is_arg) {
           plan.arg.combine(partial(row), index(row), partial(row + width), index(row + width), lanes);

@@ -1,4 +1,5 @@
-#include <algorithm>
+#include <concepts>
+#include <type_traits>
 
 #include "interp/lanes_loops.h"
 #include "loops/loop_ir.h"
@@ -16,6 +17,53 @@ namespace {
 
 // --- Sums and their kin ---
 
+// The partial results as one vector, which the compiler keeps in registers; as an array it would not. Integers are
+// unsigned, so that they wrap.
+template <class T>
+struct AsWord {
+  using type = std::make_unsigned_t<T>;
+};
+template <std::floating_point T>
+struct AsWord<T> {
+  using type = T;
+};
+template <class T>
+struct Block {
+  typedef T Vector __attribute__((vector_size(sizeof(T) * kReductionLanes)));
+  using W = typename AsWord<T>::type;
+  typedef W Words __attribute__((vector_size(sizeof(T) * kReductionLanes)));
+
+  RELAY_LANES_BODY void load(Vector& vector, const T* from) { __builtin_memcpy(&vector, from, sizeof(Vector)); }
+  RELAY_LANES_BODY void store(T* to, const Vector& vector) { __builtin_memcpy(to, &vector, sizeof(Vector)); }
+
+  // a = op(a, b), as Operation<P, ..>::apply has it.
+  template <Prim P>
+  RELAY_LANES_BODY void fold(Vector& a, const Vector& b) {
+    if constexpr (P == Prim::Add) a = (Vector)((Words)a + (Words)b);
+    if constexpr (P == Prim::Mul) a = (Vector)((Words)a * (Words)b);
+    if constexpr (P == Prim::And) a = a & b;
+    if constexpr (P == Prim::Or) a = a | b;
+    if constexpr (P == Prim::Min || P == Prim::Max) {
+      Vector chosen;
+      if constexpr (P == Prim::Min) chosen = a < b ? a : b;
+      if constexpr (P == Prim::Max) chosen = a > b ? a : b;
+      if constexpr (std::is_floating_point_v<T>) chosen = a != a ? a : chosen;
+      a = chosen;
+    }
+  }
+};
+
+// Calls edge(partial number, i) where a partial result meets single elements, and middle(i) for sixteen from i on.
+template <class Edge, class Middle>
+RELAY_LANES_BODY void for_partials(std::int64_t t, std::int64_t n, Edge edge, Middle middle) {
+  std::int64_t i = 0;
+  for (; i < n && (t + i) % kReductionLanes != 0; ++i) edge((t + i) % kReductionLanes, i);
+  i = middle(i);
+  for (int j = 0; i < n; ++i, ++j) edge(j, i);
+}
+
+constexpr bool is_half(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
+
 template <Prim P, DType D>
 struct FoldLoop {
   using Op = Operation<P, D>;
@@ -23,20 +71,84 @@ struct FoldLoop {
   RELAY_LANES_BODY void run(void* partials_, const void* values_, std::int64_t t, std::int64_t n) {
     auto* partials = static_cast<T*>(partials_);
     const auto* values = static_cast<const T*>(values_);
-    std::int64_t i = 0;
-    for (; i < n && (t + i) % kReductionLanes != 0; ++i) {
-      T& partial = partials[(t + i) % kReductionLanes];
-      partial = Op::apply(partial, values[i]);
-    }
-    T block[kReductionLanes];
-    for (int j = 0; j < kReductionLanes; ++j) block[j] = partials[j];
-    for (; i + kReductionLanes <= n; i += kReductionLanes) {
-      for (int j = 0; j < kReductionLanes; ++j) block[j] = Op::apply(block[j], values[i + j]);
-    }
-    for (int j = 0; i < n; ++i, ++j) block[j] = Op::apply(block[j], values[i]);
-    for (int j = 0; j < kReductionLanes; ++j) partials[j] = block[j];
+    const auto one = [&](std::int64_t j, std::int64_t i) { partials[j] = Op::apply(partials[j], values[i]); };
+    for_partials(t, n, one, [&](std::int64_t i) {
+      if constexpr (is_half(D)) {
+        for (; i + kReductionLanes <= n; i += kReductionLanes) {
+          for (int j = 0; j < kReductionLanes; ++j) one(j, i + j);
+        }
+      } else {
+        using B = Block<T>;
+        typename B::Vector sum;
+        typename B::Vector element;
+        B::load(sum, partials);
+        for (; i + kReductionLanes <= n; i += kReductionLanes) {
+          B::load(element, values + i);
+          B::template fold<P>(sum, element);
+        }
+        B::store(partials, sum);
+      }
+      return i;
+    });
   }
 };
+
+template <DType D>
+struct FoldProductLoop {
+  using T = typename Element<D>::Stored;
+  RELAY_LANES_BODY void run(void* partials_, const void* a_, const void* b_, std::int64_t t, std::int64_t n) {
+    auto* partials = static_cast<T*>(partials_);
+    const auto* a = static_cast<const T*>(a_);
+    const auto* b = static_cast<const T*>(b_);
+    const auto one = [&](std::int64_t j, std::int64_t i) {
+      partials[j] = Operation<Prim::Add, D>::apply(partials[j], Operation<Prim::Mul, D>::apply(a[i], b[i]));
+    };
+    for_partials(t, n, one, [&](std::int64_t i) {
+      using B = Block<T>;
+      typename B::Vector sum;
+      typename B::Vector product;
+      typename B::Vector factor;
+      B::load(sum, partials);
+      for (; i + kReductionLanes <= n; i += kReductionLanes) {
+        B::load(product, a + i);
+        B::load(factor, b + i);
+        B::template fold<Prim::Mul>(product, factor);
+        B::template fold<Prim::Add>(sum, product);
+      }
+      B::store(partials, sum);
+      return i;
+    });
+  }
+};
+
+// The bodies take different operands, hence a wrapper for each.
+#define RELAY_FOLD_PRODUCT_LEVEL(Name, attributes)                                                                \
+  template <class Body>                                                                                          \
+  struct Name {                                                                                                  \
+    attributes static void run(void* partials, const void* a, const void* b, std::int64_t t, std::int64_t n) { \
+      Body::run(partials, a, b, t, n);                                                                           \
+    }                                                                                                            \
+  };
+RELAY_FOLD_PRODUCT_LEVEL(FoldProductBase, RELAY_TARGET_BASE)
+#if RELAY_LANES_X86
+RELAY_FOLD_PRODUCT_LEVEL(FoldProductAvx2, RELAY_TARGET_AVX2)
+RELAY_FOLD_PRODUCT_LEVEL(FoldProductAvx512, RELAY_TARGET_AVX512)
+#else
+template <class Body>
+using FoldProductAvx2 = FoldProductBase<Body>;
+template <class Body>
+using FoldProductAvx512 = FoldProductBase<Body>;
+#endif
+
+template <DType D>
+FoldProductFunction fold_product_of() {
+  switch (cpu_level()) {
+    case Level::Avx512: return &FoldProductAvx512<FoldProductLoop<D>>::run;
+    case Level::Avx2: return &FoldProductAvx2<FoldProductLoop<D>>::run;
+    case Level::Base: return &FoldProductBase<FoldProductLoop<D>>::run;
+  }
+  return nullptr;
+}
 
 #define RELAY_FOLD_LEVEL(Name, attributes)                                                          \
   template <class Body>                                                                            \
@@ -178,6 +290,16 @@ FoldFunction lane_fold(ReduceOp op, DType dtype) {
       default: return nullptr;
     }
   });
+}
+
+FoldProductFunction lane_fold_product(DType dtype) {
+  switch (dtype) {
+    case DType::Float32: return ops::fold_product_of<DType::Float32>();
+    case DType::Float64: return ops::fold_product_of<DType::Float64>();
+    case DType::Int32: return ops::fold_product_of<DType::Int32>();
+    case DType::Int64: return ops::fold_product_of<DType::Int64>();
+    default: return nullptr;
+  }
 }
 
 CombineFunction lane_combine(ReduceOp op, DType dtype) {

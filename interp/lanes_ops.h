@@ -43,6 +43,9 @@ bool lanes_in_range(const std::int64_t* index, std::int64_t extent, std::int64_t
 // Folds values[i], element number t + i of a reduction, into partials[(t + i) % kReductionLanes].
 using FoldFunction = void (*)(void* partials, const void* values, std::int64_t t, std::int64_t n);
 FoldFunction lane_fold(lang::ReduceOp op, lang::DType dtype);
+// The same with values[i] = a[i] * b[i], for sums. Null for what has no such loop.
+using FoldProductFunction = void (*)(void* partials, const void* a, const void* b, std::int64_t t, std::int64_t n);
+FoldProductFunction lane_fold_product(lang::DType dtype);
 // partials[i] += a[i] * b[i], rounded twice: the heart of a contraction. Null for what has no such loop.
 LaneFunction lane_multiply_add(lang::DType dtype, unsigned uniform);
 // out[offsets[i]] = op(out[offsets[i]], values[i * stride]) in order; stride 0 or 1.

@@ -393,10 +393,10 @@ class Planner {
     fold.combine_pair = lane_primitive(prim, dtype, 0);
     fold.fold_across = lane_fold(region.op, dtype);
     RELAY_CHECK(fold.fold_rows && fold.fold_across, "the lanes have no loop for a reduction at this dtype");
-    if (fold.varying && uniform == 0) fuse_product(nest);
+    if ((fold.varying && uniform == 0) || nest.owns_lanes) fuse_product(nest);
   }
 
-  // partials += a * b in one loop, if the element is a product that nothing else reads.
+  // Folds a * b in one loop, if the element is a product that nothing else reads.
   void fuse_product(Nest& nest) {
     if (nest.fold.op != lang::ReduceOp::Sum || nest.levels.back().empty()) return;
     const Step& last = nest.levels.back().back();
@@ -407,9 +407,13 @@ class Planner {
     for (std::size_t i = 0; i < 2; ++i) {
       if (!plan_.varying[product.args[i]]) uniform |= 1u << i;
     }
-    const LaneFunction function = lane_multiply_add(product.dtype, uniform);
-    if (!function) return;
-    nest.fold.multiply_add = function;
+    FoldPlan& fold = nest.fold;
+    if (nest.owns_lanes) {
+      if (uniform == 0) fold.product_across = lane_fold_product(product.dtype);
+    } else {
+      fold.multiply_add = lane_multiply_add(product.dtype, uniform);
+    }
+    if (!fold.multiply_add && !fold.product_across) return;
     nest.fold.factors = {product.args[0], product.args[1]};
     const auto level = static_cast<std::uint32_t>(nest.levels.size() - 1);
     nest.levels.back().pop_back();

@@ -86,6 +86,7 @@ struct FoldPlan {
   LaneFunction combine_pair = nullptr;   // partials[i] = op(partials[i], other partials[i])
   FoldFunction fold_across = nullptr;
   LaneFunction multiply_add = nullptr;   // the element is a product of `factors`, folded in one go
+  FoldProductFunction product_across = nullptr;  // the same for a nest's own lanes
   std::array<ValueId, 2> factors = {0, 0};
   ArgFunctions arg{};
 };

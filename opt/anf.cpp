@@ -45,8 +45,14 @@ Scope* common(Scope* a, Scope* b) {
   return a;
 }
 
+// A constant of rank > 0 gets a name, so that index notation and groups only read variables.
+bool is_tensor_constant(const Expr& expr) {
+  const auto* constant = as<lang::Constant>(expr);
+  return constant && constant->value->rank() > 0;
+}
+
 bool is_atom(const Expr& expr) {
-  return lang::build::is_atom(expr) || (expr->kind == ExprKind::Tuple && cast<lang::Tuple>(expr).fields.empty());
+  return (lang::build::is_atom(expr) && !is_tensor_constant(expr)) || (expr->kind == ExprKind::Tuple && cast<lang::Tuple>(expr).fields.empty());
 }
 
 const std::vector<lang::IndexBinder>* binders_of(const Expr& expr) {

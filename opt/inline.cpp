@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +24,28 @@ bool is_straight_line(const lang::Function& fn, int max_bindings) {
     if (!is_plain(binding.value)) return false;
   }
   return is_plain(block.result);
+}
+
+// What the callee's symbolic dims are at this call: read off the arguments' types.
+void match_dims(const lang::Type& formal, const lang::Type& actual, lang::TypeSubstitution& found) {
+  if (!formal || !actual || formal->kind != actual->kind) return;
+  const auto all = [&](const std::vector<lang::Type>& a, const std::vector<lang::Type>& b) {
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) match_dims(a[i], b[i], found);
+  };
+  if (const auto* tensor = as<lang::TensorType>(formal)) {
+    const auto& shape = as<lang::TensorType>(actual)->shape;
+    if (!tensor->shape.has_rank() || !shape.has_rank()) return;
+    for (std::size_t i = 0; i < tensor->shape.rank() && i < shape.rank(); ++i) {
+      if (const auto var = tensor->shape[i].as_variable()) found.dims.emplace(var.get(), shape[i]);
+    }
+  } else if (const auto* tuple = as<lang::TupleType>(formal)) {
+    all(tuple->fields, as<lang::TupleType>(actual)->fields);
+  } else if (const auto* function = as<lang::FunctionType>(formal)) {
+    all(function->params, as<lang::FunctionType>(actual)->params);
+    match_dims(function->result, as<lang::FunctionType>(actual)->result, found);
+  } else if (const auto* adt = as<lang::AdtType>(formal)) {
+    all(adt->args, as<lang::AdtType>(actual)->args);
+  }
 }
 
 class Inliner final : public lang::Rewriter {
@@ -71,10 +94,37 @@ class Inliner final : public lang::Rewriter {
     });
   }
 
+  // What the dimensions of a callee, which stay variables in it, are at a call of this type.
+  static void match_dims(const lang::Type& own, const lang::Type& actual, lang::TypeSubstitution& dims) {
+    const auto each = [&](const std::vector<lang::Type>& a, const std::vector<lang::Type>& b) {
+      for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) match_dims(a[i], b[i], dims);
+    };
+    if (!own || !actual || own->kind != actual->kind) return;
+    if (const auto* tensor = as<lang::TensorType>(own)) {
+      const auto& shape = as<lang::TensorType>(actual)->shape;
+      if (!tensor->shape.has_rank() || !shape.has_rank() || tensor->shape.rank() != shape.rank()) return;
+      for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        if (const auto variable = tensor->shape[axis].as_variable()) dims.dims.emplace(variable.get(), shape[axis]);
+      }
+    } else if (const auto* tuple = as<lang::TupleType>(own)) {
+      each(tuple->fields, as<lang::TupleType>(actual)->fields);
+    } else if (const auto* adt = as<lang::AdtType>(own)) {
+      each(adt->args, as<lang::AdtType>(actual)->args);
+    } else if (const auto* function = as<lang::FunctionType>(own)) {
+      each(function->params, as<lang::FunctionType>(actual)->params);
+      match_dims(function->result, as<lang::FunctionType>(actual)->result, dims);
+    }
+  }
+
   static Expr body_with(const lang::Function& fn, const std::vector<Expr>& args) {
     lang::Substitution substitution;
-    for (std::size_t i = 0; i < args.size(); ++i) substitution[fn.params[i].get()] = args[i];
-    return lang::substitute(lang::rename_bound(fn.body), substitution);
+    lang::TypeSubstitution dims;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      substitution[fn.params[i].get()] = args[i];
+      match_dims(fn.params[i]->type, args[i]->type, dims);
+    }
+    // Arguments first: retyping makes new variables of whatever is free.
+    return lang::substitute_types(lang::substitute(lang::rename_bound(fn.body), substitution), dims);
   }
 
   Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {
@@ -85,10 +135,15 @@ class Inliner final : public lang::Rewriter {
     const Expr callee = program_.function(global.name, call.callee->type);
     const auto& fn = lang::cast<lang::Function>(callee);
     if (!is_straight_line(fn, max_bindings_)) return expr;
+    lang::TypeSubstitution dims;
+    for (std::size_t i = 0; i < fn.params.size(); ++i) match_dims(fn.params[i]->type, call.args[i]->type, dims);
+    Expr body = body_with(fn, call.args);
+    if (!dims.empty()) body = lang::substitute_types(body, dims);
+    if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     stack_.push_back(global.name);
     Inliner inner(program_, max_bindings_);
     inner.stack_ = stack_;
-    Expr result = inner.run(body_with(fn, call.args));
+    Expr result = inner.run(body);
     stack_.pop_back();
     return result;
   }

@@ -30,7 +30,9 @@ class Simplifier final : public lang::Rewriter {
       Expr value = renamed(binding.value);
       value = step(value, kept, changed);
       changed = changed || !(value == binding.value);
-      if (build::is_atom(value) && value->kind != ExprKind::Operator) {
+      const auto* constant = as<lang::Constant>(value);
+      const bool is_tensor_constant = constant && constant->value->rank() > 0;
+      if (build::is_atom(value) && value->kind != ExprKind::Operator && !is_tensor_constant) {
         names_[binding.variable.get()] = value;
         changed = true;
         continue;

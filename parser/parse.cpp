@@ -33,6 +33,9 @@ lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope
 
 Completeness completeness(std::string_view text) {
   const lang::Source source("", std::string(text));
+  // Documentation waits for its item.
+  const Gap gap = skip_gap(text.data(), text.data() + text.size(), Breaks::Skip, true);
+  if (gap.end == text.data() + text.size() && gap.doc_begin) return Completeness::Incomplete;
   try {
     read_text(source, is_strict(source, Notation::Auto));
     return Completeness::Complete;

@@ -115,7 +115,7 @@ TEST_CASE("a long line is shown around its marks") {
 
 TEST_CASE("without a place only the message and the notes stand") {
   CHECK(render(Diagnostic(DiagnosticKind::Unsupported, "x").note("note: y")) ==
-        "not supported[Unsupported]: x\n  = note: y\n");
+        "error[Unsupported]: x\n  = note: y\n");
 }
 
 TEST_CASE("colours change no character") {
