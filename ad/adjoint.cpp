@@ -20,7 +20,8 @@ bool is_unit(const Type& type) {
 bool holds_float(const Type& type, int depth = 0) {
   constexpr int kMaxDepth = 32;  // recursive data types repeat themselves long before
   if (depth > kMaxDepth) return false;
-  if (const auto* tensor = as<lang::TensorType>(type)) return !tensor->dtype.is_known() || lang::is_float(tensor->dtype.known());
+  if (const auto* tensor = as<lang::TensorType>(type))
+    return !tensor->dtype.is_known() || lang::is_float(tensor->dtype.known());
   if (const auto* tuple = as<lang::TupleType>(type)) {
     for (const auto& field : tuple->fields) {
       if (holds_float(field, depth + 1)) return true;
@@ -81,7 +82,8 @@ Expr zero_of(const Type& tangent, const Expr& primal) {
     }
     return build::tuple(std::move(fields));
   }
-  if (lang::is_scalar(tangent)) return build::constant(as<lang::TensorType>(tangent)->dtype.known(), 0);
+  if (lang::is_scalar(tangent))
+    return build::constant(as<lang::TensorType>(tangent)->dtype.known(), 0);
   return primal ? build::zeros_like(primal) : build::zeros_of(tangent);
 }
 
@@ -114,11 +116,13 @@ void Adjoint::split(const lang::TupleType& tuple, Emitter& emitter) {
   if (!whole_) return;
   const Expr whole = std::exchange(whole_, nullptr);
   for (std::uint32_t i = 0; i < tuple.fields.size(); ++i) {
-    if (!is_unit(tuple.fields[i])) fields_[i].add(emitter.emit("d", build::project(whole, i)), tuple.fields[i], emitter);
+    if (!is_unit(tuple.fields[i]))
+      fields_[i].add(emitter.emit("d", build::project(whole, i)), tuple.fields[i], emitter);
   }
 }
 
-void Adjoint::add_field(std::uint32_t index, const Expr& contribution, const Type& tuple_tangent, Emitter& emitter) {
+void Adjoint::add_field(std::uint32_t index, const Expr& contribution, const Type& tuple_tangent,
+                        Emitter& emitter) {
   const auto* tuple = as<lang::TupleType>(tuple_tangent);
   if (!contribution || is_unit(tuple->fields[index])) return;
   split(*tuple, emitter);
@@ -151,13 +155,15 @@ Expr as_gradient(const Expr& adjoint, const Type& primal_type, const Expr& prima
   if (const auto* tuple = as<lang::TupleType>(primal_type)) {
     std::vector<Expr> fields;
     for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
-      fields.push_back(as_gradient(build::project(adjoint, i), tuple->fields[i], build::project(primal, i)));
+      fields.push_back(
+          as_gradient(build::project(adjoint, i), tuple->fields[i], build::project(primal, i)));
     }
     return build::tuple(std::move(fields));
   }
   const auto* tensor = as<lang::TensorType>(primal_type);
   if (tensor && !lang::is_float(tensor->dtype.known())) {
-    return lang::is_scalar(primal_type) ? build::constant(tensor->dtype.known(), 0) : build::zeros_like(primal);
+    return lang::is_scalar(primal_type) ? build::constant(tensor->dtype.known(), 0)
+                                        : build::zeros_like(primal);
   }
   return adjoint;
 }

@@ -33,7 +33,9 @@ Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
   Type tangent = tangent_type(expr->type);
   if (!tangent) {
     lang::fail(DiagnosticKind::Unsupported,
-               fmt::format("not supported: differentiation through a value of type `{}`", lang::to_string(expr->type)), span);
+               fmt::format("not supported: differentiation through a value of type `{}`",
+                           lang::to_string(expr->type)),
+               span);
   }
   return tangent;
 }
@@ -53,8 +55,10 @@ void BlockReverse::forward_binding(const Binding& binding) {
   const Expr& value = binding.value;
   if (value->kind == ExprKind::Function) functions_[binding.variable.get()] = value;
   if (const auto* call = as<lang::Call>(value)) {
-    if (const auto* op = as<lang::Operator>(call->callee)) return forward_operator(binding, *call, *op->op);
-    const Type tangent = tangent_type(value->type);  // null: a type we cannot pass through; reported if it matters
+    if (const auto* op = as<lang::Operator>(call->callee))
+      return forward_operator(binding, *call, *op->op);
+    const Type tangent =
+        tangent_type(value->type);  // null: a type we cannot pass through; reported if it matters
     const auto* global = as<lang::GlobalVar>(call->callee);
     const auto* var = as<lang::Var>(call->callee);
     Pair pair;
@@ -75,22 +79,32 @@ void BlockReverse::forward_binding(const Binding& binding) {
       const auto& fn = lang::cast<lang::Function>(literal);
       std::vector<VariableRef> params = captures;
       params.insert(params.end(), fn.params.begin(), fn.params.end());
-      const Expr lifted = lang::rename_bound(lang::make_function(params, fn.result, fn.body, {}, nullptr, literal->span));
+      const Expr lifted = lang::rename_bound(
+          lang::make_function(params, fn.result, fn.body, {}, nullptr, literal->span));
       pair = pairs_.of_literal(var->variable->name, lifted, var->variable);
       std::vector<Expr> all;
       for (const auto& capture : captures) all.push_back(lang::make_var(capture));
       all.insert(all.end(), args.begin(), args.end());
       args = std::move(all);
     } else {
-      lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through a call of a function that is only known at run time", value->span);
+      lang::fail(DiagnosticKind::Unsupported,
+                 "not supported: differentiation through a call of a function that is only known "
+                 "at run time",
+                 value->span);
     }
     const auto* forward_type = as<lang::FunctionType>(pair.forward_type);
     VariableRef both = lang::make_variable(binding.variable->name + "_both", forward_type->result);
-    VariableRef residual = lang::make_variable(binding.variable->name + "_residual", as<lang::TupleType>(forward_type->result)->fields[1]);
-    primal_.push_back({both, lang::make_call(lang::make_global_var(pair.forward, value->span, pair.forward_type), args, nullptr, value->span, forward_type->result), value->span});
+    VariableRef residual = lang::make_variable(
+        binding.variable->name + "_residual", as<lang::TupleType>(forward_type->result)->fields[1]);
+    primal_.push_back(
+        {both,
+         lang::make_call(lang::make_global_var(pair.forward, value->span, pair.forward_type), args,
+                         nullptr, value->span, forward_type->result),
+         value->span});
     primal_.push_back({residual, build::project(lang::make_var(both), 1)});
     primal_.push_back({binding.variable, build::project(lang::make_var(both), 0), value->span});
-    pair_calls_[binding.variable.get()] = {pair.backward, residual, std::move(args), pair.backward_type};
+    pair_calls_[binding.variable.get()] = {pair.backward, residual, std::move(args),
+                                           pair.backward_type};
     return;
   }
   if (value->kind == ExprKind::If || value->kind == ExprKind::Match) {
@@ -106,14 +120,19 @@ void BlockReverse::forward_binding(const Binding& binding) {
     const Expr lifted = lang::make_function(params, value->type, value, {}, nullptr, value->span);
     VariableRef function = lang::make_variable("branch", lifted->type, value->span);
     functions_[function.get()] = lang::rename_bound(lifted);
-    forward_binding({binding.variable, lang::make_call(lang::make_var(function), args, nullptr, value->span, value->type), binding.span});
+    forward_binding(
+        {binding.variable,
+         lang::make_call(lang::make_var(function), args, nullptr, value->span, value->type),
+         binding.span});
     return;
   }
   primal_.push_back(binding);
 }
 
-void BlockReverse::forward_operator(const Binding& binding, const lang::Call& call, const lang::OpDef& op) {
-  const bool has_rule = op.gradient || !op.differentiable || op.effect != lang::Effect::None || !op.definition;
+void BlockReverse::forward_operator(const Binding& binding, const lang::Call& call,
+                                    const lang::OpDef& op) {
+  const bool has_rule =
+      op.gradient || !op.differentiable || op.effect != lang::Effect::None || !op.definition;
   const Type tangent = tangent_type(binding.value->type);
   if (has_rule || !tangent || is_unit(tangent)) {
     primal_.push_back(binding);
@@ -140,7 +159,8 @@ void BlockReverse::accumulate(const Expr& atom, const Expr& contribution) {
   if (!var) return;  // constants
   const Type tangent = tangent_of(atom, atom->span);
   if (is_unit(tangent)) return;
-  adjoints_[var->variable.get()].add(backward_.emit(var->variable->name + "_adj", contribution), tangent, backward_);
+  adjoints_[var->variable.get()].add(backward_.emit(var->variable->name + "_adj", contribution),
+                                     tangent, backward_);
 }
 
 void BlockReverse::reverse() {
@@ -172,9 +192,12 @@ void BlockReverse::reverse_binding(const Binding& binding) {
       return;
     }
     case ExprKind::Call:
-      reverse_call(binding, lang::cast<lang::Call>(value), found->second.value(tangent, primal, backward_));
+      reverse_call(binding, lang::cast<lang::Call>(value),
+                   found->second.value(tangent, primal, backward_));
       return;
-    case ExprKind::Var: accumulate(value, found->second.value(tangent, primal, backward_)); return;
+    case ExprKind::Var:
+      accumulate(value, found->second.value(tangent, primal, backward_));
+      return;
     case ExprKind::Primitive:
     case ExprKind::Index:
     case ExprKind::Comprehension:
@@ -189,35 +212,46 @@ void BlockReverse::reverse_binding(const Binding& binding) {
     case ExprKind::RefCreate:
     case ExprKind::RefRead:
     case ExprKind::RefWrite:
-      lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through references", value->span);
-    case ExprKind::Constant: return;
-    default: break;
+      lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through references",
+                 value->span);
+    case ExprKind::Constant:
+      return;
+    default:
+      break;
   }
   const auto pair = pair_calls_.find(binding.variable.get());
-  RELAY_CHECK(pair != pair_calls_.end(), fmt::format("no rule for a binding of kind {}", name_of(value->kind)));
+  RELAY_CHECK(pair != pair_calls_.end(),
+              fmt::format("no rule for a binding of kind {}", name_of(value->kind)));
   const PairCall& call = pair->second;
   const Expr adjoint = found->second.value(tangent, primal, backward_);
   const auto* type = as<lang::FunctionType>(call.backward_type);
   const Expr result = backward_.emit(
-      "adjoints", lang::make_call(lang::make_global_var(call.backward_name, binding.span, call.backward_type),
-                                  {lang::make_var(call.residual), adjoint}, nullptr, binding.span, type->result));
+      "adjoints",
+      lang::make_call(lang::make_global_var(call.backward_name, binding.span, call.backward_type),
+                      {lang::make_var(call.residual), adjoint}, nullptr, binding.span,
+                      type->result));
   for (std::uint32_t i = 0; i < call.args.size(); ++i) {
     if (is_unit(as<lang::TupleType>(type->result)->fields[i])) continue;
     accumulate(call.args[i], build::project(result, i));
   }
 }
 
-void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call, const Expr& adjoint) {
+void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,
+                                const Expr& adjoint) {
   const auto* op = as<lang::Operator>(call.callee);
   if (!op) {
-    lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through data types", binding.span);
+    lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through data types",
+               binding.span);
   }
   if (!op->op->differentiable) return;
   if (!op->op->gradient) {
-    lang::fail(DiagnosticKind::NotDifferentiable, fmt::format("operator `{}` has no derivative", op->op->name), binding.span);
+    lang::fail(DiagnosticKind::NotDifferentiable,
+               fmt::format("operator `{}` has no derivative", op->op->name), binding.span);
   }
-  const auto adjoints = op->op->gradient({call.args, call.attrs, lang::make_var(binding.variable), adjoint});
-  for (std::size_t i = 0; i < adjoints.size() && i < call.args.size(); ++i) accumulate(call.args[i], adjoints[i]);
+  const auto adjoints =
+      op->op->gradient({call.args, call.attrs, lang::make_var(binding.variable), adjoint});
+  for (std::size_t i = 0; i < adjoints.size() && i < call.args.size(); ++i)
+    accumulate(call.args[i], adjoints[i]);
 }
 
 bool BlockReverse::has_adjoint(const VariableRef& variable) const {

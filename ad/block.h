@@ -12,9 +12,10 @@ namespace relay::ad {
 
 class Pairs;
 
-// Reverse mode over straight-line code. The primal bindings are copied (calls of functions with control flow become calls
-// of their forward halves, operators without a rule of their own are expanded into their definitions); `reverse` then
-// walks them backwards. Adjoints of what is bound outside (parameters, captures) are read with `adjoint_of`.
+// Reverse mode over straight-line code. The primal bindings are copied (calls of functions with
+// control flow become calls of their forward halves, operators without a rule of their own are
+// expanded into their definitions); `reverse` then walks them backwards. Adjoints of what is bound
+// outside (parameters, captures) are read with `adjoint_of`.
 class BlockReverse {
  public:
   BlockReverse(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
@@ -36,9 +37,11 @@ class BlockReverse {
 
  private:
   void forward_binding(const lang::Binding& binding);
-  void forward_operator(const lang::Binding& binding, const lang::Call& call, const lang::OpDef& op);
+  void forward_operator(const lang::Binding& binding, const lang::Call& call,
+                        const lang::OpDef& op);
   void reverse_binding(const lang::Binding& binding);
-  void reverse_call(const lang::Binding& binding, const lang::Call& call, const lang::Expr& adjoint);
+  void reverse_call(const lang::Binding& binding, const lang::Call& call,
+                    const lang::Expr& adjoint);
   void accumulate(const lang::Expr& atom, const lang::Expr& contribution);
   lang::Type tangent_of(const lang::Expr& expr, lang::Span span) const;
 
@@ -48,7 +51,8 @@ class BlockReverse {
   Emitter backward_;
   std::unordered_map<const lang::Variable*, Adjoint> adjoints_;
   std::unordered_map<const lang::Variable*, lang::Expr> functions_;  // let-bound function literals
-  // Calls of functions with control flow: the variable that holds (result, residual), by the result's variable.
+  // Calls of functions with control flow: the variable that holds (result, residual), by the
+  // result's variable.
   struct PairCall {
     std::string backward_name;
     lang::VariableRef residual;

@@ -1,9 +1,9 @@
 #include "ad/pairs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
+
+#include <fmt/format.h>
 
 #include "ad/block.h"
 #include "lang/build.h"
@@ -23,7 +23,8 @@ namespace build = lang::build;
 
 namespace {
 
-// () where there is no tangent: an adjoint that wants to flow into such a value is reported where it does.
+// () where there is no tangent: an adjoint that wants to flow into such a value is reported where
+// it does.
 Type tangent_or_unit(const Type& type) {
   Type tangent = tangent_type(type);
   return tangent ? tangent : lang::unit_type();
@@ -34,7 +35,8 @@ bool is_unit(const Type& type) {
   return tuple && tuple->fields.empty();
 }
 
-const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name, std::vector<Type> fields) {
+const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name,
+                                         std::vector<Type> fields) {
   lang::Constructor constructor;
   constructor.name = std::move(name);
   constructor.tag = static_cast<std::uint32_t>(def.constructors.size());
@@ -48,18 +50,27 @@ Expr construct(const lang::Constructor* constructor, std::vector<Expr> fields, c
   if (fields.empty()) return lang::make_constructor_ref(constructor, {}, type);
   std::vector<Type> types;
   for (const auto& field : fields) types.push_back(field->type);
-  return lang::make_call(lang::make_constructor_ref(constructor, {}, lang::function_type(types, type)), std::move(fields), nullptr, {}, type);
+  return lang::make_call(
+      lang::make_constructor_ref(constructor, {}, lang::function_type(types, type)),
+      std::move(fields), nullptr, {}, type);
 }
 
 Expr call_global(const std::string& name, const Type& type, std::vector<Expr> args) {
-  return lang::make_call(lang::make_global_var(name, {}, type), std::move(args), nullptr, {}, as<lang::FunctionType>(type)->result);
+  return lang::make_call(lang::make_global_var(name, {}, type), std::move(args), nullptr, {},
+                         as<lang::FunctionType>(type)->result);
 }
 
 // Derives both halves of one function.
 class Deriver {
  public:
-  Deriver(lang::Program& program, Pairs& pairs, std::string name, Type type, const Pair& pair, lang::TypeDefRef residual)
-      : program_(program), pairs_(pairs), name_(std::move(name)), type_(std::move(type)), pair_(pair), residual_(std::move(residual)) {}
+  Deriver(lang::Program& program, Pairs& pairs, std::string name, Type type, const Pair& pair,
+          lang::TypeDefRef residual)
+      : program_(program),
+        pairs_(pairs),
+        name_(std::move(name)),
+        type_(std::move(type)),
+        pair_(pair),
+        residual_(std::move(residual)) {}
 
   void define(const lang::Function& fn) {
     fn_ = &fn;
@@ -94,7 +105,8 @@ class Deriver {
   bool has_tail_self_call(const Expr& expr) const {
     const Expr result = lang::open_block(expr).result;
     if (is_self_call(result)) return true;
-    if (const auto* branch = as<lang::If>(result)) return has_tail_self_call(branch->then_branch) || has_tail_self_call(branch->else_branch);
+    if (const auto* branch = as<lang::If>(result))
+      return has_tail_self_call(branch->then_branch) || has_tail_self_call(branch->else_branch);
     if (const auto* match = as<lang::Match>(result)) {
       for (const auto& clause : match->clauses) {
         if (has_tail_self_call(clause.body)) return true;
@@ -129,7 +141,8 @@ class Deriver {
 
   // The bindings added to the path since `before`, then `result`.
   static Expr close(const BlockReverse& path, std::size_t before, Expr result) {
-    std::vector<Binding> bindings(path.primal().begin() + static_cast<std::ptrdiff_t>(before), path.primal().end());
+    std::vector<Binding> bindings(path.primal().begin() + static_cast<std::ptrdiff_t>(before),
+                                  path.primal().end());
     return lang::close_block({std::move(bindings), std::move(result)});
   }
 
@@ -139,18 +152,27 @@ class Deriver {
       BlockReverse then_path = path, else_path = path;
       Expr then_code = forward_tail(branch->then_branch, then_path);
       Expr else_code = forward_tail(branch->else_branch, else_path);
-      return close(path, before, lang::make_if(branch->condition, std::move(then_code), std::move(else_code), result->span, both));
+      return close(path, before,
+                   lang::make_if(branch->condition, std::move(then_code), std::move(else_code),
+                                 result->span, both));
     }
     if (const auto* match = as<lang::Match>(result)) {
-      if (const Type tangent = tangent_type(match->scrutinee->type); !tangent || !is_unit(tangent)) {
-        lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: differentiation through `match` on a value of type `{}`", lang::to_string(match->scrutinee->type)), result->span);
+      if (const Type tangent = tangent_type(match->scrutinee->type);
+          !tangent || !is_unit(tangent)) {
+        lang::fail(
+            DiagnosticKind::Unsupported,
+            fmt::format("not supported: differentiation through `match` on a value of type `{}`",
+                        lang::to_string(match->scrutinee->type)),
+            result->span);
       }
       std::vector<lang::Clause> clauses;
       for (const auto& clause : match->clauses) {
         BlockReverse clause_path = path;
         clauses.push_back({clause.pattern, forward_tail(clause.body, clause_path)});
       }
-      return close(path, before, lang::make_match(match->scrutinee, std::move(clauses), match->is_complete, result->span, both));
+      return close(path, before,
+                   lang::make_match(match->scrutinee, std::move(clauses), match->is_complete,
+                                    result->span, both));
     }
     if (has_loop_ && is_self_call(result)) {
       std::vector<Expr> args = lang::cast<lang::Call>(result).args;
@@ -168,21 +190,25 @@ class Deriver {
     std::vector<VariableRef> saved;
   };
 
-  Backward backward_of(BlockReverse& path, const std::vector<VariableRef>& own, const std::function<Expr(Expr)>& finish) {
+  Backward backward_of(BlockReverse& path, const std::vector<VariableRef>& own,
+                       const std::function<Expr(Expr)>& finish) {
     path.reverse();
     std::vector<Expr> adjoints;
     for (std::size_t i = 0; i < tangents_.size(); ++i) {
-      adjoints.push_back(is_unit(tangents_[i]) ? build::tuple({}) : path.adjoint_of(fn_->params[i]));
+      adjoints.push_back(is_unit(tangents_[i]) ? build::tuple({})
+                                               : path.adjoint_of(fn_->params[i]));
     }
     Expr result = finish(build::tuple(std::move(adjoints)));
     Backward backward{lang::close_block({path.backward().take(), std::move(result)}), {}};
     for (const auto& variable : lang::free_variables(backward.block)) {
-      if (std::find(own.begin(), own.end(), variable) == own.end()) backward.saved.push_back(variable);
+      if (std::find(own.begin(), own.end(), variable) == own.end())
+        backward.saved.push_back(variable);
     }
     return backward;
   }
 
-  static lang::Clause clause_of(const lang::Constructor* constructor, const Backward& backward, const VariableRef& rest) {
+  static lang::Clause clause_of(const lang::Constructor* constructor, const Backward& backward,
+                                const VariableRef& rest) {
     std::vector<lang::PatternRef> fields;
     lang::Substitution renamed;
     for (const auto& variable : backward.saved) {
@@ -191,7 +217,8 @@ class Deriver {
       fields.push_back(lang::variable_pattern(fresh));
     }
     if (rest) fields.push_back(lang::variable_pattern(rest));
-    return {lang::constructor_pattern(constructor, std::move(fields)), lang::rename_bound(lang::substitute(backward.block, renamed))};
+    return {lang::constructor_pattern(constructor, std::move(fields)),
+            lang::rename_bound(lang::substitute(backward.block, renamed))};
   }
 
   static std::vector<Type> types_of(const std::vector<VariableRef>& variables) {
@@ -214,7 +241,9 @@ class Deriver {
     std::vector<VariableRef> own = {adjoint};
     if (rest) own.push_back(rest);
     Backward backward = backward_of(leaf, own, [&](Expr adjoints) {
-      return rest ? call_global(unwind_name_, unwind_type_, {lang::make_var(rest), std::move(adjoints)}) : adjoints;
+      return rest ? call_global(unwind_name_, unwind_type_,
+                                {lang::make_var(rest), std::move(adjoints)})
+                  : adjoints;
     });
     std::vector<Type> types = types_of(backward.saved);
     std::vector<Expr> fields = uses_of(backward.saved);
@@ -222,9 +251,11 @@ class Deriver {
       types.push_back(tape_type_);
       fields.push_back(lang::make_var(tape_));
     }
-    const auto* constructor = add_constructor(*residual_, fmt::format("{}_{}", residual_->name, residual_->constructors.size()), types);
+    const auto* constructor = add_constructor(
+        *residual_, fmt::format("{}_{}", residual_->name, residual_->constructors.size()), types);
     // The clauses of one `match` share the name of the incoming adjoint.
-    backward.block = lang::substitute(backward.block, {{adjoint.get(), lang::make_var(incoming(adjoint->type))}});
+    backward.block = lang::substitute(backward.block,
+                                      {{adjoint.get(), lang::make_var(incoming(adjoint->type))}});
     base_clauses_.push_back(clause_of(constructor, backward, rest));
     return construct(constructor, std::move(fields), residual_type_);
   }
@@ -239,7 +270,9 @@ class Deriver {
     BlockReverse leaf = path;
     if (!adjoints_) adjoints_ = lang::make_variable("adjoints", adjoints_type_);
     for (std::size_t i = 0; i < tangents_.size(); ++i) {
-      if (!is_unit(tangents_[i])) leaf.seed(call.args[i], build::project(lang::make_var(adjoints_), static_cast<std::uint32_t>(i)));
+      if (!is_unit(tangents_[i]))
+        leaf.seed(call.args[i],
+                  build::project(lang::make_var(adjoints_), static_cast<std::uint32_t>(i)));
     }
     const VariableRef rest = lang::make_variable("tape", tape_type_);
     Backward backward = backward_of(leaf, {adjoints_, rest}, [&](Expr adjoints) {
@@ -249,7 +282,9 @@ class Deriver {
     types.push_back(tape_type_);
     std::vector<Expr> fields = uses_of(backward.saved);
     fields.push_back(lang::make_var(tape_));
-    const auto* constructor = add_constructor(*tape_def_, fmt::format("{}_Step{}", tape_def_->name, tape_def_->constructors.size()), types);
+    const auto* constructor = add_constructor(
+        *tape_def_, fmt::format("{}_Step{}", tape_def_->name, tape_def_->constructors.size()),
+        types);
     step_clauses_.push_back(clause_of(constructor, backward, rest));
     return construct(constructor, std::move(fields), tape_type_);
   }
@@ -262,7 +297,8 @@ class Deriver {
 
   void add_entry() {
     std::vector<VariableRef> params;
-    for (const auto& param : fn_->params) params.push_back(lang::make_variable(param->name, param->type));
+    for (const auto& param : fn_->params)
+      params.push_back(lang::make_variable(param->name, param->type));
     std::vector<Expr> args = uses_of(params);
     args.push_back(construct(start_, {}, tape_type_));
     add(pair_.forward, params, call_global(loop_name_, loop_type_, std::move(args)));
@@ -273,7 +309,8 @@ class Deriver {
     if (!adjoints_) adjoints_ = lang::make_variable("adjoints", adjoints_type_);
     std::vector<lang::Clause> clauses = step_clauses_;
     clauses.push_back({lang::constructor_pattern(start_, {}), lang::make_var(adjoints_)});
-    add(unwind_name_, {tape, adjoints_}, lang::make_match(lang::make_var(tape), std::move(clauses), true, {}, adjoints_type_));
+    add(unwind_name_, {tape, adjoints_},
+        lang::make_match(lang::make_var(tape), std::move(clauses), true, {}, adjoints_type_));
   }
 
   void add_backward() {
@@ -318,12 +355,16 @@ const Pair& Pairs::of_global(const std::string& name, const Type& type) {
   Pair pair;
   pair.forward = program_.reserve_name(name + "_forward");
   pair.backward = program_.reserve_name(name + "_backward");
-  pair.forward_type = lang::function_type(fn_type->params, lang::tuple_type({fn_type->result, residual_type}));
-  pair.backward_type = lang::function_type({residual_type, tangent_or_unit(fn_type->result)}, lang::tuple_type(tangents));
-  const Pair& known = globals_.emplace(key, std::move(pair)).first->second;  // before the body: it may call itself
+  pair.forward_type =
+      lang::function_type(fn_type->params, lang::tuple_type({fn_type->result, residual_type}));
+  pair.backward_type = lang::function_type({residual_type, tangent_or_unit(fn_type->result)},
+                                           lang::tuple_type(tangents));
+  const Pair& known =
+      globals_.emplace(key, std::move(pair)).first->second;  // before the body: it may call itself
   const Expr function = lang::rename_bound(program_.inlined(program_.function(name, type)));
   RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
-  Deriver(program_, *this, name, type, known, residual).define(lang::cast<lang::Function>(function));
+  Deriver(program_, *this, name, type, known, residual)
+      .define(lang::cast<lang::Function>(function));
   return known;
 }
 
@@ -333,7 +374,8 @@ Pair Pairs::of_literal(const std::string& hint, const Expr& function, const Vari
   // Calls of itself: the leading parameters are the captures, passed along unchanged.
   class SelfCalls final : public lang::Rewriter {
    public:
-    SelfCalls(const lang::Function& fn, const VariableRef& self, Expr target) : fn_(fn), self_(self), target_(std::move(target)) {}
+    SelfCalls(const lang::Function& fn, const VariableRef& self, Expr target)
+        : fn_(fn), self_(self), target_(std::move(target)) {}
 
    protected:
     Expr post(const Expr& expr) override {
@@ -341,7 +383,8 @@ Pair Pairs::of_literal(const std::string& hint, const Expr& function, const Vari
       const auto* var = call ? as<lang::Var>(call->callee) : nullptr;
       if (!var || !(var->variable == self_)) return expr;
       std::vector<Expr> args;
-      for (std::size_t i = 0; i + call->args.size() < fn_.params.size(); ++i) args.push_back(lang::make_var(fn_.params[i]));
+      for (std::size_t i = 0; i + call->args.size() < fn_.params.size(); ++i)
+        args.push_back(lang::make_var(fn_.params[i]));
       args.insert(args.end(), call->args.begin(), call->args.end());
       return lang::make_call(target_, std::move(args), nullptr, expr->span, expr->type);
     }
@@ -357,7 +400,11 @@ Pair Pairs::of_literal(const std::string& hint, const Expr& function, const Vari
   const Expr target = lang::make_global_var(name, function->span, type);
   const Expr closed = self ? SelfCalls(fn, self, target).rewrite(function) : function;
   if (const auto free = lang::free_variables(closed); !free.empty()) {
-    lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: differentiation through the local function `{}` used as a value", free.front()->name), function->span);
+    lang::fail(DiagnosticKind::Unsupported,
+               fmt::format(
+                   "not supported: differentiation through the local function `{}` used as a value",
+                   free.front()->name),
+               function->span);
   }
   program_.add_function(name, closed);
   return of_global(name, type);

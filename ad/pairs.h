@@ -13,9 +13,9 @@ namespace relay::ad {
 // The two halves of the derivative of a known function with control flow:
 //   forward  : (args...) -> (result, residual)
 //   backward : (residual, adjoint of result) -> (adjoints of args...)
-// The residual is a generated data type with one constructor per leaf of the body's `if` tree, holding what the
-// backward half reads. A tail-recursive loop becomes a taping loop (the residual is threaded through as a tape) and a
-// backward loop that unwinds it; both are tail-recursive.
+// The residual is a generated data type with one constructor per leaf of the body's `if` tree,
+// holding what the backward half reads. A tail-recursive loop becomes a taping loop (the residual
+// is threaded through as a tape) and a backward loop that unwinds it; both are tail-recursive.
 struct Pair {
   std::string forward;
   std::string backward;
@@ -29,7 +29,8 @@ class Pairs {
   // Of a global at a ground type.
   const Pair& of_global(const std::string& name, const lang::Type& type);
   // Of a closed function literal; `self`: the variable by which its body calls itself, or null.
-  Pair of_literal(const std::string& hint, const lang::Expr& function, const lang::VariableRef& self);
+  Pair of_literal(const std::string& hint, const lang::Expr& function,
+                  const lang::VariableRef& self);
 
  private:
   lang::Program& program_;

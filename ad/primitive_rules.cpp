@@ -1,8 +1,8 @@
 #include "ad/primitive_rules.h"
 
-#include <fmt/format.h>
-
 #include <numbers>
+
+#include <fmt/format.h>
 
 #include "lang/build.h"
 #include "lang/diagnostic.h"
@@ -27,37 +27,63 @@ Expr neg(Expr x) { return build::prim(Prim::Neg, {std::move(x)}); }
 Expr unary(Prim prim, Expr x) { return build::prim(prim, {std::move(x)}); }
 Expr square(const Expr& x) { return mul(x, x); }
 // a where `condition`, else 0.
-Expr where(Expr condition, const Expr& a) { return build::select(std::move(condition), a, number(a, 0)); }
+Expr where(Expr condition, const Expr& a) {
+  return build::select(std::move(condition), a, number(a, 0));
+}
 
 // d/dx of a unary primitive at x, with result y, times a; null: zero.
 Expr unary_adjoint(Prim prim, const Expr& x, const Expr& y, const Expr& a) {
   switch (prim) {
-    case Prim::Neg: return neg(a);
-    case Prim::Abs: return mul(a, unary(Prim::Sign, x));
-    case Prim::Sqrt: return div(a, mul(number(x, 2), y));
-    case Prim::Rsqrt: return mul(a, mul(number(x, -0.5), div(y, x)));
-    case Prim::Exp: return mul(a, y);
-    case Prim::Expm1: return mul(a, add(y, number(x, 1)));
-    case Prim::Log: return div(a, x);
-    case Prim::Log1p: return div(a, add(x, number(x, 1)));
-    case Prim::Log2: return div(a, mul(x, number(x, std::numbers::ln2)));
-    case Prim::Log10: return div(a, mul(x, number(x, std::numbers::ln10)));
-    case Prim::Sin: return mul(a, unary(Prim::Cos, x));
-    case Prim::Cos: return neg(mul(a, unary(Prim::Sin, x)));
-    case Prim::Tan: return mul(a, add(number(x, 1), square(y)));
-    case Prim::Asin: return div(a, unary(Prim::Sqrt, sub(number(x, 1), square(x))));
-    case Prim::Acos: return neg(div(a, unary(Prim::Sqrt, sub(number(x, 1), square(x)))));
-    case Prim::Atan: return div(a, add(number(x, 1), square(x)));
-    case Prim::Sinh: return mul(a, unary(Prim::Cosh, x));
-    case Prim::Cosh: return mul(a, unary(Prim::Sinh, x));
-    case Prim::Tanh: return mul(a, sub(number(x, 1), square(y)));
-    case Prim::Asinh: return div(a, unary(Prim::Sqrt, add(square(x), number(x, 1))));
-    case Prim::Acosh: return div(a, unary(Prim::Sqrt, sub(square(x), number(x, 1))));
-    case Prim::Atanh: return div(a, sub(number(x, 1), square(x)));
-    case Prim::Sigmoid: return mul(a, mul(y, sub(number(x, 1), y)));
+    case Prim::Neg:
+      return neg(a);
+    case Prim::Abs:
+      return mul(a, unary(Prim::Sign, x));
+    case Prim::Sqrt:
+      return div(a, mul(number(x, 2), y));
+    case Prim::Rsqrt:
+      return mul(a, mul(number(x, -0.5), div(y, x)));
+    case Prim::Exp:
+      return mul(a, y);
+    case Prim::Expm1:
+      return mul(a, add(y, number(x, 1)));
+    case Prim::Log:
+      return div(a, x);
+    case Prim::Log1p:
+      return div(a, add(x, number(x, 1)));
+    case Prim::Log2:
+      return div(a, mul(x, number(x, std::numbers::ln2)));
+    case Prim::Log10:
+      return div(a, mul(x, number(x, std::numbers::ln10)));
+    case Prim::Sin:
+      return mul(a, unary(Prim::Cos, x));
+    case Prim::Cos:
+      return neg(mul(a, unary(Prim::Sin, x)));
+    case Prim::Tan:
+      return mul(a, add(number(x, 1), square(y)));
+    case Prim::Asin:
+      return div(a, unary(Prim::Sqrt, sub(number(x, 1), square(x))));
+    case Prim::Acos:
+      return neg(div(a, unary(Prim::Sqrt, sub(number(x, 1), square(x)))));
+    case Prim::Atan:
+      return div(a, add(number(x, 1), square(x)));
+    case Prim::Sinh:
+      return mul(a, unary(Prim::Cosh, x));
+    case Prim::Cosh:
+      return mul(a, unary(Prim::Sinh, x));
+    case Prim::Tanh:
+      return mul(a, sub(number(x, 1), square(y)));
+    case Prim::Asinh:
+      return div(a, unary(Prim::Sqrt, add(square(x), number(x, 1))));
+    case Prim::Acosh:
+      return div(a, unary(Prim::Sqrt, sub(square(x), number(x, 1))));
+    case Prim::Atanh:
+      return div(a, sub(number(x, 1), square(x)));
+    case Prim::Sigmoid:
+      return mul(a, mul(y, sub(number(x, 1), y)));
     case Prim::Erf:
       return mul(a, mul(number(x, 2 * std::numbers::inv_sqrtpi), unary(Prim::Exp, neg(square(x)))));
-    default: return nullptr;  // sign, floor, ceil, trunc, round: piecewise constant
+    default:
+      return nullptr;  // sign, floor, ceil, trunc, round: piecewise constant
   }
 }
 
@@ -65,12 +91,17 @@ Expr unary_adjoint(Prim prim, const Expr& x, const Expr& y, const Expr& a) {
 
 std::vector<Expr> primitive_adjoints(const lang::Primitive& node, const Expr& out, const Expr& a) {
   const auto& args = node.args;
-  if (args.size() == 1 && node.prim != Prim::Cast) return {unary_adjoint(node.prim, args[0], out, a)};
+  if (args.size() == 1 && node.prim != Prim::Cast)
+    return {unary_adjoint(node.prim, args[0], out, a)};
   switch (node.prim) {
-    case Prim::Add: return {a, a};
-    case Prim::Sub: return {a, neg(a)};
-    case Prim::Mul: return {mul(a, args[1]), mul(a, args[0])};
-    case Prim::Div: return {div(a, args[1]), neg(mul(a, div(out, args[1])))};
+    case Prim::Add:
+      return {a, a};
+    case Prim::Sub:
+      return {a, neg(a)};
+    case Prim::Mul:
+      return {mul(a, args[1]), mul(a, args[0])};
+    case Prim::Div:
+      return {div(a, args[1]), neg(mul(a, div(out, args[1])))};
     case Prim::Pow: {
       const Expr less = build::prim(Prim::Pow, {args[0], sub(args[1], number(args[1], 1))});
       // x^y log x is 0 where x = 0, so that the derivative in y stays finite there.
@@ -78,9 +109,12 @@ std::vector<Expr> primitive_adjoints(const lang::Primitive& node, const Expr& ou
       const Expr log = build::select(is_zero, number(args[0], 0), unary(Prim::Log, args[0]));
       return {mul(a, mul(args[1], less)), mul(a, mul(out, log))};
     }
-    case Prim::Mod: return {a, neg(mul(a, unary(Prim::Trunc, div(args[0], args[1]))))};
-    case Prim::FloorMod: return {a, neg(mul(a, unary(Prim::Floor, div(args[0], args[1]))))};
-    case Prim::FloorDiv: return {nullptr, nullptr};
+    case Prim::Mod:
+      return {a, neg(mul(a, unary(Prim::Trunc, div(args[0], args[1]))))};
+    case Prim::FloorMod:
+      return {a, neg(mul(a, unary(Prim::Floor, div(args[0], args[1]))))};
+    case Prim::FloorDiv:
+      return {nullptr, nullptr};
     case Prim::Max: {  // at a tie the left operand gets all
       const Expr left = build::prim(Prim::Ge, {args[0], args[1]});
       return {where(left, a), build::select(left, number(a, 0), a)};
@@ -89,12 +123,14 @@ std::vector<Expr> primitive_adjoints(const lang::Primitive& node, const Expr& ou
       const Expr left = build::prim(Prim::Le, {args[0], args[1]});
       return {where(left, a), build::select(left, number(a, 0), a)};
     }
-    case Prim::Select: return {nullptr, where(args[0], a), build::select(args[0], number(a, 0), a)};
+    case Prim::Select:
+      return {nullptr, where(args[0], a), build::select(args[0], number(a, 0), a)};
     case Prim::Cast: {
       const auto from = lang::as<lang::TensorType>(args[0]->type)->dtype.known();
       return {lang::is_float(from) ? build::cast_to(from, a) : Expr()};
     }
-    default: break;
+    default:
+      break;
   }
   lang::fail(lang::DiagnosticKind::NotDifferentiable,
              fmt::format("the primitive `{}` has no derivative", info(node.prim).text), node.span);

@@ -1,8 +1,8 @@
 #include "ad/reverse.h"
 
-#include <fmt/format.h>
-
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "ad/block.h"
 #include "ad/pairs.h"
@@ -22,12 +22,17 @@ namespace build = lang::build;
 namespace {
 
 // fn (params) { (value, gradients) } or, for mode Grad, just the gradients.
-Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program& program, Pairs& pairs) {
+Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program& program,
+                Pairs& pairs) {
   const Expr copy = lang::rename_bound(program.inlined(Expr(&given)));
   const auto& fn = lang::cast<lang::Function>(copy);
   const auto* result = as<lang::TensorType>(fn.body->type);
   if (!result || result->shape.rank() != 0 || !lang::is_float(result->dtype.known())) {
-    lang::fail(DiagnosticKind::NotDifferentiable, fmt::format("`{}` needs a function whose result is a float scalar, this one's is `{}`", name_of(mode), lang::to_string(fn.body->type)), given.span);
+    lang::fail(
+        DiagnosticKind::NotDifferentiable,
+        fmt::format("`{}` needs a function whose result is a float scalar, this one's is `{}`",
+                    name_of(mode), lang::to_string(fn.body->type)),
+        given.span);
   }
   BlockReverse reverse(program, pairs);
   const lang::Block block = lang::open_block(fn.body);
@@ -40,10 +45,14 @@ Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program&
     const Expr primal = lang::make_var(param);
     const Type tangent = tangent_type(param->type);
     if (!tangent) {
-      lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: the gradient of an argument of type `{}`", lang::to_string(param->type)), param->span);
+      lang::fail(DiagnosticKind::Unsupported,
+                 fmt::format("not supported: the gradient of an argument of type `{}`",
+                             lang::to_string(param->type)),
+                 param->span);
     }
     const auto* tuple = as<lang::TupleType>(tangent);
-    const Expr adjoint = tuple && tuple->fields.empty() ? build::tuple({}) : reverse.adjoint_of(param);
+    const Expr adjoint =
+        tuple && tuple->fields.empty() ? build::tuple({}) : reverse.adjoint_of(param);
     gradients.push_back(as_gradient(adjoint, param->type, primal));
   }
   Expr gradient = gradients.size() == 1 ? gradients[0] : build::tuple(gradients);
@@ -51,7 +60,8 @@ Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program&
   std::vector<lang::Binding> bindings = reverse.primal();
   for (auto& binding : reverse.backward().take()) bindings.push_back(std::move(binding));
   const Expr body = lang::close_block({std::move(bindings), gradient});
-  return lang::rename_bound(lang::make_function(fn.params, body->type, body, {}, nullptr, given.span));
+  return lang::rename_bound(
+      lang::make_function(fn.params, body->type, body, {}, nullptr, given.span));
 }
 
 class Expander final : public lang::Rewriter {
@@ -64,7 +74,8 @@ class Expander final : public lang::Rewriter {
     for (auto& binding : opened.bindings) {
       Expr value = rewrite(binding.value);
       changed = changed || !(value == binding.value);
-      if (value->kind == ExprKind::Function || value->kind == ExprKind::GlobalVar || value->kind == ExprKind::Operator) {
+      if (value->kind == ExprKind::Function || value->kind == ExprKind::GlobalVar ||
+          value->kind == ExprKind::Operator) {
         functions_[binding.variable.get()] = value;
       }
       binding.value = std::move(value);
@@ -89,13 +100,18 @@ class Expander final : public lang::Rewriter {
   Expr known_function(const Expr& fn, lang::Span span) {
     if (fn->kind == ExprKind::Function) return fn;
     if (const auto* var = as<lang::Var>(fn)) {
-      if (const auto found = functions_.find(var->variable.get()); found != functions_.end()) return known_function(found->second, span);
+      if (const auto found = functions_.find(var->variable.get()); found != functions_.end())
+        return known_function(found->second, span);
     }
-    if (const auto* global = as<lang::GlobalVar>(fn); global && program_.is_function(global->name)) {
+    if (const auto* global = as<lang::GlobalVar>(fn);
+        global && program_.is_function(global->name)) {
       return program_.function(global->name, fn->type);
     }
     if (const auto* op = as<lang::Operator>(fn)) return eta_expanded(fn, *op->op);
-    lang::fail(DiagnosticKind::Unsupported, "not supported: the derivative of a function that is not known here (a parameter or the result of a call)", fn->span ? fn->span : span);
+    lang::fail(DiagnosticKind::Unsupported,
+               "not supported: the derivative of a function that is not known here (a parameter or "
+               "the result of a call)",
+               fn->span ? fn->span : span);
   }
 
   static Expr eta_expanded(const Expr& fn, const lang::OpDef& op) {
@@ -106,7 +122,8 @@ class Expander final : public lang::Rewriter {
       params.push_back(lang::make_variable(fmt::format("x{}", i), type->params[i]));
       args.push_back(lang::make_var(params.back()));
     }
-    const Expr body = lang::make_call(fn, args, lang::complete_attrs(op, nullptr, fn->span), fn->span, type->result);
+    const Expr body = lang::make_call(fn, args, lang::complete_attrs(op, nullptr, fn->span),
+                                      fn->span, type->result);
     return lang::make_function(params, type->result, body, {}, nullptr, fn->span, fn->type);
   }
 
@@ -119,7 +136,8 @@ class Expander final : public lang::Rewriter {
 
 lang::Result<Expr> expand_derivatives(const Expr& expr, lang::Program& program) {
   bool needed = false;
-  lang::visit_post_order(expr, [&](const Expr& node) { needed = needed || node->kind == ExprKind::Differentiate; });
+  lang::visit_post_order(
+      expr, [&](const Expr& node) { needed = needed || node->kind == ExprKind::Differentiate; });
   if (!needed) return expr;
   return lang::capture([&] { return Expander(program).block(expr); });
 }

@@ -1,9 +1,9 @@
 #include "ad/transpose.h"
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <unordered_set>
+
+#include <fmt/format.h>
 
 #include "ad/primitive_rules.h"
 #include "lang/build.h"
@@ -28,12 +28,13 @@ bool is_float_tensor(const lang::Type& type) {
   return tensor && lang::is_float(tensor->dtype.known());
 }
 
-// Scalar lets are substituted and operator calls on scalars expanded, so that only primitives, indexing,
-// reductions and atoms are left.
+// Scalar lets are substituted and operator calls on scalars expanded, so that only primitives,
+// indexing, reductions and atoms are left.
 class ScalarForm final : public lang::Rewriter {
  protected:
   Expr post(const Expr& expr) override {
-    if (const auto* let = as<lang::Let>(expr)) return rewrite(lang::substitute(let->body, {{let->variable.get(), let->value}}));
+    if (const auto* let = as<lang::Let>(expr))
+      return rewrite(lang::substitute(let->body, {{let->variable.get(), let->value}}));
     const auto* call = as<lang::Call>(expr);
     const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
     if (op && op->op->definition && lang::is_scalar(expr->type)) {
@@ -55,14 +56,19 @@ class Walker {
     if (!is_float_tensor(expr->type)) return;
     switch (expr->kind) {
       case ExprKind::Constant:
-      case ExprKind::GlobalVar: return;
-      case ExprKind::Var: read(expr, lang::cast<lang::Var>(expr).variable, {}, a, domain); return;
+      case ExprKind::GlobalVar:
+        return;
+      case ExprKind::Var:
+        read(expr, lang::cast<lang::Var>(expr).variable, {}, a, domain);
+        return;
       case ExprKind::Index: {
         const auto& index = lang::cast<lang::Index>(expr);
-        if (index.tensor->kind == ExprKind::Constant || index.tensor->kind == ExprKind::GlobalVar) return;
+        if (index.tensor->kind == ExprKind::Constant || index.tensor->kind == ExprKind::GlobalVar)
+          return;
         const auto* var = as<lang::Var>(index.tensor);
         if (!var) unsupported(expr, "indexing of something that is not a variable");
-        if (!lang::is_scalar(expr->type)) unsupported(expr, "partial indexing inside index notation");
+        if (!lang::is_scalar(expr->type))
+          unsupported(expr, "partial indexing inside index notation");
         read(expr, var->variable, index.indices, a, domain);
         return;
       }
@@ -75,30 +81,37 @@ class Walker {
         return;
       }
       case ExprKind::Reduction: {
-        // `a` may hold this very reduction as a primal value: the walk inside needs binders of its own.
+        // `a` may hold this very reduction as a primal value: the walk inside needs binders of its
+        // own.
         const Expr fresh = lang::rename_bound(expr);
         const auto& node = lang::cast<lang::Reduction>(fresh);
         if (node.op != lang::ReduceOp::Sum) {
           lang::fail(lang::DiagnosticKind::Unsupported,
-                     fmt::format("not supported: the derivative of the reduction `{}` in index notation (use the operator)", name_of(node.op)), expr->span);
+                     fmt::format("not supported: the derivative of the reduction `{}` in index "
+                                 "notation (use the operator)",
+                                 name_of(node.op)),
+                     expr->span);
         }
         std::vector<IndexBinder> inner = domain;
         inner.insert(inner.end(), node.binders.begin(), node.binders.end());
         walk(node.body, a, inner);
         return;
       }
-      default: unsupported(expr, fmt::format("a body of kind {}", name_of(expr->kind)));
+      default:
+        unsupported(expr, fmt::format("a body of kind {}", name_of(expr->kind)));
     }
   }
 
  private:
   [[noreturn]] static void unsupported(const Expr& expr, const std::string& what) {
-    lang::fail(lang::DiagnosticKind::Unsupported, "not supported: the derivative of index notation with " + what, expr->span);
+    lang::fail(lang::DiagnosticKind::Unsupported,
+               "not supported: the derivative of index notation with " + what, expr->span);
   }
 
-  // The read `variable[indices]` (or the scalar `variable`) has adjoint `a` at each point of `domain`.
-  void read(const Expr& expr, const VariableRef& variable, const std::vector<Expr>& indices, const Expr& a,
-            const std::vector<IndexBinder>& domain) {
+  // The read `variable[indices]` (or the scalar `variable`) has adjoint `a` at each point of
+  // `domain`.
+  void read(const Expr& expr, const VariableRef& variable, const std::vector<Expr>& indices,
+            const Expr& a, const std::vector<IndexBinder>& domain) {
     const auto* tensor = as<lang::TensorType>(variable->type);
     if (!tensor || !tensor->shape.has_rank()) unsupported(expr, "a variable that is not a tensor");
     if (inverts(indices, *tensor, domain)) {
@@ -106,7 +119,8 @@ class Walker {
       return;
     }
     const Expr init = build::zeros_like(lang::make_var(variable));
-    const Expr node = lang::make_scatter_reduce(lang::ReduceOp::Sum, init, domain, indices, a, expr->span, variable->type);
+    const Expr node = lang::make_scatter_reduce(lang::ReduceOp::Sum, init, domain, indices, a,
+                                                expr->span, variable->type);
     contributions.emplace_back(variable, lang::rename_bound(node));
   }
 
@@ -117,12 +131,14 @@ class Walker {
 
   static std::optional<Dim> dim_of(const Expr& extent) {
     if (const auto* term = as<lang::DimTerm>(extent)) return term->dim;
-    if (const auto* constant = as<lang::Constant>(extent)) return Dim(static_cast<std::int64_t>(constant->value->number_at(0)));
+    if (const auto* constant = as<lang::Constant>(extent))
+      return Dim(static_cast<std::int64_t>(constant->value->number_at(0)));
     return std::nullopt;
   }
 
   // Every index is a binder of its own that runs over exactly that axis.
-  static bool inverts(const std::vector<Expr>& indices, const lang::TensorType& tensor, const std::vector<IndexBinder>& domain) {
+  static bool inverts(const std::vector<Expr>& indices, const lang::TensorType& tensor,
+                      const std::vector<IndexBinder>& domain) {
     std::unordered_set<const lang::Variable*> seen;
     for (std::size_t axis = 0; axis < indices.size(); ++axis) {
       const auto* variable = binder_of(indices[axis]);
@@ -138,7 +154,8 @@ class Walker {
     return true;
   }
 
-  static Expr gather(const std::vector<Expr>& indices, const Expr& a, const std::vector<IndexBinder>& domain) {
+  static Expr gather(const std::vector<Expr>& indices, const Expr& a,
+                     const std::vector<IndexBinder>& domain) {
     std::vector<IndexBinder> kept, summed;
     for (const Expr& index : indices) {
       for (const auto& binder : domain) {
@@ -171,37 +188,47 @@ std::vector<std::pair<VariableRef, Expr>> transpose(const Expr& node, const Expr
   switch (plain->kind) {
     case ExprKind::Comprehension: {
       const auto& comprehension = lang::cast<lang::Comprehension>(plain);
-      walker.walk(comprehension.body, build::at(adjoint, uses_of(comprehension.binders)), comprehension.binders);
+      walker.walk(comprehension.body, build::at(adjoint, uses_of(comprehension.binders)),
+                  comprehension.binders);
       break;
     }
     case ExprKind::Reduction:
-    case ExprKind::Primitive: walker.walk(plain, adjoint, {}); break;
+    case ExprKind::Primitive:
+      walker.walk(plain, adjoint, {});
+      break;
     case ExprKind::Index: {
       const auto& index = lang::cast<lang::Index>(plain);
       const auto* var = as<lang::Var>(index.tensor);
       if (!var) break;
       const auto& rest = as<lang::TensorType>(plain->type)->shape.dims();
       const Expr init = build::zeros_like(index.tensor);
-      const Expr scattered = build::scatter(lang::ReduceOp::Sum, init, rest, [&](const build::Indices& inner) {
-        build::Indices all;
-        for (const Expr& each : index.indices) all.push_back(build::cast_to(lang::DType::Int64, each));
-        all.insert(all.end(), inner.begin(), inner.end());
-        return std::pair{all, build::at(adjoint, inner)};
-      });
+      const Expr scattered =
+          build::scatter(lang::ReduceOp::Sum, init, rest, [&](const build::Indices& inner) {
+            build::Indices all;
+            for (const Expr& each : index.indices)
+              all.push_back(build::cast_to(lang::DType::Int64, each));
+            all.insert(all.end(), inner.begin(), inner.end());
+            return std::pair{all, build::at(adjoint, inner)};
+          });
       walker.contributions.emplace_back(var->variable, scattered);
       break;
     }
     case ExprKind::ScatterReduce: {
       const auto& scatter = lang::cast<lang::ScatterReduce>(plain);
       if (scatter.op != lang::ReduceOp::Sum) {
-        lang::fail(lang::DiagnosticKind::Unsupported, fmt::format("not supported: the derivative of a scatter with `{}`", name_of(scatter.op)), node->span);
+        lang::fail(lang::DiagnosticKind::Unsupported,
+                   fmt::format("not supported: the derivative of a scatter with `{}`",
+                               name_of(scatter.op)),
+                   node->span);
       }
-      if (const auto* var = as<lang::Var>(scatter.init)) walker.contributions.emplace_back(var->variable, adjoint);
+      if (const auto* var = as<lang::Var>(scatter.init))
+        walker.contributions.emplace_back(var->variable, adjoint);
       walker.walk(scatter.value, build::at(adjoint, scatter.indices), scatter.binders);
       break;
     }
     default:
-      // ScalarForm turned the whole node into an atom or a select: nothing indexes, the scalar rules apply.
+      // ScalarForm turned the whole node into an atom or a select: nothing indexes, the scalar
+      // rules apply.
       walker.walk(plain, adjoint, {});
   }
   return std::move(walker.contributions);

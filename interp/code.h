@@ -9,9 +9,10 @@
 #include "interp/scalar.h"
 #include "lang/value.h"
 
-// Prepared code: what the evaluator walks. Made from typed ANF by interp/prepare: names are resolved to
-// slots, last uses are marked (the value is moved out, so its buffer or cell may be reused or freed at once),
-// scalar operators are expanded to primitives, tensor operators to kernel groups.
+// Prepared code: what the evaluator walks. Made from typed ANF by interp/prepare: names are
+// resolved to slots, last uses are marked (the value is moved out, so its buffer or cell may be
+// reused or freed at once), scalar operators are expanded to primitives, tensor operators to kernel
+// groups.
 namespace relay::interp {
 
 class Machine;

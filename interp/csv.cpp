@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -7,6 +5,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "interp/effects.h"
 
@@ -19,7 +19,8 @@ namespace {
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -48,7 +49,9 @@ int parse_line(std::string_view line, std::vector<double>& numbers) {
 
 lang::Result<lang::TensorRef> load_csv(const std::string& path, lang::DType dtype) {
   std::ifstream file(path);
-  if (!file) return Diagnostic(DiagnosticKind::FileError, fmt::format("cannot open `{}`: {}", path, std::strerror(errno)));
+  if (!file)
+    return Diagnostic(DiagnosticKind::FileError,
+                      fmt::format("cannot open `{}`: {}", path, std::strerror(errno)));
   std::vector<double> numbers;
   std::string line;
   std::int64_t rows = 0, columns = 0, line_number = 0;
@@ -62,18 +65,22 @@ lang::Result<lang::TensorRef> load_csv(const std::string& path, lang::DType dtyp
       continue;
     }
     if (bad >= 0) {
-      return Diagnostic(DiagnosticKind::BadData, fmt::format("{}:{}: field {} is not a number", path, line_number, bad + 1))
+      return Diagnostic(DiagnosticKind::BadData,
+                        fmt::format("{}:{}: field {} is not a number", path, line_number, bad + 1))
           .note(fmt::format("note: the line is `{}`", trimmed(line)));
     }
     const auto found = static_cast<std::int64_t>(numbers.size() - before);
     if (rows == 0) columns = found;
     if (found != columns) {
       return Diagnostic(DiagnosticKind::BadData,
-                        fmt::format("{}:{}: {} fields, but the lines before have {}", path, line_number, found, columns));
+                        fmt::format("{}:{}: {} fields, but the lines before have {}", path,
+                                    line_number, found, columns));
     }
     ++rows;
   }
-  if (file.bad()) return Diagnostic(DiagnosticKind::FileError, fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
+  if (file.bad())
+    return Diagnostic(DiagnosticKind::FileError,
+                      fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
   auto tensor = lang::Tensor::make(dtype, {rows, columns});
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     tensor->set_bits(static_cast<std::int64_t>(i), lang::bits_from_double(dtype, numbers[i]));

@@ -53,7 +53,8 @@ struct Evaluator::Impl {
     if (internal) std::rethrow_exception(internal);
     if (!errors.empty()) return errors;
     if (!value.is_empty()) return value;
-    RELAY_CHECK(signal == Signal::Error && machine.error, "evaluation gave neither a value nor an error");
+    RELAY_CHECK(signal == Signal::Error && machine.error,
+                "evaluation gave neither a value nor an error");
     Diagnostic error = std::move(*machine.error);
     machine.error.reset();
     return error;
@@ -61,7 +62,10 @@ struct Evaluator::Impl {
 };
 
 Evaluator::Evaluator(Host& host, JitMode mode, int threads)
-    : impl_(std::make_unique<Impl>(host, mode, threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())))) {}
+    : impl_(std::make_unique<Impl>(
+          host, mode,
+          threads > 0 ? threads
+                      : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())))) {}
 Evaluator::~Evaluator() = default;
 
 Result<Value> Evaluator::evaluate(const Expr& expr) {
@@ -78,7 +82,8 @@ Result<Value> Evaluator::run(const Prepared& prepared) {
 }
 
 Result<Value> Evaluator::call(const Value& function, std::vector<Value> args) {
-  return impl_->guarded([&] { return impl_->machine.apply(function, args.data(), args.size(), {}); });
+  return impl_->guarded(
+      [&] { return impl_->machine.apply(function, args.data(), args.size(), {}); });
 }
 
 void Evaluator::interrupt() { request_interrupt(); }

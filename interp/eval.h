@@ -28,7 +28,8 @@ struct Statistics {
 class Host {
  public:
   virtual ~Host() = default;
-  // The specialised, optimised, ANF body of a global at a ground function type (a Function). Called once per use site.
+  // The specialised, optimised, ANF body of a global at a ground function type (a Function). Called
+  // once per use site.
   virtual lang::Result<lang::Expr> prepared(const std::string& name, const lang::Type& type) = 0;
   // The value of a top-level binding.
   virtual lang::Result<lang::Value> global_value(const std::string& name) = 0;
@@ -38,18 +39,21 @@ class Host {
   virtual std::string find_file(const std::string& path) = 0;
   // Where `print` goes.
   virtual void write(std::string_view text) = 0;
-  // The kernel compiler, loaded on first request; null if there is none (then lanes run everything).
+  // The kernel compiler, loaded on first request; null if there is none (then lanes run
+  // everything).
   virtual loops::KernelCompiler* kernel_compiler() = 0;
 };
 
-// The tree evaluator. Runs typed ANF; expects the passes of opt/ to have run (it needs ANF, not optimisation).
+// The tree evaluator. Runs typed ANF; expects the passes of opt/ to have run (it needs ANF, not
+// optimisation).
 class Evaluator {
  public:
   Evaluator(Host& host, JitMode mode, int threads);
   ~Evaluator();
 
-  // Evaluates a closed typed ANF expression. Runs on a reserved stack of its own, so recursion depth is bounded by
-  // memory; tail calls take no stack. Fails with a run-time diagnostic (with the place), or Interrupted.
+  // Evaluates a closed typed ANF expression. Runs on a reserved stack of its own, so recursion
+  // depth is bounded by memory; tail calls take no stack. Fails with a run-time diagnostic (with
+  // the place), or Interrupted.
   lang::Result<lang::Value> evaluate(const lang::Expr& expr);
   // The two halves of evaluate, for running the same code several times.
   using Prepared = std::shared_ptr<const void>;
@@ -58,7 +62,8 @@ class Evaluator {
   // Calls a function value.
   lang::Result<lang::Value> call(const lang::Value& function, std::vector<lang::Value> args);
 
-  // Safe from a signal handler: the running evaluation stops at the next function entry or kernel launch.
+  // Safe from a signal handler: the running evaluation stops at the next function entry or kernel
+  // launch.
   static void interrupt();
 
   // Forget prepared code (after a redefinition).

@@ -18,7 +18,8 @@ namespace {
 
 // Native code pays once a group has cost this many scalar operations on lanes ...
 constexpr std::int64_t kHotGroup = 4'000'000;
-// ... and, where LLVM is not loaded yet, once the whole program has (loading it takes tens of milliseconds).
+// ... and, where LLVM is not loaded yet, once the whole program has (loading it takes tens of
+// milliseconds).
 constexpr std::int64_t kHotProgram = 40'000'000;
 constexpr std::size_t kMaxInstances = 64;
 
@@ -34,7 +35,8 @@ Value unflatten(const Type& type, std::vector<lang::TensorRef>& leaves, std::siz
   if (const auto* tuple = lang::as<lang::TupleType>(type)) {
     if (tuple->fields.empty()) return Value::unit();
     auto cell = lang::TupleCell::make(tuple->fields.size());
-    for (std::size_t i = 0; i < tuple->fields.size(); ++i) cell->fields()[i] = unflatten(tuple->fields[i], leaves, next);
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i)
+      cell->fields()[i] = unflatten(tuple->fields[i], leaves, next);
     return Value::tuple(std::move(cell));
   }
   return Value::tensor(std::move(leaves[next++]));
@@ -43,12 +45,14 @@ Value unflatten(const Type& type, std::vector<lang::TensorRef>& leaves, std::siz
 std::vector<loops::Layout> layouts_of(const std::vector<lang::TensorRef>& leaves) {
   std::vector<loops::Layout> layouts;
   layouts.reserve(leaves.size());
-  for (const auto& leaf : leaves) layouts.push_back({leaf->dtype(), leaf->shape(), leaf->strides()});
+  for (const auto& leaf : leaves)
+    layouts.push_back({leaf->dtype(), leaf->shape(), leaf->strides()});
   return layouts;
 }
 
 bool same_layout(const loops::Layout& layout, const lang::Tensor& tensor) {
-  return layout.shape == tensor.shape() && layout.strides == tensor.strides() && layout.dtype == tensor.dtype();
+  return layout.shape == tensor.shape() && layout.strides == tensor.strides() &&
+         layout.dtype == tensor.dtype();
 }
 
 }  // namespace
@@ -83,14 +87,16 @@ Group::Group(Expr function) : function_(std::move(function)) {
 
 Group::~Group() = default;
 
-Group::Instance* Group::find(const std::vector<loops::Layout>& layouts, const std::vector<std::int64_t>& extents) {
+Group::Instance* Group::find(const std::vector<loops::Layout>& layouts,
+                             const std::vector<std::int64_t>& extents) {
   for (const auto& instance : instances_) {
     if (instance->extents == extents && instance->layouts == layouts) return instance.get();
   }
   return nullptr;
 }
 
-Group::Instance* Group::lower(std::vector<loops::Layout> layouts, std::vector<std::int64_t> extents) {
+Group::Instance* Group::lower(std::vector<loops::Layout> layouts,
+                              std::vector<std::int64_t> extents) {
   Expr function = function_;
   if (!extents.empty()) {
     const auto& fn = lang::cast<lang::Function>(function_);
@@ -100,8 +106,8 @@ Group::Instance* Group::lower(std::vector<loops::Layout> layouts, std::vector<st
       const auto dtype = lang::as<lang::TensorType>(param->type)->dtype.known();
       constants[param.get()] = lang::build::constant_int(dtype, extents[i]);
     }
-    function = lang::make_function(fn.params, fn.result, lang::substitute(fn.body, constants), fn.type_params, fn.attrs,
-                                   fn.span, fn.type);
+    function = lang::make_function(fn.params, fn.result, lang::substitute(fn.body, constants),
+                                   fn.type_params, fn.attrs, fn.span, fn.type);
   }
   auto lowered = loops::lower(lang::cast<lang::Function>(function), layouts).or_throw();
   auto instance = std::make_unique<Instance>();
@@ -129,7 +135,8 @@ void Group::consider_native(Machine& machine, Instance& instance) {
     instance.native[i] = compiler->compile(instance.lowered.launches[i].kernel);
     if (instance.native[i]) ++machine.statistics.kernels_compiled;
   }
-  machine.statistics.compile_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  machine.statistics.compile_seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span span) {
@@ -137,7 +144,8 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
   leaves.reserve(count);
   for (std::size_t i = 0; i < count; ++i) flatten(args[i], leaves);
   std::vector<std::int64_t> extents;
-  for (std::size_t i : extent_params_) extents.push_back(lang::int_from_bits(args[i].dtype(), args[i].bits()));
+  for (std::size_t i : extent_params_)
+    extents.push_back(lang::int_from_bits(args[i].dtype(), args[i].bits()));
   for (std::size_t i = 0; i < count; ++i) args[i] = Value();
 
   Instance* instance = last_;

@@ -10,8 +10,9 @@
 namespace relay::interp {
 
 // A group of tensor operators that runs as kernels: one operator call, index notation, or a fused
-// `Primitive=1` function. Lowered once per set of argument layouts (and values of those scalar arguments that are
-// extents); runs on lanes until its cost, or the mode, says that native code pays.
+// `Primitive=1` function. Lowered once per set of argument layouts (and values of those scalar
+// arguments that are extents); runs on lanes until its cost, or the mode, says that native code
+// pays.
 class Group {
  public:
   explicit Group(lang::Expr function);
@@ -22,12 +23,14 @@ class Group {
 
  private:
   struct Instance;
-  Instance* find(const std::vector<loops::Layout>& layouts, const std::vector<std::int64_t>& extents);
+  Instance* find(const std::vector<loops::Layout>& layouts,
+                 const std::vector<std::int64_t>& extents);
   Instance* lower(std::vector<loops::Layout> layouts, std::vector<std::int64_t> extents);
   void consider_native(Machine& machine, Instance& instance);
 
   lang::Expr function_;
-  std::vector<std::size_t> extent_params_;  // parameters used as extents: their values are part of the key
+  std::vector<std::size_t>
+      extent_params_;  // parameters used as extents: their values are part of the key
   std::vector<std::unique_ptr<Instance>> instances_;
   Instance* last_ = nullptr;
 };

@@ -6,8 +6,8 @@
 #include "interp/machine.h"
 #include "lang/expr.h"
 
-// Index notation whose bodies are outside what kernels can hold (calls of unknown functions, recursion, match):
-// the body is evaluated once per index value.
+// Index notation whose bodies are outside what kernels can hold (calls of unknown functions,
+// recursion, match): the body is evaluated once per index value.
 namespace relay::interp {
 
 struct BinderCode {
@@ -31,8 +31,13 @@ class ComprehensionCode final : public Code {
 // Folds in row-major order, element by element.
 class ReductionCode final : public Code {
  public:
-  ReductionCode(lang::ReduceOp op, std::vector<BinderCode> binders, CodePtr body, lang::Type type, lang::Span span)
-      : Code(span), op_(op), binders_(std::move(binders)), body_(std::move(body)), type_(std::move(type)) {}
+  ReductionCode(lang::ReduceOp op, std::vector<BinderCode> binders, CodePtr body, lang::Type type,
+                lang::Span span)
+      : Code(span),
+        op_(op),
+        binders_(std::move(binders)),
+        body_(std::move(body)),
+        type_(std::move(type)) {}
   lang::Value eval(Frame& frame) const override;
 
  private:

@@ -23,7 +23,7 @@ class Arena {
     if (bytes > size_) {
       release();
       size_ = std::max<std::size_t>(bytes, 64 * 1024);
-      data_ = static_cast<std::byte*>(::operator new(size_, std::align_val_t{64}));
+      data_ = static_cast<std::byte*>(::operator new (size_, std::align_val_t{64}));
     }
     return data_;
   }
@@ -31,7 +31,7 @@ class Arena {
 
  private:
   void release() {
-    if (data_) ::operator delete(data_, std::align_val_t{64});
+    if (data_) ::operator delete (data_, std::align_val_t{64});
     data_ = nullptr;
   }
   std::byte* data_ = nullptr;
@@ -40,7 +40,8 @@ class Arena {
 
 class Runner {
  public:
-  Runner(const Plan& plan, void* const* buffers, KernelError* error) : plan_(plan), buffers_(buffers), error_(error) {
+  Runner(const Plan& plan, void* const* buffers, KernelError* error)
+      : plan_(plan), buffers_(buffers), error_(error) {
     thread_local Arena arena;
     const std::size_t values = plan.varying.size();
     const std::size_t axes = static_cast<std::size_t>(plan.axis_count);
@@ -59,8 +60,10 @@ class Runner {
       data_[constant.value] = arena_ + constant.storage;
       std::memcpy(data_[constant.value], &constant.bits, 8);
     }
-    for (const auto& input : plan.scalar_inputs) data_[input.value] = static_cast<std::byte*>(buffers[input.buffer]);
-    for (const auto& index : plan.loop_indices) data_[index.value] = reinterpret_cast<std::byte*>(axis_ + index.axis);
+    for (const auto& input : plan.scalar_inputs)
+      data_[input.value] = static_cast<std::byte*>(buffers[input.buffer]);
+    for (const auto& index : plan.loop_indices)
+      data_[index.value] = reinterpret_cast<std::byte*>(axis_ + index.axis);
   }
 
   bool run(std::int64_t begin, std::int64_t end) {
@@ -89,7 +92,8 @@ class Runner {
       if (!nest.owns_lanes) return chunk(nest, first_, count_);
       const bool is_split = depth == 0 && !nest.axes.empty();
       const std::int64_t inner = is_split ? nest.lane_points / nest.extents[0] : 0;
-      return is_split ? chunks(nest, begin * inner, end * inner) : chunks(nest, 0, nest.lane_points);
+      return is_split ? chunks(nest, begin * inner, end * inner)
+                      : chunks(nest, 0, nest.lane_points);
     }
     const std::int64_t first = depth == 0 ? begin : 0;
     const std::int64_t last = depth == 0 ? end : nest.extents[depth];
@@ -124,7 +128,8 @@ class Runner {
     first_ = first;
     count_ = count;
     const bool has_own_level = nest.owns_lanes || nest.first_lane > 0;
-    const bool good = is_replay_ ? steps_in_order(nest) : !has_own_level || steps(nest.levels.back());
+    const bool good =
+        is_replay_ ? steps_in_order(nest) : !has_own_level || steps(nest.levels.back());
     if (!good) {
       if (is_body(nest)) {
         failed_first_ = first;
@@ -136,9 +141,9 @@ class Runner {
   }
 
   // --- Errors ---
-  // Steps run ahead of their place: for many lanes, and before loops that they do not depend on. So when one fails,
-  // the points in question are gone through again, one at a time and in the kernel's order, to find the error that
-  // comes first.
+  // Steps run ahead of their place: for many lanes, and before loops that they do not depend on. So
+  // when one fails, the points in question are gone through again, one at a time and in the
+  // kernel's order, to find the error that comes first.
 
   bool is_body(const Nest& nest) const { return &nest == plan_.nests.data(); }
 
@@ -191,15 +196,21 @@ class Runner {
       case Action::Primitive: {
         std::byte*& out = data_[step.out];
         out = step.to_output ? output_at() : arena_ + step.storage;
-        const bool good = step.function(out, data_[step.args[0]], data_[step.args[1]], data_[step.args[2]],
-                                        step.varying ? count_ : 1);
+        const bool good = step.function(out, data_[step.args[0]], data_[step.args[1]],
+                                        data_[step.args[2]], step.varying ? count_ : 1);
         if (!good) fail(loops::kDivisionByZeroSite, 0, 0);
         return good;
       }
-      case Action::Load: load(step); return true;
-      case Action::Axis: data_[step.out] = reinterpret_cast<std::byte*>(table(step.table)); return true;
-      case Action::Check: return check(step);
-      case Action::Reduce: return reduce(step);
+      case Action::Load:
+        load(step);
+        return true;
+      case Action::Axis:
+        data_[step.out] = reinterpret_cast<std::byte*>(table(step.table));
+        return true;
+      case Action::Check:
+        return check(step);
+      case Action::Reduce:
+        return reduce(step);
     }
     return true;
   }
@@ -267,7 +278,8 @@ class Runner {
       std::fill_n(out, count_, 0);
     }
     for (const ValueTerm& term : place.lane_terms) {
-      lane_add_scaled(out, reinterpret_cast<const std::int64_t*>(data_[term.value]), term.stride, count_);
+      lane_add_scaled(out, reinterpret_cast<const std::int64_t*>(data_[term.value]), term.stride,
+                      count_);
     }
     return out;
   }
@@ -278,7 +290,9 @@ class Runner {
     std::byte* from = static_cast<std::byte*>(buffers_[step.buffer]) + base_of(place) * size;
     std::byte*& out = data_[step.out];
     switch (place.mode) {
-      case Place::Mode::Uniform: out = from; return;
+      case Place::Mode::Uniform:
+        out = from;
+        return;
       case Place::Mode::Linear:
         from += first_ * place.lane_stride * size;
         if (place.lane_stride == 1) {
@@ -312,17 +326,22 @@ class Runner {
       if (moves) {
         plan_.combine(out, offsets(place), value, stride, count_);
       } else {
-        for (std::int64_t i = 0; i < count_; ++i) plan_.combine(out, &kHere, value + i * stride * size, 0, 1);
+        for (std::int64_t i = 0; i < count_; ++i)
+          plan_.combine(out, &kHere, value + i * stride * size, 0, 1);
       }
       return;
     }
     switch (place.mode) {
-      case Place::Mode::Uniform: plan_.copy(out, 1, value, 1, 1); return;
+      case Place::Mode::Uniform:
+        plan_.copy(out, 1, value, 1, 1);
+        return;
       case Place::Mode::Linear:
         out += first_ * place.lane_stride * size;
         if (out != value) plan_.copy(out, place.lane_stride, value, stride, count_);
         return;
-      case Place::Mode::Offsets: plan_.scatter(out, offsets(place), value, stride, count_); return;
+      case Place::Mode::Offsets:
+        plan_.scatter(out, offsets(place), value, stride, count_);
+        return;
     }
   }
 
@@ -350,7 +369,8 @@ class Runner {
     for (std::int64_t row = 0; row < rows; ++row) {
       plan.fill(arena_ + plan.partials + row * plan.row_bytes, 1, &plan.identity, 0, count);
       if (!plan.is_arg) continue;
-      auto* indices = reinterpret_cast<std::int64_t*>(arena_ + plan.indices + row * plan.index_row_bytes);
+      auto* indices =
+          reinterpret_cast<std::int64_t*>(arena_ + plan.indices + row * plan.index_row_bytes);
       std::fill_n(indices, count, std::numeric_limits<std::int64_t>::max());
     }
   }
@@ -367,11 +387,13 @@ class Runner {
       }
       t = linear_element(nest);
       if (plan.product_across) {
-        plan.product_across(arena_ + plan.partials, data_[plan.factors[0]], data_[plan.factors[1]], t, count_);
+        plan.product_across(arena_ + plan.partials, data_[plan.factors[0]], data_[plan.factors[1]],
+                            t, count_);
         return;
       }
       if (plan.is_arg) {
-        plan.arg.across(arena_ + plan.partials, reinterpret_cast<std::int64_t*>(arena_ + plan.indices), value, t, count_);
+        plan.arg.across(arena_ + plan.partials,
+                        reinterpret_cast<std::int64_t*>(arena_ + plan.indices), value, t, count_);
       } else {
         plan.fold_across(arena_ + plan.partials, value, t, count_);
       }
@@ -381,7 +403,8 @@ class Runner {
     const std::int64_t row = t % kReductionLanes;
     std::byte* partials = arena_ + plan.partials + row * plan.row_bytes;
     if (plan.is_arg) {
-      auto* indices = reinterpret_cast<std::int64_t*>(arena_ + plan.indices + row * plan.index_row_bytes);
+      auto* indices =
+          reinterpret_cast<std::int64_t*>(arena_ + plan.indices + row * plan.index_row_bytes);
       fold_arg(plan, partials, indices, value, t, lanes, nest.result);
     } else if (plan.multiply_add) {
       plan.multiply_add(partials, data_[plan.factors[0]], data_[plan.factors[1]], nullptr, lanes);
@@ -391,25 +414,29 @@ class Runner {
     ++t;
   }
 
-  void fold_arg(const FoldPlan& plan, std::byte* partials, std::int64_t* indices, const std::byte* value, std::int64_t t,
-                std::int64_t lanes, ValueId result) {
+  void fold_arg(const FoldPlan& plan, std::byte* partials, std::int64_t* indices,
+                const std::byte* value, std::int64_t t, std::int64_t lanes, ValueId result) {
     if (!plan.varying || plan_.varying[result]) {
       plan.arg.each_lane(partials, indices, value, t, lanes);
       return;
     }
-    for (std::int64_t i = 0; i < lanes; ++i) plan.arg.each_lane(partials + i * plan.element_size, indices + i, value, t, 1);
+    for (std::int64_t i = 0; i < lanes; ++i)
+      plan.arg.each_lane(partials + i * plan.element_size, indices + i, value, t, 1);
   }
 
   // The number of lane 0's element among all elements of a reduction whose trailing axes are lanes.
   std::int64_t linear_element(const Nest& nest) const {
     std::int64_t row = 0;
-    for (std::size_t i = 0; i < nest.first_lane; ++i) row = row * nest.extents[i] + axis_[nest.axes[i]];
+    for (std::size_t i = 0; i < nest.first_lane; ++i)
+      row = row * nest.extents[i] + axis_[nest.axes[i]];
     return row * nest.lane_points + first_;
   }
 
   // Pairwise. Partial results that no element went to are the identity, which changes nothing.
   void combine_rows(const FoldPlan& plan, std::int64_t lanes) {
-    const auto partial = [&](std::int64_t row) { return arena_ + plan.partials + row * plan.row_bytes; };
+    const auto partial = [&](std::int64_t row) {
+      return arena_ + plan.partials + row * plan.row_bytes;
+    };
     const auto index = [&](std::int64_t row) {
       return reinterpret_cast<std::int64_t*>(arena_ + plan.indices + row * plan.index_row_bytes);
     };
@@ -426,7 +453,8 @@ class Runner {
       }
       for (std::int64_t row = 0; row < width && row + width < plan.rows; ++row) {
         if (plan.is_arg) {
-          plan.arg.combine(partial(row), index(row), partial(row + width), index(row + width), lanes);
+          plan.arg.combine(partial(row), index(row), partial(row + width), index(row + width),
+                           lanes);
         } else {
           plan.combine_pair(partial(row), partial(row), partial(row + width), nullptr, lanes);
         }
@@ -442,8 +470,8 @@ class Runner {
   std::int64_t* axis_ = nullptr;         // by axis: the index of a loop
   std::int64_t* table_first_ = nullptr;  // by table: for which lanes it was computed
   std::int64_t* table_count_ = nullptr;
-  std::int64_t* element_ = nullptr;      // by nest: elements folded so far
-  std::int64_t first_ = 0;               // the lanes are points first_ .. first_ + count_ - 1 of their nest
+  std::int64_t* element_ = nullptr;  // by nest: elements folded so far
+  std::int64_t first_ = 0;  // the lanes are points first_ .. first_ + count_ - 1 of their nest
   std::int64_t count_ = 1;
   std::int64_t begin_ = 0;
   bool is_replay_ = false;
@@ -462,12 +490,13 @@ LaneProgram::LaneProgram(const loops::Kernel& kernel, const std::int64_t* sizes)
     : impl_(new Impl{lanes::make_plan(kernel, sizes)}) {}
 LaneProgram::~LaneProgram() = default;
 
-int LaneProgram::run(void* const* buffers, std::int64_t begin, std::int64_t end, KernelError* error) const {
+int LaneProgram::run(void* const* buffers, std::int64_t begin, std::int64_t end,
+                     KernelError* error) const {
   return lanes::Runner(impl_->plan, buffers, error).run(begin, end) ? 0 : 1;
 }
 
-int run_lanes(const loops::Kernel& kernel, void* const* buffers, const std::int64_t* sizes, std::int64_t begin,
-              std::int64_t end, KernelError* error) {
+int run_lanes(const loops::Kernel& kernel, void* const* buffers, const std::int64_t* sizes,
+              std::int64_t begin, std::int64_t end, KernelError* error) {
   return LaneProgram(kernel, sizes).run(buffers, begin, end, error);
 }
 

@@ -17,8 +17,12 @@ struct CastLoop {
     for (std::int64_t i = 0; i < n; ++i) out[i] = Op::apply(in[i]);
     return true;
   }
-  RELAY_LANES_BODY bool sv(void* out, const void* in, const void* b, std::int64_t n) { return vv(out, in, b, n); }
-  RELAY_LANES_BODY bool vs(void* out, const void* in, const void* b, std::int64_t n) { return vv(out, in, b, n); }
+  RELAY_LANES_BODY bool sv(void* out, const void* in, const void* b, std::int64_t n) {
+    return vv(out, in, b, n);
+  }
+  RELAY_LANES_BODY bool vs(void* out, const void* in, const void* b, std::int64_t n) {
+    return vv(out, in, b, n);
+  }
 };
 
 using Row = std::array<LaneFunction, lang::kDTypeCount>;

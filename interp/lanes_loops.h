@@ -7,10 +7,11 @@
 #include "interp/lanes_ops.h"
 #include "interp/scalar_ops.h"
 
-// The loops behind interp/lanes_ops.h as templates, and how they are compiled for several generations of CPU: each
-// loop's body is an always-inlined function, and RELAY_LANES_LEVELS wraps it into one function per generation. Target
-// attributes and not separate files with -march: a function that is shared between files, compiled for a newer CPU,
-// must not be picked by the linker for an older one.
+// The loops behind interp/lanes_ops.h as templates, and how they are compiled for several
+// generations of CPU: each loop's body is an always-inlined function, and RELAY_LANES_LEVELS wraps
+// it into one function per generation. Target attributes and not separate files with -march: a
+// function that is shared between files, compiled for a newer CPU, must not be picked by the linker
+// for an older one.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define RELAY_LANES_X86 1
 #endif
@@ -63,7 +64,8 @@ RELAY_LANES_BODY bool divide_small(T* out, const T* a, T b, std::int64_t n) {
       const auto number = static_cast<std::int32_t>(a[i]);
       const auto quotient = static_cast<std::int32_t>(static_cast<double>(number) / divisor);
       const bool is_quotient = P == Prim::Div || P == Prim::FloorDiv;
-      out[i] = static_cast<T>(is_quotient ? quotient : number - quotient * static_cast<std::int32_t>(b));
+      out[i] =
+          static_cast<T>(is_quotient ? quotient : number - quotient * static_cast<std::int32_t>(b));
     }
     return true;
   }
@@ -74,7 +76,8 @@ struct Loop {
   using Op = Operation<P, D>;
   using T = typename Op::Operand;
   using R = typename Op::Result;
-  static constexpr bool kDivides = divides(P) && std::is_integral_v<T> && takes(P, D) && D < DType::Float16;
+  static constexpr bool kDivides =
+      divides(P) && std::is_integral_v<T> && takes(P, D) && D < DType::Float16;
 
   RELAY_LANES_BODY bool vv(void* out_, const void* a_, const void* b_, std::int64_t n) {
     auto* out = static_cast<R*>(out_);
@@ -142,24 +145,29 @@ struct MultiplyAdd {
     for (std::int64_t i = 0; i < n; ++i) out[i] = Plus::apply(out[i], Times::apply(a, b[i]));
     return true;
   }
-  RELAY_LANES_BODY bool vs(void* out, const void* a, const void* b, std::int64_t n) { return sv(out, b, a, n); }
+  RELAY_LANES_BODY bool vs(void* out, const void* a, const void* b, std::int64_t n) {
+    return sv(out, b, a, n);
+  }
 };
 
 // --- Levels ---
 
 // `Name`<Body>::vv, sv and vs are Body's, compiled with the attributes given.
-#define RELAY_LANES_LEVEL(Name, attributes)                                                                       \
-  template <class Body>                                                                                           \
-  struct Name {                                                                                                   \
-    attributes static bool vv(void* out, const void* a, const void* b, const void*, std::int64_t n) {            \
-      return Body::vv(out, a, b, n);                                                                              \
-    }                                                                                                             \
-    attributes static bool sv(void* out, const void* a, const void* b, const void*, std::int64_t n) {            \
-      return Body::sv(out, a, b, n);                                                                              \
-    }                                                                                                             \
-    attributes static bool vs(void* out, const void* a, const void* b, const void*, std::int64_t n) {            \
-      return Body::vs(out, a, b, n);                                                                              \
-    }                                                                                                             \
+#define RELAY_LANES_LEVEL(Name, attributes)                                         \
+  template <class Body>                                                             \
+  struct Name {                                                                     \
+    attributes static bool vv(void* out, const void* a, const void* b, const void*, \
+                              std::int64_t n) {                                     \
+      return Body::vv(out, a, b, n);                                                \
+    }                                                                               \
+    attributes static bool sv(void* out, const void* a, const void* b, const void*, \
+                              std::int64_t n) {                                     \
+      return Body::sv(out, a, b, n);                                                \
+    }                                                                               \
+    attributes static bool vs(void* out, const void* a, const void* b, const void*, \
+                              std::int64_t n) {                                     \
+      return Body::vs(out, a, b, n);                                                \
+    }                                                                               \
   };
 
 #define RELAY_TARGET_BASE [[gnu::flatten]]
@@ -206,7 +214,8 @@ constexpr DTypeLoops dtype_loops() {
   constexpr auto kAll = std::make_index_sequence<kPrimCount>();
   loops.primitives = {primitive_loops<BaseLevel, D>(kAll), primitive_loops<Avx2Level, D>(kAll),
                       primitive_loops<Avx512Level, D>(kAll)};
-  if constexpr (D == DType::Float32 || D == DType::Float64 || D == DType::Int32 || D == DType::Int64) {
+  if constexpr (D == DType::Float32 || D == DType::Float64 || D == DType::Int32 ||
+                D == DType::Int64) {
     using M = MultiplyAdd<D>;
     loops.multiply_add[0] = {&BaseLevel<M>::vv, &Avx2Level<M>::vv, &Avx512Level<M>::vv};
     loops.multiply_add[1] = {&BaseLevel<M>::sv, &Avx2Level<M>::sv, &Avx512Level<M>::sv};

@@ -14,8 +14,8 @@ namespace {
 Level detect() {
 #if RELAY_LANES_X86
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     return Level::Avx512;
   }
   if (__builtin_cpu_supports("avx2")) return Level::Avx2;
@@ -34,15 +34,20 @@ namespace {
 
 const DTypeLoops& loops_for(DType dtype) {
   switch (dtype) {
-    case DType::Float32: return loops_float32();
-    case DType::Float64: return loops_float64();
+    case DType::Float32:
+      return loops_float32();
+    case DType::Float64:
+      return loops_float64();
     case DType::Float16:
-    case DType::BFloat16: return loops_half(dtype);
+    case DType::BFloat16:
+      return loops_half(dtype);
     case DType::Int32:
     case DType::Int64:
     case DType::UInt32:
-    case DType::UInt64: return loops_int(dtype);
-    default: return loops_small_int(dtype);
+    case DType::UInt64:
+      return loops_int(dtype);
+    default:
+      return loops_small_int(dtype);
   }
 }
 
@@ -50,7 +55,8 @@ const DTypeLoops& loops_for(DType dtype) {
 
 template <class T, unsigned Uniform>
 struct SelectLoop {
-  RELAY_LANES_BODY bool run(void* out_, const void* condition_, const void* a_, const void* b_, std::int64_t n) {
+  RELAY_LANES_BODY bool run(void* out_, const void* condition_, const void* a_, const void* b_,
+                            std::int64_t n) {
     auto* out = static_cast<T*>(out_);
     const auto* condition = static_cast<const std::uint8_t*>(condition_);
     const auto* a = static_cast<const T*>(a_);
@@ -65,12 +71,13 @@ struct SelectLoop {
   }
 };
 
-#define RELAY_SELECT_LEVEL(Name, attributes)                                                            \
-  template <class Body>                                                                                \
-  struct Name {                                                                                        \
-    attributes static bool run(void* out, const void* a, const void* b, const void* c, std::int64_t n) { \
-      return Body::run(out, a, b, c, n);                                                               \
-    }                                                                                                  \
+#define RELAY_SELECT_LEVEL(Name, attributes)                                           \
+  template <class Body>                                                                \
+  struct Name {                                                                        \
+    attributes static bool run(void* out, const void* a, const void* b, const void* c, \
+                               std::int64_t n) {                                       \
+      return Body::run(out, a, b, c, n);                                               \
+    }                                                                                  \
   };
 RELAY_SELECT_LEVEL(SelectBase, RELAY_TARGET_BASE)
 #if RELAY_LANES_X86
@@ -89,9 +96,12 @@ LaneFunction select_of(unsigned uniform, std::index_sequence<U...>) {
   static constexpr LaneFunction kAvx2[] = {&SelectAvx2<SelectLoop<T, U>>::run...};
   static constexpr LaneFunction kAvx512[] = {&SelectAvx512<SelectLoop<T, U>>::run...};
   switch (cpu_level()) {
-    case Level::Avx512: return kAvx512[uniform];
-    case Level::Avx2: return kAvx2[uniform];
-    case Level::Base: return kBase[uniform];
+    case Level::Avx512:
+      return kAvx512[uniform];
+    case Level::Avx2:
+      return kAvx2[uniform];
+    case Level::Base:
+      return kBase[uniform];
   }
   return nullptr;
 }
@@ -99,7 +109,8 @@ LaneFunction select_of(unsigned uniform, std::index_sequence<U...>) {
 // --- Moves: by element size ---
 
 template <class T>
-void copy(void* out_, std::int64_t out_stride, const void* in_, std::int64_t in_stride, std::int64_t n) {
+void copy(void* out_, std::int64_t out_stride, const void* in_, std::int64_t in_stride,
+          std::int64_t n) {
   auto* out = static_cast<T*>(out_);
   const auto* in = static_cast<const T*>(in_);
   if (out_stride == 1 && in_stride == 1) {
@@ -122,7 +133,8 @@ void gather(void* out_, const void* in_, const std::int64_t* offsets, std::int64
 }
 
 template <class T>
-void scatter(void* out_, const std::int64_t* offsets, const void* in_, std::int64_t in_stride, std::int64_t n) {
+void scatter(void* out_, const std::int64_t* offsets, const void* in_, std::int64_t in_stride,
+             std::int64_t n) {
   auto* out = static_cast<T*>(out_);
   const auto* in = static_cast<const T*>(in_);
   for (std::int64_t i = 0; i < n; ++i) out[offsets[i]] = in[i * in_stride];
@@ -131,10 +143,14 @@ void scatter(void* out_, const std::int64_t* offsets, const void* in_, std::int6
 template <class F>
 F by_size(std::size_t size, F one, F two, F four, F eight) {
   switch (size) {
-    case 1: return one;
-    case 2: return two;
-    case 4: return four;
-    default: return eight;
+    case 1:
+      return one;
+    case 2:
+      return two;
+    case 4:
+      return four;
+    default:
+      return eight;
   }
 }
 
@@ -143,27 +159,34 @@ F by_size(std::size_t size, F one, F two, F four, F eight) {
 
 LaneFunction lane_primitive(Prim prim, DType operand, unsigned uniform) {
   if (prim == Prim::Select) return lane_select(lang::size_of(operand), uniform);
-  const auto& loops = ops::loops_for(operand).primitives[static_cast<std::size_t>(ops::cpu_level())];
+  const auto& loops =
+      ops::loops_for(operand).primitives[static_cast<std::size_t>(ops::cpu_level())];
   return loops[static_cast<std::size_t>(prim)][uniform];
 }
 
 LaneFunction lane_select(std::size_t element_size, unsigned uniform) {
   constexpr auto kAll = std::make_index_sequence<8>();
   switch (element_size) {
-    case 1: return ops::select_of<std::uint8_t>(uniform, kAll);
-    case 2: return ops::select_of<std::uint16_t>(uniform, kAll);
-    case 4: return ops::select_of<std::uint32_t>(uniform, kAll);
-    default: return ops::select_of<std::uint64_t>(uniform, kAll);
+    case 1:
+      return ops::select_of<std::uint8_t>(uniform, kAll);
+    case 2:
+      return ops::select_of<std::uint16_t>(uniform, kAll);
+    case 4:
+      return ops::select_of<std::uint32_t>(uniform, kAll);
+    default:
+      return ops::select_of<std::uint64_t>(uniform, kAll);
   }
 }
 
 LaneFunction lane_multiply_add(DType dtype, unsigned uniform) {
-  return uniform > 2 ? nullptr : ops::loops_for(dtype).multiply_add[uniform][static_cast<std::size_t>(ops::cpu_level())];
+  return uniform > 2 ? nullptr
+                     : ops::loops_for(dtype)
+                           .multiply_add[uniform][static_cast<std::size_t>(ops::cpu_level())];
 }
 
 CopyFunction lane_copy(std::size_t size) {
-  return ops::by_size<CopyFunction>(size, &ops::copy<std::uint8_t>, &ops::copy<std::uint16_t>, &ops::copy<std::uint32_t>,
-                                    &ops::copy<std::uint64_t>);
+  return ops::by_size<CopyFunction>(size, &ops::copy<std::uint8_t>, &ops::copy<std::uint16_t>,
+                                    &ops::copy<std::uint32_t>, &ops::copy<std::uint64_t>);
 }
 
 GatherFunction lane_gather(std::size_t size) {
@@ -172,22 +195,25 @@ GatherFunction lane_gather(std::size_t size) {
 }
 
 ScatterFunction lane_scatter(std::size_t size) {
-  return ops::by_size<ScatterFunction>(size, &ops::scatter<std::uint8_t>, &ops::scatter<std::uint16_t>,
-                                       &ops::scatter<std::uint32_t>, &ops::scatter<std::uint64_t>);
+  return ops::by_size<ScatterFunction>(size, &ops::scatter<std::uint8_t>,
+                                       &ops::scatter<std::uint16_t>, &ops::scatter<std::uint32_t>,
+                                       &ops::scatter<std::uint64_t>);
 }
 
 void lane_iota(std::int64_t* out, std::int64_t first, std::int64_t step, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) out[i] = first + i * step;
 }
 
-void lane_add_scaled(std::int64_t* offsets, const std::int64_t* index, std::int64_t stride, std::int64_t n) {
+void lane_add_scaled(std::int64_t* offsets, const std::int64_t* index, std::int64_t stride,
+                     std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) offsets[i] += index[i] * stride;
 }
 
 bool lanes_in_range(const std::int64_t* index, std::int64_t extent, std::int64_t n) {
   // Unsigned, a negative index is a large one.
   bool good = true;
-  for (std::int64_t i = 0; i < n; ++i) good &= static_cast<std::uint64_t>(index[i]) < static_cast<std::uint64_t>(extent);
+  for (std::int64_t i = 0; i < n; ++i)
+    good &= static_cast<std::uint64_t>(index[i]) < static_cast<std::uint64_t>(extent);
   return good;
 }
 

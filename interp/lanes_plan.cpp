@@ -47,19 +47,23 @@ class Planner {
     plan_.varying.resize(definitions_.size(), false);
     choose_lanes();
     for (const auto& nest : plan_.nests) {
-      for (std::size_t i = nest.first_lane; nest.owns_lanes && i < nest.axes.size(); ++i) lane_axes_ |= bit(nest.axes[i]);
+      for (std::size_t i = nest.first_lane; nest.owns_lanes && i < nest.axes.size(); ++i)
+        lane_axes_ |= bit(nest.axes[i]);
     }
     for (std::size_t id = 0; id < definitions_.size(); ++id) {
       plan_.varying[id] = definitions_[id] != nullptr && (depends_[id] & lane_axes_) != 0;
     }
-    for (std::size_t region = 0; region < kernel_.regions.size(); ++region) plan_region(static_cast<std::int32_t>(region));
+    for (std::size_t region = 0; region < kernel_.regions.size(); ++region)
+      plan_region(static_cast<std::int32_t>(region));
     plan_store();
     assign_storage();
     return std::move(plan_);
   }
 
  private:
-  std::int64_t value(const loops::Size& size) const { return size.is_literal ? size.value : sizes_[size.value]; }
+  std::int64_t value(const loops::Size& size) const {
+    return size.is_literal ? size.value : sizes_[size.value];
+  }
 
   // --- What depends on what ---
 
@@ -78,7 +82,8 @@ class Planner {
   AxisSet depends_of(const Instruction& instruction) const {
     AxisSet set = 0;
     switch (instruction.code) {
-      case Code::Axis: return bit(instruction.axis);
+      case Code::Axis:
+        return bit(instruction.axis);
       case Code::Reduce: {
         // All of the region: a check inside may depend on an axis that the result does not.
         const Region& region = kernel_.regions[instruction.region];
@@ -170,7 +175,8 @@ class Planner {
     }
   }
 
-  // Should each point of the domain be computed by itself, with the elements of its reductions as lanes?
+  // Should each point of the domain be computed by itself, with the elements of its reductions as
+  // lanes?
   bool is_better_across() const {
     if (kernel_.domain_rank == 0) return true;
     Nest body = plan_.nests[0];
@@ -190,11 +196,13 @@ class Planner {
       if (region.axes.empty()) continue;
       const auto count = static_cast<double>(count_of(region));
       const auto steps = static_cast<double>(region.code.size() + 1);
-      down += count * (lane_cost(region, kernel_.domain_rank - 1) + 0.2 + steps * kStepCost / chunk);
+      down +=
+          count * (lane_cost(region, kernel_.domain_rank - 1) + 0.2 + steps * kStepCost / chunk);
       Nest nest = plan_.nests[instruction.region];
       own_lanes(nest);
       const double inner = static_cast<double>(std::clamp<std::int64_t>(nest.lane_points, 1, 512));
-      across += count * (lane_cost(region, region.axes.back()) + 0.15 + steps * kStepCost / inner) + 60;
+      across +=
+          count * (lane_cost(region, region.axes.back()) + 0.15 + steps * kStepCost / inner) + 60;
     }
     return across < down;
   }
@@ -211,7 +219,8 @@ class Planner {
 
   std::int32_t table_of(std::int32_t nest, const std::vector<std::int64_t>& strides) {
     for (std::size_t i = 0; i < plan_.tables.size(); ++i) {
-      if (plan_.tables[i].nest == nest && plan_.tables[i].strides == strides) return static_cast<std::int32_t>(i);
+      if (plan_.tables[i].nest == nest && plan_.tables[i].strides == strides)
+        return static_cast<std::int32_t>(i);
     }
     plan_.tables.push_back({strides, nest, kNone});
     return static_cast<std::int32_t>(plan_.tables.size() - 1);
@@ -246,7 +255,8 @@ class Planner {
       } else if (!plan_.varying[term.index]) {
         place.outer.push_back({index.axis, stride});
       } else {
-        const auto at = std::find(nest->axes.begin(), nest->axes.end(), index.axis) - nest->axes.begin();
+        const auto at =
+            std::find(nest->axes.begin(), nest->axes.end(), index.axis) - nest->axes.begin();
         lane_strides[static_cast<std::size_t>(at) - nest->first_lane] += stride;
       }
     }
@@ -263,7 +273,8 @@ class Planner {
       return place;
     }
     place.mode = Place::Mode::Offsets;
-    const bool has_affine = std::any_of(lane_strides.begin(), lane_strides.end(), [](auto s) { return s != 0; });
+    const bool has_affine =
+        std::any_of(lane_strides.begin(), lane_strides.end(), [](auto s) { return s != 0; });
     if (has_affine) place.table = table_of(owner, lane_strides);
     return place;
   }
@@ -288,8 +299,9 @@ class Planner {
       if (varying && !plan_.varying[instruction.args[i]]) uniform |= 1u << i;
     }
     const DType operand = definitions_[instruction.args.back()]->dtype;
-    step.function = instruction.prim == Prim::Cast ? lane_cast(operand, instruction.dtype)
-                                                   : lane_primitive(instruction.prim, operand, uniform);
+    step.function = instruction.prim == Prim::Cast
+                        ? lane_cast(operand, instruction.dtype)
+                        : lane_primitive(instruction.prim, operand, uniform);
     RELAY_CHECK(step.function != nullptr, "the lanes have no loop for a primitive at this dtype");
     return step;
   }
@@ -306,7 +318,8 @@ class Planner {
           plan_.constants.push_back({instruction.id, instruction.bits, kNone});
           continue;
         case Code::SizeValue:
-          plan_.constants.push_back({instruction.id, static_cast<std::uint64_t>(value(instruction.size)), kNone});
+          plan_.constants.push_back(
+              {instruction.id, static_cast<std::uint64_t>(value(instruction.size)), kNone});
           continue;
         case Code::ScalarInput:
           plan_.scalar_inputs.push_back({instruction.id, instruction.buffer});
@@ -321,13 +334,18 @@ class Planner {
           const std::int32_t owner = lane_owner(bit(instruction.axis));
           const Nest& lanes = plan_.nests[owner];
           std::vector<std::int64_t> strides(lanes.axes.size() - lanes.first_lane, 0);
-          const auto at = std::find(lanes.axes.begin(), lanes.axes.end(), instruction.axis) - lanes.axes.begin();
+          const auto at = std::find(lanes.axes.begin(), lanes.axes.end(), instruction.axis) -
+                          lanes.axes.begin();
           strides[static_cast<std::size_t>(at) - lanes.first_lane] = 1;
           step.table = table_of(owner, strides);
           break;
         }
-        case Code::Load: step = load(instruction); break;
-        case Code::Primitive: step = primitive(instruction, varying); break;
+        case Code::Load:
+          step = load(instruction);
+          break;
+        case Code::Primitive:
+          step = primitive(instruction, varying);
+          break;
         case Code::CheckIndex:
           step.action = Action::Check;
           step.args[0] = instruction.args[0];
@@ -342,7 +360,8 @@ class Planner {
       step.out = instruction.id;
       step.varying = varying;
       const std::size_t level = level_of(nest, depends_[instruction.id]);
-      nest.in_order.push_back({static_cast<std::uint32_t>(level), static_cast<std::uint32_t>(nest.levels[level].size())});
+      nest.in_order.push_back({static_cast<std::uint32_t>(level),
+                               static_cast<std::uint32_t>(nest.levels[level].size())});
       nest.levels[level].push_back(std::move(step));
     }
     if (region > 0) plan_fold(region);
@@ -351,7 +370,9 @@ class Planner {
   // Axis values that only occur in addresses have become strides.
   bool is_read_as_value(ValueId id) const {
     for (const Instruction* instruction : definitions_) {
-      if (instruction && std::find(instruction->args.begin(), instruction->args.end(), id) != instruction->args.end()) return true;
+      if (instruction && std::find(instruction->args.begin(), instruction->args.end(), id) !=
+                             instruction->args.end())
+        return true;
     }
     for (const auto& region : kernel_.regions) {
       if (region.result == id) return true;
@@ -363,7 +384,8 @@ class Planner {
 
   const Instruction* reduce_of(std::int32_t region) const {
     for (const Instruction* instruction : definitions_) {
-      if (instruction && instruction->code == Code::Reduce && instruction->region == region) return instruction;
+      if (instruction && instruction->code == Code::Reduce && instruction->region == region)
+        return instruction;
     }
     return nullptr;
   }
@@ -380,7 +402,8 @@ class Planner {
     fold.varying = plan_.varying[reduce->id];
     fold.element_size = static_cast<std::uint32_t>(lang::size_of(dtype));
     fold.count = count_of(region);
-    fold.rows = nest.owns_lanes ? kReductionLanes : std::clamp<std::int64_t>(fold.count, 1, kReductionLanes);
+    fold.rows = nest.owns_lanes ? kReductionLanes
+                                : std::clamp<std::int64_t>(fold.count, 1, kReductionLanes);
     fold.identity = loops::identity_bits(region.op, dtype);
     fold.fill = lane_copy(fold.element_size);
     if (fold.is_arg) {
@@ -392,7 +415,8 @@ class Planner {
     fold.fold_rows = lane_primitive(prim, dtype, uniform);
     fold.combine_pair = lane_primitive(prim, dtype, 0);
     fold.fold_across = lane_fold(region.op, dtype);
-    RELAY_CHECK(fold.fold_rows && fold.fold_across, "the lanes have no loop for a reduction at this dtype");
+    RELAY_CHECK(fold.fold_rows && fold.fold_across,
+                "the lanes have no loop for a reduction at this dtype");
     if ((fold.varying && uniform == 0) || nest.owns_lanes) fuse_product(nest);
   }
 
@@ -418,7 +442,8 @@ class Planner {
     const auto level = static_cast<std::uint32_t>(nest.levels.size() - 1);
     nest.levels.back().pop_back();
     const auto gone = static_cast<std::uint32_t>(nest.levels.back().size());
-    std::erase_if(nest.in_order, [&](const Nest::Position& at) { return at.level == level && at.step == gone; });
+    std::erase_if(nest.in_order,
+                  [&](const Nest::Position& at) { return at.level == level && at.step == gone; });
   }
 
   // --- The store ---
@@ -452,10 +477,12 @@ class Planner {
       return;
     }
     Nest& body = plan_.nests[0];
-    const bool is_dense = plan_.destination.mode == Place::Mode::Linear && plan_.destination.lane_stride == 1;
+    const bool is_dense =
+        plan_.destination.mode == Place::Mode::Linear && plan_.destination.lane_stride == 1;
     if (!is_dense || !body.owns_lanes || region_of_[body.result] != 0) return;
     for (Step& step : body.levels.back()) {
-      if (step.out == body.result && step.action == Action::Primitive && step.varying) step.to_output = true;
+      if (step.out == body.result && step.action == Action::Primitive && step.varying)
+        step.to_output = true;
     }
   }
 
@@ -471,11 +498,14 @@ class Planner {
     if (step.to_output) return false;
     if (step.action == Action::Primitive) return true;
     if (step.action != Action::Load) return false;
-    return step.place.mode == Place::Mode::Offsets || (step.place.mode == Place::Mode::Linear && step.place.lane_stride != 1);
+    return step.place.mode == Place::Mode::Offsets ||
+           (step.place.mode == Place::Mode::Linear && step.place.lane_stride != 1);
   }
 
-  // The chunk of each nest that owns lanes: what is live per lane should stay in the first-level cache.
-  void choose_chunk(Nest& owner, const std::vector<std::int64_t>& bytes_per_lane, std::int64_t nest) {
+  // The chunk of each nest that owns lanes: what is live per lane should stay in the first-level
+  // cache.
+  void choose_chunk(Nest& owner, const std::vector<std::int64_t>& bytes_per_lane,
+                    std::int64_t nest) {
     const std::int64_t bytes = bytes_per_lane[static_cast<std::size_t>(nest)];
     std::int64_t chunk = bytes == 0 ? kLongestChunk : 24 * 1024 / bytes / 64 * 64;
     chunk = std::clamp<std::int64_t>(chunk, 64, kLongestChunk);
@@ -503,15 +533,19 @@ class Planner {
         }
       }
       const FoldPlan& fold = plan_.nests[r].fold;
-      if (fold.varying) bytes_per_lane[owner] += fold.rows * (fold.element_size + (fold.is_arg ? 8 : 0));
+      if (fold.varying)
+        bytes_per_lane[owner] += fold.rows * (fold.element_size + (fold.is_arg ? 8 : 0));
     }
-    for (const auto& table : plan_.tables) bytes_per_lane[static_cast<std::size_t>(table.nest)] += 8;
+    for (const auto& table : plan_.tables)
+      bytes_per_lane[static_cast<std::size_t>(table.nest)] += 8;
     for (std::size_t r = 0; r < plan_.nests.size(); ++r) {
-      if (plan_.nests[r].owns_lanes) choose_chunk(plan_.nests[r], bytes_per_lane, static_cast<std::int64_t>(r));
+      if (plan_.nests[r].owns_lanes)
+        choose_chunk(plan_.nests[r], bytes_per_lane, static_cast<std::int64_t>(r));
     }
     for (auto& table : plan_.tables) table.storage = take(8 * plan_.nests[table.nest].chunk);
     for (auto& constant : plan_.constants) constant.storage = take(8);
-    for (std::size_t r = 0; r < plan_.nests.size(); ++r) assign_region(static_cast<std::int32_t>(r));
+    for (std::size_t r = 0; r < plan_.nests.size(); ++r)
+      assign_region(static_cast<std::int32_t>(r));
     const std::int64_t chunk = plan_.nests[0].chunk;
     if (!plan_.destination.lane_terms.empty()) plan_.destination.scratch = take(8 * chunk);
   }
@@ -523,17 +557,20 @@ class Planner {
     FoldPlan& fold = nest.fold;
     if (region == 0 || fold.element_size == 0) return;
     const std::int64_t lanes = fold.varying ? chunk : 1;
-    // Partial results of one lane lie side by side, so that a nest's own lanes fold into them as one array.
+    // Partial results of one lane lie side by side, so that a nest's own lanes fold into them as
+    // one array.
     fold.row_bytes = fold.varying ? round_up(lanes * fold.element_size) : fold.element_size;
     fold.partials = take(fold.rows * fold.row_bytes);
     if (fold.is_arg) {
       fold.index_row_bytes = fold.varying ? round_up(lanes * 8) : 8;
       fold.indices = take(fold.rows * fold.index_row_bytes);
     }
-    if (nest.owns_lanes && !plan_.varying[nest.result]) fold.splat = take(nest.chunk * fold.element_size);
+    if (nest.owns_lanes && !plan_.varying[nest.result])
+      fold.splat = take(nest.chunk * fold.element_size);
   }
 
-  // Arrays are reused once nobody reads them any more, which is known of values that only their own level reads.
+  // Arrays are reused once nobody reads them any more, which is known of values that only their own
+  // level reads.
   void assign_level(std::vector<Step>& level, std::int64_t chunk) {
     std::vector<std::int64_t> free_blocks;
     std::vector<std::size_t> maker(definitions_.size(), level.size());
@@ -592,6 +629,8 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const Kernel& kernel, const std::int64_t* sizes) { return Planner(kernel, sizes).make(); }
+Plan make_plan(const Kernel& kernel, const std::int64_t* sizes) {
+  return Planner(kernel, sizes).make();
+}
 
 }  // namespace relay::interp::lanes

@@ -8,9 +8,9 @@
 #include "interp/lanes_ops.h"
 #include "loops/loop_ir.h"
 
-// A kernel as the lanes run it. Each region is a nest of loops; its trailing axes may be the lanes, taken in chunks of
-// their row-major linear index. At most one nest on the way from the body to an instruction owns lanes, so a value
-// either varies over the lanes or is uniform (one element).
+// A kernel as the lanes run it. Each region is a nest of loops; its trailing axes may be the lanes,
+// taken in chunks of their row-major linear index. At most one nest on the way from the body to an
+// instruction owns lanes, so a value either varies over the lanes or is uniform (one element).
 namespace relay::interp::lanes {
 
 using loops::ValueId;
@@ -51,41 +51,41 @@ enum class Action : std::uint8_t { Axis, Load, Primitive, Check, Reduce };
 struct Step {
   Action action = Action::Primitive;
   bool varying = false;
-  bool to_output = false;                // writes straight into the kernel's output
+  bool to_output = false;  // writes straight into the kernel's output
   ValueId out = -1;
-  LaneFunction function = nullptr;       // Primitive
+  LaneFunction function = nullptr;  // Primitive
   std::array<ValueId, 3> args = {0, 0, 0};
-  std::int64_t storage = kNone;          // of the result, in the arena
-  std::int32_t buffer = 0;               // Load
+  std::int64_t storage = kNone;  // of the result, in the arena
+  std::int32_t buffer = 0;       // Load
   std::uint32_t element_size = 0;
   Place place;
   CopyFunction copy = nullptr;
   GatherFunction gather = nullptr;
-  std::int32_t table = -1;               // Axis
-  std::int64_t extent = 0;               // Check
+  std::int32_t table = -1;  // Axis
+  std::int64_t extent = 0;  // Check
   std::int32_t site = 0;
-  std::int32_t nest = -1;                // Reduce
+  std::int32_t nest = -1;  // Reduce
 };
 
 // How a reduction folds.
 struct FoldPlan {
   lang::ReduceOp op = lang::ReduceOp::Sum;
   bool is_arg = false;
-  bool varying = false;                  // one result per lane of an outer nest
+  bool varying = false;  // one result per lane of an outer nest
   std::uint32_t element_size = 0;
-  std::int64_t count = 0;                // elements
-  std::int64_t rows = 0;                 // partial results that occur: at least one
-  std::int64_t row_bytes = 0;            // distance of partial results in the arena
+  std::int64_t count = 0;      // elements
+  std::int64_t rows = 0;       // partial results that occur: at least one
+  std::int64_t row_bytes = 0;  // distance of partial results in the arena
   std::int64_t index_row_bytes = 0;
   std::uint64_t identity = 0;
-  std::int64_t partials = kNone;         // in the arena
-  std::int64_t indices = kNone;          // ArgMax, ArgMin
-  std::int64_t splat = kNone;            // a uniform element repeated, where the nest owns lanes
+  std::int64_t partials = kNone;  // in the arena
+  std::int64_t indices = kNone;   // ArgMax, ArgMin
+  std::int64_t splat = kNone;     // a uniform element repeated, where the nest owns lanes
   CopyFunction fill = nullptr;
-  LaneFunction fold_rows = nullptr;      // partials[i] = op(partials[i], element[i])
-  LaneFunction combine_pair = nullptr;   // partials[i] = op(partials[i], other partials[i])
+  LaneFunction fold_rows = nullptr;     // partials[i] = op(partials[i], element[i])
+  LaneFunction combine_pair = nullptr;  // partials[i] = op(partials[i], other partials[i])
   FoldFunction fold_across = nullptr;
-  LaneFunction multiply_add = nullptr;   // the element is a product of `factors`, folded in one go
+  LaneFunction multiply_add = nullptr;  // the element is a product of `factors`, folded in one go
   FoldProductFunction product_across = nullptr;  // the same for a nest's own lanes
   std::array<ValueId, 2> factors = {0, 0};
   ArgFunctions arg{};
@@ -94,25 +94,26 @@ struct FoldPlan {
 struct Nest {
   std::vector<std::int32_t> axes;
   std::vector<std::int64_t> extents;
-  std::size_t first_lane = 0;            // axes from here on are lanes
+  std::size_t first_lane = 0;  // axes from here on are lanes
   bool owns_lanes = false;
-  std::int64_t lane_points = 1;          // product of the lane extents
+  std::int64_t lane_points = 1;  // product of the lane extents
   std::int64_t chunk = 1;
-  // Steps by the loop in which they become known: [0] before all loops, [d + 1] inside axis d, the last in the lanes.
+  // Steps by the loop in which they become known: [0] before all loops, [d + 1] inside axis d, the
+  // last in the lanes.
   std::vector<std::vector<Step>> levels;
   struct Position {
     std::uint32_t level;
     std::uint32_t step;
   };
-  std::vector<Position> in_order;        // the steps as the kernel has them
+  std::vector<Position> in_order;  // the steps as the kernel has them
   ValueId result = -1;
   FoldPlan fold;
 };
 
 struct Plan {
-  std::vector<Nest> nests;               // by region
+  std::vector<Nest> nests;  // by region
   std::vector<OffsetTable> tables;
-  std::vector<bool> varying;             // by value
+  std::vector<bool> varying;  // by value
   struct Fixed {
     ValueId value;
     std::uint64_t bits;
@@ -128,7 +129,7 @@ struct Plan {
     ValueId value;
     std::int32_t axis;
   };
-  std::vector<AxisValue> loop_indices;   // Axis values of loops
+  std::vector<AxisValue> loop_indices;  // Axis values of loops
   std::int32_t axis_count = 0;
   std::int64_t arena_bytes = 0;
   // The store.

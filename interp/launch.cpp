@@ -1,9 +1,9 @@
 #include "interp/launch.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "interp/lanes.h"
 #include "interp/stack.h"
@@ -51,12 +51,14 @@ std::int64_t outer_extent(const Launch& launch) {
 }
 
 [[noreturn]] void fail(const Launch& launch, const KernelError& error) {
-  if (error.site == loops::kDivisionByZeroSite) lang::fail(DiagnosticKind::DivisionByZero, "division of an integer by zero");
+  if (error.site == loops::kDivisionByZeroSite)
+    lang::fail(DiagnosticKind::DivisionByZero, "division of an integer by zero");
   const auto& sites = launch.kernel.sites;
   const auto site = static_cast<std::size_t>(error.site);
-  lang::fail(DiagnosticKind::IndexOutOfRange,
-             fmt::format("index {} is out of range for an axis of extent {}", error.index, error.extent),
-             site < sites.size() ? sites[site] : lang::Span{});
+  lang::fail(
+      DiagnosticKind::IndexOutOfRange,
+      fmt::format("index {} is out of range for an axis of extent {}", error.index, error.extent),
+      site < sites.size() ? sites[site] : lang::Span{});
 }
 
 class Launcher {
@@ -64,7 +66,8 @@ class Launcher {
   Launcher(const Launch& launch, loops::KernelFunction native, std::vector<void*> buffers)
       : launch_(launch), native_(native), buffers_(std::move(buffers)) {
     if (native_) return;
-    if (!launch.prepared) launch.prepared = std::make_shared<const LaneProgram>(launch.kernel, launch.sizes.data());
+    if (!launch.prepared)
+      launch.prepared = std::make_shared<const LaneProgram>(launch.kernel, launch.sizes.data());
     lanes_ = static_cast<const LaneProgram*>(launch.prepared.get());
   }
 
@@ -72,7 +75,8 @@ class Launcher {
     const bool may_split = launch_.kernel.store == loops::StoreKind::Assign;
     const std::int64_t slices = may_split ? launch_.cost / kSliceCost + 1 : 1;
     for (const Range& slice : split({0, outer_extent(launch_)}, slices)) {
-      if (interrupt_requested.load(std::memory_order_relaxed)) lang::fail(DiagnosticKind::Interrupted, "interrupted");
+      if (interrupt_requested.load(std::memory_order_relaxed))
+        lang::fail(DiagnosticKind::Interrupted, "interrupted");
       const std::int64_t useful = launch_.cost / slices / kWorthAThread;
       run_slice(slice, may_split ? std::min<std::int64_t>(threads, useful) : 1);
     }
@@ -80,7 +84,8 @@ class Launcher {
 
  private:
   int run_range(const Range& range, KernelError& error) const {
-    if (native_) return native_(buffers_.data(), launch_.sizes.data(), range.begin, range.end, &error);
+    if (native_)
+      return native_(buffers_.data(), launch_.sizes.data(), range.begin, range.end, &error);
     return lanes_->run(buffers_.data(), range.begin, range.end, &error);
   }
 
@@ -108,8 +113,9 @@ class Launcher {
   std::vector<void*> buffers_;
 };
 
-std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::span<const TensorRef> leaf_args,
-                               const KernelRunner& runner, int threads) {
+std::vector<TensorRef> run_all(const loops::LoweredGroup& group,
+                               std::span<const TensorRef> leaf_args, const KernelRunner& runner,
+                               int threads) {
   std::vector<TensorRef> buffers(leaf_args.begin(), leaf_args.end());
   buffers.insert(buffers.end(), group.literals.begin(), group.literals.end());
   for (const auto& made : group.made) buffers.push_back(lang::Tensor::make(made.dtype, made.shape));
@@ -117,22 +123,26 @@ std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::span<const
     const Launch& step = group.launches[i];
     std::vector<void*> pointers;
     pointers.reserve(step.buffers.size());
-    for (std::int32_t buffer : step.buffers) pointers.push_back(buffers[static_cast<std::size_t>(buffer)]->data());
+    for (std::int32_t buffer : step.buffers)
+      pointers.push_back(buffers[static_cast<std::size_t>(buffer)]->data());
     Launcher(step, runner(i), std::move(pointers)).run(threads);
   }
   std::vector<TensorRef> results;
   results.reserve(group.results.size());
   for (const auto& leaf : group.results) {
     const TensorRef& from = buffers[static_cast<std::size_t>(leaf.buffer)];
-    const bool is_whole = leaf.offset == 0 && from->shape() == leaf.shape && from->strides() == leaf.strides;
-    results.push_back(is_whole ? from : lang::Tensor::view(*from, leaf.shape, leaf.strides, leaf.offset));
+    const bool is_whole =
+        leaf.offset == 0 && from->shape() == leaf.shape && from->strides() == leaf.strides;
+    results.push_back(is_whole ? from
+                               : lang::Tensor::view(*from, leaf.shape, leaf.strides, leaf.offset));
   }
   return results;
 }
 
 }  // namespace
 
-lang::Result<std::vector<TensorRef>> launch(const loops::LoweredGroup& group, std::span<const TensorRef> leaf_args,
+lang::Result<std::vector<TensorRef>> launch(const loops::LoweredGroup& group,
+                                            std::span<const TensorRef> leaf_args,
                                             const KernelRunner& runner, int threads) {
   return lang::capture([&] { return run_all(group, leaf_args, runner, threads); });
 }

@@ -14,9 +14,10 @@ namespace relay::interp {
 // Native code for launch number `launch` of the group at hand; null: the lanes run it.
 using KernelRunner = std::function<loops::KernelFunction(std::size_t launch)>;
 
-// Runs a group's kernels in order and gives the leaves of its result. `leaf_args` have the layouts the group was
-// lowered for. Big kernels are spread over `threads` threads (this one included), which changes no bit. Fails with
-// IndexOutOfRange or DivisionByZero (the first in row-major order, at its place), OutOfMemory, or Interrupted.
+// Runs a group's kernels in order and gives the leaves of its result. `leaf_args` have the layouts
+// the group was lowered for. Big kernels are spread over `threads` threads (this one included),
+// which changes no bit. Fails with IndexOutOfRange or DivisionByZero (the first in row-major order,
+// at its place), OutOfMemory, or Interrupted.
 lang::Result<std::vector<lang::TensorRef>> launch(const loops::LoweredGroup& group,
                                                   std::span<const lang::TensorRef> leaf_args,
                                                   const KernelRunner& runner, int threads);

@@ -1,10 +1,10 @@
 #include "interp/machine.h"
 
-#include "interp/prepare.h"
-
 #include <alloca.h>
 
 #include <new>
+
+#include "interp/prepare.h"
 
 namespace relay::interp {
 
@@ -23,12 +23,14 @@ Value Machine::fail(DiagnosticKind kind, std::string message, lang::Span span) {
 }
 
 bool Machine::check_stack(const FunctionCode& code) {
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - code.slot_count * sizeof(Value);
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) -
+                    code.slot_count * sizeof(Value);
   if (here >= stack_limit.load(std::memory_order_relaxed)) return true;
   if (interrupt_requested.load()) {
     fail(DiagnosticKind::Interrupted, "interrupted", {});
   } else {
-    fail(DiagnosticKind::StackOverflow, "recursion is too deep: the evaluation stack is used up", {});
+    fail(DiagnosticKind::StackOverflow, "recursion is too deep: the evaluation stack is used up",
+         {});
   }
   return false;
 }
@@ -46,7 +48,8 @@ struct Slots {
 
 }  // namespace
 
-Value Machine::run(const FunctionCode& code, const Closure* closure, Value* args, std::size_t count) {
+Value Machine::run(const FunctionCode& code, const Closure* closure, Value* args,
+                   std::size_t count) {
   auto* values = static_cast<Value*>(alloca(code.slot_count * sizeof(Value)));
   for (std::size_t i = 0; i < count; ++i) new (&values[i]) Value(std::move(args[i]));
   for (std::size_t i = count; i < code.slot_count; ++i) new (&values[i]) Value();
@@ -60,7 +63,8 @@ Value Machine::run(const FunctionCode& code, const Closure* closure, Value* args
   }
 }
 
-Value Machine::invoke(const FunctionCodeRef& code, lang::Ref<const Closure> closure, Value* args, std::size_t count) {
+Value Machine::invoke(const FunctionCodeRef& code, lang::Ref<const Closure> closure, Value* args,
+                      std::size_t count) {
   if (!check_stack(*code)) return {};
   if (!code->pending_globals.empty() && !resolve_globals(*code)) return {};
   Value result = run(*code, closure.get(), args, count);
@@ -89,7 +93,8 @@ bool Machine::resolve_globals(const FunctionCode& code) {
       } else {
         fail(found.errors().front());
       }
-    } else if (auto target = global(global_constant.name, global_constant.type, global_constant.span)) {
+    } else if (auto target =
+                   global(global_constant.name, global_constant.type, global_constant.span)) {
       auto* closure = new Closure;
       closure->code = target;
       value = Value::closure(lang::Ref<lang::ClosureCell>(closure));

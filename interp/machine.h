@@ -16,9 +16,11 @@ class Machine {
   Machine(Host& host, JitMode mode, int threads) : host(host), mode(mode), threads(threads) {}
 
   // Calls a function with `count` arguments, which are moved from.
-  lang::Value invoke(const FunctionCodeRef& code, lang::Ref<const Closure> closure, lang::Value* args, std::size_t count);
+  lang::Value invoke(const FunctionCodeRef& code, lang::Ref<const Closure> closure,
+                     lang::Value* args, std::size_t count);
   // Calls any function value: closure, constructor.
-  lang::Value apply(const lang::Value& callee, lang::Value* args, std::size_t count, lang::Span span);
+  lang::Value apply(const lang::Value& callee, lang::Value* args, std::size_t count,
+                    lang::Span span);
   // Sets the pending error and returns Empty.
   lang::Value fail(lang::Diagnostic diagnostic);
   lang::Value fail(lang::DiagnosticKind kind, std::string message, lang::Span span);
@@ -45,7 +47,8 @@ class Machine {
 
  private:
   std::vector<FunctionCodeRef> retired_;
-  lang::Value run(const FunctionCode& code, const Closure* closure, lang::Value* args, std::size_t count);
+  lang::Value run(const FunctionCode& code, const Closure* closure, lang::Value* args,
+                  std::size_t count);
   bool check_stack(const FunctionCode& code);
   bool resolve_globals(const FunctionCode& code);
 };
@@ -53,11 +56,17 @@ class Machine {
 // Reads an operand; LastUse moves it out of its slot.
 inline lang::Value fetch(Operand operand, Frame& frame) {
   switch (operand.from) {
-    case From::Slot: return frame.slots[operand.index];
-    case From::LastUse: return std::move(frame.slots[operand.index]);
-    case From::Capture: return frame.closure->captures[operand.index];
-    case From::Constant: return frame.function.constants[operand.index];
-    case From::Self: return lang::Value::closure(lang::Ref<lang::ClosureCell>(const_cast<Closure*>(frame.closure)));
+    case From::Slot:
+      return frame.slots[operand.index];
+    case From::LastUse:
+      return std::move(frame.slots[operand.index]);
+    case From::Capture:
+      return frame.closure->captures[operand.index];
+    case From::Constant:
+      return frame.function.constants[operand.index];
+    case From::Self:
+      return lang::Value::closure(
+          lang::Ref<lang::ClosureCell>(const_cast<Closure*>(frame.closure)));
   }
   return {};
 }
@@ -65,9 +74,12 @@ inline lang::Value fetch(Operand operand, Frame& frame) {
 // Looks at an operand without taking it. Not for Self.
 inline const lang::Value& peek(Operand operand, Frame& frame) {
   switch (operand.from) {
-    case From::Capture: return frame.closure->captures[operand.index];
-    case From::Constant: return frame.function.constants[operand.index];
-    default: return frame.slots[operand.index];
+    case From::Capture:
+      return frame.closure->captures[operand.index];
+    case From::Constant:
+      return frame.function.constants[operand.index];
+    default:
+      return frame.slots[operand.index];
   }
 }
 

@@ -1,9 +1,9 @@
 #include "interp/nodes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+
+#include <fmt/format.h>
 
 namespace relay::interp {
 
@@ -33,7 +33,9 @@ Value TupleCode::eval(Frame& frame) const {
   return Value::tuple(std::move(cell));
 }
 
-Value ProjectionCode::eval(Frame& frame) const { return peek(tuple_, frame).as_tuple().fields()[index_]; }
+Value ProjectionCode::eval(Frame& frame) const {
+  return peek(tuple_, frame).as_tuple().fields()[index_];
+}
 
 namespace {
 
@@ -61,7 +63,8 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 void set_next_args(Machine& machine, const std::vector<Operand>& operands, Frame& frame) {
   // Fetch everything before touching next_args: nothing here runs code, so no call can intervene.
   machine.next_args.resize(std::max(machine.next_args.size(), operands.size()));
-  for (std::size_t i = 0; i < operands.size(); ++i) machine.next_args[i] = fetch(operands[i], frame);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    machine.next_args[i] = fetch(operands[i], frame);
 }
 
 // The same function again, in the same frame.
@@ -103,7 +106,8 @@ Value CallGlobalCode::eval(Frame& frame) const {
     return {};
   }
   Arguments args(args_, frame);
-  return machine.invoke(FunctionCodeRef(const_cast<FunctionCode*>(target_)), nullptr, args.data(), args.size());
+  return machine.invoke(FunctionCodeRef(const_cast<FunctionCode*>(target_)), nullptr, args.data(),
+                        args.size());
 }
 
 Value CallSelfCode::eval(Frame& frame) const {
@@ -118,7 +122,8 @@ Value CallValueCode::eval(Frame& frame) const {
   if (tail_ && callee.kind() == ValueKind::Closure) {
     Machine& machine = frame.machine;
     set_next_args(machine, args_, frame);
-    machine.next_closure = lang::Ref<const Closure>(static_cast<const Closure*>(&callee.as_closure()));
+    machine.next_closure =
+        lang::Ref<const Closure>(static_cast<const Closure*>(&callee.as_closure()));
     machine.next_code = machine.next_closure->code;
     machine.signal = Signal::TailCall;
     return {};
@@ -128,7 +133,8 @@ Value CallValueCode::eval(Frame& frame) const {
 }
 
 Value RefCreateCode::eval(Frame& frame) const {
-  return Value::reference(lang::Ref<lang::ReferenceCell>(new lang::ReferenceCell(fetch(value_, frame))));
+  return Value::reference(
+      lang::Ref<lang::ReferenceCell>(new lang::ReferenceCell(fetch(value_, frame))));
 }
 Value RefReadCode::eval(Frame& frame) const { return peek(ref_, frame).as_reference().content; }
 Value RefWriteCode::eval(Frame& frame) const {
@@ -139,8 +145,11 @@ Value RefWriteCode::eval(Frame& frame) const {
 
 bool PatternCode::match(const Value& value, Frame& frame) const {
   switch (kind) {
-    case lang::PatternKind::Wildcard: return true;
-    case lang::PatternKind::Variable: frame.slots[slot] = value; return true;
+    case lang::PatternKind::Wildcard:
+      return true;
+    case lang::PatternKind::Variable:
+      frame.slots[slot] = value;
+      return true;
     case lang::PatternKind::Constructor: {
       const lang::AdtCell& cell = value.as_adt();
       if (cell.tag() != constructor->tag) return false;
@@ -167,12 +176,18 @@ Value MatchCode::eval(Frame& frame) const {
     scrutinee = Value();  // the fields stand in slots now: let the cell go before a deep body runs
     return arm.body->eval(frame);
   }
-  return frame.machine.fail(DiagnosticKind::MatchFailed,
-                            fmt::format("no pattern matches `{}`", to_string(scrutinee, {.max_elements = 20})), span);
+  return frame.machine.fail(
+      DiagnosticKind::MatchFailed,
+      fmt::format("no pattern matches `{}`", to_string(scrutinee, {.max_elements = 20})), span);
 }
 
-PrimitiveCode::PrimitiveCode(ScalarFunction function, lang::DType result, bool checks_divisor, std::vector<Arg> args, lang::Span span)
-    : Code(span), function_(function), result_(result), checks_divisor_(checks_divisor), args_(std::move(args)) {
+PrimitiveCode::PrimitiveCode(ScalarFunction function, lang::DType result, bool checks_divisor,
+                             std::vector<Arg> args, lang::Span span)
+    : Code(span),
+      function_(function),
+      result_(result),
+      checks_divisor_(checks_divisor),
+      args_(std::move(args)) {
   RELAY_CHECK(args_.size() <= 3, "a primitive has at most three operands");
 }
 
@@ -188,7 +203,8 @@ Value PrimitiveCode::eval(Frame& frame) const {
     }
   }
   if (checks_divisor_ && bits[1] == 0) {
-    return frame.machine.fail(DiagnosticKind::DivisionByZero, "division of an integer by zero", span);
+    return frame.machine.fail(DiagnosticKind::DivisionByZero, "division of an integer by zero",
+                              span);
   }
   return Value::scalar(result_, function_(bits));
 }
@@ -204,15 +220,19 @@ Value IndexCode::eval(Frame& frame) const {
     const std::int64_t extent = tensor.shape()[axis];
     if (index < 0 || index >= extent) {
       return frame.machine.fail(
-          lang::Diagnostic(DiagnosticKind::IndexOutOfRange,
-                           fmt::format("index {} is out of range for axis {} of extent {}", index, axis, extent), span)
-              .note(fmt::format("note: the indexed tensor has shape `{}`", shape_text(tensor.shape()))));
+          lang::Diagnostic(
+              DiagnosticKind::IndexOutOfRange,
+              fmt::format("index {} is out of range for axis {} of extent {}", index, axis, extent),
+              span)
+              .note(fmt::format("note: the indexed tensor has shape `{}`",
+                                shape_text(tensor.shape()))));
     }
     offset += index * tensor.strides()[axis];
   }
   const auto used = static_cast<std::ptrdiff_t>(indices_.size());
-  return Value::tensor(lang::Tensor::view(tensor, {tensor.shape().begin() + used, tensor.shape().end()},
-                                          {tensor.strides().begin() + used, tensor.strides().end()}, offset));
+  return Value::tensor(
+      lang::Tensor::view(tensor, {tensor.shape().begin() + used, tensor.shape().end()},
+                         {tensor.strides().begin() + used, tensor.strides().end()}, offset));
 }
 
 }  // namespace relay::interp

@@ -23,7 +23,8 @@ class BlockCode final : public Code {
     std::uint32_t slot;
     CodePtr code;
   };
-  BlockCode(std::vector<Step> steps, CodePtr result) : steps_(std::move(steps)), result_(std::move(result)) {}
+  BlockCode(std::vector<Step> steps, CodePtr result)
+      : steps_(std::move(steps)), result_(std::move(result)) {}
   lang::Value eval(Frame& frame) const override;
 
  private:
@@ -34,7 +35,9 @@ class BlockCode final : public Code {
 class IfCode final : public Code {
  public:
   IfCode(CodePtr condition, CodePtr then_code, CodePtr else_code)
-      : condition_(std::move(condition)), then_(std::move(then_code)), else_(std::move(else_code)) {}
+      : condition_(std::move(condition)),
+        then_(std::move(then_code)),
+        else_(std::move(else_code)) {}
   lang::Value eval(Frame& frame) const override;
 
  private:
@@ -85,8 +88,13 @@ class MakeClosureCode final : public Code {
 // Calls. In tail position they set the machine's next call instead of making it.
 class CallGlobalCode final : public Code {
  public:
-  CallGlobalCode(std::string name, lang::Type type, std::vector<Operand> args, bool tail, lang::Span span)
-      : Code(span), name_(std::move(name)), type_(std::move(type)), args_(std::move(args)), tail_(tail) {}
+  CallGlobalCode(std::string name, lang::Type type, std::vector<Operand> args, bool tail,
+                 lang::Span span)
+      : Code(span),
+        name_(std::move(name)),
+        type_(std::move(type)),
+        args_(std::move(args)),
+        tail_(tail) {}
   lang::Value eval(Frame& frame) const override;
 
  private:
@@ -94,12 +102,14 @@ class CallGlobalCode final : public Code {
   lang::Type type_;
   std::vector<Operand> args_;
   bool tail_;
-  mutable const FunctionCode* target_ = nullptr;  // resolved at the first execution; the machine owns it
+  mutable const FunctionCode* target_ =
+      nullptr;  // resolved at the first execution; the machine owns it
 };
 
 class CallSelfCode final : public Code {
  public:
-  CallSelfCode(std::vector<Operand> args, bool tail, lang::Span span) : Code(span), args_(std::move(args)), tail_(tail) {}
+  CallSelfCode(std::vector<Operand> args, bool tail, lang::Span span)
+      : Code(span), args_(std::move(args)), tail_(tail) {}
   lang::Value eval(Frame& frame) const override;
 
  private:
@@ -176,7 +186,8 @@ class PrimitiveCode final : public Code {
     Operand operand;
     CodePtr code;  // when not null, used instead
   };
-  PrimitiveCode(ScalarFunction function, lang::DType result, bool checks_divisor, std::vector<Arg> args, lang::Span span);
+  PrimitiveCode(ScalarFunction function, lang::DType result, bool checks_divisor,
+                std::vector<Arg> args, lang::Span span);
   lang::Value eval(Frame& frame) const override;
 
  private:

@@ -1,10 +1,10 @@
 #include "interp/prepare.h"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
+
+#include <fmt/format.h>
 
 #include "interp/effects.h"
 #include "interp/group.h"
@@ -25,8 +25,8 @@ using lang::VariableRef;
 
 namespace {
 
-// Variables that are read after the point under preparation. Code is prepared backwards, so a use that finds its
-// variable absent is the last one.
+// Variables that are read after the point under preparation. Code is prepared backwards, so a use
+// that finds its variable absent is the last one.
 using Live = std::unordered_set<const Variable*>;
 
 bool is_primitive_group(const Expr& expr) {
@@ -39,11 +39,13 @@ bool is_scalar_type(const lang::Type& type) {
   return tensor && tensor->shape.has_rank() && tensor->shape.rank() == 0;
 }
 
-// Holds only what PrimitiveCode and friends can run: primitives, lets, scalar variables and constants.
+// Holds only what PrimitiveCode and friends can run: primitives, lets, scalar variables and
+// constants.
 bool is_scalar_code(const Expr& expr) {
   switch (expr->kind) {
     case ExprKind::Var:
-    case ExprKind::Constant: return is_scalar_type(expr->type);
+    case ExprKind::Constant:
+      return is_scalar_type(expr->type);
     case ExprKind::Primitive:
       for (const auto& arg : lang::cast<lang::Primitive>(expr).args) {
         if (!is_scalar_code(arg)) return false;
@@ -53,13 +55,15 @@ bool is_scalar_code(const Expr& expr) {
       const auto& let = lang::cast<lang::Let>(expr);
       return is_scalar_code(let.value) && is_scalar_code(let.body);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
 class FunctionPreparer {
  public:
-  FunctionPreparer(const lang::Function& fn, std::string name, const Variable* self) : fn_(fn), self_(self) {
+  FunctionPreparer(const lang::Function& fn, std::string name, const Variable* self)
+      : fn_(fn), self_(self) {
     code_ = FunctionCodeRef(new FunctionCode);
     code_->name = std::move(name);
     code_->param_count = static_cast<std::uint32_t>(fn.params.size());
@@ -95,34 +99,44 @@ class FunctionPreparer {
       case ExprKind::Var: {
         const Variable* variable = lang::cast<lang::Var>(atom).variable.get();
         const auto found = places_.find(variable);
-        RELAY_CHECK(found != places_.end(), "variable out of scope in prepared code: " + variable->name);
+        RELAY_CHECK(found != places_.end(),
+                    "variable out of scope in prepared code: " + variable->name);
         Operand place = found->second;
         const bool is_last = live.insert(variable).second;
-        if (is_last && place.from == From::Slot && !is_scalar_type(atom->type)) place.from = From::LastUse;
+        if (is_last && place.from == From::Slot && !is_scalar_type(atom->type))
+          place.from = From::LastUse;
         return place;
       }
       case ExprKind::Constant:
-        return {From::Constant, add_constant(Value::tensor(lang::cast<lang::Constant>(atom).value))};
+        return {From::Constant,
+                add_constant(Value::tensor(lang::cast<lang::Constant>(atom).value))};
       case ExprKind::GlobalVar: {
         const std::uint32_t index = add_constant({});
-        code_->pending_globals.push_back({index, lang::cast<lang::GlobalVar>(atom).name, atom->type, atom->span});
+        code_->pending_globals.push_back(
+            {index, lang::cast<lang::GlobalVar>(atom).name, atom->type, atom->span});
         return {From::Constant, index};
       }
       case ExprKind::ConstructorRef: {
         const auto* constructor = lang::cast<lang::ConstructorRef>(atom).constructor;
-        if (constructor->fields.empty()) return {From::Constant, add_constant(Value::adt(lang::AdtCell::make(constructor, {})))};
+        if (constructor->fields.empty())
+          return {From::Constant, add_constant(Value::adt(lang::AdtCell::make(constructor, {})))};
         return {From::Constant, add_constant(Value::constructor(constructor))};
       }
-      case ExprKind::Operator: return {From::Constant, add_constant(operator_value(atom))};
+      case ExprKind::Operator:
+        return {From::Constant, add_constant(operator_value(atom))};
       case ExprKind::Tuple:
-        RELAY_CHECK(lang::cast<lang::Tuple>(atom).fields.empty(), "a compound operand is not in A-normal form");
+        RELAY_CHECK(lang::cast<lang::Tuple>(atom).fields.empty(),
+                    "a compound operand is not in A-normal form");
         return {From::Constant, add_constant(Value::unit())};
       case ExprKind::DimTerm: {
         const auto& dim = lang::cast<lang::DimTerm>(atom).dim;
         RELAY_CHECK(dim.is_constant(), "a symbolic dim must have become dim_of before evaluation");
-        return {From::Constant, add_constant(Value::scalar(lang::DType::Int64, static_cast<std::uint64_t>(dim.constant())))};
+        return {From::Constant,
+                add_constant(
+                    Value::scalar(lang::DType::Int64, static_cast<std::uint64_t>(dim.constant())))};
       }
-      default: break;
+      default:
+        break;
     }
     RELAY_CHECK(false, fmt::format("operand of kind {} is not an atom", name_of(atom->kind)));
     return {};
@@ -146,8 +160,10 @@ class FunctionPreparer {
       params.push_back(lang::make_variable(fmt::format("x{}", i), type->params[i]));
       args.push_back(lang::make_var(params.back()));
     }
-    const Expr body = lang::make_call(atom, args, lang::complete_attrs(*op, nullptr, atom->span), atom->span, type->result);
-    const Expr fn = lang::make_function(params, type->result, body, {}, nullptr, atom->span, atom->type);
+    const Expr body = lang::make_call(atom, args, lang::complete_attrs(*op, nullptr, atom->span),
+                                      atom->span, type->result);
+    const Expr fn =
+        lang::make_function(params, type->result, body, {}, nullptr, atom->span, atom->type);
     auto* closure = new Closure;
     closure->code = prepare_function(op->name, fn);
     return Value::closure(lang::Ref<lang::ClosureCell>(closure));
@@ -155,38 +171,54 @@ class FunctionPreparer {
 
   CodePtr expression(const Expr& expr, Live& live, bool tail) {
     switch (expr->kind) {
-      case ExprKind::Let: return block(expr, live, tail);
-      case ExprKind::If: return if_(lang::cast<lang::If>(expr), live, tail);
-      case ExprKind::Match: return match(lang::cast<lang::Match>(expr), live, tail);
-      case ExprKind::Call: return call(expr, live, tail);
-      case ExprKind::Function: return closure(expr, nullptr, live);
-      case ExprKind::Tuple: return std::make_unique<TupleCode>(operands(lang::cast<lang::Tuple>(expr).fields, live));
+      case ExprKind::Let:
+        return block(expr, live, tail);
+      case ExprKind::If:
+        return if_(lang::cast<lang::If>(expr), live, tail);
+      case ExprKind::Match:
+        return match(lang::cast<lang::Match>(expr), live, tail);
+      case ExprKind::Call:
+        return call(expr, live, tail);
+      case ExprKind::Function:
+        return closure(expr, nullptr, live);
+      case ExprKind::Tuple:
+        return std::make_unique<TupleCode>(operands(lang::cast<lang::Tuple>(expr).fields, live));
       case ExprKind::Projection: {
         const auto& projection = lang::cast<lang::Projection>(expr);
         return std::make_unique<ProjectionCode>(operand(projection.tuple, live), projection.index);
       }
-      case ExprKind::RefCreate: return std::make_unique<RefCreateCode>(operand(lang::cast<lang::RefCreate>(expr).value, live));
-      case ExprKind::RefRead: return std::make_unique<RefReadCode>(operand(lang::cast<lang::RefRead>(expr).ref, live));
+      case ExprKind::RefCreate:
+        return std::make_unique<RefCreateCode>(
+            operand(lang::cast<lang::RefCreate>(expr).value, live));
+      case ExprKind::RefRead:
+        return std::make_unique<RefReadCode>(operand(lang::cast<lang::RefRead>(expr).ref, live));
       case ExprKind::RefWrite: {
         const auto& write = lang::cast<lang::RefWrite>(expr);
         const Operand value = operand(write.value, live);
         return std::make_unique<RefWriteCode>(operand(write.ref, live), value);
       }
-      case ExprKind::Primitive: return primitive(lang::cast<lang::Primitive>(expr), live);
-      case ExprKind::Index: return index(expr, live);
+      case ExprKind::Primitive:
+        return primitive(lang::cast<lang::Primitive>(expr), live);
+      case ExprKind::Index:
+        return index(expr, live);
       case ExprKind::Comprehension:
       case ExprKind::Reduction:
-      case ExprKind::ScatterReduce: return index_notation(expr, live);
+      case ExprKind::ScatterReduce:
+        return index_notation(expr, live);
       case ExprKind::Differentiate:
-        lang::fail(DiagnosticKind::Unsupported, "not supported: a derivative of a function that is only known at run time", expr->span);
-      default: return std::make_unique<OperandCode>(operand(expr, live), expr->span);
+        lang::fail(DiagnosticKind::Unsupported,
+                   "not supported: a derivative of a function that is only known at run time",
+                   expr->span);
+      default:
+        return std::make_unique<OperandCode>(operand(expr, live), expr->span);
     }
   }
 
   CodePtr block(const Expr& expr, Live& live, bool tail) {
     lang::Block opened = lang::open_block(expr);
     std::vector<BlockCode::Step> steps(opened.bindings.size());
-    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].slot = place(opened.bindings[i].variable.get());
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      steps[i].slot = place(opened.bindings[i].variable.get());
     CodePtr result = expression(opened.result, live, tail);
     for (std::size_t i = steps.size(); i-- > 0;) {
       const auto& binding = opened.bindings[i];
@@ -205,7 +237,8 @@ class FunctionPreparer {
     live = std::move(else_live);
     live.insert(then_live.begin(), then_live.end());
     CodePtr condition = expression(node.condition, live, false);
-    return std::make_unique<IfCode>(std::move(condition), std::move(then_code), std::move(else_code));
+    return std::make_unique<IfCode>(std::move(condition), std::move(then_code),
+                                    std::move(else_code));
   }
 
   PatternCode pattern(const lang::PatternRef& node) {
@@ -240,7 +273,8 @@ class FunctionPreparer {
         captures.push_back(variable);
       }
     }
-    FunctionPreparer inner(lang::cast<lang::Function>(expr), self ? self->name : std::string(), uses_self ? self : nullptr);
+    FunctionPreparer inner(lang::cast<lang::Function>(expr), self ? self->name : std::string(),
+                           uses_self ? self : nullptr);
     FunctionCodeRef code = inner.prepare(captures);
     std::vector<Expr> uses;
     for (const auto& variable : captures) uses.push_back(lang::make_var(variable));
@@ -251,28 +285,35 @@ class FunctionPreparer {
     const auto& node = lang::cast<lang::Call>(expr);
     const Expr& callee = node.callee;
     switch (callee->kind) {
-      case ExprKind::Operator: return operator_call(expr, node, *lang::cast<lang::Operator>(callee).op, live);
+      case ExprKind::Operator:
+        return operator_call(expr, node, *lang::cast<lang::Operator>(callee).op, live);
       case ExprKind::ConstructorRef:
-        return std::make_unique<ConstructCode>(lang::cast<lang::ConstructorRef>(callee).constructor, operands(node.args, live));
+        return std::make_unique<ConstructCode>(lang::cast<lang::ConstructorRef>(callee).constructor,
+                                               operands(node.args, live));
       case ExprKind::Function:
         if (is_primitive_group(callee)) {
           return std::make_unique<GroupCode>(callee, operands(node.args, live), expr->span);
         }
         break;
       case ExprKind::GlobalVar:
-        return std::make_unique<CallGlobalCode>(lang::cast<lang::GlobalVar>(callee).name, callee->type, operands(node.args, live), tail, expr->span);
+        return std::make_unique<CallGlobalCode>(lang::cast<lang::GlobalVar>(callee).name,
+                                                callee->type, operands(node.args, live), tail,
+                                                expr->span);
       case ExprKind::Var:
         if (lang::cast<lang::Var>(callee).variable.get() == self_) {
           return std::make_unique<CallSelfCode>(operands(node.args, live), tail, expr->span);
         }
         break;
-      default: break;
+      default:
+        break;
     }
     std::vector<Operand> args = operands(node.args, live);
-    return std::make_unique<CallValueCode>(operand(callee, live), std::move(args), tail, expr->span);
+    return std::make_unique<CallValueCode>(operand(callee, live), std::move(args), tail,
+                                           expr->span);
   }
 
-  CodePtr operator_call(const Expr& expr, const lang::Call& node, const lang::OpDef& op, Live& live) {
+  CodePtr operator_call(const Expr& expr, const lang::Call& node, const lang::OpDef& op,
+                        Live& live) {
     if (op.effect != lang::Effect::None) {
       return std::make_unique<EffectCode>(&op, node.attrs, operands(node.args, live), expr->span);
     }
@@ -316,13 +357,14 @@ class FunctionPreparer {
     const lang::DType result = as<lang::TensorType>(node.type)->dtype.known();
     const lang::DType first = as<lang::TensorType>(node.args.back()->type)->dtype.known();
     if (node.prim == lang::Prim::Cast) {
-      return std::make_unique<PrimitiveCode>(scalar_cast(first, result), result, false, std::move(args), node.span);
+      return std::make_unique<PrimitiveCode>(scalar_cast(first, result), result, false,
+                                             std::move(args), node.span);
     }
     const lang::Span span = node.span ? node.span : operator_span_;
     const bool divides = node.prim == lang::Prim::Div || node.prim == lang::Prim::Mod ||
                          node.prim == lang::Prim::FloorDiv || node.prim == lang::Prim::FloorMod;
-    return std::make_unique<PrimitiveCode>(scalar_function(node.prim, first), result, divides && lang::is_int(first),
-                                           std::move(args), span);
+    return std::make_unique<PrimitiveCode>(scalar_function(node.prim, first), result,
+                                           divides && lang::is_int(first), std::move(args), span);
   }
 
   CodePtr index(const Expr& expr, Live& live) {
@@ -344,30 +386,36 @@ class FunctionPreparer {
     if (loops::is_lowerable(expr)) return group(expr, live);
     // The body runs many times: nothing it reads from outside is at its last use there.
     for (const auto& variable : lang::free_variables(expr)) live.insert(variable.get());
-    const auto prepare_with = [&](const std::vector<lang::IndexBinder>& nodes, const Expr& body, auto make) -> CodePtr {
+    const auto prepare_with = [&](const std::vector<lang::IndexBinder>& nodes, const Expr& body,
+                                  auto make) -> CodePtr {
       std::vector<BinderCode> codes = binders(nodes);
       CodePtr body_code = expression(body, live, false);
       for (const auto& node : nodes) live.erase(node.variable.get());
-      for (std::size_t i = nodes.size(); i-- > 0;) codes[i].extent = expression(nodes[i].extent, live, false);
+      for (std::size_t i = nodes.size(); i-- > 0;)
+        codes[i].extent = expression(nodes[i].extent, live, false);
       return make(std::move(codes), std::move(body_code));
     };
     if (const auto* node = as<lang::Comprehension>(expr)) {
       return prepare_with(node->binders, node->body, [&](auto codes, auto body) {
-        return std::make_unique<ComprehensionCode>(std::move(codes), std::move(body), expr->type, expr->span);
+        return std::make_unique<ComprehensionCode>(std::move(codes), std::move(body), expr->type,
+                                                   expr->span);
       });
     }
     if (const auto* node = as<lang::Reduction>(expr)) {
       return prepare_with(node->binders, node->body, [&](auto codes, auto body) {
-        return std::make_unique<ReductionCode>(node->op, std::move(codes), std::move(body), expr->type, expr->span);
+        return std::make_unique<ReductionCode>(node->op, std::move(codes), std::move(body),
+                                               expr->type, expr->span);
       });
     }
-    lang::fail(DiagnosticKind::Unsupported, "not supported: a scatter whose body calls functions or branches", expr->span);
+    lang::fail(DiagnosticKind::Unsupported,
+               "not supported: a scatter whose body calls functions or branches", expr->span);
   }
 
   const lang::Function& fn_;
   const Variable* self_;
   FunctionCodeRef code_;
-  lang::Span operator_span_;  // of the operator whose definition is being prepared: its nodes have no place
+  lang::Span operator_span_;  // of the operator whose definition is being prepared: its nodes have
+                              // no place
   std::unordered_map<const Variable*, Operand> places_;
   std::uint32_t next_slot_ = 0;
 };

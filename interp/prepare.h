@@ -7,8 +7,8 @@
 
 namespace relay::interp {
 
-// Prepares a closed typed ANF Function for evaluation. Throws Failure (Unsupported) for what the evaluator
-// cannot run.
+// Prepares a closed typed ANF Function for evaluation. Throws Failure (Unsupported) for what the
+// evaluator cannot run.
 FunctionCodeRef prepare_function(const std::string& name, const lang::Expr& function);
 
 }  // namespace relay::interp

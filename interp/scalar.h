@@ -5,24 +5,25 @@
 #include "lang/dtype.h"
 #include "lang/primitive.h"
 
-// Scalar primitives on single elements, with the same bits as the lanes: both come from the templates of
-// interp/scalar_ops.h.
+// Scalar primitives on single elements, with the same bits as the lanes: both come from the
+// templates of interp/scalar_ops.h.
 namespace relay::interp {
 
-// Takes the operands' elements as bits in the low end of a word (the rest zero, as in lang::Value::bits) and gives
-// the result in the same form. Select takes condition, a, b.
+// Takes the operands' elements as bits in the low end of a word (the rest zero, as in
+// lang::Value::bits) and gives the result in the same form. Select takes condition, a, b.
 using ScalarFunction = std::uint64_t (*)(const std::uint64_t* args);
 
-// `operand` is the dtype of the operands (of the last one for Select). Null where the primitive does not accept it, and
-// for Cast. Dividing an integer by zero gives 0: who calls checks the divisor before (see divides_integers).
+// `operand` is the dtype of the operands (of the last one for Select). Null where the primitive
+// does not accept it, and for Cast. Dividing an integer by zero gives 0: who calls checks the
+// divisor before (see divides_integers).
 ScalarFunction scalar_function(lang::Prim prim, lang::DType operand);
 ScalarFunction scalar_cast(lang::DType from, lang::DType to);
 
 // Does a zero in the second operand make this primitive a run-time error?
 inline bool divides_integers(lang::Prim prim, lang::DType operand) {
   using lang::Prim;
-  return lang::is_int(operand) &&
-         (prim == Prim::Div || prim == Prim::FloorDiv || prim == Prim::Mod || prim == Prim::FloorMod);
+  return lang::is_int(operand) && (prim == Prim::Div || prim == Prim::FloorDiv ||
+                                   prim == Prim::Mod || prim == Prim::FloorMod);
 }
 
 }  // namespace relay::interp

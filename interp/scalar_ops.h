@@ -13,8 +13,9 @@
 #include "loops/math_f64.h"
 #include "loops/math_native.h"
 
-// What each scalar primitive computes, as templates: the one source of the evaluator's scalar path and of the lanes.
-// Nothing here branches where a vector loop could select. Compile with -ffp-contract=off.
+// What each scalar primitive computes, as templates: the one source of the evaluator's scalar path
+// and of the lanes. Nothing here branches where a vector loop could select. Compile with
+// -ffp-contract=off.
 namespace relay::interp::ops {
 
 using lang::DType;
@@ -38,7 +39,8 @@ inline std::uint16_t float_to_half(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffff;
   // In [0.5, 1) one unit in the last place is 2^-24, the spacing of half's denormals.
-  const std::uint32_t small = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
+  const std::uint32_t small =
+      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
   const std::uint32_t rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
   const std::uint32_t normal = (rounded >> 13) - (112u << 10);
   std::uint32_t result = magnitude < 0x38800000 ? small : normal;
@@ -143,12 +145,18 @@ constexpr bool takes(Prim prim, DType dtype) {
 #undef RELAY_PRIMITIVE
   }
   switch (operands) {
-    case lang::PrimOperands::kNumeric: return !is_bool;
-    case lang::PrimOperands::kFloat: return is_float;
-    case lang::PrimOperands::kInt: return !is_bool && !is_float;
-    case lang::PrimOperands::kBool: return is_bool;
-    case lang::PrimOperands::kBits: return !is_float;
-    case lang::PrimOperands::kAnyDType: return true;
+    case lang::PrimOperands::kNumeric:
+      return !is_bool;
+    case lang::PrimOperands::kFloat:
+      return is_float;
+    case lang::PrimOperands::kInt:
+      return !is_bool && !is_float;
+    case lang::PrimOperands::kBool:
+      return is_bool;
+    case lang::PrimOperands::kBits:
+      return !is_float;
+    case lang::PrimOperands::kAnyDType:
+      return true;
   }
   return false;
 }
@@ -163,7 +171,8 @@ constexpr bool is_math(Prim prim) {
 #include "loops/math.def"
 #undef RELAY_MATH
     return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -187,7 +196,8 @@ inline T divide(T a, T b) {
     if constexpr (P == Prim::Mod) return remainder;
     const bool is_off = remainder != 0 && (remainder ^ b) < 0;
     if constexpr (P == Prim::FloorMod) return static_cast<T>(is_off ? remainder + b : remainder);
-    const T quotient = by_minus_one ? static_cast<T>(Word<T>{0} - static_cast<Word<T>>(a)) : static_cast<T>(a / divisor);
+    const T quotient = by_minus_one ? static_cast<T>(Word<T>{0} - static_cast<Word<T>>(a))
+                                    : static_cast<T>(a / divisor);
     if constexpr (P == Prim::Div) return quotient;
     return static_cast<T>(static_cast<Word<T>>(quotient) - (is_off ? 1 : 0));
   }
@@ -248,14 +258,14 @@ template <Prim P, std::floating_point T>
 inline T math_function(T x, [[maybe_unused]] T y = 0) {
 #define RELAY_ARGUMENTS_1 x
 #define RELAY_ARGUMENTS_2 x, y
-#define RELAY_MATH(name, function, arity, ulp)                                     \
-  if constexpr (P == Prim::name) {                                                 \
-    if constexpr (std::is_same_v<T, double>) {                                     \
-      return loops::math_f64::function(RELAY_ARGUMENTS_##arity);                   \
-    } else {                                                                       \
-      loops::math::NativeF32 target;                                               \
-      return loops::math::function(target, RELAY_ARGUMENTS_##arity);               \
-    }                                                                              \
+#define RELAY_MATH(name, function, arity, ulp)                       \
+  if constexpr (P == Prim::name) {                                   \
+    if constexpr (std::is_same_v<T, double>) {                       \
+      return loops::math_f64::function(RELAY_ARGUMENTS_##arity);     \
+    } else {                                                         \
+      loops::math::NativeF32 target;                                 \
+      return loops::math::function(target, RELAY_ARGUMENTS_##arity); \
+    }                                                                \
   }
 #include "loops/math.def"
 #undef RELAY_MATH
@@ -342,7 +352,8 @@ struct Operation {
     } else if constexpr (std::is_integral_v<C>) {
       if constexpr (arity_of(P) == 1) return int_unary<P, C>(a);
       return int_binary<P, C>(a, b);
-    } else if constexpr (D != DType::Float32 && D != DType::Float64 && (P == Prim::Min || P == Prim::Max)) {
+    } else if constexpr (D != DType::Float32 && D != DType::Float64 &&
+                         (P == Prim::Min || P == Prim::Max)) {
       return E::store(float_binary<P, C>(E::load(a), E::load(b)));
     } else {
       if constexpr (arity_of(P) == 1) return E::store(float_unary<P, C>(E::load(a)));

@@ -3,6 +3,11 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
 #include "lang/diagnostic.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -20,7 +25,23 @@ namespace {
 constexpr std::size_t kReserve = 4 << 20;
 constexpr std::size_t kSizes[] = {std::size_t{64} << 30, std::size_t{8} << 30, std::size_t{1} << 30,
                                   std::size_t{64} << 20};
+// Of the memory that is free when the program starts, recursion may take this share: running out must end in a
+// diagnostic, not in the system's killing the process.
+constexpr double kMemoryShare = 0.6;
+constexpr std::size_t kKeep = 1 << 20;  // stays committed between evaluations
 std::uintptr_t lowest_frame = 0;
+
+// Bytes the system could give now; 0 when it does not say.
+std::size_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  std::size_t kilobytes = 0;
+  while (file >> key >> kilobytes) {
+    if (key == "MemAvailable:") return kilobytes * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return 0;
+}
 
 struct Switch {
   ucontext_t caller;
@@ -61,7 +82,11 @@ EvaluationStack::EvaluationStack() {
     break;
   }
   RELAY_CHECK(base_ != nullptr, "cannot reserve a stack for evaluation");
-  lowest_frame = reinterpret_cast<std::uintptr_t>(base_) + kReserve;
+  std::size_t usable = size_ - kReserve;
+  if (const std::size_t available = available_memory(); available > 0) {
+    usable = std::min(usable, static_cast<std::size_t>(static_cast<double>(available) * kMemoryShare));
+  }
+  lowest_frame = reinterpret_cast<std::uintptr_t>(base_) + size_ - usable;
   stack_limit.store(lowest_frame);
 }
 
@@ -87,6 +112,8 @@ void EvaluationStack::run(const std::function<void()>& body) {
   __sanitizer_finish_switch_fiber(mine.caller_fake_stack, nullptr, nullptr);
 #endif
   active_ = false;
+  // What a deep recursion touched goes back to the system.
+  madvise(base_, size_ - kKeep, MADV_DONTNEED);
 }
 
 std::uintptr_t true_stack_limit() { return lowest_frame; }

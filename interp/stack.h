@@ -7,12 +7,14 @@
 
 namespace relay::interp {
 
-// The evaluator's own stack: address space reserved, memory committed as it is touched, so recursion
-// depth is bounded by memory. One evaluation at a time runs on it; nested runs stay on it.
+// The evaluator's own stack: address space reserved, memory committed as it is touched, so
+// recursion depth is bounded by memory. One evaluation at a time runs on it; nested runs stay on
+// it.
 class EvaluationStack {
  public:
   static EvaluationStack& instance();
-  // Runs `body` on the reserved stack (or just calls it when already there). Exceptions must not escape `body`.
+  // Runs `body` on the reserved stack (or just calls it when already there). Exceptions must not
+  // escape `body`.
   void run(const std::function<void()>& body);
 
  private:

@@ -12,8 +12,8 @@ namespace relay::interp {
 class WorkerPool {
  public:
   static WorkerPool& instance();  // of the process; never destroyed
-  // Calls part(0) ... part(parts - 1), each once, on this and other threads, and returns when all are done.
-  // `part` must not throw.
+  // Calls part(0) ... part(parts - 1), each once, on this and other threads, and returns when all
+  // are done. `part` must not throw.
   void run(int parts, const std::function<void(int)>& part);
 
  private:

@@ -49,7 +49,9 @@ struct Attr {
   std::string key;
   AttrValue value;
   Span span = {};  // not part of equality
-  friend bool operator==(const Attr& a, const Attr& b) { return a.key == b.key && a.value == b.value; }
+  friend bool operator==(const Attr& a, const Attr& b) {
+    return a.key == b.key && a.value == b.value;
+  }
 };
 
 // Attributes of a call or function, in order. A call of an operator that went through
@@ -67,7 +69,8 @@ class Attrs : public Counted {
   bool get_bool(std::string_view key) const;
   const std::string& get_string(std::string_view key) const;
   DType get_dtype(std::string_view key) const;
-  std::vector<std::int64_t> get_ints(std::string_view key) const;  // an integer counts as a list of one
+  std::vector<std::int64_t> get_ints(
+      std::string_view key) const;           // an integer counts as a list of one
   bool is_null(std::string_view key) const;  // absent or None
 };
 using AttrsRef = Ref<const Attrs>;  // null: none

@@ -132,7 +132,7 @@ class InternalError : public std::logic_error {
 }  // namespace relay::lang
 
 // States what must hold if our own code is right.
-#define RELAY_CHECK(condition, what)                                                      \
-  do {                                                                                    \
-    if (!(condition)) ::relay::lang::internal_error(__FILE__, __LINE__, (what));          \
+#define RELAY_CHECK(condition, what)                                             \
+  do {                                                                           \
+    if (!(condition)) ::relay::lang::internal_error(__FILE__, __LINE__, (what)); \
   } while (false)

@@ -17,24 +17,24 @@ class Dim;
 
 // A factor of a dim: a variable, or floor(numerator / denominator) that could not be carried out.
 struct DimAtom final : Counted {
-  TypeVarRef variable;                               // null for a division
+  TypeVarRef variable;                                  // null for a division
   std::shared_ptr<const std::pair<Dim, Dim>> division;  // numerator, denominator
 };
 
 // The extent of one axis: a constant, `?`, a variable, or arithmetic over them, in normal form
-// (a constant plus integer multiples of products of atoms; an atom is a variable or a floor division).
-// Two dims that are equal as polynomials compare equal.
+// (a constant plus integer multiples of products of atoms; an atom is a variable or a floor
+// division). Two dims that are equal as polynomials compare equal.
 class Dim {
  public:
   using AtomRef = Ref<const DimAtom>;
-  struct Term {                   // coefficient * product of atoms (sorted, not empty)
+  struct Term {  // coefficient * product of atoms (sorted, not empty)
     std::int64_t coefficient;
     std::vector<AtomRef> atoms;
   };
 
-  Dim() = default;                                    // 0
+  Dim() = default;  // 0
   Dim(std::int64_t constant) : constant_(constant) {}
-  static Dim any();                                   // `?`
+  static Dim any();  // `?`
   static Dim variable(TypeVarRef var);
 
   bool is_any() const { return any_; }

@@ -14,8 +14,8 @@
 
 // The core: one typed, immutable expression language for every stage. An expression is a graph:
 // a node used in two places is one node, evaluated once in the innermost scope that holds all uses.
-// `type` is null before inference and is ground in specialised code. Nodes are made only through the
-// make_ functions, which check what can be checked locally (RELAY_CHECK).
+// `type` is null before inference and is ground in specialised code. Nodes are made only through
+// the make_ functions, which check what can be checked locally (RELAY_CHECK).
 namespace relay::lang {
 
 struct OpDef;        // lang/op.h
@@ -53,10 +53,11 @@ const T& cast(const Expr& expr) {
 }
 
 // A local variable: what a `let`, a parameter, a pattern or an index binder introduces. Identity is
-// the object; the name is only for people. `type` is the annotation before inference (null: none) and
-// the inferred type after it.
+// the object; the name is only for people. `type` is the annotation before inference (null: none)
+// and the inferred type after it.
 struct Variable final : Counted {
-  Variable(std::string name, Type type, Span span) : name(std::move(name)), type(std::move(type)), span(span) {}
+  Variable(std::string name, Type type, Span span)
+      : name(std::move(name)), type(std::move(type)), span(span) {}
   const std::string name;
   const Type type;
   const Span span;
@@ -66,17 +67,20 @@ VariableRef make_variable(std::string name, Type type = nullptr, Span span = {})
 
 struct Var final : ExprNode {  // a use of a local variable
   static constexpr ExprKind kKind = ExprKind::Var;
-  Var(VariableRef variable, Span span, Type type) : ExprNode(kKind, span, std::move(type)), variable(std::move(variable)) {}
+  Var(VariableRef variable, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), variable(std::move(variable)) {}
   VariableRef variable;
 };
 struct GlobalVar final : ExprNode {  // a global function or top-level binding, by name
   static constexpr ExprKind kKind = ExprKind::GlobalVar;
-  GlobalVar(std::string name, Span span, Type type) : ExprNode(kKind, span, std::move(type)), name(std::move(name)) {}
+  GlobalVar(std::string name, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), name(std::move(name)) {}
   std::string name;  // without `@`
 };
 struct Constant final : ExprNode {  // a tensor
   static constexpr ExprKind kKind = ExprKind::Constant;
-  Constant(TensorRef value, Span span, Type type) : ExprNode(kKind, span, std::move(type)), value(std::move(value)) {}
+  Constant(TensorRef value, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), value(std::move(value)) {}
   TensorRef value;
 };
 // An undecorated number of the light notation (`2`, `1.5`): its dtype comes from the context.
@@ -91,7 +95,8 @@ struct Literal final : ExprNode {
 };
 struct Tuple final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Tuple;
-  Tuple(std::vector<Expr> fields, Span span, Type type) : ExprNode(kKind, span, std::move(type)), fields(std::move(fields)) {}
+  Tuple(std::vector<Expr> fields, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), fields(std::move(fields)) {}
   std::vector<Expr> fields;
 };
 struct Projection final : ExprNode {  // tuple.index
@@ -101,11 +106,15 @@ struct Projection final : ExprNode {  // tuple.index
   Expr tuple;
   std::uint32_t index;
 };
-// let variable = value; body. Recursive exactly when `value` is a Function that mentions `variable`.
+// let variable = value; body. Recursive exactly when `value` is a Function that mentions
+// `variable`.
 struct Let final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Let;
   Let(VariableRef variable, Expr value, Expr body, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), variable(std::move(variable)), value(std::move(value)), body(std::move(body)) {}
+      : ExprNode(kKind, span, std::move(type)),
+        variable(std::move(variable)),
+        value(std::move(value)),
+        body(std::move(body)) {}
   VariableRef variable;
   Expr value;
   Expr body;
@@ -113,15 +122,24 @@ struct Let final : ExprNode {
 struct If final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::If;
   If(Expr condition, Expr then_branch, Expr else_branch, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), condition(std::move(condition)), then_branch(std::move(then_branch)), else_branch(std::move(else_branch)) {}
+      : ExprNode(kKind, span, std::move(type)),
+        condition(std::move(condition)),
+        then_branch(std::move(then_branch)),
+        else_branch(std::move(else_branch)) {}
   Expr condition;  // rank-0 bool
   Expr then_branch;
   Expr else_branch;
 };
 struct Function final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Function;
-  Function(std::vector<VariableRef> params, Type result, Expr body, std::vector<TypeVarRef> type_params, AttrsRef attrs, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), params(std::move(params)), result(std::move(result)), body(std::move(body)), type_params(std::move(type_params)), attrs(std::move(attrs)) {}
+  Function(std::vector<VariableRef> params, Type result, Expr body,
+           std::vector<TypeVarRef> type_params, AttrsRef attrs, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)),
+        params(std::move(params)),
+        result(std::move(result)),
+        body(std::move(body)),
+        type_params(std::move(type_params)),
+        attrs(std::move(attrs)) {}
   std::vector<VariableRef> params;
   Type result;  // annotation, or null
   Expr body;
@@ -131,7 +149,10 @@ struct Function final : ExprNode {
 struct Call final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Call;
   Call(Expr callee, std::vector<Expr> args, AttrsRef attrs, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), callee(std::move(callee)), args(std::move(args)), attrs(std::move(attrs)) {}
+      : ExprNode(kKind, span, std::move(type)),
+        callee(std::move(callee)),
+        args(std::move(args)),
+        attrs(std::move(attrs)) {}
   Expr callee;
   std::vector<Expr> args;
   AttrsRef attrs;
@@ -149,7 +170,8 @@ struct Pattern final : Counted {
 };
 PatternRef wildcard_pattern(Span span = {});
 PatternRef variable_pattern(VariableRef variable, Span span = {});
-PatternRef constructor_pattern(const Constructor* constructor, std::vector<PatternRef> fields, Span span = {});
+PatternRef constructor_pattern(const Constructor* constructor, std::vector<PatternRef> fields,
+                               Span span = {});
 PatternRef tuple_pattern(std::vector<PatternRef> fields, Span span = {});
 
 struct Clause {
@@ -159,43 +181,52 @@ struct Clause {
 struct Match final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Match;
   Match(Expr scrutinee, std::vector<Clause> clauses, bool is_complete, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), scrutinee(std::move(scrutinee)), clauses(std::move(clauses)), is_complete(is_complete) {}
+      : ExprNode(kKind, span, std::move(type)),
+        scrutinee(std::move(scrutinee)),
+        clauses(std::move(clauses)),
+        is_complete(is_complete) {}
   Expr scrutinee;
   std::vector<Clause> clauses;
   bool is_complete;  // `match` must be exhaustive; `match?` fails at run time
 };
 struct RefCreate final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::RefCreate;
-  RefCreate(Expr value, Span span, Type type) : ExprNode(kKind, span, std::move(type)), value(std::move(value)) {}
+  RefCreate(Expr value, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), value(std::move(value)) {}
   Expr value;
 };
 struct RefRead final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::RefRead;
-  RefRead(Expr ref, Span span, Type type) : ExprNode(kKind, span, std::move(type)), ref(std::move(ref)) {}
+  RefRead(Expr ref, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), ref(std::move(ref)) {}
   Expr ref;
 };
 struct RefWrite final : ExprNode {  // value: unit
   static constexpr ExprKind kKind = ExprKind::RefWrite;
-  RefWrite(Expr ref, Expr value, Span span, Type type) : ExprNode(kKind, span, std::move(type)), ref(std::move(ref)), value(std::move(value)) {}
+  RefWrite(Expr ref, Expr value, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), ref(std::move(ref)), value(std::move(value)) {}
   Expr ref;
   Expr value;
 };
 struct Operator final : ExprNode {  // an operator of the registry
   static constexpr ExprKind kKind = ExprKind::Operator;
-  Operator(const OpDef* op, Span span, Type type) : ExprNode(kKind, span, std::move(type)), op(op) {}
+  Operator(const OpDef* op, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), op(op) {}
   const OpDef* op;
 };
-struct ConstructorRef final : ExprNode {  // a constructor as function, or as value when it has no fields
+struct ConstructorRef final
+    : ExprNode {  // a constructor as function, or as value when it has no fields
   static constexpr ExprKind kKind = ExprKind::ConstructorRef;
-  ConstructorRef(const Constructor* constructor, Span span, Type type) : ExprNode(kKind, span, std::move(type)), constructor(constructor) {}
+  ConstructorRef(const Constructor* constructor, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), constructor(constructor) {}
   const Constructor* constructor;
 };
 
 // --- Index notation. Index variables are int64 scalars running from 0 to their extent - 1. ---
 
 // The binders of a comprehension, reduction or scatter. An extent is an integer scalar expression
-// (usually a DimTerm or Constant) evaluated outside the binders; null before inference where it is to
-// be inferred from bare uses `a[i]`.
+// (usually a DimTerm or Constant) evaluated outside the binders; null before inference where it is
+// to be inferred from bare uses `a[i]`.
 struct IndexBinder {
   VariableRef variable;
   Expr extent;
@@ -204,7 +235,9 @@ struct IndexBinder {
 struct Comprehension final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Comprehension;
   Comprehension(std::vector<IndexBinder> binders, Expr body, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), binders(std::move(binders)), body(std::move(body)) {}
+      : ExprNode(kKind, span, std::move(type)),
+        binders(std::move(binders)),
+        body(std::move(body)) {}
   std::vector<IndexBinder> binders;
   Expr body;
 };
@@ -212,17 +245,24 @@ struct Comprehension final : ExprNode {
 struct Reduction final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Reduction;
   Reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), op(op), binders(std::move(binders)), body(std::move(body)) {}
+      : ExprNode(kKind, span, std::move(type)),
+        op(op),
+        binders(std::move(binders)),
+        body(std::move(body)) {}
   ReduceOp op;
   std::vector<IndexBinder> binders;
   Expr body;
 };
-// tensor[indices]: the leading axes indexed; the rest stays. Out of range is a run-time error unless
-// `in_bounds` says it cannot happen (operator definitions, extents inferred from this very use).
+// tensor[indices]: the leading axes indexed; the rest stays. Out of range is a run-time error
+// unless `in_bounds` says it cannot happen (operator definitions, extents inferred from this very
+// use).
 struct Index final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Index;
   Index(Expr tensor, std::vector<Expr> indices, bool in_bounds, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), tensor(std::move(tensor)), indices(std::move(indices)), in_bounds(in_bounds) {}
+      : ExprNode(kKind, span, std::move(type)),
+        tensor(std::move(tensor)),
+        indices(std::move(indices)),
+        in_bounds(in_bounds) {}
   Expr tensor;
   std::vector<Expr> indices;
   bool in_bounds;
@@ -231,8 +271,14 @@ struct Index final : ExprNode {
 // is replaced by op(element, value). `op` is Sum, Prod, Max or Min. Scalar `value`.
 struct ScatterReduce final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::ScatterReduce;
-  ScatterReduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders, std::vector<Expr> indices, Expr value, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), op(op), init(std::move(init)), binders(std::move(binders)), indices(std::move(indices)), value(std::move(value)) {}
+  ScatterReduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders, std::vector<Expr> indices,
+                Expr value, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)),
+        op(op),
+        init(std::move(init)),
+        binders(std::move(binders)),
+        indices(std::move(indices)),
+        value(std::move(value)) {}
   ReduceOp op;
   Expr init;
   std::vector<IndexBinder> binders;
@@ -248,7 +294,8 @@ struct Primitive final : ExprNode {  // a scalar primitive applied to rank-0 ope
 };
 struct DimTerm final : ExprNode {  // a dimension used as an int64 scalar
   static constexpr ExprKind kKind = ExprKind::DimTerm;
-  DimTerm(Dim dim, Span span, Type type) : ExprNode(kKind, span, std::move(type)), dim(std::move(dim)) {}
+  DimTerm(Dim dim, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), dim(std::move(dim)) {}
   Dim dim;
 };
 
@@ -257,7 +304,8 @@ enum class DiffMode : std::uint8_t { Grad, ValueAndGrad };
 std::string_view name_of(DiffMode mode);  // "grad"
 struct Differentiate final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Differentiate;
-  Differentiate(DiffMode mode, Expr fn, Span span, Type type) : ExprNode(kKind, span, std::move(type)), mode(mode), fn(std::move(fn)) {}
+  Differentiate(DiffMode mode, Expr fn, Span span, Type type)
+      : ExprNode(kKind, span, std::move(type)), mode(mode), fn(std::move(fn)) {}
   DiffMode mode;
   Expr fn;
 };
@@ -270,20 +318,31 @@ Expr make_literal(double value, Span span = {});
 Expr make_tuple(std::vector<Expr> fields, Span span = {}, Type type = nullptr);
 Expr make_projection(Expr tuple, std::uint32_t index, Span span = {}, Type type = nullptr);
 Expr make_let(VariableRef variable, Expr value, Expr body, Span span = {}, Type type = nullptr);
-Expr make_if(Expr condition, Expr then_branch, Expr else_branch, Span span = {}, Type type = nullptr);
-Expr make_function(std::vector<VariableRef> params, Type result, Expr body, std::vector<TypeVarRef> type_params = {}, AttrsRef attrs = nullptr, Span span = {}, Type type = nullptr);
-Expr make_call(Expr callee, std::vector<Expr> args, AttrsRef attrs = nullptr, Span span = {}, Type type = nullptr);
-Expr make_match(Expr scrutinee, std::vector<Clause> clauses, bool is_complete, Span span = {}, Type type = nullptr);
+Expr make_if(Expr condition, Expr then_branch, Expr else_branch, Span span = {},
+             Type type = nullptr);
+Expr make_function(std::vector<VariableRef> params, Type result, Expr body,
+                   std::vector<TypeVarRef> type_params = {}, AttrsRef attrs = nullptr,
+                   Span span = {}, Type type = nullptr);
+Expr make_call(Expr callee, std::vector<Expr> args, AttrsRef attrs = nullptr, Span span = {},
+               Type type = nullptr);
+Expr make_match(Expr scrutinee, std::vector<Clause> clauses, bool is_complete, Span span = {},
+                Type type = nullptr);
 Expr make_ref_create(Expr value, Span span = {}, Type type = nullptr);
 Expr make_ref_read(Expr ref, Span span = {}, Type type = nullptr);
 Expr make_ref_write(Expr ref, Expr value, Span span = {}, Type type = nullptr);
 Expr make_operator(const OpDef* op, Span span = {}, Type type = nullptr);
 Expr make_constructor_ref(const Constructor* constructor, Span span = {}, Type type = nullptr);
-Expr make_comprehension(std::vector<IndexBinder> binders, Expr body, Span span = {}, Type type = nullptr);
-Expr make_reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span = {}, Type type = nullptr);
-Expr make_index(Expr tensor, std::vector<Expr> indices, bool in_bounds, Span span = {}, Type type = nullptr);
-Expr make_scatter_reduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders, std::vector<Expr> indices, Expr value, Span span = {}, Type type = nullptr);
-Expr make_primitive(Prim prim, std::vector<Expr> args, Span span = {}, Type type = nullptr);  // type needed only for Cast
+Expr make_comprehension(std::vector<IndexBinder> binders, Expr body, Span span = {},
+                        Type type = nullptr);
+Expr make_reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span = {},
+                    Type type = nullptr);
+Expr make_index(Expr tensor, std::vector<Expr> indices, bool in_bounds, Span span = {},
+                Type type = nullptr);
+Expr make_scatter_reduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders,
+                         std::vector<Expr> indices, Expr value, Span span = {},
+                         Type type = nullptr);
+Expr make_primitive(Prim prim, std::vector<Expr> args, Span span = {},
+                    Type type = nullptr);  // type needed only for Cast
 Expr make_dim_term(Dim dim, Span span = {});
 Expr make_differentiate(DiffMode mode, Expr fn, Span span = {}, Type type = nullptr);
 
@@ -300,7 +359,7 @@ struct Block {
   std::vector<Binding> bindings;
   Expr result;  // not a Let
 };
-Block open_block(const Expr& expr);        // peels the outermost let chain
-Expr close_block(const Block& block);      // builds it again; typed if the result is
+Block open_block(const Expr& expr);    // peels the outermost let chain
+Expr close_block(const Block& block);  // builds it again; typed if the result is
 
 }  // namespace relay::lang

@@ -10,7 +10,8 @@ namespace {
 
 bool is_tensor_data(const Type& type) {
   if (const auto* tuple = as<TupleType>(type)) {
-    return !tuple->fields.empty() && std::all_of(tuple->fields.begin(), tuple->fields.end(), is_tensor_data);
+    return !tuple->fields.empty() &&
+           std::all_of(tuple->fields.begin(), tuple->fields.end(), is_tensor_data);
   }
   const auto* tensor = as<TensorType>(type);
   return tensor && tensor->shape.has_rank() && tensor->dtype.is_known();
@@ -30,7 +31,8 @@ bool is_total(const Expr& expr) {
     }
     case ExprKind::Primitive: {
       const auto& node = cast<Primitive>(expr);
-      const bool divides = node.prim == Prim::Div || node.prim == Prim::Mod || node.prim == Prim::FloorDiv || node.prim == Prim::FloorMod;
+      const bool divides = node.prim == Prim::Div || node.prim == Prim::Mod ||
+                           node.prim == Prim::FloorDiv || node.prim == Prim::FloorMod;
       const auto* tensor = as<TensorType>(node.type);
       if (divides && tensor && !is_float(tensor->dtype.known())) return false;
       return std::all_of(node.args.begin(), node.args.end(), is_total);
@@ -40,23 +42,33 @@ bool is_total(const Expr& expr) {
       const auto* op = as<Operator>(call.callee);
       const auto* tensor = as<TensorType>(expr->type);
       // Division operators on integers check their divisor; every other scalar operator is total.
-      const bool may_divide = op && tensor && !is_float(tensor->dtype.known()) && tensor->dtype.known() != DType::Bool && call.args.size() == 2;
+      const bool may_divide = op && tensor && !is_float(tensor->dtype.known()) &&
+                              tensor->dtype.known() != DType::Bool && call.args.size() == 2;
       return !may_divide && std::all_of(call.args.begin(), call.args.end(), is_total);
     }
-    case ExprKind::Let: return is_total(cast<Let>(expr).value) && is_total(cast<Let>(expr).body);
-    case ExprKind::If: return is_total(cast<If>(expr).condition) && is_total(cast<If>(expr).then_branch) && is_total(cast<If>(expr).else_branch);
-    case ExprKind::Reduction: return is_total(cast<Reduction>(expr).body);
-    default: return true;
+    case ExprKind::Let:
+      return is_total(cast<Let>(expr).value) && is_total(cast<Let>(expr).body);
+    case ExprKind::If:
+      return is_total(cast<If>(expr).condition) && is_total(cast<If>(expr).then_branch) &&
+             is_total(cast<If>(expr).else_branch);
+    case ExprKind::Reduction:
+      return is_total(cast<Reduction>(expr).body);
+    default:
+      return true;
   }
 }
 
 bool is_kernel_body(const Expr& expr);
 
-bool all_kernel_bodies(const std::vector<Expr>& exprs) { return std::all_of(exprs.begin(), exprs.end(), is_kernel_body); }
+bool all_kernel_bodies(const std::vector<Expr>& exprs) {
+  return std::all_of(exprs.begin(), exprs.end(), is_kernel_body);
+}
 
 bool are_plain(const std::vector<IndexBinder>& binders) {
   return std::all_of(binders.begin(), binders.end(), [](const IndexBinder& binder) {
-    return binder.extent && (binder.extent->kind == ExprKind::Constant || binder.extent->kind == ExprKind::Var || binder.extent->kind == ExprKind::DimTerm);
+    return binder.extent &&
+           (binder.extent->kind == ExprKind::Constant || binder.extent->kind == ExprKind::Var ||
+            binder.extent->kind == ExprKind::DimTerm);
   });
 }
 
@@ -64,25 +76,34 @@ bool are_plain(const std::vector<IndexBinder>& binders) {
 bool is_kernel_body(const Expr& expr) {
   switch (expr->kind) {
     case ExprKind::Var:
-    case ExprKind::Constant: return is_scalar(expr->type);
-    case ExprKind::DimTerm: return true;
-    case ExprKind::Primitive: return all_kernel_bodies(cast<Primitive>(expr).args);
+    case ExprKind::Constant:
+      return is_scalar(expr->type);
+    case ExprKind::DimTerm:
+      return true;
+    case ExprKind::Primitive:
+      return all_kernel_bodies(cast<Primitive>(expr).args);
     case ExprKind::Index: {
       const auto& index = cast<Index>(expr);
-      return is_scalar(expr->type) && index.tensor->kind == ExprKind::Var && all_kernel_bodies(index.indices);
+      return is_scalar(expr->type) && index.tensor->kind == ExprKind::Var &&
+             all_kernel_bodies(index.indices);
     }
     case ExprKind::Call: {
       const auto& call = cast<Call>(expr);
-      return is_scalar(expr->type) && is_defined_operator_call(call) && all_kernel_bodies(call.args);
+      return is_scalar(expr->type) && is_defined_operator_call(call) &&
+             all_kernel_bodies(call.args);
     }
-    case ExprKind::Let: return is_kernel_body(cast<Let>(expr).value) && is_kernel_body(cast<Let>(expr).body);
+    case ExprKind::Let:
+      return is_kernel_body(cast<Let>(expr).value) && is_kernel_body(cast<Let>(expr).body);
     case ExprKind::If: {
       const auto& branch = cast<If>(expr);
-      return is_scalar(expr->type) && is_kernel_body(branch.condition) && is_kernel_body(branch.then_branch) && is_kernel_body(branch.else_branch) &&
+      return is_scalar(expr->type) && is_kernel_body(branch.condition) &&
+             is_kernel_body(branch.then_branch) && is_kernel_body(branch.else_branch) &&
              is_total(branch.then_branch) && is_total(branch.else_branch);
     }
-    case ExprKind::Reduction: return are_plain(cast<Reduction>(expr).binders) && is_kernel_body(cast<Reduction>(expr).body);
-    default: return false;
+    case ExprKind::Reduction:
+      return are_plain(cast<Reduction>(expr).binders) && is_kernel_body(cast<Reduction>(expr).body);
+    default:
+      return false;
   }
 }
 
@@ -93,20 +114,25 @@ bool is_lowerable(const Expr& expr) {
     case ExprKind::Call: {
       const auto& call = cast<Call>(expr);
       return is_defined_operator_call(call) && is_tensor_data(expr->type) &&
-             std::all_of(call.args.begin(), call.args.end(), [](const Expr& arg) { return is_tensor_data(arg->type); });
+             std::all_of(call.args.begin(), call.args.end(),
+                         [](const Expr& arg) { return is_tensor_data(arg->type); });
     }
     case ExprKind::Comprehension: {
       const auto& node = cast<Comprehension>(expr);
       if (!are_plain(node.binders)) return false;
-      if (const auto* tuple = as<Tuple>(node.body)) return !tuple->fields.empty() && all_kernel_bodies(tuple->fields);
+      if (const auto* tuple = as<Tuple>(node.body))
+        return !tuple->fields.empty() && all_kernel_bodies(tuple->fields);
       return is_kernel_body(node.body);
     }
-    case ExprKind::Reduction: return is_kernel_body(expr);
+    case ExprKind::Reduction:
+      return is_kernel_body(expr);
     case ExprKind::ScatterReduce: {
       const auto& node = cast<ScatterReduce>(expr);
-      return node.init->kind == ExprKind::Var && are_plain(node.binders) && all_kernel_bodies(node.indices) && is_kernel_body(node.value);
+      return node.init->kind == ExprKind::Var && are_plain(node.binders) &&
+             all_kernel_bodies(node.indices) && is_kernel_body(node.value);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

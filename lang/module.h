@@ -15,8 +15,8 @@ namespace relay::lang {
 
 struct Constructor {
   std::string name;
-  std::uint32_t tag = 0;  // position in the type's list
-  std::vector<Type> fields;  // over the owner's params
+  std::uint32_t tag = 0;                 // position in the type's list
+  std::vector<Type> fields;              // over the owner's params
   std::vector<std::string> field_names;  // of a record constructor; else empty
   const TypeDef* owner = nullptr;
   Span span;
@@ -36,8 +36,8 @@ using TypeDefRef = Ref<TypeDef>;
 // A global: a function (`def`), or a top-level binding (`let`) that has a value.
 struct Definition {
   std::string name;
-  Expr function;     // a Function as parsed (untyped); null for a top-level binding
-  Type value_type;   // type of a top-level binding's value; null for a function
+  Expr function;    // a Function as parsed (untyped); null for a top-level binding
+  Type value_type;  // type of a top-level binding's value; null for a function
   bool is_prelude = false;
   std::string doc;
   Span span;
@@ -47,7 +47,7 @@ struct Definition {
 // alive because values and other definitions may still use them.
 class Module {
  public:
-  const Definition* find(std::string_view name) const;             // null if there is none
+  const Definition* find(std::string_view name) const;  // null if there is none
   const TypeDef* find_type(std::string_view name) const;
   const Constructor* find_constructor(std::string_view name) const;
 
@@ -67,7 +67,8 @@ class Module {
   std::map<std::string, const Constructor*, std::less<>> constructors_;
 };
 
-// How a pass reaches the rest of the program. The session implements it; passes never see each other.
+// How a pass reaches the rest of the program. The session implements it; passes never see each
+// other.
 class Program {
  public:
   virtual ~Program() = default;
@@ -78,8 +79,8 @@ class Program {
   virtual bool is_function(const std::string& name) = 0;
   // A typed ANF function with small known calls inlined and what that leaves behind tidied up.
   virtual Expr inlined(const Expr& function) = 0;
-  // Adds a function made by a pass (typed, ANF) and returns the unique global name it got. `recursive`
-  // bodies may be added under a name obtained from `reserve_name` first.
+  // Adds a function made by a pass (typed, ANF) and returns the unique global name it got.
+  // `recursive` bodies may be added under a name obtained from `reserve_name` first.
   virtual std::string reserve_name(const std::string& hint) = 0;
   virtual void add_function(const std::string& name, Expr function) = 0;
   // Adds a data type made by a pass; gives it a unique name.

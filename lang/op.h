@@ -13,8 +13,9 @@
 #include "lang/expr.h"
 #include "lang/type.h"
 
-// The operator record: everything the system knows about one operator, in one place. stdlib/ops fills
-// records in; type inference, evaluation, differentiation, fusion and documentation only read them.
+// The operator record: everything the system knows about one operator, in one place. stdlib/ops
+// fills records in; type inference, evaluation, differentiation, fusion and documentation only read
+// them.
 namespace relay::lang {
 
 enum class AttrKind : std::uint8_t { Bool, Int, Float, String, DType, IntList, IntOrIntList, Any };
@@ -24,7 +25,7 @@ struct AttrSpec {
   AttrKind kind;
   std::optional<AttrValue> default_value;  // none: must be written
   std::string doc;
-  bool nullable = false;                   // `None` is allowed
+  bool nullable = false;  // `None` is allowed
 };
 
 struct InputSpec {
@@ -34,8 +35,8 @@ struct InputSpec {
 
 // --- Type rules ---
 
-// What a type rule may ask of whoever runs it: inference (types with unknowns) or the ground checker
-// (concrete types). Types returned have their unknowns replaced by what is known so far.
+// What a type rule may ask of whoever runs it: inference (types with unknowns) or the ground
+// checker (concrete types). Types returned have their unknowns replaced by what is known so far.
 class TypeSolver {
  public:
   virtual ~TypeSolver() = default;
@@ -49,7 +50,8 @@ class TypeSolver {
   virtual Shape fresh_shape() = 0;
   virtual Dim fresh_dim() = 0;
   virtual DTypeTerm fresh_dtype() = 0;
-  // Says that `dtype` must be accepted by `operands`; checked at once when known, else kept as a constraint.
+  // Says that `dtype` must be accepted by `operands`; checked at once when known, else kept as a
+  // constraint.
   virtual void require(const DTypeTerm& dtype, PrimOperands operands) = 0;
 };
 
@@ -62,14 +64,14 @@ enum class RuleOutcome : std::uint8_t {
 struct TypeCall {
   TypeSolver& solver;
   const OpDef& op;
-  std::vector<Type> args;   // resolved before each run
-  AttrsRef attrs;           // complete
-  Type result;              // an unknown, or what is known about the result
+  std::vector<Type> args;       // resolved before each run
+  AttrsRef attrs;               // complete
+  Type result;                  // an unknown, or what is known about the result
   std::vector<Span> arg_spans;  // may be empty
   Span span;
 
-  // Argument `i` as a tensor type; makes an unknown one into a tensor type of unknown shape and dtype.
-  // Throws TypeMismatch if it is something else.
+  // Argument `i` as a tensor type; makes an unknown one into a tensor type of unknown shape and
+  // dtype. Throws TypeMismatch if it is something else.
   Type tensor(std::size_t i);
   const TensorType& tensor_node(std::size_t i);
   void returns(const Type& type) { solver.unify(result, type); }
@@ -94,7 +96,8 @@ using OpDefinition = std::function<Expr(const DefinitionCall&)>;
 
 // --- Derivatives ---
 
-// One application as its gradient override sees it: all expressions are atoms (variables, constants).
+// One application as its gradient override sees it: all expressions are atoms (variables,
+// constants).
 struct GradientCall {
   std::vector<Expr> args;
   AttrsRef attrs;
@@ -114,11 +117,11 @@ struct OpDef {
   std::string example;  // light notation with `// expect:` lines; run by the tests
   std::vector<InputSpec> inputs;
   std::vector<AttrSpec> attrs = {};
-  int level = 1;        // Relay's support level; 0 for ours alone
+  int level = 1;  // Relay's support level; 0 for ours alone
   TypeRule type_rule = {};
-  OpDefinition definition = {};   // empty only for effects
-  OpGradient gradient = {};       // override; empty: derived from the definition
-  bool differentiable = true;     // false: all adjoints are zero (comparisons, argmax, shape-only)
+  OpDefinition definition = {};  // empty only for effects
+  OpGradient gradient = {};      // override; empty: derived from the definition
+  bool differentiable = true;    // false: all adjoints are zero (comparisons, argmax, shape-only)
   Effect effect = Effect::None;
 };
 
@@ -132,12 +135,13 @@ class OpRegistry {
   const std::vector<const OpDef*>& all() const;   // sorted by name
 };
 
-// `value` as an attribute of that kind: an integer where a float is wanted becomes a float, a string that
-// names a dtype becomes the dtype. Nothing when it does not fit; `None` fits nothing.
+// `value` as an attribute of that kind: an integer where a float is wanted becomes a float, a
+// string that names a dtype becomes the dtype. Nothing when it does not fit; `None` fits nothing.
 std::optional<AttrValue> coerce_attr(AttrKind kind, const AttrValue& value);
 
-// Checks `given` against the record and returns all attributes in the record's order, defaults filled
-// in. Throws Failure (UnknownAttribute with did-you-mean, MissingAttribute, BadAttribute) at `span`.
+// Checks `given` against the record and returns all attributes in the record's order, defaults
+// filled in. Throws Failure (UnknownAttribute with did-you-mean, MissingAttribute, BadAttribute) at
+// `span`.
 AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span);
 
 // The result type of a call whose argument types are ground. Throws Failure.
@@ -145,6 +149,7 @@ Type ground_result_type(const OpDef& op, const std::vector<Type>& args, const At
                         Span span = {}, const std::vector<Span>& arg_spans = {});
 
 // Closest names within a small edit distance, best first; for "did you mean".
-std::vector<std::string> closest_names(std::string_view name, const std::vector<std::string>& candidates);
+std::vector<std::string> closest_names(std::string_view name,
+                                       const std::vector<std::string>& candidates);
 
 }  // namespace relay::lang

@@ -28,9 +28,9 @@ const PrimInfo& info(Prim prim);
 std::optional<Prim> parse_prim(std::string_view text);
 bool accepts(PrimOperands operands, DType dtype);
 
-// What a reduction folds with. ArgMax and ArgMin give the int64 index (row-major over the reduction's
-// variables) of the first extreme element; NaN counts as extreme. Max/Min over nothing is an error;
-// Sum is 0, Prod 1, All true, Any false.
+// What a reduction folds with. ArgMax and ArgMin give the int64 index (row-major over the
+// reduction's variables) of the first extreme element; NaN counts as extreme. Max/Min over nothing
+// is an error; Sum is 0, Prod 1, All true, Any false.
 enum class ReduceOp : std::uint8_t { Sum, Prod, Max, Min, All, Any, ArgMax, ArgMin };
 std::string_view name_of(ReduceOp op);  // "sum"
 std::optional<ReduceOp> parse_reduce_op(std::string_view text);

@@ -8,24 +8,26 @@
 namespace relay::lang {
 
 struct PrintOptions {
-  bool types = false;    // `/* ty=... */` comments
-  bool header = false;   // `#[version = "0.0.5"]` first
+  bool types = false;   // `/* ty=... */` comments
+  bool header = false;  // `#[version = "0.0.5"]` first
   int width = 100;
 };
 
 // Strict Relay text (relay-text format; index notation and our special forms print in the light
-// notation's syntax, which the strict parser of this project also reads). Shared nodes print as graph
-// bindings `%0 = ...`; let chains are loops. print -> parse -> print is the identity.
+// notation's syntax, which the strict parser of this project also reads). Shared nodes print as
+// graph bindings `%0 = ...`; let chains are loops. print -> parse -> print is the identity.
 std::string print(const Expr& expr, const PrintOptions& options = {});
-std::string print_definition(const std::string& name, const Expr& function, const PrintOptions& options = {});
+std::string print_definition(const std::string& name, const Expr& function,
+                             const PrintOptions& options = {});
 std::string print_type_def(const TypeDef& def);
-std::string print_module(const Module& module, const PrintOptions& options = {});  // without the prelude
+std::string print_module(const Module& module,
+                         const PrintOptions& options = {});  // without the prelude
 
 // Shortest text that reads back to the same bits: `1.5f`, `3`, `2i64`, `True`.
 std::string print_scalar(DType dtype, std::uint64_t bits);
 
-// What people see: the light notation without sigils, infix operators, `def name(x: T) -> R { ... }`.
-// Parses back in the light notation.
+// What people see: the light notation without sigils, infix operators, `def name(x: T) -> R { ...
+// }`. Parses back in the light notation.
 std::string print_light(const Expr& expr);
 std::string print_light_definition(const std::string& name, const Expr& function);
 

@@ -34,7 +34,8 @@ class Tensor final : public Counted {
   static Ref<Tensor> make(DType dtype, std::initializer_list<std::int64_t> shape);
   // Rank 0. `bits` holds the element's bytes in its low end.
   static Ref<Tensor> scalar(DType dtype, std::uint64_t bits);
-  static Ref<Tensor> view(const Tensor& base, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides, std::int64_t offset_elements);
+  static Ref<Tensor> view(const Tensor& base, std::vector<std::int64_t> shape,
+                          std::vector<std::int64_t> strides, std::int64_t offset_elements);
 
   DType dtype() const { return dtype_; }
   std::size_t rank() const { return shape_.size(); }
@@ -49,13 +50,19 @@ class Tensor final : public Counted {
   T* data_as() const {
     return reinterpret_cast<T*>(data_);
   }
-  // Element at a row-major linear index, by its bits, or as a number (converted exactly where possible).
+  // Element at a row-major linear index, by its bits, or as a number (converted exactly where
+  // possible).
   std::uint64_t bits_at(std::int64_t linear) const;
   double number_at(std::int64_t linear) const;
   void set_bits(std::int64_t linear, std::uint64_t bits);
 
-  Tensor(DType dtype, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides, Ref<Buffer> buffer, std::byte* data)
-      : dtype_(dtype), shape_(std::move(shape)), strides_(std::move(strides)), buffer_(std::move(buffer)), data_(data) {}
+  Tensor(DType dtype, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides,
+         Ref<Buffer> buffer, std::byte* data)
+      : dtype_(dtype),
+        shape_(std::move(shape)),
+        strides_(std::move(strides)),
+        buffer_(std::move(buffer)),
+        data_(data) {}
 
  private:
   std::int64_t offset_of(std::int64_t linear) const;
@@ -67,9 +74,10 @@ class Tensor final : public Counted {
 };
 using TensorRef = Ref<Tensor>;
 
-TensorRef contiguous(const TensorRef& tensor);  // itself if it already is
+TensorRef contiguous(const TensorRef& tensor);     // itself if it already is
 bool bit_equal(const Tensor& a, const Tensor& b);  // dtype, shape and bytes
-// The bits of a number as an element of `dtype` (floats rounded to nearest even; integers truncated).
+// The bits of a number as an element of `dtype` (floats rounded to nearest even; integers
+// truncated).
 std::uint64_t bits_from_double(DType dtype, double value);
 std::uint64_t bits_from_int(DType dtype, std::int64_t value);
 double double_from_bits(DType dtype, std::uint64_t bits);

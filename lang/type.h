@@ -82,14 +82,18 @@ struct TupleType final : TypeNode {
 struct FunctionType final : TypeNode {
   static constexpr TypeKind kKind = TypeKind::Function;
   FunctionType(std::vector<Type> params, Type result, std::vector<TypeVarRef> quantified = {})
-      : TypeNode(kKind), params(std::move(params)), result(std::move(result)), quantified(std::move(quantified)) {}
+      : TypeNode(kKind),
+        params(std::move(params)),
+        result(std::move(result)),
+        quantified(std::move(quantified)) {}
   std::vector<Type> params;
   Type result;
   std::vector<TypeVarRef> quantified;  // `fn [A](A) -> A`; empty for an ordinary function type
 };
 struct AdtType final : TypeNode {
   static constexpr TypeKind kKind = TypeKind::Adt;
-  AdtType(const TypeDef* def, std::vector<Type> args) : TypeNode(kKind), def(def), args(std::move(args)) {}
+  AdtType(const TypeDef* def, std::vector<Type> args)
+      : TypeNode(kKind), def(def), args(std::move(args)) {}
   const TypeDef* def;  // owned by the module
   std::vector<Type> args;
 };
@@ -126,7 +130,8 @@ Type incomplete_type();
 
 // True for a rank-0 tensor of a known dtype.
 bool is_scalar(const Type& type);
-// True when no unknown, no `_` and no rigid Type/Shape/DType variable occurs (dims may be symbolic).
+// True when no unknown, no `_` and no rigid Type/Shape/DType variable occurs (dims may be
+// symbolic).
 bool is_ground(const Type& type);
 
 // What each variable stands for. A variable without entry stays. Type-kind variables map to `type`,
@@ -149,8 +154,8 @@ std::vector<TypeVarRef> variables_of(const Type& type);
 bool equal(const Type& a, const Type& b);
 std::size_t hash(const Type& type);
 
-// Relay's notation: `Tensor[(3, n), float32]`, `float32`, `fn (A) -> B`, `List[A]`, `(A, B)`, `(A,)`.
-// A tensor type whose shape is a variable prints as `Tensor[s, float32]`.
+// Relay's notation: `Tensor[(3, n), float32]`, `float32`, `fn (A) -> B`, `List[A]`, `(A, B)`,
+// `(A,)`. A tensor type whose shape is a variable prints as `Tensor[s, float32]`.
 std::string to_string(const Type& type);
 std::string to_string(const Shape& shape);
 std::string to_string(const DTypeTerm& dtype);

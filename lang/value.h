@@ -14,9 +14,9 @@
 namespace relay::lang {
 
 enum class ValueKind : std::uint8_t {
-  Empty,        // no value: an unset slot, or "an error is pending" as a return value
-  Scalar,       // rank-0 tensor held inline: dtype and bits
-  Tensor,       // rank > 0 (a rank-0 Tensor object is normalised to Scalar)
+  Empty,   // no value: an unset slot, or "an error is pending" as a return value
+  Scalar,  // rank-0 tensor held inline: dtype and bits
+  Tensor,  // rank > 0 (a rank-0 Tensor object is normalised to Scalar)
   Tuple,
   Adt,
   Closure,
@@ -52,7 +52,8 @@ class Value {
   static Value unit();  // the empty tuple
 
   Value(const Value& o) : kind_(o.kind_), dtype_(o.dtype_), bits_(o.bits_) { retain(); }
-  Value(Value&& o) noexcept : kind_(std::exchange(o.kind_, ValueKind::Empty)), dtype_(o.dtype_), bits_(o.bits_) {}
+  Value(Value&& o) noexcept
+      : kind_(std::exchange(o.kind_, ValueKind::Empty)), dtype_(o.dtype_), bits_(o.bits_) {}
   Value& operator=(const Value& o) {
     if (this != &o) {
       Value copy(o);
@@ -77,9 +78,9 @@ class Value {
   bool is_scalar() const { return kind_ == ValueKind::Scalar; }
   bool is_tensor() const { return kind_ == ValueKind::Tensor; }
 
-  DType dtype() const { return dtype_; }          // Scalar
-  std::uint64_t bits() const { return bits_; }    // Scalar
-  bool truth() const { return bits_ != 0; }       // Scalar bool
+  DType dtype() const { return dtype_; }        // Scalar
+  std::uint64_t bits() const { return bits_; }  // Scalar
+  bool truth() const { return bits_ != 0; }     // Scalar bool
   Tensor& as_tensor() const { return *static_cast<Tensor*>(object()); }
   TupleCell& as_tuple() const;
   AdtCell& as_adt() const;
@@ -114,7 +115,9 @@ class TupleCell final : public Counted {
   static Ref<TupleCell> make(std::span<Value> fields);  // moves from `fields`
   static Ref<TupleCell> make(std::size_t count);        // Empty fields, to be filled by the maker
   ~TupleCell() override;
-  std::span<Value> fields() const { return {reinterpret_cast<Value*>(const_cast<TupleCell*>(this) + 1), count_}; }
+  std::span<Value> fields() const {
+    return {reinterpret_cast<Value*>(const_cast<TupleCell*>(this) + 1), count_};
+  }
   static void operator delete(void* p) { ::operator delete(p); }
 
  private:
@@ -124,11 +127,14 @@ class TupleCell final : public Counted {
 
 class AdtCell final : public Counted {
  public:
-  static Ref<AdtCell> make(const Constructor* constructor, std::span<Value> fields);  // moves from `fields`
+  static Ref<AdtCell> make(const Constructor* constructor,
+                           std::span<Value> fields);  // moves from `fields`
   ~AdtCell() override;
   const Constructor& constructor() const { return *constructor_; }
   std::uint32_t tag() const { return constructor_->tag; }
-  std::span<Value> fields() const { return {reinterpret_cast<Value*>(const_cast<AdtCell*>(this) + 1), count_}; }
+  std::span<Value> fields() const {
+    return {reinterpret_cast<Value*>(const_cast<AdtCell*>(this) + 1), count_};
+  }
   static void operator delete(void* p) { ::operator delete(p); }
 
  private:
@@ -155,8 +161,8 @@ inline ClosureCell& Value::as_closure() const { return *static_cast<ClosureCell*
 // enough to type a top-level binding together with its static type. Null where it cannot be told.
 Type type_of_tensor(const Tensor& tensor);
 
-// `[[1.0, 2.0], [3.0, 4.0]]`, `1.5`, `True`, `(1, 2)`, `Cons(1, Nil)`, `<function>`. Parses back where a literal
-// exists. Tensors of more than `max_elements` elements are shortened with `...`.
+// `[[1.0, 2.0], [3.0, 4.0]]`, `1.5`, `True`, `(1, 2)`, `Cons(1, Nil)`, `<function>`. Parses back
+// where a literal exists. Tensors of more than `max_elements` elements are shortened with `...`.
 struct ValuePrintOptions {
   std::int64_t max_elements = 1000;
   int edge_items = 3;

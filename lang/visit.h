@@ -14,7 +14,8 @@ namespace relay::lang {
 void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& visit);
 // Variables that `expr` itself binds (Let, Function, Match patterns, index binders).
 void for_each_binder(const Expr& expr, const std::function<void(const VariableRef&)>& visit);
-void for_each_variable(const PatternRef& pattern, const std::function<void(const VariableRef&)>& visit);
+void for_each_variable(const PatternRef& pattern,
+                       const std::function<void(const VariableRef&)>& visit);
 
 // Post-order over the graph, each node once.
 void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& visit);

@@ -1,11 +1,11 @@
 #include "loops/expand.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 namespace relay::loops {
 
@@ -67,7 +67,8 @@ struct Value {
   static Value scalar(NodeId node) { return {Kind::Scalar, node, nullptr, nullptr}; }
   static Value tensor(TensorId tensor) { return {Kind::Tensor, tensor, nullptr, nullptr}; }
   static Value tuple(std::vector<Value> fields) {
-    return {Kind::Tuple, -1, std::make_shared<const std::vector<Value>>(std::move(fields)), nullptr};
+    return {Kind::Tuple, -1, std::make_shared<const std::vector<Value>>(std::move(fields)),
+            nullptr};
   }
   static Value of(LocalTensor local);
 };
@@ -94,7 +95,8 @@ class Expander {
   void bind_params(const lang::Function& group, std::span<const Layout> args) {
     std::size_t next = 0;
     for (const auto& param : group.params) env_[param.get()] = param_value(param->type, args, next);
-    RELAY_CHECK(next == args.size(), "a group got another number of arguments than it has parameters");
+    RELAY_CHECK(next == args.size(),
+                "a group got another number of arguments than it has parameters");
   }
 
   void run(const Expr& body) { add_results(evaluate(body)); }
@@ -123,11 +125,13 @@ class Expander {
   // Gives dimension variables their values.
   void bind_dims(const TensorType& type, const Layout& layout) {
     if (!type.shape.has_rank()) return;
-    RELAY_CHECK(type.shape.rank() == layout.shape.size(), "an argument's rank is not that of its parameter");
+    RELAY_CHECK(type.shape.rank() == layout.shape.size(),
+                "an argument's rank is not that of its parameter");
     for (std::size_t i = 0; i < layout.shape.size(); ++i) {
       const Dim& dim = type.shape[i];
       if (const auto variable = dim.as_variable()) dims_.emplace(variable.get(), layout.shape[i]);
-      RELAY_CHECK(!dim.is_constant() || dim.constant() == layout.shape[i], "an argument's shape is not that of its parameter");
+      RELAY_CHECK(!dim.is_constant() || dim.constant() == layout.shape[i],
+                  "an argument's shape is not that of its parameter");
     }
   }
 
@@ -146,7 +150,8 @@ class Expander {
   // A scalar as a tensor of rank 0.
   TensorId tensor_of(const Value& value, Span span) {
     if (value.kind == Value::Kind::Tensor) return value.id;
-    if (value.kind != Value::Kind::Scalar) unsupported("a result that is neither a tensor nor a tuple of tensors", span);
+    if (value.kind != Value::Kind::Scalar)
+      unsupported("a result that is neither a tensor nor a tuple of tensors", span);
     const Node& node = make_.node(value.id);
     if (node.kind == NodeKind::Read && node.arg_count == 0) return node.ref;
     TensorDef def;
@@ -165,7 +170,8 @@ class Expander {
   }
 
   [[noreturn]] static void unsupported(std::string_view what, Span span) {
-    lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: {} inside a kernel", what), span);
+    lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: {} inside a kernel", what),
+               span);
   }
 
   // --- Expressions ---
@@ -180,7 +186,8 @@ class Expander {
       expr = &let.body;
     }
     // A node that is used twice is evaluated once.
-    const bool is_shared = !(*expr)->is_unique() && (*expr)->kind != ExprKind::Var && (*expr)->kind != ExprKind::Constant;
+    const bool is_shared = !(*expr)->is_unique() && (*expr)->kind != ExprKind::Var &&
+                           (*expr)->kind != ExprKind::Constant;
     if (is_shared) {
       const auto found = memo_.find(expr->get());
       if (found != memo_.end()) return found->second;
@@ -190,7 +197,8 @@ class Expander {
     return value;
   }
 
-  // What a name outside index bodies stands for is computed once: a scalar becomes a tensor of rank 0.
+  // What a name outside index bodies stands for is computed once: a scalar becomes a tensor of rank
+  // 0.
   Value named(Value value, Span span) {
     if (value.kind != Value::Kind::Scalar) return value;
     const NodeKind kind = make_.node(value.id).kind;
@@ -205,10 +213,12 @@ class Expander {
         RELAY_CHECK(found != env_.end(), "a variable of a kernel group is out of scope");
         return found->second;
       }
-      case ExprKind::Constant: return constant(lang::cast<lang::Constant>(expr));
+      case ExprKind::Constant:
+        return constant(lang::cast<lang::Constant>(expr));
       case ExprKind::Tuple: {
         std::vector<Value> fields;
-        for (const auto& field : lang::cast<lang::Tuple>(expr).fields) fields.push_back(evaluate(field));
+        for (const auto& field : lang::cast<lang::Tuple>(expr).fields)
+          fields.push_back(evaluate(field));
         return Value::tuple(std::move(fields));
       }
       case ExprKind::Projection: {
@@ -217,15 +227,25 @@ class Expander {
         RELAY_CHECK(tuple.kind == Value::Kind::Tuple, "projection from what is no tuple");
         return (*tuple.fields)[projection.index];
       }
-      case ExprKind::If: return conditional(lang::cast<lang::If>(expr));
-      case ExprKind::Call: return call(expr);
-      case ExprKind::Comprehension: return comprehension(lang::cast<lang::Comprehension>(expr));
-      case ExprKind::Reduction: return reduction(lang::cast<lang::Reduction>(expr));
-      case ExprKind::Index: return index(lang::cast<lang::Index>(expr));
-      case ExprKind::ScatterReduce: return scatter(lang::cast<lang::ScatterReduce>(expr));
-      case ExprKind::Primitive: return primitive(lang::cast<lang::Primitive>(expr));
-      case ExprKind::DimTerm: return Value::scalar(make_.index_constant(dim_value(lang::cast<lang::DimTerm>(expr).dim, expr->span)));
-      default: unsupported(fmt::format("an expression of kind {}", lang::name_of(expr->kind)), expr->span);
+      case ExprKind::If:
+        return conditional(lang::cast<lang::If>(expr));
+      case ExprKind::Call:
+        return call(expr);
+      case ExprKind::Comprehension:
+        return comprehension(lang::cast<lang::Comprehension>(expr));
+      case ExprKind::Reduction:
+        return reduction(lang::cast<lang::Reduction>(expr));
+      case ExprKind::Index:
+        return index(lang::cast<lang::Index>(expr));
+      case ExprKind::ScatterReduce:
+        return scatter(lang::cast<lang::ScatterReduce>(expr));
+      case ExprKind::Primitive:
+        return primitive(lang::cast<lang::Primitive>(expr));
+      case ExprKind::DimTerm:
+        return Value::scalar(
+            make_.index_constant(dim_value(lang::cast<lang::DimTerm>(expr).dim, expr->span)));
+      default:
+        unsupported(fmt::format("an expression of kind {}", lang::name_of(expr->kind)), expr->span);
     }
   }
 
@@ -255,7 +275,8 @@ class Expander {
     for (std::size_t i = 0; i < node.args.size(); ++i) args[i] = scalar(node.args[i]);
     const auto* type = as<TensorType>(node.type);
     RELAY_CHECK(type, "a primitive in a kernel has a type");
-    return Value::scalar(make_.primitive(node.prim, {args.data(), node.args.size()}, type->dtype.known()));
+    return Value::scalar(
+        make_.primitive(node.prim, {args.data(), node.args.size()}, type->dtype.known()));
   }
 
   // Both branches are computed: they neither fail nor have effects.
@@ -266,10 +287,12 @@ class Expander {
   Value choose(NodeId condition, const Value& a, const Value& b, Span span) {
     if (a.kind == Value::Kind::Tuple && b.kind == Value::Kind::Tuple) {
       std::vector<Value> fields;
-      for (std::size_t i = 0; i < a.fields->size(); ++i) fields.push_back(choose(condition, (*a.fields)[i], (*b.fields)[i], span));
+      for (std::size_t i = 0; i < a.fields->size(); ++i)
+        fields.push_back(choose(condition, (*a.fields)[i], (*b.fields)[i], span));
       return Value::tuple(std::move(fields));
     }
-    if (a.kind != Value::Kind::Scalar || b.kind != Value::Kind::Scalar) unsupported("`if` on tensors", span);
+    if (a.kind != Value::Kind::Scalar || b.kind != Value::Kind::Scalar)
+      unsupported("`if` on tensors", span);
     const std::array<NodeId, 3> args = {condition, a.id, b.id};
     return Value::scalar(make_.primitive(Prim::Select, args, make_.node(a.id).dtype));
   }
@@ -280,7 +303,9 @@ class Expander {
       if (found == dims_.end()) return std::nullopt;
       return Dim(found->second);
     });
-    if (!known.is_constant()) unsupported(fmt::format("the dimension `{}`, which no argument determines,", dim.to_string()), span);
+    if (!known.is_constant())
+      unsupported(fmt::format("the dimension `{}`, which no argument determines,", dim.to_string()),
+                  span);
     return known.constant();
   }
 
@@ -289,11 +314,14 @@ class Expander {
   std::int64_t extent_of(const IndexBinder& binder) {
     RELAY_CHECK(binder.extent, "an index binder has an extent after inference");
     const NodeId node = index_of(binder.extent);
-    if (make_.node(node).kind != NodeKind::Constant) unsupported("an extent that is computed", binder.extent->span);
+    if (make_.node(node).kind != NodeKind::Constant)
+      unsupported("an extent that is computed", binder.extent->span);
     const auto extent = static_cast<std::int64_t>(make_.node(node).bits);
     if (extent < 0) {
-      lang::fail(DiagnosticKind::ShapeMismatchAtRunTime, fmt::format("the extent of `{}` is {}, which is negative", binder.variable->name, extent),
-                 binder.extent->span ? binder.extent->span : binder.variable->span);
+      lang::fail(
+          DiagnosticKind::ShapeMismatchAtRunTime,
+          fmt::format("the extent of `{}` is {}, which is negative", binder.variable->name, extent),
+          binder.extent->span ? binder.extent->span : binder.variable->span);
     }
     return extent;
   }
@@ -303,7 +331,8 @@ class Expander {
     std::vector<IndexVarId> vars;
     vars.reserve(binders.size());
     for (const IndexBinder& binder : binders) vars.push_back(make_.new_var(extent_of(binder)));
-    for (std::size_t i = 0; i < binders.size(); ++i) env_[binders[i].variable.get()] = Value::scalar(make_.var(vars[i]));
+    for (std::size_t i = 0; i < binders.size(); ++i)
+      env_[binders[i].variable.get()] = Value::scalar(make_.var(vars[i]));
     return vars;
   }
 
@@ -313,12 +342,14 @@ class Expander {
       local.comprehension = &node;
       for (const IndexBinder& binder : node.binders) local.shape.push_back(extent_of(binder));
       const auto* type = as<TensorType>(node.type);
-      if (!type || !type->shape.has_rank()) unsupported("index notation with a tuple inside index notation", node.span);
+      if (!type || !type->shape.has_rank())
+        unsupported("index notation with a tuple inside index notation", node.span);
       local.dtype = type->dtype.known();
       // The body's own axes follow; their extents show when it is evaluated, here at fresh indices.
       if (type->shape.rank() > local.shape.size()) {
         open(node.binders);
-        for (std::int64_t extent : shape_of(isolated(node.body), node.span)) local.shape.push_back(extent);
+        for (std::int64_t extent : shape_of(isolated(node.body), node.span))
+          local.shape.push_back(extent);
       }
       return Value::of(std::move(local));
     }
@@ -331,10 +362,14 @@ class Expander {
 
   std::vector<std::int64_t> shape_of(const Value& value, Span span) const {
     switch (value.kind) {
-      case Value::Kind::Scalar: return {};
-      case Value::Kind::Tensor: return def(value.id).shape;
-      case Value::Kind::Local: return value.local->shape;
-      case Value::Kind::Tuple: break;
+      case Value::Kind::Scalar:
+        return {};
+      case Value::Kind::Tensor:
+        return def(value.id).shape;
+      case Value::Kind::Local:
+        return value.local->shape;
+      case Value::Kind::Tuple:
+        break;
     }
     unsupported("a tuple where a tensor is expected", span);
   }
@@ -359,7 +394,8 @@ class Expander {
       RELAY_CHECK(element.kind == Value::Kind::Scalar, "all axes of a tensor are indexed");
     }
     TensorDef def;
-    for (IndexVarId var : vars) def.shape.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
+    for (IndexVarId var : vars)
+      def.shape.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
     def.vars = std::move(vars);
     def.body = element.id;
     def.dtype = make_.node(element.id).dtype;
@@ -390,7 +426,8 @@ class Expander {
     def.body = scalar(node.value);
     --depth_;
     RELAY_CHECK(def.indices.size() == def.shape.size(), "a scatter indexes every axis");
-    RELAY_CHECK(make_.node(def.body).dtype == def.dtype, "a scatter's values have the dtype of its target");
+    RELAY_CHECK(make_.node(def.body).dtype == def.dtype,
+                "a scatter's values have the dtype of its target");
     return tensor_or_scalar(add(std::move(def)));
   }
 
@@ -402,20 +439,26 @@ class Expander {
     return element_of(tensor, indices, !node.in_bounds, node.span);
   }
 
-  Value element_of(const Value& value, std::span<const NodeId> indices, bool is_checked, Span span) {
+  Value element_of(const Value& value, std::span<const NodeId> indices, bool is_checked,
+                   Span span) {
     if (indices.empty()) return value;
-    if (value.kind == Value::Kind::Tensor) return element_of_tensor(value.id, indices, is_checked, span);
+    if (value.kind == Value::Kind::Tensor)
+      return element_of_tensor(value.id, indices, is_checked, span);
     if (value.kind != Value::Kind::Local) unsupported("indexing of what is no tensor", span);
     const LocalTensor& local = *value.local;
     if (!local.comprehension) {
       std::vector<NodeId> all = local.prefix;
       all.insert(all.end(), indices.begin(), indices.end());
-      return element_of_tensor(local.base, all, is_checked || local.is_checked, span ? span : local.span);
+      return element_of_tensor(local.base, all, is_checked || local.is_checked,
+                               span ? span : local.span);
     }
     const auto& binders = local.comprehension->binders;
-    if (is_checked) unsupported("checked indexing of a tensor that is made inside index notation", span);
-    if (indices.size() < binders.size()) unsupported("a part of a tensor that is made inside index notation", span);
-    for (std::size_t i = 0; i < binders.size(); ++i) env_[binders[i].variable.get()] = Value::scalar(indices[i]);
+    if (is_checked)
+      unsupported("checked indexing of a tensor that is made inside index notation", span);
+    if (indices.size() < binders.size())
+      unsupported("a part of a tensor that is made inside index notation", span);
+    for (std::size_t i = 0; i < binders.size(); ++i)
+      env_[binders[i].variable.get()] = Value::scalar(indices[i]);
     const Value body = isolated(local.comprehension->body);
     return element_of(body, indices.subspan(binders.size()), false, span);
   }
@@ -430,7 +473,8 @@ class Expander {
     return value;
   }
 
-  Value element_of_tensor(TensorId tensor, std::span<const NodeId> indices, bool is_checked, Span span) {
+  Value element_of_tensor(TensorId tensor, std::span<const NodeId> indices, bool is_checked,
+                          Span span) {
     const std::vector<std::int64_t>& shape = def(tensor).shape;
     RELAY_CHECK(indices.size() <= shape.size(), "more indices than axes");
     if (indices.size() < shape.size()) {
@@ -448,14 +492,17 @@ class Expander {
   }
 
   // Bare uses `a[i]` of one index must agree; with dims that only now are numbers, they may not.
-  void check_extents(std::span<const NodeId> indices, const std::vector<std::int64_t>& shape, Span span) const {
+  void check_extents(std::span<const NodeId> indices, const std::vector<std::int64_t>& shape,
+                     Span span) const {
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       const Node& node = make_.node(indices[axis]);
       if (node.kind != NodeKind::IndexVar) continue;
       const std::int64_t extent = stages_.var_extents[static_cast<std::size_t>(node.ref)];
       if (extent <= shape[axis]) continue;
       lang::fail(DiagnosticKind::ShapeMismatchAtRunTime,
-                 fmt::format("an index that runs to {} is used on axis {}, whose extent is {}", extent, axis, shape[axis]), span);
+                 fmt::format("an index that runs to {} is used on axis {}, whose extent is {}",
+                             extent, axis, shape[axis]),
+                 span);
     }
   }
 
@@ -463,10 +510,14 @@ class Expander {
 
   Type type_of(const Value& value) const {
     switch (value.kind) {
-      case Value::Kind::Scalar: return lang::scalar_type(make_.node(value.id).dtype);
-      case Value::Kind::Tensor: return tensor_type(def(value.id).shape, def(value.id).dtype);
-      case Value::Kind::Local: return tensor_type(value.local->shape, value.local->dtype);
-      case Value::Kind::Tuple: break;
+      case Value::Kind::Scalar:
+        return lang::scalar_type(make_.node(value.id).dtype);
+      case Value::Kind::Tensor:
+        return tensor_type(def(value.id).shape, def(value.id).dtype);
+      case Value::Kind::Local:
+        return tensor_type(value.local->shape, value.local->dtype);
+      case Value::Kind::Tuple:
+        break;
     }
     std::vector<Type> fields;
     for (const Value& field : *value.fields) fields.push_back(type_of(field));
@@ -483,8 +534,10 @@ class Expander {
     values.reserve(node.args.size());
     for (const auto& arg : node.args) values.push_back(evaluate(arg));
     if (const auto* function = as<lang::Function>(node.callee)) {
-      RELAY_CHECK(function->params.size() == values.size(), "a call passes as many arguments as the function takes");
-      for (std::size_t i = 0; i < values.size(); ++i) env_[function->params[i].get()] = std::move(values[i]);
+      RELAY_CHECK(function->params.size() == values.size(),
+                  "a call passes as many arguments as the function takes");
+      for (std::size_t i = 0; i < values.size(); ++i)
+        env_[function->params[i].get()] = std::move(values[i]);
       return evaluate(function->body);
     }
     const auto* op = as<lang::Operator>(node.callee);
@@ -530,7 +583,8 @@ class Expander {
 Expr expand_operator(const lang::Call& call, std::vector<Expr> args, const Type& known_result) {
   const lang::OpDef& op = *lang::cast<lang::Operator>(call.callee).op;
   bool is_known = known_result && is_concrete(known_result);
-  for (const Expr& arg : call.args) is_known = is_known && arg->type && !has_unknown_dims(arg->type);
+  for (const Expr& arg : call.args)
+    is_known = is_known && arg->type && !has_unknown_dims(arg->type);
   lang::AttrsRef attrs = call.attrs ? call.attrs : lang::complete_attrs(op, nullptr, call.span);
   Type result = known_result;
   if (!is_known) {

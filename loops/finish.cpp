@@ -11,13 +11,15 @@ constexpr std::int64_t kShortExtent = 8;
 
 double weight_of(const Instruction& instruction) {
   if (instruction.code != Code::Primitive) return instruction.code == Code::Load ? 1 : 0.25;
-  const bool is_math = (instruction.prim >= Prim::Rsqrt && instruction.prim <= Prim::Erf) || instruction.prim == Prim::Pow;
+  const bool is_math = (instruction.prim >= Prim::Rsqrt && instruction.prim <= Prim::Erf) ||
+                       instruction.prim == Prim::Pow;
   return is_math ? 8 : 1;
 }
 
 class Finisher {
  public:
-  Finisher(Draft draft, std::span<const DType> buffer_dtypes) : draft_(std::move(draft)), buffer_dtypes_(buffer_dtypes) {}
+  Finisher(Draft draft, std::span<const DType> buffer_dtypes)
+      : draft_(std::move(draft)), buffer_dtypes_(buffer_dtypes) {}
 
   Launch run() {
     mark_live();
@@ -35,7 +37,8 @@ class Finisher {
     kernel().sites = std::move(draft_.sites);
     kernel().slot_count = static_cast<std::int32_t>(launch_.sizes.size());
     double points = 1;
-    for (std::int32_t axis : draft_.domain) points *= static_cast<double>(draft_.extents[static_cast<std::size_t>(axis)]);
+    for (std::int32_t axis : draft_.domain)
+      points *= static_cast<double>(draft_.extents[static_cast<std::size_t>(axis)]);
     launch_.cost = static_cast<std::int64_t>(std::min(points * (cost_of(0) + 1), 9e18));
     return std::move(launch_);
   }
@@ -60,7 +63,8 @@ class Finisher {
     for (const auto& term : address.terms) {
       const auto& atom = draft_.space.atom(term.atom);
       if (atom.kind == IndexSpace::Atom::Kind::Opaque) mark(atom.id);
-      if (atom.kind == IndexSpace::Atom::Kind::Axis) live_axes_[static_cast<std::size_t>(atom.id)] = true;
+      if (atom.kind == IndexSpace::Atom::Kind::Axis)
+        live_axes_[static_cast<std::size_t>(atom.id)] = true;
     }
   }
 
@@ -70,8 +74,10 @@ class Finisher {
     const DraftInstruction& instruction = value(id);
     for (ValueId arg : instruction.args) mark(arg);
     mark(instruction.address);
-    if (instruction.code == Code::Axis) live_axes_[static_cast<std::size_t>(instruction.axis)] = true;
-    if (instruction.code == Code::Reduce) mark(draft_.regions[static_cast<std::size_t>(instruction.region)].result);
+    if (instruction.code == Code::Axis)
+      live_axes_[static_cast<std::size_t>(instruction.axis)] = true;
+    if (instruction.code == Code::Reduce)
+      mark(draft_.regions[static_cast<std::size_t>(instruction.region)].result);
   }
 
   // --- Collapsing axes ---
@@ -94,7 +100,8 @@ class Finisher {
   template <class F>
   bool for_all_addresses(F f) {
     for (std::size_t id = 0; id < draft_.values.size(); ++id) {
-      if (live_[id] && draft_.values[id].code == Code::Load && !f(draft_.values[id].address)) return false;
+      if (live_[id] && draft_.values[id].code == Code::Load && !f(draft_.values[id].address))
+        return false;
     }
     return f(draft_.destination);
   }
@@ -102,7 +109,8 @@ class Finisher {
   bool is_value(std::int32_t axis) const {
     if (!draft_.axis_is_value[static_cast<std::size_t>(axis)]) return false;
     for (std::size_t id = 0; id < draft_.values.size(); ++id) {
-      if (live_[id] && draft_.values[id].code == Code::Axis && draft_.values[id].axis == axis) return true;
+      if (live_[id] && draft_.values[id].code == Code::Axis && draft_.values[id].axis == axis)
+        return true;
     }
     return false;
   }
@@ -113,15 +121,17 @@ class Finisher {
       const std::int32_t inner = axes[i];
       const std::int64_t extent = draft_.extents[static_cast<std::size_t>(inner)];
       if (is_value(outer) || is_value(inner)) continue;
-      const bool agree = for_all_addresses(
-          [&](const IndexExpr& address) { return coefficient(address, outer) == coefficient(address, inner) * extent; });
+      const bool agree = for_all_addresses([&](const IndexExpr& address) {
+        return coefficient(address, outer) == coefficient(address, inner) * extent;
+      });
       if (!agree) continue;
       for_all_addresses([&](IndexExpr& address) {
         remove_axis(address, outer);
         return true;
       });
       // The inner axis takes the outer one's place.
-      draft_.extents[static_cast<std::size_t>(inner)] *= draft_.extents[static_cast<std::size_t>(outer)];
+      draft_.extents[static_cast<std::size_t>(inner)] *=
+          draft_.extents[static_cast<std::size_t>(outer)];
       axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i) - 1);
     }
   }
@@ -141,27 +151,34 @@ class Finisher {
     launch_.sizes.push_back(number);
     return Size::slot(static_cast<std::int64_t>(launch_.sizes.size()) - 1);
   }
-  Size stride(std::int64_t number) { return number >= -1 && number <= 1 ? Size::literal(number) : slot(number); }
+  Size stride(std::int64_t number) {
+    return number >= -1 && number <= 1 ? Size::literal(number) : slot(number);
+  }
 
   void number_axes() {
     axis_numbers_.assign(draft_.extents.size(), -1);
     const auto add = [&](std::int32_t axis, bool may_be_literal) {
       const std::int64_t extent = draft_.extents[static_cast<std::size_t>(axis)];
-      axis_numbers_[static_cast<std::size_t>(axis)] = static_cast<std::int32_t>(kernel().extents.size());
-      kernel().extents.push_back(may_be_literal && extent < kShortExtent ? Size::literal(extent) : slot(extent));
+      axis_numbers_[static_cast<std::size_t>(axis)] =
+          static_cast<std::int32_t>(kernel().extents.size());
+      kernel().extents.push_back(may_be_literal && extent < kShortExtent ? Size::literal(extent)
+                                                                         : slot(extent));
     };
     // The outermost axis is the one that is split, and the one that batches grow along.
     for (std::size_t i = 0; i < draft_.domain.size(); ++i) add(draft_.domain[i], i > 0);
     kernel().domain_rank = static_cast<std::int32_t>(draft_.domain.size());
     for (std::size_t id = 0; id < draft_.values.size(); ++id) {
       if (!live_[id] || draft_.values[id].code != Code::Reduce) continue;
-      for (std::int32_t axis : draft_.regions[static_cast<std::size_t>(draft_.values[id].region)].axes) add(axis, true);
+      for (std::int32_t axis :
+           draft_.regions[static_cast<std::size_t>(draft_.values[id].region)].axes)
+        add(axis, true);
     }
   }
 
   std::int32_t buffer(std::int32_t group_buffer, bool is_output) {
     for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
-      if (launch_.buffers[i] == group_buffer && kernel().buffers[i].is_output == is_output) return static_cast<std::int32_t>(i);
+      if (launch_.buffers[i] == group_buffer && kernel().buffers[i].is_output == is_output)
+        return static_cast<std::int32_t>(i);
     }
     launch_.buffers.push_back(group_buffer);
     kernel().buffers.push_back({buffer_dtypes_[static_cast<std::size_t>(group_buffer)], is_output});
@@ -172,8 +189,9 @@ class Finisher {
     Address result;
     for (const auto& term : index.terms) {
       const auto& atom = draft_.space.atom(term.atom);
-      const ValueId id = atom.kind == IndexSpace::Atom::Kind::Axis ? axis_ids_[static_cast<std::size_t>(atom.id)]
-                                                                  : value_ids_[static_cast<std::size_t>(atom.id)];
+      const ValueId id = atom.kind == IndexSpace::Atom::Kind::Axis
+                             ? axis_ids_[static_cast<std::size_t>(atom.id)]
+                             : value_ids_[static_cast<std::size_t>(atom.id)];
       result.terms.push_back({id, stride(term.coefficient)});
     }
     result.offset = index.constant == 0 ? Size::literal(0) : slot(index.constant);
@@ -199,8 +217,8 @@ class Finisher {
       axis_ids_[static_cast<std::size_t>(axis)] = instruction.id;
       code.push_back(std::move(instruction));
     }
-    // In the order in which values were made, which puts operands first also where a region got code while one
-    // inside it was being built.
+    // In the order in which values were made, which puts operands first also where a region got
+    // code while one inside it was being built.
     std::vector<ValueId> order = draft.code;
     std::sort(order.begin(), order.end());
     for (ValueId id : order) {
@@ -211,7 +229,8 @@ class Finisher {
     region.result = value_ids_[static_cast<std::size_t>(draft.result)];
     region.op = draft.op;
     if (from != 0) {
-      for (std::int32_t axis : draft.axes) region.axes.push_back(axis_numbers_[static_cast<std::size_t>(axis)]);
+      for (std::int32_t axis : draft.axes)
+        region.axes.push_back(axis_numbers_[static_cast<std::size_t>(axis)]);
     }
     return number;
   }
@@ -227,10 +246,13 @@ class Finisher {
     instruction.dtype = from.dtype;
     instruction.bits = from.bits;
     instruction.prim = from.prim;
-    if (from.code == Code::SizeValue || from.code == Code::CheckIndex) instruction.size = slot(from.number);
-    if (from.code == Code::Load || from.code == Code::ScalarInput) instruction.buffer = buffer(from.buffer, false);
+    if (from.code == Code::SizeValue || from.code == Code::CheckIndex)
+      instruction.size = slot(from.number);
+    if (from.code == Code::Load || from.code == Code::ScalarInput)
+      instruction.buffer = buffer(from.buffer, false);
     if (from.code == Code::Load) instruction.address = address(from.address);
-    for (ValueId arg : from.args) instruction.args.push_back(value_ids_[static_cast<std::size_t>(arg)]);
+    for (ValueId arg : from.args)
+      instruction.args.push_back(value_ids_[static_cast<std::size_t>(arg)]);
     instruction.site = from.site;
     if (from.code == Code::Reduce) instruction.region = add_region(from.region);
     instruction.id = kernel().value_count++;
@@ -242,11 +264,13 @@ class Finisher {
     const Region& region = kernel().regions[static_cast<std::size_t>(number)];
     double cost = 0;
     for (const Instruction& instruction : region.code) {
-      cost += instruction.code == Code::Reduce ? cost_of(instruction.region) : weight_of(instruction);
+      cost +=
+          instruction.code == Code::Reduce ? cost_of(instruction.region) : weight_of(instruction);
     }
     for (std::int32_t axis : region.axes) {
       const Size& size = kernel().extents[static_cast<std::size_t>(axis)];
-      cost *= static_cast<double>(size.is_literal ? size.value : launch_.sizes[static_cast<std::size_t>(size.value)]);
+      cost *= static_cast<double>(
+          size.is_literal ? size.value : launch_.sizes[static_cast<std::size_t>(size.value)]);
     }
     return cost;
   }
@@ -264,6 +288,8 @@ class Finisher {
 
 }  // namespace
 
-Launch finish(Draft draft, std::span<const DType> buffer_dtypes) { return Finisher(std::move(draft), buffer_dtypes).run(); }
+Launch finish(Draft draft, std::span<const DType> buffer_dtypes) {
+  return Finisher(std::move(draft), buffer_dtypes).run();
+}
 
 }  // namespace relay::loops

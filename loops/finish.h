@@ -4,8 +4,9 @@
 
 namespace relay::loops {
 
-// Makes a launch of a draft: adjacent axes that every address walks as one become one, so that contiguous data is a
-// one-dimensional nest; what is not used is dropped; numbers that vary from call to call go to size slots.
+// Makes a launch of a draft: adjacent axes that every address walks as one become one, so that
+// contiguous data is a one-dimensional nest; what is not used is dropped; numbers that vary from
+// call to call go to size slots.
 Launch finish(Draft draft, std::span<const DType> buffer_dtypes);
 
 }  // namespace relay::loops

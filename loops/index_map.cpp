@@ -9,10 +9,16 @@ namespace relay::loops {
 namespace {
 
 std::int64_t wrap(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-std::int64_t wrapped_add(std::int64_t a, std::int64_t b) { return wrap(std::uint64_t(a) + std::uint64_t(b)); }
-std::int64_t wrapped_mul(std::int64_t a, std::int64_t b) { return wrap(std::uint64_t(a) * std::uint64_t(b)); }
+std::int64_t wrapped_add(std::int64_t a, std::int64_t b) {
+  return wrap(std::uint64_t(a) + std::uint64_t(b));
+}
+std::int64_t wrapped_mul(std::int64_t a, std::int64_t b) {
+  return wrap(std::uint64_t(a) * std::uint64_t(b));
+}
 
-std::int64_t floor_of(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+std::int64_t floor_of(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
 std::int64_t remainder_of(std::int64_t a, std::int64_t b) { return a - floor_of(a, b) * b; }
 
 // a + factor * b
@@ -23,12 +29,14 @@ IndexExpr combine(const IndexExpr& a, const IndexExpr& b, std::int64_t factor) {
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < a.terms.size() || j < b.terms.size()) {
-    const bool only_a = j == b.terms.size() || (i < a.terms.size() && a.terms[i].atom < b.terms[j].atom);
+    const bool only_a =
+        j == b.terms.size() || (i < a.terms.size() && a.terms[i].atom < b.terms[j].atom);
     const bool only_b = !only_a && (i == a.terms.size() || b.terms[j].atom < a.terms[i].atom);
     const AtomId atom = only_b ? b.terms[j].atom : a.terms[i].atom;
     std::int64_t coefficient = 0;
     if (!only_b) coefficient = a.terms[i++].coefficient;
-    if (!only_a) coefficient = wrapped_add(coefficient, wrapped_mul(b.terms[j++].coefficient, factor));
+    if (!only_a)
+      coefficient = wrapped_add(coefficient, wrapped_mul(b.terms[j++].coefficient, factor));
     if (coefficient != 0) sum.terms.push_back({atom, coefficient});
   }
   return sum;
@@ -54,12 +62,14 @@ AtomId IndexSpace::add(Atom atom) {
 
 IndexExpr IndexSpace::axis(std::int32_t id, std::int64_t extent) {
   if (extent == 1) return constant(0);
-  return of(add({Atom::Kind::Axis, id, {}, 1, IndexRange{0, std::max<std::int64_t>(extent - 1, 0)}}));
+  return of(
+      add({Atom::Kind::Axis, id, {}, 1, IndexRange{0, std::max<std::int64_t>(extent - 1, 0)}}));
 }
 
 IndexExpr IndexSpace::opaque(std::int32_t id, std::optional<IndexRange> range) {
   for (std::size_t i = 0; i < atoms_.size(); ++i) {
-    if (atoms_[i].kind == Atom::Kind::Opaque && atoms_[i].id == id) return of(static_cast<AtomId>(i));
+    if (atoms_[i].kind == Atom::Kind::Opaque && atoms_[i].id == id)
+      return of(static_cast<AtomId>(i));
   }
   return of(add({Atom::Kind::Opaque, id, {}, 1, range}));
 }
@@ -76,7 +86,8 @@ std::optional<IndexRange> IndexSpace::range(const IndexExpr& index) const {
     const auto others = range(rest);
     if (!others) continue;
     const std::int64_t span = factor * (division.divisor - 1);
-    const IndexRange found{others->low + std::min<std::int64_t>(span, 0), others->high + std::max<std::int64_t>(span, 0)};
+    const IndexRange found{others->low + std::min<std::int64_t>(span, 0),
+                           others->high + std::max<std::int64_t>(span, 0)};
     if (!bounds) bounds = found;
     bounds = IndexRange{std::max(bounds->low, found.low), std::min(bounds->high, found.high)};
   }
@@ -85,7 +96,8 @@ std::optional<IndexRange> IndexSpace::range(const IndexExpr& index) const {
 
 IndexRange IndexSpace::loose_range(const IndexExpr& index) const {
   if (const auto known = range(index)) return *known;
-  const bool is_atom = index.constant == 0 && index.terms.size() == 1 && index.terms[0].coefficient == 1;
+  const bool is_atom =
+      index.constant == 0 && index.terms.size() == 1 && index.terms[0].coefficient == 1;
   if (is_atom && atom(index.terms[0].atom).range) return *atom(index.terms[0].atom).range;
   return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
 }
@@ -143,7 +155,8 @@ std::optional<IndexExpr> IndexSpace::floor_div(const IndexExpr& numerator, std::
   if (rest.terms.size() == 1 && rest.constant == 0 && rest.terms[0].coefficient == 1) {
     const Atom inner = atom(rest.terms[0].atom);
     std::int64_t product = 0;
-    if (inner.kind == Atom::Kind::FloorDiv && !__builtin_mul_overflow(inner.divisor, divisor, &product)) {
+    if (inner.kind == Atom::Kind::FloorDiv &&
+        !__builtin_mul_overflow(inner.divisor, divisor, &product)) {
       const auto nested = floor_div(inner.numerator, product);
       if (!nested) return std::nullopt;
       return whole + *nested;

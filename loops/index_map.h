@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-// Index arithmetic as quasi-affine forms: a constant plus integer multiples of atoms, where an atom is an axis, an
-// index computed some other way, or a floor division. Forms that are equal as such compare equal, so addresses of
-// reshaped, sliced and transposed data come out as what they are.
+// Index arithmetic as quasi-affine forms: a constant plus integer multiples of atoms, where an atom
+// is an axis, an index computed some other way, or a floor division. Forms that are equal as such
+// compare equal, so addresses of reshaped, sliced and transposed data come out as what they are.
 namespace relay::loops {
 
 using AtomId = std::int32_t;
@@ -43,7 +43,7 @@ class IndexSpace {
   struct Atom {
     enum class Kind : std::uint8_t { Axis, FloorDiv, Opaque };
     Kind kind;
-    std::int32_t id;  // Axis, Opaque: whatever the maker chose
+    std::int32_t id;           // Axis, Opaque: whatever the maker chose
     IndexExpr numerator;       // FloorDiv
     std::int64_t divisor = 1;  // FloorDiv: at least 2
     std::optional<IndexRange> range;
@@ -53,7 +53,8 @@ class IndexSpace {
   // An index that runs from 0 to extent - 1; the constant 0 where the extent is 1.
   IndexExpr axis(std::int32_t id, std::int64_t extent);
   IndexExpr opaque(std::int32_t id, std::optional<IndexRange> range = std::nullopt);
-  // Rounded towards minus infinity; `divisor` is positive. No value where overflow could not be excluded.
+  // Rounded towards minus infinity; `divisor` is positive. No value where overflow could not be
+  // excluded.
   std::optional<IndexExpr> floor_div(const IndexExpr& numerator, std::int64_t divisor);
   std::optional<IndexExpr> floor_mod(const IndexExpr& numerator, std::int64_t divisor);
 

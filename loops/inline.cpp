@@ -6,22 +6,27 @@ namespace relay::loops {
 
 namespace {
 
-constexpr double kStoreCost = 3;    // per element: store, and part of a pass over memory
+constexpr double kStoreCost = 3;         // per element: store, and part of a pass over memory
 constexpr double kFewOperations = 2000;  // about what another kernel costs
-constexpr int kMaxNodes = 200;      // of one kernel, roughly
+constexpr int kMaxNodes = 200;           // of one kernel, roughly
 
 double cost_of(Prim prim) {
   switch (prim) {
     case Prim::Cast:
     case Prim::Neg:
-    case Prim::Abs: return 0.5;
+    case Prim::Abs:
+      return 0.5;
     case Prim::Div:
-    case Prim::Sqrt: return 3;
+    case Prim::Sqrt:
+      return 3;
     case Prim::Mod:
     case Prim::FloorDiv:
-    case Prim::FloorMod: return 4;
-    case Prim::Pow: return 30;
-    default: break;
+    case Prim::FloorMod:
+      return 4;
+    case Prim::Pow:
+      return 30;
+    default:
+      break;
   }
   const bool is_math = prim >= Prim::Rsqrt && prim <= Prim::Erf;
   return is_math ? 10 : 1;
@@ -29,12 +34,12 @@ double cost_of(Prim prim) {
 
 // What one element of a tensor takes.
 struct Body {
-  double cost = 0;         // scalar operations
+  double cost = 0;  // scalar operations
   int nodes = 0;
   bool has_reduce = false;
   struct Use {
     TensorId tensor;
-    double times;          // per element of the reader
+    double times;  // per element of the reader
     bool in_reduce;
   };
   std::vector<Use> uses;
@@ -43,7 +48,10 @@ struct Body {
 class Chooser {
  public:
   explicit Chooser(const Stages& stages)
-      : stages_(stages), seen_(stages.nodes.size(), 0), storage_(stages.tensors.size(), Storage::Nowhere), facts_(stages.tensors.size()) {}
+      : stages_(stages),
+        seen_(stages.nodes.size(), 0),
+        storage_(stages.tensors.size(), Storage::Nowhere),
+        facts_(stages.tensors.size()) {}
 
   std::vector<Storage> run() {
     std::vector<bool> is_result(stages_.tensors.size(), false);
@@ -75,7 +83,8 @@ class Chooser {
     if (facts.evaluations == 0 && !is_result) return Storage::Nowhere;
     const Body body = examine(def);
     const bool is_map = def.kind == TensorKind::Map;
-    Storage storage = is_map && should_inline(body, facts, points(id)) ? Storage::Inlined : Storage::Stored;
+    Storage storage =
+        is_map && should_inline(body, facts, points(id)) ? Storage::Inlined : Storage::Stored;
     if (is_result) storage = is_map && body.cost == 0 ? Storage::View : Storage::Stored;
     if (storage == Storage::Stored) {
       facts.evaluations = points_of_domain(def);
@@ -88,10 +97,13 @@ class Chooser {
     return storage;
   }
 
-  double points(TensorId id) const { return static_cast<double>(count_of(stages_.tensors[static_cast<std::size_t>(id)].shape)); }
+  double points(TensorId id) const {
+    return static_cast<double>(count_of(stages_.tensors[static_cast<std::size_t>(id)].shape));
+  }
   double points_of_domain(const TensorDef& def) const {
     double product = 1;
-    for (IndexVarId var : def.vars) product *= static_cast<double>(stages_.var_extents[static_cast<std::size_t>(var)]);
+    for (IndexVarId var : def.vars)
+      product *= static_cast<double>(stages_.var_extents[static_cast<std::size_t>(var)]);
     return product;
   }
 
@@ -119,13 +131,17 @@ class Chooser {
         // What is computed from indices alone mostly turns into addresses.
         if (node.has_read || node.dtype != DType::Int64) body.cost += times * cost_of(node.prim);
         break;
-      case NodeKind::Read: body.uses.push_back({node.ref, times, in_reduce}); break;
+      case NodeKind::Read:
+        body.uses.push_back({node.ref, times, in_reduce});
+        break;
       case NodeKind::Reduce:
-        for (IndexVarId var : stages_.vars(node)) inner *= static_cast<double>(stages_.var_extents[static_cast<std::size_t>(var)]);
+        for (IndexVarId var : stages_.vars(node))
+          inner *= static_cast<double>(stages_.var_extents[static_cast<std::size_t>(var)]);
         body.cost += inner;
         inside = true;
         break;
-      default: break;
+      default:
+        break;
     }
     for (NodeId arg : stages_.args(node)) visit(arg, inner, inside, body);
   }
@@ -134,7 +150,8 @@ class Chooser {
     const bool fits = facts_[static_cast<std::size_t>(facts.root)].nodes + body.nodes <= kMaxNodes;
     if (body.cost == 0) return true;  // a copy, a constant
     if (!fits) return false;
-    if (body.has_reduce) return facts.readers == 1 && !facts.in_reduce && facts.evaluations <= count;
+    if (body.has_reduce)
+      return facts.readers == 1 && !facts.in_reduce && facts.evaluations <= count;
     const double again = (facts.evaluations - count) * body.cost;
     if (again <= kFewOperations) return true;
     const double loads = facts.in_reduce ? 0 : facts.evaluations;
@@ -143,7 +160,8 @@ class Chooser {
 
   void spread(const Facts& reader, const Body& body) {
     for (const Body::Use& use : body.uses) {
-      read(use.tensor, reader.evaluations * use.times, use.in_reduce || reader.in_reduce, reader.root);
+      read(use.tensor, reader.evaluations * use.times, use.in_reduce || reader.in_reduce,
+           reader.root);
     }
   }
 

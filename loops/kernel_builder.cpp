@@ -1,9 +1,9 @@
 #include "loops/kernel_builder.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+
+#include <fmt/format.h>
 
 #include "loops/reduce_op.h"
 
@@ -17,9 +17,11 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 }
 
 std::uint64_t hash_of(const DraftInstruction& instruction) {
-  std::uint64_t hash = static_cast<std::uint64_t>(instruction.code) | static_cast<std::uint64_t>(instruction.dtype) << 8 |
+  std::uint64_t hash = static_cast<std::uint64_t>(instruction.code) |
+                       static_cast<std::uint64_t>(instruction.dtype) << 8 |
                        static_cast<std::uint64_t>(instruction.prim) << 16 |
-                       static_cast<std::uint64_t>(static_cast<std::uint32_t>(instruction.home)) << 32;
+                       static_cast<std::uint64_t>(static_cast<std::uint32_t>(instruction.home))
+                           << 32;
   hash = mix(hash, static_cast<std::uint32_t>(instruction.axis));
   hash = mix(hash, static_cast<std::uint32_t>(instruction.buffer));
   hash = mix(hash, instruction.bits);
@@ -34,15 +36,17 @@ std::uint64_t hash_of(const DraftInstruction& instruction) {
 }
 
 bool same(const DraftInstruction& a, const DraftInstruction& b) {
-  return a.code == b.code && a.dtype == b.dtype && a.prim == b.prim && a.axis == b.axis && a.buffer == b.buffer &&
-         a.home == b.home && a.bits == b.bits && a.number == b.number && a.args == b.args && a.address == b.address;
+  return a.code == b.code && a.dtype == b.dtype && a.prim == b.prim && a.axis == b.axis &&
+         a.buffer == b.buffer && a.home == b.home && a.bits == b.bits && a.number == b.number &&
+         a.args == b.args && a.address == b.address;
 }
 
 bool is_narrow_float(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
 
 }  // namespace
 
-KernelBuilder::KernelBuilder(const Stages& stages, std::span<const Storage> storage, std::span<const StoredAt> places)
+KernelBuilder::KernelBuilder(const Stages& stages, std::span<const Storage> storage,
+                             std::span<const StoredAt> places)
     : stages_(stages), storage_(storage), places_(places), vars_(stages.var_extents.size()) {
   draft_.regions.emplace_back();
   open_.push_back(0);
@@ -71,9 +75,11 @@ void KernelBuilder::open_domain(std::span<const IndexVarId> vars) {
   }
 }
 
-void KernelBuilder::store(const Operand& result, const std::vector<IndexExpr>& at, const std::vector<std::int64_t>& strides) {
+void KernelBuilder::store(const Operand& result, const std::vector<IndexExpr>& at,
+                          const std::vector<std::int64_t>& strides) {
   draft_.regions[0].result = value_of(result);
-  for (std::size_t i = 0; i < at.size(); ++i) draft_.destination = draft_.destination + at[i] * strides[i];
+  for (std::size_t i = 0; i < at.size(); ++i)
+    draft_.destination = draft_.destination + at[i] * strides[i];
   draft_.destination = settled(draft_.destination);
 }
 
@@ -90,7 +96,8 @@ void KernelBuilder::build_copy(TensorId source, std::int32_t buffer) {
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(source)];
   draft_.output = buffer;
   std::vector<IndexExpr> at;
-  for (std::int64_t extent : def.shape) at.push_back(extent == 1 ? IndexExpr{} : new_axis(extent, 0));
+  for (std::int64_t extent : def.shape)
+    at.push_back(extent == 1 ? IndexExpr{} : new_axis(extent, 0));
   const bool is_stored = storage_[static_cast<std::size_t>(source)] == Storage::Stored;
   store(is_stored ? load(source, at) : inlined(source, at), at, row_major(def.shape));
 }
@@ -111,8 +118,10 @@ void KernelBuilder::build_scatter(TensorId tensor, std::int32_t buffer) {
 }
 
 std::optional<ResultLeaf> KernelBuilder::as_view(const std::vector<std::int64_t>& shape) const {
-  if (draft_.regions.size() > 1 || !draft_.sites.empty() || draft_.store != StoreKind::Assign) return std::nullopt;
-  const DraftInstruction& result = draft_.values[static_cast<std::size_t>(draft_.regions[0].result)];
+  if (draft_.regions.size() > 1 || !draft_.sites.empty() || draft_.store != StoreKind::Assign)
+    return std::nullopt;
+  const DraftInstruction& result =
+      draft_.values[static_cast<std::size_t>(draft_.regions[0].result)];
   if (result.code != Code::Load && result.code != Code::ScalarInput) return std::nullopt;
   ResultLeaf leaf;
   leaf.buffer = result.buffer;
@@ -137,12 +146,16 @@ std::optional<ResultLeaf> KernelBuilder::as_view(const std::vector<std::int64_t>
 // --- Where things stand ---
 
 bool KernelBuilder::is_open(std::int32_t region) const {
-  const auto depth = static_cast<std::size_t>(draft_.regions[static_cast<std::size_t>(region)].depth);
+  const auto depth =
+      static_cast<std::size_t>(draft_.regions[static_cast<std::size_t>(region)].depth);
   return depth < open_.size() && open_[depth] == region;
 }
 
 std::int32_t KernelBuilder::deeper(std::int32_t a, std::int32_t b) const {
-  return draft_.regions[static_cast<std::size_t>(a)].depth >= draft_.regions[static_cast<std::size_t>(b)].depth ? a : b;
+  return draft_.regions[static_cast<std::size_t>(a)].depth >=
+                 draft_.regions[static_cast<std::size_t>(b)].depth
+             ? a
+             : b;
 }
 
 std::int32_t KernelBuilder::home_of(const IndexExpr& index) const {
@@ -150,16 +163,23 @@ std::int32_t KernelBuilder::home_of(const IndexExpr& index) const {
   for (const auto& term : index.terms) {
     const auto& atom = draft_.space.atom(term.atom);
     switch (atom.kind) {
-      case IndexSpace::Atom::Kind::Axis: home = deeper(home, draft_.axis_home[static_cast<std::size_t>(atom.id)]); break;
-      case IndexSpace::Atom::Kind::FloorDiv: home = deeper(home, home_of(atom.numerator)); break;
-      case IndexSpace::Atom::Kind::Opaque: home = deeper(home, draft_.values[static_cast<std::size_t>(atom.id)].home); break;
+      case IndexSpace::Atom::Kind::Axis:
+        home = deeper(home, draft_.axis_home[static_cast<std::size_t>(atom.id)]);
+        break;
+      case IndexSpace::Atom::Kind::FloorDiv:
+        home = deeper(home, home_of(atom.numerator));
+        break;
+      case IndexSpace::Atom::Kind::Opaque:
+        home = deeper(home, draft_.values[static_cast<std::size_t>(atom.id)].home);
+        break;
     }
   }
   return home;
 }
 
 std::int32_t KernelBuilder::home_of(const Operand& operand) const {
-  return operand.is_index ? home_of(operand.index) : draft_.values[static_cast<std::size_t>(operand.value)].home;
+  return operand.is_index ? home_of(operand.index)
+                          : draft_.values[static_cast<std::size_t>(operand.value)].home;
 }
 
 // The deepest region outside of `region` (which is at `depth`) that it takes values from.
@@ -184,8 +204,10 @@ std::int32_t KernelBuilder::outside_home(std::int32_t region, std::int32_t depth
 
 ValueId KernelBuilder::emit(DraftInstruction instruction) {
   std::int32_t home = home_of(instruction.address);
-  for (ValueId arg : instruction.args) home = deeper(home, draft_.values[static_cast<std::size_t>(arg)].home);
-  if (instruction.code == Code::Axis) home = draft_.axis_home[static_cast<std::size_t>(instruction.axis)];
+  for (ValueId arg : instruction.args)
+    home = deeper(home, draft_.values[static_cast<std::size_t>(arg)].home);
+  if (instruction.code == Code::Axis)
+    home = draft_.axis_home[static_cast<std::size_t>(instruction.axis)];
   instruction.home = home;
   const std::uint64_t hash = hash_of(instruction);
   const auto [first, last] = known_.equal_range(hash);
@@ -227,7 +249,8 @@ ValueId KernelBuilder::number(std::int64_t value) {
 ValueId KernelBuilder::atom_value(AtomId id) {
   const IndexSpace::Atom atom = draft_.space.atom(id);
   switch (atom.kind) {
-    case IndexSpace::Atom::Kind::Opaque: return atom.id;
+    case IndexSpace::Atom::Kind::Opaque:
+      return atom.id;
     case IndexSpace::Atom::Kind::Axis: {
       draft_.axis_is_value[static_cast<std::size_t>(atom.id)] = true;
       DraftInstruction instruction;
@@ -235,7 +258,8 @@ ValueId KernelBuilder::atom_value(AtomId id) {
       instruction.axis = atom.id;
       return emit(std::move(instruction));
     }
-    case IndexSpace::Atom::Kind::FloorDiv: break;
+    case IndexSpace::Atom::Kind::FloorDiv:
+      break;
   }
   // The divisor is part of the code: division by a constant is several times as fast.
   const auto range = draft_.space.range(atom.numerator);
@@ -248,14 +272,19 @@ ValueId KernelBuilder::index_value(const IndexExpr& index) {
   if (index.is_constant()) return number(index.constant);
   // What changes in outer loops first, so that partial sums stay there.
   std::vector<IndexTerm> terms = index.terms;
-  const auto depth = [&](const IndexTerm& term) { return draft_.regions[static_cast<std::size_t>(home_of(IndexExpr{0, {term}}))].depth; };
-  std::stable_sort(terms.begin(), terms.end(), [&](const IndexTerm& a, const IndexTerm& b) { return depth(a) < depth(b); });
+  const auto depth = [&](const IndexTerm& term) {
+    return draft_.regions[static_cast<std::size_t>(home_of(IndexExpr{0, {term}}))].depth;
+  };
+  std::stable_sort(terms.begin(), terms.end(),
+                   [&](const IndexTerm& a, const IndexTerm& b) { return depth(a) < depth(b); });
   ValueId sum = index.constant != 0 ? number(index.constant) : -1;
   for (const auto& term : terms) {
     ValueId value = atom_value(term.atom);
     const bool subtracts = sum >= 0 && term.coefficient == -1;
-    if (term.coefficient != 1 && !subtracts) value = emit_primitive(Prim::Mul, DType::Int64, {value, number(term.coefficient)});
-    if (sum >= 0) value = emit_primitive(subtracts ? Prim::Sub : Prim::Add, DType::Int64, {sum, value});
+    if (term.coefficient != 1 && !subtracts)
+      value = emit_primitive(Prim::Mul, DType::Int64, {value, number(term.coefficient)});
+    if (sum >= 0)
+      value = emit_primitive(subtracts ? Prim::Sub : Prim::Add, DType::Int64, {sum, value});
     sum = value;
   }
   return sum;
@@ -266,7 +295,8 @@ IndexExpr KernelBuilder::settled(const IndexExpr& address) {
   IndexExpr result = IndexSpace::constant(address.constant);
   for (const auto& term : address.terms) {
     IndexExpr atom{0, {{term.atom, 1}}};
-    if (draft_.space.atom(term.atom).kind == IndexSpace::Atom::Kind::FloorDiv) atom = draft_.space.opaque(atom_value(term.atom));
+    if (draft_.space.atom(term.atom).kind == IndexSpace::Atom::Kind::FloorDiv)
+      atom = draft_.space.opaque(atom_value(term.atom));
     result = result + atom * term.coefficient;
   }
   return result;
@@ -315,7 +345,8 @@ KernelBuilder::Operand KernelBuilder::evaluate(NodeId id, std::int32_t instance)
     result.value = constant(node.dtype, node.bits);
     return result;
   }
-  const std::uint64_t key = static_cast<std::uint64_t>(instance) << 32 | static_cast<std::uint32_t>(id);
+  const std::uint64_t key =
+      static_cast<std::uint64_t>(instance) << 32 | static_cast<std::uint32_t>(id);
   const auto found = memo_.find(key);
   if (found != memo_.end() && is_open(found->second.home)) return found->second.operand;
   result = evaluate_fresh(id, instance);
@@ -326,9 +357,12 @@ KernelBuilder::Operand KernelBuilder::evaluate(NodeId id, std::int32_t instance)
 KernelBuilder::Operand KernelBuilder::evaluate_fresh(NodeId id, std::int32_t instance) {
   const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
   switch (node.kind) {
-    case NodeKind::Primitive: return primitive(node, instance);
-    case NodeKind::Read: return read(node, instance);
-    default: return reduce(node, instance);
+    case NodeKind::Primitive:
+      return primitive(node, instance);
+    case NodeKind::Read:
+      return read(node, instance);
+    default:
+      return reduce(node, instance);
   }
 }
 
@@ -344,7 +378,8 @@ KernelBuilder::Operand KernelBuilder::primitive(const Node& node, std::int32_t i
   if (node.dtype == DType::Int64) {
     simple = index_primitive(node.prim, args);
   } else if (node.dtype == DType::Bool) {
-    simple = args.back().is_index && args.size() == 2 ? comparison(node.prim, args[0], args[1]) : logic(node.prim, args);
+    simple = args.back().is_index && args.size() == 2 ? comparison(node.prim, args[0], args[1])
+                                                      : logic(node.prim, args);
   }
   if (simple) return *simple;
   std::vector<ValueId> values;
@@ -359,12 +394,14 @@ std::optional<KernelBuilder::Operand> KernelBuilder::cast_to_index(const Operand
   const int bits = lang::bits_of(from);
   if (lang::is_float(from) || bits > 32) return std::nullopt;
   IndexRange range{0, (std::int64_t{1} << bits) - 1};
-  if (lang::is_signed_int(from)) range = {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
+  if (lang::is_signed_int(from))
+    range = {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
   return operand_of(emit_primitive(Prim::Cast, DType::Int64, {operand.value}), range);
 }
 
 // int64 arithmetic whose result is an index form, or whose range is known.
-std::optional<KernelBuilder::Operand> KernelBuilder::index_primitive(Prim prim, std::span<const Operand> args) {
+std::optional<KernelBuilder::Operand> KernelBuilder::index_primitive(
+    Prim prim, std::span<const Operand> args) {
   const auto form = [](IndexExpr index) {
     Operand operand;
     operand.is_index = true;
@@ -391,8 +428,10 @@ std::optional<KernelBuilder::Operand> KernelBuilder::index_primitive(Prim prim, 
   const IndexExpr& a = args[0].index;
   const IndexExpr& b = args[1].index;
   switch (prim) {
-    case Prim::Add: return form(a + b);
-    case Prim::Sub: return form(a - b);
+    case Prim::Add:
+      return form(a + b);
+    case Prim::Sub:
+      return form(a - b);
     case Prim::Mul:
       if (b.is_constant()) return form(a * b.constant);
       if (a.is_constant()) return form(b * a.constant);
@@ -421,12 +460,14 @@ std::optional<KernelBuilder::Operand> KernelBuilder::index_primitive(Prim prim, 
       return is_min ? ranged(std::min(x.low, y.low), std::min(x.high, y.high))
                     : ranged(std::max(x.low, y.low), std::max(x.high, y.high));
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
 // Comparisons of indices whose outcome the ranges decide.
-std::optional<KernelBuilder::Operand> KernelBuilder::comparison(Prim prim, const Operand& a, const Operand& b) {
+std::optional<KernelBuilder::Operand> KernelBuilder::comparison(Prim prim, const Operand& a,
+                                                                const Operand& b) {
   if (!a.is_index || !b.is_index) return std::nullopt;
   if (!draft_.space.range(a.index) || !draft_.space.range(b.index)) return std::nullopt;
   const auto range = draft_.space.range(a.index - b.index);
@@ -437,20 +478,34 @@ std::optional<KernelBuilder::Operand> KernelBuilder::comparison(Prim prim, const
     if (is_false) truth = false;
   };
   switch (prim) {
-    case Prim::Lt: decide(range->high < 0, range->low >= 0); break;
-    case Prim::Le: decide(range->high <= 0, range->low > 0); break;
-    case Prim::Gt: decide(range->low > 0, range->high <= 0); break;
-    case Prim::Ge: decide(range->low >= 0, range->high < 0); break;
-    case Prim::Eq: decide(range->low == 0 && range->high == 0, range->low > 0 || range->high < 0); break;
-    case Prim::Ne: decide(range->low > 0 || range->high < 0, range->low == 0 && range->high == 0); break;
-    default: break;
+    case Prim::Lt:
+      decide(range->high < 0, range->low >= 0);
+      break;
+    case Prim::Le:
+      decide(range->high <= 0, range->low > 0);
+      break;
+    case Prim::Gt:
+      decide(range->low > 0, range->high <= 0);
+      break;
+    case Prim::Ge:
+      decide(range->low >= 0, range->high < 0);
+      break;
+    case Prim::Eq:
+      decide(range->low == 0 && range->high == 0, range->low > 0 || range->high < 0);
+      break;
+    case Prim::Ne:
+      decide(range->low > 0 || range->high < 0, range->low == 0 && range->high == 0);
+      break;
+    default:
+      break;
   }
   if (!truth) return std::nullopt;
   return operand_of(constant(DType::Bool, *truth ? 1 : 0));
 }
 
 // `and`, `or`, `not` of what is known.
-std::optional<KernelBuilder::Operand> KernelBuilder::logic(Prim prim, std::span<const Operand> args) {
+std::optional<KernelBuilder::Operand> KernelBuilder::logic(Prim prim,
+                                                           std::span<const Operand> args) {
   if (prim == Prim::Not) {
     const auto value = constant_bits(args[0]);
     if (!value) return std::nullopt;
@@ -489,7 +544,8 @@ void KernelBuilder::check_indices(const Node& node, const std::vector<IndexExpr>
     check.site = static_cast<std::int32_t>(draft_.sites.size());
     const std::size_t before = draft_.values.size();
     emit(std::move(check));
-    // The site is no part of what makes checks equal: the first of two equal ones is the one that fails.
+    // The site is no part of what makes checks equal: the first of two equal ones is the one that
+    // fails.
     if (draft_.values.size() > before) draft_.sites.push_back(node.span);
   }
 }
@@ -503,7 +559,8 @@ KernelBuilder::Operand KernelBuilder::load(TensorId tensor, const std::vector<In
   instruction.dtype = def.dtype;
   instruction.buffer = place.buffer;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    if (def.shape[i] != 1) instruction.address = instruction.address + indices[i] * place.strides[i];
+    if (def.shape[i] != 1)
+      instruction.address = instruction.address + indices[i] * place.strides[i];
   }
   instruction.address = settled(instruction.address);
   return operand_of(emit(std::move(instruction)));
@@ -513,8 +570,11 @@ KernelBuilder::Operand KernelBuilder::inlined(TensorId tensor, std::vector<Index
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
   RELAY_CHECK(def.kind == TensorKind::Map, "only maps dissolve into their readers");
   std::size_t instance = 1;
-  while (instance < instances_.size() && (instances_[instance].tensor != tensor || instances_[instance].indices != indices)) ++instance;
-  for (std::size_t i = 0; i < indices.size(); ++i) vars_[static_cast<std::size_t>(def.vars[i])] = indices[i];
+  while (instance < instances_.size() &&
+         (instances_[instance].tensor != tensor || instances_[instance].indices != indices))
+    ++instance;
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    vars_[static_cast<std::size_t>(def.vars[i])] = indices[i];
   if (instance == instances_.size()) instances_.push_back({tensor, std::move(indices)});
   return evaluate(def.body, static_cast<std::int32_t>(instance));
 }
@@ -523,7 +583,8 @@ KernelBuilder::Operand KernelBuilder::inlined(TensorId tensor, std::vector<Index
 
 KernelBuilder::Operand KernelBuilder::reduce_nothing(const Node& node) {
   if (is_arg(node.op) || node.op == ReduceOp::Max || node.op == ReduceOp::Min) {
-    lang::fail(lang::DiagnosticKind::ShapeMismatchAtRunTime, fmt::format("`{}` over nothing has no value", lang::name_of(node.op)));
+    lang::fail(lang::DiagnosticKind::ShapeMismatchAtRunTime,
+               fmt::format("`{}` over nothing has no value", lang::name_of(node.op)));
   }
   return operand_of(constant(node.dtype, identity_bits(node.op, node.dtype)));
 }
@@ -539,12 +600,14 @@ KernelBuilder::Operand KernelBuilder::reduce_one(const Node& node, std::int32_t 
   }
   // 0 + x is not x for -0.
   if (node.op != ReduceOp::Sum || !lang::is_float(node.dtype)) return element;
-  return operand_of(emit_primitive(Prim::Add, node.dtype, {constant(node.dtype, 0), value_of(element)}));
+  return operand_of(
+      emit_primitive(Prim::Add, node.dtype, {constant(node.dtype, 0), value_of(element)}));
 }
 
 KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t instance) {
   std::int64_t count = 1;
-  for (IndexVarId var : stages_.vars(node)) count *= stages_.var_extents[static_cast<std::size_t>(var)];
+  for (IndexVarId var : stages_.vars(node))
+    count *= stages_.var_extents[static_cast<std::size_t>(var)];
   if (count == 0) return reduce_nothing(node);
   if (count == 1) return reduce_one(node, instance);
   const auto number = static_cast<std::int32_t>(draft_.regions.size());
@@ -561,7 +624,8 @@ KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t inst
   DType dtype = node.dtype;
   ValueId result = value_of(evaluate(body, instance));
   // Sums and products of narrow floats accumulate in float32.
-  const bool widens = is_narrow_float(dtype) && (node.op == ReduceOp::Sum || node.op == ReduceOp::Prod);
+  const bool widens =
+      is_narrow_float(dtype) && (node.op == ReduceOp::Sum || node.op == ReduceOp::Prod);
   if (widens) result = emit_primitive(Prim::Cast, dtype = DType::Float32, {result});
   draft_.regions[static_cast<std::size_t>(number)].result = result;
   open_.pop_back();

@@ -24,14 +24,14 @@ struct DraftInstruction {
   DType dtype = DType::Int64;
   Prim prim = Prim::Add;
   std::int32_t axis = 0;
-  std::int32_t buffer = -1;     // of the group
+  std::int32_t buffer = -1;  // of the group
   std::int32_t site = 0;
-  std::int32_t region = -1;     // Reduce: which
-  std::int32_t home = 0;        // the region it stands in
-  std::uint64_t bits = 0;       // Constant
-  std::int64_t number = 0;      // SizeValue, CheckIndex
+  std::int32_t region = -1;  // Reduce: which
+  std::int32_t home = 0;     // the region it stands in
+  std::uint64_t bits = 0;    // Constant
+  std::int64_t number = 0;   // SizeValue, CheckIndex
   std::vector<ValueId> args;
-  IndexExpr address;            // Load
+  IndexExpr address;  // Load
 };
 
 struct DraftRegion {
@@ -39,30 +39,32 @@ struct DraftRegion {
   ValueId result = -1;
   ReduceOp op = ReduceOp::Sum;
   std::vector<std::int32_t> axes;
-  std::int32_t depth = 0;       // regions around it
+  std::int32_t depth = 0;  // regions around it
 };
 
 // A kernel before its layout is settled (loops/finish).
 struct Draft {
   std::vector<DraftInstruction> values;
   std::vector<DraftRegion> regions;
-  std::vector<std::int64_t> extents;       // of all axes; none is 1
-  std::vector<std::int32_t> axis_home;     // region that an axis belongs to; domain: 0
-  std::vector<bool> axis_is_value;         // used other than in addresses
-  std::vector<std::int32_t> domain;        // domain axes in order
+  std::vector<std::int64_t> extents;    // of all axes; none is 1
+  std::vector<std::int32_t> axis_home;  // region that an axis belongs to; domain: 0
+  std::vector<bool> axis_is_value;      // used other than in addresses
+  std::vector<std::int32_t> domain;     // domain axes in order
   IndexSpace space;
   StoreKind store = StoreKind::Assign;
   ReduceOp combine = ReduceOp::Sum;
-  std::int32_t output = -1;                // of the group
+  std::int32_t output = -1;  // of the group
   IndexExpr destination;
   std::vector<lang::Span> sites;
 };
 
-// Turns the nodes of one stored tensor, and of everything that dissolves into it, into a draft. Equal instructions are
-// one; each stands in the outermost region in which its operands are known. Reductions over nothing are gone.
+// Turns the nodes of one stored tensor, and of everything that dissolves into it, into a draft.
+// Equal instructions are one; each stands in the outermost region in which its operands are known.
+// Reductions over nothing are gone.
 class KernelBuilder {
  public:
-  KernelBuilder(const Stages& stages, std::span<const Storage> storage, std::span<const StoredAt> places);
+  KernelBuilder(const Stages& stages, std::span<const Storage> storage,
+                std::span<const StoredAt> places);
 
   // The kernel that stores Map `tensor`, or a copy of it, into `buffer`, row-major.
   void build_map(TensorId tensor, std::int32_t buffer);
@@ -94,7 +96,8 @@ class KernelBuilder {
 
   void open_domain(std::span<const IndexVarId> vars);
   IndexExpr new_axis(std::int64_t extent, std::int32_t home);
-  void store(const Operand& result, const std::vector<IndexExpr>& at, const std::vector<std::int64_t>& strides);
+  void store(const Operand& result, const std::vector<IndexExpr>& at,
+             const std::vector<std::int64_t>& strides);
 
   Operand evaluate(NodeId node, std::int32_t instance);
   Operand evaluate_fresh(NodeId node, std::int32_t instance);
@@ -118,7 +121,9 @@ class KernelBuilder {
   ValueId atom_value(AtomId atom);
   ValueId index_value(const IndexExpr& index);
   IndexExpr settled(const IndexExpr& address);
-  ValueId value_of(const Operand& operand) { return operand.is_index ? index_value(operand.index) : operand.value; }
+  ValueId value_of(const Operand& operand) {
+    return operand.is_index ? index_value(operand.index) : operand.value;
+  }
   Operand operand_of(ValueId value, std::optional<IndexRange> range = std::nullopt);
   std::optional<std::uint64_t> constant_bits(const Operand& operand) const;
 
@@ -132,8 +137,8 @@ class KernelBuilder {
   std::span<const Storage> storage_;
   std::span<const StoredAt> places_;
   Draft draft_;
-  std::vector<std::int32_t> open_;                 // regions from the body inwards
-  std::vector<IndexExpr> vars_;                    // by index variable: what it stands for now
+  std::vector<std::int32_t> open_;  // regions from the body inwards
+  std::vector<IndexExpr> vars_;     // by index variable: what it stands for now
   std::vector<Instance> instances_;
   std::unordered_map<std::uint64_t, Remembered> memo_;
   std::unordered_multimap<std::uint64_t, ValueId> known_;  // instructions by hash

@@ -1,9 +1,9 @@
 #include "loops/loop_ir.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
 #include <iterator>
+
+#include <fmt/format.h>
 
 #include "lang/diagnostic.h"
 #include "loops/reduce_op.h"
@@ -44,10 +44,18 @@ class KeyWriter {
     raw(instruction.dtype);
     raw(instruction.id);
     switch (instruction.code) {
-      case Code::Axis: raw(instruction.axis); break;
-      case Code::Constant: raw(instruction.bits); break;
-      case Code::SizeValue: size(instruction.size); break;
-      case Code::ScalarInput: raw(instruction.buffer); break;
+      case Code::Axis:
+        raw(instruction.axis);
+        break;
+      case Code::Constant:
+        raw(instruction.bits);
+        break;
+      case Code::SizeValue:
+        size(instruction.size);
+        break;
+      case Code::ScalarInput:
+        raw(instruction.buffer);
+        break;
       case Code::Load:
         raw(instruction.buffer);
         address(instruction.address);
@@ -61,7 +69,9 @@ class KeyWriter {
         raw(instruction.site);
         args(instruction);
         break;
-      case Code::Reduce: raw(instruction.region); break;
+      case Code::Reduce:
+        raw(instruction.region);
+        break;
     }
   }
 
@@ -98,13 +108,24 @@ void write(const Kernel& kernel, const Instruction& instruction, int depth, std:
   const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
   out += fmt::format("{}v{}: {} = ", indent, instruction.id, lang::name_of(instruction.dtype));
   switch (instruction.code) {
-    case Code::Axis: out += fmt::format("axis {}", instruction.axis); break;
-    case Code::Constant: out += fmt::format("constant {:#x}", instruction.bits); break;
-    case Code::SizeValue: out += fmt::format("size {}", text_of(instruction.size)); break;
-    case Code::ScalarInput: out += fmt::format("b{}[]", instruction.buffer); break;
-    case Code::Load: out += fmt::format("b{}[{}]", instruction.buffer, text_of(instruction.address)); break;
+    case Code::Axis:
+      out += fmt::format("axis {}", instruction.axis);
+      break;
+    case Code::Constant:
+      out += fmt::format("constant {:#x}", instruction.bits);
+      break;
+    case Code::SizeValue:
+      out += fmt::format("size {}", text_of(instruction.size));
+      break;
+    case Code::ScalarInput:
+      out += fmt::format("b{}[]", instruction.buffer);
+      break;
+    case Code::Load:
+      out += fmt::format("b{}[{}]", instruction.buffer, text_of(instruction.address));
+      break;
     case Code::CheckIndex:
-      out += fmt::format("check v{} < {} at site {}", instruction.args[0], text_of(instruction.size), instruction.site);
+      out += fmt::format("check v{} < {} at site {}", instruction.args[0],
+                         text_of(instruction.size), instruction.site);
       break;
     case Code::Primitive: {
       out += fmt::format("{}(", lang::info(instruction.prim).text);
@@ -117,7 +138,8 @@ void write(const Kernel& kernel, const Instruction& instruction, int depth, std:
     case Code::Reduce: {
       const Region& region = kernel.regions[instruction.region];
       out += std::string(lang::name_of(region.op));
-      for (std::int32_t axis : region.axes) out += fmt::format(" a{} < {}", axis, text_of(kernel.extents[axis]));
+      for (std::int32_t axis : region.axes)
+        out += fmt::format(" a{} < {}", axis, text_of(kernel.extents[axis]));
       out += " {\n";
       write(kernel, instruction.region, depth + 1, out);
       out += indent + "}";
@@ -128,42 +150,53 @@ void write(const Kernel& kernel, const Instruction& instruction, int depth, std:
 }
 
 void write(const Kernel& kernel, std::int32_t region, int depth, std::string& out) {
-  for (const auto& instruction : kernel.regions[region].code) write(kernel, instruction, depth, out);
-  if (region > 0) out += fmt::format("{}v{}\n", std::string(static_cast<std::size_t>(depth) * 2, ' '), kernel.regions[region].result);
+  for (const auto& instruction : kernel.regions[region].code)
+    write(kernel, instruction, depth, out);
+  if (region > 0)
+    out += fmt::format("{}v{}\n", std::string(static_cast<std::size_t>(depth) * 2, ' '),
+                       kernel.regions[region].result);
 }
 
 // --- Verification ---
 
 class Verifier {
  public:
-  explicit Verifier(const Kernel& kernel) : kernel_(kernel), dtypes_(static_cast<std::size_t>(kernel.value_count)) {}
+  explicit Verifier(const Kernel& kernel)
+      : kernel_(kernel), dtypes_(static_cast<std::size_t>(kernel.value_count)) {}
 
   void run() {
     check(!kernel_.regions.empty(), "a kernel has a body");
-    check(kernel_.domain_rank >= 0 && kernel_.domain_rank <= static_cast<std::int32_t>(kernel_.extents.size()), "domain rank");
+    check(kernel_.domain_rank >= 0 &&
+              kernel_.domain_rank <= static_cast<std::int32_t>(kernel_.extents.size()),
+          "domain rank");
     for (const auto& extent : kernel_.extents) size(extent);
     for (std::int32_t axis = 0; axis < kernel_.domain_rank; ++axis) open_axes_.push_back(axis);
     check(kernel_.regions[0].axes.empty(), "the body has no reduction axes");
     region(0, [&] {
       const BufferSlot& output = buffer(kernel_.output);
       check(output.is_output, "the output is marked as such");
-      check(dtype_of(kernel_.regions[0].result) == output.dtype, "the result has the output's dtype");
+      check(dtype_of(kernel_.regions[0].result) == output.dtype,
+            "the result has the output's dtype");
       address(kernel_.destination);
     });
   }
 
  private:
-  void check(bool condition, const char* what) { RELAY_CHECK(condition, fmt::format("bad kernel: {}\n{}", what, to_string(kernel_))); }
+  void check(bool condition, const char* what) {
+    RELAY_CHECK(condition, fmt::format("bad kernel: {}\n{}", what, to_string(kernel_)));
+  }
 
   void size(const Size& size) {
     if (!size.is_literal) check(size.value >= 0 && size.value < kernel_.slot_count, "size slot");
   }
   const BufferSlot& buffer(std::int32_t number) {
-    check(number >= 0 && number < static_cast<std::int32_t>(kernel_.buffers.size()), "buffer number");
+    check(number >= 0 && number < static_cast<std::int32_t>(kernel_.buffers.size()),
+          "buffer number");
     return kernel_.buffers[static_cast<std::size_t>(number)];
   }
   DType dtype_of(ValueId id) {
-    check(id >= 0 && id < kernel_.value_count && defined_[static_cast<std::size_t>(id)], "a value is used where it is not defined");
+    check(id >= 0 && id < kernel_.value_count && defined_[static_cast<std::size_t>(id)],
+          "a value is used where it is not defined");
     return dtypes_[static_cast<std::size_t>(id)];
   }
   void address(const Address& address) {
@@ -176,7 +209,8 @@ class Verifier {
 
   template <class F>
   void region(std::int32_t number, F at_end) {
-    check(number >= 0 && number < static_cast<std::int32_t>(kernel_.regions.size()), "region number");
+    check(number >= 0 && number < static_cast<std::int32_t>(kernel_.regions.size()),
+          "region number");
     std::vector<ValueId> own;
     for (const auto& instruction : kernel_.regions[static_cast<std::size_t>(number)].code) {
       this->instruction(instruction);
@@ -197,15 +231,19 @@ class Verifier {
       case Code::Axis: {
         bool open = false;
         for (std::int32_t axis : open_axes_) open = open || axis == instruction.axis;
-        check(open && instruction.dtype == DType::Int64, "an axis is read inside its loop, as int64");
+        check(open && instruction.dtype == DType::Int64,
+              "an axis is read inside its loop, as int64");
         break;
       }
-      case Code::Constant: break;
+      case Code::Constant:
+        break;
       case Code::SizeValue:
         size(instruction.size);
         check(instruction.dtype == DType::Int64, "a size is int64");
         break;
-      case Code::ScalarInput: check(buffer(instruction.buffer).dtype == instruction.dtype, "dtype of an input"); break;
+      case Code::ScalarInput:
+        check(buffer(instruction.buffer).dtype == instruction.dtype, "dtype of an input");
+        break;
       case Code::Load:
         check(buffer(instruction.buffer).dtype == instruction.dtype, "dtype of a load");
         check(!buffer(instruction.buffer).is_output, "the output is not loaded");
@@ -213,11 +251,18 @@ class Verifier {
         break;
       case Code::CheckIndex:
         size(instruction.size);
-        check(instruction.args.size() == 1 && dtype_of(instruction.args[0]) == DType::Int64, "a check has one int64 operand");
-        check(instruction.site >= 0 && instruction.site < static_cast<std::int32_t>(kernel_.sites.size()), "site number");
+        check(instruction.args.size() == 1 && dtype_of(instruction.args[0]) == DType::Int64,
+              "a check has one int64 operand");
+        check(instruction.site >= 0 &&
+                  instruction.site < static_cast<std::int32_t>(kernel_.sites.size()),
+              "site number");
         break;
-      case Code::Primitive: primitive(instruction); break;
-      case Code::Reduce: reduce(instruction); break;
+      case Code::Primitive:
+        primitive(instruction);
+        break;
+      case Code::Reduce:
+        reduce(instruction);
+        break;
     }
   }
 
@@ -228,16 +273,19 @@ class Verifier {
     check(lang::accepts(facts.operands, operand), "a primitive accepts its operands' dtype");
     for (std::size_t i = 0; i + 1 < instruction.args.size(); ++i) {
       const bool is_condition = instruction.prim == Prim::Select && i == 0;
-      check(dtype_of(instruction.args[i]) == (is_condition ? DType::Bool : operand), "operands agree");
+      check(dtype_of(instruction.args[i]) == (is_condition ? DType::Bool : operand),
+            "operands agree");
     }
     if (facts.result == PrimResult::kSame) check(instruction.dtype == operand, "dtype of a result");
-    if (facts.result == PrimResult::kTruth) check(instruction.dtype == DType::Bool, "dtype of a comparison");
+    if (facts.result == PrimResult::kTruth)
+      check(instruction.dtype == DType::Bool, "dtype of a comparison");
   }
 
   void reduce(const Instruction& instruction) {
     const Region& inner = kernel_.regions[static_cast<std::size_t>(instruction.region)];
     for (std::int32_t axis : inner.axes) {
-      check(axis >= kernel_.domain_rank && axis < static_cast<std::int32_t>(kernel_.extents.size()), "a reduction axis");
+      check(axis >= kernel_.domain_rank && axis < static_cast<std::int32_t>(kernel_.extents.size()),
+            "a reduction axis");
       open_axes_.push_back(axis);
     }
     region(instruction.region, [&] {
@@ -249,7 +297,8 @@ class Verifier {
 
   const Kernel& kernel_;
   std::vector<DType> dtypes_;
-  std::vector<bool> defined_ = std::vector<bool>(static_cast<std::size_t>(kernel_.value_count), false);
+  std::vector<bool> defined_ =
+      std::vector<bool>(static_cast<std::size_t>(kernel_.value_count), false);
   std::vector<std::int32_t> open_axes_;
 };
 
@@ -285,7 +334,8 @@ std::string to_string(const Kernel& kernel) {
   std::string out = "kernel(";
   for (std::size_t i = 0; i < kernel.buffers.size(); ++i) {
     const auto& buffer = kernel.buffers[i];
-    out += fmt::format("{}b{}: {}{}", i == 0 ? "" : ", ", i, buffer.is_output ? "out " : "", lang::name_of(buffer.dtype));
+    out += fmt::format("{}b{}: {}{}", i == 0 ? "" : ", ", i, buffer.is_output ? "out " : "",
+                       lang::name_of(buffer.dtype));
   }
   out += ") for";
   for (std::int32_t axis = 0; axis < kernel.domain_rank; ++axis) {
@@ -299,7 +349,8 @@ std::string to_string(const Kernel& kernel) {
     if (kernel.store == StoreKind::Assign) {
       out += fmt::format("  {} = v{}\n", place, result);
     } else {
-      out += fmt::format("  {} = {}({}, v{})\n", place, lang::name_of(kernel.combine), place, result);
+      out +=
+          fmt::format("  {} = {}({}, v{})\n", place, lang::name_of(kernel.combine), place, result);
     }
   }
   return out + "}\n";

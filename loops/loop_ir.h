@@ -10,17 +10,18 @@
 #include "lang/source.h"
 
 // The loop IR: index notation as loop nests, plain data, the one input of both back ends (lanes in
-// interp/, LLVM in jit/). A kernel is one perfect nest that computes one value per point of its domain and
-// stores it. Everything that varies between calls of the same shape pattern (extents, strides, constants
-// of index arithmetic) stands in run-time size slots, so one compiled kernel serves all sizes.
+// interp/, LLVM in jit/). A kernel is one perfect nest that computes one value per point of its
+// domain and stores it. Everything that varies between calls of the same shape pattern (extents,
+// strides, constants of index arithmetic) stands in run-time size slots, so one compiled kernel
+// serves all sizes.
 namespace relay::loops {
 
 using lang::DType;
 using lang::Prim;
 using lang::ReduceOp;
 
-// A run-time integer: a literal that the code may rely on (0 and 1 strides, small constants), or slot
-// `slot` of the launch's size array.
+// A run-time integer: a literal that the code may rely on (0 and 1 strides, small constants), or
+// slot `slot` of the launch's size array.
 struct Size {
   bool is_literal = true;
   std::int64_t value = 0;  // the literal, or the slot number
@@ -45,34 +46,36 @@ struct Address {
 };
 
 enum class Code : std::uint8_t {
-  Axis,        // the current index of axis `axis` of the kernel's domain or of an enclosing reduction: int64
-  Constant,    // `bits` as dtype
-  SizeValue,   // the size `size` as int64
-  ScalarInput, // element 0 of buffer `buffer` (rank-0 input): loop-invariant
-  Load,        // buffer[address]
-  Primitive,   // prim(args)
-  CheckIndex,  // int64 args[0] if 0 <= args[0] < size, else the kernel fails with `site`
-  Reduce,      // folds region `region` over its axes
+  Axis,  // the current index of axis `axis` of the kernel's domain or of an enclosing reduction:
+         // int64
+  Constant,     // `bits` as dtype
+  SizeValue,    // the size `size` as int64
+  ScalarInput,  // element 0 of buffer `buffer` (rank-0 input): loop-invariant
+  Load,         // buffer[address]
+  Primitive,    // prim(args)
+  CheckIndex,   // int64 args[0] if 0 <= args[0] < size, else the kernel fails with `site`
+  Reduce,       // folds region `region` over its axes
 };
 
 struct Region;
 
 struct Instruction {
   Code code;
-  DType dtype;                 // of the result
-  ValueId id;                  // the value it defines
-  std::int32_t axis = 0;       // Axis: number among all axes of the kernel (domain axes first)
-  std::uint64_t bits = 0;      // Constant
-  Size size;                   // SizeValue, CheckIndex
-  std::int32_t buffer = 0;     // Load, ScalarInput
-  Address address;             // Load
-  Prim prim = Prim::Add;       // Primitive
-  std::vector<ValueId> args;   // Primitive, CheckIndex
-  std::int32_t site = 0;       // CheckIndex: index into Kernel::sites
-  std::int32_t region = -1;    // Reduce: index into Kernel::regions
+  DType dtype;                // of the result
+  ValueId id;                 // the value it defines
+  std::int32_t axis = 0;      // Axis: number among all axes of the kernel (domain axes first)
+  std::uint64_t bits = 0;     // Constant
+  Size size;                  // SizeValue, CheckIndex
+  std::int32_t buffer = 0;    // Load, ScalarInput
+  Address address;            // Load
+  Prim prim = Prim::Add;      // Primitive
+  std::vector<ValueId> args;  // Primitive, CheckIndex
+  std::int32_t site = 0;      // CheckIndex: index into Kernel::sites
+  std::int32_t region = -1;   // Reduce: index into Kernel::regions
 };
 
-// Straight-line code with one result. A reduction's region also has its axes (row-major, last fastest).
+// Straight-line code with one result. A reduction's region also has its axes (row-major, last
+// fastest).
 struct Region {
   std::vector<Instruction> code;
   ValueId result = -1;
@@ -89,56 +92,62 @@ struct BufferSlot {
 
 enum class StoreKind : std::uint8_t {
   Assign,   // each domain point is stored once
-  Combine,  // read, combine with `combine`, write back; points run sequentially in row-major order (scatter)
+  Combine,  // read, combine with `combine`, write back; points run sequentially in row-major order
+            // (scatter)
 };
 
 // One nest. Domain axes 0..domain.size()-1, outermost first; reduction axes follow in `extents`.
 //
-// Reduction order (the bits depend on it, so both back ends keep it): over the linear index t of the
-// reduction's axes, row-major, element t goes to accumulator t mod kReductionLanes; accumulators start as the
-// op's identity; at the end they are combined pairwise: for width = lanes/2, ..., 1: acc[j] = op(acc[j], acc[j + width]).
-// ArgMax/ArgMin carry (value, t); of equal values the smaller t wins; NaN beats numbers. A NaN operand makes Max/Min NaN.
+// Reduction order (the bits depend on it, so both back ends keep it): over the linear index t of
+// the reduction's axes, row-major, element t goes to accumulator t mod kReductionLanes;
+// accumulators start as the op's identity; at the end they are combined pairwise: for width =
+// lanes/2, ..., 1: acc[j] = op(acc[j], acc[j + width]). ArgMax/ArgMin carry (value, t); of equal
+// values the smaller t wins; NaN beats numbers. A NaN operand makes Max/Min NaN.
 struct Kernel {
-  std::vector<BufferSlot> buffers;   // positions in the launch's pointer array
-  std::vector<Size> extents;         // of all axes: domain first, then those of reductions
+  std::vector<BufferSlot> buffers;  // positions in the launch's pointer array
+  std::vector<Size> extents;        // of all axes: domain first, then those of reductions
   std::int32_t domain_rank = 0;
-  std::vector<Region> regions;       // regions[0] is the body
+  std::vector<Region> regions;  // regions[0] is the body
   std::int32_t value_count = 0;
-  std::int32_t slot_count = 0;       // run-time sizes
+  std::int32_t slot_count = 0;  // run-time sizes
   StoreKind store = StoreKind::Assign;
   ReduceOp combine = ReduceOp::Sum;
-  std::int32_t output = 0;           // buffer that is stored to
-  Address destination;               // terms may only use Axis values when store == Assign
-  // Places for run-time errors; not part of the structure (two kernels that differ only here share code).
+  std::int32_t output = 0;  // buffer that is stored to
+  Address destination;      // terms may only use Axis values when store == Assign
+  // Places for run-time errors; not part of the structure (two kernels that differ only here share
+  // code).
   std::vector<lang::Span> sites;
 };
 inline constexpr int kReductionLanes = 16;
 
 // Why a kernel stopped.
 struct KernelError {
-  std::int32_t site = -1;      // CheckIndex: which; -1: none; kDivisionByZero
-  std::int64_t index = 0;      // the bad index
+  std::int32_t site = -1;  // CheckIndex: which; -1: none; kDivisionByZero
+  std::int64_t index = 0;  // the bad index
   std::int64_t extent = 0;
 };
 inline constexpr std::int32_t kDivisionByZeroSite = -2;
 
-// Compiled form: computes points [begin, end) of domain axis 0 (of a rank-0 domain: begin 0, end 1).
-// Returns 0, or 1 after filling `error`. Thread-safe for disjoint ranges when store == Assign.
+// Compiled form: computes points [begin, end) of domain axis 0 (of a rank-0 domain: begin 0, end
+// 1). Returns 0, or 1 after filling `error`. Thread-safe for disjoint ranges when store == Assign.
 using KernelFunction = int (*)(void* const* buffers, const std::int64_t* sizes, std::int64_t begin,
                                std::int64_t end, KernelError* error);
 
-// Structure without sites: the key of a code cache. Equal keys mean the same compiled code serves both.
+// Structure without sites: the key of a code cache. Equal keys mean the same compiled code serves
+// both.
 std::string structural_key(const Kernel& kernel);
 // For `:show loops` and debugging.
 std::string to_string(const Kernel& kernel);
-// Panics (RELAY_CHECK) if ids, axes, buffers or dtypes are inconsistent. For tests and debug builds.
+// Panics (RELAY_CHECK) if ids, axes, buffers or dtypes are inconsistent. For tests and debug
+// builds.
 void verify(const Kernel& kernel);
 
 // A compiler of kernels. The JIT's shared object provides one; the evaluator is handed it.
 class KernelCompiler {
  public:
   virtual ~KernelCompiler() = default;
-  // Null when this kernel cannot be compiled; the lanes run it then. The function lives as long as the compiler.
+  // Null when this kernel cannot be compiled; the lanes run it then. The function lives as long as
+  // the compiler.
   virtual KernelFunction compile(const Kernel& kernel) = 0;
   // Text of the optimised code: "llvm" or "asm". Empty for an unknown stage.
   virtual std::string dump(const Kernel& kernel, const std::string& stage) = 0;

@@ -11,7 +11,8 @@ namespace {
 
 class Lowerer {
  public:
-  Lowerer(const lang::Function& group, std::span<const Layout> args) : stages_(expand(group, args)) {
+  Lowerer(const lang::Function& group, std::span<const Layout> args)
+      : stages_(expand(group, args)) {
     storage_ = choose_storage(stages_);
     places_.resize(stages_.tensors.size());
     results_.resize(stages_.tensors.size());
@@ -25,7 +26,8 @@ class Lowerer {
     for (std::size_t i = 0; i < stages_.tensors.size(); ++i) add(static_cast<TensorId>(i));
     for (TensorId result : stages_.results) {
       const ResultLeaf& leaf = results_[static_cast<std::size_t>(result)];
-      if (leaf.buffer >= first_made_) group_.made[static_cast<std::size_t>(leaf.buffer - first_made_)].is_temporary = false;
+      if (leaf.buffer >= first_made_)
+        group_.made[static_cast<std::size_t>(leaf.buffer - first_made_)].is_temporary = false;
       group_.results.push_back(leaf);
     }
     group_.literals = std::move(stages_.literals);
@@ -37,9 +39,15 @@ class Lowerer {
     const auto at = static_cast<std::size_t>(id);
     const TensorDef& def = stages_.tensors[at];
     switch (def.kind) {
-      case TensorKind::Argument: place(id, def.leaf, def.strides); return;
-      case TensorKind::Literal: place(id, first_literal_ + def.leaf, def.strides); return;
-      case TensorKind::Map: add_map(id, storage_[at]); return;
+      case TensorKind::Argument:
+        place(id, def.leaf, def.strides);
+        return;
+      case TensorKind::Literal:
+        place(id, first_literal_ + def.leaf, def.strides);
+        return;
+      case TensorKind::Map:
+        add_map(id, storage_[at]);
+        return;
       case TensorKind::Scatter:
         if (storage_[at] == Storage::Stored) add_scatter(id);
         return;
@@ -105,9 +113,9 @@ class Lowerer {
 
   Stages stages_;
   std::vector<Storage> storage_;
-  std::vector<StoredAt> places_;        // by tensor
-  std::vector<ResultLeaf> results_;     // by tensor
-  std::vector<DType> buffer_dtypes_;    // by group buffer
+  std::vector<StoredAt> places_;      // by tensor
+  std::vector<ResultLeaf> results_;   // by tensor
+  std::vector<DType> buffer_dtypes_;  // by group buffer
   std::int32_t first_literal_ = 0;
   std::int32_t first_made_ = 0;
   LoweredGroup group_;

@@ -34,13 +34,13 @@ struct MadeTensor {
 struct Launch {
   Kernel kernel;
   std::vector<std::int32_t> buffers;
-  std::vector<std::int64_t> sizes;     // values of the kernel's slots
-  std::int64_t cost = 0;               // estimated scalar operations of the whole launch
+  std::vector<std::int64_t> sizes;               // values of the kernel's slots
+  std::int64_t cost = 0;                         // estimated scalar operations of the whole launch
   mutable std::shared_ptr<const void> prepared;  // interp/launch: the kernel as the lanes run it
 };
 
-// A result leaf: a made tensor, or another buffer seen differently (reshape, transpose, slices and broadcasts need
-// no kernel).
+// A result leaf: a made tensor, or another buffer seen differently (reshape, transpose, slices and
+// broadcasts need no kernel).
 struct ResultLeaf {
   std::int32_t buffer = -1;
   std::vector<std::int64_t> shape;
@@ -56,12 +56,13 @@ struct LoweredGroup {
   std::vector<ResultLeaf> results;  // leaves of the result (tuples flattened)
 };
 
-// Lowers the body of `group` — a Function whose params are tensors, scalars or tuples of them and whose body is an ANF
-// block of operator calls with definitions, comprehensions, reductions, scatters, indexing, primitives, tuples and
-// projections — for arguments of the given layouts (leaves, tuples flattened). Operators are expanded into their
-// definitions at the concrete shapes; producers are inlined into consumers (elementwise, broadcast, injective into
-// everything; epilogues into reductions); what is used more than once and is not cheap is materialised.
-// Fails with a diagnostic when shapes disagree or a body is outside index notation (see is_lowerable).
+// Lowers the body of `group` — a Function whose params are tensors, scalars or tuples of them and
+// whose body is an ANF block of operator calls with definitions, comprehensions, reductions,
+// scatters, indexing, primitives, tuples and projections — for arguments of the given layouts
+// (leaves, tuples flattened). Operators are expanded into their definitions at the concrete shapes;
+// producers are inlined into consumers (elementwise, broadcast, injective into everything;
+// epilogues into reductions); what is used more than once and is not cheap is materialised. Fails
+// with a diagnostic when shapes disagree or a body is outside index notation (see is_lowerable).
 lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args);
 
 using lang::is_lowerable;

@@ -15,7 +15,8 @@ std::int64_t count_of(const std::vector<std::int64_t>& shape) {
 
 std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<std::int64_t>(shape[i], 1);
+  for (std::size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<std::int64_t>(shape[i], 1);
   return strides;
 }
 
@@ -46,10 +47,12 @@ void NodeFactory::grow() {
   table_ = std::move(larger);
 }
 
-NodeId NodeFactory::intern(Node made, std::span<const std::int32_t> args, std::span<const std::int32_t> vars) {
-  std::uint64_t hash = static_cast<std::uint64_t>(made.kind) | static_cast<std::uint64_t>(made.dtype) << 8 |
-                       static_cast<std::uint64_t>(made.prim) << 16 | static_cast<std::uint64_t>(made.op) << 24 |
-                       static_cast<std::uint64_t>(made.is_checked) << 32;
+NodeId NodeFactory::intern(Node made, std::span<const std::int32_t> args,
+                           std::span<const std::int32_t> vars) {
+  std::uint64_t hash =
+      static_cast<std::uint64_t>(made.kind) | static_cast<std::uint64_t>(made.dtype) << 8 |
+      static_cast<std::uint64_t>(made.prim) << 16 | static_cast<std::uint64_t>(made.op) << 24 |
+      static_cast<std::uint64_t>(made.is_checked) << 32;
   hash = mix(hash, static_cast<std::uint32_t>(made.ref));
   hash = mix(hash, made.bits);
   for (std::int32_t arg : args) hash = mix(hash, static_cast<std::uint32_t>(arg));
@@ -60,9 +63,10 @@ NodeId NodeFactory::intern(Node made, std::span<const std::int32_t> args, std::s
     const NodeId id = table_[at];
     if (hashes_[static_cast<std::size_t>(id)] != hash) continue;
     const Node& known = node(id);
-    if (known.kind == made.kind && known.dtype == made.dtype && known.prim == made.prim && known.op == made.op &&
-        known.is_checked == made.is_checked && known.ref == made.ref && known.bits == made.bits &&
-        std::ranges::equal(stages_.args(known), args) && std::ranges::equal(stages_.vars(known), vars)) {
+    if (known.kind == made.kind && known.dtype == made.dtype && known.prim == made.prim &&
+        known.op == made.op && known.is_checked == made.is_checked && known.ref == made.ref &&
+        known.bits == made.bits && std::ranges::equal(stages_.args(known), args) &&
+        std::ranges::equal(stages_.vars(known), vars)) {
       return id;
     }
   }
@@ -119,30 +123,47 @@ NodeId NodeFactory::fold_integers(Prim prim, std::span<const NodeId> args) {
   }
   const auto a = static_cast<std::uint64_t>(value[0]);
   const auto b = static_cast<std::uint64_t>(value[1]);
-  const auto wrapped = [&](std::uint64_t v) { return index_constant(static_cast<std::int64_t>(v)); };
+  const auto wrapped = [&](std::uint64_t v) {
+    return index_constant(static_cast<std::int64_t>(v));
+  };
   const bool may_divide = value[1] > 0;
   switch (prim) {
-    case Prim::Add: return wrapped(a + b);
-    case Prim::Sub: return wrapped(a - b);
-    case Prim::Mul: return wrapped(a * b);
-    case Prim::Neg: return wrapped(0 - a);
-    case Prim::Min: return index_constant(std::min(value[0], value[1]));
-    case Prim::Max: return index_constant(std::max(value[0], value[1]));
-    case Prim::Div: return may_divide ? index_constant(value[0] / value[1]) : -1;
-    case Prim::Mod: return may_divide ? index_constant(value[0] % value[1]) : -1;
+    case Prim::Add:
+      return wrapped(a + b);
+    case Prim::Sub:
+      return wrapped(a - b);
+    case Prim::Mul:
+      return wrapped(a * b);
+    case Prim::Neg:
+      return wrapped(0 - a);
+    case Prim::Min:
+      return index_constant(std::min(value[0], value[1]));
+    case Prim::Max:
+      return index_constant(std::max(value[0], value[1]));
+    case Prim::Div:
+      return may_divide ? index_constant(value[0] / value[1]) : -1;
+    case Prim::Mod:
+      return may_divide ? index_constant(value[0] % value[1]) : -1;
     case Prim::FloorDiv:
     case Prim::FloorMod: {
       if (!may_divide) return -1;
       const std::int64_t remainder = (value[0] % value[1] + value[1]) % value[1];
       return index_constant(prim == Prim::FloorMod ? remainder : (value[0] - remainder) / value[1]);
     }
-    case Prim::Eq: return constant(DType::Bool, value[0] == value[1]);
-    case Prim::Ne: return constant(DType::Bool, value[0] != value[1]);
-    case Prim::Lt: return constant(DType::Bool, value[0] < value[1]);
-    case Prim::Le: return constant(DType::Bool, value[0] <= value[1]);
-    case Prim::Gt: return constant(DType::Bool, value[0] > value[1]);
-    case Prim::Ge: return constant(DType::Bool, value[0] >= value[1]);
-    default: return -1;
+    case Prim::Eq:
+      return constant(DType::Bool, value[0] == value[1]);
+    case Prim::Ne:
+      return constant(DType::Bool, value[0] != value[1]);
+    case Prim::Lt:
+      return constant(DType::Bool, value[0] < value[1]);
+    case Prim::Le:
+      return constant(DType::Bool, value[0] <= value[1]);
+    case Prim::Gt:
+      return constant(DType::Bool, value[0] > value[1]);
+    case Prim::Ge:
+      return constant(DType::Bool, value[0] >= value[1]);
+    default:
+      return -1;
   }
 }
 
@@ -176,7 +197,8 @@ NodeId NodeFactory::cast(NodeId id, DType dtype) {
   return intern(made, args, {});
 }
 
-NodeId NodeFactory::read(TensorId tensor, std::span<const NodeId> indices, bool is_checked, lang::Span span) {
+NodeId NodeFactory::read(TensorId tensor, std::span<const NodeId> indices, bool is_checked,
+                         lang::Span span) {
   Node made;
   made.kind = NodeKind::Read;
   made.dtype = stages_.tensors[static_cast<std::size_t>(tensor)].dtype;

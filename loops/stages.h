@@ -9,9 +9,10 @@
 #include "lang/source.h"
 #include "lang/tensor.h"
 
-// A group between its expression and its kernels: tensors, each defined element by element over index variables by a
-// graph of scalar nodes. Operators are expanded, names are gone, all extents are numbers. What is a kernel of its own
-// and what dissolves into its readers is decided on this form (loops/inline).
+// A group between its expression and its kernels: tensors, each defined element by element over
+// index variables by a graph of scalar nodes. Operators are expanded, names are gone, all extents
+// are numbers. What is a kernel of its own and what dissolves into its readers is decided on this
+// form (loops/inline).
 namespace relay::loops {
 
 using lang::DType;
@@ -23,11 +24,11 @@ using TensorId = std::int32_t;
 using IndexVarId = std::int32_t;
 
 enum class NodeKind : std::uint8_t {
-  IndexVar,   // int64
+  IndexVar,  // int64
   Constant,
   Primitive,
-  Read,       // tensor[args]; args are int64
-  Reduce,     // folds args[0] over `vars`
+  Read,    // tensor[args]; args are int64
+  Reduce,  // folds args[0] over `vars`
 };
 
 // Equal nodes are one node.
@@ -36,8 +37,8 @@ struct Node {
   DType dtype = DType::Int64;
   Prim prim = Prim::Add;
   ReduceOp op = ReduceOp::Sum;
-  bool is_checked = false;      // Read: bounds are checked at run time
-  bool has_reduce = false;      // here or below
+  bool is_checked = false;  // Read: bounds are checked at run time
+  bool has_reduce = false;  // here or below
   bool has_read = false;
   std::int32_t ref = -1;        // IndexVar: its number; Read: the tensor
   std::uint64_t bits = 0;       // Constant
@@ -45,7 +46,7 @@ struct Node {
   std::uint32_t arg_count = 0;
   std::uint32_t first_var = 0;  // Reduce; in Stages::operands
   std::uint32_t var_count = 0;
-  lang::Span span;              // Read, for errors
+  lang::Span span;  // Read, for errors
 };
 
 enum class TensorKind : std::uint8_t {
@@ -63,7 +64,7 @@ struct TensorDef {
   std::int32_t leaf = -1;             // Argument: which; Literal: index into Stages::literals
   std::vector<IndexVarId> vars;       // Map, Scatter
   NodeId body = -1;
-  ReduceOp op = ReduceOp::Sum;        // Scatter
+  ReduceOp op = ReduceOp::Sum;  // Scatter
   TensorId init = -1;
   std::vector<NodeId> indices;
   lang::Span span;
@@ -75,10 +76,14 @@ struct Stages {
   std::vector<std::int64_t> var_extents;  // by index variable
   std::vector<TensorDef> tensors;         // what a tensor reads stands before it
   std::vector<lang::TensorRef> literals;
-  std::vector<TensorId> results;          // leaves of the group's result
+  std::vector<TensorId> results;  // leaves of the group's result
 
-  std::span<const std::int32_t> args(const Node& node) const { return {operands.data() + node.first_arg, node.arg_count}; }
-  std::span<const std::int32_t> vars(const Node& node) const { return {operands.data() + node.first_var, node.var_count}; }
+  std::span<const std::int32_t> args(const Node& node) const {
+    return {operands.data() + node.first_arg, node.arg_count};
+  }
+  std::span<const std::int32_t> vars(const Node& node) const {
+    return {operands.data() + node.first_var, node.var_count};
+  }
 };
 
 std::int64_t count_of(const std::vector<std::int64_t>& shape);
@@ -92,7 +97,9 @@ class NodeFactory {
   IndexVarId new_var(std::int64_t extent);
   NodeId var(IndexVarId id);
   NodeId constant(DType dtype, std::uint64_t bits);
-  NodeId index_constant(std::int64_t value) { return constant(DType::Int64, static_cast<std::uint64_t>(value)); }
+  NodeId index_constant(std::int64_t value) {
+    return constant(DType::Int64, static_cast<std::uint64_t>(value));
+  }
   NodeId primitive(Prim prim, std::span<const NodeId> args, DType result);
   NodeId cast(NodeId node, DType dtype);
   NodeId read(TensorId tensor, std::span<const NodeId> indices, bool is_checked, lang::Span span);

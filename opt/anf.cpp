@@ -8,10 +8,11 @@
 #include "opt/dims.h"
 #include "opt/passes.h"
 
-// The algorithm: every compound node gets a scope, the lowest common ancestor of the scopes of its uses (parents are
-// handled before children, so a node's scope is final when its children are looked at). Then one walk from the root
-// emits each node into the block of its scope at its first use. Blocks of outer scopes are still open while inner ones
-// are built, so a node shared between two branches lands in front of the `if`.
+// The algorithm: every compound node gets a scope, the lowest common ancestor of the scopes of its
+// uses (parents are handled before children, so a node's scope is final when its children are
+// looked at). Then one walk from the root emits each node into the block of its scope at its first
+// use. Blocks of outer scopes are still open while inner ones are built, so a node shared between
+// two branches lands in front of the `if`.
 
 namespace relay::opt {
 
@@ -52,7 +53,8 @@ bool is_tensor_constant(const Expr& expr) {
 }
 
 bool is_atom(const Expr& expr) {
-  return (lang::build::is_atom(expr) && !is_tensor_constant(expr)) || (expr->kind == ExprKind::Tuple && cast<lang::Tuple>(expr).fields.empty());
+  return (lang::build::is_atom(expr) && !is_tensor_constant(expr)) ||
+         (expr->kind == ExprKind::Tuple && cast<lang::Tuple>(expr).fields.empty());
 }
 
 const std::vector<lang::IndexBinder>* binders_of(const Expr& expr) {
@@ -105,12 +107,15 @@ class Normaliser {
     lang::visit_post_order(root, [&](const Expr& node) { order.push_back(node); });
     for (const Expr& node : order) find_dependents(node);
     contribute(root, top);
-    for (auto it = order.rbegin(); it != order.rend(); ++it) assign_children(*it, scope_of_.at(it->get()));
+    for (auto it = order.rbegin(); it != order.rend(); ++it)
+      assign_children(*it, scope_of_.at(it->get()));
   }
 
   void assign_children(const Expr& node, Scope* scope) {
     switch (node->kind) {
-      case ExprKind::Function: contribute(cast<lang::Function>(node).body, inner_scope(node.get(), 0, scope)); return;
+      case ExprKind::Function:
+        contribute(cast<lang::Function>(node).body, inner_scope(node.get(), 0, scope));
+        return;
       case ExprKind::If: {
         const auto& branch = cast<lang::If>(node);
         contribute(branch.condition, scope);
@@ -132,13 +137,16 @@ class Normaliser {
         for (const auto& binder : *binders_of(node)) contribute(binder.extent, scope);
         if (const auto* scatter = as<lang::ScatterReduce>(node)) contribute(scatter->init, scope);
         Scope* body = inner_scope(node.get(), 0, scope);
-        for (const Expr& part : repeated_parts(node)) contribute(part, hoisted(node, part) ? scope : body);
+        for (const Expr& part : repeated_parts(node))
+          contribute(part, hoisted(node, part) ? scope : body);
         return;
       }
-      default: break;
+      default:
+        break;
     }
     // A child that does not depend on the binders around its parent leaves their scopes.
-    lang::for_each_child(node, [&](const Expr& child) { contribute(child, leave_binders(child, scope)); });
+    lang::for_each_child(
+        node, [&](const Expr& child) { contribute(child, leave_binders(child, scope)); });
   }
 
   // --- what depends on which binders: independent pure parts are evaluated once, outside ---
@@ -153,24 +161,36 @@ class Normaliser {
       lang::visit_post_order(part, [&](const Expr& inner) {
         bool depends = false;
         if (const auto* var = as<lang::Var>(inner)) depends = bound.count(var->variable.get()) != 0;
-        lang::for_each_child(inner, [&](const Expr& child) { depends = depends || dependents.count(child.get()) != 0; });
-        // What is bound inside the body may depend on the binders through its value: keep it all inside.
-        if (!depends) lang::for_each_binder(inner, [&](const VariableRef&) { depends = inner->kind == ExprKind::Let || inner->kind == ExprKind::Match; });
+        lang::for_each_child(inner, [&](const Expr& child) {
+          depends = depends || dependents.count(child.get()) != 0;
+        });
+        // What is bound inside the body may depend on the binders through its value: keep it all
+        // inside.
+        if (!depends)
+          lang::for_each_binder(inner, [&](const VariableRef&) {
+            depends = inner->kind == ExprKind::Let || inner->kind == ExprKind::Match;
+          });
         if (depends) {
           dependents.insert(inner.get());
-          lang::for_each_binder(inner, [&](const VariableRef& variable) { bound.insert(variable.get()); });
+          lang::for_each_binder(inner,
+                                [&](const VariableRef& variable) { bound.insert(variable.get()); });
         }
       });
-      // Uses of variables bound by lets inside come before the let in post-order: a second round finds them.
+      // Uses of variables bound by lets inside come before the let in post-order: a second round
+      // finds them.
       lang::visit_post_order(part, [&](const Expr& inner) {
         bool depends = dependents.count(inner.get()) != 0;
-        if (const auto* var = as<lang::Var>(inner)) depends = depends || bound.count(var->variable.get()) != 0;
-        lang::for_each_child(inner, [&](const Expr& child) { depends = depends || dependents.count(child.get()) != 0; });
+        if (const auto* var = as<lang::Var>(inner))
+          depends = depends || bound.count(var->variable.get()) != 0;
+        lang::for_each_child(inner, [&](const Expr& child) {
+          depends = depends || dependents.count(child.get()) != 0;
+        });
         if (depends) dependents.insert(inner.get());
       });
     }
     for (const Expr& part : repeated_parts(node)) {
-      lang::visit_post_order(part, [&](const Expr& inner) { enclosing_[inner.get()].push_back(node.get()); });
+      lang::visit_post_order(
+          part, [&](const Expr& inner) { enclosing_[inner.get()].push_back(node.get()); });
     }
   }
 
@@ -178,7 +198,8 @@ class Normaliser {
     return !dependents_.at(index_node.get()).count(part.get()) && !has_effect(part);
   }
 
-  // `scope` may be the body scope of index notation around the child; leaves those the child does not depend on.
+  // `scope` may be the body scope of index notation around the child; leaves those the child does
+  // not depend on.
   Scope* leave_binders(const Expr& child, Scope* scope) {
     const auto found = enclosing_.find(child.get());
     if (found == enclosing_.end() || is_atom(child)) return scope;
@@ -202,16 +223,19 @@ class Normaliser {
       bind(*let, scope);
       rest = let->body;
     }
-    Expr result = is_emitted(rest) || scope_of(rest, scope) != scope ? atom_of(rest, scope) : value_of(rest, scope);
+    Expr result = is_emitted(rest) || scope_of(rest, scope) != scope ? atom_of(rest, scope)
+                                                                     : value_of(rest, scope);
     if (is_same_block(root, scope->block, result)) return root;
     return lang::close_block({std::move(scope->block), std::move(result)});
   }
 
-  static bool is_same_block(const Expr& root, const std::vector<Binding>& block, const Expr& result) {
+  static bool is_same_block(const Expr& root, const std::vector<Binding>& block,
+                            const Expr& result) {
     const Expr* rest = &root;
     for (const Binding& binding : block) {
       const auto* let = as<lang::Let>(*rest);
-      if (!let || !(let->variable == binding.variable) || !(let->value == binding.value)) return false;
+      if (!let || !(let->variable == binding.variable) || !(let->value == binding.value))
+        return false;
       rest = &let->body;
     }
     return *rest == result;
@@ -219,7 +243,8 @@ class Normaliser {
 
   void bind(const lang::Let& let, Scope* scope) {
     const Expr& value = let.value;
-    if (is_atom(value) || is_emitted(value) || scope_of(value, scope) != scope || value->kind == ExprKind::Let) {
+    if (is_atom(value) || is_emitted(value) || scope_of(value, scope) != scope ||
+        value->kind == ExprKind::Let) {
       aliases_[let.variable.get()] = atom_of(value, scope);
       return;
     }
@@ -284,74 +309,98 @@ class Normaliser {
       case ExprKind::Tuple: {
         const auto& node = cast<lang::Tuple>(expr);
         auto fields = atoms_of(node.fields, scope);
-        return fields == node.fields ? expr : lang::make_tuple(std::move(fields), expr->span, expr->type);
+        return fields == node.fields ? expr
+                                     : lang::make_tuple(std::move(fields), expr->span, expr->type);
       }
       case ExprKind::Projection: {
         const auto& node = cast<lang::Projection>(expr);
         Expr tuple = atom_of(node.tuple, scope);
-        return tuple == node.tuple ? expr : lang::make_projection(std::move(tuple), node.index, expr->span, expr->type);
+        return tuple == node.tuple
+                   ? expr
+                   : lang::make_projection(std::move(tuple), node.index, expr->span, expr->type);
       }
-      case ExprKind::Let: return atom_of(expr, scope);
+      case ExprKind::Let:
+        return atom_of(expr, scope);
       case ExprKind::If: {
         const auto& node = cast<lang::If>(expr);
         Expr condition = atom_of(node.condition, scope);
         Expr then_branch = block_of(node.then_branch, inner_scope(expr.get(), 0, scope));
         Expr else_branch = block_of(node.else_branch, inner_scope(expr.get(), 1, scope));
-        if (condition == node.condition && then_branch == node.then_branch && else_branch == node.else_branch) return expr;
-        return lang::make_if(std::move(condition), std::move(then_branch), std::move(else_branch), expr->span, expr->type);
+        if (condition == node.condition && then_branch == node.then_branch &&
+            else_branch == node.else_branch)
+          return expr;
+        return lang::make_if(std::move(condition), std::move(then_branch), std::move(else_branch),
+                             expr->span, expr->type);
       }
       case ExprKind::Function: {
         const auto& node = cast<lang::Function>(expr);
         if (node.attrs && node.attrs->find("Primitive")) return rename_free(expr);
         Expr body = block_of(node.body, inner_scope(expr.get(), 0, scope));
         if (body == node.body) return expr;
-        return lang::make_function(node.params, node.result, std::move(body), node.type_params, node.attrs, expr->span, expr->type);
+        return lang::make_function(node.params, node.result, std::move(body), node.type_params,
+                                   node.attrs, expr->span, expr->type);
       }
       case ExprKind::Call: {
         const auto& node = cast<lang::Call>(expr);
         auto args = atoms_of(node.args, scope);
-        const bool keep_callee = node.callee->kind == ExprKind::Function && cast<lang::Function>(node.callee).attrs &&
+        const bool keep_callee = node.callee->kind == ExprKind::Function &&
+                                 cast<lang::Function>(node.callee).attrs &&
                                  cast<lang::Function>(node.callee).attrs->find("Primitive");
         Expr callee = keep_callee ? node.callee : atom_of(node.callee, scope);
         if (args == node.args && callee == node.callee) return expr;
-        return lang::make_call(std::move(callee), std::move(args), node.attrs, expr->span, expr->type);
+        return lang::make_call(std::move(callee), std::move(args), node.attrs, expr->span,
+                               expr->type);
       }
-      case ExprKind::Match: return match_value(expr, scope);
+      case ExprKind::Match:
+        return match_value(expr, scope);
       case ExprKind::RefCreate: {
         Expr value = atom_of(cast<lang::RefCreate>(expr).value, scope);
-        return value == cast<lang::RefCreate>(expr).value ? expr : lang::make_ref_create(std::move(value), expr->span, expr->type);
+        return value == cast<lang::RefCreate>(expr).value
+                   ? expr
+                   : lang::make_ref_create(std::move(value), expr->span, expr->type);
       }
       case ExprKind::RefRead: {
         Expr ref = atom_of(cast<lang::RefRead>(expr).ref, scope);
-        return ref == cast<lang::RefRead>(expr).ref ? expr : lang::make_ref_read(std::move(ref), expr->span, expr->type);
+        return ref == cast<lang::RefRead>(expr).ref
+                   ? expr
+                   : lang::make_ref_read(std::move(ref), expr->span, expr->type);
       }
       case ExprKind::RefWrite: {
         const auto& node = cast<lang::RefWrite>(expr);
         Expr ref = atom_of(node.ref, scope);
         Expr value = atom_of(node.value, scope);
-        return ref == node.ref && value == node.value ? expr : lang::make_ref_write(std::move(ref), std::move(value), expr->span, expr->type);
+        return ref == node.ref && value == node.value
+                   ? expr
+                   : lang::make_ref_write(std::move(ref), std::move(value), expr->span, expr->type);
       }
       case ExprKind::Primitive: {
         const auto& node = cast<lang::Primitive>(expr);
         auto args = atoms_of(node.args, scope);
-        return args == node.args ? expr : lang::make_primitive(node.prim, std::move(args), expr->span, expr->type);
+        return args == node.args
+                   ? expr
+                   : lang::make_primitive(node.prim, std::move(args), expr->span, expr->type);
       }
       case ExprKind::Index: {
         const auto& node = cast<lang::Index>(expr);
         Expr tensor = atom_of(node.tensor, scope);
         auto indices = atoms_of(node.indices, scope);
         if (tensor == node.tensor && indices == node.indices) return expr;
-        return lang::make_index(std::move(tensor), std::move(indices), node.in_bounds, expr->span, expr->type);
+        return lang::make_index(std::move(tensor), std::move(indices), node.in_bounds, expr->span,
+                                expr->type);
       }
       case ExprKind::Differentiate: {
         const auto& node = cast<lang::Differentiate>(expr);
         Expr fn = atom_of(node.fn, scope);
-        return fn == node.fn ? expr : lang::make_differentiate(node.mode, std::move(fn), expr->span, expr->type);
+        return fn == node.fn
+                   ? expr
+                   : lang::make_differentiate(node.mode, std::move(fn), expr->span, expr->type);
       }
       case ExprKind::Comprehension:
       case ExprKind::Reduction:
-      case ExprKind::ScatterReduce: return index_notation_value(expr, scope);
-      default: return resolve(expr);
+      case ExprKind::ScatterReduce:
+        return index_notation_value(expr, scope);
+      default:
+        return resolve(expr);
     }
   }
 
@@ -366,7 +415,8 @@ class Normaliser {
       clauses.push_back({node.clauses[i].pattern, std::move(body)});
     }
     if (!changed) return expr;
-    return lang::make_match(std::move(scrutinee), std::move(clauses), node.is_complete, expr->span, expr->type);
+    return lang::make_match(std::move(scrutinee), std::move(clauses), node.is_complete, expr->span,
+                            expr->type);
   }
 
   // --- index notation ---
@@ -388,7 +438,8 @@ class Normaliser {
     return with_parts(expr, binders, init, blocks);
   }
 
-  Expr with_parts(const Expr& expr, const std::vector<lang::IndexBinder>& binders, const Expr& init, std::vector<Expr> parts) {
+  Expr with_parts(const Expr& expr, const std::vector<lang::IndexBinder>& binders, const Expr& init,
+                  std::vector<Expr> parts) {
     const auto same_binders = [&](const std::vector<lang::IndexBinder>& old) {
       for (std::size_t i = 0; i < old.size(); ++i) {
         if (!(old[i].extent == binders[i].extent)) return false;
@@ -406,15 +457,20 @@ class Normaliser {
     const auto& node = cast<lang::ScatterReduce>(expr);
     Expr value = parts.back();
     parts.pop_back();
-    if (value == node.value && parts == node.indices && init == node.init && same_binders(node.binders)) return expr;
-    return lang::make_scatter_reduce(node.op, init, binders, std::move(parts), value, expr->span, expr->type);
+    if (value == node.value && parts == node.indices && init == node.init &&
+        same_binders(node.binders))
+      return expr;
+    return lang::make_scatter_reduce(node.op, init, binders, std::move(parts), value, expr->span,
+                                     expr->type);
   }
 
-  // The body as a tree: what leaves the body's scope becomes an atom of an outer block, the rest stays in place.
+  // The body as a tree: what leaves the body's scope becomes an atom of an outer block, the rest
+  // stays in place.
   Expr tree_of(const Expr& expr, Scope* body) {
     if (is_atom(expr)) return resolve(expr);
     if (const auto found = emitted_.find(expr.get()); found != emitted_.end()) return found->second;
-    if (const auto found = tree_memo_.find(expr.get()); found != tree_memo_.end()) return found->second;
+    if (const auto found = tree_memo_.find(expr.get()); found != tree_memo_.end())
+      return found->second;
     Scope* own = scope_of(expr, body);
     if (own->depth < body->depth) return atom_of(expr, own);
     Expr tree = rebuilt_tree(expr, body);
@@ -429,26 +485,35 @@ class Normaliser {
       return result;
     };
     switch (expr->kind) {
-      case ExprKind::Primitive: return lang::make_primitive(cast<lang::Primitive>(expr).prim, trees(cast<lang::Primitive>(expr).args), expr->span, expr->type);
-      case ExprKind::Tuple: return lang::make_tuple(trees(cast<lang::Tuple>(expr).fields), expr->span, expr->type);
+      case ExprKind::Primitive:
+        return lang::make_primitive(cast<lang::Primitive>(expr).prim,
+                                    trees(cast<lang::Primitive>(expr).args), expr->span,
+                                    expr->type);
+      case ExprKind::Tuple:
+        return lang::make_tuple(trees(cast<lang::Tuple>(expr).fields), expr->span, expr->type);
       case ExprKind::Projection:
-        return lang::make_projection(tree_of(cast<lang::Projection>(expr).tuple, body), cast<lang::Projection>(expr).index, expr->span, expr->type);
+        return lang::make_projection(tree_of(cast<lang::Projection>(expr).tuple, body),
+                                     cast<lang::Projection>(expr).index, expr->span, expr->type);
       case ExprKind::Call: {
         const auto& node = cast<lang::Call>(expr);
-        return lang::make_call(tree_of(node.callee, body), trees(node.args), node.attrs, expr->span, expr->type);
+        return lang::make_call(tree_of(node.callee, body), trees(node.args), node.attrs, expr->span,
+                               expr->type);
       }
       case ExprKind::Index: {
         const auto& node = cast<lang::Index>(expr);
-        return lang::make_index(tree_of(node.tensor, body), trees(node.indices), node.in_bounds, expr->span, expr->type);
+        return lang::make_index(tree_of(node.tensor, body), trees(node.indices), node.in_bounds,
+                                expr->span, expr->type);
       }
       case ExprKind::If: {
         const auto& node = cast<lang::If>(expr);
-        return lang::make_if(tree_of(node.condition, body), tree_of(node.then_branch, body), tree_of(node.else_branch, body), expr->span, expr->type);
+        return lang::make_if(tree_of(node.condition, body), tree_of(node.then_branch, body),
+                             tree_of(node.else_branch, body), expr->span, expr->type);
       }
       case ExprKind::Let: {
         const auto& node = cast<lang::Let>(expr);
         Expr value = tree_of(node.value, body);
-        return lang::make_let(node.variable, std::move(value), tree_of(node.body, body), expr->span, expr->type);
+        return lang::make_let(node.variable, std::move(value), tree_of(node.body, body), expr->span,
+                              expr->type);
       }
       case ExprKind::Comprehension:
       case ExprKind::Reduction: {
@@ -458,7 +523,8 @@ class Normaliser {
         for (const Expr& part : repeated_parts(expr)) parts.push_back(tree_of(part, body));
         return with_parts(expr, binders, nullptr, std::move(parts));
       }
-      default: return rename_free(expr);
+      default:
+        return rename_free(expr);
     }
   }
 

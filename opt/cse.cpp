@@ -56,9 +56,12 @@ class Merger final : public lang::Rewriter {
       case ExprKind::Index:
       case ExprKind::Comprehension:
       case ExprKind::Reduction:
-      case ExprKind::ScatterReduce: return !has_effect(value);
-      case ExprKind::Tuple: return !lang::cast<lang::Tuple>(value).fields.empty();
-      default: return false;
+      case ExprKind::ScatterReduce:
+        return !has_effect(value);
+      case ExprKind::Tuple:
+        return !lang::cast<lang::Tuple>(value).fields.empty();
+      default:
+        return false;
     }
   }
 
@@ -70,7 +73,8 @@ class Merger final : public lang::Rewriter {
     const auto found = by_hash_.find(lang::structural_hash(value));
     if (found == by_hash_.end()) return nullptr;
     for (const auto& [known, variable] : found->second) {
-      if (lang::alpha_equal(known, value) && lang::equal(known->type, value->type)) return lang::make_var(variable, value->span);
+      if (lang::alpha_equal(known, value) && lang::equal(known->type, value->type))
+        return lang::make_var(variable, value->span);
     }
     return nullptr;
   }

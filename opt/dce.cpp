@@ -39,7 +39,9 @@ class Cleaner final : public lang::Rewriter {
   }
 
  protected:
-  Expr pre(const Expr& expr) override { return expr->kind == lang::ExprKind::Let ? block(expr) : Expr(); }
+  Expr pre(const Expr& expr) override {
+    return expr->kind == lang::ExprKind::Let ? block(expr) : Expr();
+  }
 
  private:
   Expr nested(const Expr& expr) { return rewrite(expr); }

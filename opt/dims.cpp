@@ -1,8 +1,8 @@
 #include "opt/dims.h"
 
-#include <fmt/format.h>
-
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "lang/build.h"
 #include "lang/diagnostic.h"
@@ -52,7 +52,9 @@ class DimResolver final : public lang::Rewriter {
  private:
   Expr value_of(const Dim& dim, lang::Span span) {
     Expr sum;
-    const auto add = [&](Expr term) { sum = sum ? lang::build::op("add", {sum, std::move(term)}) : std::move(term); };
+    const auto add = [&](Expr term) {
+      sum = sum ? lang::build::op("add", {sum, std::move(term)}) : std::move(term);
+    };
     for (const auto& term : dim.terms()) {
       Expr product;
       if (term.coefficient != 1) product = lang::build::index_constant(term.coefficient);
@@ -68,12 +70,17 @@ class DimResolver final : public lang::Rewriter {
 
   Expr atom_value(const lang::DimAtom& atom, lang::Span span) {
     if (!atom.variable) {
-      return lang::build::op("floor_divide", {value_of(atom.division->first, span), value_of(atom.division->second, span)});
+      return lang::build::op("floor_divide", {value_of(atom.division->first, span),
+                                              value_of(atom.division->second, span)});
     }
     const auto found = places_.find(atom.variable.get());
     if (found == places_.end()) {
-      lang::fail(lang::DiagnosticKind::Unsupported,
-                 fmt::format("not supported: the dim `{}` as a value: no parameter has it as an axis of its own", atom.variable->name), span);
+      lang::fail(
+          lang::DiagnosticKind::Unsupported,
+          fmt::format(
+              "not supported: the dim `{}` as a value: no parameter has it as an axis of its own",
+              atom.variable->name),
+          span);
     }
     return lang::build::op("dim_of", {found->second.tensor}, {{"axis", found->second.axis}});
   }

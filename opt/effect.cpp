@@ -14,16 +14,20 @@ bool has_own_effect(const Expr& node) {
   switch (node->kind) {
     case ExprKind::RefCreate:
     case ExprKind::RefRead:
-    case ExprKind::RefWrite: return true;
+    case ExprKind::RefWrite:
+      return true;
     case ExprKind::Call: {
       const Expr& callee = lang::cast<lang::Call>(node).callee;
       if (const auto* op = as<lang::Operator>(callee)) return op->op->effect != lang::Effect::None;
       if (callee->kind == ExprKind::ConstructorRef) return false;
-      if (const auto* fn = as<lang::Function>(callee)) return !(fn->attrs && fn->attrs->find("Primitive"));
+      if (const auto* fn = as<lang::Function>(callee))
+        return !(fn->attrs && fn->attrs->find("Primitive"));
       return true;  // an unknown function may do anything, also not return
     }
-    case ExprKind::Match: return !lang::cast<lang::Match>(node).is_complete;
-    default: return false;
+    case ExprKind::Match:
+      return !lang::cast<lang::Match>(node).is_complete;
+    default:
+      return false;
   }
 }
 

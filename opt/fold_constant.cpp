@@ -37,6 +37,8 @@ class Folder final : public lang::Rewriter {
 
 }  // namespace
 
-Expr fold_constants(const Expr& expr, const EvaluateConstant& evaluate) { return Folder(evaluate).rewrite(expr); }
+Expr fold_constants(const Expr& expr, const EvaluateConstant& evaluate) {
+  return Folder(evaluate).rewrite(expr);
+}
 
 }  // namespace relay::opt

@@ -10,11 +10,12 @@
 #include "lang/visit.h"
 #include "opt/passes.h"
 
-// Bindings of a block get levels so that what runs as kernels (operators and index notation on tensors) and what does
-// not (scalar code, calls, control) alternate: level 0's other bindings, level 0's kernels, level 1's other bindings, ...
-// A kernel binding shares the level of the kernels it reads; other code that reads a kernel comes one level later. The
-// kernels of one level that are connected by reads form a group; a group is convex by construction. Effects keep
-// their order among themselves.
+// Bindings of a block get levels so that what runs as kernels (operators and index notation on
+// tensors) and what does not (scalar code, calls, control) alternate: level 0's other bindings,
+// level 0's kernels, level 1's other bindings, ... A kernel binding shares the level of the kernels
+// it reads; other code that reads a kernel comes one level later. The kernels of one level that are
+// connected by reads form a group; a group is convex by construction. Effects keep their order
+// among themselves.
 
 namespace relay::opt {
 
@@ -41,8 +42,8 @@ bool is_tensor_of_rank(const lang::Type& type, bool& positive) {
 
 // Runs as a kernel: lowerable, and a tensor of rank > 0 goes in or comes out.
 bool is_kernel(const Expr& value) {
-  if (value->kind != ExprKind::Call && value->kind != ExprKind::Comprehension && value->kind != ExprKind::Reduction &&
-      value->kind != ExprKind::ScatterReduce) {
+  if (value->kind != ExprKind::Call && value->kind != ExprKind::Comprehension &&
+      value->kind != ExprKind::Reduction && value->kind != ExprKind::ScatterReduce) {
     return false;
   }
   if (const auto* call = as<lang::Call>(value)) {
@@ -72,7 +73,8 @@ class Fuser final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     if (expr->kind == ExprKind::Let) return block(expr);
-    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive")) return expr;
+    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive"))
+      return expr;
     return nullptr;
   }
 
@@ -80,7 +82,8 @@ class Fuser final : public lang::Rewriter {
   struct Plan {
     explicit Plan(lang::Block opened) : block(std::move(opened)) {}
     lang::Block block;
-    std::unordered_set<const lang::Variable*> extents;  // used as extents: must be computed outside groups
+    std::unordered_set<const lang::Variable*>
+        extents;  // used as extents: must be computed outside groups
     std::unordered_map<const lang::Variable*, std::size_t> index;
     std::vector<bool> kernel;
     std::vector<int> level;
@@ -93,15 +96,18 @@ class Fuser final : public lang::Rewriter {
   // A kernel in result position gets a name, so that it can join a group.
   static void name_tail_kernel(Plan& plan) {
     if (!is_kernel(plan.block.result)) return;
-    VariableRef variable = lang::make_variable("result", plan.block.result->type, plan.block.result->span);
+    VariableRef variable =
+        lang::make_variable("result", plan.block.result->type, plan.block.result->span);
     const Expr result = lang::make_var(variable, plan.block.result->span);
-    plan.block.bindings.push_back({variable, std::exchange(plan.block.result, result), plan.block.result->span});
+    plan.block.bindings.push_back(
+        {variable, std::exchange(plan.block.result, result), plan.block.result->span});
   }
 
   static void find_extents(Plan& plan) {
     const auto note = [&](const std::vector<lang::IndexBinder>& binders) {
       for (const auto& binder : binders) {
-        if (const auto* var = as<lang::Var>(binder.extent)) plan.extents.insert(var->variable.get());
+        if (const auto* var = as<lang::Var>(binder.extent))
+          plan.extents.insert(var->variable.get());
       }
     };
     for (const auto& binding : plan.block.bindings) {
@@ -129,7 +135,8 @@ class Fuser final : public lang::Rewriter {
     int effect_level = 0;
     for (std::size_t i = 0; i < count; ++i) {
       plan.index[bindings[i].variable.get()] = i;
-      plan.kernel[i] = is_kernel(bindings[i].value) && !plan.extents.count(bindings[i].variable.get());
+      plan.kernel[i] =
+          is_kernel(bindings[i].value) && !plan.extents.count(bindings[i].variable.get());
       plan.reads[i] = lang::free_variables(bindings[i].value);
       int level = 0;
       for (const auto& variable : plan.reads[i]) {
@@ -138,12 +145,15 @@ class Fuser final : public lang::Rewriter {
         const int other = plan.level[found->second];
         level = std::max(level, plan.kernel[found->second] && !plan.kernel[i] ? other + 1 : other);
       }
-      if (!plan.kernel[i] && has_effect(bindings[i].value)) level = effect_level = std::max(level, effect_level);
+      if (!plan.kernel[i] && has_effect(bindings[i].value))
+        level = effect_level = std::max(level, effect_level);
       plan.level[i] = level;
       if (!plan.kernel[i]) continue;
       for (const auto& variable : plan.reads[i]) {
         const auto found = plan.index.find(variable.get());
-        if (found == plan.index.end() || !plan.kernel[found->second] || plan.level[found->second] != level) continue;
+        if (found == plan.index.end() || !plan.kernel[found->second] ||
+            plan.level[found->second] != level)
+          continue;
         plan.group[find(plan, i)] = find(plan, found->second);
       }
     }
@@ -156,14 +166,16 @@ class Fuser final : public lang::Rewriter {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       if (plan.level[a] != plan.level[b]) return plan.level[a] < plan.level[b];
       if (plan.kernel[a] != plan.kernel[b]) return !plan.kernel[a];
-      return plan.kernel[a] && find(plan, a) != find(plan, b) ? find(plan, a) < find(plan, b) : a < b;
+      return plan.kernel[a] && find(plan, a) != find(plan, b) ? find(plan, a) < find(plan, b)
+                                                              : a < b;
     });
     std::unordered_map<const lang::Variable*, std::vector<std::size_t>> readers;
     for (std::size_t i = 0; i < bindings.size(); ++i) {
       for (const auto& variable : plan.reads[i]) readers[variable.get()].push_back(i);
     }
     std::unordered_set<const lang::Variable*> in_result;
-    for (const auto& variable : lang::free_variables(plan.block.result)) in_result.insert(variable.get());
+    for (const auto& variable : lang::free_variables(plan.block.result))
+      in_result.insert(variable.get());
     const auto is_read_outside = [&](std::size_t i, std::size_t root) {
       const auto* variable = bindings[i].variable.get();
       if (in_result.count(variable)) return true;
@@ -199,7 +211,8 @@ class Fuser final : public lang::Rewriter {
     return lang::close_block({std::move(result), plan.block.result});
   }
 
-  static void emit_group(std::vector<Binding> members, const std::vector<VariableRef>& outputs, std::vector<Binding>& result) {
+  static void emit_group(std::vector<Binding> members, const std::vector<VariableRef>& outputs,
+                         std::vector<Binding>& result) {
     if (members.size() == 1) {
       result.push_back(std::move(members[0]));
       return;
@@ -222,8 +235,10 @@ class Fuser final : public lang::Rewriter {
     for (const auto& output : outputs) fields.push_back(lang::make_var(output));
     const Expr value = fields.size() == 1 ? fields[0] : lang::build::tuple(fields);
     const lang::Span span = members.back().value->span;
-    const Expr body = lang::rename_bound(lang::substitute(lang::close_block({members, value}), renamed));
-    const Expr fn = lang::make_function(params, body->type, body, {}, lang::make_attrs({{"Primitive", 1}}), span);
+    const Expr body =
+        lang::rename_bound(lang::substitute(lang::close_block({members, value}), renamed));
+    const Expr fn = lang::make_function(params, body->type, body, {},
+                                        lang::make_attrs({{"Primitive", 1}}), span);
     const Expr call = lang::make_call(fn, args, nullptr, span, body->type);
     if (fields.size() == 1) {
       result.push_back({outputs[0], call, span});
@@ -237,8 +252,8 @@ class Fuser final : public lang::Rewriter {
   }
 };
 
-// Kernels read variables only: top-level bindings that hold tensors are read into variables first, all
-// at the start of the function, since reading one costs and changes nothing.
+// Kernels read variables only: top-level bindings that hold tensors are read into variables first,
+// all at the start of the function, since reading one costs and changes nothing.
 class GlobalReader final : public lang::Rewriter {
  public:
   Expr run(const Expr& expr) {
@@ -269,7 +284,8 @@ Expr read_globals(const Expr& expr) {
   if (!fn) return GlobalReader().run(expr);
   const Expr body = GlobalReader().run(fn->body);
   if (body == fn->body) return expr;
-  return lang::make_function(fn->params, fn->result, body, fn->type_params, fn->attrs, expr->span, expr->type);
+  return lang::make_function(fn->params, fn->result, body, fn->type_params, fn->attrs, expr->span,
+                             expr->type);
 }
 
 }  // namespace

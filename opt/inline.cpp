@@ -18,7 +18,8 @@ bool is_straight_line(const lang::Function& fn, int max_bindings) {
   const lang::Block block = lang::open_block(fn.body);
   if (static_cast<int>(block.bindings.size()) > max_bindings) return false;
   const auto is_plain = [](const Expr& value) {
-    return value->kind != ExprKind::If && value->kind != ExprKind::Match && value->kind != ExprKind::Function;
+    return value->kind != ExprKind::If && value->kind != ExprKind::Match &&
+           value->kind != ExprKind::Function;
   };
   for (const auto& binding : block.bindings) {
     if (!is_plain(binding.value)) return false;
@@ -50,7 +51,8 @@ void match_dims(const lang::Type& formal, const lang::Type& actual, lang::TypeSu
 
 class Inliner final : public lang::Rewriter {
  public:
-  Inliner(lang::Program& program, int max_bindings) : program_(program), max_bindings_(max_bindings) {}
+  Inliner(lang::Program& program, int max_bindings)
+      : program_(program), max_bindings_(max_bindings) {}
 
   Expr run(const Expr& root) {
     count_uses(root);
@@ -66,8 +68,10 @@ class Inliner final : public lang::Rewriter {
   Expr post(const Expr& expr) override {
     const auto* call = as<lang::Call>(expr);
     if (!call) return expr;
-    if (const auto* global = as<lang::GlobalVar>(call->callee)) return inline_global(expr, *call, *global);
-    if (const auto* fn = as<lang::Function>(call->callee); fn && !(fn->attrs && fn->attrs->find("Primitive"))) {
+    if (const auto* global = as<lang::GlobalVar>(call->callee))
+      return inline_global(expr, *call, *global);
+    if (const auto* fn = as<lang::Function>(call->callee);
+        fn && !(fn->attrs && fn->attrs->find("Primitive"))) {
       return body_with(*fn, call->args);
     }
     if (const auto* var = as<lang::Var>(call->callee)) {
@@ -95,16 +99,19 @@ class Inliner final : public lang::Rewriter {
   }
 
   // What the dimensions of a callee, which stay variables in it, are at a call of this type.
-  static void match_dims(const lang::Type& own, const lang::Type& actual, lang::TypeSubstitution& dims) {
+  static void match_dims(const lang::Type& own, const lang::Type& actual,
+                         lang::TypeSubstitution& dims) {
     const auto each = [&](const std::vector<lang::Type>& a, const std::vector<lang::Type>& b) {
       for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) match_dims(a[i], b[i], dims);
     };
     if (!own || !actual || own->kind != actual->kind) return;
     if (const auto* tensor = as<lang::TensorType>(own)) {
       const auto& shape = as<lang::TensorType>(actual)->shape;
-      if (!tensor->shape.has_rank() || !shape.has_rank() || tensor->shape.rank() != shape.rank()) return;
+      if (!tensor->shape.has_rank() || !shape.has_rank() || tensor->shape.rank() != shape.rank())
+        return;
       for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-        if (const auto variable = tensor->shape[axis].as_variable()) dims.dims.emplace(variable.get(), shape[axis]);
+        if (const auto variable = tensor->shape[axis].as_variable())
+          dims.dims.emplace(variable.get(), shape[axis]);
       }
     } else if (const auto* tuple = as<lang::TupleType>(own)) {
       each(tuple->fields, as<lang::TupleType>(actual)->fields);
@@ -124,7 +131,8 @@ class Inliner final : public lang::Rewriter {
       match_dims(fn.params[i]->type, args[i]->type, dims);
     }
     // Arguments first: retyping makes new variables of whatever is free.
-    return lang::substitute_types(lang::substitute(lang::rename_bound(fn.body), substitution), dims);
+    return lang::substitute_types(lang::substitute(lang::rename_bound(fn.body), substitution),
+                                  dims);
   }
 
   Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {
@@ -136,7 +144,8 @@ class Inliner final : public lang::Rewriter {
     const auto& fn = lang::cast<lang::Function>(callee);
     if (!is_straight_line(fn, max_bindings_)) return expr;
     lang::TypeSubstitution dims;
-    for (std::size_t i = 0; i < fn.params.size(); ++i) match_dims(fn.params[i]->type, call.args[i]->type, dims);
+    for (std::size_t i = 0; i < fn.params.size(); ++i)
+      match_dims(fn.params[i]->type, call.args[i]->type, dims);
     Expr body = body_with(fn, call.args);
     if (!dims.empty()) body = lang::substitute_types(body, dims);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells

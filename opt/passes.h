@@ -9,38 +9,43 @@
 #include "lang/module.h"
 #include "lang/value.h"
 
-// The named IR -> IR passes. All take and return typed expressions with ground types, and give back the same
-// pointer when nothing changed.
+// The named IR -> IR passes. All take and return typed expressions with ground types, and give back
+// the same pointer when nothing changed.
 namespace relay::opt {
 
-// A-normal form: every compound sub-expression is bound by a `let` in the innermost scope that holds all its uses, in
-// evaluation order (arguments before callee); operands are atoms. Scopes: function bodies, branches, clauses,
-// comprehension/reduction/scatter bodies. (Bodies of index notation stay trees of primitives and indexing, without
-// lets where they are lowerable.) Replaces DimTerms of symbolic dims by `dim_of(x, axis=k)` of a parameter.
+// A-normal form: every compound sub-expression is bound by a `let` in the innermost scope that
+// holds all its uses, in evaluation order (arguments before callee); operands are atoms. Scopes:
+// function bodies, branches, clauses, comprehension/reduction/scatter bodies. (Bodies of index
+// notation stay trees of primitives and indexing, without lets where they are lowerable.) Replaces
+// DimTerms of symbolic dims by `dim_of(x, axis=k)` of a parameter.
 lang::Expr to_anf(const lang::Expr& expr);
 
-// Algebra that a person would do: x + 0, x * 1, x * 0 (zeros), double negation, cast to the same dtype, sums of equal
-// terms (x + x -> 2 * x only for scalars and tensors alike), products of scalar constants, if of a constant, projection of a
-// tuple, transpose of transpose, sum_to over nothing, stacked *_like. Keeps IEEE results except where stated in the .cpp.
+// Algebra that a person would do: x + 0, x * 1, x * 0 (zeros), double negation, cast to the same
+// dtype, sums of equal terms (x + x -> 2 * x only for scalars and tensors alike), products of
+// scalar constants, if of a constant, projection of a tuple, transpose of transpose, sum_to over
+// nothing, stacked *_like. Keeps IEEE results except where stated in the .cpp.
 lang::Expr simplify(const lang::Expr& expr);
 
 // Drops bindings without effect that nobody uses.
 lang::Expr eliminate_dead_code(const lang::Expr& expr);
 // Merges equal pure bindings of a scope and of the scopes that enclose it.
 lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
-// Evaluates pure operator calls on constants (results up to 1,024 elements) with the evaluator handed in.
+// Evaluates pure operator calls on constants (results up to 1,024 elements) with the evaluator
+// handed in.
 using EvaluateConstant = std::function<lang::Result<lang::Value>(const lang::Expr& closed)>;
 lang::Expr fold_constants(const lang::Expr& expr, const EvaluateConstant& evaluate);
-// Inlines calls of known non-recursive functions: function literals that are called once or are small, and globals
-// whose specialised body (from `program`) is a straight-line block of at most `max_bindings`.
+// Inlines calls of known non-recursive functions: function literals that are called once or are
+// small, and globals whose specialised body (from `program`) is a straight-line block of at most
+// `max_bindings`.
 lang::Expr inline_calls(const lang::Expr& expr, lang::Program& program, int max_bindings = 24);
-// Groups connected operator calls and lowerable index notation of a block into `fn (..., Primitive=1) {...}` calls
-// where at least one tensor of rank > 0 is involved. Relay's post-dominator rule, widened to reductions with
-// elementwise producers and epilogues. Scalar-only code stays as it is.
+// Groups connected operator calls and lowerable index notation of a block into `fn (...,
+// Primitive=1) {...}` calls where at least one tensor of rank > 0 is involved. Relay's
+// post-dominator rule, widened to reductions with elementwise producers and epilogues. Scalar-only
+// code stays as it is.
 lang::Expr fuse_operators(const lang::Expr& expr);
 
-// Does evaluating the expression (not calling a function value it yields) have effects: references, print, assert, load, calls
-// of functions not known to be pure.
+// Does evaluating the expression (not calling a function value it yields) have effects: references,
+// print, assert, load, calls of functions not known to be pure.
 bool has_effect(const lang::Expr& expr);
 
 }  // namespace relay::opt

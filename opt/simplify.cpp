@@ -8,8 +8,9 @@
 #include "lang/visit.h"
 #include "opt/passes.h"
 
-// Exact in IEEE arithmetic, with two stated exceptions: `x + 0` and `x - (-y)`-like rewrites may change the sign of a zero,
-// and `c*x + x` becomes `(c+1)*x` for small whole c (exact for c up to 2, one rounding less for larger ones).
+// Exact in IEEE arithmetic, with two stated exceptions: `x + 0` and `x - (-y)`-like rewrites may
+// change the sign of a zero, and `c*x + x` becomes `(c+1)*x` for small whole c (exact for c up to
+// 2, one rounding less for larger ones).
 
 namespace relay::opt {
 
@@ -48,7 +49,8 @@ class Simplifier final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     if (expr->kind == ExprKind::Let) return block(expr);
-    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive")) return expr;
+    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive"))
+      return expr;
     return nullptr;
   }
 
@@ -80,7 +82,9 @@ class Simplifier final : public lang::Rewriter {
       bindings.push_back({variable, value, value->span});
       args.push_back(lang::make_var(variable));
     }
-    return args == call->args ? expr : lang::make_call(call->callee, std::move(args), call->attrs, expr->span, expr->type);
+    return args == call->args ? expr
+                              : lang::make_call(call->callee, std::move(args), call->attrs,
+                                                expr->span, expr->type);
   }
 
   // What an atom stands for: its defining value, or itself.
@@ -124,7 +128,8 @@ class Simplifier final : public lang::Rewriter {
   // A replacement, or null.
   Expr simplified(const Expr& expr) {
     switch (expr->kind) {
-      case ExprKind::Call: return simplified_call(expr);
+      case ExprKind::Call:
+        return simplified_call(expr);
       case ExprKind::Projection: {
         const auto& projection = lang::cast<lang::Projection>(expr);
         const auto* tuple = as<lang::Tuple>(definition(projection.tuple));
@@ -134,10 +139,12 @@ class Simplifier final : public lang::Rewriter {
         const auto& branch = lang::cast<lang::If>(expr);
         const auto* condition = as<lang::Constant>(branch.condition);
         if (!condition) return nullptr;
-        const Expr& taken = condition->value->bits_at(0) != 0 ? branch.then_branch : branch.else_branch;
+        const Expr& taken =
+            condition->value->bits_at(0) != 0 ? branch.then_branch : branch.else_branch;
         return taken->kind == ExprKind::Let ? Expr() : taken;
       }
-      default: return nullptr;
+      default:
+        return nullptr;
     }
   }
 
@@ -150,22 +157,27 @@ class Simplifier final : public lang::Rewriter {
     if (name == "add") return simplified_add(expr, args[0], args[1]);
     if (name == "subtract") {
       if (is_number(args[1], 0) && same_type(expr, args[0])) return args[0];
-      if (const auto* inner = call_of(args[1], "negative")) return build::op("add", {args[0], inner->args[0]});
-      if (is_number(args[0], 0) && same_type(expr, args[1])) return build::op("negative", {args[1]});
+      if (const auto* inner = call_of(args[1], "negative"))
+        return build::op("add", {args[0], inner->args[0]});
+      if (is_number(args[0], 0) && same_type(expr, args[1]))
+        return build::op("negative", {args[1]});
     }
     if (name == "multiply") return simplified_multiply(expr, args[0], args[1]);
     if (name == "divide" && is_number(args[1], 1) && same_type(expr, args[0])) return args[0];
     if (name == "negative") {
       if (const auto* inner = call_of(args[0], "negative")) return inner->args[0];
-      if (const auto value = scalar_constant(args[0])) return build::constant(dtype_of(args[0]), -*value);
+      if (const auto value = scalar_constant(args[0]))
+        return build::constant(dtype_of(args[0]), -*value);
     }
     if (name == "cast" && same_type(expr, args[0])) return args[0];
-    if ((name == "reshape" || name == "broadcast_to" || name == "collapse_sum_like" || name == "broadcast_to_like" ||
-         name == "reshape_like" || name == "squeeze") && same_type(expr, args[0]) && is_static(expr)) {
+    if ((name == "reshape" || name == "broadcast_to" || name == "collapse_sum_like" ||
+         name == "broadcast_to_like" || name == "reshape_like" || name == "squeeze") &&
+        same_type(expr, args[0]) && is_static(expr)) {
       return args[0];
     }
     if (name == "transpose") {
-      if (const auto* inner = call_of(args[0], "transpose")) return composed_transpose(expr, call, *inner);
+      if (const auto* inner = call_of(args[0], "transpose"))
+        return composed_transpose(expr, call, *inner);
     }
     if (lang::is_scalar(expr->type) && (name == "zeros_like" || name == "ones_like")) {
       return build::constant(dtype_of(expr), name == "ones_like" ? 1.0 : 0.0);
@@ -182,7 +194,9 @@ class Simplifier final : public lang::Rewriter {
     return true;
   }
 
-  static lang::DType dtype_of(const Expr& expr) { return as<lang::TensorType>(expr->type)->dtype.known(); }
+  static lang::DType dtype_of(const Expr& expr) {
+    return as<lang::TensorType>(expr->type)->dtype.known();
+  }
   std::optional<double> scalar_constant(const Expr& atom) const {
     return lang::is_scalar(atom->type) && as<lang::Constant>(atom) ? number(atom) : std::nullopt;
   }
@@ -190,11 +204,13 @@ class Simplifier final : public lang::Rewriter {
   Expr simplified_add(const Expr& expr, const Expr& a, const Expr& b) {
     if (is_number(b, 0) && same_type(expr, a)) return a;
     if (is_number(a, 0) && same_type(expr, b)) return b;
-    if (const auto* inner = call_of(b, "negative")) return build::op("subtract", {a, inner->args[0]});
+    if (const auto* inner = call_of(b, "negative"))
+      return build::op("subtract", {a, inner->args[0]});
     if (const auto* inner = call_of(a, "negative"); inner && !as<lang::Constant>(b)) {
       return build::op("subtract", {b, inner->args[0]});
     }
-    if (same_atom(a, b) && as<lang::TensorType>(a->type)) return build::op("multiply", {build::scalar_like(a, 2), a});
+    if (same_atom(a, b) && as<lang::TensorType>(a->type))
+      return build::op("multiply", {build::scalar_like(a, 2), a});
     for (const auto& [product, single] : {std::pair{a, b}, {b, a}}) {
       const auto* inner = call_of(product, "multiply");
       if (!inner || !same_atom(inner->args[1], single)) continue;
@@ -243,13 +259,15 @@ class Simplifier final : public lang::Rewriter {
       if (call.attrs->is_null("axes")) {
         for (std::int64_t i = rank; i-- > 0;) axes.push_back(i);
       } else {
-        for (std::int64_t axis : call.attrs->get_ints("axes")) axes.push_back(axis < 0 ? axis + rank : axis);
+        for (std::int64_t axis : call.attrs->get_ints("axes"))
+          axes.push_back(axis < 0 ? axis + rank : axis);
       }
       return axes;
     };
     const auto first = axes_of(inner), second = axes_of(outer);
     for (std::size_t i = 0; i < second.size(); ++i) {
-      if (first[static_cast<std::size_t>(second[i])] != static_cast<std::int64_t>(i)) return nullptr;
+      if (first[static_cast<std::size_t>(second[i])] != static_cast<std::int64_t>(i))
+        return nullptr;
     }
     return same_type(expr, inner.args[0]) ? inner.args[0] : Expr();
   }

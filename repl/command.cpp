@@ -1,9 +1,9 @@
 #include "repl/command.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
+
+#include <fmt/format.h>
 
 #include "lang/op.h"
 #include "lang/print.h"
@@ -43,8 +43,9 @@ CommandOutcome run_type(Session& session, std::string_view argument) {
 CommandOutcome run_show(Session& session, std::string_view argument) {
   const auto [stage, text] = split_word(argument);
   if (text.empty()) {
-    return failed(Diagnostic(DiagnosticKind::BadCommand, "`:show` needs a stage and an expression")
-                      .note(fmt::format("note: the stages are {}", fmt::join(Session::stages(), ", "))));
+    return failed(
+        Diagnostic(DiagnosticKind::BadCommand, "`:show` needs a stage and an expression")
+            .note(fmt::format("note: the stages are {}", fmt::join(Session::stages(), ", "))));
   }
   return outcome_of(session.show(std::string(stage), std::string(text)));
 }
@@ -58,11 +59,13 @@ std::string duration(double seconds) {
 
 CommandOutcome run_time(Session& session, std::string_view argument) {
   std::string text;
-  for (const auto& [mode, name] : {std::pair{interp::JitMode::Off, "interpreter"}, {interp::JitMode::Always, "jit"}}) {
+  for (const auto& [mode, name] :
+       {std::pair{interp::JitMode::Off, "interpreter"}, {interp::JitMode::Always, "jit"}}) {
     const auto timing = session.time(std::string(argument), mode);
     if (!timing) return {"", timing.errors(), false};
-    text += fmt::format("{:<12} {:>9}   median of {} runs; first {} with checking and compiling\n", name,
-                        duration(timing->median_seconds), timing->runs, duration(timing->first_seconds));
+    text += fmt::format("{:<12} {:>9}   median of {} runs; first {} with checking and compiling\n",
+                        name, duration(timing->median_seconds), timing->runs,
+                        duration(timing->first_seconds));
   }
   return output(std::move(text));
 }
@@ -83,7 +86,9 @@ std::string describe_op(const lang::OpDef& op) {
   std::vector<std::string> parts;
   for (const auto& input : op.inputs) parts.push_back(input.name);
   for (const auto& attr : op.attrs) {
-    parts.push_back(attr.default_value ? fmt::format("{}={}", attr.name, attr.default_value->to_string()) : attr.name + "=");
+    parts.push_back(attr.default_value
+                        ? fmt::format("{}={}", attr.name, attr.default_value->to_string())
+                        : attr.name + "=");
   }
   std::string text = fmt::format("{}({})\n{}\n", op.name, fmt::join(parts, ", "), op.doc);
   for (const auto& input : op.inputs) {
@@ -138,7 +143,9 @@ CommandOutcome run_ops(Session&, std::string_view argument) {
   return output(text.empty() ? fmt::format("no operator has `{}` in its name\n", argument) : text);
 }
 
-CommandOutcome run_stats(Session& session, std::string_view) { return output(describe(session.evaluator().statistics())); }
+CommandOutcome run_stats(Session& session, std::string_view) {
+  return output(describe(session.evaluator().statistics()));
+}
 
 CommandOutcome run_load(Session& session, std::string_view argument) {
   CommandOutcome outcome;
@@ -147,9 +154,11 @@ CommandOutcome run_load(Session& session, std::string_view argument) {
 }
 
 CommandOutcome run_help(Session&, std::string_view) {
-  std::string text = "Type an expression, `let x = e`, `def f(x) { e }` or `type T { A, B(int32) }`.\n";
+  std::string text =
+      "Type an expression, `let x = e`, `def f(x) { e }` or `type T { A, B(int32) }`.\n";
   for (const auto& command : commands()) {
-    text += fmt::format("  {:<22} {}\n", fmt::format("{} {}", command.name, command.usage), command.summary);
+    text += fmt::format("  {:<22} {}\n", fmt::format("{} {}", command.name, command.usage),
+                        command.summary);
   }
   text += "Ctrl-C stops an evaluation, Ctrl-D leaves.\n";
   return output(std::move(text));
@@ -162,7 +171,8 @@ CommandOutcome run_quit(Session&, std::string_view) { return {"", {}, true}; }
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {":type", "EXPR", "the type of an expression, without running it", run_type},
-      {":show", "STAGE EXPR", "the program after a stage: ast, typed, anf, grad, opt, fused, loops, llvm, asm", run_show},
+      {":show", "STAGE EXPR",
+       "the program after a stage: ast, typed, anf, grad, opt, fused, loops, llvm, asm", run_show},
       {":time", "EXPR", "how long it takes in each tier", run_time},
       {":seconds", "RUNS EXPR", "the seconds of each run, for scripts", run_seconds},
       {":doc", "NAME", "what an operator, function or type is, with an example", run_doc},
@@ -190,17 +200,21 @@ CommandOutcome run_command(Session& session, std::string_view line) {
   if (matches.size() > 1) {
     std::vector<std::string_view> candidates;
     for (const auto* match : matches) candidates.push_back(match->name);
-    return failed(Diagnostic(DiagnosticKind::BadCommand, fmt::format("`{}` could be {}", word, fmt::join(candidates, " or "))));
+    return failed(Diagnostic(DiagnosticKind::BadCommand,
+                             fmt::format("`{}` could be {}", word, fmt::join(candidates, " or "))));
   }
   if (matches.empty()) {
-    Diagnostic diagnostic(DiagnosticKind::BadCommand, fmt::format("there is no command `{}`", word));
+    Diagnostic diagnostic(DiagnosticKind::BadCommand,
+                          fmt::format("there is no command `{}`", word));
     const auto close = lang::closest_names(word, names);
-    diagnostic.note(close.empty() ? "help: `:help` lists the commands" : fmt::format("help: did you mean `{}`?", close.front()));
+    diagnostic.note(close.empty() ? "help: `:help` lists the commands"
+                                  : fmt::format("help: did you mean `{}`?", close.front()));
     return failed(std::move(diagnostic));
   }
   const Command& command = *matches.front();
   if (argument.empty() && !command.usage.empty() && command.usage.front() != '[') {
-    return failed(Diagnostic(DiagnosticKind::BadCommand, fmt::format("usage: {} {}", command.name, command.usage)));
+    return failed(Diagnostic(DiagnosticKind::BadCommand,
+                             fmt::format("usage: {} {}", command.name, command.usage)));
   }
   return command.run(session, argument);
 }
@@ -211,8 +225,9 @@ std::string describe(const interp::Statistics& statistics) {
       "kernels compiled       {} ({:.1f} ms)\n"
       "kernels run natively   {}\n"
       "kernels run on lanes   {}\n",
-      statistics.functions_specialised, statistics.kernels_compiled, statistics.compile_seconds * 1e3,
-      statistics.kernels_run_native, statistics.kernels_run_lanes);
+      statistics.functions_specialised, statistics.kernels_compiled,
+      statistics.compile_seconds * 1e3, statistics.kernels_run_native,
+      statistics.kernels_run_lanes);
 }
 
 }  // namespace relay::repl

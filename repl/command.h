@@ -16,8 +16,8 @@ struct CommandOutcome {
 
 // One `:command` of the prompt. Names may be abbreviated as long as they are unambiguous.
 struct Command {
-  std::string_view name;     // ":type"
-  std::string_view usage;    // "EXPR"
+  std::string_view name;   // ":type"
+  std::string_view usage;  // "EXPR"
   std::string_view summary;
   CommandOutcome (*run)(Session& session, std::string_view argument);
 };

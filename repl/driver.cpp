@@ -8,21 +8,27 @@ namespace relay::repl {
 
 namespace {
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
 
 }  // namespace
 
 std::string describe(const ItemResult& result) {
   switch (result.kind) {
     case parser::ItemKind::Def:
-    case parser::ItemKind::Let: return fmt::format("{} : {}\n", result.name, result.type);
+    case parser::ItemKind::Let:
+      return fmt::format("{} : {}\n", result.name, result.type);
     case parser::ItemKind::Expression: {
       if (result.hide_value || result.type == "()") return "";
-      const std::string value = result.value.is_empty() ? "<function>" : lang::to_string(result.value);
+      const std::string value =
+          result.value.is_empty() ? "<function>" : lang::to_string(result.value);
       // A value of several lines is followed by its type on a line of its own.
-      return fmt::format("{}{}: {}\n", value, value.find('\n') == std::string::npos ? " " : "\n", result.type);
+      return fmt::format("{}{}: {}\n", value, value.find('\n') == std::string::npos ? " " : "\n",
+                         result.type);
     }
-    default: return "";
+    default:
+      return "";
   }
 }
 
@@ -62,7 +68,8 @@ void Driver::run_entry() {
   last_entry_ = std::move(entry_);
   entry_.clear();
   entry_line_ = entry_start_;
-  const auto errors = session_.run(fmt::format("<entry {}>", ++entries_), last_entry_, events_.on_item);
+  const auto errors =
+      session_.run(fmt::format("<entry {}>", ++entries_), last_entry_, events_.on_item);
   if (errors.empty()) return;
   had_errors_ = true;
   if (events_.on_errors) events_.on_errors(errors);

@@ -16,8 +16,9 @@ struct DriverEvents {
   std::function<void(std::string_view)> on_text;  // output of commands
 };
 
-// The language of the prompt: lines are gathered into entries (as soon as the parser finds them complete, or at an
-// empty line), an entry is run by the session; a line that begins with `:` is a command.
+// The language of the prompt: lines are gathered into entries (as soon as the parser finds them
+// complete, or at an empty line), an entry is run by the session; a line that begins with `:` is a
+// command.
 class Driver {
  public:
   Driver(Session& session, DriverEvents events) : session_(session), events_(std::move(events)) {}

@@ -1,13 +1,14 @@
 // The `relay` program: a prompt, a runner of files, and one-line evaluation.
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "interp/eval.h"
 #include "repl/command.h"
@@ -72,7 +73,8 @@ int run_pipe(repl::Session& session) {
 
 int run_prompt(repl::Session& session) {
   fmt::print("Relay {} (:help for commands, :quit or Ctrl-D to leave)\n", RELAY_VERSION);
-  repl::Driver driver(session, {[](const repl::ItemResult& result) { put(repl::describe(result)); }, put_errors, put});
+  repl::Driver driver(session, {[](const repl::ItemResult& result) { put(repl::describe(result)); },
+                                put_errors, put});
   repl::Terminal terminal;
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {
@@ -85,7 +87,8 @@ int run_prompt(repl::Session& session) {
       continue;
     }
     if (!line) break;
-    const bool is_command = state == repl::Driver::State::Ready && line->find_first_not_of(" \t") == line->find(':');
+    const bool is_command =
+        state == repl::Driver::State::Ready && line->find_first_not_of(" \t") == line->find(':');
     state = driver.feed(*line);
     if (state == repl::Driver::State::NeedsMore) continue;
     terminal.remember(is_command ? *line : driver.last_entry());
@@ -103,8 +106,10 @@ int main(int argc, char** argv) {
   int threads = 0;
   app.add_option("FILE", file, "program to run; its top-level expressions are printed");
   app.add_option("-e", expression, "evaluate this text instead of a file");
-  app.add_option("--jit", jit, "when to compile kernels: off, auto (hot ones), always")->check(CLI::IsMember({"off", "auto", "always"}));
-  app.add_option("--threads", threads, "threads for kernels (default: all cores)")->check(CLI::Range(1, 1024));
+  app.add_option("--jit", jit, "when to compile kernels: off, auto (hot ones), always")
+      ->check(CLI::IsMember({"off", "auto", "always"}));
+  app.add_option("--threads", threads, "threads for kernels (default: all cores)")
+      ->check(CLI::Range(1, 1024));
   app.add_flag("--stats", stats, "say at the end how many kernels were compiled and run");
   app.add_flag("--strict", strict, "read the text given by -e as strict Relay");
   app.add_flag("--version", version, "print the version");
@@ -123,12 +128,15 @@ int main(int argc, char** argv) {
   install_interrupt_handler();
   try {
     repl::SessionOptions options;
-    options.jit = jit == "off" ? interp::JitMode::Off : jit == "always" ? interp::JitMode::Always : interp::JitMode::Auto;
+    options.jit = jit == "off"      ? interp::JitMode::Off
+                  : jit == "always" ? interp::JitMode::Always
+                                    : interp::JitMode::Auto;
     options.threads = threads;
     repl::Session session(options);
     int status = 0;
     if (!expression.empty()) {
-      status = report(session.run("<-e>", expression, put_item, strict ? parser::Notation::Strict : parser::Notation::Auto));
+      status = report(session.run("<-e>", expression, put_item,
+                                  strict ? parser::Notation::Strict : parser::Notation::Auto));
     } else if (!file.empty()) {
       status = run_file(session, file);
     } else if (isatty(STDIN_FILENO) != 0) {
@@ -143,7 +151,10 @@ int main(int argc, char** argv) {
     return status;
   } catch (const std::exception& error) {
     std::fflush(stdout);
-    fmt::print(stderr, "internal error: {}\nThis is a mistake in relay, not in your program. Please report it with the program that shows it.\n", error.what());
+    fmt::print(stderr,
+               "internal error: {}\nThis is a mistake in relay, not in your program. Please report "
+               "it with the program that shows it.\n",
+               error.what());
     return kProgramError;
   }
 }

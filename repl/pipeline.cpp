@@ -1,10 +1,11 @@
 #include "repl/pipeline.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
+
+#include <fmt/format.h>
 
 #include "ad/reverse.h"
 #include "jit/jit.h"
@@ -52,15 +53,18 @@ Expr Pipeline::optimise(const Expr& core) {
   return expr;
 }
 
-Expr Pipeline::finish(const Expr& optimised) { return pass("fuse_operators", opt::fuse_operators(optimised)); }
+Expr Pipeline::finish(const Expr& optimised) {
+  return pass("fuse_operators", opt::fuse_operators(optimised));
+}
 
 Expr Pipeline::function(const std::string& name, const lang::Type& type) {
   if (const auto derived = derived_.find(name); derived != derived_.end()) return derived->second;
   const std::string key = checker_.specialisation_key(name, type).or_throw();
   if (const auto found = core_.find(key); found != core_.end()) return found->second;
   if (!in_progress_.insert(key).second) {
-    lang::fail(DiagnosticKind::Unsupported,
-               fmt::format("not supported: the derivative of `{}` inside its own definition", name));
+    lang::fail(
+        DiagnosticKind::Unsupported,
+        fmt::format("not supported: the derivative of `{}` inside its own definition", name));
   }
   struct Done {
     std::unordered_set<std::string>& set;
@@ -80,7 +84,9 @@ std::string Pipeline::reserve_name(const std::string& hint) {
   return name;
 }
 
-void Pipeline::add_function(const std::string& name, Expr function) { derived_[name] = std::move(function); }
+void Pipeline::add_function(const std::string& name, Expr function) {
+  derived_[name] = std::move(function);
+}
 
 const lang::TypeDef* Pipeline::add_type(lang::TypeDefRef type) {
   types_.push_back(std::move(type));
@@ -89,7 +95,9 @@ const lang::TypeDef* Pipeline::add_type(lang::TypeDefRef type) {
 
 Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type) {
   return lang::capture([&]() -> Expr {
-    const std::string key = derived_.count(name) ? "derived " + name : checker_.specialisation_key(name, type).or_throw();
+    const std::string key = derived_.count(name)
+                                ? "derived " + name
+                                : checker_.specialisation_key(name, type).or_throw();
     if (const auto found = finished_.find(key); found != finished_.end()) return found->second;
     Expr ready = finish(optimise(function(name, type)));
     finished_.emplace(key, ready);
@@ -109,7 +117,8 @@ const Value* Pipeline::value(const std::string& name) const {
 
 Result<Value> Pipeline::global_value(const std::string& name) {
   if (const Value* found = value(name)) return *found;
-  return lang::Diagnostic(DiagnosticKind::UnknownName, fmt::format("`{}` is used before its value is computed", name));
+  return lang::Diagnostic(DiagnosticKind::UnknownName,
+                          fmt::format("`{}` is used before its value is computed", name));
 }
 
 std::string Pipeline::find_file(const std::string& path) {

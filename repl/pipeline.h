@@ -14,8 +14,9 @@
 
 namespace relay::repl {
 
-// The order of the stages, and what they need of each other: the program as passes see it (Program) and as
-// the evaluator sees it (Host). Specialisations and what passes made are cached until `forget`.
+// The order of the stages, and what they need of each other: the program as passes see it (Program)
+// and as the evaluator sees it (Host). Specialisations and what passes made are cached until
+// `forget`.
 class Pipeline final : public lang::Program, public interp::Host {
  public:
   Pipeline(lang::Module& module, typecheck::Checker& checker, const SessionOptions& options);

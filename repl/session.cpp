@@ -1,7 +1,5 @@
 #include "repl/session.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -11,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <sstream>
+
+#include <fmt/format.h>
 
 #include "interp/stack.h"
 #include "lang/visit.h"
@@ -35,7 +35,8 @@ namespace {
 
 // The static type with `?` and unknown dims replaced by those of the value.
 Type concrete_type(const Type& type, const Value& value) {
-  if (const auto* tuple = lang::as<lang::TupleType>(type); tuple && value.kind() == lang::ValueKind::Tuple) {
+  if (const auto* tuple = lang::as<lang::TupleType>(type);
+      tuple && value.kind() == lang::ValueKind::Tuple) {
     std::vector<Type> fields;
     for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
       fields.push_back(concrete_type(tuple->fields[i], value.as_tuple().fields()[i]));
@@ -65,7 +66,8 @@ struct Session::Impl {
     pipeline.set_evaluator(&evaluator);
   }
 
-  // Everything that recurses over programs runs on the evaluation stack, so nesting is bounded by memory.
+  // Everything that recurses over programs runs on the evaluation stack, so nesting is bounded by
+  // memory.
   template <class F>
   auto guarded(F&& body) -> Result<decltype(body())> {
     using T = decltype(body());
@@ -91,7 +93,9 @@ struct Session::Impl {
     for (const auto& file : stdlib::embedded_files()) {
       const lang::Source* source = sources.add(std::string(file.name), std::string(file.text));
       auto parsed = parser::parse(*source, module);
-      if (!parsed) throw lang::InternalError("the prelude does not parse: " + lang::render(parsed.errors().front()));
+      if (!parsed)
+        throw lang::InternalError("the prelude does not parse: " +
+                                  lang::render(parsed.errors().front()));
       for (Item& item : parsed->items) define(item, true);
     }
   }
@@ -104,9 +108,13 @@ struct Session::Impl {
     }
   }
 
-  Expr checked(const Expr& expr, const Type& expected = nullptr) { return checker.check(expr, expected).or_throw(); }
+  Expr checked(const Expr& expr, const Type& expected = nullptr) {
+    return checker.check(expr, expected).or_throw();
+  }
 
-  Expr ready(const Expr& typed) { return pipeline.finish(pipeline.optimise(pipeline.to_core(typed))); }
+  Expr ready(const Expr& typed) {
+    return pipeline.finish(pipeline.optimise(pipeline.to_core(typed)));
+  }
 
   Value evaluate(const Expr& typed) { return evaluator.evaluate(ready(typed)).or_throw(); }
 
@@ -147,7 +155,8 @@ struct Session::Impl {
   }
 
   ItemResult run_def(const Item& item) {
-    return {ItemKind::Def, item.name, to_string(checker.scheme(item.name).or_throw()), {}, true, item.span};
+    return {ItemKind::Def, item.name, to_string(checker.scheme(item.name).or_throw()), {},
+            true,          item.span};
   }
 
   // Does the definition reach one of `names` through the definitions of this module?
@@ -168,7 +177,8 @@ struct Session::Impl {
     return false;
   }
 
-  std::vector<Diagnostic> run_items(std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item);
+  std::vector<Diagnostic> run_items(std::vector<Item>& items,
+                                    const std::function<void(const ItemResult&)>& on_item);
 };
 
 namespace {
@@ -195,12 +205,13 @@ struct Undo {
 
 }  // namespace
 
-std::vector<Diagnostic> Session::Impl::run_items(std::vector<Item>& items,
-                                                 const std::function<void(const ItemResult&)>& on_item) {
+std::vector<Diagnostic> Session::Impl::run_items(
+    std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item) {
   Undo undo{module, {}};
   std::set<std::string> pending;  // lets of this text without a value yet
   for (Item& item : items) {
-    if (item.kind == ItemKind::Let && item.expr->kind == lang::ExprKind::Function) item.kind = ItemKind::Def;
+    if (item.kind == ItemKind::Let && item.expr->kind == lang::ExprKind::Function)
+      item.kind = ItemKind::Def;
     if (item.kind == ItemKind::Def) undo.note(item.name);
     if (item.kind == ItemKind::Let && !module.find(item.name)) pending.insert(item.name);
     define(item, false);
@@ -211,11 +222,16 @@ std::vector<Diagnostic> Session::Impl::run_items(std::vector<Item>& items,
   const auto run = [&](const Item& item) {
     auto result = guarded([&] {
       switch (item.kind) {
-        case ItemKind::Def: return run_def(item);
-        case ItemKind::Let: return run_let(item);
-        case ItemKind::Expression: return run_expression(item);
-        case ItemKind::Type: break;
-        case ItemKind::Import: lang::fail(DiagnosticKind::Unsupported, "not supported: `import`", item.span);
+        case ItemKind::Def:
+          return run_def(item);
+        case ItemKind::Let:
+          return run_let(item);
+        case ItemKind::Expression:
+          return run_expression(item);
+        case ItemKind::Type:
+          break;
+        case ItemKind::Import:
+          lang::fail(DiagnosticKind::Unsupported, "not supported: `import`", item.span);
       }
       return ItemResult{ItemKind::Type, item.type_def->name, "", {}, true, item.span};
     });
@@ -225,7 +241,8 @@ std::vector<Diagnostic> Session::Impl::run_items(std::vector<Item>& items,
     }
     for (const auto& error : result.errors()) {
       errors.push_back(error);
-      if (!errors.back().span && error.kind != DiagnosticKind::Interrupted) errors.back().span = item.span;
+      if (!errors.back().span && error.kind != DiagnosticKind::Interrupted)
+        errors.back().span = item.span;
     }
     if (item.kind == ItemKind::Def) {
       undo.restore(item.name);
@@ -268,18 +285,22 @@ Session::Session(SessionOptions options) {
 }
 Session::~Session() = default;
 
-std::vector<Diagnostic> Session::run(std::string name, std::string text, const std::function<void(const ItemResult&)>& on_item,
+std::vector<Diagnostic> Session::run(std::string name, std::string text,
+                                     const std::function<void(const ItemResult&)>& on_item,
                                      parser::Notation notation) {
   const lang::Source* source = impl_->sources.add(std::move(name), std::move(text));
-  auto parsed = impl_->guarded([&] { return parser::parse(*source, impl_->module, notation).or_throw(); });
+  auto parsed =
+      impl_->guarded([&] { return parser::parse(*source, impl_->module, notation).or_throw(); });
   if (!parsed) return parsed.errors();
   return impl_->run_items(parsed->items, on_item);
 }
 
-std::vector<Diagnostic> Session::run_file(const std::string& path, const std::function<void(const ItemResult&)>& on_item) {
+std::vector<Diagnostic> Session::run_file(const std::string& path,
+                                          const std::function<void(const ItemResult&)>& on_item) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return {Diagnostic(DiagnosticKind::FileError, fmt::format("cannot open `{}`: {}", path, std::strerror(errno)))};
+    return {Diagnostic(DiagnosticKind::FileError,
+                       fmt::format("cannot open `{}`: {}", path, std::strerror(errno)))};
   }
   std::ostringstream text;
   text << file.rdbuf();
@@ -297,7 +318,8 @@ namespace {
 // The one expression of a command's argument.
 Expr only_expression(const parser::Parsed& parsed) {
   if (parsed.items.size() != 1 || parsed.items[0].kind != ItemKind::Expression) {
-    lang::fail(DiagnosticKind::BadCommand, "the command takes one expression", parsed.items.empty() ? lang::Span{} : parsed.items[0].span);
+    lang::fail(DiagnosticKind::BadCommand, "the command takes one expression",
+               parsed.items.empty() ? lang::Span{} : parsed.items[0].span);
   }
   return parsed.items[0].expr;
 }
@@ -325,13 +347,16 @@ const std::vector<std::string>& Session::stages() { return show_stages(); }
 Result<Value> Session::evaluate(const std::string& text) {
   const lang::Source* source = impl_->sources.add("<expression>", text);
   return impl_->guarded([&] {
-    return impl_->evaluate(impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw())));
+    return impl_->evaluate(
+        impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw())));
   });
 }
 
 Result<Session::Timing> Session::time(const std::string& text, interp::JitMode mode) {
   using Clock = std::chrono::steady_clock;
-  const auto seconds_since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
   constexpr double kBudget = 0.5;
   constexpr int kMaxRuns = 1001;
   const lang::Source* source = impl_->sources.add("<time>", text);
@@ -340,19 +365,22 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
   impl_->pipeline.forget();
   auto timing = impl_->guarded([&] {
     const auto start = Clock::now();
-    const Expr prepared = impl_->ready(impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw())));
+    const Expr prepared = impl_->ready(
+        impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw())));
     Timing result;
     const auto thunk = impl_->evaluator.prepare(prepared);
     result.value = impl_->evaluator.run(thunk).or_throw();
     result.first_seconds = seconds_since(start);
     std::vector<double> runs;
     const auto loop_start = Clock::now();
-    while (runs.empty() || (static_cast<int>(runs.size()) < kMaxRuns && seconds_since(loop_start) < kBudget)) {
+    while (runs.empty() ||
+           (static_cast<int>(runs.size()) < kMaxRuns && seconds_since(loop_start) < kBudget)) {
       const auto run_start = Clock::now();
       impl_->evaluator.run(thunk).or_throw();
       runs.push_back(seconds_since(run_start));
     }
-    std::nth_element(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2), runs.end());
+    std::nth_element(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2),
+                     runs.end());
     result.median_seconds = runs[runs.size() / 2];
     result.runs = static_cast<int>(runs.size());
     return result;
@@ -366,8 +394,8 @@ Result<std::vector<double>> Session::run_times(const std::string& text, int runs
   using Clock = std::chrono::steady_clock;
   const lang::Source* source = impl_->sources.add("<time>", text);
   return impl_->guarded([&] {
-    const auto thunk = impl_->evaluator.prepare(
-        impl_->ready(impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw()))));
+    const auto thunk = impl_->evaluator.prepare(impl_->ready(
+        impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw()))));
     impl_->evaluator.run(thunk).or_throw();
     std::vector<double> seconds;
     for (int i = 0; i < runs; ++i) {

@@ -18,36 +18,39 @@ namespace relay::repl {
 
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
-  int threads = 0;  // 0: as many as there are cores
-  bool verify = false;  // run typecheck::verify after every pass (tests)
+  int threads = 0;                              // 0: as many as there are cores
+  bool verify = false;                          // run typecheck::verify after every pass (tests)
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
 };
 
 // What came of one item.
 struct ItemResult {
   parser::ItemKind kind;
-  std::string name;      // Def, Type, Let
-  std::string type;      // printed type (scheme of a Def)
-  lang::Value value;     // Let, Expression
+  std::string name;   // Def, Type, Let
+  std::string type;   // printed type (scheme of a Def)
+  lang::Value value;  // Let, Expression
   bool hide_value = false;
   lang::Span span;
 };
 
-// The state of a prompt or of a running file, and the only place that knows the order of the stages:
-// text -> parser -> module -> typecheck -> ANF -> ad, opt -> interp <-> jit -> value. No terminal code here.
-// A failed item changes nothing.
+// The state of a prompt or of a running file, and the only place that knows the order of the
+// stages: text -> parser -> module -> typecheck -> ANF -> ad, opt -> interp <-> jit -> value. No
+// terminal code here. A failed item changes nothing.
 class Session {
  public:
   explicit Session(SessionOptions options);
   ~Session();
 
-  // Runs the items of a text in order. `on_item` sees each result as it comes. Stops at the first item that fails and
-  // returns its diagnostics (definitions are all checked, so several may be reported).
+  // Runs the items of a text in order. `on_item` sees each result as it comes. Stops at the first
+  // item that fails and returns its diagnostics (definitions are all checked, so several may be
+  // reported).
   std::vector<lang::Diagnostic> run(std::string name, std::string text,
                                     const std::function<void(const ItemResult&)>& on_item,
                                     parser::Notation notation = parser::Notation::Auto);
-  // Runs a file; its directory is where relative imports and data files are looked for after the working directory.
-  std::vector<lang::Diagnostic> run_file(const std::string& path, const std::function<void(const ItemResult&)>& on_item);
+  // Runs a file; its directory is where relative imports and data files are looked for after the
+  // working directory.
+  std::vector<lang::Diagnostic> run_file(const std::string& path,
+                                         const std::function<void(const ItemResult&)>& on_item);
   // Calls @main if it exists.
   bool has_main() const;
 
@@ -59,12 +62,13 @@ class Session {
   lang::Result<lang::Value> evaluate(const std::string& text);
   struct Timing {
     lang::Value value;
-    double first_seconds;    // includes checking and compiling
-    double median_seconds;   // of the following runs
+    double first_seconds;   // includes checking and compiling
+    double median_seconds;  // of the following runs
     int runs;
   };
   lang::Result<Timing> time(const std::string& text, interp::JitMode mode);
-  // The seconds of each of `runs` evaluations, after one that is not counted, in the session's own mode.
+  // The seconds of each of `runs` evaluations, after one that is not counted, in the session's own
+  // mode.
   lang::Result<std::vector<double>> run_times(const std::string& text, int runs);
 
   lang::Module& module();

@@ -1,9 +1,9 @@
 #include "repl/show.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
+
+#include <fmt/format.h>
 
 #include "lang/op.h"
 #include "lang/print.h"
@@ -27,13 +27,15 @@ std::vector<Expr> groups_of(const Expr& finished) {
     groups.push_back(lang::make_function(params, node->type, node, {}, nullptr, node->span));
   };
   std::function<void(const Expr&)> walk = [&](const Expr& node) {
-    if (const auto* fn = lang::as<lang::Function>(node); fn && fn->attrs && fn->attrs->find("Primitive")) {
+    if (const auto* fn = lang::as<lang::Function>(node);
+        fn && fn->attrs && fn->attrs->find("Primitive")) {
       groups.push_back(node);
       return;
     }
     if (const auto* call = lang::as<lang::Call>(node)) {
       const auto* op = lang::as<lang::Operator>(call->callee);
-      if (op && op->op->effect == lang::Effect::None && !lang::is_scalar(node->type)) return wrap(node);
+      if (op && op->op->effect == lang::Effect::None && !lang::is_scalar(node->type))
+        return wrap(node);
     }
     if (node->kind == lang::ExprKind::Comprehension || node->kind == lang::ExprKind::Reduction ||
         node->kind == lang::ExprKind::ScatterReduce) {
@@ -55,12 +57,16 @@ void add_layouts(const lang::Type& type, lang::Span span, std::vector<loops::Lay
   loops::Layout layout{tensor->dtype.known(), {}, {}};
   for (const auto& dim : tensor->shape.dims()) {
     if (!dim.is_constant()) {
-      lang::fail(DiagnosticKind::BadCommand, fmt::format("loops can only be shown for known shapes, not `{}`", lang::to_string(type)), span);
+      lang::fail(
+          DiagnosticKind::BadCommand,
+          fmt::format("loops can only be shown for known shapes, not `{}`", lang::to_string(type)),
+          span);
     }
     layout.shape.push_back(dim.constant());
   }
   layout.strides.assign(layout.shape.size(), 1);
-  for (std::size_t i = layout.shape.size(); i-- > 1;) layout.strides[i - 1] = layout.strides[i] * layout.shape[i];
+  for (std::size_t i = layout.shape.size(); i-- > 1;)
+    layout.strides[i - 1] = layout.strides[i] * layout.shape[i];
   layouts.push_back(std::move(layout));
 }
 
@@ -77,7 +83,9 @@ std::string show_kernels(const std::string& stage, const Expr& finished, Pipelin
         continue;
       }
       loops::KernelCompiler* compiler = pipeline.kernel_compiler();
-      if (!compiler) lang::fail(DiagnosticKind::Unsupported, "not supported: this program was built without the JIT");
+      if (!compiler)
+        lang::fail(DiagnosticKind::Unsupported,
+                   "not supported: this program was built without the JIT");
       text += compiler->dump(launch.kernel, stage);
     }
   }
@@ -87,8 +95,11 @@ std::string show_kernels(const std::string& stage, const Expr& finished, Pipelin
 // The derivative of the called function at the types of this call.
 Expr gradient_function(const Expr& typed, Pipeline& pipeline) {
   const auto* call = lang::as<lang::Call>(typed);
-  if (!call) lang::fail(DiagnosticKind::BadCommand, "`grad` shows the derivative of a call: `:show grad f(x)`", typed->span);
-  if (call->callee->kind == lang::ExprKind::Differentiate) return pipeline.optimise(pipeline.to_core(call->callee));
+  if (!call)
+    lang::fail(DiagnosticKind::BadCommand,
+               "`grad` shows the derivative of a call: `:show grad f(x)`", typed->span);
+  if (call->callee->kind == lang::ExprKind::Differentiate)
+    return pipeline.optimise(pipeline.to_core(call->callee));
   const auto* type = lang::as<lang::FunctionType>(call->callee->type);
   lang::Type result = type->params.size() == 1 ? type->params[0] : lang::tuple_type(type->params);
   const Expr derivative = lang::make_differentiate(lang::DiffMode::Grad, call->callee, typed->span,
@@ -99,14 +110,16 @@ Expr gradient_function(const Expr& typed, Pipeline& pipeline) {
 }  // namespace
 
 const std::vector<std::string>& show_stages() {
-  static const std::vector<std::string> stages = {"ast", "typed", "anf", "grad", "opt", "fused", "loops", "llvm", "asm"};
+  static const std::vector<std::string> stages = {"ast",   "typed", "anf",  "grad", "opt",
+                                                  "fused", "loops", "llvm", "asm"};
   return stages;
 }
 
-std::string show_stage(const std::string& stage, const Expr& expr, lang::Module& module, typecheck::Checker& checker,
-                       Pipeline& pipeline) {
+std::string show_stage(const std::string& stage, const Expr& expr, lang::Module& module,
+                       typecheck::Checker& checker, Pipeline& pipeline) {
   if (std::find(show_stages().begin(), show_stages().end(), stage) == show_stages().end()) {
-    auto diagnostic = lang::Diagnostic(DiagnosticKind::BadCommand, fmt::format("there is no stage `{}`", stage));
+    auto diagnostic =
+        lang::Diagnostic(DiagnosticKind::BadCommand, fmt::format("there is no stage `{}`", stage));
     const auto close = lang::closest_names(stage, show_stages());
     if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
     throw lang::Failure(std::move(diagnostic.note("note: the stages are " + known_stages())));
@@ -114,14 +127,17 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
   const auto* global = lang::as<lang::GlobalVar>(expr);
   const lang::Definition* definition = global ? module.find(global->name) : nullptr;
   if (stage == "ast") {
-    return definition && definition->function ? lang::print_definition(global->name, definition->function) : lang::print(expr);
+    return definition && definition->function
+               ? lang::print_definition(global->name, definition->function)
+               : lang::print(expr);
   }
   Expr typed;
   if (definition && definition->function) {
     const auto scheme = checker.scheme(global->name).or_throw();
     if (!lang::is_ground(scheme.type)) {
       lang::fail(DiagnosticKind::BadCommand,
-                 fmt::format("`{}` is polymorphic (`{}`): show a call of it, such as `{}(...)`", global->name, to_string(scheme), global->name),
+                 fmt::format("`{}` is polymorphic (`{}`): show a call of it, such as `{}(...)`",
+                             global->name, to_string(scheme), global->name),
                  expr->span);
     }
     typed = checker.specialise(global->name, scheme.type).or_throw();

@@ -5,7 +5,8 @@
 
 namespace relay::repl {
 
-// A line editor on the terminal: emacs keys, persistent history, a prompt that tells continuation lines.
+// A line editor on the terminal: emacs keys, persistent history, a prompt that tells continuation
+// lines.
 class Terminal {
  public:
   Terminal();

@@ -6,8 +6,6 @@
 //
 // Exits with 0 if all is as expected, 1 if not, 2 if it was called wrongly.
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -15,6 +13,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "tests/support/golden_file.h"
 #include "tests/support/golden_run.h"
@@ -68,13 +68,17 @@ Outcome run_markdown(const std::string& text, const Tier& tier) {
 void report(const Arguments& arguments, const std::string& path, const std::string& what) {
   const char* markdown = arguments.markdown ? "--markdown " : "";
   fmt::print("{}", what);
-  fmt::print("rerun:  {0} {1}{2}\nupdate: {0} --update {1}{2}\n", arguments.program, markdown, path);
+  fmt::print("rerun:  {0} {1}{2}\nupdate: {0} --update {1}{2}\n", arguments.program, markdown,
+             path);
 }
 
 // The first line break style and a missing last one are not the runner's concern.
-bool same_lines(const std::string& a, const std::string& b) { return split_lines(a) == split_lines(b); }
+bool same_lines(const std::string& a, const std::string& b) {
+  return split_lines(a) == split_lines(b);
+}
 
-bool check(const Arguments& arguments, const std::string& path, std::string text, int updates_left) {
+bool check(const Arguments& arguments, const std::string& path, std::string text,
+           int updates_left) {
   std::vector<std::string> problems;
   std::vector<Tier> tiers{kLanes, kNative};
   if (!arguments.markdown) {
@@ -101,14 +105,16 @@ bool check(const Arguments& arguments, const std::string& path, std::string text
                         unified_diff(texts.front(), texts.back(), kLanes.name, kNative.name));
   }
   if (!what.empty()) {
-    if (!same_lines(text, texts.front())) what += unified_diff(text, texts.front(), "expected", "actual");
+    if (!same_lines(text, texts.front()))
+      what += unified_diff(text, texts.front(), "expected", "actual");
     report(arguments, path, what);
     return false;
   }
   if (same_lines(text, texts.front())) return true;
   if (!arguments.update) {
-    report(arguments, path, fmt::format("{}: not as expected\n{}", path,
-                                        unified_diff(text, texts.front(), "expected", "actual")));
+    report(arguments, path,
+           fmt::format("{}: not as expected\n{}", path,
+                       unified_diff(text, texts.front(), "expected", "actual")));
     return false;
   }
   std::ofstream(path, std::ios::binary) << texts.front();

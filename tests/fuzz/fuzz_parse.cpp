@@ -16,7 +16,8 @@ namespace {
 using namespace relay;  // NOLINT: the program's own file
 
 void check_span(const lang::Span& span, const lang::Source& source, const char* whose) {
-  const bool inside = span.source == &source && span.begin <= span.end && span.end <= source.text().size();
+  const bool inside =
+      span.source == &source && span.begin <= span.end && span.end <= source.text().size();
   if (inside) return;
   std::fprintf(stderr, "%s has a span outside the text\n", whose);
   std::abort();

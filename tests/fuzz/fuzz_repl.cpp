@@ -52,8 +52,9 @@ class Watchdog {
 
 // Commands that take long by design, or read files.
 bool is_allowed(std::string_view line) {
-  return line.find(":time") == std::string_view::npos && line.find(":lo") == std::string_view::npos &&
-         line.find(":ti") == std::string_view::npos && line.find("load_csv") == std::string_view::npos;
+  return line.find(":time") == std::string_view::npos &&
+         line.find(":lo") == std::string_view::npos && line.find(":ti") == std::string_view::npos &&
+         line.find("load_csv") == std::string_view::npos;
 }
 
 void feed_lines(repl::Session& session, std::string_view text) {
@@ -61,8 +62,9 @@ void feed_lines(repl::Session& session, std::string_view text) {
     if (errors.empty()) die("a failure without an error");
     for (const auto& error : errors) (void)lang::render(error);
   };
-  repl::Driver driver(session, {[](const repl::ItemResult& result) { (void)repl::describe(result); },
-                                 render_all, [](std::string_view) {}});
+  repl::Driver driver(
+      session, {[](const repl::ItemResult& result) { (void)repl::describe(result); }, render_all,
+                [](std::string_view) {}});
   const Watchdog watchdog;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

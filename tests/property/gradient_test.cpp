@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <optional>
+
+#include <catch2/catch.hpp>
 
 #include "lang/tensor.h"
 #include "repl/session.h"
@@ -39,7 +40,8 @@ Value moved(const Value& value, std::int64_t at, double delta) {
 }
 
 // The first component of the gradient that finite differences deny; empty if there is none.
-std::string check_gradient(repl::Session& session, const RandomProgram& program, std::size_t& unsupported) {
+std::string check_gradient(repl::Session& session, const RandomProgram& program,
+                           std::size_t& unsupported) {
   const auto errors = session.run("<program>", program.text, nullptr);
   if (!errors.empty()) return rendered(errors);
   const std::string names = program.arg_names();
@@ -59,16 +61,19 @@ std::string check_gradient(repl::Session& session, const RandomProgram& program,
     return element(session.evaluator().call(*function, args).or_throw(), 0);
   };
   for (std::size_t param = 0; param < program.args.size(); ++param) {
-    const Value& adjoint = program.args.size() == 1 ? *gradient : gradient->as_tuple().fields()[param];
-    if (element_count(adjoint) != element_count(program.args[param])) return "the gradient has another shape";
+    const Value& adjoint =
+        program.args.size() == 1 ? *gradient : gradient->as_tuple().fields()[param];
+    if (element_count(adjoint) != element_count(program.args[param]))
+      return "the gradient has another shape";
     for (std::int64_t i = 0; i < element_count(adjoint); ++i) {
       const double above = value_at(param, i, kStep);
       const double below = value_at(param, i, -kStep);
       const double expected = (above - below) / (2 * kStep);
       const double scale = 1 + std::abs(expected) + std::abs(above);
       if (std::abs(element(adjoint, i) - expected) <= 2e-6 * scale) continue;
-      return "argument " + std::to_string(param) + ", element " + std::to_string(i) + ": gradient " +
-             std::to_string(element(adjoint, i)) + ", differences " + std::to_string(expected);
+      return "argument " + std::to_string(param) + ", element " + std::to_string(i) +
+             ": gradient " + std::to_string(element(adjoint, i)) + ", differences " +
+             std::to_string(expected);
     }
   }
   return "";

@@ -1,9 +1,10 @@
 // Every operator's example gives what it says it gives, in both tiers.
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 #include "lang/op.h"
 #include "repl/session.h"
@@ -30,7 +31,8 @@ std::string run_example(const std::string& example, interp::JitMode mode) {
   options.write = [&](std::string_view text) { shown += text; };
   repl::Session session(std::move(options));
   const auto errors = session.run("<example>", example, [&](const repl::ItemResult& result) {
-    if (result.kind == parser::ItemKind::Expression && result.type != "()") shown += lang::to_string(result.value) + "\n";
+    if (result.kind == parser::ItemKind::Expression && result.type != "()")
+      shown += lang::to_string(result.value) + "\n";
   });
   return shown + rendered(errors);
 }
@@ -58,7 +60,9 @@ void check_examples(interp::JitMode mode) {
 }
 
 TEST_CASE("operator examples hold with the JIT off") { check_examples(interp::JitMode::Off); }
-TEST_CASE("operator examples hold with the JIT always on") { check_examples(interp::JitMode::Always); }
+TEST_CASE("operator examples hold with the JIT always on") {
+  check_examples(interp::JitMode::Always);
+}
 
 }  // namespace
 }  // namespace relay::tests

@@ -1,7 +1,8 @@
 // What is printed reads back: strict text as the same program, light notation with the same value.
 
-#include <catch2/catch.hpp>
 #include <string>
+
+#include <catch2/catch.hpp>
 
 #include "lang/alpha_equal.h"
 #include "lang/print.h"
@@ -23,8 +24,10 @@ constexpr DType kDTypes[] = {DType::Float32, DType::Float64, DType::Int32};
 ProgramOptions options_for(std::uint64_t seed) { return {kDTypes[seed % 3], false, 4, false}; }
 
 // The definition that a text consists of; null if it does not parse, which is a failed check.
-Expr parse_definition(lang::SourceStore& sources, const lang::Module& module, const std::string& text) {
-  const auto parsed = parser::parse(*sources.add("<printed>", text), module, parser::Notation::Strict);
+Expr parse_definition(lang::SourceStore& sources, const lang::Module& module,
+                      const std::string& text) {
+  const auto parsed =
+      parser::parse(*sources.add("<printed>", text), module, parser::Notation::Strict);
   if (!parsed) {
     CHECK(rendered(parsed.errors()) == "");
     return nullptr;
@@ -33,7 +36,8 @@ Expr parse_definition(lang::SourceStore& sources, const lang::Module& module, co
   return parsed->items[0].expr;
 }
 
-// The light printer names parts as a person would, so its text is another program of the same value.
+// The light printer names parts as a person would, so its text is another program of the same
+// value.
 TEST_CASE("light notation reads back") {
   repl::SessionOptions options;
   options.jit = interp::JitMode::Off;
@@ -44,7 +48,8 @@ TEST_CASE("light notation reads back") {
     CHECK(rendered(session.run("<program>", program.text, nullptr)) == "");
     const auto value = session.evaluate(program.call);
     if (!value) continue;  // the test of the tiers reports it
-    const std::string printed = lang::print_light_definition("f", session.module().find("f")->function);
+    const std::string printed =
+        lang::print_light_definition("f", session.module().find("f")->function);
     INFO(printed);
     CHECK(rendered(session.run("<printed>", printed, nullptr)) == "");
     const auto again = session.evaluate(program.call);

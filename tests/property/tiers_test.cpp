@@ -1,8 +1,9 @@
 // Both tiers give the same bits, or the same error, on generated programs of several dtypes.
 
-#include <catch2/catch.hpp>
 #include <optional>
 #include <string>
+
+#include <catch2/catch.hpp>
 
 #include "repl/session.h"
 #include "tests/support/property.h"

@@ -36,7 +36,8 @@ bool is_code(std::string_view line) {
 // `word:` or `word-word:` at the start of a comment; empty if it begins with no key.
 std::string_view key_of(std::string_view comment) {
   std::size_t end = 0;
-  while (end < comment.size() && ((comment[end] >= 'a' && comment[end] <= 'z') || comment[end] == '-')) {
+  while (end < comment.size() &&
+         ((comment[end] >= 'a' && comment[end] <= 'z') || comment[end] == '-')) {
     ++end;
   }
   if (end == 0) return {};
@@ -139,8 +140,8 @@ class Rewriter {
 
   void rewrite(const Entry& entry, int begin, int end) {
     const Old old = read_old(begin, end);
-    const bool fits_behind = old.trailing > 0 && old.comments.empty() &&
-                             entry.events.size() == 1 && !entry.events[0].is_error;
+    const bool fits_behind = old.trailing > 0 && old.comments.empty() && entry.events.size() == 1 &&
+                             !entry.events[0].is_error;
     // The new expectations stand where the old ones stood, but never amid the code.
     const int place = std::max(old.place, old.last_code + 1);
     for (int line = begin; line <= end; ++line) {
@@ -170,7 +171,8 @@ class Rewriter {
   void put_events(const Entry& entry, const Old& old) {
     for (std::size_t i = 0; i < entry.events.size(); ++i) {
       const Event& event = entry.events[i];
-      const std::string_view before = i < old.comments.size() ? old.comments[i] : std::string_view();
+      const std::string_view before =
+          i < old.comments.size() ? old.comments[i] : std::string_view();
       if (event.is_error) {
         out_.push_back({"", &event});
         if (i >= old.comments.size() || !old.has_rendering[i]) continue;
@@ -178,7 +180,8 @@ class Rewriter {
           out_.push_back({line.empty() ? "// |" : "// | " + line, nullptr});
         }
       } else if (key_of(before) == kExpectMatch &&
-                 matches(before.substr(std::min(kExpectMatch.size() + 1, before.size())), event.text)) {
+                 matches(before.substr(std::min(kExpectMatch.size() + 1, before.size())),
+                         event.text)) {
         out_.push_back({"// " + std::string(before), nullptr});
       } else {
         out_.push_back({expectation(event), nullptr});

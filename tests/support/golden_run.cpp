@@ -111,8 +111,8 @@ class GoldenSession {
     for (const Diagnostic& error : errors) {
       std::string message = error.message;
       std::replace(message.begin(), message.end(), '\n', ' ');
-      Event event{true, std::string(lang::name_of(error.kind)) + ": " + message, place_of(error.span),
-                  split_lines(lang::render(error))};
+      Event event{true, std::string(lang::name_of(error.kind)) + ": " + message,
+                  place_of(error.span), split_lines(lang::render(error))};
       event.rendering.erase(event.rendering.begin());
       for (std::string& line : event.rendering) anonymise(line);
       add(std::move(event));
@@ -134,7 +134,8 @@ class GoldenSession {
     } catch (const std::exception& error) {
       if (!partial_line_.empty()) put("\n");
       run_.has_internal_error = true;
-      for (const std::string& line : split_lines(error.what())) add({false, "internal error: " + line});
+      for (const std::string& line : split_lines(error.what()))
+        add({false, "internal error: " + line});
     }
   }
 
@@ -201,7 +202,8 @@ class GoldenSession {
     for (const int line : commands) {
       current_line_ = line;
       guarded([&] {
-        const auto outcome = repl::run_command(session_, lines_[static_cast<std::size_t>(line) - 1]);
+        const auto outcome =
+            repl::run_command(session_, lines_[static_cast<std::size_t>(line) - 1]);
         put(outcome.text);
         on_errors(outcome.errors);
       });

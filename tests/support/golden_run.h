@@ -20,7 +20,7 @@ struct Place {
 
 struct Event {
   bool is_error = false;
-  std::string text;  // a line of output; of an error "Kind: message"
+  std::string text;                         // a line of output; of an error "Kind: message"
   Place place = {};                         // of an error
   std::vector<std::string> rendering = {};  // of an error: what a person sees below its first line
 };

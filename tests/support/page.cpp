@@ -22,7 +22,8 @@ using Lines = std::vector<std::string>;
 
 // What was typed on this line of a transcript.
 bool is_typed(std::string_view line) {
-  return line.starts_with(kPrompt) || line.starts_with(kMorePrompt) || line == "relay>" || line == "  ...>";
+  return line.starts_with(kPrompt) || line.starts_with(kMorePrompt) || line == "relay>" ||
+         line == "  ...>";
 }
 
 bool is_transcript(const Lines& block) {
@@ -68,13 +69,14 @@ Lines run_transcript(const Lines& block, interp::JitMode mode, PageRun& page) {
   options.write = [&](std::string_view text) { printed += text; };
   repl::Session session(std::move(options));
   repl::Driver driver(session, {[&](const auto& result) { printed += repl::describe(result); },
-                                 [&](const auto& errors) {
-                                   for (const auto& error : errors) printed += lang::render(error);
-                                 },
-                                 [&](std::string_view text) { printed += text; }});
+                                [&](const auto& errors) {
+                                  for (const auto& error : errors) printed += lang::render(error);
+                                },
+                                [&](std::string_view text) { printed += text; }});
   Lines out;
   std::size_t at = 0;
-  while (at < block.size() && !is_typed(block[at])) out.push_back(block[at++]);  // how it was started
+  while (at < block.size() && !is_typed(block[at]))
+    out.push_back(block[at++]);  // how it was started
   while (at < block.size()) {
     const std::string& typed = block[at++];
     out.push_back(typed);

@@ -11,7 +11,8 @@
 // How the property tests draw their cases and say which one failed.
 namespace relay::tests {
 
-// The seeds to try: `count` of them from 1, or RELAY_PROGRAMS of them, or the one that RELAY_SEED names.
+// The seeds to try: `count` of them from 1, or RELAY_PROGRAMS of them, or the one that RELAY_SEED
+// names.
 inline std::vector<std::uint64_t> seeds(std::size_t count) {
   if (const char* one = std::getenv("RELAY_SEED")) return {std::strtoull(one, nullptr, 10)};
   if (const char* more = std::getenv("RELAY_PROGRAMS")) count = std::strtoull(more, nullptr, 10);
@@ -23,7 +24,8 @@ inline std::vector<std::uint64_t> seeds(std::size_t count) {
 // What a failure shows: the program and how to run it again.
 inline std::string replay(const RandomProgram& program, const std::string& test) {
   return "seed " + std::to_string(program.seed) + "\n" + program.text + program.call +
-         "\nreplay: RELAY_SEED=" + std::to_string(program.seed) + " property_tests \"" + test + "\"";
+         "\nreplay: RELAY_SEED=" + std::to_string(program.seed) + " property_tests \"" + test +
+         "\"";
 }
 
 // A known limit, and nothing worse.

@@ -1,8 +1,8 @@
 #include "tests/support/random_program.h"
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "lang/tensor.h"
 
@@ -22,7 +22,8 @@ double Random::number() { return (static_cast<double>(below(257)) - 128.0) / 64.
 
 std::string RandomProgram::arg_names() const {
   std::string text;
-  for (std::size_t i = 0; i < param_types.size(); ++i) text += fmt::format("{}a{}", i ? ", " : "", i);
+  for (std::size_t i = 0; i < param_types.size(); ++i)
+    text += fmt::format("{}a{}", i ? ", " : "", i);
   return text;
 }
 
@@ -130,18 +131,22 @@ class Generator {
     const std::string_view dtype = lang::name_of(options_.dtype);
     program_.text += "def mm(a, b) { for i, j { sum k { a[i, k] * b[k, j] } } }\n";
     program_.text += "def outer(a, b) { for i, j { a[i] * b[j] } }\n";
-    program_.text += fmt::format("def dot[n](a: Tensor[(n), {0}], b: Tensor[(n), {0}]) {{ sum(a * b) }}\n", dtype);
+    program_.text += fmt::format(
+        "def dot[n](a: Tensor[(n), {0}], b: Tensor[(n), {0}]) {{ sum(a * b) }}\n", dtype);
   }
 
   std::string library_call(const Shape& shape, int depth) {
     const auto inner = static_cast<std::int64_t>(1 + random_.below(4));
     if (shape.size() == 2 && random_.one_in(2)) {
-      return fmt::format("mm({}, {})", expression({shape[0], inner}, depth - 1), expression({inner, shape[1]}, depth - 1));
+      return fmt::format("mm({}, {})", expression({shape[0], inner}, depth - 1),
+                         expression({inner, shape[1]}, depth - 1));
     }
     if (shape.size() == 2) {
-      return fmt::format("outer({}, {})", expression({shape[0]}, depth - 1), expression({shape[1]}, depth - 1));
+      return fmt::format("outer({}, {})", expression({shape[0]}, depth - 1),
+                         expression({shape[1]}, depth - 1));
     }
-    const std::string dot = fmt::format("dot({}, {})", expression({inner}, depth - 1), expression({inner}, depth - 1));
+    const std::string dot =
+        fmt::format("dot({}, {})", expression({inner}, depth - 1), expression({inner}, depth - 1));
     return shape.empty() ? dot : fmt::format("({} * {})", expression(shape, depth - 1), dot);
   }
 
@@ -174,7 +179,8 @@ class Generator {
 
   std::string expression_over(const std::vector<Shape>& params, const Shape& result) {
     scope_.clear();
-    for (std::size_t i = 0; i < params.size(); ++i) scope_.push_back({fmt::format("p{}", i), params[i]});
+    for (std::size_t i = 0; i < params.size(); ++i)
+      scope_.push_back({fmt::format("p{}", i), params[i]});
     return expression(result, options_.depth - 1);
   }
 
@@ -193,7 +199,8 @@ class Generator {
       scope_.push_back({name, shape});
     }
     const Shape result = options_.scalar_result ? Shape{} : any_shape();
-    program_.text += fmt::format("def f({}) {{ {} }}\n", params, expression(result, options_.depth));
+    program_.text +=
+        fmt::format("def f({}) {{ {} }}\n", params, expression(result, options_.depth));
     program_.call = fmt::format("f({})", args);
   }
 
@@ -202,18 +209,29 @@ class Generator {
   std::string expression(const Shape& shape, int depth) {
     if (depth <= 0) return leaf(shape);
     switch (random_.below(12)) {
-      case 0: return leaf(shape);
-      case 1: return unary(shape, depth);
+      case 0:
+        return leaf(shape);
+      case 1:
+        return unary(shape, depth);
       case 2:
-      case 3: return binary(shape, depth);
-      case 4: return broadcast(shape, depth);
-      case 5: return let(shape, depth);
-      case 6: return tuple(shape, depth);
-      case 7: return conditional(shape, depth);
-      case 8: return call(shape, depth);
-      case 9: return reduced(shape, depth);
-      case 10: return indexed(shape, depth);
-      default: return rearranged(shape, depth);
+      case 3:
+        return binary(shape, depth);
+      case 4:
+        return broadcast(shape, depth);
+      case 5:
+        return let(shape, depth);
+      case 6:
+        return tuple(shape, depth);
+      case 7:
+        return conditional(shape, depth);
+      case 8:
+        return call(shape, depth);
+      case 9:
+        return reduced(shape, depth);
+      case 10:
+        return indexed(shape, depth);
+      default:
+        return rearranged(shape, depth);
     }
   }
 
@@ -236,11 +254,19 @@ class Generator {
       static constexpr const char* kInteger[] = {"(-{})", "abs({})", "bitwise_not({})", "sign({})"};
       return fmt::format(fmt::runtime(kInteger[random_.below(4)]), x);
     }
-    static constexpr const char* kSmooth[] = {
-        "sin({0})", "cos({0})", "tanh({0})", "sigmoid({0})", "atan({0})", "erf({0})", "(-{0})",
-        "exp(tanh({0}))", "log(sigmoid({0}) + {1})", "sqrt({1} + sigmoid({0}))"};
-    static constexpr const char* kOther[] = {"abs({0})", "nn.relu({0})", "floor({0})", "sign({0})",
-                                             "sqrt({0})", "log({0})",     "exp({0})",   "round({0})"};
+    static constexpr const char* kSmooth[] = {"sin({0})",
+                                              "cos({0})",
+                                              "tanh({0})",
+                                              "sigmoid({0})",
+                                              "atan({0})",
+                                              "erf({0})",
+                                              "(-{0})",
+                                              "exp(tanh({0}))",
+                                              "log(sigmoid({0}) + {1})",
+                                              "sqrt({1} + sigmoid({0}))"};
+    static constexpr const char* kOther[] = {"abs({0})",  "nn.relu({0})", "floor({0})",
+                                             "sign({0})", "sqrt({0})",    "log({0})",
+                                             "exp({0})",  "round({0})"};
     if (options_.smooth || random_.one_in(2)) {
       return fmt::format(fmt::runtime(kSmooth[random_.below(std::size(kSmooth))]), x, scalar(1.5));
     }
@@ -254,22 +280,29 @@ class Generator {
   std::string combine(const std::string& a, const std::string& b) {
     const std::size_t kinds = options_.smooth ? 4 : 7;
     switch (random_.below(kinds)) {
-      case 0: return fmt::format("({} + {})", a, b);
-      case 1: return fmt::format("({} - {})", a, b);
-      case 2: return fmt::format("({} * {})", a, b);
+      case 0:
+        return fmt::format("({} + {})", a, b);
+      case 1:
+        return fmt::format("({} - {})", a, b);
+      case 2:
+        return fmt::format("({} * {})", a, b);
       case 3:
         if (!is_float()) return fmt::format("mod({}, {})", a, scalar(1 + random_.below(5)));
         return options_.smooth ? fmt::format("({} / ({} + sigmoid({})))", a, scalar(1), b)
                                : fmt::format("({} / {})", a, b);
-      case 4: return fmt::format("maximum({}, {})", a, b);
-      case 5: return fmt::format("minimum({}, {})", a, b);
-      default: return fmt::format("where({} < {}, {}, {})", a, b, b, a);
+      case 4:
+        return fmt::format("maximum({}, {})", a, b);
+      case 5:
+        return fmt::format("minimum({}, {})", a, b);
+      default:
+        return fmt::format("where({} < {}, {}, {})", a, b, b, a);
     }
   }
 
   // An operand of another shape that broadcasts to this one.
   std::string broadcast(const Shape& shape, int depth) {
-    Shape smaller(shape.begin() + static_cast<std::ptrdiff_t>(random_.below(shape.size() + 1)), shape.end());
+    Shape smaller(shape.begin() + static_cast<std::ptrdiff_t>(random_.below(shape.size() + 1)),
+                  shape.end());
     if (!smaller.empty() && random_.one_in(3)) smaller[0] = 1;
     const std::string a = expression(shape, depth - 1);
     const std::string b = expression(smaller, depth - 1);
@@ -301,8 +334,9 @@ class Generator {
   // Smooth: the condition does not depend on what is differentiated.
   std::string conditional(const Shape& shape, int depth) {
     const std::string condition =
-        options_.smooth ? fmt::format("{} < {}", random_.below(5), random_.below(5))
-                        : fmt::format("{} < {}", expression({}, depth - 2), expression({}, depth - 2));
+        options_.smooth
+            ? fmt::format("{} < {}", random_.below(5), random_.below(5))
+            : fmt::format("{} < {}", expression({}, depth - 2), expression({}, depth - 2));
     return fmt::format("if ({}) {{ {} }} else {{ {} }}", condition, expression(shape, depth - 1),
                        expression(shape, depth - 1));
   }
@@ -327,7 +361,8 @@ class Generator {
     if (shape.size() > 1) return unary(shape, depth);
     Shape larger = shape;
     const std::size_t axis = random_.below(shape.size() + 1);
-    larger.insert(larger.begin() + static_cast<std::ptrdiff_t>(axis), static_cast<std::int64_t>(1 + random_.below(5)));
+    larger.insert(larger.begin() + static_cast<std::ptrdiff_t>(axis),
+                  static_cast<std::int64_t>(1 + random_.below(5)));
     const std::string x = expression(larger, depth - 1);
     static constexpr const char* kOps[] = {"sum", "mean", "max", "min"};
     const std::size_t ops = !options_.smooth ? 4 : 2;
@@ -351,7 +386,8 @@ class Generator {
       const std::string value = expression(shape, depth - 1);
       const std::string i = fmt::format("i{}", names_++);
       const bool reversed = random_.one_in(3);
-      const std::string at = reversed ? fmt::format("{}[{} - {}]", v, shape[0] - 1, i) : fmt::format("{}[{}]", v, i);
+      const std::string at =
+          reversed ? fmt::format("{}[{} - {}]", v, shape[0] - 1, i) : fmt::format("{}[{}]", v, i);
       return fmt::format("{{ let {} = {}; for {}{} {{ {} }} }}", v, value, i,
                          reversed ? fmt::format(" < {}", shape[0]) : "", element(at, depth));
     }
@@ -360,7 +396,8 @@ class Generator {
     const std::string a = expression({shape[0], inner}, depth - 2);
     const std::string b = expression({inner, shape[1]}, depth - 2);
     return fmt::format(
-        "{{ let {0} = {1}; let {2} = {3}; for i, j {{ sum k {{ {0}[i, k] * {2}[k, j] }} }} }}", v, a, w, b);
+        "{{ let {0} = {1}; let {2} = {3}; for i, j {{ sum k {{ {0}[i, k] * {2}[k, j] }} }} }}", v,
+        a, w, b);
   }
 
   // A scalar expression over one element and the scalars in scope.
@@ -378,15 +415,18 @@ class Generator {
     }
     if (shape.size() == 1) {
       switch (random_.below(is_float() ? 4 : 3)) {
-        case 0: return fmt::format("reverse({}, axis=0)", expression(shape, depth - 1));
+        case 0:
+          return fmt::format("reverse({}, axis=0)", expression(shape, depth - 1));
         case 1:
-          return fmt::format("reshape({}, newshape=[{}])", expression({shape[0], 1}, depth - 1), shape[0]);
+          return fmt::format("reshape({}, newshape=[{}])", expression({shape[0], 1}, depth - 1),
+                             shape[0]);
         case 2: {
           const std::int64_t rows = static_cast<std::int64_t>(1 + random_.below(3));
           return fmt::format("take({}, {}, axis=0)", expression({rows, shape[0]}, depth - 1),
                              random_.below(static_cast<std::size_t>(rows)));
         }
-        default: return fmt::format("nn.softmax({})", expression(shape, depth - 1));
+        default:
+          return fmt::format("nn.softmax({})", expression(shape, depth - 1));
       }
     }
     return fmt::format("squeeze({}, axis=[0])", expression({1}, depth - 1));

@@ -102,9 +102,8 @@ std::string unified_diff(std::string_view before, std::string_view after,
       advance(edits[shown]);
       body += edits[shown].sign + std::string(edits[shown].line) + '\n';
     }
-    text += "@@ -" + std::to_string(old_start) + ',' + std::to_string(old_line - old_start) +
-            " +" + std::to_string(new_start) + ',' + std::to_string(new_line - new_start) +
-            " @@\n" + body;
+    text += "@@ -" + std::to_string(old_start) + ',' + std::to_string(old_line - old_start) + " +" +
+            std::to_string(new_start) + ',' + std::to_string(new_line - new_start) + " @@\n" + body;
     at = end - 1;
   }
   return text;

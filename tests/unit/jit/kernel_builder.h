@@ -75,4 +75,4 @@ loops::KernelCompiler* jit_compiler();
 // first axis in two pieces when `cut` is positive. Returns an empty string, or what differs.
 std::string compare_with_reference(const KernelBuilder& built, std::int64_t cut = 0);
 
-                                   }  // namespace relay::test
+}  // namespace relay::test

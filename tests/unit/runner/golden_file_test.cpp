@@ -26,14 +26,15 @@ TEST_CASE("a right golden file stays as it is") {
   CHECK(mended(kRight) == kRight);
   CHECK(mended("3 + 4  // expect: 7 : int32\n") == "3 + 4  // expect: 7 : int32\n");
   CHECK(mended("3 + 4\n// expect-match: ^\\d : int\n") == "3 + 4\n// expect-match: ^\\d : int\n");
-  CHECK(mended("3 + 4\n// Because.\n// expect: 7 : int32\n") == "3 + 4\n// Because.\n// expect: 7 : int32\n");
+  CHECK(mended("3 + 4\n// Because.\n// expect: 7 : int32\n") ==
+        "3 + 4\n// Because.\n// expect: 7 : int32\n");
 }
 
 TEST_CASE("a wrong golden file is found and mended") {
   CHECK(mended("3 + 4\n// expect: 8 : int32\n") == kRight);
-  CHECK(mended("3 + 4\n") == kRight);                                             // nothing expected
+  CHECK(mended("3 + 4\n") == kRight);  // nothing expected
   CHECK(mended("3 + 4\n// expect: 7 : int32\n// expect: 7 : int32\n") == kRight);  // too much
-  CHECK(mended("3 + 4\n// expect:  7 : int32\n") == kRight);                      // a blank too many
+  CHECK(mended("3 + 4\n// expect:  7 : int32\n") == kRight);  // a blank too many
   CHECK(mended("3 + 4\n// expect-match: ^8\n") == kRight);
   CHECK(mended("3 + 4\n// expect-error @-1:1-5 TypeMismatch: no\n") == kRight);
   CHECK(mended("3 + 4  // expect: 8\n") == "3 + 4  // expect: 7 : int32\n");
@@ -51,7 +52,8 @@ TEST_CASE("expectations belong to the item before them") {
   CHECK(with_expectations("a\n\nb\n// expect: 1\n// expect: 2\n// expect: 3\n", placed) ==
         "a\n// expect: 1\n\nb\n// expect: 2\n// expect: 3\n");
   const GoldenRun documented{{{1, {line("1")}}, {4, {}}}, false};
-  CHECK(with_expectations("a\n\n/// About b.\nb\n", documented) == "a\n// expect: 1\n\n/// About b.\nb\n");
+  CHECK(with_expectations("a\n\n/// About b.\nb\n", documented) ==
+        "a\n// expect: 1\n\n/// About b.\nb\n");
 }
 
 TEST_CASE("an error names its lines relative to itself") {
@@ -87,7 +89,8 @@ TEST_CASE("unknown keys and missing reasons are problems") {
   CHECK(problems("// only: gpu — there is none\n") == 1);
   CHECK(problems("// skip:\n") == 1);
   CHECK(problems("// expect-match: (\n") == 1);
-  CHECK(problems("// A sentence: with a colon.\n// only: jit — it is about the JIT\n// expect:\n") == 0);
+  CHECK(problems(
+            "// A sentence: with a colon.\n// only: jit — it is about the JIT\n// expect:\n") == 0);
 }
 
 TEST_CASE("errors of a run point into the file") {
