@@ -143,11 +143,7 @@ class Inliner final : public lang::Rewriter {
     const Expr callee = program_.function(global.name, call.callee->type);
     const auto& fn = lang::cast<lang::Function>(callee);
     if (!is_straight_line(fn, max_bindings_)) return expr;
-    lang::TypeSubstitution dims;
-    for (std::size_t i = 0; i < fn.params.size(); ++i)
-      match_dims(fn.params[i]->type, call.args[i]->type, dims);
     Expr body = body_with(fn, call.args);
-    if (!dims.empty()) body = lang::substitute_types(body, dims);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     stack_.push_back(global.name);
     Inliner inner(program_, max_bindings_);
