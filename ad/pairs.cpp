@@ -159,6 +159,12 @@ class Deriver {
     if (const auto* match = as<lang::Match>(result)) {
       if (const Type tangent = tangent_type(match->scrutinee->type);
           !tangent || !is_unit(tangent)) {
+        const auto* adt = as<lang::AdtType>(match->scrutinee->type);
+        if (adt && !adt->def->span) {  // a residual or tape of ours
+          lang::fail(DiagnosticKind::Unsupported,
+                     "not supported: a second derivative through a loop, a recursion or a branch",
+                     result->span);
+        }
         lang::fail(
             DiagnosticKind::Unsupported,
             fmt::format("not supported: differentiation through `match` on a value of type `{}`",

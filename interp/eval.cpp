@@ -86,7 +86,7 @@ Result<Value> Evaluator::call(const Value& function, std::vector<Value> args) {
       [&] { return impl_->machine.apply(function, args.data(), args.size(), {}); });
 }
 
-void Evaluator::interrupt() { request_interrupt(); }
+bool Evaluator::interrupt() { return request_interrupt(); }
 void Evaluator::forget() { impl_->machine.forget(); }
 void Evaluator::set_mode(JitMode mode) { impl_->machine.mode = mode; }
 JitMode Evaluator::mode() const { return impl_->machine.mode; }

@@ -64,7 +64,8 @@ class Evaluator {
 
   // Safe from a signal handler: the running evaluation stops at the next function entry or kernel
   // launch.
-  static void interrupt();
+  // False if an earlier request is still waiting.
+  static bool interrupt();
 
   // Forget prepared code (after a redefinition).
   void forget();

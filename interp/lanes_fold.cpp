@@ -71,9 +71,12 @@ FoldFunction fold_of() {
     return &fold_halves<P, D>;
   } else {
     switch (cpu_level()) {
-      case Level::Avx512: return &Avx512Blocks<P, D>::run;
-      case Level::Avx2: return &Avx2Blocks<P, D>::run;
-      case Level::Base: return &BaseBlocks<P, D>::run;
+      case Level::Avx512:
+        return &Avx512Blocks<P, D>::run;
+      case Level::Avx2:
+        return &Avx2Blocks<P, D>::run;
+      case Level::Base:
+        return &BaseBlocks<P, D>::run;
     }
     return nullptr;
   }
@@ -82,9 +85,12 @@ FoldFunction fold_of() {
 template <DType D>
 FoldProductFunction fold_product_of() {
   switch (cpu_level()) {
-    case Level::Avx512: return &Avx512Blocks<Prim::Add, D>::run_product;
-    case Level::Avx2: return &Avx2Blocks<Prim::Add, D>::run_product;
-    case Level::Base: return &BaseBlocks<Prim::Add, D>::run_product;
+    case Level::Avx512:
+      return &Avx512Blocks<Prim::Add, D>::run_product;
+    case Level::Avx2:
+      return &Avx2Blocks<Prim::Add, D>::run_product;
+    case Level::Base:
+      return &BaseBlocks<Prim::Add, D>::run_product;
   }
   return nullptr;
 }

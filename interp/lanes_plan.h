@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "interp/lanes_facts.h"
 #include "interp/lanes_ops.h"
 #include "loops/loop_ir.h"
 
@@ -141,6 +142,11 @@ struct Plan {
   ScatterFunction scatter = nullptr;
   CombineFunction combine = nullptr;
 };
+
+// The steps of making a plan. First: the axes of each nest, and which of them are lanes.
+void choose_lanes(const KernelFacts& facts, std::vector<Nest>& nests);
+// Last: how many lanes are run at once, and where in the arena everything is.
+void assign_storage(const KernelFacts& facts, Plan& plan);
 
 Plan make_plan(const loops::Kernel& kernel, const std::int64_t* sizes);
 

@@ -25,9 +25,9 @@ namespace {
 constexpr std::size_t kReserve = 4 << 20;
 constexpr std::size_t kSizes[] = {std::size_t{64} << 30, std::size_t{8} << 30, std::size_t{1} << 30,
                                   std::size_t{64} << 20};
-// Of the memory that is free when the program starts, recursion may take this share: running out must end in a
-// diagnostic, not in the system's killing the process.
-constexpr double kMemoryShare = 0.6;
+// Of the memory that is free when the program starts, recursion may take this share: running out
+// must end in a diagnostic, not in the system's killing the process.
+constexpr double kMemoryShare = 0.25;
 constexpr std::size_t kKeep = 1 << 20;  // stays committed between evaluations
 std::uintptr_t lowest_frame = 0;
 
@@ -84,7 +84,8 @@ EvaluationStack::EvaluationStack() {
   RELAY_CHECK(base_ != nullptr, "cannot reserve a stack for evaluation");
   std::size_t usable = size_ - kReserve;
   if (const std::size_t available = available_memory(); available > 0) {
-    usable = std::min(usable, static_cast<std::size_t>(static_cast<double>(available) * kMemoryShare));
+    usable =
+        std::min(usable, static_cast<std::size_t>(static_cast<double>(available) * kMemoryShare));
   }
   lowest_frame = reinterpret_cast<std::uintptr_t>(base_) + size_ - usable;
   stack_limit.store(lowest_frame);
@@ -118,9 +119,10 @@ void EvaluationStack::run(const std::function<void()>& body) {
 
 std::uintptr_t true_stack_limit() { return lowest_frame; }
 
-void request_interrupt() {
-  interrupt_requested.store(true);
+bool request_interrupt() {
+  const bool waiting = interrupt_requested.exchange(true);
   stack_limit.store(UINTPTR_MAX);
+  return !waiting;
 }
 
 void clear_interrupt() {

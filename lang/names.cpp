@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 
 #include "lang/op.h"
@@ -25,6 +26,24 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// How far `name` is from `candidate`. A difference in case alone costs nothing, and of a dotted
+// name people remember the last part: `softmax` is close to `nn.softmax`.
+std::size_t distance_of(std::string_view name, std::string_view candidate) {
+  const std::size_t dot = candidate.rfind('.');
+  const std::string wanted = lower_case(name);
+  std::size_t distance = edit_distance(wanted, lower_case(candidate));
+  if (dot != std::string_view::npos && name.find('.') == std::string_view::npos) {
+    distance = std::min(distance, edit_distance(wanted, lower_case(candidate.substr(dot + 1))));
+  }
+  return distance;
+}
+
 }  // namespace
 
 std::vector<std::string> closest_names(std::string_view name,
@@ -33,12 +52,11 @@ std::vector<std::string> closest_names(std::string_view name,
   const std::size_t limit = std::max<std::size_t>(1, (name.size() + 1) / 3);
   std::vector<std::pair<std::size_t, std::string>> close;
   for (const std::string& candidate : candidates) {
-    const std::size_t longer = std::max(name.size(), candidate.size());
-    const std::size_t shorter = std::min(name.size(), candidate.size());
-    if (longer - shorter > limit) continue;
-    const std::size_t distance = edit_distance(name, candidate);
+    const std::size_t distance = distance_of(name, candidate);
     // A name of which nothing is left is not meant.
-    if (distance <= limit && distance < shorter) close.emplace_back(distance, candidate);
+    if (distance <= limit && distance < std::min(name.size(), candidate.size())) {
+      close.emplace_back(distance, candidate);
+    }
   }
   std::sort(close.begin(), close.end());
   close.erase(std::unique(close.begin(), close.end()), close.end());

@@ -19,4 +19,9 @@ Stages expand(const lang::Function& group, std::span<const Layout> args);
 lang::Expr expand_operator(const lang::Call& call, std::vector<lang::Expr> args,
                            const lang::Type& known_result);
 
+// Are all dims numbers?
+bool is_concrete(const lang::Type& type);
+// Is a dim `?`, or no tensor type known? Otherwise the checker has seen that shapes agree.
+bool has_unknown_dims(const lang::Type& type);
+
 }  // namespace relay::loops

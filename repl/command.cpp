@@ -125,7 +125,12 @@ CommandOutcome run_doc(Session& session, std::string_view argument) {
     return output(fmt::format("constructor of {}\n", lang::print_type_def(*constructor->owner)));
   }
   std::vector<std::string> names;
-  for (const auto* op : lang::OpRegistry::instance().all()) names.push_back(op->name);
+  std::vector<const lang::OpDef*> by_last_part;  // `softmax` for `nn.softmax`
+  for (const auto* op : lang::OpRegistry::instance().all()) {
+    names.push_back(op->name);
+    if (op->name.ends_with("." + name)) by_last_part.push_back(op);
+  }
+  if (by_last_part.size() == 1) return output(describe_op(*by_last_part.front()));
   for (const auto* definition : session.module().definitions()) names.push_back(definition->name);
   Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("nothing is called `{}`", name));
   if (const auto close = lang::closest_names(name, names); !close.empty()) {

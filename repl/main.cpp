@@ -36,7 +36,15 @@ void put_item(const repl::ItemResult& result) {
   if (result.kind == parser::ItemKind::Expression) put(repl::describe(result));
 }
 
-void on_interrupt(int) { interp::Evaluator::interrupt(); }
+// The first Ctrl-C stops the evaluation at the next function entry or kernel slice. Where neither
+// comes (one very long kernel, an exploding type) the third one ends the program.
+void on_interrupt(int) {
+  static volatile std::sig_atomic_t presses = 0;
+  presses = interp::Evaluator::interrupt() ? 1 : presses + 1;
+  if (presses < 3) return;
+  std::signal(SIGINT, SIG_DFL);
+  std::raise(SIGINT);
+}
 
 void install_interrupt_handler() {
   struct sigaction action {};

@@ -241,8 +241,7 @@ std::vector<Diagnostic> Session::Impl::run_items(
     }
     for (const auto& error : result.errors()) {
       errors.push_back(error);
-      if (!errors.back().span && error.kind != DiagnosticKind::Interrupted)
-        errors.back().span = item.span;
+      if (!errors.back().span) errors.back().span = item.span;
     }
     if (item.kind == ItemKind::Def) {
       undo.restore(item.name);

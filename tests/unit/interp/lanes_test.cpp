@@ -50,7 +50,8 @@ struct Maker {
   }
   static Address address(std::vector<std::pair<ValueId, std::int64_t>> terms) {
     Address result;
-    for (const auto& [index, stride] : terms) result.terms.push_back({index, Size::literal(stride)});
+    for (const auto& [index, stride] : terms)
+      result.terms.push_back({index, Size::literal(stride)});
     result.offset = Size::literal(0);
     return result;
   }
@@ -115,8 +116,8 @@ float lane_sum(std::int64_t count, Element element) {
 }
 
 // out[i] = reduction over k of x[i * row_stride + k * column_stride]
-Kernel row_reduction(ReduceOp op, DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                     std::int64_t column_stride) {
+Kernel row_reduction(ReduceOp op, DType dtype, std::int64_t rows, std::int64_t columns,
+                     std::int64_t row_stride, std::int64_t column_stride) {
   Maker m;
   const auto x = m.buffer(dtype);
   const bool is_arg = op == ReduceOp::ArgMax || op == ReduceOp::ArgMin;
@@ -127,7 +128,8 @@ Kernel row_reduction(ReduceOp op, DType dtype, std::int64_t rows, std::int64_t c
   const auto row = m.index(i);
   const auto region = m.region({k});
   m.at = region;
-  m.kernel.regions[static_cast<std::size_t>(region)].result = m.load(x, {{row, row_stride}, {m.index(k), column_stride}});
+  m.kernel.regions[static_cast<std::size_t>(region)].result =
+      m.load(x, {{row, row_stride}, {m.index(k), column_stride}});
   m.at = 0;
   m.kernel.regions[0].result = m.reduce(op, is_arg ? DType::Int64 : dtype, region);
   m.kernel.output = out;
@@ -137,7 +139,8 @@ Kernel row_reduction(ReduceOp op, DType dtype, std::int64_t rows, std::int64_t c
 }
 
 template <class T>
-int run(const Kernel& kernel, std::vector<const void*> inputs, std::vector<T>& out, std::int64_t extent, KernelError* error) {
+int run(const Kernel& kernel, std::vector<const void*> inputs, std::vector<T>& out,
+        std::int64_t extent, KernelError* error) {
   std::vector<void*> buffers;
   for (const void* input : inputs) buffers.push_back(const_cast<void*>(input));
   buffers.push_back(out.data());
@@ -148,18 +151,22 @@ int run(const Kernel& kernel, std::vector<const void*> inputs, std::vector<T>& o
 
 TEST_CASE("lanes sum in the documented order, whatever the lanes are", "[interp]") {
   // Few long rows: the elements are the lanes. Many short ones, or columns: the rows are.
-  for (const auto& [rows, columns] : {std::pair{3, 1000}, {1, 37}, {1000, 7}, {200, 33}, {5, 16}, {70, 1}}) {
+  for (const auto& [rows, columns] :
+       {std::pair{3, 1000}, {1, 37}, {1000, 7}, {200, 33}, {5, 16}, {70, 1}}) {
     const auto x = noise(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
     for (const bool transposed : {false, true}) {
       CAPTURE(rows, columns, transposed);
       const std::int64_t row_stride = transposed ? 1 : columns;
       const std::int64_t column_stride = transposed ? rows : 1;
-      const Kernel kernel = row_reduction(ReduceOp::Sum, DType::Float32, rows, columns, row_stride, column_stride);
+      const Kernel kernel =
+          row_reduction(ReduceOp::Sum, DType::Float32, rows, columns, row_stride, column_stride);
       std::vector<float> out(static_cast<std::size_t>(rows));
       CHECK(run(kernel, {x.data()}, out, rows, nullptr) == 0);
       bool all_same = true;
       for (std::int64_t i = 0; i < rows; ++i) {
-        const float expected = lane_sum(columns, [&](std::int64_t k) { return x[static_cast<std::size_t>(i * row_stride + k * column_stride)]; });
+        const float expected = lane_sum(columns, [&](std::int64_t k) {
+          return x[static_cast<std::size_t>(i * row_stride + k * column_stride)];
+        });
         all_same = all_same && expected == out[static_cast<std::size_t>(i)];
       }
       CHECK(all_same);
@@ -170,10 +177,12 @@ TEST_CASE("lanes sum in the documented order, whatever the lanes are", "[interp]
 TEST_CASE("extremes: the first of equals, and NaN before numbers", "[interp]") {
   std::vector<float> x = {1, 3, 3, 2, /**/ 5, std::nanf(""), 9, std::nanf(""), /**/ -1, -1, -1, -1};
   std::vector<std::int64_t> at(3);
-  CHECK(run(row_reduction(ReduceOp::ArgMax, DType::Float32, 3, 4, 4, 1), {x.data()}, at, 3, nullptr) == 0);
+  CHECK(run(row_reduction(ReduceOp::ArgMax, DType::Float32, 3, 4, 4, 1), {x.data()}, at, 3,
+            nullptr) == 0);
   CHECK(at == std::vector<std::int64_t>{1, 1, 0});
   std::vector<float> most(3);
-  CHECK(run(row_reduction(ReduceOp::Max, DType::Float32, 3, 4, 4, 1), {x.data()}, most, 3, nullptr) == 0);
+  CHECK(run(row_reduction(ReduceOp::Max, DType::Float32, 3, 4, 4, 1), {x.data()}, most, 3,
+            nullptr) == 0);
   CHECK(most[0] == 3);
   CHECK(std::isnan(most[1]));
   // Elements 16 apart meet in one partial result, others when those are combined.
@@ -181,7 +190,8 @@ TEST_CASE("extremes: the first of equals, and NaN before numbers", "[interp]") {
   long_row[40] = long_row[41] = long_row[56] = 2;
   for (const std::int64_t rows : {1, 100}) {
     std::vector<std::int64_t> found(static_cast<std::size_t>(rows));
-    CHECK(run(row_reduction(ReduceOp::ArgMax, DType::Float32, rows, 100, 0, 1), {long_row.data()}, found, rows, nullptr) == 0);
+    CHECK(run(row_reduction(ReduceOp::ArgMax, DType::Float32, rows, 100, 0, 1), {long_row.data()},
+              found, rows, nullptr) == 0);
     CHECK(found == std::vector<std::int64_t>(static_cast<std::size_t>(rows), 40));
   }
 }
@@ -211,7 +221,8 @@ TEST_CASE("a product is summed as its rounded factors say", "[interp]") {
     const std::int64_t inner_stride = transposed ? 1 : kColumns;
     m.kernel.regions[static_cast<std::size_t>(region)].result =
         m.prim(Prim::Mul, DType::Float32,
-               {m.load(left, {{row, kInner}, {inner, 1}}), m.load(right, {{column, column_stride}, {inner, inner_stride}})});
+               {m.load(left, {{row, kInner}, {inner, 1}}),
+                m.load(right, {{column, column_stride}, {inner, inner_stride}})});
     m.at = 0;
     m.kernel.regions[0].result = m.reduce(ReduceOp::Sum, DType::Float32, region);
     m.kernel.output = out;
@@ -223,7 +234,8 @@ TEST_CASE("a product is summed as its rounded factors say", "[interp]") {
     for (std::int64_t r = 0; r < kRows; ++r) {
       for (std::int64_t c = 0; c < kColumns; ++c) {
         const float expected = lane_sum(kInner, [&](std::int64_t t) {
-          return a[static_cast<std::size_t>(r * kInner + t)] * b[static_cast<std::size_t>(c * column_stride + t * inner_stride)];
+          return a[static_cast<std::size_t>(r * kInner + t)] *
+                 b[static_cast<std::size_t>(c * column_stride + t * inner_stride)];
         });
         all_same = all_same && expected == result[static_cast<std::size_t>(r * kColumns + c)];
       }
@@ -278,7 +290,8 @@ TEST_CASE("a scatter combines its points in order", "[interp]") {
   for (std::size_t p = 0; p < places.size(); ++p) places[p] = static_cast<std::int64_t>(p * p % 7);
   std::vector<float> result(7, 0.5f);
   std::vector<float> expected = result;
-  for (std::size_t p = 0; p < places.size(); ++p) expected[static_cast<std::size_t>(places[p])] += x[p];
+  for (std::size_t p = 0; p < places.size(); ++p)
+    expected[static_cast<std::size_t>(places[p])] += x[p];
   CHECK(run(m.kernel, {places.data(), x.data()}, result, 300, nullptr) == 0);
   CHECK(result == expected);
 }

@@ -24,7 +24,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double call(Prim prim, DType dtype, double a, double b = 0) {
-  const std::uint64_t args[2] = {lang::bits_from_double(dtype, a), lang::bits_from_double(dtype, b)};
+  const std::uint64_t args[2] = {lang::bits_from_double(dtype, a),
+                                 lang::bits_from_double(dtype, b)};
   const bool is_test = lang::info(prim).result == lang::PrimResult::kTruth;
   return lang::double_from_bits(is_test ? DType::Bool : dtype, scalar_function(prim, dtype)(args));
 }
@@ -39,13 +40,15 @@ std::vector<double> samples(DType dtype) {
   if (dtype == DType::Bool) return {0, 1};
   if (lang::is_unsigned_int(dtype)) return {0, 1, 2, 3, 7, 8, 100, 127, 128, 255};
   if (lang::is_int(dtype)) return {0, 1, -1, 2, -2, 3, 7, -8, 31, 100, 127, -128, -127};
-  return {0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3.7, -3.7, 1e-6, 88, -88, 1e4, -1e4, 6e-8, kInf, -kInf, kNan};
+  return {0.0,  -0.0, 1,  -1,  0.5, -0.5, 1.5,  2.5,  -2.5,  3.7,
+          -3.7, 1e-6, 88, -88, 1e4, -1e4, 6e-8, kInf, -kInf, kNan};
 }
 
 // The same value; any NaN is as good as another.
 bool same(DType dtype, std::uint64_t a, std::uint64_t b) {
   if (a == b) return true;
-  return lang::is_float(dtype) && std::isnan(lang::double_from_bits(dtype, a)) && std::isnan(lang::double_from_bits(dtype, b));
+  return lang::is_float(dtype) && std::isnan(lang::double_from_bits(dtype, a)) &&
+         std::isnan(lang::double_from_bits(dtype, b));
 }
 
 }  // namespace
@@ -108,19 +111,22 @@ TEST_CASE("halves convert like lang's, in both directions", "[interp]") {
     const auto half = static_cast<std::uint16_t>(bits);
     const float value = lang::half_to_float(half);
     const float ours = interp::ops::half_to_float(half);
-    const bool good = value != value ? ours != ours : std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(ours);
+    const bool good =
+        value != value ? ours != ours
+                       : std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(ours);
     if (!good) FAIL("half " << bits);
   }
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 997) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     if (value != value) continue;
     if (interp::ops::float_to_half(value) != lang::float_to_half(value)) FAIL("to half: " << value);
-    if (interp::ops::float_to_bfloat16(value) != lang::float_to_bfloat16(value)) FAIL("to bfloat16: " << value);
+    if (interp::ops::float_to_bfloat16(value) != lang::float_to_bfloat16(value))
+      FAIL("to bfloat16: " << value);
   }
 }
 
-// Every primitive, at every dtype, with every kind of operand: the loops of all generations of CPU that this machine has
-// give the bits of the scalar functions.
+// Every primitive, at every dtype, with every kind of operand: the loops of all generations of CPU
+// that this machine has give the bits of the scalar functions.
 TEST_CASE("lanes give the bits of scalars at every level", "[interp]") {
   const auto levels = static_cast<std::size_t>(interp::ops::cpu_level());
   for (int d = 0; d < lang::kDTypeCount; ++d) {
@@ -138,7 +144,8 @@ TEST_CASE("lanes give the bits of scalars at every level", "[interp]") {
     const auto n = static_cast<std::int64_t>(a.size());
     const auto packed = [&](const std::vector<std::uint64_t>& words) {
       std::vector<std::byte> bytes(words.size() * size);
-      for (std::size_t i = 0; i < words.size(); ++i) std::memcpy(bytes.data() + i * size, &words[i], size);
+      for (std::size_t i = 0; i < words.size(); ++i)
+        std::memcpy(bytes.data() + i * size, &words[i], size);
       return bytes;
     };
     for (std::size_t p = 0; p < interp::ops::kPrimCount; ++p) {
@@ -150,7 +157,8 @@ TEST_CASE("lanes give the bits of scalars at every level", "[interp]") {
       const bool divides = interp::divides_integers(prim, dtype);
       for (std::size_t level = 0; level <= levels; ++level) {
         for (unsigned uniform = 0; uniform < (lang::info(prim).arity == 2 ? 3u : 1u); ++uniform) {
-          INFO(lang::info(prim).text << " " << lang::name_of(dtype) << " level " << level << " uniform " << uniform);
+          INFO(lang::info(prim).text << " " << lang::name_of(dtype) << " level " << level
+                                     << " uniform " << uniform);
           const auto x = packed(a);
           auto words = b;
           if (divides) std::replace(words.begin(), words.end(), std::uint64_t{0}, std::uint64_t{3});
@@ -159,15 +167,25 @@ TEST_CASE("lanes give the bits of scalars at every level", "[interp]") {
           const std::size_t at = 5;  // the uniform operand's element
           interp::LaneFunction function = nullptr;
           switch (dtype) {
-            case DType::Float32: function = interp::ops::loops_float32().primitives[level][p][uniform]; break;
-            case DType::Float64: function = interp::ops::loops_float64().primitives[level][p][uniform]; break;
+            case DType::Float32:
+              function = interp::ops::loops_float32().primitives[level][p][uniform];
+              break;
+            case DType::Float64:
+              function = interp::ops::loops_float64().primitives[level][p][uniform];
+              break;
             case DType::Float16:
-            case DType::BFloat16: function = interp::ops::loops_half(dtype).primitives[level][p][uniform]; break;
+            case DType::BFloat16:
+              function = interp::ops::loops_half(dtype).primitives[level][p][uniform];
+              break;
             case DType::Int32:
             case DType::Int64:
             case DType::UInt32:
-            case DType::UInt64: function = interp::ops::loops_int(dtype).primitives[level][p][uniform]; break;
-            default: function = interp::ops::loops_small_int(dtype).primitives[level][p][uniform]; break;
+            case DType::UInt64:
+              function = interp::ops::loops_int(dtype).primitives[level][p][uniform];
+              break;
+            default:
+              function = interp::ops::loops_small_int(dtype).primitives[level][p][uniform];
+              break;
           }
           const std::size_t u = std::min(at, a.size() - 1);
           const bool good = function(out.data(), uniform == 1 ? x.data() + u * size : x.data(),
@@ -197,5 +215,6 @@ TEST_CASE("lanes notice a division by zero", "[interp]") {
   b[61] = 0;
   CHECK_FALSE(divide(out.data(), a.data(), b.data(), nullptr, 100));
   const std::int32_t zero = 0;
-  CHECK_FALSE(interp::lane_primitive(Prim::FloorMod, DType::Int32, 2)(out.data(), a.data(), &zero, nullptr, 100));
+  CHECK_FALSE(interp::lane_primitive(Prim::FloorMod, DType::Int32, 2)(out.data(), a.data(), &zero,
+                                                                      nullptr, 100));
 }

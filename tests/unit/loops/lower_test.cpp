@@ -17,12 +17,14 @@ using build::Indices;
 using loops::LoweredGroup;
 
 VariableRef param(std::vector<std::int64_t> shape, DType dtype = DType::Float32) {
-  return make_variable("x", tensor_type(Shape(std::vector<Dim>(shape.begin(), shape.end())), dtype));
+  return make_variable("x",
+                       tensor_type(Shape(std::vector<Dim>(shape.begin(), shape.end())), dtype));
 }
 
 TensorRef counting(std::vector<std::int64_t> shape, DType dtype = DType::Float32) {
   TensorRef tensor = Tensor::make(dtype, shape);
-  for (std::int64_t i = 0; i < tensor->element_count(); ++i) tensor->set_bits(i, bits_from_int(dtype, i));
+  for (std::int64_t i = 0; i < tensor->element_count(); ++i)
+    tensor->set_bits(i, bits_from_int(dtype, i));
   return tensor;
 }
 
@@ -32,20 +34,24 @@ std::vector<loops::Layout> layouts_of(const std::vector<TensorRef>& args) {
   return layouts;
 }
 
-Result<LoweredGroup> try_lower(const std::vector<VariableRef>& params, const Expr& body, const std::vector<TensorRef>& args) {
+Result<LoweredGroup> try_lower(const std::vector<VariableRef>& params, const Expr& body,
+                               const std::vector<TensorRef>& args) {
   const Expr function = make_function(params, nullptr, body);
   return loops::lower(cast<Function>(function), layouts_of(args));
 }
 
-LoweredGroup lower(const std::vector<VariableRef>& params, const Expr& body, const std::vector<TensorRef>& args) {
+LoweredGroup lower(const std::vector<VariableRef>& params, const Expr& body,
+                   const std::vector<TensorRef>& args) {
   auto group = try_lower(params, body, args);
   if (!group) FAIL(group.errors().front().message);
   for (const auto& launch : group->launches) loops::verify(launch.kernel);
   return *std::move(group);
 }
 
-Result<std::vector<TensorRef>> launch(const LoweredGroup& group, const std::vector<TensorRef>& args) {
-  return interp::launch(group, args, [](std::size_t) { return nullptr; }, 2);
+Result<std::vector<TensorRef>> launch(const LoweredGroup& group,
+                                      const std::vector<TensorRef>& args) {
+  return interp::launch(
+      group, args, [](std::size_t) { return nullptr; }, 2);
 }
 
 std::vector<double> numbers(const Tensor& tensor) {
@@ -63,7 +69,8 @@ std::vector<double> run(const LoweredGroup& group, const std::vector<TensorRef>&
 // for i, j { f(x[i, j]) } over the whole of a matrix.
 Expr map(const Expr& x, const std::function<Expr(const Expr&)>& f) {
   const auto& type = *as<TensorType>(x->type);
-  return build::comprehension(type.shape.dims(), [&](const Indices& i) { return f(build::at(x, i)); });
+  return build::comprehension(type.shape.dims(),
+                              [&](const Indices& i) { return f(build::at(x, i)); });
 }
 
 Expr twice(const Expr& x) { return build::add(x, x); }
@@ -103,7 +110,8 @@ TEST_CASE("code is shared by all sizes", "[loops]") {
     const Expr body = build::comprehension({rows, columns}, [&](const Indices& i) {
       return build::add(build::at(make_var(x), i), build::at(make_var(y), {i[1]}));
     });
-    return loops::structural_key(lower({x, y}, body, {counting({rows, columns}), counting({columns})}).launches[0].kernel);
+    return loops::structural_key(
+        lower({x, y}, body, {counting({rows, columns}), counting({columns})}).launches[0].kernel);
   };
   CHECK(key(10, 20) == key(30, 40));
   CHECK(key(10, 20) == key(20, 10));
@@ -121,13 +129,16 @@ TEST_CASE("what only rearranges an argument is a view", "[loops]") {
   };
   std::vector<double> all(24);
   std::iota(all.begin(), all.end(), 0);
-  CHECK(view(build::op("reshape", {make_var(x)}, {{"newshape", AttrValue::ints({3, 2, 4})}})) == all);
+  CHECK(view(build::op("reshape", {make_var(x)}, {{"newshape", AttrValue::ints({3, 2, 4})}})) ==
+        all);
   CHECK(view(build::op("transpose", {make_var(x)}))[1] == 6);
   CHECK(view(build::op("expand_dims", {make_var(x)}, {{"axis", 1}})) == all);
   // for i < 2, j < 3 { x[2i + 1, 5 - 2j] }
   CHECK(view(build::comprehension({2, 3}, [&](const Indices& i) {
-          const Expr row = build::add(build::mul(i[0], build::index_constant(2)), build::index_constant(1));
-          const Expr column = build::sub(build::index_constant(5), build::mul(i[1], build::index_constant(2)));
+          const Expr row =
+              build::add(build::mul(i[0], build::index_constant(2)), build::index_constant(1));
+          const Expr column =
+              build::sub(build::index_constant(5), build::mul(i[1], build::index_constant(2)));
           return build::at(make_var(x), {row, column});
         })) == std::vector<double>{11, 9, 7, 23, 21, 19});
   // Every row the first one.
@@ -135,7 +146,10 @@ TEST_CASE("what only rearranges an argument is a view", "[loops]") {
           return build::at(make_var(x), {build::index_constant(0), i[1]});
         })) == std::vector<double>{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
   // A transposed matrix has no view as a vector.
-  const auto flat = lower({x}, build::op("reshape", {build::op("transpose", {make_var(x)})}, {{"newshape", AttrValue::ints({24})}}), {data});
+  const auto flat = lower({x},
+                          build::op("reshape", {build::op("transpose", {make_var(x)})},
+                                    {{"newshape", AttrValue::ints({24})}}),
+                          {data});
   CHECK(flat.launches.size() == 1);
   CHECK(run(flat, {data})[2] == 12);
 }
@@ -146,7 +160,9 @@ TEST_CASE("producers dissolve into what reads them once", "[loops]") {
   const auto y = param({2, 30});
   const Expr a = make_var(x);
   const std::vector<TensorRef> args = {counting({2, 30}), counting({2, 30})};
-  const auto chain = lower({x, y}, build::op("multiply", {build::op("exp", {build::op("negative", {a})}), make_var(y)}), args);
+  const auto chain = lower(
+      {x, y}, build::op("multiply", {build::op("exp", {build::op("negative", {a})}), make_var(y)}),
+      args);
   CHECK(chain.launches.size() == 1);
   // What follows a reduction happens in its nest.
   const auto mean = lower({x}, build::op("mean", {a}, {{"axis", 1}}), {args[0]});
@@ -161,7 +177,8 @@ TEST_CASE("what is dear and read often is stored", "[loops]") {
   const auto x = param({50, 40});
   const auto w = param({40, 60});
   const std::vector<TensorRef> args = {counting({50, 40}), counting({40, 60})};
-  const auto group = lower({x, w}, build::op("matmul", {build::op("tanh", {make_var(x)}), make_var(w)}), args);
+  const auto group =
+      lower({x, w}, build::op("matmul", {build::op("tanh", {make_var(x)}), make_var(w)}), args);
   REQUIRE(group.launches.size() == 2);
   CHECK(group.made.at(0).is_temporary);
   CHECK_FALSE(group.made.at(1).is_temporary);
@@ -169,7 +186,8 @@ TEST_CASE("what is dear and read often is stored", "[loops]") {
 
 TEST_CASE("narrow floats are summed in float32", "[loops]") {
   const auto x = param({5000}, DType::Float16);
-  const Expr body = build::reduction(ReduceOp::Sum, {5000}, [&](const Indices& i) { return build::at(make_var(x), i); });
+  const Expr body = build::reduction(ReduceOp::Sum, {5000},
+                                     [&](const Indices& i) { return build::at(make_var(x), i); });
   TensorRef ones = Tensor::make(DType::Float16, {5000});
   for (std::int64_t i = 0; i < 5000; ++i) ones->set_bits(i, bits_from_double(DType::Float16, 1));
   // In float16 the sixteen partial sums would do, but not their sum: 4096 + 1 is no half.
@@ -183,7 +201,8 @@ TEST_CASE("an index out of range is an error at its place", "[loops]") {
   const auto x = param({5});
   const auto at = param({3}, DType::Int32);
   const Expr body = build::comprehension({3}, [&](const Indices& i) {
-    return make_index(make_var(x), {build::cast_to(DType::Int64, build::at(make_var(at), i))}, false, span, scalar_type(DType::Float32));
+    return make_index(make_var(x), {build::cast_to(DType::Int64, build::at(make_var(at), i))},
+                      false, span, scalar_type(DType::Float32));
   });
   std::vector<TensorRef> args = {counting({5}), counting({3}, DType::Int32)};
   const auto group = lower({x, at}, body, args);
@@ -210,7 +229,9 @@ TEST_CASE("checks that cannot fail are gone", "[loops]") {
 
 TEST_CASE("an integer division by zero is an error", "[loops]") {
   const auto x = param({3}, DType::Int32);
-  const Expr body = map(make_var(x), [](const Expr& e) { return build::div(build::constant_int(DType::Int32, 6), e); });
+  const Expr body = map(make_var(x), [](const Expr& e) {
+    return build::div(build::constant_int(DType::Int32, 6), e);
+  });
   const std::vector<TensorRef> args = {counting({3}, DType::Int32)};
   const auto failed = launch(lower({x}, body, args), args);
   REQUIRE_FALSE(failed.ok());
@@ -232,7 +253,8 @@ TEST_CASE("a scatter adds into a copy", "[loops]") {
 }
 
 TEST_CASE("tuples in and out, and constants of the program", "[loops]") {
-  const auto pair = make_variable("p", tuple_type({tensor_type({2}, DType::Float32), scalar_type(DType::Float32)}));
+  const auto pair = make_variable(
+      "p", tuple_type({tensor_type({2}, DType::Float32), scalar_type(DType::Float32)}));
   const Expr table = make_constant(counting({2}));
   const Expr vector = build::project(make_var(pair), 0);
   const Expr scalar = build::project(make_var(pair), 1);
@@ -240,7 +262,8 @@ TEST_CASE("tuples in and out, and constants of the program", "[loops]") {
     return build::add(build::add(build::at(vector, i), build::at(table, i)), scalar);
   });
   const Expr body = build::tuple({scalar, sums});
-  const std::vector<TensorRef> args = {counting({2}), Tensor::scalar(DType::Float32, bits_from_double(DType::Float32, 0.5))};
+  const std::vector<TensorRef> args = {
+      counting({2}), Tensor::scalar(DType::Float32, bits_from_double(DType::Float32, 0.5))};
   const auto group = lower({pair}, body, args);
   const auto results = launch(group, args);
   REQUIRE(results.ok());
@@ -264,7 +287,9 @@ TEST_CASE("nothing to fold, nothing to compute", "[loops]") {
   const std::vector<TensorRef> args = {counting({2, 0})};
   const auto fold = [&](ReduceOp op) {
     return build::comprehension({2}, [&](const Indices& i) {
-      return build::reduction(op, {0}, [&](const Indices& k) { return build::at(make_var(x), {i[0], k[0]}); });
+      return build::reduction(op, {0}, [&](const Indices& k) {
+        return build::at(make_var(x), {i[0], k[0]});
+      });
     });
   };
   CHECK(run(lower({x}, fold(ReduceOp::Sum), args), args) == std::vector<double>{0, 0});
@@ -295,7 +320,8 @@ TEST_CASE("extents that disagree at run time are a diagnostic", "[loops]") {
   const auto failed = try_lower({any, y}, body, {counting({3}), counting({5})});
   REQUIRE_FALSE(failed.ok());
   CHECK(failed.errors()[0].kind == DiagnosticKind::ShapeMismatchAtRunTime);
-  CHECK(failed.errors()[0].message == "an index that runs to 5 is used on axis 0, whose extent is 3");
+  CHECK(failed.errors()[0].message ==
+        "an index that runs to 5 is used on axis 0, whose extent is 3");
 }
 
 TEST_CASE("many threads give the bits of one", "[loops]") {
