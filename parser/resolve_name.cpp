@@ -138,6 +138,7 @@ std::vector<std::string> Resolver::visible_names() const {
     for (const lang::Constructor& constructor : type->constructors)
       names.push_back(constructor.name);
   }
+  names.insert(names.end(), {"True", "False"});
   return names;
 }
 
