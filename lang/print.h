@@ -10,7 +10,6 @@ namespace relay::lang {
 struct PrintOptions {
   bool types = false;   // `/* ty=... */` comments
   bool header = false;  // `#[version = "0.0.5"]` first
-  int width = 100;
 };
 
 // Strict Relay text (relay-text format; index notation and our special forms print in the light

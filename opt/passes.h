@@ -7,7 +7,6 @@
 
 #include "lang/expr.h"
 #include "lang/module.h"
-#include "lang/value.h"
 
 // The named IR -> IR passes. All take and return typed expressions with ground types, and give back
 // the same pointer when nothing changed.
@@ -30,10 +29,6 @@ lang::Expr simplify(const lang::Expr& expr);
 lang::Expr eliminate_dead_code(const lang::Expr& expr);
 // Merges equal pure bindings of a scope and of the scopes that enclose it.
 lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
-// Evaluates pure operator calls on constants (results up to 1,024 elements) with the evaluator
-// handed in.
-using EvaluateConstant = std::function<lang::Result<lang::Value>(const lang::Expr& closed)>;
-lang::Expr fold_constants(const lang::Expr& expr, const EvaluateConstant& evaluate);
 // Inlines calls of known non-recursive functions: function literals that are called once or are
 // small, and globals whose specialised body (from `program`) is a straight-line block of at most
 // `max_bindings`.

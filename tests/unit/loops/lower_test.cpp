@@ -324,6 +324,25 @@ TEST_CASE("extents that disagree at run time are a diagnostic", "[loops]") {
         "an index that runs to 5 is used on axis 0, whose extent is 3");
 }
 
+TEST_CASE("what a kernel cannot hold is a diagnostic", "[loops]") {
+  const auto x = param({4});
+  const Type element = scalar_type(DType::Float32);
+  const Expr f = make_global_var("f", {}, function_type({element}, element));
+  const Expr calls =
+      map(make_var(x), [&](const Expr& e) { return make_call(f, {e}, nullptr, {}, element); });
+  const auto call = try_lower({x}, calls, {counting({4})});
+  REQUIRE_FALSE(call.ok());
+  CHECK(call.errors()[0].kind == DiagnosticKind::Unsupported);
+  CHECK(call.errors()[0].message == "not supported: a call of a function inside a kernel");
+  const TypeVarRef n = TypeVar::rigid(VarKind::Dim, "n");
+  const Expr free_dim =
+      build::comprehension({Dim::variable(n)}, [&](const Indices& i) { return i[0]; });
+  const auto dim = try_lower({x}, free_dim, {counting({4})});
+  REQUIRE_FALSE(dim.ok());
+  CHECK(dim.errors()[0].message ==
+        "not supported: the dimension `n`, which no argument determines, inside a kernel");
+}
+
 TEST_CASE("many threads give the bits of one", "[loops]") {
   stdlib::register_operators();
   const auto x = param({300, 400});
