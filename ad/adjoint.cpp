@@ -12,11 +12,6 @@ namespace build = lang::build;
 
 namespace {
 
-bool is_unit(const Type& type) {
-  const auto* tuple = as<lang::TupleType>(type);
-  return tuple && tuple->fields.empty();
-}
-
 bool holds_float(const Type& type, int depth = 0) {
   constexpr int kMaxDepth = 32;  // recursive data types repeat themselves long before
   if (depth > kMaxDepth) return false;
@@ -45,6 +40,11 @@ bool holds_float(const Type& type, int depth = 0) {
 }
 
 }  // namespace
+
+bool is_unit(const Type& type) {
+  const auto* tuple = as<lang::TupleType>(type);
+  return tuple && tuple->fields.empty();
+}
 
 Type tangent_type(const Type& primal) {
   if (const auto* tensor = as<lang::TensorType>(primal)) {

@@ -11,6 +11,8 @@ namespace relay::ad {
 // boolean's is (), a tuple's is pointwise. Functions, references and data types: () if nothing in
 // them is a float, else null.
 lang::Type tangent_type(const lang::Type& primal);
+// Is this `()`, the tangent type of what has no derivative?
+bool is_unit(const lang::Type& type);
 
 // Straight-line code under construction.
 class Emitter {

@@ -20,15 +20,6 @@ using lang::Type;
 using lang::VariableRef;
 namespace build = lang::build;
 
-namespace {
-
-bool is_unit(const Type& type) {
-  const auto* tuple = as<lang::TupleType>(type);
-  return tuple && tuple->fields.empty();
-}
-
-}  // namespace
-
 Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
   Type tangent = tangent_type(expr->type);
   if (!tangent) {

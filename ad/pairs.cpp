@@ -30,11 +30,6 @@ Type tangent_or_unit(const Type& type) {
   return tangent ? tangent : lang::unit_type();
 }
 
-bool is_unit(const Type& type) {
-  const auto* tuple = as<lang::TupleType>(type);
-  return tuple && tuple->fields.empty();
-}
-
 const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name,
                                          std::vector<Type> fields) {
   lang::Constructor constructor;
