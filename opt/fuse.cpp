@@ -75,7 +75,11 @@ class Fuser final : public lang::Rewriter {
     if (expr->kind == ExprKind::Let) return block(expr);
     if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive"))
       return expr;
-    return nullptr;
+    // A kernel already: what is inside runs per element.
+    const bool is_index_notation = expr->kind == ExprKind::Comprehension ||
+                                   expr->kind == ExprKind::Reduction ||
+                                   expr->kind == ExprKind::ScatterReduce;
+    return is_index_notation && lang::is_lowerable(expr) ? expr : nullptr;
   }
 
  private:
