@@ -91,12 +91,44 @@ Value MakeClosureCode::eval(Frame& frame) const {
   return Value::closure(std::move(owner));
 }
 
+namespace {
+
+// A call of a function value, which may be a closure or a constructor.
+Value call_value(const Value& callee, const std::vector<Operand>& operands, bool tail,
+                 lang::Span span, Frame& frame) {
+  Machine& machine = frame.machine;
+  if (tail && callee.kind() == ValueKind::Closure) {
+    set_next_args(machine, operands, frame);
+    machine.next_closure =
+        lang::Ref<const Closure>(static_cast<const Closure*>(&callee.as_closure()));
+    machine.next_code = machine.next_closure->code;
+    machine.signal = Signal::TailCall;
+    return {};
+  }
+  Arguments args(operands, frame);
+  return machine.apply(callee, args.data(), args.size(), span);
+}
+
+}  // namespace
+
+bool CallGlobalCode::resolve(Machine& machine) const {
+  if (!machine.host.is_binding(name_)) {
+    target_ = machine.global(name_, type_, span).get();
+    return target_ != nullptr;
+  }
+  auto found = machine.host.global_value(name_);
+  if (!found) {
+    machine.fail(found.errors().front());
+    return false;
+  }
+  bound_ = std::move(*found);
+  return true;
+}
+
 Value CallGlobalCode::eval(Frame& frame) const {
   Machine& machine = frame.machine;
-  if (!target_) {
-    target_ = machine.global(name_, type_, span).get();
-    if (!target_) return {};
-  }
+  if (!target_ && bound_.is_empty() && !resolve(machine)) return {};
+  if (!target_) return call_value(bound_, args_, tail_, span, frame);
   if (tail_) {
     if (target_ == &frame.function) return restart(args_, frame);
     set_next_args(machine, args_, frame);
@@ -118,18 +150,7 @@ Value CallSelfCode::eval(Frame& frame) const {
 }
 
 Value CallValueCode::eval(Frame& frame) const {
-  const Value callee = fetch(callee_, frame);
-  if (tail_ && callee.kind() == ValueKind::Closure) {
-    Machine& machine = frame.machine;
-    set_next_args(machine, args_, frame);
-    machine.next_closure =
-        lang::Ref<const Closure>(static_cast<const Closure*>(&callee.as_closure()));
-    machine.next_code = machine.next_closure->code;
-    machine.signal = Signal::TailCall;
-    return {};
-  }
-  Arguments args(args_, frame);
-  return frame.machine.apply(callee, args.data(), args.size(), span);
+  return call_value(fetch(callee_, frame), args_, tail_, span, frame);
 }
 
 Value RefCreateCode::eval(Frame& frame) const {

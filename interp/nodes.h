@@ -101,9 +101,13 @@ class CallGlobalCode final : public Code {
   std::string name_;
   lang::Type type_;
   std::vector<Operand> args_;
+  bool resolve(Machine& machine) const;
+
   bool tail_;
-  mutable const FunctionCode* target_ =
-      nullptr;  // resolved at the first execution; the machine owns it
+  // Found at the first execution: code that the machine owns, or the function value that the name
+  // is bound to.
+  mutable const FunctionCode* target_ = nullptr;
+  mutable lang::Value bound_;
 };
 
 class CallSelfCode final : public Code {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/short_circuit.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
@@ -223,8 +224,12 @@ lang::Expr Resolver::infix(const Node& node) {
     Expr right = std::move(values.back());
     values.pop_back();
     const Span where = lang::join(values.back()->span, right->span);
-    values.back() = operator_call(pending.back()->name,
-                                  {std::move(values.back()), std::move(right)}, {}, where);
+    std::vector<Expr> operands{std::move(values.back()), std::move(right)};
+    const Symbol& symbol = symbols_.intern(pending.back()->name);
+    const lang::OpDef* lazy = symbol.op ? lang::short_circuit_form(*symbol.op) : nullptr;
+    values.back() = lazy ? lang::make_call(lang::make_operator(lazy, where), std::move(operands),
+                                           nullptr, where)
+                         : operator_call(pending.back()->name, std::move(operands), {}, where);
     pending.pop_back();
   };
   values.push_back(expr(*node.child(0)));

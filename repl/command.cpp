@@ -61,8 +61,14 @@ CommandOutcome run_time(Session& session, std::string_view argument) {
   std::string text;
   for (const auto& [mode, name] :
        {std::pair{interp::JitMode::Off, "interpreter"}, {interp::JitMode::Always, "jit"}}) {
+    const auto kernels_before = session.evaluator().statistics().kernels_run_native;
     const auto timing = session.time(std::string(argument), mode);
     if (!timing) return {"", timing.errors(), false};
+    if (mode == interp::JitMode::Always &&
+        session.evaluator().statistics().kernels_run_native == kernels_before) {
+      text += "jit          no kernel is in this, so there is nothing to compile\n";
+      break;
+    }
     text += fmt::format("{:<12} {:>9}   median of {} runs; first {} with checking and compiling\n",
                         name, duration(timing->median_seconds), timing->runs,
                         duration(timing->first_seconds));

@@ -34,29 +34,36 @@ std::string describe(const ItemResult& result) {
 
 Driver::State Driver::feed(std::string_view line) {
   ++line_;
+  const bool blank = is_blank(line);
   if (entry_.empty()) {
-    if (is_blank(line)) return State::Ready;
+    if (blank) return State::Ready;
     entry_start_ = line_;
     const std::size_t first = line.find_first_not_of(" \t");
-    if (line[first] == ':') {
-      entry_line_ = line_;
-      const CommandOutcome outcome = run_command(session_, line.substr(first));
-      if (!outcome.errors.empty()) {
-        had_errors_ = true;
-        if (events_.on_errors) events_.on_errors(outcome.errors);
-      }
-      if (!outcome.text.empty() && events_.on_text) events_.on_text(outcome.text);
-      return outcome.quit ? State::Quit : State::Ready;
-    }
+    if (line[first] == ':') return run_command_line(line.substr(first));
   }
-  const bool forced = is_blank(line);  // an empty line ends an entry
-  if (!forced) {
-    if (!entry_.empty()) entry_ += '\n';
-    entry_ += line;
-    if (parser::completeness(entry_) == parser::Completeness::Incomplete) return State::NeedsMore;
-  }
+  blank_run_ = blank ? blank_run_ + 1 : 0;
+  if (!entry_.empty()) entry_ += '\n';
+  entry_ += line;
+  const bool forced = blank && blank_run_ == blank_lines_;
+  if (!forced && parser::completeness(entry_) == parser::Completeness::Incomplete)
+    return State::NeedsMore;
   run_entry();
   return State::Ready;
+}
+
+Driver::State Driver::run_command_line(std::string_view line) {
+  entry_line_ = line_;
+  CommandOutcome outcome;
+  surviving([&] { outcome = run_command(session_, line); });
+  report(outcome.errors);
+  if (!outcome.text.empty() && events_.on_text) events_.on_text(outcome.text);
+  return outcome.quit ? State::Quit : State::Ready;
+}
+
+void Driver::report(const std::vector<lang::Diagnostic>& errors) {
+  if (errors.empty()) return;
+  had_errors_ = true;
+  if (events_.on_errors) events_.on_errors(errors);
 }
 
 Driver::State Driver::finish() {
@@ -68,11 +75,22 @@ void Driver::run_entry() {
   last_entry_ = std::move(entry_);
   entry_.clear();
   entry_line_ = entry_start_;
-  const auto errors =
-      session_.run(fmt::format("<entry {}>", ++entries_), last_entry_, events_.on_item);
-  if (errors.empty()) return;
-  had_errors_ = true;
-  if (events_.on_errors) events_.on_errors(errors);
+  blank_run_ = 0;
+  // Empty lines that ended the entry are no part of it.
+  last_entry_.erase(last_entry_.find_last_not_of(" \t\r\n") + 1);
+  surviving([&] {
+    report(session_.run(fmt::format("<entry {}>", ++entries_), last_entry_, events_.on_item));
+  });
+}
+
+void Driver::surviving(const std::function<void()>& body) {
+  if (!events_.on_internal) return body();
+  try {
+    body();
+  } catch (const lang::InternalError& error) {
+    had_errors_ = true;
+    events_.on_internal(error.what());
+  }
 }
 
 }  // namespace relay::repl

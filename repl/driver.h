@@ -14,14 +14,17 @@ struct DriverEvents {
   std::function<void(const ItemResult&)> on_item;
   std::function<void(const std::vector<lang::Diagnostic>&)> on_errors;
   std::function<void(std::string_view)> on_text;  // output of commands
+  // A mistake of ours, which then does not end the other entries. Without it the error is thrown.
+  std::function<void(const std::string&)> on_internal = nullptr;
 };
 
 // The language of the prompt: lines are gathered into entries (as soon as the parser finds them
-// complete, or at an empty line), an entry is run by the session; a line that begins with `:` is a
-// command.
+// complete, or after `blank_lines` empty lines in a row; 0: never), an entry is run by the session;
+// a line that begins with `:` is a command.
 class Driver {
  public:
-  Driver(Session& session, DriverEvents events) : session_(session), events_(std::move(events)) {}
+  Driver(Session& session, DriverEvents events, int blank_lines)
+      : session_(session), events_(std::move(events)), blank_lines_(blank_lines) {}
 
   enum class State { Ready, NeedsMore, Quit };
   State feed(std::string_view line);
@@ -37,8 +40,13 @@ class Driver {
 
  private:
   void run_entry();
+  State run_command_line(std::string_view line);
+  void report(const std::vector<lang::Diagnostic>& errors);
+  void surviving(const std::function<void()>& body);
   Session& session_;
   DriverEvents events_;
+  const int blank_lines_;
+  int blank_run_ = 0;  // empty lines at the end of what has been gathered
   std::string entry_;
   std::string last_entry_;
   int line_ = 0;

@@ -32,7 +32,9 @@ void put_errors(const std::vector<lang::Diagnostic>& errors) {
   for (const auto& error : errors) std::fputs(lang::render(error, wants_color()).c_str(), stderr);
 }
 
-void put_item(const repl::ItemResult& result) {
+// In a text a `;` only ends an item; at the prompt it hides the value.
+void put_item(repl::ItemResult result) {
+  result.hide_value = false;
   if (result.kind == parser::ItemKind::Expression) put(repl::describe(result));
 }
 
@@ -57,18 +59,36 @@ int report(const std::vector<lang::Diagnostic>& errors) {
   return errors.empty() ? 0 : kProgramError;
 }
 
-int run_file(repl::Session& session, const std::string& path) {
+void put_internal(const std::string& what) {
+  std::fflush(stdout);
+  fmt::print(stderr,
+             "internal error: {}\nThis is a mistake in relay, not in your program. Please report "
+             "it with the program that shows it.\n",
+             what);
+}
+
+// Each argument is an expression: `relay FILE 3 "[1.0, 2.0]"` calls `@main(3, [1.0, 2.0])`.
+int run_file(repl::Session& session, const std::string& path,
+             const std::vector<std::string>& args) {
   bool evaluated = false;
   const auto errors = session.run_file(path, [&](const repl::ItemResult& result) {
     evaluated = evaluated || result.kind == parser::ItemKind::Expression;
     put_item(result);
   });
-  if (!errors.empty() || evaluated || !session.has_main()) return report(errors);
-  return report(session.run("<main>", "@main()", put_item));
+  const bool calls_main = !evaluated && session.has_main();
+  if (!errors.empty()) return report(errors);
+  if (calls_main) {
+    return report(session.run("<main>", fmt::format("@main({})", fmt::join(args, ", ")), put_item));
+  }
+  if (args.empty()) return 0;
+  fmt::print(stderr, "relay: {} takes no arguments: it has {}\n", path,
+             session.has_main() ? "top-level expressions, so `@main` is not called" : "no `@main`");
+  return kMisuse;
 }
 
 int run_pipe(repl::Session& session) {
-  repl::Driver driver(session, {put_item, put_errors, put});
+  constexpr int kNoBlankLines = 0;  // a text may have as many empty lines as it likes
+  repl::Driver driver(session, {put_item, put_errors, put, put_internal}, kNoBlankLines);
   std::string line;
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit && std::getline(std::cin, line)) {
@@ -81,8 +101,11 @@ int run_pipe(repl::Session& session) {
 
 int run_prompt(repl::Session& session) {
   fmt::print("Relay {} (:help for commands, :quit or Ctrl-D to leave)\n", RELAY_VERSION);
-  repl::Driver driver(session, {[](const repl::ItemResult& result) { put(repl::describe(result)); },
-                                put_errors, put});
+  constexpr int kBlankLines = 2;  // one may stand in a block that is pasted
+  repl::Driver driver(session,
+                      {[](const repl::ItemResult& result) { put(repl::describe(result)); },
+                       put_errors, put, put_internal},
+                      kBlankLines);
   repl::Terminal terminal;
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {
@@ -113,6 +136,8 @@ int main(int argc, char** argv) {
   bool stats = false, strict = false, version = false;
   int threads = 0;
   app.add_option("FILE", file, "program to run; its top-level expressions are printed");
+  app.allow_extras();
+  app.footer("What follows FILE are arguments of the program's `@main`, each an expression.");
   app.add_option("-e", expression, "evaluate this text instead of a file");
   app.add_option("--jit", jit, "when to compile kernels: off, auto (hot ones), always")
       ->check(CLI::IsMember({"off", "auto", "always"}));
@@ -133,6 +158,13 @@ int main(int argc, char** argv) {
     fmt::print("relay {}\n", RELAY_VERSION);
     return 0;
   }
+  // CLI11 would take `[1, 2]` for a list of its own.
+  const std::vector<std::string> args = app.remaining();
+  for (const std::string& arg : args) {
+    if (!file.empty() && !arg.starts_with("--")) continue;
+    fmt::print(stderr, "relay: unknown option {} (relay --help lists them)\n", arg);
+    return kMisuse;
+  }
   install_interrupt_handler();
   try {
     repl::SessionOptions options;
@@ -146,7 +178,7 @@ int main(int argc, char** argv) {
       status = report(session.run("<-e>", expression, put_item,
                                   strict ? parser::Notation::Strict : parser::Notation::Auto));
     } else if (!file.empty()) {
-      status = run_file(session, file);
+      status = run_file(session, file, args);
     } else if (isatty(STDIN_FILENO) != 0) {
       status = run_prompt(session);
     } else {
@@ -158,11 +190,7 @@ int main(int argc, char** argv) {
     }
     return status;
   } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr,
-               "internal error: {}\nThis is a mistake in relay, not in your program. Please report "
-               "it with the program that shows it.\n",
-               error.what());
+    put_internal(error.what());
     return kProgramError;
   }
 }

@@ -250,29 +250,41 @@ std::vector<Diagnostic> Session::Impl::run_items(
     return false;
   };
   bool stopped = false;
-  for (const Item& item : items) {
-    if (item.kind == ItemKind::Def) {
-      if (!pending.empty() && reaches(item.name, pending)) {
-        deferred.push_back(&item);
-      } else if (!run(item)) {
-        stopped = true;
-      }
-      continue;
-    }
-    if (stopped) continue;
-    if (!run(item)) {
-      stopped = true;
-      continue;
-    }
-    if (item.kind != ItemKind::Let || pending.erase(item.name) == 0) continue;
-    for (auto it = deferred.begin(); it != deferred.end();) {
-      if (reaches((*it)->name, pending)) {
-        ++it;
+  const auto run_all = [&] {
+    for (const Item& item : items) {
+      if (item.kind == ItemKind::Def) {
+        if (!pending.empty() && reaches(item.name, pending)) {
+          deferred.push_back(&item);
+        } else if (!run(item)) {
+          stopped = true;
+        }
         continue;
       }
-      if (!run(**it)) stopped = true;
-      it = deferred.erase(it);
+      if (stopped) continue;
+      if (!run(item)) {
+        stopped = true;
+        continue;
+      }
+      if (item.kind != ItemKind::Let || pending.erase(item.name) == 0) continue;
+      for (auto it = deferred.begin(); it != deferred.end();) {
+        if (reaches((*it)->name, pending)) {
+          ++it;
+          continue;
+        }
+        if (!run(**it)) stopped = true;
+        it = deferred.erase(it);
+      }
     }
+  };
+  try {
+    run_all();
+  } catch (const lang::InternalError&) {
+    for (const Item& item : items) {
+      if (item.kind != ItemKind::Def) continue;
+      undo.restore(item.name);
+      forget(item.name);
+    }
+    throw;
   }
   return errors;
 }

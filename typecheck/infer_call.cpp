@@ -182,6 +182,66 @@ Type Inference::infer_call(const Call& call) {
   return function->result;
 }
 
+namespace {
+
+// The value that a constant argument would have as an attribute; nothing for other arguments.
+std::optional<AttrValue> attribute_from(const Expr& arg) {
+  bool negated = false;
+  if (const Literal* literal = as_literal(arg, negated)) {
+    if (literal->is_float) return AttrValue(negated ? -literal->real : literal->real);
+    return AttrValue(negated ? -literal->integer : literal->integer);
+  }
+  const auto* constant = as<Constant>(arg);
+  if (!constant || constant->value->rank() > 1) return std::nullopt;
+  const Tensor& tensor = *constant->value;
+  if (tensor.rank() == 0 && tensor.dtype() == DType::Bool) return AttrValue(tensor.bits_at(0) != 0);
+  if (!is_int(tensor.dtype())) return std::nullopt;
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i < tensor.element_count(); ++i)
+    values.push_back(int_from_bits(tensor.dtype(), tensor.bits_at(i)));
+  return tensor.rank() == 0 ? AttrValue(values[0]) : AttrValue::ints(values);
+}
+
+// The call with its surplus arguments written as attributes, where each fits one that is not given.
+std::optional<std::string> with_named_attributes(const Call& call, const OpDef& op) {
+  std::string text = std::string(call.callee->span.text()) + "(";
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    if (i > 0) text += ", ";
+    if (!call.args[i]->span) return std::nullopt;
+    if (i >= op.inputs.size()) {
+      std::optional<AttrValue> value = attribute_from(call.args[i]);
+      if (!value || (call.attrs && !call.attrs->list.empty())) return std::nullopt;
+      while (next < op.attrs.size() && !coerce_attr(op.attrs[next].kind, *value)) ++next;
+      if (next == op.attrs.size()) return std::nullopt;
+      text += op.attrs[next++].name + "=";
+    }
+    text += call.args[i]->span.text();
+  }
+  return text + ")";
+}
+
+Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
+  Diagnostic diagnostic(DiagnosticKind::WrongArity,
+                        fmt::format("`{}` takes {}, found {}", op.name,
+                                    count_of(op.inputs.size(), "argument"), call.args.size()),
+                        call.span);
+  std::string parts;
+  const auto add = [&](const std::string& part) { parts += (parts.empty() ? "" : ", ") + part; };
+  for (const InputSpec& input : op.inputs) add(input.name);
+  for (const AttrSpec& attr : op.attrs) {
+    add(attr.name + "=" + (attr.default_value ? attr.default_value->to_string() : "…"));
+  }
+  diagnostic.note(fmt::format("note: `{}({})`", op.name, parts));
+  if (call.args.size() > op.inputs.size()) {
+    if (std::optional<std::string> named = with_named_attributes(call, op))
+      diagnostic.note(fmt::format("help: attributes are named: `{}`", *named));
+  }
+  return diagnostic;
+}
+
+}  // namespace
+
 Type Inference::infer_operator_call(const Call& call, const OpDef& op) {
   bool negated = false;
   if (op.name == "negative" && call.args.size() == 1 && call.args[0]->kind == ExprKind::Literal &&
@@ -190,16 +250,7 @@ Type Inference::infer_operator_call(const Call& call, const OpDef& op) {
     negated = true;
   }
   if (negated) return infer_literal(call.args[0], true);
-  if (call.args.size() != op.inputs.size()) {
-    Diagnostic diagnostic(DiagnosticKind::WrongArity,
-                          fmt::format("`{}` takes {}, found {}", op.name,
-                                      count_of(op.inputs.size(), "argument"), call.args.size()),
-                          call.span);
-    std::string inputs;
-    for (const InputSpec& input : op.inputs) inputs += (inputs.empty() ? "" : ", ") + input.name;
-    diagnostic.note(fmt::format("note: `{}({})`", op.name, inputs));
-    throw Failure(std::move(diagnostic));
-  }
+  if (call.args.size() != op.inputs.size()) throw Failure(wrong_operator_arity(call, op));
   Relation relation;
   relation.op = &op;
   for (const Expr& arg : call.args) {

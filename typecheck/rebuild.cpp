@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "lang/op.h"
+#include "lang/short_circuit.h"
 
 namespace relay::typecheck {
 
@@ -25,6 +26,7 @@ class Rebuilder {
   Expr let(const Expr& old);
   Expr call(const Call& old);
   Expr callee(const Expr& old, const Type& type);
+  Expr short_circuit(const Call& old, const OpDef& strict, const Type& instance);
   Expr literal(const Literal& old, bool negated, const Type& type, Span span);
   Expr match(const Expr& old);
   PatternRef pattern(const PatternRef& old);
@@ -195,9 +197,28 @@ Expr Rebuilder::call(const Call& old) {
   const Inference::CallInfo& info = inference_.call_info(&old);
   if (info.literal) return literal(*info.literal, true, type, old.span);
   Type instance = solver_.resolve(info.callee);
+  if (const auto* op = as<Operator>(old.callee)) {
+    if (const OpDef* strict = strict_form(*op->op)) return short_circuit(old, *strict, instance);
+  }
   if (instance->kind == TypeKind::Adt) return callee(old.callee, instance);
   return make_call(callee(old.callee, instance), list(old.args),
                    info.attrs ? info.attrs : old.attrs, old.span, type);
+}
+
+// `a && b`: on scalars `if (a) { b } else { False }`.
+Expr Rebuilder::short_circuit(const Call& old, const OpDef& strict, const Type& instance) {
+  const Type type = solver_.resolve(inference_.type_of(&old));
+  const auto& params = as<FunctionType>(instance)->params;
+  if (!is_scalar(params[0]) || !is_scalar(params[1])) {
+    return make_call(make_operator(&strict, old.callee->span, instance), list(old.args),
+                     inference_.call_info(&old).attrs, old.span, type);
+  }
+  Expr left = expr(old.args[0]);
+  Expr right = expr(old.args[1]);
+  bool on_true = continues_on_true(strict);
+  Expr decided = make_constant(Tensor::scalar(DType::Bool, on_true ? 0 : 1), old.span);
+  return on_true ? make_if(left, right, decided, old.span, type)
+                 : make_if(left, decided, right, old.span, type);
 }
 
 Expr Rebuilder::literal(const Literal& old, bool negated, const Type& type, Span span) {

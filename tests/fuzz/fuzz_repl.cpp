@@ -62,9 +62,10 @@ void feed_lines(repl::Session& session, std::string_view text) {
     if (errors.empty()) die("a failure without an error");
     for (const auto& error : errors) (void)lang::render(error);
   };
-  repl::Driver driver(
-      session, {[](const repl::ItemResult& result) { (void)repl::describe(result); }, render_all,
-                [](std::string_view) {}});
+  repl::Driver driver(session,
+                      {[](const repl::ItemResult& result) { (void)repl::describe(result); },
+                       render_all, [](std::string_view) {}},
+                      1);
   const Watchdog watchdog;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

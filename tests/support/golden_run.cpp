@@ -167,7 +167,8 @@ class GoldenSession {
 
   // --- The two ways to run ---
 
-  void on_item(const repl::ItemResult& result) {
+  void on_item(repl::ItemResult result) {
+    result.hide_value = false;  // only the prompt heeds a `;`
     if (result.kind == parser::ItemKind::Expression) {
       evaluated_ = true;
       put(repl::describe(result));
@@ -218,9 +219,12 @@ class GoldenSession {
   }
 
   void run_line_by_line() {
-    repl::Driver driver(session_, {[&](const auto& result) { on_item(result); },
-                                   [&](const auto& errors) { on_errors(errors); },
-                                   [&](std::string_view text) { put(text); }});
+    constexpr int kBlankLines = 1;  // as tests/README.md says
+    repl::Driver driver(
+        session_,
+        {[&](const auto& result) { on_item(result); },
+         [&](const auto& errors) { on_errors(errors); }, [&](std::string_view text) { put(text); }},
+        kBlankLines);
     int pending_line = 0;  // where the entry that is being gathered begins
     int entries = 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) {

@@ -68,11 +68,14 @@ Lines run_transcript(const Lines& block, interp::JitMode mode, PageRun& page) {
   options.verify = true;
   options.write = [&](std::string_view text) { printed += text; };
   repl::Session session(std::move(options));
-  repl::Driver driver(session, {[&](const auto& result) { printed += repl::describe(result); },
-                                [&](const auto& errors) {
-                                  for (const auto& error : errors) printed += lang::render(error);
-                                },
-                                [&](std::string_view text) { printed += text; }});
+  constexpr int kBlankLines = 1;
+  repl::Driver driver(session,
+                      {[&](const auto& result) { printed += repl::describe(result); },
+                       [&](const auto& errors) {
+                         for (const auto& error : errors) printed += lang::render(error);
+                       },
+                       [&](std::string_view text) { printed += text; }},
+                      kBlankLines);
   Lines out;
   std::size_t at = 0;
   while (at < block.size() && !is_typed(block[at]))
