@@ -87,7 +87,12 @@ EvaluationStack::EvaluationStack() {
     usable =
         std::min(usable, static_cast<std::size_t>(static_cast<double>(available) * kMemoryShare));
   }
-  lowest_frame = reinterpret_cast<std::uintptr_t>(base_) + size_ - usable;
+  limit(usable);
+}
+
+void EvaluationStack::limit(std::size_t bytes) {
+  const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(base_) + size_;
+  lowest_frame = std::max(lowest_frame, top - std::min(bytes, size_));
   stack_limit.store(lowest_frame);
 }
 

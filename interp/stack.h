@@ -16,6 +16,9 @@ class EvaluationStack {
   // Runs `body` on the reserved stack (or just calls it when already there). Exceptions must not
   // escape `body`.
   void run(const std::function<void()>& body);
+  // Bounds what recursion may take to `bytes`, if that is less than the bound so far: for programs
+  // that must not fill the memory of their machine. Not while something runs.
+  void limit(std::size_t bytes);
 
  private:
   EvaluationStack();

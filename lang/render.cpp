@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "lang/diagnostic.h"
+#include "lang/utf8.h"
 
 namespace relay::lang {
 namespace {
@@ -40,21 +41,6 @@ std::string_view ansi(Style style) {
       return "\x1b[1;34m";
   }
   return "";
-}
-
-// Bytes of the code point at the start of `text`; 0 if they are no UTF-8.
-std::size_t code_point_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  std::size_t length = 0;
-  if (lead < 0x80) length = 1;
-  if (lead >= 0xc2 && lead < 0xe0) length = 2;
-  if (lead >= 0xe0 && lead < 0xf0) length = 3;
-  if (lead >= 0xf0 && lead < 0xf5) length = 4;
-  if (length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
-  }
-  return length;
 }
 
 // A row of characters with styles; a column is a code point.
@@ -252,7 +238,8 @@ class Renderer {
     out_ += std::string(gutter_, ' ');
     styled(index == 0 ? "-->" : ":::", Style::kGutter);
     out_ += ' ' + marked.source->name() + ':' + std::to_string(at.line) + ':' +
-            std::to_string(code_points(marked.source->line(at.line), at.column - 1) + 1) + '\n';
+            std::to_string(code_points(marked.source->line(at.line).substr(0, at.column - 1)) + 1) +
+            '\n';
     gutter("");
     out_ += '\n';
     std::uint32_t previous = 0;
@@ -267,14 +254,6 @@ class Renderer {
       source_line(*marked.source, line, marks);
       previous = line;
     }
-  }
-
-  static std::size_t code_points(std::string_view line, std::size_t bytes) {
-    std::size_t count = 0;
-    for (std::size_t at = 0; at < std::min(bytes, line.size()); ++count) {
-      at += std::max<std::size_t>(code_point_length(line.substr(at)), 1);
-    }
-    return count;
   }
 
   void source_line(const Source& source, std::uint32_t number, std::vector<Mark>& marks) {

@@ -7,6 +7,7 @@
 
 #include "lang/op.h"
 #include "lang/print.h"
+#include "repl/explain.h"
 
 namespace relay::repl {
 
@@ -145,6 +146,10 @@ CommandOutcome run_doc(Session& session, std::string_view argument) {
   return failed(std::move(diagnostic));
 }
 
+CommandOutcome run_explain(Session&, std::string_view argument) {
+  return outcome_of(explain(argument));
+}
+
 CommandOutcome run_ops(Session&, std::string_view argument) {
   std::string text;
   for (const auto* op : lang::OpRegistry::instance().all()) {
@@ -187,6 +192,7 @@ const std::vector<Command>& commands() {
       {":time", "EXPR", "how long it takes in each tier", run_time},
       {":seconds", "RUNS EXPR", "the seconds of each run, for scripts", run_seconds},
       {":doc", "NAME", "what an operator, function or type is, with an example", run_doc},
+      {":explain", "KIND", "what a kind of error means, with an example", run_explain},
       {":ops", "[PART]", "the operators, or those with PART in their name", run_ops},
       {":load", "FILE", "runs a file here", run_load},
       {":stats", "", "kernels compiled and run so far", run_stats},

@@ -13,24 +13,24 @@
 #include "interp/eval.h"
 #include "repl/command.h"
 #include "repl/driver.h"
+#include "repl/report.h"
 #include "repl/session.h"
 #include "repl/terminal.h"
+#include "repl/tools.h"
 
 namespace {
 
 using namespace relay;  // NOLINT: the program's own file
 
-constexpr int kProgramError = 1;
-constexpr int kMisuse = 2;
-
-bool wants_color() { return std::getenv("NO_COLOR") == nullptr && isatty(STDERR_FILENO) != 0; }
+struct Arguments {
+  std::string file, expression, kind, jit = "auto", error_format = "text";
+  bool stats = false, strict = false, version = false;
+  int threads = 0;
+  std::vector<std::string> check;
+  std::vector<std::string> rest;  // arguments of the program
+};
 
 void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
-void put_errors(const std::vector<lang::Diagnostic>& errors) {
-  std::fflush(stdout);
-  for (const auto& error : errors) std::fputs(lang::render(error, wants_color()).c_str(), stderr);
-}
 
 // In a text a `;` only ends an item; at the prompt it hides the value.
 void put_item(repl::ItemResult result) {
@@ -54,41 +54,38 @@ void install_interrupt_handler() {
   sigaction(SIGINT, &action, nullptr);
 }
 
-int report(const std::vector<lang::Diagnostic>& errors) {
-  put_errors(errors);
-  return errors.empty() ? 0 : kProgramError;
-}
-
-void put_internal(const std::string& what) {
-  std::fflush(stdout);
-  fmt::print(stderr,
-             "internal error: {}\nThis is a mistake in relay, not in your program. Please report "
-             "it with the program that shows it.\n",
-             what);
+int report(const std::vector<lang::Diagnostic>& errors, repl::Reporter& reporter) {
+  reporter.report(errors);
+  reporter.hint("relay --explain");
+  return errors.empty() ? 0 : repl::kProgramError;
 }
 
 // Each argument is an expression: `relay FILE 3 "[1.0, 2.0]"` calls `@main(3, [1.0, 2.0])`.
-int run_file(repl::Session& session, const std::string& path,
-             const std::vector<std::string>& args) {
+int run_file(repl::Session& session, const Arguments& arguments, repl::Reporter& reporter) {
+  const std::vector<std::string>& args = arguments.rest;
   bool evaluated = false;
-  const auto errors = session.run_file(path, [&](const repl::ItemResult& result) {
+  const auto errors = session.run_file(arguments.file, [&](const repl::ItemResult& result) {
     evaluated = evaluated || result.kind == parser::ItemKind::Expression;
     put_item(result);
   });
   const bool calls_main = !evaluated && session.has_main();
-  if (!errors.empty()) return report(errors);
+  if (!errors.empty()) return report(errors, reporter);
   if (calls_main) {
-    return report(session.run("<main>", fmt::format("@main({})", fmt::join(args, ", ")), put_item));
+    return report(session.run("<main>", fmt::format("@main({})", fmt::join(args, ", ")), put_item),
+                  reporter);
   }
   if (args.empty()) return 0;
-  fmt::print(stderr, "relay: {} takes no arguments: it has {}\n", path,
+  fmt::print(stderr, "relay: {} takes no arguments: it has {}\n", arguments.file,
              session.has_main() ? "top-level expressions, so `@main` is not called" : "no `@main`");
-  return kMisuse;
+  return repl::kMisuse;
 }
 
-int run_pipe(repl::Session& session) {
+int run_pipe(repl::Session& session, repl::Reporter& reporter) {
   constexpr int kNoBlankLines = 0;  // a text may have as many empty lines as it likes
-  repl::Driver driver(session, {put_item, put_errors, put, put_internal}, kNoBlankLines);
+  repl::Driver driver(session,
+                      {put_item, [&](const auto& errors) { reporter.report(errors); }, put,
+                       [&](const std::string& what) { reporter.internal_error(what); }},
+                      kNoBlankLines);
   std::string line;
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit && std::getline(std::cin, line)) {
@@ -96,16 +93,21 @@ int run_pipe(repl::Session& session) {
     std::fflush(stdout);  // whoever feeds the pipe may wait for the answer
   }
   driver.finish();
-  return driver.had_errors() ? kProgramError : 0;
+  return driver.had_errors() ? repl::kProgramError : 0;
 }
 
-int run_prompt(repl::Session& session) {
+int run_prompt(repl::Session& session, repl::Reporter& reporter) {
   fmt::print("Relay {} (:help for commands, :quit or Ctrl-D to leave)\n", RELAY_VERSION);
   constexpr int kBlankLines = 2;  // one may stand in a block that is pasted
-  repl::Driver driver(session,
-                      {[](const repl::ItemResult& result) { put(repl::describe(result)); },
-                       put_errors, put, put_internal},
-                      kBlankLines);
+  const auto report_errors = [&](const auto& errors) {
+    reporter.report(errors);
+    reporter.hint(":explain");
+  };
+  repl::Driver driver(
+      session,
+      {[](const repl::ItemResult& result) { put(repl::describe(result)); }, report_errors, put,
+       [&](const std::string& what) { reporter.internal_error(what); }},
+      kBlankLines);
   repl::Terminal terminal;
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {
@@ -128,69 +130,103 @@ int run_prompt(repl::Session& session) {
   return 0;
 }
 
+int run_program(const Arguments& arguments, repl::Reporter& reporter) {
+  repl::SessionOptions options;
+  options.jit = arguments.jit == "off"      ? interp::JitMode::Off
+                : arguments.jit == "always" ? interp::JitMode::Always
+                                            : interp::JitMode::Auto;
+  options.threads = arguments.threads;
+  repl::Session session(options);
+  int status = 0;
+  if (!arguments.expression.empty()) {
+    status =
+        report(session.run("<-e>", arguments.expression, put_item,
+                           arguments.strict ? parser::Notation::Strict : parser::Notation::Auto),
+               reporter);
+  } else if (!arguments.file.empty()) {
+    status = run_file(session, arguments, reporter);
+  } else if (isatty(STDIN_FILENO) != 0) {
+    status = run_prompt(session, reporter);
+  } else {
+    status = run_pipe(session, reporter);
+  }
+  if (arguments.stats) {
+    std::fflush(stdout);
+    std::fputs(repl::describe(session.evaluator().statistics()).c_str(), stderr);
+  }
+  return status;
+}
+
+int run(const Arguments& arguments, repl::Reporter& reporter) {
+  if (!arguments.kind.empty()) return repl::explain_kind(arguments.kind, reporter);
+  if (!arguments.check.empty()) {
+    const int status = repl::check_files(arguments.check, reporter);
+    reporter.hint("relay --explain");
+    return status;
+  }
+  return run_program(arguments, reporter);
+}
+
+void define_options(CLI::App& app, Arguments& into) {
+  app.add_option("FILE", into.file, "program to run; its top-level expressions are printed");
+  app.add_option("-e", into.expression, "evaluate this text instead of a file");
+  app.add_option("--jit", into.jit, "when to compile kernels: off, auto (hot ones), always")
+      ->check(CLI::IsMember({"off", "auto", "always"}));
+  app.add_option("--threads", into.threads, "threads for kernels (default: all cores)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--error-format", into.error_format,
+                 "how errors are written: text, or json, an object on each line")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--explain", into.kind, "what a kind of error means: --explain BroadcastMismatch");
+  app.add_flag("--stats", into.stats, "say at the end how many kernels were compiled and run");
+  app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay");
+  app.add_flag("--version", into.version, "print the version");
+  app.allow_extras();
+  app.footer("What follows FILE are arguments of the program's `@main`, each an expression.");
+  app.fallthrough();
+  auto* check = app.add_subcommand("check", "print every definition with its type, run nothing");
+  check->add_option("FILE", into.check, "files to check, or - for standard input")->required();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Relay: a functional tensor language. Without arguments: a prompt.", "relay");
-  std::string file, expression, jit = "auto";
-  bool stats = false, strict = false, version = false;
-  int threads = 0;
-  app.add_option("FILE", file, "program to run; its top-level expressions are printed");
-  app.allow_extras();
-  app.footer("What follows FILE are arguments of the program's `@main`, each an expression.");
-  app.add_option("-e", expression, "evaluate this text instead of a file");
-  app.add_option("--jit", jit, "when to compile kernels: off, auto (hot ones), always")
-      ->check(CLI::IsMember({"off", "auto", "always"}));
-  app.add_option("--threads", threads, "threads for kernels (default: all cores)")
-      ->check(CLI::Range(1, 1024));
-  app.add_flag("--stats", stats, "say at the end how many kernels were compiled and run");
-  app.add_flag("--strict", strict, "read the text given by -e as strict Relay");
-  app.add_flag("--version", version, "print the version");
+  Arguments arguments;
+  define_options(app, arguments);
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  const bool color = is_terminal && std::getenv("NO_COLOR") == nullptr;
+  if (argc > 1 && repl::is_unknown_command(argv[1])) {
+    repl::Reporter reporter(repl::ErrorFormat::Text, color, false);
+    return repl::report_unknown_command(argv[1], reporter);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
     app.exit(error);
-    return kMisuse;
+    return repl::kMisuse;
   }
-  if (version) {
+  if (arguments.version) {
     fmt::print("relay {}\n", RELAY_VERSION);
     return 0;
   }
   // CLI11 would take `[1, 2]` for a list of its own.
-  const std::vector<std::string> args = app.remaining();
-  for (const std::string& arg : args) {
-    if (!file.empty() && !arg.starts_with("--")) continue;
+  arguments.rest = app.remaining(true);
+  for (const std::string& arg : arguments.rest) {
+    if (!arguments.file.empty() && !arg.starts_with("--")) continue;
     fmt::print(stderr, "relay: unknown option {} (relay --help lists them)\n", arg);
-    return kMisuse;
+    return repl::kMisuse;
   }
   install_interrupt_handler();
+  repl::Reporter reporter(
+      arguments.error_format == "json" ? repl::ErrorFormat::Json : repl::ErrorFormat::Text, color,
+      is_terminal);
   try {
-    repl::SessionOptions options;
-    options.jit = jit == "off"      ? interp::JitMode::Off
-                  : jit == "always" ? interp::JitMode::Always
-                                    : interp::JitMode::Auto;
-    options.threads = threads;
-    repl::Session session(options);
-    int status = 0;
-    if (!expression.empty()) {
-      status = report(session.run("<-e>", expression, put_item,
-                                  strict ? parser::Notation::Strict : parser::Notation::Auto));
-    } else if (!file.empty()) {
-      status = run_file(session, file, args);
-    } else if (isatty(STDIN_FILENO) != 0) {
-      status = run_prompt(session);
-    } else {
-      status = run_pipe(session);
-    }
-    if (stats) {
-      std::fflush(stdout);
-      std::fputs(repl::describe(session.evaluator().statistics()).c_str(), stderr);
-    }
-    return status;
+    return run(arguments, reporter);
   } catch (const std::exception& error) {
-    put_internal(error.what());
-    return kProgramError;
+    reporter.internal_error(error.what());
+    return repl::kProgramError;
   }
 }

@@ -1,19 +1,16 @@
 #include "repl/session.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "interp/stack.h"
 #include "lang/visit.h"
+#include "repl/files.h"
 #include "repl/pipeline.h"
 #include "repl/show.h"
 #include "stdlib/prelude.h"
@@ -134,6 +131,10 @@ struct Session::Impl {
       return result;
     }
     const Expr typed = checked(item.expr);
+    if (!options.evaluate) {
+      result.type = lang::to_string(typed->type);
+      return result;
+    }
     result.value = evaluate(typed);
     result.type = lang::to_string(concrete_type(typed->type, result.value));
     bind_value("_", result.value, concrete_type(typed->type, result.value));
@@ -142,12 +143,20 @@ struct Session::Impl {
 
   void bind_value(const std::string& name, const Value& value, const Type& type) {
     pipeline.set_value(name, value);
+    bind_type(name, type);
+  }
+
+  void bind_type(const std::string& name, const Type& type) {
     module.define(Definition{name, nullptr, type, false, "", {}});
     forget(name);
   }
 
   ItemResult run_let(const Item& item) {
     const Expr typed = checked(item.expr, item.annotation);
+    if (!options.evaluate) {
+      bind_type(item.name, typed->type);
+      return {ItemKind::Let, item.name, lang::to_string(typed->type), {}, true, item.span};
+    }
     const Value value = evaluate(typed);
     const Type type = concrete_type(typed->type, value);
     bind_value(item.name, value, type);
@@ -308,15 +317,10 @@ std::vector<Diagnostic> Session::run(std::string name, std::string text,
 
 std::vector<Diagnostic> Session::run_file(const std::string& path,
                                           const std::function<void(const ItemResult&)>& on_item) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return {Diagnostic(DiagnosticKind::FileError,
-                       fmt::format("cannot open `{}`: {}", path, std::strerror(errno)))};
-  }
-  std::ostringstream text;
-  text << file.rdbuf();
+  auto text = read_file(path);
+  if (!text) return text.errors();
   impl_->pipeline.set_directory(std::filesystem::path(path).parent_path().string());
-  return run(path, text.str(), on_item);
+  return run(path, std::move(*text), on_item);
 }
 
 bool Session::has_main() const {

@@ -19,6 +19,7 @@ namespace relay::repl {
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
   int threads = 0;                              // 0: as many as there are cores
+  bool evaluate = true;                         // false: items are typed and not run
   bool verify = false;                          // run typecheck::verify after every pass (tests)
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
 };

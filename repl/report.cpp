@@ -1,0 +1,107 @@
+#include "repl/report.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "lang/utf8.h"
+
+namespace relay::repl {
+
+namespace {
+
+using Json = nlohmann::ordered_json;  // a person reads it too, in the order of the page
+
+Json place(const lang::Source& source, std::uint32_t offset) {
+  const auto at = source.position(offset);
+  const std::string_view before = source.line(at.line).substr(0, at.column - 1);
+  return {{"line", at.line}, {"column", lang::code_points(before) + 1}, {"offset", offset}};
+}
+
+Json span(const lang::Span& span) {
+  if (!span) return nullptr;
+  const auto size = static_cast<std::uint32_t>(span.source->text().size());
+  const std::uint32_t end = std::min(span.end, size);
+  return {{"file", span.source->name()},
+          {"begin", place(*span.source, std::min(span.begin, end))},
+          {"end", place(*span.source, end)}};
+}
+
+// Names of files and pieces of source may be no UTF-8; JSON must be.
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string_view class_name(lang::DiagnosticKind kind) {
+  switch (lang::class_of(kind)) {
+    case lang::DiagnosticClass::kMistake:
+      return "mistake";
+    case lang::DiagnosticClass::kUnsupported:
+      return "unsupported";
+  }
+  return "";
+}
+
+void put_error(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+}  // namespace
+
+std::string render_json(const lang::Diagnostic& diagnostic) {
+  Json labels = Json::array();
+  for (const lang::Label& label : diagnostic.labels) {
+    if (label.span) labels.push_back({{"span", span(label.span)}, {"text", label.text}});
+  }
+  Json notes = Json::array();
+  Json help = Json::array();
+  for (std::string_view note : diagnostic.notes) {
+    Json& list = note.starts_with("help: ") ? help : notes;
+    if (const auto colon = note.find(": "); colon == 4) note.remove_prefix(6);  // `note`, `help`
+    list.push_back(note);
+  }
+  return dump({{"kind", lang::name_of(diagnostic.kind)},
+               {"class", class_name(diagnostic.kind)},
+               {"severity", "error"},
+               {"message", diagnostic.message},
+               {"span", span(diagnostic.span)},
+               {"labels", std::move(labels)},
+               {"notes", std::move(notes)},
+               {"help", std::move(help)}});
+}
+
+void Reporter::report(const std::vector<lang::Diagnostic>& diagnostics) {
+  std::fflush(stdout);
+  for (const auto& diagnostic : diagnostics) {
+    put_error(format_ == ErrorFormat::Json ? render_json(diagnostic)
+                                           : lang::render(diagnostic, color_));
+    if (!first_) first_ = diagnostic.kind;
+  }
+}
+
+void Reporter::internal_error(std::string_view what) {
+  std::fflush(stdout);
+  if (format_ == ErrorFormat::Json) {
+    put_error(dump({{"kind", "InternalError"},
+                    {"class", "internal"},
+                    {"severity", "error"},
+                    {"message", what},
+                    {"span", nullptr},
+                    {"labels", Json::array()},
+                    {"notes", Json::array()},
+                    {"help", Json::array()}}));
+    return;
+  }
+  fmt::print(stderr,
+             "internal error: {}\nThis is a mistake in relay, not in your program. Please report "
+             "it with the program that shows it.\n",
+             what);
+}
+
+void Reporter::hint(std::string_view command) {
+  if (!hints_ || !first_ || format_ == ErrorFormat::Json) return;
+  hints_ = false;
+  fmt::print(stderr, "({} {} says more)\n", command, lang::name_of(*first_));
+}
+
+}  // namespace relay::repl

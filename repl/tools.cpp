@@ -1,0 +1,103 @@
+#include "repl/tools.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "lang/op.h"
+#include "repl/explain.h"
+#include "repl/files.h"
+#include "repl/session.h"
+
+namespace relay::repl {
+
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+
+namespace {
+
+void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// Files do not see each other's definitions: each gets a session of its own.
+bool check_file(const std::string& path, Reporter& reporter) {
+  SessionOptions options;
+  options.jit = interp::JitMode::Off;
+  options.evaluate = false;
+  Session session(std::move(options));
+  const auto put_type = [](const ItemResult& item) {
+    if (!item.type.empty() && item.kind != parser::ItemKind::Expression)
+      put(fmt::format("@{} : {}\n", item.name, item.type));
+  };
+  std::vector<Diagnostic> errors;
+  if (path == "-") {
+    auto text = read_file(path);
+    errors = text ? session.run("<stdin>", std::move(*text), put_type) : text.errors();
+  } else {
+    errors = session.run_file(path, put_type);
+  }
+  reporter.report(errors);
+  return errors.empty();
+}
+
+constexpr std::array<std::string_view, 2> kCommands = {"check", "fmt"};
+
+// What is shown at the prompt, and has no command yet.
+struct Planned {
+  std::string_view name;
+  std::string_view instead;
+};
+constexpr std::array<Planned, 3> kPlanned = {{
+    {"opt", ":show opt EXPR"},
+    {"grad", ":show grad EXPR"},
+    {"doc", ":doc NAME"},
+}};
+
+}  // namespace
+
+int check_files(const std::vector<std::string>& paths, Reporter& reporter) {
+  bool ok = true;
+  for (const std::string& path : paths) {
+    if (paths.size() > 1) put(fmt::format("{}// {}\n", &path == &paths.front() ? "" : "\n", path));
+    ok = check_file(path, reporter) && ok;
+  }
+  return ok ? 0 : kProgramError;
+}
+
+int explain_kind(const std::string& name, Reporter& reporter) {
+  const auto text = explain(name);
+  if (!text) {
+    reporter.report(text.errors());
+    return kMisuse;
+  }
+  put(*text);
+  return 0;
+}
+
+bool is_unknown_command(const std::string& word) {
+  if (word.empty() || word.front() == '-' || word.find_first_of("./\\") != std::string::npos)
+    return false;
+  if (std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end()) return false;
+  std::error_code ignored;
+  return !std::filesystem::is_regular_file(word, ignored);
+}
+
+int report_unknown_command(const std::string& word, Reporter& reporter) {
+  for (const Planned& planned : kPlanned) {
+    if (planned.name != word) continue;
+    reporter.report(
+        {Diagnostic(DiagnosticKind::Unsupported, fmt::format("not supported: `relay {}`", word))
+             .note(fmt::format("help: `{}` at the prompt", planned.instead))});
+    return kMisuse;
+  }
+  Diagnostic diagnostic(DiagnosticKind::BadCommand,
+                        fmt::format("there is neither a command nor a file `{}`", word));
+  const auto close = lang::closest_names(word, {kCommands.begin(), kCommands.end()});
+  diagnostic.note(close.empty() ? "note: the commands are `check` and `fmt`"
+                                : fmt::format("help: did you mean `relay {}`?", close.front()));
+  reporter.report({std::move(diagnostic)});
+  return kMisuse;
+}
+
+}  // namespace relay::repl

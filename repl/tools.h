@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "repl/report.h"
+
+// What `relay` does with a file besides running it. Each returns the exit code of the program.
+namespace relay::repl {
+
+inline constexpr int kProgramError = 1;
+inline constexpr int kMisuse = 2;
+
+// `relay check FILE…`: prints every definition of the files with its inferred type, and runs
+// nothing.
+int check_files(const std::vector<std::string>& paths, Reporter& reporter);
+
+// `relay --explain KIND`.
+int explain_kind(const std::string& name, Reporter& reporter);
+
+// `relay WORD …` where WORD is neither a command nor a file: says which commands there are.
+bool is_unknown_command(const std::string& word);
+int report_unknown_command(const std::string& word, Reporter& reporter);
+
+}  // namespace relay::repl
