@@ -27,6 +27,7 @@ struct Arguments {
   bool stats = false, strict = false, version = false;
   int threads = 0;
   std::vector<std::string> check;
+  repl::FormatRequest format;
   std::vector<std::string> rest;  // arguments of the program
 };
 
@@ -164,6 +165,11 @@ int run(const Arguments& arguments, repl::Reporter& reporter) {
     reporter.hint("relay --explain");
     return status;
   }
+  if (!arguments.format.paths.empty()) {
+    const int status = repl::format_files(arguments.format, reporter);
+    reporter.hint("relay --explain");
+    return status;
+  }
   return run_program(arguments, reporter);
 }
 
@@ -186,6 +192,12 @@ void define_options(CLI::App& app, Arguments& into) {
   app.fallthrough();
   auto* check = app.add_subcommand("check", "print every definition with its type, run nothing");
   check->add_option("FILE", into.check, "files to check, or - for standard input")->required();
+  auto* format = app.add_subcommand("fmt", "lay out a file anew and print it, or write it back");
+  format->add_option("FILE", into.format.paths, "files to format, or - for standard input")
+      ->required();
+  auto* write = format->add_flag("-w,--write", into.format.write, "rewrite the files");
+  format->add_flag("--check", into.format.check, "only name the files that are not formatted")
+      ->excludes(write);
 }
 
 }  // namespace

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "interp/stack.h"
 #include "lang/op.h"
+#include "parser/format.h"
 #include "repl/explain.h"
 #include "repl/files.h"
 #include "repl/session.h"
@@ -41,6 +45,42 @@ bool check_file(const std::string& path, Reporter& reporter) {
   return errors.empty();
 }
 
+// Formatting recurses over the syntax tree, so it runs where nesting is bounded by memory only.
+lang::Result<std::string> formatted(const lang::Source& source) {
+  std::optional<lang::Result<std::string>> result;
+  std::exception_ptr internal;
+  interp::EvaluationStack::instance().run([&] {
+    try {
+      result.emplace(parser::format(source));
+    } catch (...) {
+      internal = std::current_exception();
+    }
+  });
+  if (internal) std::rethrow_exception(internal);
+  return std::move(*result);
+}
+
+// What is wrong with the file, or nothing.
+std::vector<Diagnostic> format_file(const std::string& path, const FormatRequest& request,
+                                    bool& differs, lang::SourceStore& sources) {
+  auto text = read_file(path);
+  if (!text) return text.errors();
+  const lang::Source* source = sources.add(path == "-" ? "<stdin>" : path, std::move(*text));
+  const auto result = formatted(*source);
+  if (!result) return result.errors();
+  const bool changed = *result != source->text();
+  if (request.check) {
+    if (changed) put(path + "\n");
+    differs = differs || changed;
+  } else if (!request.write || path == "-") {
+    put(*result);
+  } else if (changed) {
+    const auto written = write_file(path, *result);
+    if (!written) return written.errors();
+  }
+  return {};
+}
+
 constexpr std::array<std::string_view, 2> kCommands = {"check", "fmt"};
 
 // What is shown at the prompt, and has no command yet.
@@ -63,6 +103,24 @@ int check_files(const std::vector<std::string>& paths, Reporter& reporter) {
     ok = check_file(path, reporter) && ok;
   }
   return ok ? 0 : kProgramError;
+}
+
+int format_files(const FormatRequest& request, Reporter& reporter) {
+  if (request.paths.size() > 1 && !request.write && !request.check) {
+    reporter.report({Diagnostic(DiagnosticKind::BadCommand,
+                                "`relay fmt` prints one file, and several are given")
+                         .note("help: `--write` rewrites them, `--check` compares them")});
+    return kMisuse;
+  }
+  bool ok = true;
+  bool differs = false;
+  lang::SourceStore sources;
+  for (const std::string& path : request.paths) {
+    const auto errors = format_file(path, request, differs, sources);
+    reporter.report(errors);
+    ok = ok && errors.empty();
+  }
+  return ok && !differs ? 0 : kProgramError;
 }
 
 int explain_kind(const std::string& name, Reporter& reporter) {

@@ -16,6 +16,17 @@ inline constexpr int kMisuse = 2;
 // nothing.
 int check_files(const std::vector<std::string>& paths, Reporter& reporter);
 
+struct FormatRequest {
+  std::vector<std::string> paths;
+  bool write = false;
+  bool check = false;
+};
+
+// `relay fmt FILE…`: prints the file in its canonical layout; with `write` puts it back; with
+// `check` names the files that are not laid out so, which is an error. A file with a syntax error
+// is left alone.
+int format_files(const FormatRequest& request, Reporter& reporter);
+
 // `relay --explain KIND`.
 int explain_kind(const std::string& name, Reporter& reporter);
 

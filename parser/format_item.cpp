@@ -1,0 +1,117 @@
+// Files and their items.
+
+#include "parser/format.h"
+#include "parser/formatter.h"
+#include "parser/notation.h"
+#include "parser/read.h"
+
+namespace relay::parser {
+
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+// Is a `;` behind it mere noise?
+bool ends_by_itself(const Node& item, std::string_view text) {
+  return item.kind == Syntax::TypeDef || item.kind == Syntax::ExternType ||
+         (item.kind == Syntax::Def && text.ends_with('}'));
+}
+
+}  // namespace
+
+std::string Formatter::run() {
+  Parts parts;
+  tokens_.leading(parts);
+  file(*tree_.root, parts);
+  if (!tokens_.at_end() || tokens_.is_comment_next()) {
+    if (!parts.empty()) parts.push_back(next_line(make_.hard_line()));
+    tokens_.leading(parts, false);
+  }
+  RELAY_CHECK(tokens_.at_end(), "the formatter left a part of the text");
+  std::string out = render(make_.concat(std::move(parts)), kWidth);
+  if (!out.empty()) out += '\n';
+  return out;
+}
+
+void Formatter::file(const Node& node, Parts& into) {
+  bool first = true;
+  for (const Node* child : node.children()) {
+    if (!first) {
+      into.push_back(next_line(make_.hard_line()));
+      tokens_.leading(into);
+    }
+    first = false;
+    into.push_back(any(*child));
+    tokens_.trailing(into);
+  }
+}
+
+Document Formatter::item(const Node& node) {
+  const std::size_t at = node.child(0)->kind == Syntax::Doc ? 1 : 0;
+  const Node& inner = *node.child(at);
+  Parts parts{any(inner)};
+  const bool has_mark = tokens_.offset() < node.end && tokens_.take_if(";", parts);
+  if (has_mark && !ends_by_itself(inner, tree_.text(inner))) parts.push_back(text(";"));
+  return make_.concat(std::move(parts));
+}
+
+Document Formatter::def(const Node& node) {
+  return concat({take("def"), text(" "), any(*node.child(0)), function(*node.child(1))});
+}
+
+Document Formatter::type_def(const Node& node) {
+  Parts parts;
+  if (node.kind == Syntax::ExternType) {
+    parts.push_back(take("extern"));
+    parts.push_back(text(" "));
+  }
+  parts.push_back(take("type"));
+  parts.push_back(text(" "));
+  Nodes rest = node.children();
+  parts.push_back(any(*rest[0]));
+  rest = rest.subspan(1);
+  if (!rest.empty() && rest[0]->kind == Syntax::TypeParams) {
+    parts.push_back(any(*rest[0]));
+    rest = rest.subspan(1);
+  }
+  if (tokens_.offset() < node.end) {
+    parts.push_back(text(" "));
+    parts.push_back(
+        bracketed({.open = '{', .close = '}', .spaced = true, .keeps_lines = true}, rest));
+  }
+  return make_.concat(std::move(parts));
+}
+
+Document Formatter::constructor(const Node& node) {
+  if (node.count < 2 || node.child(1)->kind != Syntax::RecordFields) return named(node, '(');
+  const Document name = any(*node.child(0));
+  const Nodes children = node.child(1)->children();
+  std::vector<const Node*> names;
+  for (std::size_t i = 0; i < children.size(); i += 2) names.push_back(children[i]);
+  std::size_t at = 0;
+  const Document fields =
+      bracketed({.open = '{', .close = '}', .spaced = true, .keeps_lines = true}, names,
+                [&](const Node& field) {
+                  const Document field_name = any(field);
+                  at += 2;
+                  return concat({field_name, any(*children[at - 1])});
+                });
+  return concat({name, text(" "), fields});
+}
+
+Document Formatter::version(const Node& node) {
+  const Document open = concat({take("#"), take("["), take("version"), text(" "), take("=")});
+  const Document number = any(*node.child(0));
+  return concat({open, text(" "), number, take("]")});
+}
+
+lang::Result<std::string> format(const lang::Source& source, Notation notation) {
+  try {
+    const SyntaxTree tree = read_text(source, is_strict(source, notation));
+    return Formatter(tree).run();
+  } catch (SyntaxStop& stop) {
+    return std::move(stop.diagnostic);
+  }
+}
+
+}  // namespace relay::parser
