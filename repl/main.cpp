@@ -198,6 +198,7 @@ void define_options(CLI::App& app, Arguments& into) {
   auto* write = format->add_flag("-w,--write", into.format.write, "rewrite the files");
   format->add_flag("--check", into.format.check, "only name the files that are not formatted")
       ->excludes(write);
+  format->add_flag("--strict,--light", into.format.converts, "in this notation");
 }
 
 }  // namespace

@@ -106,6 +106,11 @@ int check_files(const std::vector<std::string>& paths, Reporter& reporter) {
 }
 
 int format_files(const FormatRequest& request, Reporter& reporter) {
+  if (request.converts) {
+    reporter.report({Diagnostic(DiagnosticKind::Unsupported,
+                                "not supported: `relay fmt` from one notation to the other")});
+    return kProgramError;
+  }
   if (request.paths.size() > 1 && !request.write && !request.check) {
     reporter.report({Diagnostic(DiagnosticKind::BadCommand,
                                 "`relay fmt` prints one file, and several are given")

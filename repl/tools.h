@@ -20,6 +20,7 @@ struct FormatRequest {
   std::vector<std::string> paths;
   bool write = false;
   bool check = false;
+  bool converts = false;  // to the other notation
 };
 
 // `relay fmt FILE…`: prints the file in its canonical layout; with `write` puts it back; with

@@ -23,7 +23,7 @@ TEST_CASE("format: spaces, commas and semicolons") {
         "def f(x: Tensor[(2, n + 1), float32], y) { x * -y + f(x, 1) }\n");
   CHECK(formatted("type T[A]{N,C(A,T[A]),};") == "type T[A] { N, C(A, T[A]) }\n");
   CHECK(formatted("let a=(1,);f(a,axis = 0,);") == "let a = (1,);\nf(a, axis=0);\n");
-  CHECK(formatted("x[1:3,::2,i];x![j]; t.0 . shape") == "x[1:3, ::2, i];\nx![j];\nt.0.shape\n");
+  CHECK(formatted("x[1:3,::2,i];x![j]; t.0 .shape") == "x[1:3, ::2, i];\nx![j];\nt.0.shape\n");
   CHECK(formatted("! [True]") == "! [True]\n");
   CHECK(formatted("{ {1} }") == "{ { 1 } }\n");
   CHECK(formatted("for i<n,j{sum k{a[i,k]}}") == "for i < n, j { sum k { a[i, k] } }\n");
@@ -40,7 +40,7 @@ TEST_CASE("format: long lines break at the loosest place") {
   CHECK(formatted("f(" + a + ", " + a + ", " + b + ")") ==
         "f(\n  " + a + ",\n  " + a + ",\n  " + b + ",\n)\n");
   CHECK(formatted("def f(" + a + ", " + b + ") -> ref(int32) { c + d }") ==
-        "def f(" + a + ", " + b + ") -> ref(int32) {\n  c + d\n}\n");
+        "def f(\n  " + a + ",\n  " + b + ",\n) -> ref(int32) { c + d }\n");
   CHECK(formatted("fold(fn (x) { " + a + " + " + b + " + x }, 0, xs)") ==
         "fold(fn (x) {\n  " + a + " + " + b + " + x\n}, 0, xs)\n");
 }
@@ -71,11 +71,12 @@ TEST_CASE("format: comments and empty lines stay") {
 }
 
 TEST_CASE("format: strict text stays strict") {
-  CHECK(formatted("#[version=\"0.0.5\"]\ndef @f(%x:(int32,),Primitive=1)->int32{%0=add(%x . 0,1);\n"
-                  "(match? (%0) { _=>%0 })}\nextern type T[A]\n#[metadata]\n{ \"a\" : 1 }\n\n") ==
-        "#[version = \"0.0.5\"]\ndef @f(%x: (int32,), Primitive=1) -> int32 {\n"
-        "  %0 = add(%x.0, 1);\n  (match? (%0) { _ => %0 })\n}\nextern type T[A]\n"
-        "#[metadata]\n{ \"a\" : 1 }\n");
+  CHECK(
+      formatted("#[version=\"0.0.5\"]\ndef @f(%x:(int32,),Primitive=1)->int32{\n%0=add(%x .0,1);\n"
+                "(match? (%0) { _=>%0 })}\nextern type T[A]\n#[metadata]\n{ \"a\" : 1 }\n\n") ==
+      "#[version = \"0.0.5\"]\ndef @f(%x: (int32,), Primitive=1) -> int32 {\n"
+      "  %0 = add(%x.0, 1);\n  (match? (%0) { _ => %0 })\n}\nextern type T[A]\n"
+      "#[metadata]\n{ \"a\" : 1 }\n");
 }
 
 TEST_CASE("format: a text with a syntax error gives that") {
