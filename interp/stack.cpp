@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <exception>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -47,6 +48,7 @@ struct Switch {
   ucontext_t caller;
   ucontext_t callee;
   const std::function<void()>* body;
+  std::exception_ptr escaped;
   void* caller_fake_stack = nullptr;
   const void* caller_bottom = nullptr;
   std::size_t caller_size = 0;
@@ -58,7 +60,11 @@ void enter() {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(nullptr, &mine->caller_bottom, &mine->caller_size);
 #endif
-  (*mine->body)();
+  try {
+    (*mine->body)();
+  } catch (...) {  // the unwinder finds no caller here: run() throws it on
+    mine->escaped = std::current_exception();
+  }
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(nullptr, mine->caller_bottom, mine->caller_size);
 #endif
@@ -120,6 +126,7 @@ void EvaluationStack::run(const std::function<void()>& body) {
   active_ = false;
   // What a deep recursion touched goes back to the system.
   madvise(base_, size_ - kKeep, MADV_DONTNEED);
+  if (mine.escaped) std::rethrow_exception(mine.escaped);
 }
 
 std::uintptr_t true_stack_limit() { return lowest_frame; }

@@ -13,8 +13,8 @@ namespace relay::interp {
 class EvaluationStack {
  public:
   static EvaluationStack& instance();
-  // Runs `body` on the reserved stack (or just calls it when already there). Exceptions must not
-  // escape `body`.
+  // Runs `body` on the reserved stack (or just calls it when already there). What it throws comes
+  // out here.
   void run(const std::function<void()>& body);
   // Bounds what recursion may take to `bytes`, if that is less than the bound so far: for programs
   // that must not fill the memory of their machine. Not while something runs.

@@ -10,26 +10,48 @@
 
 namespace relay::parser {
 
-// Nesting of expressions, types and patterns that a normal stack (8 MiB) carries, also in a debug
-// build. Under the address sanitizer frames are several times as large.
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr int kNestingLimit = 500;
-#else
-inline constexpr int kNestingLimit = 2000;
-#endif
+// Nesting of expressions, types and patterns that is read. A level takes a few kilobytes of stack,
+// in every stage, so texts that nest deeply are read and handled on the evaluator's stack
+// (parse.h).
+inline constexpr int kNestingLimit = 20000;
 
 // The state of one reading: the nodes made so far, and what decides about line breaks. Nodes wait
 // on a stack; a composite takes what was pushed since its beginning.
 class Builder {
  public:
-  explicit Builder(SyntaxTree& tree)
-      : strict(tree.strict), tree_(tree), base_(tree.source->text().data()) {}
+  // `recovers`: errors are collected and reading goes on (recovery.h); else the first one ends it.
+  Builder(SyntaxTree& tree, bool recovers)
+      : strict(tree.strict),
+        recovers(recovers),
+        errors(tree.errors),
+        tree_(tree),
+        base_(tree.source->text().data()) {}
 
   const bool strict;
+  const bool recovers;
+  std::vector<lang::Diagnostic>& errors;
   int brackets = 0;  // how many are open: in the light notation line breaks count outside only
   int depth = 0;
   std::vector<Opener> openers;
 
+  // What an error leaves to be put back.
+  struct State {
+    std::size_t mark;
+    std::size_t openers;
+    std::size_t errors;
+    int brackets;
+    int depth;
+  };
+  State state() const { return {mark(), openers.size(), errors.size(), brackets, depth}; }
+  void restore(const State& state, bool drop_nodes) {
+    if (drop_nodes) drop_to(state.mark);
+    openers.resize(state.openers);
+    brackets = state.brackets;
+    depth = state.depth;
+  }
+
+  const char* begin() const { return base_; }
+  const char* end() const { return base_ + tree_.source->text().size(); }
   std::uint32_t offset(const char* p) const { return static_cast<std::uint32_t>(p - base_); }
 
   void leaf(Syntax kind, const char* begin, const char* end) {
@@ -42,6 +64,15 @@ class Builder {
   Node* top() { return stack_.back(); }
   void pop() { stack_.pop_back(); }
   Node* at(std::size_t position) { return stack_[position]; }
+
+  // Drops the nodes behind `mark` for which `keep` says no.
+  template <class Keep>
+  void keep_since(std::size_t mark, const Keep& keep) {
+    const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(mark);
+    stack_.erase(std::remove_if(first, stack_.end(), [&](Node* node) { return !keep(*node); }),
+                 stack_.end());
+  }
+  void make_broken(Node& node) { node.kind = Syntax::Broken; }
 
   void wrap(Syntax kind, std::size_t mark, std::uint32_t begin, std::uint32_t end) {
     Node* node = make(kind, begin, end);
@@ -61,7 +92,7 @@ class Builder {
     return gap;
   }
   [[noreturn]] void fail_expected(const char* at, std::string_view what) const {
-    throw expected(*tree_.source, offset(at), what);
+    throw expected(*tree_.source, offset(at), what, openers.empty() ? nullptr : &openers.back());
   }
   [[noreturn]] void fail_closer(const char* at, std::string_view closer) const {
     throw expected_closer(*tree_.source, offset(at), closer, openers.back());

@@ -106,12 +106,9 @@ Document Formatter::version(const Node& node) {
 }
 
 lang::Result<std::string> format(const lang::Source& source, Notation notation) {
-  try {
-    const SyntaxTree tree = read_text(source, is_strict(source, notation));
-    return Formatter(tree).run();
-  } catch (SyntaxStop& stop) {
-    return std::move(stop.diagnostic);
-  }
+  SyntaxTree tree = read_text(source, is_strict(source, notation), true);
+  if (!tree.errors.empty()) return std::move(tree.errors);
+  return Formatter(tree).run();
 }
 
 }  // namespace relay::parser

@@ -144,6 +144,8 @@ Document Formatter::content(const Node& node) {
     }
     case Syntax::NamedType:
       return named(node, '[');
+    case Syntax::Broken:  // a text with errors is not formatted
+      break;
     case Syntax::Item:
       return item(node);
     case Syntax::Def:

@@ -83,7 +83,6 @@ struct light_item
     : p::seq<doc_gap,
              p::sor<light_def, top_let, type_item, import_item, extern_item, top_expression>,
              p::opt<near, item_mark>> {};
-struct light_file
-    : p::seq<p::star<light_item>, gap, expect<"an expression or a definition", p::eof>> {};
+struct light_file : p::seq<all_items<light_item, "an expression or a definition">, gap, p::eof> {};
 
 }  // namespace relay::parser::grammar

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "parser/comments.h"
+#include "parser/lexical.h"
 
 namespace relay::parser {
 namespace {
@@ -46,6 +47,19 @@ std::uint32_t token_end(std::string_view text, std::uint32_t at) {
   return p;
 }
 
+// A definition in the first column, where nobody puts one inside brackets.
+bool begins_definition(std::string_view text, std::uint32_t at) {
+  if (at >= text.size() || (at > 0 && text[at - 1] != '\n')) return false;
+  const std::string_view word = text.substr(at, token_end(text, at) - at);
+  return word == "def" || word == "type" || word == "extern" || word == "import";
+}
+
+// The byte of code before `at` (comments count as code here); 0 at the beginning.
+char before(std::string_view text, std::uint32_t at) {
+  const std::size_t found = text.substr(0, at).find_last_not_of(" \t\r\n");
+  return found == std::string_view::npos ? '\0' : text[found];
+}
+
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 0x20 || byte == 0x7F;
@@ -66,12 +80,35 @@ std::string describe_token(std::string_view text, std::uint32_t at) {
   return token[0] == '"' ? "a string" : "a long word";
 }
 
-SyntaxStop expected(const Source& source, std::uint32_t at, std::string_view what) {
+SyntaxStop expected(const Source& source, std::uint32_t at, std::string_view what,
+                    const Opener* innermost) {
   const std::string_view text = source.text();
   const std::uint32_t begin = next_token(text, at);
+  if (innermost && begins_definition(text, begin)) {
+    const char open = text[innermost->at];
+    return expected_closer(source, at,
+                           open == '('   ? "`)`"
+                           : open == '[' ? "`]`"
+                                         : "`}`",
+                           *innermost);
+  }
+  const std::uint32_t end = token_end(text, begin);
+  const std::string_view token = text.substr(begin, end - begin);
+  const bool is_keyword = grammar::is_keyword(token, false);
+  std::string found = describe_token(text, begin);
+  if (is_keyword) found = fmt::format("the keyword {}", found);
+  const bool lacks_value =
+      what == "an expression" && (token == "}" || token == ")") && before(text, begin) == ';';
+  if (lacks_value) what = "an expression after `;`";
   Diagnostic diagnostic(DiagnosticKind::SyntaxError,
-                        fmt::format("expected {}, found {}", what, describe_token(text, begin)),
-                        Span{&source, begin, token_end(text, begin)});
+                        fmt::format("expected {}, found {}", what, found),
+                        Span{&source, begin, end});
+  if (lacks_value) diagnostic.note("help: the last expression of a block is its value");
+  if ((token.starts_with('@') || token.starts_with('%')) &&
+      grammar::is_keyword(token.substr(1), false))
+    diagnostic.note(fmt::format("note: `{}` is a keyword", token.substr(1)));
+  if (token == "if" && what.starts_with("`{`"))
+    diagnostic.note("help: strict text has no `else if`: write `else { if ... }`");
   return {std::move(diagnostic), begin == text.size()};
 }
 

@@ -12,7 +12,8 @@ namespace relay::parser {
 // folder.
 struct SyntaxStop {
   lang::Diagnostic diagnostic;
-  bool at_end = false;  // more text could have mended it
+  bool at_end = false;    // more text could have mended it
+  bool reported = false;  // on its way to where reading can go on (recovery.h)
 };
 
 // A bracket that is open: where, and what it holds ("the block").
@@ -22,8 +23,10 @@ struct Opener {
 };
 
 // "expected `;` after the binding, found `let`". `at` may stand before white space; the message
-// points at the token after it.
-SyntaxStop expected(const lang::Source& source, std::uint32_t at, std::string_view what);
+// points at the token after it. Where a definition begins inside brackets, the innermost was never
+// closed, and that is what the message says.
+SyntaxStop expected(const lang::Source& source, std::uint32_t at, std::string_view what,
+                    const Opener* innermost = nullptr);
 
 // "expected `,` or `)` to close the arguments opened at 3:5, found ...", with a label on the
 // opener.

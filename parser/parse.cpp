@@ -1,22 +1,24 @@
 #include "parser/parse.h"
 
 #include "parser/comments.h"
+#include "parser/mends.h"
 #include "parser/notation.h"
 #include "parser/read.h"
 #include "parser/resolve.h"
 
 namespace relay::parser {
 
+Reading parse_all(const lang::Source& source, const lang::Module& scope, Notation notation) {
+  SyntaxTree tree = read_text(source, is_strict(source, notation), true);
+  if (!tree.errors.empty()) add_mends(tree);
+  return resolve(tree, scope);
+}
+
 lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope,
                            Notation notation) {
-  try {
-    const SyntaxTree tree = read_text(source, is_strict(source, notation));
-    return resolve(tree, scope);
-  } catch (SyntaxStop& stop) {
-    return std::move(stop.diagnostic);
-  } catch (lang::Failure& failure) {
-    return std::move(failure.diagnostics);
-  }
+  Reading reading = parse_all(source, scope, notation);
+  if (!reading.errors.empty()) return std::move(reading.errors);
+  return std::move(reading.parsed);
 }
 
 Completeness completeness(std::string_view text) {
@@ -25,7 +27,7 @@ Completeness completeness(std::string_view text) {
   const Gap gap = skip_gap(text.data(), text.data() + text.size(), Breaks::Skip, true);
   if (gap.end == text.data() + text.size() && gap.doc_begin) return Completeness::Incomplete;
   try {
-    read_text(source, is_strict(source, Notation::Auto));
+    read_text(source, is_strict(source, Notation::Auto), false);
     return Completeness::Complete;
   } catch (SyntaxStop& stop) {
     return stop.at_end ? Completeness::Incomplete : Completeness::Complete;

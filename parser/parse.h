@@ -6,6 +6,8 @@
 #include "lang/diagnostic.h"
 #include "lang/module.h"
 
+// All of these recurse as deeply as the text nests. The session calls them on the evaluator's
+// stack; a normal one (8 MiB) is enough for a thousand levels.
 namespace relay::parser {
 
 enum class ItemKind { Def, Type, Let, Expression, Import };
@@ -34,6 +36,18 @@ enum class Notation { Auto, Strict, Light };  // Auto: strict if the text begins
 // this text's global, constructor, operator, then prelude and other globals of `scope`.
 lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope,
                            Notation notation = Notation::Auto);
+
+// What a text holds besides its errors.
+struct Reading {
+  Parsed parsed;                         // the items without errors, and without mention of any
+  std::vector<lang::Diagnostic> errors;  // in the order of the text; at most one for each cause
+  std::vector<lang::TypeDefRef> broken;  // types with errors, which others may mention
+};
+// What parse() reads, and what can be read of a text with errors. Of what is left
+// out the names are known, so their uses are no errors. Other items may still mention items that
+// are left out because of what those mention.
+Reading parse_all(const lang::Source& source, const lang::Module& scope,
+                  Notation notation = Notation::Auto);
 
 enum class Completeness { Complete, Incomplete };
 // For the prompt: Incomplete when more lines could make the text valid (open brackets, strings or

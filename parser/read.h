@@ -5,8 +5,9 @@
 
 namespace relay::parser {
 
-// The syntax tree of a whole text (a File node), by the grammar of its notation. Throws SyntaxStop.
-SyntaxTree read_text(const lang::Source& source, bool strict);
+// The syntax tree of a whole text (a File node), by the grammar of its notation. If it `recovers`,
+// the tree holds the syntax errors, else it throws SyntaxStop at the first.
+SyntaxTree read_text(const lang::Source& source, bool strict, bool recovers);
 
 // The same for a text that is one type; the File has the type as only child.
 SyntaxTree read_type(const lang::Source& source);

@@ -1,5 +1,7 @@
 #include "parser/resolve.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "parser/comments.h"
@@ -106,6 +108,7 @@ void Resolver::fill_type(const Node& node) {
   const auto found = type_defs_.find(&node);
   if (found == type_defs_.end()) return;
   lang::TypeDef& def = *found->second;
+  item_is_broken_ = false;
   const std::size_t mark = type_params_.size();
   declare_type_params(node);
   for (std::size_t i = 0; i < def.params.size() && mark + i < type_params_.size(); ++i) {
@@ -130,11 +133,23 @@ void Resolver::fill_type(const Node& node) {
   }
   inside_type_def_ = false;
   close_type_params(mark);
+  if (!item_is_broken_) return;
+  broken_types_.push_back(found->second);
+  symbols_.intern(def.name).broken = true;
+  for (const lang::Constructor& constructor : def.constructors)
+    symbols_.intern(constructor.name).broken = true;
+}
+
+void Resolver::declare_broken(const Node& item) {
+  for (const Node* name : item.children()) symbols_.intern(tree_.text(*name)).broken = true;
 }
 
 void Resolver::declare(const Node& item) {
   const Node& node = content(item);
   switch (node.kind) {
+    case Syntax::Broken:
+      declare_broken(node);
+      break;
     case Syntax::Def:
       declare_global(*node.child(0), false);
       break;
@@ -152,9 +167,12 @@ void Resolver::declare(const Node& item) {
   }
 }
 
+// Leaves items with errors out.
 void Resolver::item(const Node& node, Parsed& parsed) {
   const Node& what = content(node);
+  if (what.kind == Syntax::Broken) return;
   Item item{};
+  item_is_broken_ = false;
   item.span = span(what);
   item.hide_value = node.last()->kind == Syntax::Mark;
   if (node.child(0)->kind == Syntax::Doc) item.doc = doc_text(tree_.text(*node.child(0)));
@@ -168,7 +186,7 @@ void Resolver::item(const Node& node, Parsed& parsed) {
     case Syntax::TypeDef:
     case Syntax::ExternType: {
       const auto found = type_defs_.find(&what);
-      if (found == type_defs_.end()) return;
+      if (found == type_defs_.end() || symbols_.intern(found->second->name).broken) return;
       item.kind = ItemKind::Type;
       item.name = found->second->name;
       item.type_def = found->second;
@@ -192,7 +210,27 @@ void Resolver::item(const Node& node, Parsed& parsed) {
       item.expr = expr(*what.child(0));
       break;
   }
+  if (!item_is_broken_) parsed.items.push_back(std::move(item));
+}
+
+void Resolver::only_expression(const Node& node, Parsed& parsed) {
+  const FunctionScope scope(*this);
+  Item item{};
+  item.kind = ItemKind::Expression;
+  item.span = span(node);
+  item.expr = expr(*node.child(0));
   parsed.items.push_back(std::move(item));
+}
+
+// What `body` throws costs the item at hand only.
+void Resolver::attempt(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (lang::Failure& failure) {
+    for (Diagnostic& diagnostic : failure.diagnostics) report(std::move(diagnostic));
+    inside_type_def_ = false;
+    close_type_params(0);
+  }
 }
 
 Parsed Resolver::file() {
@@ -204,18 +242,13 @@ Parsed Resolver::file() {
     if (node->kind == Syntax::Item) declare(*node);
   }
   for (const Node* node : root.children()) {
-    if (node->kind == Syntax::Item) fill_type(content(*node));
+    if (node->kind == Syntax::Item) attempt([&] { fill_type(content(*node)); });
   }
   for (const Node* node : root.children()) {
     if (node->kind == Syntax::Item) {
-      item(*node, parsed);
+      attempt([&] { item(*node, parsed); });
     } else if (node->kind == Syntax::TopExpr) {  // a strict text that is one expression
-      const FunctionScope scope(*this);
-      Item one{};
-      one.kind = ItemKind::Expression;
-      one.span = span(*node);
-      one.expr = expr(*node->child(0));
-      parsed.items.push_back(std::move(one));
+      attempt([&] { only_expression(*node, parsed); });
     } else if (node->kind == Syntax::Metadata) {
       const Span all = span(*node);
       report(Kind::Unsupported, "not supported: the metadata section",
@@ -225,11 +258,17 @@ Parsed Resolver::file() {
   return parsed;
 }
 
-lang::Result<Parsed> resolve(const SyntaxTree& tree, const lang::Module& scope) {
+Reading resolve(const SyntaxTree& tree, const lang::Module& scope) {
   Resolver resolver(tree, scope);
-  Parsed parsed = resolver.file();
-  if (!resolver.errors().empty()) return std::move(resolver.errors());
-  return parsed;
+  Reading reading;
+  reading.parsed = resolver.file();
+  reading.broken = resolver.broken_types();
+  reading.errors = tree.errors;
+  for (Diagnostic& error : resolver.errors()) reading.errors.push_back(std::move(error));
+  std::stable_sort(
+      reading.errors.begin(), reading.errors.end(),
+      [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
+  return reading;
 }
 
 lang::Result<lang::Type> resolve_type(const SyntaxTree& tree, const lang::Module& scope) {

@@ -81,6 +81,8 @@ lang::Expr Resolver::expr(const Node& node) {
       report(Kind::SyntaxError, "a string is no value, it can only be an attribute of an operator",
              span(node));
       break;
+    case Syntax::Broken:
+      return broken(node);
     case Syntax::Empty:
       report(Kind::SyntaxError, "an index is missing here", span(node));
       break;
@@ -168,6 +170,14 @@ lang::Expr Resolver::sequence(const Node& node) {
                             span(name))
                      .label(place->second.span, "first bound here"));
         }
+        break;
+      }
+      case Syntax::Broken: {  // a name, whatever its value
+        std::string_view name = tree_.text(*child);
+        if (name.starts_with('%')) name.remove_prefix(1);
+        if (!graphs_.try_emplace(name, Graph{broken(*child), span(*child)}).second) break;
+        graph_log_.push_back(name);
+        bind_local(name, lang::make_variable(std::string(name), nullptr, span(*child)));
         break;
       }
       case Syntax::FreeVar: {
@@ -364,6 +374,10 @@ lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& nam
   for (const Node* field :
        node.children().subspan(std::min<std::size_t>(first_field, node.count))) {
     fields.push_back(pattern(*field, bound));
+  }
+  if (symbol.broken) {
+    item_is_broken_ = true;
+    return lang::wildcard_pattern(span(node));
   }
   if (!constructor) {
     Diagnostic diagnostic(DiagnosticKind::UnknownConstructor,

@@ -59,6 +59,7 @@ std::string_view Resolver::dotted_text(const Node& node) {
 lang::Expr Resolver::meaning(Symbol& symbol, const Node& node) {
   const Span at = span(node);
   if (!strict_ && symbol.local) return lang::make_var(symbol.local, at);
+  if (symbol.broken) return broken(node);
   if (symbol.type_param >= 0) {
     return lang::make_dim_term(
         lang::Dim::variable(use_type_param(symbol.type_param, lang::VarKind::Dim, at)), at);
@@ -111,6 +112,7 @@ lang::Expr Resolver::local(const Node& node) {
 
 lang::Expr Resolver::global(const Node& node) {
   Symbol& symbol = symbols_.intern(name_text(node));
+  if (symbol.broken) return broken(node);
   if (symbol.own_global || symbol.outer_global)
     return lang::make_global_var(std::string(symbol.text), span(node));
   return unknown_name(symbol, node);
@@ -125,6 +127,11 @@ lang::Expr Resolver::graph(const Node& node) {
 }
 
 lang::Expr Resolver::nothing(const Node& node) { return lang::make_tuple({}, span(node)); }
+
+lang::Expr Resolver::broken(const Node& node) {
+  item_is_broken_ = true;
+  return nothing(node);
+}
 
 std::vector<std::string> Resolver::visible_names() const {
   std::vector<std::string> names;
@@ -154,7 +161,7 @@ void Resolver::suggest(Diagnostic& diagnostic, std::string_view name,
 }
 
 lang::Expr Resolver::unknown_name(Symbol& symbol, const Node& node) {
-  if (symbol.reported) return nothing(node);
+  if (symbol.reported || symbol.broken) return broken(node);
   symbol.reported = true;
   const char* what = "name";
   if (node.kind == Syntax::Local) what = "variable";

@@ -200,6 +200,10 @@ lang::Type Resolver::named_type(const Node& node) {
   std::vector<Type> args;
   for (const Node* arg : node.children().subspan(1)) args.push_back(type(*arg));
   const lang::TypeDef* def = symbol.type();
+  if (symbol.broken) {
+    item_is_broken_ = true;
+    return lang::incomplete_type();
+  }
   if (!def) {
     if (plain && implicit_type_params_) {
       return lang::var_type(

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ class Resolver {
   Parsed file();          // resolve.cpp
   lang::Type one_type();  // resolve_type.cpp; declares the names it does not know
   std::vector<lang::Diagnostic>& errors() { return errors_; }
+  std::vector<lang::TypeDefRef> broken_types() { return std::move(broken_types_); }
 
  private:
   using Expr = lang::Expr;
@@ -43,6 +45,9 @@ class Resolver {
   void fill_type(const Node& node);
   void item(const Node& node, Parsed& parsed);
   void check_version(const Node& file);
+  void declare_broken(const Node& item);
+  void only_expression(const Node& node, Parsed& parsed);
+  void attempt(const std::function<void()>& body);
 
   // --- Scopes and names (resolve_name.cpp) ---
   class Scope;          // restores locals at its end
@@ -81,6 +86,7 @@ class Resolver {
       const Node& node, const Node& name, std::size_t first_field,
       std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
   Expr nothing(const Node& node);  // stands where an error was
+  Expr broken(const Node& node);   // the same, for what is no error of its own
 
   // --- Calls and attributes (resolve_call.cpp) ---
   Expr call(const Node& node);
@@ -141,9 +147,12 @@ class Resolver {
   void unknown_type(const Node& node, std::string_view what);
 
   Span span(const Node& node) const { return tree_.span(node); }
-  void report(lang::Diagnostic diagnostic) { errors_.push_back(std::move(diagnostic)); }
+  void report(lang::Diagnostic diagnostic) {
+    item_is_broken_ = true;
+    errors_.push_back(std::move(diagnostic));
+  }
   void report(Kind kind, std::string message, Span span) {
-    errors_.emplace_back(kind, std::move(message), span);
+    report(lang::Diagnostic(kind, std::move(message), span));
   }
 
   struct Graph {
@@ -163,6 +172,8 @@ class Resolver {
   std::deque<std::string> texts_;  // names that do not stand in one piece in the source
   std::deque<Span> spans_;
   std::unordered_map<const Node*, lang::TypeDefRef> type_defs_;
+  std::vector<lang::TypeDefRef> broken_types_;
+  bool item_is_broken_ = false;  // the item at hand holds an error, or mentions what has one
   bool implicit_type_params_ = false;
   bool inside_type_def_ = false;
 };

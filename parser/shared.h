@@ -1,6 +1,6 @@
 #pragma once
 
-#include "parser/lexical.h"
+#include "parser/recovery_rules.h"
 
 // What both notations have: types, patterns, functions, expressions. Where a rule of one notation
 // is reached from here, it is only declared; strict.h and light.h define it.
@@ -101,7 +101,7 @@ struct param : p::seq<variable, p::opt<by_notation<p::seq<gap, param_attributes>
 struct params : bracket<'(', ')', "the parameters", "`,` or `)`", items<p::sor<attribute, param>>> {
 };
 struct result_type : p::seq<arrow, gap, expect<"the result's type", type>> {};
-struct block : bracket<'{', '}', "the block", "`}`", sequence> {};
+struct block : recovering_block<"the block", "`}`", sequence> {};
 struct function_rest
     : p::seq<p::opt<type_params, gap>, expect<"`(` and parameters", params>, gap,
              p::opt<result_type, gap>, expect<"`{` and the function's body", block>> {};

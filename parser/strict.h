@@ -26,9 +26,10 @@ struct metadata : p::seq<p::one<'#'>, gap, expect<"`[`", p::one<'['>>, gap,
                          expect<"`metadata`", word<"metadata">>, gap, expect<"`]`", p::one<']'>>,
                          p::until<p::eof>> {};
 
+struct at_strict_item : p::at<gap, p::sor<word<"def">, word<"type">, word<"extern">>> {};
 struct strict_expression : p::seq<sequence> {};
 struct strict_body
-    : p::sor<p::plus<strict_item>,
+    : p::sor<p::seq<at_strict_item, all_items<strict_item, "a definition or a type">>,
              p::seq<gap, p::sor<p::at<p::eof>, p::at<p::one<'#'>>, strict_expression>>> {};
 struct strict_file : p::seq<gap, p::opt<version>, strict_body, gap, p::opt<metadata>,
                             expect<"a definition, a type or the end of the text", p::eof>> {};

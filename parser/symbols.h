@@ -28,6 +28,7 @@ struct Symbol {
   const lang::TypeDef* outer_type = nullptr;
   const lang::Definition* outer_global = nullptr;
   bool reported = false;  // as unknown: once is enough
+  bool broken = false;    // an item of this text with errors would define it
 
   const lang::Constructor* constructor() const {
     return own_constructor ? own_constructor : outer_constructor;

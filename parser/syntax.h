@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lang/diagnostic.h"
 #include "lang/source.h"
 
 // The syntax tree: what was written, before names mean anything. The grammars build it (actions.h),
@@ -31,6 +32,8 @@ enum class Syntax : std::uint8_t {
   Doc,       // lines of `///`
   Version,   // the string of the header
   Metadata,  // `#[metadata]` and all that follows
+  Broken,    // stands where a syntax error was; as a statement: a name it would have defined; as an
+             // item: (Name)*, likewise
   // Expressions
   Dotted,      // Name*, at least two
   Meta,        // String-like leaf: meta[Key][n]
@@ -149,6 +152,7 @@ struct SyntaxTree {
   bool strict = false;
   Arena arena;
   const Node* root = nullptr;
+  std::vector<lang::Diagnostic> errors;  // of what is Broken
 
   std::string_view text(const Node& node) const {
     return source->text().substr(node.begin, node.end - node.begin);

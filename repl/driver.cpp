@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "interp/stack.h"
 #include "repl/command.h"
 
 namespace relay::repl {
@@ -32,6 +33,17 @@ std::string describe(const ItemResult& result) {
   }
 }
 
+namespace {
+
+bool is_incomplete(const std::string& text) {
+  bool incomplete = false;
+  interp::EvaluationStack::instance().run(
+      [&] { incomplete = parser::completeness(text) == parser::Completeness::Incomplete; });
+  return incomplete;
+}
+
+}  // namespace
+
 Driver::State Driver::feed(std::string_view line) {
   ++line_;
   const bool blank = is_blank(line);
@@ -45,8 +57,7 @@ Driver::State Driver::feed(std::string_view line) {
   if (!entry_.empty()) entry_ += '\n';
   entry_ += line;
   const bool forced = blank && blank_run_ == blank_lines_;
-  if (!forced && parser::completeness(entry_) == parser::Completeness::Incomplete)
-    return State::NeedsMore;
+  if (!forced && is_incomplete(entry_)) return State::NeedsMore;
   run_entry();
   return State::Ready;
 }

@@ -10,6 +10,7 @@
 
 #include "interp/stack.h"
 #include "lang/visit.h"
+#include "repl/check_rest.h"
 #include "repl/files.h"
 #include "repl/pipeline.h"
 #include "repl/show.h"
@@ -69,15 +70,7 @@ struct Session::Impl {
   auto guarded(F&& body) -> Result<decltype(body())> {
     using T = decltype(body());
     std::optional<Result<T>> outcome;
-    std::exception_ptr internal;
-    interp::EvaluationStack::instance().run([&] {
-      try {
-        outcome.emplace(lang::capture(body));
-      } catch (...) {
-        internal = std::current_exception();
-      }
-    });
-    if (internal) std::rethrow_exception(internal);
+    interp::EvaluationStack::instance().run([&] { outcome.emplace(lang::capture(body)); });
     return std::move(*outcome);
   }
 
@@ -309,8 +302,12 @@ std::vector<Diagnostic> Session::run(std::string name, std::string text,
                                      const std::function<void(const ItemResult&)>& on_item,
                                      parser::Notation notation) {
   const lang::Source* source = impl_->sources.add(std::move(name), std::move(text));
-  auto parsed =
-      impl_->guarded([&] { return parser::parse(*source, impl_->module, notation).or_throw(); });
+  auto parsed = impl_->guarded([&] {
+    parser::Reading reading = parser::parse_all(*source, impl_->module, notation);
+    if (!reading.errors.empty())
+      throw lang::Failure(check_rest(impl_->module, std::move(reading)));
+    return std::move(reading.parsed);
+  });
   if (!parsed) return parsed.errors();
   return impl_->run_items(parsed->items, on_item);
 }

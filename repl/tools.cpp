@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <filesystem>
 #include <optional>
 
@@ -48,15 +47,7 @@ bool check_file(const std::string& path, Reporter& reporter) {
 // Formatting recurses over the syntax tree, so it runs where nesting is bounded by memory only.
 lang::Result<std::string> formatted(const lang::Source& source) {
   std::optional<lang::Result<std::string>> result;
-  std::exception_ptr internal;
-  interp::EvaluationStack::instance().run([&] {
-    try {
-      result.emplace(parser::format(source));
-    } catch (...) {
-      internal = std::current_exception();
-    }
-  });
-  if (internal) std::rethrow_exception(internal);
+  interp::EvaluationStack::instance().run([&] { result.emplace(parser::format(source)); });
   return std::move(*result);
 }
 

@@ -22,6 +22,12 @@ template <class Name, char Open, char Close, grammar::Text Holds, grammar::Text 
           class... Rules>
 struct analyze_traits<Name, grammar::bracket<Open, Close, Holds, Closer, Rules...>>
     : analyze_seq_traits<one<Open>, grammar::gap, Rules..., grammar::gap, one<Close>> {};
+template <class Name, grammar::Text Holds, grammar::Text Closer, class Content>
+struct analyze_traits<Name, grammar::recovering_block<Holds, Closer, Content>>
+    : analyze_seq_traits<one<'{'>, grammar::gap, Content, grammar::gap, one<'}'>> {};
+template <class Name, class Item, grammar::Text What>
+struct analyze_traits<Name, grammar::all_items<Item, What>>
+    : analyze_traits<Name, typename star<Item>::rule_t> {};
 template <class Name, class Rule>
 struct analyze_traits<Name, grammar::deeper<Rule>> : analyze_seq_traits<Rule> {};
 template <class Name, class Strict, class Light>

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "interp/stack.h"
 #include "parser/builder.h"
 #include "tests/unit/parser/fixture.h"
 
@@ -139,16 +140,25 @@ TEST_CASE("light: control") {
 TEST_CASE("light: what is missing, and to what it belongs") {
   CHECK(light("def f(x) {\n  sum(x, (1, 2)\n}") ==
         "SyntaxError 27-28: expected `,` or `)` to close the arguments opened at 2:6, found `}`\n  "
-        "label 16-17: opened here");
+        "label 16-17: opened here\n  help: put `)` before `}`");
   CHECK(light("{ let x = 1 x }") == "SyntaxError 12-13: expected `;` after the binding, found `x`");
   CHECK(light("\"abc") == "SyntaxError 0-1: this string is never closed");
   CHECK(light("1 /* 2 /* 3 */") == "SyntaxError 2-4: this comment is never closed");
+}
+
+TEST_CASE("light: nesting has a limit") {
+  // Ten thousand levels are read; golden/run/deep_nesting.relay takes fewer through all stages.
+  const auto read_deep = [](const std::string& text) {
+    std::string shown;
+    relay::interp::EvaluationStack::instance().run([&] { shown = light(text); });
+    return shown;
+  };
   const std::string limit = std::to_string(relay::parser::kNestingLimit);
-  CHECK(light(std::string(3000, '(')).find("NestingTooDeep " + limit + "-") == 0);
-  const auto levels = static_cast<std::size_t>(relay::parser::kNestingLimit);
+  CHECK(read_deep(std::string(30000, '(')).find("NestingTooDeep " + limit + "-") == 0);
+  const std::size_t levels = 10000;
   std::string calls;
-  for (std::size_t i = 0; i + 1 < levels; ++i) calls += "exp(";
-  CHECK(light(calls + "x" + std::string(levels - 1, ')')).find("UnknownName") == 0);
+  for (std::size_t i = 0; i < levels; ++i) calls += "exp(";
+  CHECK(read_deep(calls + "x" + std::string(levels, ')')).find("UnknownName") == 0);
 }
 
 TEST_CASE("light: types") {

@@ -1,0 +1,153 @@
+#include "repl/check_rest.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lang/visit.h"
+#include "typecheck/infer.h"
+
+namespace relay::repl {
+
+using lang::Diagnostic;
+using lang::Expr;
+using parser::Item;
+using parser::ItemKind;
+
+namespace {
+
+class Rest {
+ public:
+  Rest(const lang::Module& module, parser::Reading reading)
+      : module_(module), checker_(module_), reading_(std::move(reading)) {
+    for (const Item& item : reading_.parsed.items) define(item);
+    for (const Item& item : reading_.parsed.items) {
+      if (item.expr) note_mentions(item);
+    }
+  }
+
+  std::vector<Diagnostic> errors() {
+    std::vector<Diagnostic> errors = std::move(reading_.errors);
+    std::vector<const Item*> todo;
+    for (const Item& item : reading_.parsed.items) {
+      if (item.expr) todo.push_back(&item);
+    }
+    // Items that read a binding further down wait for it. What never comes is not checked.
+    for (std::size_t before = todo.size() + 1; todo.size() < before;) {
+      before = todo.size();
+      std::erase_if(todo, [&](const Item* item) {
+        if (unsound_.contains(item)) return true;
+        if (waits(*item)) return false;
+        std::vector<Diagnostic> found = check(*item);
+        if (!found.empty()) leave_out(*item);
+        std::move(found.begin(), found.end(), std::back_inserter(errors));
+        return true;
+      });
+    }
+    const auto is_before = [](const Diagnostic& a, const Diagnostic& b) {
+      return a.span.begin < b.span.begin;
+    };
+    std::stable_sort(errors.begin(), errors.end(), is_before);
+    return errors;
+  }
+
+ private:
+  static bool is_function(const Item& item) {
+    return item.kind == ItemKind::Def ||
+           (item.kind == ItemKind::Let && item.expr->kind == lang::ExprKind::Function);
+  }
+
+  void define(const Item& item) {
+    if (item.kind == ItemKind::Type) module_.define(item.type_def);
+    if (!item.expr || item.kind == ItemKind::Expression) return;
+    defined_.emplace(item.name, &item);
+    if (is_function(item)) {
+      module_.define({item.name, item.expr, nullptr, false, "", item.span});
+    } else {
+      module_.remove(item.name);
+      missing_.insert(&item);
+    }
+  }
+
+  // What is neither of this text nor known before can only be something that was left out.
+  void note_mentions(const Item& item) {
+    lang::visit_post_order(item.expr, [&](const Expr& node) {
+      const auto* global = lang::as<lang::GlobalVar>(node);
+      if (!global) return;
+      const auto found = defined_.find(global->name);
+      if (found != defined_.end()) {
+        readers_[found->second].push_back(&item);
+        mentions_[&item].push_back(found->second);
+      } else if (!module_.find(global->name)) {
+        leave_out(item);
+      }
+    });
+  }
+
+  // Does it reach a binding whose type is not known yet?
+  bool waits(const Item& item) const {
+    if (missing_.empty()) return false;
+    std::unordered_set<const Item*> seen;
+    std::vector<const Item*> work{&item};
+    while (!work.empty()) {
+      const Item* next = work.back();
+      work.pop_back();
+      if (!seen.insert(next).second) continue;
+      if (next != &item && missing_.contains(next)) return true;
+      if (const auto found = mentions_.find(next); found != mentions_.end())
+        work.insert(work.end(), found->second.begin(), found->second.end());
+    }
+    return false;
+  }
+
+  void leave_out(const Item& item) {
+    std::vector<const Item*> work{&item};
+    while (!work.empty()) {
+      const Item* next = work.back();
+      work.pop_back();
+      if (!unsound_.insert(next).second) continue;
+      const auto& readers = readers_[next];
+      work.insert(work.end(), readers.begin(), readers.end());
+    }
+  }
+
+  std::vector<Diagnostic> check(const Item& item) {
+    if (is_function(item)) {
+      const auto scheme = checker_.scheme(item.name);
+      return scheme ? std::vector<Diagnostic>{} : with_places(scheme.errors(), item);
+    }
+    const auto typed = checker_.check(item.expr, item.annotation);
+    if (!typed) return with_places(typed.errors(), item);
+    if (item.kind == ItemKind::Let) {
+      module_.define({item.name, nullptr, typed.value()->type, false, "", item.span});
+      missing_.erase(&item);
+    }
+    return {};
+  }
+
+  static std::vector<Diagnostic> with_places(std::vector<Diagnostic> errors, const Item& item) {
+    for (Diagnostic& error : errors) {
+      if (!error.span) error.span = item.span;
+    }
+    return errors;
+  }
+
+  lang::Module module_;
+  typecheck::Checker checker_;
+  parser::Reading reading_;
+  std::unordered_map<std::string, const Item*> defined_;
+  std::unordered_map<const Item*, std::vector<const Item*>> mentions_;  // by way of globals
+  std::unordered_map<const Item*, std::vector<const Item*>> readers_;
+  std::unordered_set<const Item*> missing_;  // bindings without a type so far
+  std::unordered_set<const Item*> unsound_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> check_rest(const lang::Module& module, parser::Reading reading) {
+  return Rest(module, std::move(reading)).errors();
+}
+
+}  // namespace relay::repl

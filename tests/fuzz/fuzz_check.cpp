@@ -1,0 +1,71 @@
+// Any bytes: what the parser makes of them can be checked, also what stands around errors, and
+// every diagnostic has its place.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "interp/stack.h"
+#include "lang/module.h"
+#include "lang/source.h"
+#include "parser/parse.h"
+#include "repl/check_rest.h"
+#include "stdlib/prelude.h"
+#include "stdlib/register.h"
+
+namespace {
+
+using namespace relay;  // NOLINT: the program's own file
+
+[[noreturn]] void die(const char* what) {
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+const lang::Module& prelude() {
+  static lang::SourceStore sources;
+  static const lang::Module module = [] {
+    lang::Module loaded;
+    for (const auto& file : stdlib::embedded_files()) {
+      const auto* source = sources.add(std::string(file.name), std::string(file.text));
+      auto parsed = parser::parse(*source, loaded);
+      if (!parsed) die("the prelude does not parse");
+      for (parser::Item& item : parsed->items) {
+        if (item.type_def) loaded.define(item.type_def);
+        if (item.kind == parser::ItemKind::Def)
+          loaded.define({item.name, item.expr, nullptr, true, "", item.span});
+      }
+    }
+    return loaded;
+  }();
+  return module;
+}
+
+void check_as(const std::string& text, parser::Notation notation) {
+  const lang::Source source("<fuzz>", text);
+  parser::Reading reading = parser::parse_all(source, prelude(), notation);
+  const bool has_errors = !reading.errors.empty();
+  const auto errors = repl::check_rest(prelude(), std::move(reading));
+  if (has_errors && errors.empty()) die("errors get lost");
+  for (const lang::Diagnostic& error : errors) {
+    if (!error.span) die("an error without a place");
+    (void)lang::render(error);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  stdlib::register_operators();
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  interp::EvaluationStack::instance().run([&] {
+    check_as(text, parser::Notation::Light);
+    check_as(text, parser::Notation::Strict);
+  });
+  return 0;
+}
