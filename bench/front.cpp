@@ -40,11 +40,11 @@ T or_exit(lang::Result<T> result) {
   std::exit(1);
 }
 
-void define_all(lang::Module& module, parser::Parsed parsed, bool is_prelude) {
+void define_all(lang::Module& module, parser::Parsed parsed, lang::Origin origin) {
   for (parser::Item& item : parsed.items) {
     if (item.type_def) module.define(item.type_def);
     if (item.kind == parser::ItemKind::Def)
-      module.define({item.name, item.expr, nullptr, is_prelude, "", item.span});
+      module.define({item.name, item.expr, nullptr, origin, "", item.span});
   }
 }
 
@@ -62,7 +62,7 @@ void measure(const lang::Source& source, int rounds) {
   lang::Module prelude;
   for (const auto& file : stdlib::embedded_files()) {
     const auto* text = sources.add(std::string(file.name), std::string(file.text));
-    define_all(prelude, or_exit(parser::parse(*text, prelude)), true);
+    define_all(prelude, or_exit(parser::parse(*text, prelude)), lang::Origin::Prelude);
   }
   double parse = std::numeric_limits<double>::infinity();
   double check = parse;
@@ -74,12 +74,12 @@ void measure(const lang::Source& source, int rounds) {
     parse = std::min(parse, now() - begin);
     nodes = count_nodes(parsed);
     lang::Module module = prelude;
-    define_all(module, std::move(parsed), false);
+    define_all(module, std::move(parsed), lang::Origin::Own);
     typecheck::Checker checker(module);
     definitions = 0;
     const double middle = now();
     for (const lang::Definition* definition : module.definitions()) {
-      if (definition->is_prelude) continue;
+      if (definition->origin == lang::Origin::Prelude) continue;
       or_exit(checker.scheme(definition->name));
       ++definitions;
     }

@@ -2,14 +2,14 @@
 
 if(TARGET relay_parser)
   find_package(pegtl 3 REQUIRED)
-  target_link_libraries(relay_parser PRIVATE taocpp::pegtl)
+  find_package(nlohmann_json 3 REQUIRED)
+  target_link_libraries(relay_parser PRIVATE taocpp::pegtl nlohmann_json::nlohmann_json)
 endif()
 
 if(TARGET relay_repl)
   find_path(RELAY_LIBEDIT_INCLUDE histedit.h REQUIRED)
   find_library(RELAY_LIBEDIT edit REQUIRED)
   find_package(CLI11 2 REQUIRED)
-  find_package(nlohmann_json 3 REQUIRED)
   foreach(target relay_repl relay)
     if(TARGET ${target})
       target_include_directories(${target} SYSTEM PRIVATE "${RELAY_LIBEDIT_INCLUDE}")

@@ -1,6 +1,10 @@
 #include "interp/effects.h"
 
+#include <optional>
+#include <span>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace relay::interp {
 
@@ -18,6 +22,40 @@ std::string print_text(const Value& value, const lang::AttrsRef& attrs) {
   return to_string(value);
 }
 
+bool is_unit(const Value& value) {
+  return value.kind() == lang::ValueKind::Tuple && value.as_tuple().fields().empty();
+}
+
+std::string extents_text(std::span<const std::int64_t> extents) {
+  return fmt::format("({})", fmt::join(extents, ", "));
+}
+
+// Nothing if the shape is as wanted.
+std::optional<lang::Diagnostic> check_shape(const Value& value, const Value& wanted,
+                                            const std::string& because, lang::Span span) {
+  std::vector<std::int64_t> found;
+  if (value.is_tensor()) {
+    const auto& shape = value.as_tensor().shape();
+    found.assign(shape.begin(), shape.end());
+  }
+  std::vector<std::int64_t> needed;
+  for (const Value& extent : wanted.as_tuple().fields())
+    needed.push_back(lang::int_from_bits(lang::DType::Int64, extent.bits()));
+  bool agrees = found.size() == needed.size();
+  for (std::size_t i = 0; agrees && i < found.size(); ++i) {
+    if (needed[i] < 0) needed[i] = found[i];
+    agrees = found[i] == needed[i];
+  }
+  if (agrees) return std::nullopt;
+  lang::Diagnostic diagnostic(
+      DiagnosticKind::ShapeMismatchAtRunTime,
+      fmt::format("a tensor of shape `{}`, where {} needs `{}`", extents_text(found),
+                  because.empty() ? "the program" : because, extents_text(needed)),
+      span);
+  diagnostic.label(span, fmt::format("`{}`", extents_text(found)));
+  return diagnostic;
+}
+
 }  // namespace
 
 Value EffectCode::eval(Frame& frame) const {
@@ -25,7 +63,12 @@ Value EffectCode::eval(Frame& frame) const {
   switch (op_->effect) {
     case Effect::Print: {
       const std::string& label = attrs_->get_string("label");
-      const std::string text = print_text(peek(args_[0], frame), attrs_);
+      const Value& value = peek(args_[0], frame);
+      if (!label.empty() && is_unit(value)) {
+        machine.host.write(label + "\n");
+        return Value::unit();
+      }
+      const std::string text = print_text(value, attrs_);
       machine.host.write(label.empty() ? text + "\n" : label + " " + text + "\n");
       return Value::unit();
     }
@@ -43,6 +86,27 @@ Value EffectCode::eval(Frame& frame) const {
       lang::Diagnostic first = tensor.errors().front();
       first.span = span;
       return machine.fail(std::move(first));
+    }
+    case Effect::CheckShape: {
+      auto trouble = check_shape(peek(args_[0], frame), peek(args_[1], frame),
+                                 attrs_->get_string("because"), span);
+      if (trouble) return machine.fail(std::move(*trouble));
+      return fetch(args_[0], frame);
+    }
+    case Effect::CheckDims: {
+      const std::int64_t lhs =
+          lang::int_from_bits(lang::DType::Int64, peek(args_[0], frame).bits());
+      const std::int64_t rhs =
+          lang::int_from_bits(lang::DType::Int64, peek(args_[1], frame).bits());
+      if (lhs == rhs) return Value::unit();
+      const std::string& because = attrs_->get_string("because");
+      const std::string& equation = attrs_->get_string("equation");
+      return machine.fail(
+          DiagnosticKind::ShapeMismatchAtRunTime,
+          fmt::format(
+              "{} needs {}, and here they are {} and {}", because.empty() ? "the program" : because,
+              equation.empty() ? "two extents to be equal" : "`" + equation + "`", lhs, rhs),
+          span);
     }
     case Effect::None:
       break;

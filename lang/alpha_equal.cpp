@@ -202,6 +202,7 @@ class Comparison {
     }
     for (std::size_t i = 0; i < a.params.size(); ++i) {
       if (!same_type(a.params[i]->type, b.params[i]->type)) return false;
+      if (!equal(a.params[i]->attrs, b.params[i]->attrs)) return false;
       bind(a.params[i], b.params[i]);
     }
     return !a.result || !b.result || same_type(a.result, b.result);

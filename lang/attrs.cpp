@@ -32,6 +32,20 @@ AttrValue AttrValue::ints(const std::vector<std::int64_t>& values) {
   return AttrValue(List(values.begin(), values.end()));
 }
 
+AttrValue::AttrValue(AttrObjectRef v) : value_(Ref<const Counted>(std::move(v))) {}
+
+const AttrObject* AttrValue::as_object() const {
+  const auto* object = std::get_if<Ref<const Counted>>(&value_);
+  return object ? static_cast<const AttrObject*>(object->get()) : nullptr;
+}
+
+bool operator==(const AttrValue& a, const AttrValue& b) {
+  const AttrObject* left = a.as_object();
+  const AttrObject* right = b.as_object();
+  if (!left || !right || left == right) return a.value_ == b.value_;
+  return left->type_key == right->type_key && left->fields == right->fields;
+}
+
 std::size_t AttrValue::hash() const {
   std::size_t seed = value_.index();
   if (const bool* b = as_bool()) return combine(seed, *b);
@@ -41,6 +55,10 @@ std::size_t AttrValue::hash() const {
   if (const DType* t = as_dtype()) return combine(seed, static_cast<std::size_t>(*t));
   if (const List* list = as_list()) {
     for (const AttrValue& value : *list) seed = combine(seed, value.hash());
+  }
+  if (const AttrObject* object = as_object()) {
+    seed = combine(seed, std::hash<std::string>()(object->type_key));
+    for (const Attr& field : object->fields) seed = combine(seed, field.value.hash());
   }
   return seed;
 }
@@ -61,15 +79,30 @@ std::string AttrValue::to_string() const {
     }
     return text + "]";
   }
+  if (const AttrObject* object = as_object()) {
+    std::string text = object->type_key + "(";
+    for (const Attr& field : object->fields) {
+      if (text.back() != '(') text += ", ";
+      text += field.key + "=" + field.value.to_string();
+    }
+    return text + ")";
+  }
   return "None";
 }
 
-const AttrValue* Attrs::find(std::string_view key) const {
+namespace {
+
+const AttrValue* find_in(const std::vector<Attr>& list, std::string_view key) {
   for (const Attr& attr : list) {
     if (attr.key == key) return &attr.value;
   }
   return nullptr;
 }
+
+}  // namespace
+
+const AttrValue* AttrObject::find(std::string_view key) const { return find_in(fields, key); }
+const AttrValue* Attrs::find(std::string_view key) const { return find_in(list, key); }
 
 std::int64_t Attrs::get_int(std::string_view key) const {
   return of_kind(guaranteed(*this, key).as_int(), key);

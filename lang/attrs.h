@@ -13,7 +13,10 @@
 
 namespace relay::lang {
 
-// The value of an attribute: null, bool, integer, float, string, dtype or a list of values.
+struct AttrObject;
+
+// The value of an attribute: null, bool, integer, float, string, dtype, a list of values, or an
+// object with named fields.
 class AttrValue {
  public:
   using List = std::vector<AttrValue>;
@@ -26,6 +29,7 @@ class AttrValue {
   AttrValue(const char* v) : value_(std::string(v)) {}
   AttrValue(DType v) : value_(v) {}
   AttrValue(List v) : value_(std::move(v)) {}
+  AttrValue(Ref<const AttrObject> v);
   static AttrValue ints(const std::vector<std::int64_t>& values);
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
@@ -35,14 +39,18 @@ class AttrValue {
   const std::string* as_string() const { return std::get_if<std::string>(&value_); }
   const DType* as_dtype() const { return std::get_if<DType>(&value_); }
   const List* as_list() const { return std::get_if<List>(&value_); }
+  const AttrObject* as_object() const;
 
-  friend bool operator==(const AttrValue& a, const AttrValue& b) { return a.value_ == b.value_; }
+  friend bool operator==(const AttrValue& a, const AttrValue& b);  // of objects: structure
   std::size_t hash() const;
-  // Relay's notation: `None`, `True`, `3`, `0.5f`, `"NCHW"`, `[1, 2]`; a dtype as a string.
+  // Relay's notation: `None`, `True`, `3`, `0.5f`, `"NCHW"`, `[1, 2]`; a dtype as a string. An
+  // object, which has no notation of its own, as `VirtualDevice(device_type_int=1)`.
   std::string to_string() const;
 
  private:
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, DType, List> value_;
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, DType, List,
+               Ref<const Counted>>
+      value_;  // the last: an AttrObject
 };
 
 struct Attr {
@@ -54,7 +62,18 @@ struct Attr {
   }
 };
 
-// Attributes of a call or function, in order. A call of an operator that went through
+// What the notation has no words for: a device, a target, a map. Text refers to it in the metadata
+// section (lang/metadata.h).
+struct AttrObject final : Counted {
+  AttrObject(std::string type_key, std::vector<Attr> fields)
+      : type_key(std::move(type_key)), fields(std::move(fields)) {}
+  const std::string type_key;      // "VirtualDevice"
+  const std::vector<Attr> fields;  // in order
+  const AttrValue* find(std::string_view key) const;  // null if absent
+};
+using AttrObjectRef = Ref<const AttrObject>;
+
+// Attributes of a call, function or parameter, in order. A call of an operator that went through
 // `complete_attrs` (lang/op.h) has every attribute of the record, in the record's order.
 class Attrs : public Counted {
  public:

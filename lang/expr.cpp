@@ -143,8 +143,8 @@ std::string_view name_of(DiffMode mode) {
   return "?";
 }
 
-VariableRef make_variable(std::string name, Type type, Span span) {
-  return make_ref<const Variable>(std::move(name), std::move(type), span);
+VariableRef make_variable(std::string name, Type type, Span span, AttrsRef attrs) {
+  return make_ref<const Variable>(std::move(name), std::move(type), span, std::move(attrs));
 }
 
 PatternRef wildcard_pattern(Span span) {

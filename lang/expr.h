@@ -56,14 +56,16 @@ const T& cast(const Expr& expr) {
 // the object; the name is only for people. `type` is the annotation before inference (null: none)
 // and the inferred type after it.
 struct Variable final : Counted {
-  Variable(std::string name, Type type, Span span)
-      : name(std::move(name)), type(std::move(type)), span(span) {}
+  Variable(std::string name, Type type, Span span, AttrsRef attrs)
+      : name(std::move(name)), type(std::move(type)), span(span), attrs(std::move(attrs)) {}
   const std::string name;
   const Type type;
   const Span span;
+  const AttrsRef attrs;  // of a parameter: `%x {virtual_device=...}`
 };
 using VariableRef = Ref<const Variable>;
-VariableRef make_variable(std::string name, Type type = nullptr, Span span = {});
+VariableRef make_variable(std::string name, Type type = nullptr, Span span = {},
+                          AttrsRef attrs = nullptr);
 
 struct Var final : ExprNode {  // a use of a local variable
   static constexpr ExprKind kKind = ExprKind::Var;

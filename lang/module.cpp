@@ -8,7 +8,7 @@ namespace relay::lang {
 namespace {
 
 template <class Map>
-auto lookup(const Map& map, std::string_view name) -> typename Map::mapped_type {
+auto value_at(const Map& map, std::string_view name) -> typename Map::mapped_type {
   const auto found = map.find(name);
   return found == map.end() ? nullptr : found->second;
 }
@@ -20,10 +20,17 @@ const Definition* Module::find(std::string_view name) const {
   return found == definitions_.end() ? nullptr : found->second.get();
 }
 
-const TypeDef* Module::find_type(std::string_view name) const { return lookup(type_names_, name); }
+const Definition* Module::lookup(std::string_view name) const {
+  const Definition* found = find(name);
+  if (found && found->origin == Origin::Own) return found;
+  const auto alias = aliases_.find(name);
+  return alias == aliases_.end() ? found : find(alias->second);
+}
+
+const TypeDef* Module::find_type(std::string_view name) const { return value_at(type_names_, name); }
 
 const Constructor* Module::find_constructor(std::string_view name) const {
-  return lookup(constructors_, name);
+  return value_at(constructors_, name);
 }
 
 void Module::define(Definition definition) {
@@ -36,7 +43,12 @@ void Module::define(Definition definition) {
 
 void Module::define(TypeDefRef type) {
   RELAY_CHECK(type, "a type definition is empty");
-  if (const TypeDef* replaced = find_type(type->name)) {
+  const TypeDef* replaced = find_type(type->name);
+  if (replaced && replaced->origin == Origin::Own && type->origin == Origin::Imported) {
+    types_.push_back(std::move(type));
+    return;
+  }
+  if (replaced) {
     std::erase_if(constructors_,
                   [&](const auto& entry) { return entry.second->owner == replaced; });
   }
@@ -59,6 +71,21 @@ void Module::remove(std::string_view name) {
     const TypeDef* type = found->second;
     std::erase_if(constructors_, [&](const auto& entry) { return entry.second->owner == type; });
     type_names_.erase(found);
+  }
+}
+
+void Module::alias(const std::string& name, const std::string& full_name) {
+  aliases_[name] = full_name;
+}
+
+void Module::import(const Module& library) {
+  for (const auto& definition : library.order_) {
+    if (!find(definition->name)) define(*definition);
+  }
+  for (const auto& [name, full_name] : library.aliases_) aliases_[name] = full_name;
+  for (const TypeDefRef& type : library.types_) {
+    const bool is_named = library.find_type(type->name) == type.get();
+    if (is_named && find_type(type->name) != type.get()) define(type);
   }
 }
 

@@ -22,12 +22,17 @@ struct Constructor {
   Span span;
 };
 
+// Where a definition or type comes from: the text at hand (and earlier entries at the prompt), a
+// file that it imports, or the prelude.
+enum class Origin : std::uint8_t { Own, Imported, Prelude };
+
 // An algebraic data type. Its constructors' addresses are stable.
 struct TypeDef final : Counted {
   std::string name;
   std::vector<TypeVarRef> params;  // kinds Type and Dim
   std::deque<Constructor> constructors;
   bool is_extern = false;
+  Origin origin = Origin::Own;
   std::string doc;
   Span span;
 };
@@ -38,7 +43,7 @@ struct Definition {
   std::string name;
   Expr function;    // a Function as parsed (untyped); null for a top-level binding
   Type value_type;  // type of a top-level binding's value; null for a function
-  bool is_prelude = false;
+  Origin origin = Origin::Own;
   std::string doc;
   Span span;
 };
@@ -48,12 +53,18 @@ struct Definition {
 class Module {
  public:
   const Definition* find(std::string_view name) const;  // null if there is none
+  // What a text means by `name`: its own definition, else an imported one, else the prelude's.
+  const Definition* lookup(std::string_view name) const;
   const TypeDef* find_type(std::string_view name) const;
   const Constructor* find_constructor(std::string_view name) const;
 
   void define(Definition definition);
   void define(TypeDefRef type);  // and its constructors
   void remove(std::string_view name);
+  // `name` stands for the imported definition `full_name`, which is called `FILE.name`.
+  void alias(const std::string& name, const std::string& full_name);
+  // Makes all of `library` visible here. Own types stay what their names mean; else the newer one.
+  void import(const Module& library);
 
   // In order of definition.
   std::vector<const Definition*> definitions() const;
@@ -62,6 +73,7 @@ class Module {
  private:
   std::map<std::string, std::shared_ptr<Definition>, std::less<>> definitions_;
   std::vector<std::shared_ptr<Definition>> order_;
+  std::map<std::string, std::string, std::less<>> aliases_;
   std::vector<TypeDefRef> types_;  // all, also replaced ones
   std::map<std::string, const TypeDef*, std::less<>> type_names_;
   std::map<std::string, const Constructor*, std::less<>> constructors_;

@@ -31,6 +31,7 @@ struct AttrSpec {
 struct InputSpec {
   std::string name;
   std::string doc;
+  bool is_optional = false;  // one that is not given is `()`
 };
 
 // --- Type rules ---
@@ -79,6 +80,11 @@ struct TypeCall {
   [[noreturn]] void fail(DiagnosticKind kind, std::string message) const;
 };
 using TypeRule = std::function<RuleOutcome(TypeCall&)>;
+// What is usual where a rule is stuck for good, such as a matrix as the data of `nn.dense`. Serves
+// to show a generic function's type at its usual ranks; it restricts no use. Settles by unifying,
+// and returns whether there was something to settle. `follows`: another operator of the function
+// has settled something, so that this one is part of a layer.
+using UsualRule = std::function<bool(TypeCall&, bool follows)>;
 
 // --- Definitions ---
 
@@ -109,7 +115,7 @@ struct GradientCall {
 using OpGradient = std::function<std::vector<Expr>(const GradientCall&)>;
 
 // What an operator does besides computing; the evaluator (interp/effects) performs it.
-enum class Effect : std::uint8_t { None, Print, Assert, LoadCsv };
+enum class Effect : std::uint8_t { None, Print, Assert, LoadCsv, CheckShape, CheckDims };
 
 struct OpDef {
   std::string name;     // dotted names allowed
@@ -119,6 +125,7 @@ struct OpDef {
   std::vector<AttrSpec> attrs = {};
   int level = 1;  // Relay's support level; 0 for ours alone
   TypeRule type_rule = {};
+  UsualRule usual = {};
   OpDefinition definition = {};  // empty only for effects
   OpGradient gradient = {};      // override; empty: derived from the definition
   bool differentiable = true;    // false: all adjoints are zero (comparisons, argmax, shape-only)

@@ -50,6 +50,9 @@ class GroundSolver final : public TypeSolver {
         unify(static_cast<const ReferenceType&>(*a).content,
               static_cast<const ReferenceType&>(*b).content);
         return;
+      case TypeKind::Dimension:
+        unify(static_cast<const DimensionType&>(*a).dim, static_cast<const DimensionType&>(*b).dim);
+        return;
       case TypeKind::Var:
       case TypeKind::Incomplete:
         if (!equal(a, b)) disagree(a, b);

@@ -7,6 +7,7 @@
 
 #include "lang/build.h"
 #include "lang/diagnostic.h"
+#include "lang/metadata.h"
 #include "lang/op.h"
 #include "lang/print_scopes.h"
 #include "lang/type_print.h"
@@ -62,6 +63,9 @@ class StrictPrinter {
     return "def @" + global + rest_of_function(expr, *function);
   }
 
+  // What goes behind the text; begins with a line break, or is empty.
+  std::string metadata() const { return metadata_.is_empty() ? "" : "\n\n" + metadata_.section(); }
+
  private:
   void start(const Expr& root) {
     plan_ = std::make_unique<ScopePlan>(root);
@@ -69,7 +73,9 @@ class StrictPrinter {
     graph_names_.clear();
     variable_names_.clear();
     names_ = UniqueNames();
-    types_ = TypeNames();
+    types_ = options_.header
+                 ? TypeNames([this](const Dim& dim) { return metadata_.dimension(dim); })
+                 : TypeNames();
     reserve_words(names_);
     uses_of_variable_.clear();
     visit_post_order(root, [this](const Expr& node) {
@@ -96,7 +102,8 @@ class StrictPrinter {
       std::string line;
       if (!is_effect) {
         line = "let %" + name(let.variable);
-        if (let.variable->type && !let.value->type) line += ": " + types_.print(let.variable->type);
+        if (let.variable->type && !(let.value->type && equal(let.value->type, let.variable->type)))
+          line += ": " + types_.print(let.variable->type);
         line += " = ";
         // Relay's own parser wants parentheses there.
         if (let.value->kind == ExprKind::Match && plan_->uses(let.value) == 1)
@@ -207,27 +214,50 @@ class StrictPrinter {
     for (const Attr* attr : list) {
       if (!is_first) text += ", ";
       is_first = false;
-      text += attr->key + "=" + attr->value.to_string();
+      text += attr->key + "=" + attr_value(attr->value);
     }
     return text;
+  }
+
+  std::string attr_value(const AttrValue& value) {
+    if (!options_.header) return value.to_string();
+    if (const AttrValue::List* list = value.as_list()) {
+      std::string text = "[";
+      for (const AttrValue& element : *list)
+        text += (text.size() > 1 ? ", " : "") + attr_value(element);
+      return text + "]";
+    }
+    const std::string* string = value.as_string();
+    const bool has_quote = string && string->find('"') != std::string::npos;  // has no escape
+    return value.as_object() || has_quote ? metadata_.value(value) : value.to_string();
+  }
+
+  std::string constant(const TensorRef& tensor) {
+    return options_.header && !has_strict_literal(*tensor) ? metadata_.constant(tensor)
+                                                           : print_constant(*tensor);
+  }
+
+  static std::vector<const Attr*> pointers(const AttrsRef& attrs) {
+    std::vector<const Attr*> list;
+    if (attrs) {
+      for (const Attr& attr : attrs->list) list.push_back(&attr);
+    }
+    return list;
   }
 
   std::string rest_of_function(const Expr& expr, const Function& function) {
     std::string text;
     for (const TypeVarRef& var : function.type_params)
-      text += (text.empty() ? "[" : ", ") + types_.name(var);
+      text += (text.empty() ? "[" : ", ") + types_.declare(var);
     if (!text.empty()) text += "]";
     text += "(";
     for (const VariableRef& param : function.params) {
       if (text.back() != '(') text += ", ";
       text += "%" + name(param);
+      if (param->attrs) text += " {" + attrs(pointers(param->attrs), true) + "}";
       if (param->type) text += ": " + types_.print(param->type);
     }
-    std::vector<const Attr*> list;
-    if (function.attrs) {
-      for (const Attr& attr : function.attrs->list) list.push_back(&attr);
-    }
-    text += attrs(list, function.params.empty()) + ")";
+    text += attrs(pointers(function.attrs), function.params.empty()) + ")";
     if (function.result) text += " -> " + types_.print(function.result);
     return text + " " + braces(block(function.body, plan_->inner_scope(expr)));
   }
@@ -313,7 +343,7 @@ class StrictPrinter {
       case ExprKind::GlobalVar:
         return "@" + cast<GlobalVar>(expr).name;
       case ExprKind::Constant:
-        return print_constant(*cast<Constant>(expr).value);
+        return constant(cast<Constant>(expr).value);
       case ExprKind::Literal: {
         const auto& literal = cast<Literal>(expr);
         return literal.is_float ? float_literal(literal.real) : std::to_string(literal.integer);
@@ -387,6 +417,7 @@ class StrictPrinter {
   std::unordered_map<const Variable*, int> uses_of_variable_;
   UniqueNames names_;
   TypeNames types_;
+  MetadataWriter metadata_;
   int next_number_ = 0;
   bool is_nesting_ = false;
   int nesting_scope_ = -1;
@@ -395,16 +426,32 @@ class StrictPrinter {
 }  // namespace
 
 std::string print(const Expr& expr, const PrintOptions& options) {
-  return std::string(options.header ? kVersion : "") + StrictPrinter(options).expression(expr);
+  StrictPrinter printer(options);
+  const std::string text = printer.expression(expr);
+  return std::string(options.header ? kVersion : "") + text + printer.metadata();
 }
 
 std::string print_definition(const std::string& name, const Expr& function,
                              const PrintOptions& options) {
-  return std::string(options.header ? kVersion : "") +
-         StrictPrinter(options).definition(name, function);
+  StrictPrinter printer(options);
+  const std::string text = printer.definition(name, function);
+  return std::string(options.header ? kVersion : "") + text + printer.metadata();
 }
 
-std::string print_type_def(const TypeDef& def) {
+namespace {
+
+std::string constructor_text(const Constructor& constructor, TypeNames& types, bool with_names) {
+  std::string text;
+  const bool is_record = with_names && !constructor.field_names.empty();
+  for (std::size_t i = 0; i < constructor.fields.size(); ++i) {
+    text += i == 0 ? (is_record ? " { " : "(") : ", ";
+    if (is_record) text += constructor.field_names[i] + ": ";
+    text += types.print(constructor.fields[i]);
+  }
+  return constructor.name + text + (text.empty() ? "" : is_record ? " }" : ")");
+}
+
+std::string type_def_text(const TypeDef& def, bool with_names) {
   TypeNames types;
   std::string text = (def.is_extern ? "extern type " : "type ") + def.name;
   for (std::size_t i = 0; i < def.params.size(); ++i)
@@ -413,20 +460,21 @@ std::string print_type_def(const TypeDef& def) {
   if (def.is_extern) return text;
   if (def.constructors.empty()) return text + " { }";
   text += " {\n";
-  for (const Constructor& constructor : def.constructors) {
-    std::string fields;
-    for (const Type& field : constructor.fields)
-      fields += (fields.empty() ? "(" : ", ") + types.print(field);
-    text += "  " + constructor.name + fields + (fields.empty() ? ",\n" : "),\n");
-  }
+  for (const Constructor& constructor : def.constructors)
+    text += "  " + constructor_text(constructor, types, with_names) + ",\n";
   return text + "}";
 }
+
+}  // namespace
+
+std::string print_type_def(const TypeDef& def) { return type_def_text(def, false); }
+std::string print_light_type_def(const TypeDef& def) { return type_def_text(def, true); }
 
 std::string print_module(const Module& module, const PrintOptions& options) {
   std::vector<const Definition*> functions;
   std::set<const Source*> prelude;
   for (const Definition* definition : module.definitions()) {
-    if (definition->is_prelude) {
+    if (definition->origin == Origin::Prelude) {
       prelude.insert(definition->span.source);
     } else if (definition->function) {
       functions.push_back(definition);
@@ -448,7 +496,8 @@ std::string print_module(const Module& module, const PrintOptions& options) {
   StrictPrinter printer(options);
   for (const Definition* function : functions)
     add(printer.definition(function->name, function->function));
-  return text;
+  const std::string metadata = printer.metadata();
+  return metadata.empty() ? text : text + metadata.substr(1) + "\n";
 }
 
 }  // namespace relay::lang

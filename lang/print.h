@@ -8,8 +8,11 @@
 namespace relay::lang {
 
 struct PrintOptions {
-  bool types = false;   // `/* ty=... */` comments
-  bool header = false;  // `#[version = "0.0.5"]` first
+  bool types = false;  // `/* ty=... */` comments
+  // A text of its own: `#[version = "0.0.5"]` first, and what Relay's notation has no words for in
+  // a metadata section at its end. Otherwise a part, as a person wants to see it: tensors stand in
+  // place, as nested lists.
+  bool header = false;
 };
 
 // Strict Relay text (relay-text format; index notation and our special forms print in the light
@@ -19,6 +22,8 @@ std::string print(const Expr& expr, const PrintOptions& options = {});
 std::string print_definition(const std::string& name, const Expr& function,
                              const PrintOptions& options = {});
 std::string print_type_def(const TypeDef& def);
+// The same in the light notation, where fields of records have names.
+std::string print_light_type_def(const TypeDef& def);
 std::string print_module(const Module& module,
                          const PrintOptions& options = {});  // without the prelude
 

@@ -65,6 +65,24 @@ std::string print_constant(const Tensor& tensor, bool is_light) {
   return dtype == tensor.dtype() ? text : "cast(" + text + ", " + dtype_text;
 }
 
+bool has_strict_literal(const Tensor& tensor) {
+  if (tensor.rank() != 0) return false;
+  switch (tensor.dtype()) {
+    case DType::Bool:
+    case DType::Int16:
+    case DType::Int32:
+    case DType::Int64:
+      return true;
+    case DType::Float32:
+      return !std::isnan(tensor.number_at(0));  // infinity is `inff`
+    case DType::Float16:
+    case DType::Float64:
+      return std::isfinite(tensor.number_at(0));
+    default:
+      return false;
+  }
+}
+
 std::string float_literal(double value) {
   return float_text(DType::Float64, bits_from_double(DType::Float64, value), true);
 }

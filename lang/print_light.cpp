@@ -8,6 +8,7 @@
 #include "lang/op.h"
 #include "lang/print.h"
 #include "lang/print_scopes.h"
+#include "lang/record.h"
 #include "lang/type_print.h"
 #include "lang/visit.h"
 
@@ -34,6 +35,7 @@ const Infix* infix_of(std::string_view op) {
       {"subtract", {"-", kSum}},
       {"multiply", {"*", kProduct}},
       {"divide", {"/", kProduct}},
+      {"mod", {"%", kProduct}},
       {"less", {"<", kComparison}},
       {"less_equal", {"<=", kComparison}},
       {"greater", {">", kComparison}},
@@ -133,9 +135,9 @@ class LightPrinter {
 
   void note_names(const Expr& node) {
     if (const auto* op = as<Operator>(node)) {
-      names_.reserve(head_of(op->op->name));
+      if (!is_record_form(*op->op)) names_.reserve(head_of(op->op->name));
     } else if (const auto* global = as<GlobalVar>(node)) {
-      names_.reserve(global->name);
+      names_.reserve(head_of(global->name));
     } else if (const auto* constructor = as<ConstructorRef>(node)) {
       names_.reserve(constructor->constructor->name);
     } else if (const auto* term = as<DimTerm>(node)) {
@@ -315,9 +317,51 @@ class LightPrinter {
     return {std::string(symbol) + text, kPrefix};
   }
 
+  // `w = a, b = c`; the values from `first` on.
+  std::string fields(const std::vector<std::string>& names, const std::vector<Expr>& values,
+                     std::size_t first) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      text += (i == 0 ? "" : ", ") + names[i] + " = " + pieces_.at(values[first + i].get()).text;
+    return text;
+  }
+
+  // Before inference: `p.w`, `p with { w = e }`.
+  Piece record_form(const Call& call, const OpDef& form) {
+    const std::string record = operand(call.args[0], kAtom);
+    const std::vector<std::string> names = record_fields(call.attrs);
+    if (&form == &record_get()) return {record + "." + names[0]};
+    return {record + " with { " + fields(names, call.args, 1) + " }"};
+  }
+
+  // The same after it; nothing if the match is none of them, or a new value takes lines of its own.
+  std::optional<Piece> record_match(const Expr& expr, const Match& node) {
+    const std::optional<RecordForm> form = as_record_form(node);
+    if (!form) return std::nullopt;
+    const std::string record = operand(node.scrutinee, kAtom);
+    if (!form->is_with) return Piece{record + "." + form->fields[0]};
+    const int scope = plan_.inner_scope(expr, 0);
+    const auto& body = cast<Call>(node.clauses[0].body);
+    std::vector<Expr> values;
+    for (const std::size_t place : form->places) {
+      piece_of(body.args[place]);
+      values.push_back(body.args[place]);
+    }
+    if (!lines_[static_cast<std::size_t>(scope)].empty()) return std::nullopt;
+    return Piece{record + " with { " + fields(form->fields, values, 0) + " }"};
+  }
+
   Piece call(const Call& call) {
     const std::vector<const Attr*> written = written_attrs(call);
-    if (const auto* op = as<Operator>(call.callee); op && written.empty()) {
+    const auto* op = as<Operator>(call.callee);
+    if (op && is_record_form(*op->op)) return record_form(call, *op->op);
+    if (const auto* constructor = as<ConstructorRef>(call.callee);
+        constructor && constructor->constructor->field_names.size() == call.args.size() &&
+        !call.args.empty()) {
+      return {constructor->constructor->name + "(" +
+              fields(constructor->constructor->field_names, call.args, 0) + ")"};
+    }
+    if (op && written.empty()) {
       const Infix* symbol = infix_of(op->op->name);
       if (symbol && call.args.size() == 2) return infix(*symbol, call.args[0], call.args[1]);
       if (op->op->name == "negative" && call.args.size() == 1) return prefix("-", call.args[0]);
@@ -428,6 +472,7 @@ class LightPrinter {
   }
 
   Piece match(const Expr& expr, const Match& node) {
+    if (std::optional<Piece> record = record_match(expr, node)) return *record;
     std::string text =
         (node.is_complete ? "match " : "match? ") + operand(node.scrutinee, kAtom) + " {\n";
     for (std::size_t i = 0; i < node.clauses.size(); ++i) {

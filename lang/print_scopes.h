@@ -84,6 +84,9 @@ std::vector<const Attr*> written_attrs(const Call& call);
 // tensor's dtype is left out when it is the one that undecorated numbers get.
 std::string print_constant(const Tensor& tensor, bool is_light = false);
 
+// Has Relay's notation a literal for it, from which it reads back? Others stand in the metadata.
+bool has_strict_literal(const Tensor& tensor);
+
 // `1.5`, `2.0`
 std::string float_literal(double value);
 

@@ -252,7 +252,7 @@ class BoundRenamer final : public Rewriter {
  protected:
   VariableRef rewrite_variable(const VariableRef& variable) override {
     if (!bound_.contains(variable.get())) return variable;
-    return make_variable(variable->name, variable->type, variable->span);
+    return make_variable(variable->name, variable->type, variable->span, variable->attrs);
   }
 
  private:
@@ -306,7 +306,7 @@ VariableRef Rewriter::rewrite_variable(const VariableRef& variable) {
   if (!variable->type) return variable;
   Type type = rewrite_type(variable->type);
   if (type == variable->type) return variable;
-  return make_variable(variable->name, std::move(type), variable->span);
+  return make_variable(variable->name, std::move(type), variable->span, variable->attrs);
 }
 
 // The memo knows nodes by address, so whatever is rewritten is kept alive as long as the memo is.

@@ -10,6 +10,7 @@ namespace relay::lang {
 
 Source::Source(std::string name, std::string text)
     : name_(std::move(name)), text_(std::move(text)) {
+  if (text_.starts_with("\xEF\xBB\xBF")) text_.erase(0, 3);
   if (text_.size() >= std::numeric_limits<std::uint32_t>::max()) {
     fail(DiagnosticKind::FileError, "`" + name_ + "` is larger than 4 GiB");
   }
@@ -24,6 +25,15 @@ Source::Position Source::position(std::uint32_t offset) const {
   const auto after = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
   const auto line = static_cast<std::uint32_t>(after - line_starts_.begin());
   return {line, offset - line_starts_[line - 1] + 1};
+}
+
+Source::Position Source::place(std::uint32_t offset) const {
+  const Position at = position(offset);
+  const std::string_view before = line(at.line).substr(0, at.column - 1);
+  const auto characters = std::count_if(before.begin(), before.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  });
+  return {at.line, static_cast<std::uint32_t>(characters) + 1};
 }
 
 std::string_view Source::line(std::uint32_t line) const {

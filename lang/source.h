@@ -11,6 +11,7 @@ namespace relay::lang {
 // A text given to the program: a file, an entry at the prompt, the prelude.
 class Source {
  public:
+  // A byte order mark at the beginning is no part of the text.
   Source(std::string name, std::string text);
 
   const std::string& name() const { return name_; }
@@ -22,6 +23,8 @@ class Source {
   };
   // Cost: logarithmic in the number of lines. `offset` may be text().size().
   Position position(std::uint32_t offset) const;
+  // The same for a person: the column counts characters (code points).
+  Position place(std::uint32_t offset) const;
   // The text of line `line` (from 1) without its line break.
   std::string_view line(std::uint32_t line) const;
 

@@ -276,6 +276,12 @@ std::uint64_t bits_from_double(DType dtype, double value) {
   }
 }
 
+bool can_represent(DType dtype, double value) {
+  if (!std::isfinite(value) || value == 0) return true;
+  const double kept = double_from_bits(dtype, bits_from_double(dtype, value));
+  return std::isfinite(kept) && kept != 0;
+}
+
 std::uint64_t bits_from_int(DType dtype, std::int64_t value) {
   switch (dtype) {
     case DType::Bool:

@@ -79,6 +79,9 @@ bool bit_equal(const Tensor& a, const Tensor& b);  // dtype, shape and bytes
 // The bits of a number as an element of `dtype` (floats rounded to nearest even; integers
 // truncated).
 std::uint64_t bits_from_double(DType dtype, double value);
+// Can a literal of this value be an element of the float dtype? Rounding is allowed, but not to
+// infinity or zero.
+bool can_represent(DType dtype, double value);
 std::uint64_t bits_from_int(DType dtype, std::int64_t value);
 double double_from_bits(DType dtype, std::uint64_t bits);
 std::int64_t int_from_bits(DType dtype, std::uint64_t bits);

@@ -50,6 +50,10 @@ class VariableWalk {
       case TypeKind::Var:
         occurrence(static_cast<const VarType&>(*type).var);
         break;
+      case TypeKind::Dimension:
+        static_cast<const DimensionType&>(*type).dim.for_each_variable(
+            [this](const TypeVarRef& var) { occurrence(var); });
+        break;
       case TypeKind::Incomplete:
         break;
     }
@@ -67,13 +71,15 @@ bool all_ground(const std::vector<Type>& types) {
   return std::all_of(types.begin(), types.end(), is_ground);
 }
 
-bool is_ground_tensor(const TensorType& tensor) {
-  if (!tensor.dtype.is_known() || !tensor.shape.has_rank()) return false;
+bool is_ground_dim(const Dim& dim) {
   bool ground = true;
-  for (const Dim& dim : tensor.shape.dims()) {
-    dim.for_each_variable([&ground](const TypeVarRef& var) { ground = ground && !var->flexible; });
-  }
+  dim.for_each_variable([&ground](const TypeVarRef& var) { ground = ground && !var->flexible; });
   return ground;
+}
+
+bool is_ground_tensor(const TensorType& tensor) {
+  return tensor.dtype.is_known() && tensor.shape.has_rank() &&
+         std::all_of(tensor.shape.dims().begin(), tensor.shape.dims().end(), is_ground_dim);
 }
 
 std::vector<Type> substitute_all(const std::vector<Type>& types,
@@ -217,6 +223,8 @@ Type var_type(TypeVarRef var) {
   return Type(new VarType(std::move(var)));
 }
 
+Type dimension_type(Dim dim) { return Type(new DimensionType(std::move(dim))); }
+
 Type incomplete_type() {
   static const Type incomplete(new IncompleteType);
   return incomplete;
@@ -243,11 +251,23 @@ bool is_ground(const Type& type) {
       return all_ground(static_cast<const AdtType&>(*type).args);
     case TypeKind::Reference:
       return is_ground(static_cast<const ReferenceType&>(*type).content);
+    case TypeKind::Dimension:
+      return is_ground_dim(static_cast<const DimensionType&>(*type).dim);
     case TypeKind::Var:
     case TypeKind::Incomplete:
       return false;
   }
   return false;
+}
+
+void bind_argument(TypeSubstitution& substitution, const TypeVar& var, const Type& value) {
+  if (var.kind == VarKind::Dim) {
+    RELAY_CHECK(value && value->kind == TypeKind::Dimension, "a dimension is expected");
+    substitution.dims.emplace(&var, static_cast<const DimensionType&>(*value).dim);
+  } else {
+    RELAY_CHECK(var.kind == VarKind::Type, "a data type takes types and dimensions");
+    substitution.types.emplace(&var, value);
+  }
 }
 
 Dim substitute(const Dim& dim, const TypeSubstitution& substitution) {
@@ -306,6 +326,11 @@ Type substitute(const Type& type, const TypeSubstitution& substitution) {
       const auto found = substitution.types.find(static_cast<const VarType&>(*type).var.get());
       return found == substitution.types.end() ? type : found->second;
     }
+    case TypeKind::Dimension: {
+      const Dim& old = static_cast<const DimensionType&>(*type).dim;
+      Dim dim = substitute(old, substitution);
+      return dim == old ? type : dimension_type(std::move(dim));
+    }
     case TypeKind::Incomplete:
       return type;
   }
@@ -346,6 +371,8 @@ bool equal(const Type& a, const Type& b) {
                    static_cast<const ReferenceType&>(*b).content);
     case TypeKind::Var:
       return static_cast<const VarType&>(*a).var == static_cast<const VarType&>(*b).var;
+    case TypeKind::Dimension:
+      return static_cast<const DimensionType&>(*a).dim == static_cast<const DimensionType&>(*b).dim;
     case TypeKind::Incomplete:
       return true;
   }
@@ -376,6 +403,8 @@ std::size_t hash(const Type& type) {
       return combine(seed, hash(static_cast<const ReferenceType&>(*type).content));
     case TypeKind::Var:
       return combine(seed, static_cast<const VarType&>(*type).var->id);
+    case TypeKind::Dimension:
+      return combine(seed, hash_dim(static_cast<const DimensionType&>(*type).dim));
     case TypeKind::Incomplete:
       return seed;
   }

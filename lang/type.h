@@ -53,7 +53,16 @@ class Shape {
 
 struct TypeDef;  // an ADT (lang/module.h)
 
-enum class TypeKind : std::uint8_t { Tensor, Tuple, Function, Adt, Reference, Var, Incomplete };
+enum class TypeKind : std::uint8_t {
+  Tensor,
+  Tuple,
+  Function,
+  Adt,
+  Reference,
+  Var,
+  Dimension,
+  Incomplete
+};
 
 class TypeNode;
 using Type = Ref<const TypeNode>;  // null: not inferred yet
@@ -107,6 +116,12 @@ struct VarType final : TypeNode {
   explicit VarType(TypeVarRef var) : TypeNode(kKind), var(std::move(var)) {}
   TypeVarRef var;  // kind Type
 };
+// A dim as an argument of a data type: the `3` of `Vec[3]`. Occurs nowhere else.
+struct DimensionType final : TypeNode {
+  static constexpr TypeKind kKind = TypeKind::Dimension;
+  explicit DimensionType(Dim dim) : TypeNode(kKind), dim(std::move(dim)) {}
+  Dim dim;
+};
 struct IncompleteType final : TypeNode {  // `_`
   static constexpr TypeKind kKind = TypeKind::Incomplete;
   IncompleteType() : TypeNode(kKind) {}
@@ -126,6 +141,7 @@ Type function_type(std::vector<Type> params, Type result, std::vector<TypeVarRef
 Type adt_type(const TypeDef* def, std::vector<Type> args = {});
 Type reference_type(Type content);
 Type var_type(TypeVarRef var);
+Type dimension_type(Dim dim);
 Type incomplete_type();
 
 // True for a rank-0 tensor of a known dtype.
@@ -144,6 +160,9 @@ struct TypeSubstitution {
   bool empty() const { return types.empty() && shapes.empty() && dtypes.empty() && dims.empty(); }
 };
 Type substitute(const Type& type, const TypeSubstitution& substitution);
+// Adds "`var` stands for `value`"; a Dim variable's value is a DimensionType. Type and Dim
+// variables only, as data types have them.
+void bind_argument(TypeSubstitution& substitution, const TypeVar& var, const Type& value);
 Dim substitute(const Dim& dim, const TypeSubstitution& substitution);
 Shape substitute(const Shape& shape, const TypeSubstitution& substitution);
 

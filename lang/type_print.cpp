@@ -19,7 +19,19 @@ std::string TypeNames::name(const TypeVarRef& var) {
   return names_[var.get()] = unique;
 }
 
+std::string TypeNames::declare(const TypeVarRef& var) {
+  declared_.insert(var.get());
+  return name(var);
+}
+
 std::string TypeNames::print(const Dim& dim) {
+  if (free_dim_) {
+    bool is_free = false;
+    dim.for_each_variable([&](const TypeVarRef& var) {
+      is_free |= !var->flexible && !declared_.contains(var.get());
+    });
+    if (is_free) return free_dim_(dim);
+  }
   return print_dim(dim, [this](const TypeVarRef& var) { return name(var); });
 }
 
@@ -65,7 +77,7 @@ std::string TypeNames::print(const Type& type) {
         text += "[";
         for (const TypeVarRef& var : function.quantified) {
           if (text.back() != '[') text += ", ";
-          text += name(var);
+          text += declare(var);
         }
         text += "]";
       }
@@ -79,6 +91,8 @@ std::string TypeNames::print(const Type& type) {
       return "ref(" + print(static_cast<const ReferenceType&>(*type).content) + ")";
     case TypeKind::Var:
       return name(static_cast<const VarType&>(*type).var);
+    case TypeKind::Dimension:
+      return print(static_cast<const DimensionType&>(*type).dim);
     case TypeKind::Incomplete:
       return "_";
   }

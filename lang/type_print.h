@@ -17,7 +17,13 @@ std::string print_dim(const Dim& dim, const TypeVarNamer& name_of_var);
 // name with 1, 2, ... Unknowns without a name are `_`.
 class TypeNames {
  public:
+  // How to print a dim over a variable that nothing declares; by its name where this is not given.
+  using FreeDimPrinter = std::function<std::string(const Dim&)>;
+  explicit TypeNames(FreeDimPrinter free_dim = nullptr) : free_dim_(std::move(free_dim)) {}
+
   std::string name(const TypeVarRef& var);
+  // The same; from now on the variable counts as declared.
+  std::string declare(const TypeVarRef& var);
   std::string print(const Type& type);
   std::string print(const Shape& shape);
   std::string print(const DTypeTerm& dtype);
@@ -25,6 +31,8 @@ class TypeNames {
 
  private:
   std::string list(const std::vector<Type>& types);
+  FreeDimPrinter free_dim_;
+  std::unordered_set<const TypeVar*> declared_;
   std::unordered_map<const TypeVar*, std::string> names_;
   std::unordered_set<std::string> taken_;
 };

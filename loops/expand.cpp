@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace relay::loops {
 
@@ -63,7 +64,9 @@ class Expander {
 
   void bind_params(const lang::Function& group, std::span<const Layout> args) {
     std::size_t next = 0;
-    for (const auto& param : group.params) env_[param.get()] = param_value(param->type, args, next);
+    for (const auto& param : group.params)
+      env_[param.get()] = param_value(param->type, param->span, args, next);
+    solve_dims();
     RELAY_CHECK(next == args.size(),
                 "a group got another number of arguments than it has parameters");
   }
@@ -73,15 +76,16 @@ class Expander {
  private:
   // --- Parameters and results ---
 
-  Value param_value(const Type& type, std::span<const Layout> args, std::size_t& next) {
+  Value param_value(const Type& type, Span span, std::span<const Layout> args, std::size_t& next) {
     if (const auto* tuple = as<lang::TupleType>(type)) {
       std::vector<Value> fields;
-      for (const auto& field : tuple->fields) fields.push_back(param_value(field, args, next));
+      for (const auto& field : tuple->fields)
+        fields.push_back(param_value(field, span, args, next));
       return Value::tuple(std::move(fields));
     }
     RELAY_CHECK(next < args.size(), "a group got fewer arguments than it has parameters");
     const Layout& layout = args[next];
-    if (const auto* tensor = as<TensorType>(type)) bind_dims(*tensor, layout);
+    if (const auto* tensor = as<TensorType>(type)) bind_dims(*tensor, layout, span);
     TensorDef def;
     def.kind = TensorKind::Argument;
     def.dtype = layout.dtype;
@@ -92,16 +96,46 @@ class Expander {
   }
 
   // Gives dimension variables their values.
-  void bind_dims(const TensorType& type, const Layout& layout) {
+  void bind_dims(const TensorType& type, const Layout& layout, Span span) {
     if (!type.shape.has_rank()) return;
     RELAY_CHECK(type.shape.rank() == layout.shape.size(),
                 "an argument's rank is not that of its parameter");
     for (std::size_t i = 0; i < layout.shape.size(); ++i) {
       const Dim& dim = type.shape[i];
-      if (const auto variable = dim.as_variable()) dims_.emplace(variable.get(), layout.shape[i]);
-      RELAY_CHECK(!dim.is_constant() || dim.constant() == layout.shape[i],
-                  "an argument's shape is not that of its parameter");
+      if (const auto variable = dim.as_variable()) {
+        dims_.emplace(variable.get(), layout.shape[i]);
+      } else if (!dim.is_constant() && !dim.is_any()) {
+        compound_.emplace_back(dim, layout.shape[i]);
+      }
+      // A `?` inside a data type or a function type has agreed with the extent.
+      if (!dim.is_constant() || dim.constant() == layout.shape[i]) continue;
+      lang::fail(DiagnosticKind::ShapeMismatchAtRunTime,
+                 fmt::format("a tensor of shape `({})`, whose type is `{}`",
+                             fmt::join(layout.shape, ", "), to_string(type.shape)),
+                 span);
     }
+  }
+
+  // A variable may stand only in a compound dim, as `n + 1`.
+  void solve_dims() {
+    for (std::size_t before = dims_.size() + 1; before != dims_.size();) {
+      before = dims_.size();
+      for (const auto& [dim, extent] : compound_) {
+        const Dim known = with_known_dims(dim);
+        if (known.terms().size() != 1 || known.terms().front().atoms.size() != 1) continue;
+        const Dim::Term& term = known.terms().front();
+        const lang::TypeVarRef& var = term.atoms.front()->variable;
+        if (var) dims_.emplace(var.get(), (extent - known.constant()) / term.coefficient);
+      }
+    }
+  }
+
+  Dim with_known_dims(const Dim& dim) const {
+    return dim.substitute([&](const lang::TypeVarRef& var) -> std::optional<Dim> {
+      const auto found = dims_.find(var.get());
+      if (found == dims_.end()) return std::nullopt;
+      return Dim(found->second);
+    });
   }
 
   TensorId add(TensorDef def) {
@@ -267,11 +301,7 @@ class Expander {
   }
 
   std::int64_t dim_value(const Dim& dim, Span span) {
-    const Dim known = dim.substitute([&](const lang::TypeVarRef& var) -> std::optional<Dim> {
-      const auto found = dims_.find(var.get());
-      if (found == dims_.end()) return std::nullopt;
-      return Dim(found->second);
-    });
+    const Dim known = with_known_dims(dim);
     if (!known.is_constant())
       unsupported(fmt::format("the dimension `{}`, which no argument determines,", dim.to_string()),
                   span);
@@ -528,13 +558,7 @@ class Expander {
     const auto* tensor = as<TensorType>(type);
     if (!tensor || has_unknown_dims(type)) return nullptr;
     std::vector<Dim> dims;
-    for (const Dim& dim : tensor->shape.dims()) {
-      dims.push_back(dim.substitute([&](const lang::TypeVarRef& var) -> std::optional<Dim> {
-        const auto found = dims_.find(var.get());
-        if (found == dims_.end()) return std::nullopt;
-        return Dim(found->second);
-      }));
-    }
+    for (const Dim& dim : tensor->shape.dims()) dims.push_back(with_known_dims(dim));
     return lang::tensor_type(lang::Shape(std::move(dims)), tensor->dtype);
   }
 
@@ -543,6 +567,7 @@ class Expander {
   std::unordered_map<const Variable*, Value> env_;
   std::unordered_map<const lang::ExprNode*, Value> memo_;
   std::unordered_map<const lang::TypeVar*, std::int64_t> dims_;
+  std::vector<std::pair<Dim, std::int64_t>> compound_;  // dims of parameters, and their extents
   std::vector<Expr> keep_;  // definitions, whose nodes and variables are keys above
   int depth_ = 0;           // index bodies around
 };

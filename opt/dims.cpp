@@ -1,6 +1,7 @@
 #include "opt/dims.h"
 
 #include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,26 +16,73 @@ using lang::Expr;
 
 namespace {
 
-// Where the value of a dim variable can be read: axis `axis` of the tensor `tensor`.
-struct Place {
+// An axis of a parameter, whose extent is `dim`.
+struct Axis {
   Expr tensor;
   std::int64_t axis;
+  Dim dim;
+};
+
+// Where the value of a dim variable can be read: the extent of an axis is coefficient * it + rest.
+struct Place {
+  Axis axis;
+  std::int64_t coefficient;
+  Dim rest;
 };
 using Places = std::unordered_map<const lang::TypeVar*, Place>;
 
-void note_places(const lang::Type& type, const Expr& value, Places& places) {
+void note_axes(const lang::Type& type, const Expr& value, std::vector<Axis>& axes) {
   if (const auto* tuple = lang::as<lang::TupleType>(type)) {
     for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
-      note_places(tuple->fields[i], lang::build::project(value, i), places);
+      note_axes(tuple->fields[i], lang::build::project(value, i), axes);
     }
   }
   const auto* tensor = lang::as<lang::TensorType>(type);
   if (!tensor || !tensor->shape.has_rank()) return;
   for (std::size_t axis = 0; axis < tensor->shape.rank(); ++axis) {
-    if (const auto var = tensor->shape[axis].as_variable()) {
-      places.emplace(var.get(), Place{value, static_cast<std::int64_t>(axis)});
-    }
+    const Dim& dim = tensor->shape[axis];
+    if (!dim.is_constant() && !dim.is_any())
+      axes.push_back({value, static_cast<std::int64_t>(axis), dim});
   }
+}
+
+// Solves the axis for the one variable in it that has no place yet. Nothing if there are several,
+// or if it is not linear in it.
+void solve(const Axis& axis, Places& places) {
+  const lang::Dim::Term* unknown = nullptr;
+  for (const auto& term : axis.dim.terms()) {
+    bool is_known = true;
+    for (const auto& atom : term.atoms) {
+      const auto look = [&](const lang::TypeVarRef& var) {
+        is_known = is_known && places.contains(var.get());
+      };
+      if (atom->variable) {
+        look(atom->variable);
+      } else {
+        atom->division->first.for_each_variable(look);
+        atom->division->second.for_each_variable(look);
+      }
+    }
+    if (is_known) continue;
+    if (unknown || term.atoms.size() != 1 || !term.atoms.front()->variable) return;
+    unknown = &term;
+  }
+  if (!unknown) return;
+  const lang::TypeVarRef& var = unknown->atoms.front()->variable;
+  Dim rest = axis.dim - Dim(unknown->coefficient) * Dim::variable(var);
+  places.emplace(var.get(), Place{axis, unknown->coefficient, std::move(rest)});
+}
+
+Places find_places(const std::vector<Axis>& axes) {
+  Places places;
+  for (const Axis& axis : axes) {
+    if (const auto var = axis.dim.as_variable()) places.emplace(var.get(), Place{axis, 1, Dim()});
+  }
+  for (std::size_t before = places.size() + 1; before != places.size();) {
+    before = places.size();
+    for (const Axis& axis : axes) solve(axis, places);
+  }
+  return places;
 }
 
 class DimResolver final : public lang::Rewriter {
@@ -77,12 +125,16 @@ class DimResolver final : public lang::Rewriter {
     if (found == places_.end()) {
       lang::fail(
           lang::DiagnosticKind::Unsupported,
-          fmt::format(
-              "not supported: the dim `{}` as a value: no parameter has it as an axis of its own",
-              atom.variable->name),
+          fmt::format("not supported: the dim `{}` as a value: no parameter's extents determine it",
+                      atom.variable->name),
           span);
     }
-    return lang::build::op("dim_of", {found->second.tensor}, {{"axis", found->second.axis}});
+    const Place& place = found->second;
+    Expr value = lang::build::op("dim_of", {place.axis.tensor}, {{"axis", place.axis.axis}});
+    if (!place.rest.is_constant(0))
+      value = lang::build::op("subtract", {value, value_of(place.rest, span)});
+    if (place.coefficient == 1) return value;
+    return lang::build::op("floor_divide", {value, lang::build::index_constant(place.coefficient)});
   }
 
   const Places& places_;
@@ -98,10 +150,11 @@ Expr resolve_dim_terms(const Expr& expr) {
     if (const auto* fn = lang::as<lang::Function>(node)) functions.push_back(fn);
   });
   if (!has_terms) return expr;
-  Places places;
+  std::vector<Axis> axes;
   for (auto it = functions.rbegin(); it != functions.rend(); ++it) {  // outermost first
-    for (const auto& param : (*it)->params) note_places(param->type, lang::make_var(param), places);
+    for (const auto& param : (*it)->params) note_axes(param->type, lang::make_var(param), axes);
   }
+  const Places places = find_places(axes);
   return DimResolver(places).rewrite(expr);
 }
 

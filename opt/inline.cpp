@@ -27,28 +27,6 @@ bool is_straight_line(const lang::Function& fn, int max_bindings) {
   return is_plain(block.result);
 }
 
-// What the callee's symbolic dims are at this call: read off the arguments' types.
-void match_dims(const lang::Type& formal, const lang::Type& actual, lang::TypeSubstitution& found) {
-  if (!formal || !actual || formal->kind != actual->kind) return;
-  const auto all = [&](const std::vector<lang::Type>& a, const std::vector<lang::Type>& b) {
-    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) match_dims(a[i], b[i], found);
-  };
-  if (const auto* tensor = as<lang::TensorType>(formal)) {
-    const auto& shape = as<lang::TensorType>(actual)->shape;
-    if (!tensor->shape.has_rank() || !shape.has_rank()) return;
-    for (std::size_t i = 0; i < tensor->shape.rank() && i < shape.rank(); ++i) {
-      if (const auto var = tensor->shape[i].as_variable()) found.dims.emplace(var.get(), shape[i]);
-    }
-  } else if (const auto* tuple = as<lang::TupleType>(formal)) {
-    all(tuple->fields, as<lang::TupleType>(actual)->fields);
-  } else if (const auto* function = as<lang::FunctionType>(formal)) {
-    all(function->params, as<lang::FunctionType>(actual)->params);
-    match_dims(function->result, as<lang::FunctionType>(actual)->result, found);
-  } else if (const auto* adt = as<lang::AdtType>(formal)) {
-    all(adt->args, as<lang::AdtType>(actual)->args);
-  }
-}
-
 class Inliner final : public lang::Rewriter {
  public:
   Inliner(lang::Program& program, int max_bindings)
@@ -115,6 +93,9 @@ class Inliner final : public lang::Rewriter {
       }
     } else if (const auto* tuple = as<lang::TupleType>(own)) {
       each(tuple->fields, as<lang::TupleType>(actual)->fields);
+    } else if (const auto* dimension = as<lang::DimensionType>(own)) {
+      if (const auto variable = dimension->dim.as_variable())
+        dims.dims.emplace(variable.get(), as<lang::DimensionType>(actual)->dim);
     } else if (const auto* adt = as<lang::AdtType>(own)) {
       each(adt->args, as<lang::AdtType>(actual)->args);
     } else if (const auto* function = as<lang::FunctionType>(own)) {

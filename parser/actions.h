@@ -58,6 +58,8 @@ struct action<name> : leaf<Syntax::Name> {};
 template <>
 struct action<name_part> : leaf<Syntax::Name> {};
 template <>
+struct action<dotted_global> : leaf<Syntax::Name> {};
+template <>
 struct action<field_name> : leaf<Syntax::Name> {};
 template <>
 struct action<key> : leaf<Syntax::Name> {};
@@ -82,7 +84,11 @@ struct action<hole> : leaf<Syntax::Hole> {};
 template <>
 struct action<any_dim> : leaf<Syntax::AnyDim> {};
 template <>
-struct action<meta> : leaf<Syntax::Meta> {};
+struct action<meta_key> : leaf<Syntax::Name> {};
+template <>
+struct action<meta_index> : leaf<Syntax::Number> {};
+template <>
+struct action<meta> : build<Syntax::Meta> {};
 template <>
 struct action<reduction_word> : leaf<Syntax::Word> {};
 template <>
@@ -194,6 +200,10 @@ struct action<pattern_type> : build<Syntax::TypedPattern, 1> {};
 template <>
 struct action<constructor_fields> : build<Syntax::ConstructorPattern, 1> {};
 template <>
+struct action<record_pattern> : build<Syntax::RecordPattern, 1> {};
+template <>
+struct action<field_pattern> : build<Syntax::FieldPattern> {};
+template <>
 struct action<tuple_pattern> : build<Syntax::TuplePattern> {};
 
 // Types
@@ -213,6 +223,8 @@ template <>
 struct action<type_list> : build<Syntax::TypeList> {};
 template <>
 struct action<ref_type> : build<Syntax::RefType> {};
+template <>
+struct action<type_alone> : build<Syntax::NamedType, 0, Wrap::IfMany> {};
 template <>
 struct action<named_type> : build<Syntax::NamedType> {};
 

@@ -29,7 +29,8 @@ Document Formatter::content(const Node& node) {
     case Syntax::Meta:
       return tokens_.take(node);
     case Syntax::Empty:
-    case Syntax::Doc:  // is among the comments
+    case Syntax::Doc:     // is among the comments
+    case Syntax::Broken:  // never there: a text with errors is not laid out
       return text("");
     case Syntax::Version:
       return version(node);
@@ -119,6 +120,14 @@ Document Formatter::content(const Node& node) {
       return annotation(node);
     case Syntax::ConstructorPattern:
       return named(node, '(');
+    case Syntax::RecordPattern: {
+      const Document name = any(*node.child(0));
+      return concat({name, text(" "),
+                     bracketed({.open = '{', .close = '}', .spaced = true},
+                               node.children().subspan(1))});
+    }
+    case Syntax::FieldPattern:
+      return attribute(node, "=");
     case Syntax::TuplePattern:
       return bracketed({.open = '(', .close = ')', .commas = Commas::Drop, .one_keeps_comma = true},
                        node.children());
@@ -144,8 +153,6 @@ Document Formatter::content(const Node& node) {
     }
     case Syntax::NamedType:
       return named(node, '[');
-    case Syntax::Broken:  // a text with errors is not formatted
-      break;
     case Syntax::Item:
       return item(node);
     case Syntax::Def:

@@ -214,7 +214,7 @@ struct sigil_name : token<sigil_name<Sigil>> {
   }
 };
 struct local_name : sigil_name<'%'> {};
-struct global_name : sigil_name<'@'> {};
+struct global_name : p::seq<sigil_name<'@'>, p::star<p::one<'.'>, any_word>> {};
 struct graph_name : p::seq<p::one<'%'>, digits> {};
 
 struct hole : word<"_"> {};

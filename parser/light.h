@@ -6,6 +6,10 @@
 namespace relay::parser::grammar {
 
 struct light_variable : p::sor<local_name, name> {};
+// A variable, or a pattern that every value fits.
+struct light_let_target
+    : p::sor<tuple_pattern, p::if_then_else<p::at<name, near, p::one<'(', '{'>>, named_pattern,
+                                            expect<"a variable or a pattern", variable>>> {};
 struct light_condition : p::seq<expression> {};
 
 struct prefix_symbol : p::sor<p::seq<p::one<'-'>, p::not_at<p::one<'>'>>>,
@@ -55,7 +59,9 @@ struct line_end {
   }
 };
 
-struct global : p::sor<global_name, name> {};
+// A dotted name is one name here.
+struct dotted_global : p::seq<bare_name, p::star<p::one<'.'>, any_word>> {};
+struct global : p::sor<global_name, dotted_global> {};
 struct expression_body : p::seq<assign, gap, expect<"the function's value", expression>, line_end> {
 };
 struct light_function
@@ -64,9 +70,9 @@ struct light_function
              expect<"`=` or `{` and the function's body", p::sor<block, expression_body>>> {};
 struct light_def
     : p::seq<word<"def">, gap, expect<"the function's name", global>, gap, light_function> {};
-struct top_let : p::seq<word<"let">, gap, expect<"a name", p::sor<global_name, variable>>, gap,
-                        p::opt<annotation, gap>, binding_sign, gap,
-                        expect<"an expression", expression>, line_end> {};
+struct top_let
+    : p::seq<word<"let">, gap, p::sor<global_name, light_let_target>, gap, p::opt<annotation, gap>,
+             binding_sign, gap, expect<"an expression", expression>, line_end> {};
 struct import_item
     : p::seq<word<"import">, gap, expect<"the file's name as a string", string_token>, line_end> {};
 

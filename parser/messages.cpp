@@ -114,7 +114,7 @@ SyntaxStop expected(const Source& source, std::uint32_t at, std::string_view wha
 
 SyntaxStop expected_closer(const Source& source, std::uint32_t at, std::string_view closer,
                            const Opener& opener) {
-  const Source::Position place = source.position(opener.at);
+  const Source::Position place = source.place(opener.at);
   SyntaxStop stop = expected(
       source, at,
       fmt::format("{} to close {} opened at {}:{}", closer, opener.what, place.line, place.column));

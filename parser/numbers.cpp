@@ -160,6 +160,10 @@ NumberValue read_float(std::string_view text, const Parts& parts, DType dtype, b
         dtype == DType::Float32 && std::isfinite(*to_float<float>(parts.mantissa));
     if (!rounds_down) out_of_range(text, parts.negative, lang::name_of(dtype), span);
   }
+  const std::string_view digits = parts.mantissa.substr(0, parts.mantissa.find_first_of("eE"));
+  const bool was_zero = digits.find_first_of("123456789") == std::string_view::npos;
+  if (!strict && !was_zero && (*exact == 0 || !lang::can_represent(dtype, *exact)))
+    out_of_range(text, parts.negative, lang::name_of(dtype), span);
   value.real = parts.negative ? -*exact : *exact;
   if (dtype == DType::Float32) {
     const float rounded = *to_float<float>(parts.mantissa);

@@ -5,20 +5,38 @@
 #include "parser/notation.h"
 #include "parser/read.h"
 #include "parser/resolve.h"
+#include "parser/strings.h"
 
 namespace relay::parser {
 
-Reading parse_all(const lang::Source& source, const lang::Module& scope, Notation notation) {
+Reading parse_all(const lang::Source& source, const lang::Module& scope, Notation notation,
+                  const std::string& prefix) {
   SyntaxTree tree = read_text(source, is_strict(source, notation), true);
   if (!tree.errors.empty()) add_mends(tree);
-  return resolve(tree, scope);
+  return resolve(tree, scope, prefix);
 }
 
-lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope,
-                           Notation notation) {
-  Reading reading = parse_all(source, scope, notation);
+lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope, Notation notation,
+                           const std::string& prefix) {
+  Reading reading = parse_all(source, scope, notation, prefix);
   if (!reading.errors.empty()) return std::move(reading.errors);
   return std::move(reading.parsed);
+}
+
+std::vector<ImportItem> imports_of(const lang::Source& source, Notation notation) {
+  std::vector<ImportItem> imports;
+  if (source.text().find("import") == std::string_view::npos) return imports;
+  try {
+    const SyntaxTree tree = read_text(source, is_strict(source, notation), false);
+    for (const Node* item : tree.root->children()) {
+      const Node* import = item->find(Syntax::Import);
+      if (!import) continue;
+      const Node& path = *import->child(0);
+      imports.push_back({read_string(tree.text(path), tree.strict), tree.span(path)});
+    }
+  } catch (SyntaxStop&) {
+  }
+  return imports;
 }
 
 Completeness completeness(std::string_view text) {

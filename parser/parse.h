@@ -18,6 +18,8 @@ struct Item {
   std::string name;           // Def, Let; Import: the path
   lang::Expr expr;            // Def: the Function; Let, Expression: the value. Untyped.
   lang::Type annotation;      // Let: `let x: T = e`; or null
+  lang::PatternRef pattern;   // Let that takes its value apart, `let (a, b) = e`: it has no name
+  std::string prefix;         // of the names that `pattern` binds
   lang::TypeDefRef type_def;  // Type
   std::string doc;            // from `/// ...` lines before the item
   lang::Span span;
@@ -34,8 +36,17 @@ enum class Notation { Auto, Strict, Light };  // Auto: strict if the text begins
 // Reads a whole text. `scope` supplies globals, types and constructors defined before; the text's
 // own definitions are visible in all of it. Names are resolved as design, section 2, says: local,
 // this text's global, constructor, operator, then prelude and other globals of `scope`.
+// The text's globals are called `prefix` and the name written (an imported file's: `file.`).
 lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope,
-                           Notation notation = Notation::Auto);
+                           Notation notation = Notation::Auto, const std::string& prefix = "");
+
+// The files that a text imports. Whoever parses it brings them into the scope first. A text that
+// cannot be read imports nothing: parse() says why.
+struct ImportItem {
+  std::string path;
+  lang::Span span;
+};
+std::vector<ImportItem> imports_of(const lang::Source& source, Notation notation = Notation::Auto);
 
 // What a text holds besides its errors.
 struct Reading {
@@ -47,7 +58,7 @@ struct Reading {
 // out the names are known, so their uses are no errors. Other items may still mention items that
 // are left out because of what those mention.
 Reading parse_all(const lang::Source& source, const lang::Module& scope,
-                  Notation notation = Notation::Auto);
+                  Notation notation = Notation::Auto, const std::string& prefix = "");
 
 enum class Completeness { Complete, Incomplete };
 // For the prompt: Incomplete when more lines could make the text valid (open brackets, strings or

@@ -6,14 +6,19 @@
 
 #include "parser/comments.h"
 #include "parser/resolver.h"
+#include "parser/strings.h"
 
 namespace relay::parser {
 
 using lang::Diagnostic;
 using lang::DiagnosticKind;
 
-Resolver::Resolver(const SyntaxTree& tree, const lang::Module& scope)
-    : tree_(tree), scope_(scope), strict_(tree.strict), symbols_(scope) {}
+Resolver::Resolver(const SyntaxTree& tree, const lang::Module& scope, std::string prefix)
+    : tree_(tree),
+      scope_(scope),
+      strict_(tree.strict),
+      prefix_(std::move(prefix)),
+      symbols_(scope) {}
 
 namespace {
 
@@ -94,7 +99,7 @@ void Resolver::declare_type(const Node& node, bool is_extern) {
     constructor.span = span(constructor_name);
     constructor_symbol.own_constructor = &constructor;
   }
-  // Parameters' kinds are fixed here, so that uses before the definition know how many there are.
+  // They stand for types until find_dimension_params says otherwise.
   if (const Node* params = node.find(Syntax::TypeParams)) {
     for (const Node* param : params->children()) {
       def->params.push_back(
@@ -102,6 +107,60 @@ void Resolver::declare_type(const Node& node, bool is_extern) {
     }
   }
   type_defs_.emplace(&node, std::move(def));
+}
+
+namespace {
+
+// Does a dim, or a shape, mention the name?
+bool mentions(const SyntaxTree& tree, const Node& node, std::string_view name) {
+  if (node.kind == Syntax::Name) return tree.text(node) == name;
+  return std::any_of(node.children().begin(), node.children().end(),
+                     [&](const Node* child) { return mentions(tree, *child, name); });
+}
+
+}  // namespace
+
+bool Resolver::is_dimension_in(const Node& node, std::string_view param) {
+  switch (node.kind) {
+    case Syntax::TensorType:
+      return node.child(0)->kind == Syntax::DimList && mentions(tree_, *node.child(0), param);
+    case Syntax::Infix:
+    case Syntax::Prefix:
+      return mentions(tree_, node, param);
+    case Syntax::NamedType: {
+      const lang::TypeDef* def = symbols_.intern(tree_.text(*node.child(0))).type();
+      for (std::size_t i = 1; i < node.count; ++i) {
+        const Node& arg = *node.child(i);
+        const bool is_dim =
+            def && i - 1 < def->params.size() && def->params[i - 1]->kind == lang::VarKind::Dim;
+        if (is_dim ? mentions(tree_, arg, param) : is_dimension_in(arg, param)) return true;
+      }
+      return false;
+    }
+    default:
+      return std::any_of(node.children().begin(), node.children().end(),
+                         [&](const Node* child) { return is_dimension_in(*child, param); });
+  }
+}
+
+// A parameter of a data type is a dimension if it is used as one, be it through the parameter of
+// another type of the text.
+void Resolver::find_dimension_params() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [node, def] : type_defs_) {
+      for (lang::TypeVarRef& param : def->params) {
+        if (param->kind == lang::VarKind::Dim) continue;
+        const bool is_dim =
+            std::any_of(node->children().begin(), node->children().end(), [&](const Node* child) {
+              return child->kind == Syntax::Constructor && is_dimension_in(*child, param->name);
+            });
+        if (!is_dim) continue;
+        param = lang::TypeVar::rigid(lang::VarKind::Dim, param->name);
+        changed = true;
+      }
+    }
+  }
 }
 
 void Resolver::fill_type(const Node& node) {
@@ -113,6 +172,7 @@ void Resolver::fill_type(const Node& node) {
   declare_type_params(node);
   for (std::size_t i = 0; i < def.params.size() && mark + i < type_params_.size(); ++i) {
     type_params_[mark + i].var = def.params[i];
+    type_params_[mark + i].kind = def.params[i]->kind;
     type_params_[mark + i].used = type_params_[mark + i].span;
   }
   inside_type_def_ = true;
@@ -125,7 +185,7 @@ void Resolver::fill_type(const Node& node) {
     lang::Constructor& constructor = def.constructors[next++];
     for (const Node* field : child->children().subspan(1)) {
       if (field->kind == Syntax::RecordFields) {
-        report(Kind::Unsupported, "not supported: records", span(*field));
+        record_fields(*field, constructor);
       } else {
         constructor.fields.push_back(type(*field));
       }
@@ -153,9 +213,6 @@ void Resolver::declare(const Node& item) {
     case Syntax::Def:
       declare_global(*node.child(0), false);
       break;
-    case Syntax::TopLet:
-      declare_global(*node.child(0), true);
-      break;
     case Syntax::TypeDef:
       declare_type(node, false);
       break;
@@ -180,7 +237,7 @@ void Resolver::item(const Node& node, Parsed& parsed) {
   switch (what.kind) {
     case Syntax::Def:
       item.kind = ItemKind::Def;
-      item.name = std::string(name_text(*what.child(0)));
+      item.name = prefix_ + std::string(name_text(*what.child(0)));
       item.expr = function(*what.last());
       break;
     case Syntax::TypeDef:
@@ -194,15 +251,11 @@ void Resolver::item(const Node& node, Parsed& parsed) {
       break;
     }
     case Syntax::TopLet:
-      item.kind = ItemKind::Let;
-      item.name = std::string(name_text(*what.child(0)));
-      item.annotation = annotation_of(what);
-      item.expr = expr(*what.last());
+      top_let(what, item);
       break;
     case Syntax::Import: {
       item.kind = ItemKind::Import;
-      const std::string_view text = tree_.text(*what.child(0));
-      item.name = std::string(text.substr(1, text.size() - 2));
+      item.name = read_string(tree_.text(*what.child(0)), strict_);
       break;
     }
     default:
@@ -215,11 +268,13 @@ void Resolver::item(const Node& node, Parsed& parsed) {
 
 void Resolver::only_expression(const Node& node, Parsed& parsed) {
   const FunctionScope scope(*this);
+  is_expression_ = true;
+  item_is_broken_ = false;
   Item item{};
   item.kind = ItemKind::Expression;
   item.span = span(node);
   item.expr = expr(*node.child(0));
-  parsed.items.push_back(std::move(item));
+  if (!item_is_broken_) parsed.items.push_back(std::move(item));
 }
 
 // What `body` throws costs the item at hand only.
@@ -233,33 +288,46 @@ void Resolver::attempt(const std::function<void()>& body) {
   }
 }
 
+void Resolver::read_metadata(const Node& file) {
+  const Node* section = file.find(Syntax::Metadata);
+  if (!section) return;
+  try {
+    metadata_.emplace(span(*section));
+  } catch (lang::Failure& failure) {
+    metadata_failed_ = true;
+    report(std::move(failure.diagnostics.front()));
+  }
+}
+
 Parsed Resolver::file() {
   const Node& root = *tree_.root;
   Parsed parsed;
   parsed.strict = strict_;
   if (strict_) check_version(root);
+  read_metadata(root);
   for (const Node* node : root.children()) {
     if (node->kind == Syntax::Item) declare(*node);
   }
+  find_dimension_params();
   for (const Node* node : root.children()) {
-    if (node->kind == Syntax::Item) attempt([&] { fill_type(content(*node)); });
+    if (node->kind != Syntax::Item) continue;
+    attempt([&] {
+      fill_type(content(*node));
+      if (content(*node).kind == Syntax::TopLet) declare_top_let(*content(*node).child(0));
+    });
   }
   for (const Node* node : root.children()) {
     if (node->kind == Syntax::Item) {
       attempt([&] { item(*node, parsed); });
     } else if (node->kind == Syntax::TopExpr) {  // a strict text that is one expression
       attempt([&] { only_expression(*node, parsed); });
-    } else if (node->kind == Syntax::Metadata) {
-      const Span all = span(*node);
-      report(Kind::Unsupported, "not supported: the metadata section",
-             Span{all.source, all.begin, all.begin + 1});
     }
   }
   return parsed;
 }
 
-Reading resolve(const SyntaxTree& tree, const lang::Module& scope) {
-  Resolver resolver(tree, scope);
+Reading resolve(const SyntaxTree& tree, const lang::Module& scope, const std::string& prefix) {
+  Resolver resolver(tree, scope, prefix);
   Reading reading;
   reading.parsed = resolver.file();
   reading.broken = resolver.broken_types();

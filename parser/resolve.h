@@ -8,7 +8,7 @@ namespace relay::parser {
 
 // Gives the names of a tree their meanings and spells the notation's sugar out: syntax to core.
 // The tree's errors and those about names, in the order of the text.
-Reading resolve(const SyntaxTree& tree, const lang::Module& scope);
+Reading resolve(const SyntaxTree& tree, const lang::Module& scope, const std::string& prefix = "");
 
 // For a tree of read_type. Names that mean nothing become variables of the kind their place asks
 // for.

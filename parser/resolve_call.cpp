@@ -1,6 +1,10 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "lang/record.h"
 #include "parser/resolver.h"
+#include "parser/strings.h"
 
 namespace relay::parser {
 
@@ -44,6 +48,33 @@ lang::Expr Resolver::pipe(const Node& node) {
   return value;
 }
 
+namespace {
+
+// The fields of an attribute struct of the metadata as attributes of an operator. An empty dtype
+// is Relay's way to leave it open.
+std::vector<Attr> attrs_for(const lang::OpDef& op, const lang::AttrObject& object,
+                            lang::Span where) {
+  std::vector<Attr> attrs;
+  for (const Attr& field : object.fields) {
+    const bool is_open = std::any_of(op.attrs.begin(), op.attrs.end(), [&](const auto& spec) {
+      return spec.name == field.key && spec.kind == lang::AttrKind::DType &&
+             field.value == AttrValue("");
+    });
+    if (!is_open) attrs.push_back({field.key, field.value, where});
+  }
+  return attrs;
+}
+
+// The same in a call of anything else, where the text says which struct it is.
+std::vector<Attr> attrs_with_key(const lang::AttrObject& object, lang::Span where) {
+  std::vector<Attr> attrs = object.fields;
+  for (Attr& attr : attrs) attr.span = where;
+  attrs.push_back({"attrs_type_key", object.type_key, where});
+  return attrs;
+}
+
+}  // namespace
+
 lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
                            std::span<const Node* const> nodes, Span where) {
   const Node& stripped = inner(callee_node);
@@ -53,6 +84,10 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
   }
   Expr callee = expr(callee_node);
   const lang::Operator* op = lang::as<lang::Operator>(callee);
+  if (!strict_ && callee->kind == lang::ExprKind::ConstructorRef &&
+      std::any_of(nodes.begin(), nodes.end(),
+                  [](const Node* node) { return node->kind == Syntax::Attr; }))
+    return record_call(callee, std::move(before), nodes, where);
   std::vector<Expr> args = std::move(before);
   std::vector<Attr> attrs;
   bool has_type_key = false;
@@ -70,6 +105,14 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
     }
     if (first_attr)
       report(Kind::SyntaxError, "an argument stands after the attributes", span(*node));
+    if (is_meta_attrs(*node)) {
+      first_attr = span(*node);
+      has_type_key = true;
+      const std::optional<AttrValue> value = meta_value(*node);
+      if (const lang::AttrObject* object = value ? value->as_object() : nullptr)
+        attrs = op ? attrs_for(*op->op, *object, first_attr) : attrs_with_key(*object, first_attr);
+      continue;
+    }
     if (node->kind == Syntax::String && op &&
         !strict_) {  // the next string attribute, as in `load_csv("a.csv")`
       while (next_string < op->op->attrs.size() &&
@@ -84,11 +127,15 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
   }
   if (const auto* ref = lang::as<lang::ConstructorRef>(callee)) {
     if (first_attr) {
-      report(Kind::Unsupported, "not supported: records (fields by name)", first_attr);
+      report(Kind::UnknownAttribute, "a call of a constructor takes no attributes", first_attr);
       return lang::make_tuple({}, where);
     }
     if (args.empty() && ref->constructor->fields.empty()) return callee;
-  } else if (first_attr && !op && !has_type_key) {
+  } else if (op) {
+    const auto& inputs = op->op->inputs;
+    while (args.size() < inputs.size() && inputs[args.size()].is_optional)
+      args.push_back(lang::make_tuple({}, where));
+  } else if (first_attr && !has_type_key) {
     report(Kind::UnknownAttribute, "a call of a function takes no attributes", first_attr);
   }
   lang::AttrsRef list = attrs.empty() ? nullptr : lang::make_attrs(std::move(attrs));
@@ -101,6 +148,8 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
                                                  std::span<const Node* const> nodes, Span where) {
   const std::string_view text = dotted_text(callee);
   if (callee.kind == Syntax::Dotted) {
+    if (const lang::OpDef* form = lang::find_record_form(text))
+      return printed_form(*form, nodes, where);
     if (!text.starts_with("prim.") || (!strict_ && symbols_.intern("prim").local))
       return std::nullopt;
     return primitive(text.substr(5), nodes, where);
@@ -204,26 +253,6 @@ lang::Expr Resolver::primitive(std::string_view name, std::span<const Node* cons
 
 // --- Attributes ---
 
-namespace {
-
-// Light strings have escapes, strict ones have not.
-std::string string_value(std::string_view quoted, bool strict) {
-  const std::string_view text = quoted.substr(1, quoted.size() - 2);
-  if (strict || text.find('\\') == std::string_view::npos) return std::string(text);
-  std::string value;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      value += text[i];
-      continue;
-    }
-    const char next = text[++i];
-    value += next == 'n' ? '\n' : next == 't' ? '\t' : next;
-  }
-  return value;
-}
-
-}  // namespace
-
 lang::Attr Resolver::attribute(const Node& node) {
   const Node& key = *node.child(0);
   const Node& value = *node.child(1);
@@ -236,7 +265,7 @@ lang::Attr Resolver::attribute(const Node& node) {
 std::optional<lang::AttrValue> Resolver::attribute_value(const Node& node) {
   switch (node.kind) {
     case Syntax::String:
-      return AttrValue(string_value(tree_.text(node), strict_));
+      return AttrValue(read_string(tree_.text(node), strict_));
     case Syntax::Parens:
       return attribute_value(*node.child(0));
     case Syntax::Number:
@@ -288,8 +317,7 @@ std::optional<lang::AttrValue> Resolver::attribute_value(const Node& node) {
       return AttrValue(std::move(list));
     }
     case Syntax::Meta:
-      report(Kind::Unsupported, "not supported: `meta[...]`", span(node));
-      return std::nullopt;
+      return meta_value(node);
     default:
       break;
   }

@@ -69,14 +69,11 @@ lang::Expr Resolver::expr(const Node& node) {
       return lang::make_ref_write(std::move(ref), expr(*node.child(1)), span(node));
     }
     case Syntax::Field:
-      report(Kind::Unsupported, "not supported: fields of records", span(*node.child(1)));
-      break;
+      return field(*node.child(1), expr(*node.child(0)), span(node));
     case Syntax::With:
-      report(Kind::Unsupported, "not supported: records (`with`)", span(node));
-      break;
+      return with(node);
     case Syntax::Meta:
-      report(Kind::Unsupported, "not supported: `meta[...]`", span(node));
-      break;
+      return meta_expr(node);
     case Syntax::String:
       report(Kind::SyntaxError, "a string is no value, it can only be an attribute of an operator",
              span(node));
@@ -137,26 +134,12 @@ lang::Expr Resolver::projection(const Node& node) {
 
 lang::Expr Resolver::sequence(const Node& node) {
   const Scope scope(*this);
-  struct Step {
-    VariableRef variable;
-    Expr value;
-    Span span;
-  };
   std::vector<Step> steps;
   for (const Node* child : node.children().first(node.count - 1)) {
     switch (child->kind) {
-      case Syntax::Let: {
-        const Node& name = *child->child(0);
-        const Node& value = *child->last();
-        VariableRef variable =
-            lang::make_variable(std::string(name_text(name)), annotation_of(*child), span(name));
-        const bool recursive = inner(value).kind == Syntax::Function;
-        if (recursive) bind_local(name_text(name), variable);
-        Expr bound = expr(value);
-        if (!recursive) bind_local(name_text(name), variable);
-        steps.push_back({std::move(variable), std::move(bound), span(*child)});
+      case Syntax::Let:
+        let_statement(*child, steps);
         break;
-      }
       case Syntax::Bind: {
         const Node& name = *child->child(0);
         Expr value = expr(*child->child(1));
@@ -212,10 +195,11 @@ struct InfixOperator {
   std::string_view name;
 };
 constexpr InfixOperator kInfix[] = {
-    {"*", 12, "multiply"},  {"/", 12, "divide"},        {"+", 10, "add"},
-    {"-", 10, "subtract"},  {"<", 8, "less"},           {"<=", 8, "less_equal"},
-    {">", 8, "greater"},    {">=", 8, "greater_equal"}, {"==", 7, "equal"},
-    {"!=", 7, "not_equal"}, {"&&", 5, "logical_and"},   {"||", 4, "logical_or"},
+    {"*", 12, "multiply"},   {"/", 12, "divide"},    {"%", 12, "mod"},
+    {"+", 10, "add"},        {"-", 10, "subtract"},  {"<", 8, "less"},
+    {"<=", 8, "less_equal"}, {">", 8, "greater"},    {">=", 8, "greater_equal"},
+    {"==", 7, "equal"},      {"!=", 7, "not_equal"}, {"&&", 5, "logical_and"},
+    {"||", 4, "logical_or"},
 };
 
 const InfixOperator& infix_operator(std::string_view symbol) {
@@ -309,8 +293,9 @@ lang::Expr Resolver::function(const Node& node) {
     }
     const Node& name = *child->child(0);
     const std::string_view text = name_text(name);
-    if (const Node* extra = child->find(Syntax::Attributes)) {
-      report(Kind::Unsupported, "not supported: attributes of parameters", span(*extra));
+    std::vector<lang::Attr> extra;
+    if (const Node* list = child->find(Syntax::Attributes)) {
+      for (const Node* attr : list->children()) extra.push_back(attribute(*attr));
     }
     if (!attrs.empty())
       report(Kind::SyntaxError, "a parameter stands after the attributes", span(*child));
@@ -322,7 +307,8 @@ lang::Expr Resolver::function(const Node& node) {
                         "the first one"));
     }
     names.push_back(text);
-    params.push_back(lang::make_variable(std::string(text), annotation_of(*child), span(name)));
+    params.push_back(lang::make_variable(std::string(text), annotation_of(*child), span(name),
+                                         lang::make_attrs(std::move(extra))));
   }
   Type result = annotation_of(node);
   for (std::size_t i = 0; i < params.size(); ++i) bind_local(names[i], params[i]);
@@ -341,7 +327,7 @@ lang::Expr Resolver::match(const Node& node) {
   std::vector<lang::Clause> clauses;
   for (const Node* arm : node.children().subspan(first + 1)) {
     const Scope scope(*this);
-    std::vector<std::pair<std::string_view, VariableRef>> bound;
+    BoundNames bound;
     lang::PatternRef left = pattern(*arm->child(0), bound);
     for (auto& [name, variable] : bound) bind_local(name, variable);
     clauses.push_back({std::move(left), expr(*arm->child(1))});
@@ -349,10 +335,8 @@ lang::Expr Resolver::match(const Node& node) {
   return lang::make_match(std::move(scrutinee), std::move(clauses), !is_partial, span(node));
 }
 
-using Bound = std::vector<std::pair<std::string_view, VariableRef>>;
-
 lang::PatternRef Resolver::variable_pattern(const Node& name, Type annotation, Span where,
-                                            Bound& bound) {
+                                            BoundNames& bound) {
   const std::string_view text = name_text(name);
   if (text == "_") return lang::wildcard_pattern(where);
   VariableRef variable = lang::make_variable(std::string(text), std::move(annotation), span(name));
@@ -367,12 +351,15 @@ lang::PatternRef Resolver::variable_pattern(const Node& name, Type annotation, S
 }
 
 lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& name,
-                                               std::size_t first_field, Bound& bound) {
+                                               std::size_t first_field, BoundNames& bound) {
   Symbol& symbol = symbols_.intern(tree_.text(name));
   const lang::Constructor* constructor = symbol.constructor();
+  if (constructor && (node.kind == Syntax::RecordPattern || node.find(Syntax::FieldPattern)))
+    return record_pattern(node, *constructor, bound);
   std::vector<lang::PatternRef> fields;
   for (const Node* field :
        node.children().subspan(std::min<std::size_t>(first_field, node.count))) {
+    if (field->kind == Syntax::FieldPattern) field = field->child(1);
     fields.push_back(pattern(*field, bound));
   }
   if (symbol.broken) {
@@ -408,7 +395,7 @@ lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& nam
   return lang::constructor_pattern(constructor, std::move(fields), span(node));
 }
 
-lang::PatternRef Resolver::pattern(const Node& node, Bound& bound) {
+lang::PatternRef Resolver::pattern(const Node& node, BoundNames& bound) {
   switch (node.kind) {
     case Syntax::Hole:
       return lang::wildcard_pattern(span(node));
@@ -417,6 +404,7 @@ lang::PatternRef Resolver::pattern(const Node& node, Bound& bound) {
     case Syntax::TypedPattern:
       return variable_pattern(*node.child(0), annotation_of(node), span(node), bound);
     case Syntax::ConstructorPattern:
+    case Syntax::RecordPattern:
       return constructor_pattern(node, *node.child(0), 1, bound);
     case Syntax::TuplePattern: {
       std::vector<lang::PatternRef> fields;

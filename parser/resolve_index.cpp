@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -93,7 +92,7 @@ lang::Expr Resolver::index(const Node& node, bool in_bounds) {
   const auto parts = node.children().subspan(1);
   if (std::any_of(parts.begin(), parts.end(),
                   [](const Node* part) { return part->kind == Syntax::Slice; })) {
-    return index_between_slices(node, slices(node, std::move(tensor)));
+    return between_slices(node, literal_slices(node, std::move(tensor)));
   }
   if (parts.empty()) {
     report(Kind::SyntaxError, "the brackets hold no index", span(node));
@@ -102,94 +101,6 @@ lang::Expr Resolver::index(const Node& node, bool in_bounds) {
   std::vector<Expr> indices;
   for (const Node* part : parts) indices.push_back(expr(*part));
   return index_into(node, std::move(tensor), std::move(indices), in_bounds);
-}
-
-std::optional<std::int64_t> Resolver::literal_integer(const Node& node) {
-  const Node& at = inner(node);
-  const bool negative =
-      at.kind == Syntax::Prefix && at.count == 2 && tree_.text(*at.child(0)) == "-";
-  const Node& digits = negative ? *at.last() : at;
-  if (digits.kind == Syntax::Number) {
-    const NumberValue value = read_number(tree_.text(digits), negative, strict_, span(at));
-    if (!value.is_float) return value.integer;
-  }
-  report(Kind::Unsupported, "not supported: a bound of a slice that is no integer literal",
-         span(node));
-  return std::nullopt;
-}
-
-// The bounded slices, as one strided_slice over their axes.
-lang::Expr Resolver::slices(const Node& node, Expr tensor) {
-  constexpr std::int64_t kEnd = std::numeric_limits<std::int32_t>::max();  // strided_slice clamps
-  std::vector<std::int64_t> begins, ends, strides, axes;
-  for (std::size_t axis = 0; axis + 1 < node.count; ++axis) {
-    const Node& part = *node.child(axis + 1);
-    if (part.kind != Syntax::Slice) continue;
-    const auto bound = [&](std::size_t i, std::int64_t missing) {
-      if (i >= part.count || part.child(i)->kind == Syntax::Empty) return missing;
-      return literal_integer(*part.child(i)).value_or(missing);
-    };
-    const std::int64_t stride = bound(2, 1);
-    if (stride == 0) report(Kind::SyntaxError, "the step of a slice is 0", span(*part.child(2)));
-    const std::int64_t begin = bound(0, stride < 0 ? -1 : 0);
-    const std::int64_t end = bound(1, stride < 0 ? -kEnd : kEnd);
-    if (begin == 0 && end == kEnd && stride == 1) continue;
-    begins.push_back(begin);
-    ends.push_back(end);
-    strides.push_back(stride);
-    axes.push_back(static_cast<std::int64_t>(axis));
-  }
-  if (axes.empty()) return tensor;
-  using lang::AttrValue;
-  std::vector<lang::Attr> attrs = {{"begin", AttrValue::ints(begins)},
-                                   {"end", AttrValue::ints(ends)},
-                                   {"strides", AttrValue::ints(strides)},
-                                   {"axes", AttrValue::ints(axes)}};
-  return operator_call("strided_slice", {std::move(tensor)}, std::move(attrs), span(node));
-}
-
-// The indices among slices: `x[:, i]` is `for a { x[a, i] }`; leading indices need no loop.
-lang::Expr Resolver::index_between_slices(const Node& node, Expr tensor) {
-  const auto parts = node.children().subspan(1);
-  std::size_t last = parts.size();
-  while (last > 0 && parts[last - 1]->kind == Syntax::Slice) --last;
-  if (last == 0) return tensor;
-  const Span where = span(node);
-  std::vector<std::pair<lang::VariableRef, Expr>> lets;
-  const auto name_it = [&](Expr value) {
-    const bool is_atom =
-        value->kind == lang::ExprKind::Var || value->kind == lang::ExprKind::GlobalVar ||
-        value->kind == lang::ExprKind::Literal || value->kind == lang::ExprKind::Constant;
-    if (is_atom) return value;
-    lang::VariableRef variable = lang::make_variable("v", nullptr, value->span);
-    const Span at = value->span;
-    lets.emplace_back(variable, std::move(value));
-    return lang::make_var(std::move(variable), at);
-  };
-  const bool has_loop =
-      std::any_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(last),
-                  [](const Node* part) { return part->kind == Syntax::Slice; });
-  if (has_loop) tensor = name_it(std::move(tensor));
-  std::vector<lang::IndexBinder> loops;
-  std::vector<Expr> indices;
-  for (const Node* part : parts.first(last)) {
-    if (part->kind == Syntax::Slice) {
-      lang::VariableRef variable =
-          lang::make_variable("a", lang::scalar_type(DType::Int64), span(*part));
-      indices.push_back(lang::make_var(variable, span(*part)));
-      loops.push_back({std::move(variable), nullptr});
-    } else {
-      Expr value = expr(*part);
-      indices.push_back(has_loop ? name_it(std::move(value)) : std::move(value));
-    }
-  }
-  Expr result = index_into(node, std::move(tensor), std::move(indices), false);
-  if (has_loop) result = lang::make_comprehension(std::move(loops), std::move(result), where);
-  for (; !lets.empty(); lets.pop_back()) {
-    result = lang::make_let(std::move(lets.back().first), std::move(lets.back().second),
-                            std::move(result), where);
-  }
-  return result;
 }
 
 // --- [[1.0, 2.0], [3.0, 4.0]] ---
@@ -232,6 +143,15 @@ std::optional<NumberValue> Resolver::literal_element(const Node& leaf) {
   const bool negative =
       leaf.kind == Syntax::Prefix && leaf.count == 2 && tree_.text(*leaf.child(0)) == "-";
   const Node& digits = negative ? *leaf.last() : leaf;
+  if (digits.kind == Syntax::Name && !strict_) {  // `inf`, `nan`, unless they mean something here
+    const Expr word = name(digits);
+    const auto* literal = lang::as<lang::Literal>(word);
+    if (!literal) return std::nullopt;
+    NumberValue value;
+    value.is_float = true;
+    value.real = negative ? -literal->real : literal->real;
+    return value;
+  }
   if (digits.kind != Syntax::Number) return std::nullopt;
   return read_number(tree_.text(digits), negative, strict_, span(leaf));
 }
@@ -247,11 +167,12 @@ std::optional<std::uint64_t> Resolver::element_bits(const NumberValue& value, DT
     return std::nullopt;
   }
   if (lang::is_float(dtype)) {
-    return lang::bits_from_double(dtype,
-                                  value.is_float ? value.real : static_cast<double>(value.integer));
+    const double real = value.is_float ? value.real : static_cast<double>(value.integer);
+    if (lang::can_represent(dtype, real)) return lang::bits_from_double(dtype, real);
+  } else {
+    const std::uint64_t bits = lang::bits_from_int(dtype, value.integer);
+    if (lang::int_from_bits(dtype, bits) == value.integer) return bits;
   }
-  const std::uint64_t bits = lang::bits_from_int(dtype, value.integer);
-  if (lang::int_from_bits(dtype, bits) == value.integer) return bits;
   report(Kind::LiteralOutOfRange,
          fmt::format("`{}` does not fit in {}", tree_.text(leaf), lang::name_of(dtype)),
          span(leaf));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -65,13 +66,18 @@ lang::Expr Resolver::meaning(Symbol& symbol, const Node& node) {
         lang::Dim::variable(use_type_param(symbol.type_param, lang::VarKind::Dim, at)), at);
   }
   // At the prompt, what earlier entries defined counts as this text's.
-  const bool is_ours =
-      symbol.own_global || (symbol.outer_global && !symbol.outer_global->is_prelude);
-  if (!strict_ && is_ours) return lang::make_global_var(std::string(symbol.text), at);
+  const bool is_ours = symbol.own_global ||
+                       (symbol.outer_global && symbol.outer_global->origin == lang::Origin::Own);
+  if (!strict_ && is_ours) return global_var(symbol, at);
   if (symbol.constructor()) return lang::make_constructor_ref(symbol.constructor(), at);
   if (symbol.op) return lang::make_operator(symbol.op, at);
-  if (!strict_ && symbol.outer_global) return lang::make_global_var(std::string(symbol.text), at);
+  if (!strict_ && symbol.outer_global) return global_var(symbol, at);
   return nullptr;
+}
+
+lang::Expr Resolver::global_var(const Symbol& symbol, Span where) const {
+  return lang::make_global_var(
+      symbol.own_global ? prefix_ + std::string(symbol.text) : symbol.outer_global->name, where);
 }
 
 lang::Expr Resolver::name(const Node& node) {
@@ -79,6 +85,10 @@ lang::Expr Resolver::name(const Node& node) {
   if (text == "True" || text == "False") return truth(text == "True", span(node));
   Symbol& symbol = symbols_.intern(text);
   if (Expr found = meaning(symbol, node)) return found;
+  if (!strict_ && (text == "inf" || text == "nan")) {
+    using Limits = std::numeric_limits<double>;
+    return lang::make_literal(text == "inf" ? Limits::infinity() : Limits::quiet_NaN(), span(node));
+  }
   if (is_special_form(text)) {
     report(Kind::SyntaxError,
            fmt::format("`{0}` is no value of its own, it is applied: `{0}(...)`", text),
@@ -92,11 +102,15 @@ lang::Expr Resolver::dotted(const Node& node) {
   const Symbol& head = symbols_.intern(tree_.text(*node.child(0)));
   if (!strict_ &&
       (head.local || head.own_is_let || (head.outer_global && !head.outer_global->function))) {
-    report(Kind::Unsupported, "not supported: fields of records", span(*node.child(1)));
-    return nothing(node);
+    Expr value = name(*node.child(0));
+    for (const Node* part : node.children().subspan(1)) {
+      const Span where{tree_.source, node.begin, part->end};
+      value = field(*part, std::move(value), where);
+    }
+    return value;
   }
   Symbol& symbol = symbols_.intern(dotted_text(node));
-  if (symbol.op) return lang::make_operator(symbol.op, span(node));
+  if (Expr found = meaning(symbol, node)) return found;
   return unknown_name(symbol, node);
 }
 
@@ -106,16 +120,42 @@ lang::Expr Resolver::local(const Node& node) {
   // At the prompt a printed `let %x = ...` is a top-level binding.
   const bool is_top_let =
       symbol.own_global ? symbol.own_is_let : symbol.outer_global && !symbol.outer_global->function;
-  if (!strict_ && is_top_let) return lang::make_global_var(std::string(symbol.text), span(node));
+  if (!strict_ && is_top_let) return global_var(symbol, span(node));
   return unknown_name(symbol, node);
 }
 
 lang::Expr Resolver::global(const Node& node) {
   Symbol& symbol = symbols_.intern(name_text(node));
   if (symbol.broken) return broken(node);
-  if (symbol.own_global || symbol.outer_global)
-    return lang::make_global_var(std::string(symbol.text), span(node));
+  if (symbol.own_global || symbol.outer_global) return global_var(symbol, span(node));
+  // A lone expression of Relay's may be about a module that is elsewhere; who needs the global says
+  // that it is missing.
+  if (strict_ && is_expression_) return lang::make_global_var(std::string(symbol.text), span(node));
+  if (symbol.text.find('.') != std::string_view::npos && !strict_) return global_fields(node);
   return unknown_name(symbol, node);
+}
+
+// `@p.w`: fields of a top-level binding.
+lang::Expr Resolver::global_fields(const Node& node) {
+  const std::string_view text = name_text(node);
+  std::size_t dot = text.find('.');
+  Symbol& head = symbols_.intern(text.substr(0, dot));
+  const std::uint32_t begin = node.begin + 1;
+  const auto part = [&](std::size_t from, std::size_t to) {
+    return Node{Syntax::Name, begin + static_cast<std::uint32_t>(from),
+                begin + static_cast<std::uint32_t>(to)};
+  };
+  if (!head.own_is_let && !(head.outer_global && !head.outer_global->function))
+    return unknown_name(symbols_.intern(text), node);
+  Expr value = global_var(head, span(part(0, dot)));
+  while (dot != std::string_view::npos) {
+    const std::size_t from = dot + 1;
+    dot = text.find('.', from);
+    const std::size_t to = std::min(dot, text.size());
+    value = field(part(from, to), std::move(value),
+                  {tree_.source, node.begin, begin + static_cast<std::uint32_t>(to)});
+  }
+  return value;
 }
 
 lang::Expr Resolver::graph(const Node& node) {

@@ -1,3 +1,4 @@
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -35,12 +36,25 @@ std::optional<lang::DType> dtype_named(std::string_view name, bool strict) {
   return lang::parse_dtype(name);
 }
 
-// `float32x4`
+// `float32x4`: a dtype with lanes. Nothing here computes with one.
 bool is_vector_dtype(std::string_view name) {
   const std::size_t x = name.rfind('x');
   return x != std::string_view::npos && lang::parse_dtype(name.substr(0, x)) &&
          x + 1 < name.size() &&
          name.find_first_not_of("0123456789", x + 1) == std::string_view::npos;
+}
+
+// A value of such a dtype is opaque, like one of an extern type. One type for each name, for good:
+// types of different texts are compared.
+lang::Type vector_type(std::string_view name) {
+  static std::map<std::string, lang::TypeDefRef, std::less<>> defs;
+  const auto [place, is_new] = defs.try_emplace(std::string(name));
+  if (is_new) {
+    place->second = lang::TypeDefRef(new lang::TypeDef());
+    place->second->name = std::string(name);
+    place->second->is_extern = true;
+  }
+  return lang::adt_type(place->second.get());
 }
 
 }  // namespace
@@ -96,9 +110,9 @@ lang::TypeVarRef Resolver::use_type_param(int index, VarKind kind, Span span) {
     param.kind = kind;
     param.used = span;
   } else if (param.kind != kind) {
-    if (inside_type_def_) {
-      report(Kind::Unsupported, "not supported: data types over dimensions, shapes or dtypes",
-             span);
+    const auto is_plain = [](VarKind k) { return k == VarKind::Type || k == VarKind::Dim; };
+    if (inside_type_def_ && !(is_plain(kind) && is_plain(param.kind))) {
+      report(Kind::Unsupported, "not supported: data types over shapes or dtypes", span);
     } else {
       report(Diagnostic(DiagnosticKind::TypeMismatch,
                         fmt::format("`{}` stands for {} here", param.name, describe(kind)), span)
@@ -118,7 +132,7 @@ int Resolver::find_type_param(std::string_view name, Span span) {
 void Resolver::unknown_type(const Node& node, std::string_view what) {
   const std::string_view name = tree_.text(node);
   if (is_vector_dtype(name)) {
-    report(Kind::Unsupported, fmt::format("not supported: the vector dtype `{}`", name),
+    report(Kind::Unsupported, fmt::format("not supported: tensors of the vector dtype `{}`", name),
            span(node));
     return;
   }
@@ -182,8 +196,7 @@ lang::Type Resolver::type(const Node& node) {
     case Syntax::NamedType:
       return named_type(node);
     default:
-      report(Kind::Unsupported, "not supported: `meta[...]` in types", span(node));
-      return lang::incomplete_type();
+      return meta_type(node);
   }
 }
 
@@ -197,8 +210,6 @@ lang::Type Resolver::named_type(const Node& node) {
   const Symbol& symbol = symbols_.intern(name);
   if (plain && symbol.type_param >= 0)
     return lang::var_type(use_type_param(symbol.type_param, VarKind::Type, span(node)));
-  std::vector<Type> args;
-  for (const Node* arg : node.children().subspan(1)) args.push_back(type(*arg));
   const lang::TypeDef* def = symbol.type();
   if (symbol.broken) {
     item_is_broken_ = true;
@@ -209,19 +220,50 @@ lang::Type Resolver::named_type(const Node& node) {
       return lang::var_type(
           use_type_param(find_type_param(name, span(node)), VarKind::Type, span(node)));
     }
+    if (plain && is_vector_dtype(name)) return vector_type(name);
     unknown_type(name_node, "type");
     return lang::incomplete_type();
   }
-  if (args.size() != def->params.size()) {
+  const auto given = node.children().subspan(1);
+  if (given.size() != def->params.size()) {
     report(Diagnostic(DiagnosticKind::WrongArity,
                       fmt::format("type `{}` has {} parameter{}, but {} given", name,
                                   def->params.size(), def->params.size() == 1 ? "" : "s",
-                                  args.size() == 1 ? "1 is" : fmt::format("{} are", args.size())),
+                                  given.size() == 1 ? "1 is" : fmt::format("{} are", given.size())),
                       span(node))
                .label(def->span, "defined here"));
     return lang::incomplete_type();
   }
+  std::vector<Type> args;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    args.push_back(type_argument(*given[i], *def->params[i]));
   return lang::adt_type(def, std::move(args));
+}
+
+// A plain name is read as a type also where it names a dimension.
+lang::Type Resolver::type_argument(const Node& node, const lang::TypeVar& param) {
+  switch (node.kind) {
+    case Syntax::Hole:
+      return lang::incomplete_type();
+    case Syntax::TensorType:
+    case Syntax::TupleType:
+    case Syntax::FunctionType:
+    case Syntax::RefType:
+      break;
+    case Syntax::NamedType:
+      if (param.kind == VarKind::Type) return type(node);
+      if (node.count == 1) return lang::dimension_type(dim_name(*node.child(0)));
+      break;
+    default:
+      if (param.kind == VarKind::Dim) return lang::dimension_type(dim(node));
+      report(Kind::TypeMismatch,
+             fmt::format("`{}` stands for a type, not for a dimension", param.name), span(node));
+      return lang::incomplete_type();
+  }
+  if (param.kind == VarKind::Type) return type(node);
+  report(Kind::TypeMismatch, fmt::format("`{}` stands for a dimension, not for a type", param.name),
+         span(node));
+  return lang::incomplete_type();
 }
 
 lang::Shape Resolver::shape(const Node& node) {
@@ -266,8 +308,7 @@ lang::Dim Resolver::dim(const Node& node) {
       return value;
     }
     case Syntax::Meta:
-      report(Kind::Unsupported, "not supported: `meta[...]` in types", span(node));
-      return Dim::any();
+      return meta_dim(node);
     default:
       report(Kind::SyntaxError,
              "this is not a dimension: a number, a dimension's name, or arithmetic over them",

@@ -14,6 +14,7 @@
 #include "lang/expr.h"
 #include "lang/module.h"
 #include "lang/op.h"
+#include "parser/metadata.h"
 #include "parser/numbers.h"
 #include "parser/parse.h"
 #include "parser/symbols.h"
@@ -25,7 +26,7 @@ namespace relay::parser {
 // resolve*.cpp by subject.
 class Resolver {
  public:
-  Resolver(const SyntaxTree& tree, const lang::Module& scope);
+  Resolver(const SyntaxTree& tree, const lang::Module& scope, std::string prefix = "");
 
   Parsed file();          // resolve.cpp
   lang::Type one_type();  // resolve_type.cpp; declares the names it does not know
@@ -42,6 +43,8 @@ class Resolver {
   void declare(const Node& item);
   void declare_global(const Node& name, bool is_let);
   void declare_type(const Node& node, bool is_extern);
+  void find_dimension_params();
+  bool is_dimension_in(const Node& node, std::string_view param);
   void fill_type(const Node& node);
   void item(const Node& node, Parsed& parsed);
   void check_version(const Node& file);
@@ -56,6 +59,8 @@ class Resolver {
   Expr name(const Node& node);
   Expr local(const Node& node);
   Expr global(const Node& node);
+  Expr global_fields(const Node& node);
+  Expr global_var(const Symbol& symbol, Span span) const;  // own or outer, which it must be
   Expr graph(const Node& node);
   Expr dotted(const Node& node);
   Expr meaning(Symbol& symbol, const Node& node);  // of a bare name; null if it has none
@@ -77,16 +82,41 @@ class Resolver {
   Expr if_expr(const Node& node);
   Expr function(const Node& node);
   Expr match(const Node& node);
-  lang::PatternRef pattern(const Node& node,
-                           std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
-  lang::PatternRef variable_pattern(
-      const Node& name, Type annotation, Span span,
-      std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
-  lang::PatternRef constructor_pattern(
-      const Node& node, const Node& name, std::size_t first_field,
-      std::vector<std::pair<std::string_view, lang::VariableRef>>& bound);
+  using BoundNames = std::vector<std::pair<std::string_view, lang::VariableRef>>;
+  lang::PatternRef pattern(const Node& node, BoundNames& bound);
+  lang::PatternRef variable_pattern(const Node& name, Type annotation, Span span,
+                                    BoundNames& bound);
+  lang::PatternRef constructor_pattern(const Node& node, const Node& name, std::size_t first_field,
+                                       BoundNames& bound);
   Expr nothing(const Node& node);  // stands where an error was
   Expr broken(const Node& node);   // the same, for what is no error of its own
+
+  // --- Patterns of `let` (resolve_let.cpp) ---
+  struct Step {
+    lang::VariableRef variable;
+    Expr value;
+    Span span;
+  };
+  void let_statement(const Node& node, std::vector<Step>& steps);
+  void take_apart(const lang::PatternRef& pattern, Expr value, std::vector<Step>& steps);
+  // Refuses patterns that some value does not fit.
+  lang::PatternRef let_pattern(const Node& node, BoundNames& bound);
+  // The type that a value must have to fit the pattern; `annotation` may be null.
+  Type type_of_pattern(const lang::PatternRef& pattern, Type annotation);
+  void declare_top_let(const Node& target);
+  void top_let(const Node& node, Item& item);
+
+  // --- Records (resolve_record.cpp) ---
+  void record_fields(const Node& node, lang::Constructor& constructor);
+  Expr field(const Node& name, Expr record, Span span);
+  Expr with(const Node& node);
+  std::vector<Expr> records_with(const std::vector<std::string>& fields, Span span);
+  Expr record_call(const Expr& callee, std::vector<Expr> before, std::span<const Node* const> nodes,
+                   Span span);
+  Expr printed_form(const lang::OpDef& form, std::span<const Node* const> nodes, Span span);
+  std::optional<std::size_t> place_of_field(const lang::Constructor& constructor, const Node& name);
+  lang::PatternRef record_pattern(const Node& node, const lang::Constructor& constructor,
+                                  BoundNames& bound);
 
   // --- Calls and attributes (resolve_call.cpp) ---
   Expr call(const Node& node);
@@ -103,7 +133,15 @@ class Resolver {
                      Span span);
   lang::Attr attribute(const Node& node);
   std::optional<lang::AttrValue> attribute_value(const Node& node);
-  lang::AttrsRef attributes(const Node& node);  // the Attr children
+
+  // --- References to the metadata section (resolve_meta.cpp) ---
+  void read_metadata(const Node& file);  // resolve.cpp
+  bool has_meta(const Node& node);
+  std::optional<lang::AttrValue> meta_value(const Node& node);
+  Expr meta_expr(const Node& node);
+  bool is_meta_attrs(const Node& node) const;  // an attribute struct, as argument of a call
+  lang::Dim meta_dim(const Node& node);
+  Type meta_type(const Node& node);
 
   // --- Index notation, indexing, tensor literals (resolve_index.cpp) ---
   std::vector<lang::IndexBinder> binders(const Node& node);  // binds them in the current scope
@@ -112,19 +150,29 @@ class Resolver {
   Expr scatter(const Node& node);
   Expr index(const Node& node, bool in_bounds);
   Expr index_into(const Node& node, Expr tensor, std::vector<Expr> indices, bool in_bounds);
-  Expr slices(const Node& node, Expr tensor);
-  Expr index_between_slices(const Node& node, Expr tensor);
-  std::optional<std::int64_t> literal_integer(const Node& node);
   Expr list(const Node& node);
   std::optional<NumberValue> literal_element(const Node& leaf);
   std::optional<std::uint64_t> element_bits(const NumberValue& value, lang::DType dtype,
                                             const Node& leaf);
   Expr stack_list(const Node& node);
 
+  // --- Slices (resolve_slice.cpp) ---
+  Expr literal_slices(const Node& node, Expr tensor);
+  Expr between_slices(const Node& node, Expr tensor);
+  std::optional<std::int64_t> literal_integer(const Node& node);
+  bool is_literal_slice(const Node& part);
+  struct Bound;  // of a slice: a dimension, or an int64 value
+  bool is_dimension(const Node& node);
+  Bound slice_bound(const Node& node, const Bound& extent);
+  Expr bound_value(const Bound& bound, Span span);
+  struct SliceLoops;
+  Expr slice_loop(const Node& part, const Expr& tensor, std::size_t axis, SliceLoops& loops);
+
   // --- Types (resolve_type.cpp) ---
   Type type(const Node& node);
   Type annotation_of(const Node& node);  // the Annotation child; null if there is none
   Type named_type(const Node& node);
+  Type type_argument(const Node& node, const lang::TypeVar& param);
   lang::Shape shape(const Node& node);
   lang::DTypeTerm dtype(const Node& node);
   lang::Dim dim(const Node& node);
@@ -163,6 +211,7 @@ class Resolver {
   const SyntaxTree& tree_;
   const lang::Module& scope_;
   const bool strict_;
+  const std::string prefix_;  // of this text's globals
   SymbolTable symbols_;
   std::vector<lang::Diagnostic> errors_;
   std::vector<std::pair<Symbol*, lang::VariableRef>> shadowed_;  // undo log of locals
@@ -174,6 +223,10 @@ class Resolver {
   std::unordered_map<const Node*, lang::TypeDefRef> type_defs_;
   std::vector<lang::TypeDefRef> broken_types_;
   bool item_is_broken_ = false;  // the item at hand holds an error, or mentions what has one
+  std::optional<Metadata> metadata_;
+  bool metadata_failed_ = false;  // and that is reported
+  std::unordered_map<const lang::AttrObject*, lang::TypeVarRef> meta_dims_;
+  bool is_expression_ = false;  // the strict text is one expression
   bool implicit_type_params_ = false;
   bool inside_type_def_ = false;
 };

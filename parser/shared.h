@@ -23,6 +23,7 @@ struct light_prefix;
 struct light_variable;
 struct light_pipe;
 struct record_fields;
+struct light_let_target;
 
 // --- Small parts ---
 
@@ -38,10 +39,11 @@ struct binding_sign : expect<"`=`", assign> {};
 
 // --- Types ---
 
-struct meta : p::seq<word<"meta">, gap, p::one<'['>, gap,
-                     expect<"the key of a table", any_word, p::star<p::one<'.'>, any_word>>, gap,
-                     expect<"`]`", p::one<']'>>, gap, expect<"`[`", p::one<'['>>, gap,
-                     expect<"an index", digits>, gap, expect<"`]`", p::one<']'>>> {};
+struct meta_key : p::seq<any_word, p::star<p::one<'.'>, any_word>> {};
+struct meta_index : p::seq<digits> {};
+struct meta : p::seq<word<"meta">, gap, p::one<'['>, gap, expect<"the key of a table", meta_key>,
+                     gap, expect<"`]`", p::one<']'>>, gap, expect<"`[`", p::one<'['>>, gap,
+                     expect<"an index", meta_index>, gap, expect<"`]`", p::one<']'>>> {};
 
 struct any_dim : p::one<'?'> {};
 struct dim_symbol : p::one<'+', '-', '*', '/'> {};
@@ -74,7 +76,10 @@ struct ref_type
     : p::seq<word<"ref">, gap,
              expect<"`(` and the content's type",
                     bracket<'(', ')', "the reference type", "`)`", expect<"a type", type>>>> {};
-struct type_args : bracket<'[', ']', "the type arguments", "`,` or `]`", items<type>> {};
+// What begins like a type may go on as a dimension: `n + 1`.
+struct type_alone : p::seq<type, gap, p::at<p::one<',', ']'>>> {};
+struct type_arg : p::sor<type_alone, dim, type> {};
+struct type_args : bracket<'[', ']', "the type arguments", "`,` or `]`", items<type_arg>> {};
 struct named_type : p::seq<name, p::opt<near, type_args>> {};
 struct some_type
     : p::sor<hole, tensor_type, meta, function_type, ref_type, tuple_type, named_type> {};
@@ -84,9 +89,15 @@ struct type : deeper<some_type> {};
 
 struct pattern_type : p::seq<annotation> {};
 struct local_pattern : p::seq<local_name, p::opt<gap, pattern_type>> {};
-struct constructor_fields : bracket<'(', ')', "the pattern", "`,` or `)`", items<pattern>> {};
+struct field_pattern
+    : if_light<p::seq<name, gap, assign, gap, expect<"a pattern for the field", pattern>>> {};
+struct constructor_fields
+    : bracket<'(', ')', "the pattern", "`,` or `)`", items<p::sor<field_pattern, pattern>>> {};
+struct record_pattern
+    : bracket<'{', '}', "the pattern", "`,` or `}`", items<p::sor<field_pattern, name>>> {};
 struct named_pattern
-    : p::seq<name, p::opt<near, p::sor<constructor_fields, if_light<pattern_type>>>> {};
+    : p::seq<name, p::opt<near, p::sor<constructor_fields,
+                                       if_light<p::sor<record_pattern, pattern_type>>>>> {};
 struct tuple_pattern : bracket<'(', ')', "the pattern", "`,` or `)`", items<pattern>> {};
 struct some_pattern : p::sor<hole, local_pattern, tuple_pattern, named_pattern> {};
 struct pattern : deeper<some_pattern> {};
@@ -140,7 +151,7 @@ struct additive_symbol : token<additive_symbol> {
   static const char* scan(const char* begin, const char* end, Builder& builder) {
     const char* stop = scan_infix(begin, end, builder.strict);
     const bool additive =
-        stop && (*begin == '+' || *begin == '-' || *begin == '*' || *begin == '/');
+        stop && (*begin == '+' || *begin == '-' || *begin == '*' || *begin == '/' || *begin == '%');
     return additive ? stop : nullptr;
   }
 };
@@ -202,7 +213,7 @@ struct expression : p::seq<infix, by_notation<p::success, light_pipe>> {};
 
 // --- Bindings ---
 
-struct let_name : by_notation<local_wanted, expect<"a variable", variable>> {};
+struct let_name : by_notation<local_wanted, light_let_target> {};
 struct let_statement : p::seq<word<"let">, gap, let_name, gap, p::opt<annotation, gap>,
                               binding_sign, gap, expect<"an expression", expression>> {};
 struct bind_statement : p::seq<graph_name, gap, assign, gap, expect<"an expression", expression>> {

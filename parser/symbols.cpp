@@ -18,7 +18,7 @@ Symbol& SymbolTable::intern(std::string_view text) {
   symbol.op = lang::OpRegistry::instance().find(text);
   symbol.outer_constructor = scope_.find_constructor(text);
   symbol.outer_type = scope_.find_type(text);
-  symbol.outer_global = scope_.find(text);
+  symbol.outer_global = scope_.lookup(text);
   slots_[i] = &symbol;
   if (symbols_.size() * 2 > slots_.size()) grow();
   return symbol;

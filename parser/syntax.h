@@ -36,7 +36,7 @@ enum class Syntax : std::uint8_t {
              // item: (Name)*, likewise
   // Expressions
   Dotted,      // Name*, at least two
-  Meta,        // String-like leaf: meta[Key][n]
+  Meta,        // key (Name), Number: meta[Key][n]
   Parens,      // e
   Tuple,       // (e | Mark)*
   Call,        // callee, (e | Attr)*
@@ -55,7 +55,7 @@ enum class Syntax : std::uint8_t {
   Match,       // Mark?, scrutinee, Arm*
   Arm,         // pattern, e
   Sequence,    // (Let | Bind | FreeVar | e)*, e
-  Let,         // variable, Annotation?, e
+  Let,         // variable or pattern, Annotation?, e
   Bind,        // Graph, e
   FreeVar,     // Local, Annotation?
   RefCreate,   // e
@@ -75,7 +75,9 @@ enum class Syntax : std::uint8_t {
   Annotation,  // type
   // Patterns (also Hole, Local, Name)
   TypedPattern,        // Local or Name, Annotation
-  ConstructorPattern,  // Name, pattern*
+  ConstructorPattern,  // Name, (pattern | FieldPattern)*
+  RecordPattern,       // Name, (Name | FieldPattern)*
+  FieldPattern,        // Name, pattern
   TuplePattern,        // pattern*
   // Types (also Hole, Meta)
   TensorType,    // DimList or Name, dtype (Name)
@@ -92,7 +94,7 @@ enum class Syntax : std::uint8_t {
   ExternType,    // the same
   Constructor,   // Name, type* or RecordFields
   RecordFields,  // (Name, Annotation)*
-  TopLet,        // variable, Annotation?, e
+  TopLet,        // variable or pattern, Annotation?, e
   TopExpr,       // e
   Import,        // String
   File,          // Version?, Item*, Metadata?

@@ -64,7 +64,7 @@ class Rest {
     if (!item.expr || item.kind == ItemKind::Expression) return;
     defined_.emplace(item.name, &item);
     if (is_function(item)) {
-      module_.define({item.name, item.expr, nullptr, false, "", item.span});
+      module_.define({item.name, item.expr, nullptr, lang::Origin::Own, "", item.span});
     } else {
       module_.remove(item.name);
       missing_.insert(&item);
@@ -121,7 +121,7 @@ class Rest {
     const auto typed = checker_.check(item.expr, item.annotation);
     if (!typed) return with_places(typed.errors(), item);
     if (item.kind == ItemKind::Let) {
-      module_.define({item.name, nullptr, typed.value()->type, false, "", item.span});
+      module_.define({item.name, nullptr, typed.value()->type, lang::Origin::Own, "", item.span});
       missing_.erase(&item);
     }
     return {};

@@ -118,7 +118,7 @@ std::string describe_op(const lang::OpDef& op) {
 CommandOutcome run_doc(Session& session, std::string_view argument) {
   std::string name(argument);
   if (!name.empty() && name.front() == '@') name.erase(0, 1);
-  if (const auto* definition = session.module().find(name)) {
+  if (const auto* definition = session.module().lookup(name)) {
     const auto type = session.type_of(name);
     std::string text = fmt::format("{} : {}\n", name, type ? *type : std::string("<ill-typed>"));
     if (!definition->doc.empty()) text += definition->doc + "\n";
@@ -126,10 +126,12 @@ CommandOutcome run_doc(Session& session, std::string_view argument) {
   }
   if (const auto* op = lang::OpRegistry::instance().find(name)) return output(describe_op(*op));
   if (const auto* type = session.module().find_type(name)) {
-    return output(lang::print_type_def(*type) + "\n" + (type->doc.empty() ? "" : type->doc + "\n"));
+    return output(lang::print_light_type_def(*type) + "\n" +
+                  (type->doc.empty() ? "" : type->doc + "\n"));
   }
   if (const auto* constructor = session.module().find_constructor(name)) {
-    return output(fmt::format("constructor of {}\n", lang::print_type_def(*constructor->owner)));
+    return output(
+        fmt::format("constructor of {}\n", lang::print_light_type_def(*constructor->owner)));
   }
   std::vector<std::string> names;
   std::vector<const lang::OpDef*> by_last_part;  // `softmax` for `nn.softmax`

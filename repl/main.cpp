@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <sstream>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -28,6 +29,7 @@ struct Arguments {
   int threads = 0;
   std::vector<std::string> check;
   repl::FormatRequest format;
+  std::vector<std::string> search_path;
   std::vector<std::string> rest;  // arguments of the program
 };
 
@@ -79,6 +81,14 @@ int run_file(repl::Session& session, const Arguments& arguments, repl::Reporter&
   fmt::print(stderr, "relay: {} takes no arguments: it has {}\n", arguments.file,
              session.has_main() ? "top-level expressions, so `@main` is not called" : "no `@main`");
   return repl::kMisuse;
+}
+
+// Adds the folders of a list like `a:b`; null is an empty one.
+void add_path(const char* list, std::vector<std::string>& folders) {
+  std::istringstream rest(list ? list : "");
+  for (std::string folder; std::getline(rest, folder, ':');) {
+    if (!folder.empty()) folders.push_back(folder);
+  }
 }
 
 int run_pipe(repl::Session& session, repl::Reporter& reporter) {
@@ -137,6 +147,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
                 : arguments.jit == "always" ? interp::JitMode::Always
                                             : interp::JitMode::Auto;
   options.threads = arguments.threads;
+  options.search_path = arguments.search_path;
   repl::Session session(options);
   int status = 0;
   if (!arguments.expression.empty()) {
@@ -161,7 +172,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
 int run(const Arguments& arguments, repl::Reporter& reporter) {
   if (!arguments.kind.empty()) return repl::explain_kind(arguments.kind, reporter);
   if (!arguments.check.empty()) {
-    const int status = repl::check_files(arguments.check, reporter);
+    const int status = repl::check_files(arguments.check, arguments.search_path, reporter);
     reporter.hint("relay --explain");
     return status;
   }
@@ -184,6 +195,9 @@ void define_options(CLI::App& app, Arguments& into) {
                  "how errors are written: text, or json, an object on each line")
       ->check(CLI::IsMember({"text", "json"}));
   app.add_option("--explain", into.kind, "what a kind of error means: --explain BroadcastMismatch");
+  app.add_option("-I,--path", into.search_path,
+                 "a folder where imports are looked for, as often as needed")
+      ->allow_extra_args(false);
   app.add_flag("--stats", into.stats, "say at the end how many kernels were compiled and run");
   app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay");
   app.add_flag("--version", into.version, "print the version");
@@ -232,6 +246,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "relay: unknown option {} (relay --help lists them)\n", arg);
     return repl::kMisuse;
   }
+  add_path(std::getenv("RELAY_PATH"), arguments.search_path);
   install_interrupt_handler();
   repl::Reporter reporter(
       arguments.error_format == "json" ? repl::ErrorFormat::Json : repl::ErrorFormat::Text, color,

@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 
 #include "interp/stack.h"
+#include "lang/record.h"
 #include "lang/visit.h"
 #include "repl/check_rest.h"
 #include "repl/files.h"
+#include "repl/imports.h"
 #include "repl/pipeline.h"
 #include "repl/show.h"
 #include "stdlib/prelude.h"
@@ -23,6 +25,7 @@ using lang::Definition;
 using lang::Diagnostic;
 using lang::DiagnosticKind;
 using lang::Expr;
+using lang::Origin;
 using lang::Result;
 using lang::Type;
 using lang::Value;
@@ -45,6 +48,16 @@ Type concrete_type(const Type& type, const Value& value) {
   return type;
 }
 
+// What a let binds.
+std::vector<std::string> names_of(const Item& item) {
+  if (!item.pattern) return {item.name};
+  std::vector<std::string> names;
+  lang::for_each_variable(item.pattern, [&](const lang::VariableRef& variable) {
+    names.push_back(item.prefix + variable->name);
+  });
+  return names;
+}
+
 }  // namespace
 
 struct Session::Impl {
@@ -54,13 +67,16 @@ struct Session::Impl {
   typecheck::Checker checker;
   Pipeline pipeline;
   interp::Evaluator evaluator;
+  Imports imports;
+  lang::Module prelude;  // what an imported file sees besides its own imports
   int results = 0;
 
   explicit Impl(SessionOptions given)
       : options(std::move(given)),
         checker(module),
         pipeline(module, checker, options),
-        evaluator(pipeline, options.jit, options.threads) {
+        evaluator(pipeline, options.jit, options.threads),
+        imports(options.search_path) {
     pipeline.set_evaluator(&evaluator);
   }
 
@@ -86,16 +102,83 @@ struct Session::Impl {
       if (!parsed)
         throw lang::InternalError("the prelude does not parse: " +
                                   lang::render(parsed.errors().front()));
-      for (Item& item : parsed->items) define(item, true);
+      for (Item& item : parsed->items) define(item, Origin::Prelude);
+    }
+    prelude.import(module);
+  }
+
+  void define(const Item& item, Origin origin) {
+    if (item.kind == ItemKind::Type) {
+      item.type_def->origin = origin;
+      module.define(item.type_def);
+    } else if (item.kind == ItemKind::Def) {
+      module.define(Definition{item.name, item.expr, nullptr, origin, item.doc, item.span});
     }
   }
 
-  void define(const Item& item, bool is_prelude) {
-    if (item.kind == ItemKind::Type) {
-      module.define(item.type_def);
-    } else if (item.kind == ItemKind::Def) {
-      module.define(Definition{item.name, item.expr, nullptr, is_prelude, item.doc, item.span});
+  // Makes what a text imports visible in `scope`; loads what is not loaded yet. Throws Failure.
+  void import_files(const lang::Source& source, parser::Notation notation,
+                    const std::string& directory, lang::Module& scope) {
+    for (const parser::ImportItem& item : parser::imports_of(source, notation)) {
+      ImportedFile& file = imports.find(item.path, directory, item.span);
+      const Imports::Reading reading(imports, file.path, item.span);
+      if (!file.is_loaded) load(file, item.span);
+      scope.import(file.exports);
     }
+  }
+
+  void load(ImportedFile& file, lang::Span span) {
+    const lang::Source& source = *sources.add(file.path, read_import(file, span));
+    lang::Module exports;
+    lang::Module scope;
+    scope.import(prelude);
+    try {
+      import_files(source, parser::Notation::Auto,
+                   std::filesystem::path(file.path).parent_path().string(), exports);
+      scope.import(exports);
+      auto parsed = guarded([&] {
+        return parser::parse(source, scope, parser::Notation::Auto, file.prefix).or_throw();
+      });
+      if (!parsed) throw lang::Failure(parsed.errors());
+      std::erase_if(parsed->items,
+                    [](const Item& item) { return item.kind == ItemKind::Expression; });
+      std::vector<Diagnostic> errors = run_items(parsed->items, nullptr, Origin::Imported);
+      if (!errors.empty()) throw lang::Failure(std::move(errors));
+      for (const Item& item : parsed->items) add_export(item, file.prefix, exports);
+    } catch (lang::Failure& failure) {
+      failure.diagnostics.front().note(fmt::format("note: imported by {}:{}", span.source->name(),
+                                                   span.source->position(span.begin).line));
+      throw;
+    }
+    file.exports = std::move(exports);
+    file.is_loaded = true;
+  }
+
+  void add_export(const Item& item, const std::string& prefix, lang::Module& exports) {
+    if (item.kind == ItemKind::Type) exports.define(item.type_def);
+    if (item.kind != ItemKind::Def && item.kind != ItemKind::Let) return;
+    for (const std::string& name : names_of(item)) {
+      exports.define(*module.find(name));
+      exports.alias(name.substr(prefix.size()), name);
+    }
+  }
+
+  // Runs a text whose imports are looked for in `directory` first.
+  std::vector<Diagnostic> run_text(const lang::Source& source, const std::string& directory,
+                                   const std::function<void(const ItemResult&)>& on_item,
+                                   parser::Notation notation) {
+    try {
+      import_files(source, notation, directory, module);
+    } catch (lang::Failure& failure) {
+      return std::move(failure.diagnostics);
+    }
+    auto parsed = guarded([&] {
+      parser::Reading reading = parser::parse_all(source, module, notation);
+      if (!reading.errors.empty()) throw lang::Failure(check_rest(module, std::move(reading)));
+      return std::move(reading.parsed);
+    });
+    if (!parsed) return parsed.errors();
+    return run_items(parsed->items, on_item, Origin::Own);
   }
 
   Expr checked(const Expr& expr, const Type& expected = nullptr) {
@@ -130,30 +213,64 @@ struct Session::Impl {
     }
     result.value = evaluate(typed);
     result.type = lang::to_string(concrete_type(typed->type, result.value));
-    bind_value("_", result.value, concrete_type(typed->type, result.value));
+    bind({"_", Origin::Own, "", item.span}, &result.value,
+         concrete_type(typed->type, result.value));
     return result;
   }
 
-  void bind_value(const std::string& name, const Value& value, const Type& type) {
-    pipeline.set_value(name, value);
-    bind_type(name, type);
+  struct Binding {
+    std::string name;
+    Origin origin;
+    std::string doc;
+    lang::Span span;
+  };
+
+  // `value`: null where nothing is evaluated.
+  void bind(const Binding& binding, const Value* value, const Type& type) {
+    if (value) pipeline.set_value(binding.name, *value);
+    module.define(
+        Definition{binding.name, nullptr, type, binding.origin, binding.doc, binding.span});
+    forget(binding.name);
   }
 
-  void bind_type(const std::string& name, const Type& type) {
-    module.define(Definition{name, nullptr, type, false, "", {}});
-    forget(name);
-  }
-
-  ItemResult run_let(const Item& item) {
-    const Expr typed = checked(item.expr, item.annotation);
-    if (!options.evaluate) {
-      bind_type(item.name, typed->type);
-      return {ItemKind::Let, item.name, lang::to_string(typed->type), {}, true, item.span};
+  // `let (a, b) = e`; inference has seen to it that the pattern fits. `whole.name` is the prefix of
+  // the names.
+  void bind_parts(const lang::PatternRef& pattern, const Binding& whole, const Value* value,
+                  const Type& type) {
+    if (pattern->kind == lang::PatternKind::Variable) {
+      const lang::Variable& variable = *pattern->variable;
+      return bind({whole.name + variable.name, whole.origin, whole.doc, variable.span}, value,
+                  type);
     }
-    const Value value = evaluate(typed);
-    const Type type = concrete_type(typed->type, value);
-    bind_value(item.name, value, type);
-    return {ItemKind::Let, item.name, lang::to_string(type), value, true, item.span};
+    const auto* tuple = lang::as<lang::TupleType>(type);
+    for (std::size_t i = 0; i < pattern->fields.size(); ++i) {
+      const Value* part = !value  ? nullptr
+                          : tuple ? &value->as_tuple().fields()[i]
+                                  : &value->as_adt().fields()[i];
+      const Type field =
+          tuple ? tuple->fields[i]
+                : lang::field_type(*lang::as<lang::AdtType>(type), *pattern->constructor, i);
+      bind_parts(pattern->fields[i], whole, part, part ? concrete_type(field, *part) : field);
+    }
+  }
+
+  ItemResult run_let(const Item& item, Origin origin) {
+    const Expr typed = checked(item.expr, item.annotation);
+    ItemResult result{ItemKind::Let, item.name, "", {}, true, item.span};
+    Type type = typed->type;
+    if (options.evaluate) {
+      result.value = evaluate(typed);
+      type = concrete_type(type, result.value);
+    }
+    const Value* value = options.evaluate ? &result.value : nullptr;
+    if (item.pattern) {
+      bind_parts(item.pattern, {item.prefix, origin, item.doc, item.span}, value, type);
+      result.name = item.pattern->span.text();
+    } else {
+      bind({item.name, origin, item.doc, item.span}, value, type);
+    }
+    result.type = lang::to_string(type);
+    return result;
   }
 
   ItemResult run_def(const Item& item) {
@@ -171,7 +288,7 @@ struct Session::Impl {
       if (!seen.insert(name).second) continue;
       if (names.count(name)) return true;
       const Definition* definition = module.find(name);
-      if (!definition || !definition->function || definition->is_prelude) continue;
+      if (!definition || !definition->function || definition->origin == Origin::Prelude) continue;
       lang::visit_post_order(definition->function, [&](const Expr& node) {
         if (const auto* global = lang::as<lang::GlobalVar>(node)) work.push_back(global->name);
       });
@@ -180,7 +297,8 @@ struct Session::Impl {
   }
 
   std::vector<Diagnostic> run_items(std::vector<Item>& items,
-                                    const std::function<void(const ItemResult&)>& on_item);
+                                    const std::function<void(const ItemResult&)>& on_item,
+                                    Origin origin);
 };
 
 namespace {
@@ -208,15 +326,20 @@ struct Undo {
 }  // namespace
 
 std::vector<Diagnostic> Session::Impl::run_items(
-    std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item) {
+    std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item,
+    Origin origin) {
   Undo undo{module, {}};
   std::set<std::string> pending;  // lets of this text without a value yet
   for (Item& item : items) {
     if (item.kind == ItemKind::Let && item.expr->kind == lang::ExprKind::Function)
       item.kind = ItemKind::Def;
     if (item.kind == ItemKind::Def) undo.note(item.name);
-    if (item.kind == ItemKind::Let && !module.find(item.name)) pending.insert(item.name);
-    define(item, false);
+    if (item.kind == ItemKind::Let) {
+      for (const std::string& name : names_of(item)) {
+        if (!module.find(name)) pending.insert(name);
+      }
+    }
+    define(item, origin);
     if (item.kind == ItemKind::Def) forget(item.name);
   }
   std::vector<Diagnostic> errors;
@@ -227,15 +350,15 @@ std::vector<Diagnostic> Session::Impl::run_items(
         case ItemKind::Def:
           return run_def(item);
         case ItemKind::Let:
-          return run_let(item);
+          return run_let(item, origin);
         case ItemKind::Expression:
           return run_expression(item);
         case ItemKind::Type:
+          return ItemResult{ItemKind::Type, item.type_def->name, "", {}, true, item.span};
+        case ItemKind::Import:  // its definitions are there already
           break;
-        case ItemKind::Import:
-          lang::fail(DiagnosticKind::Unsupported, "not supported: `import`", item.span);
       }
-      return ItemResult{ItemKind::Type, item.type_def->name, "", {}, true, item.span};
+      return ItemResult{ItemKind::Import, item.name, "", {}, true, item.span};
     });
     if (result) {
       if (on_item) on_item(*result);
@@ -267,7 +390,8 @@ std::vector<Diagnostic> Session::Impl::run_items(
         stopped = true;
         continue;
       }
-      if (item.kind != ItemKind::Let || pending.erase(item.name) == 0) continue;
+      if (item.kind != ItemKind::Let) continue;
+      for (const std::string& name : names_of(item)) pending.erase(name);
       for (auto it = deferred.begin(); it != deferred.end();) {
         if (reaches((*it)->name, pending)) {
           ++it;
@@ -302,27 +426,25 @@ std::vector<Diagnostic> Session::run(std::string name, std::string text,
                                      const std::function<void(const ItemResult&)>& on_item,
                                      parser::Notation notation) {
   const lang::Source* source = impl_->sources.add(std::move(name), std::move(text));
-  auto parsed = impl_->guarded([&] {
-    parser::Reading reading = parser::parse_all(*source, impl_->module, notation);
-    if (!reading.errors.empty())
-      throw lang::Failure(check_rest(impl_->module, std::move(reading)));
-    return std::move(reading.parsed);
-  });
-  if (!parsed) return parsed.errors();
-  return impl_->run_items(parsed->items, on_item);
+  return impl_->run_text(*source, "", on_item, notation);
 }
 
 std::vector<Diagnostic> Session::run_file(const std::string& path,
                                           const std::function<void(const ItemResult&)>& on_item) {
-  auto text = read_file(path);
-  if (!text) return text.errors();
-  impl_->pipeline.set_directory(std::filesystem::path(path).parent_path().string());
-  return run(path, std::move(*text), on_item);
+  try {
+    const lang::Source* source = impl_->sources.add(path, read_file(path).or_throw());
+    const std::string directory = std::filesystem::path(path).parent_path().string();
+    impl_->pipeline.set_directory(directory);
+    const Imports::Reading reading(impl_->imports, path, {});
+    return impl_->run_text(*source, directory, on_item, parser::Notation::Auto);
+  } catch (lang::Failure& failure) {
+    return std::move(failure.diagnostics);
+  }
 }
 
 bool Session::has_main() const {
   const Definition* main = impl_->module.find("main");
-  return main && main->function && !main->is_prelude;
+  return main && main->function && main->origin == Origin::Own;
 }
 
 namespace {

@@ -21,6 +21,7 @@ struct SessionOptions {
   int threads = 0;                              // 0: as many as there are cores
   bool evaluate = true;                         // false: items are typed and not run
   bool verify = false;                          // run typecheck::verify after every pass (tests)
+  std::vector<std::string> search_path;         // folders where imports are looked for
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
 };
 

@@ -24,10 +24,12 @@ namespace {
 void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 // Files do not see each other's definitions: each gets a session of its own.
-bool check_file(const std::string& path, Reporter& reporter) {
+bool check_file(const std::string& path, const std::vector<std::string>& search_path,
+                Reporter& reporter) {
   SessionOptions options;
   options.jit = interp::JitMode::Off;
   options.evaluate = false;
+  options.search_path = search_path;
   Session session(std::move(options));
   const auto put_type = [](const ItemResult& item) {
     if (!item.type.empty() && item.kind != parser::ItemKind::Expression)
@@ -87,11 +89,12 @@ constexpr std::array<Planned, 3> kPlanned = {{
 
 }  // namespace
 
-int check_files(const std::vector<std::string>& paths, Reporter& reporter) {
+int check_files(const std::vector<std::string>& paths, const std::vector<std::string>& search_path,
+                Reporter& reporter) {
   bool ok = true;
   for (const std::string& path : paths) {
     if (paths.size() > 1) put(fmt::format("{}// {}\n", &path == &paths.front() ? "" : "\n", path));
-    ok = check_file(path, reporter) && ok;
+    ok = check_file(path, search_path, reporter) && ok;
   }
   return ok ? 0 : kProgramError;
 }

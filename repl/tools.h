@@ -14,7 +14,8 @@ inline constexpr int kMisuse = 2;
 
 // `relay check FILE…`: prints every definition of the files with its inferred type, and runs
 // nothing.
-int check_files(const std::vector<std::string>& paths, Reporter& reporter);
+int check_files(const std::vector<std::string>& paths, const std::vector<std::string>& search_path,
+                Reporter& reporter);
 
 struct FormatRequest {
   std::vector<std::string> paths;

@@ -65,6 +65,23 @@ GlobalUse Checker::Impl::find(const GlobalVar& use) const {
   return {nullptr, &scheme};
 }
 
+namespace {
+
+// The usual forms of those schemes that leave relations open. Ends the use of `inference`.
+void add_usual(Inference& inference, const std::vector<Type>& types, std::vector<Entry>& entries) {
+  bool is_open = std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+    return !entry.is_stated && !entry.scheme.relations.empty();
+  });
+  if (!is_open || !inference.settle_usual()) return;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].is_stated || entries[i].scheme.relations.empty()) continue;
+    entries[i].scheme.usual =
+        std::make_shared<const Scheme>(generalise(inference, types, i).scheme);
+  }
+}
+
+}  // namespace
+
 void Checker::Impl::infer_component(const std::vector<std::string>& names) {
   std::vector<Entry> made;
   std::vector<Diagnostic> errors;
@@ -97,6 +114,7 @@ void Checker::Impl::infer_component(const std::vector<std::string>& names) {
       made[i].member_types = std::move(general.members);
     }
     keep_warnings(inference);
+    add_usual(inference, types, made);
   } catch (Failure& failure) {
     errors = std::move(failure.diagnostics);
   }
@@ -183,7 +201,9 @@ Result<Expr> Checker::check(const Expr& expr, const Type& expected) {
     Inference inference(*impl_);
     Type type = inference.infer(expr);
     if (expected) {
-      Mismatch mismatch{type, inference.open(expected, expr->span), tail_of(expr)->span};
+      Type annotation = inference.open(expected, expr->span);
+      type = inference.coerce(nullptr, 0, type, annotation, "the annotation");
+      Mismatch mismatch{type, annotation, tail_of(expr)->span};
       inference.expect(mismatch);
     }
     inference.finish_ground(type, is_bare_instance(expr));
@@ -198,7 +218,10 @@ Result<Scheme> Checker::type_of(const Expr& expr) {
     Inference inference(*impl_);
     Type type = inference.infer(expr);
     inference.finish_generic({type});
-    return generalise(inference, {type}, 0).scheme;
+    Scheme scheme = generalise(inference, {type}, 0).scheme;
+    if (!scheme.relations.empty() && inference.settle_usual())
+      scheme.usual = std::make_shared<const Scheme>(generalise(inference, {type}, 0).scheme);
+    return scheme;
   });
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "lang/module.h"
+#include "lang/record.h"
 
 namespace relay::typecheck {
 
@@ -197,6 +198,7 @@ Type find_in(const Type& type, std::unordered_set<const TypeDef*>& seen) {
     }
     case TypeKind::Tensor:
     case TypeKind::Var:
+    case TypeKind::Dimension:
     case TypeKind::Incomplete:
       return nullptr;
   }
@@ -233,8 +235,8 @@ const OpDef& differentiate_rule(DiffMode mode) {
 }
 
 bool is_core_rule(const OpDef& op) {
-  return &op == &projection_rule() || &op == &index_rule() || &op == &comprehension_rule() ||
-         &op == &differentiate_rule(DiffMode::Grad) ||
+  return is_record_form(op) || &op == &projection_rule() || &op == &index_rule() ||
+         &op == &comprehension_rule() || &op == &differentiate_rule(DiffMode::Grad) ||
          &op == &differentiate_rule(DiffMode::ValueAndGrad);
 }
 
@@ -248,6 +250,14 @@ std::string core_rule_text(const OpDef& op, const std::vector<std::string>& args
     return text.substr(begin + 1, end - begin - 1);
   };
   if (&op == &projection_rule()) return fmt::format("{}.{}", args[0], attrs->get_int("index"));
+  if (&op == &record_get()) return fmt::format("{}.{}", args[0], record_fields(attrs)[0]);
+  if (&op == &record_with()) {
+    std::string values;
+    const std::vector<std::string> fields = record_fields(attrs);
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      values += fmt::format("{}{} = {}", i == 0 ? "" : ", ", fields[i], args[i + 1]);
+    return fmt::format("{} with {{ {} }}", args[0], values);
+  }
   if (&op == &index_rule()) return fmt::format("{}[{}]", args[0], extents(args[1]));
   if (&op == &comprehension_rule())
     return fmt::format("for ({}) {{ {} }}", extents(args[0]), args[1]);

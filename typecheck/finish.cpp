@@ -53,13 +53,28 @@ bool Inference::settle_index_relations(bool all) {
   return settled;
 }
 
-// A linear equation that no unknown of coefficient 1 solves.
-void Inference::check_equations() {
-  for (const auto& [a, b] : solver_.open_equations()) {
-    fail(DiagnosticKind::Unsupported,
-         fmt::format("not supported: the dimension equation `{}` = `{}`", solver_.show(a),
-                     solver_.show(b)));
+// What an operator usually takes where nothing tells: for reading only, and so what fails is
+// dropped.
+bool Inference::settle_usual() {
+  bool settled = false;
+  try {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Relation* relation : relations_.open()) {
+        if (!relation->op->usual || changed) continue;
+        TypeCall call{
+            solver_, *relation->op, {}, relation->attrs, solver_.resolve(relation->result),
+            {},      relation->span};
+        for (const Type& arg : relation->args) call.args.push_back(solver_.resolve(arg));
+        changed = relation->op->usual(call, settled);
+      }
+      settled |= changed;
+      if (changed) relations_.drain();
+    }
+  } catch (const Failure&) {
+    return false;
   }
+  return settled;
 }
 
 namespace {
@@ -101,7 +116,9 @@ void add_inputs(const Type& type, std::vector<Type>& inputs) {
 
 void Inference::finish_generic(const std::vector<Type>& roots) {
   relations_.drain();
+  while (settle_records()) relations_.drain();
   while (settle_index_relations(false)) relations_.drain();
+  if (settle_opened()) relations_.drain();
   // A literal stays open only where a caller can tell its dtype: `0` alone as a result is an int32.
   auto supplied = [&]() {
     std::vector<Type> inputs;
@@ -113,7 +130,7 @@ void Inference::finish_generic(const std::vector<Type>& roots) {
     while (settle_index_relations(false)) relations_.drain();
   }
   std::unordered_set<const TypeVar*> generic = reachable(roots);
-  check_equations();
+  check_records(true);
   for (const Relation* relation : relations_.open()) {
     std::vector<TypeVarRef> unknowns = relations_.unknowns_of(*relation);
     bool is_generic = std::any_of(unknowns.begin(), unknowns.end(), [&](const TypeVarRef& var) {
@@ -161,10 +178,13 @@ Diagnostic ambiguous_variable(const Variable& variable, const std::string& type)
 }  // namespace
 
 void Inference::check_ambiguous(const Type& result, bool result_may_default) {
-  std::vector<const Relation*> open = relations_.open();
+  // One without unknowns belongs to the body of a polymorphic local function, which copies run for.
+  std::vector<const Relation*> open;
   std::unordered_set<const TypeVar*> waited_for;
-  for (const Relation* relation : open) {
-    for (const TypeVarRef& var : relations_.unknowns_of(*relation)) waited_for.insert(var.get());
+  for (const Relation* relation : relations_.open()) {
+    std::vector<TypeVarRef> unknowns = relations_.unknowns_of(*relation);
+    if (!unknowns.empty()) open.push_back(relation);
+    for (const TypeVarRef& var : unknowns) waited_for.insert(var.get());
   }
   for (const VariableRef& param : params_) {
     Type type = solver_.resolve(variables_.at(param.get()).type);
@@ -234,13 +254,15 @@ void Inference::default_leftovers() {
 
 void Inference::finish_ground(const Type& result, bool result_may_default) {
   relations_.drain();
+  while (settle_records()) relations_.drain();
   while (settle_index_relations(false)) relations_.drain();
   while (settle_index_relations(true)) relations_.drain();
+  if (settle_opened()) relations_.drain();
   while (settle_literals_outside({})) {
     relations_.drain();
     while (settle_index_relations(true)) relations_.drain();
   }
-  check_equations();
+  check_records(false);
   check_ambiguous(result, result_may_default);
   default_leftovers();
   check_literals();

@@ -99,6 +99,11 @@ Generalised generalise(Inference& inference, const std::vector<Type>& types, std
     open.result = quantifier.quantify(relation->result, &scheme.variables);
     scheme.relations.push_back(std::move(open));
   }
+  for (const Equation& equation : solver.open_equations()) {
+    Type a = quantifier.quantify(dimension_type(equation.a), &scheme.variables);
+    Type b = quantifier.quantify(dimension_type(equation.b), &scheme.variables);
+    scheme.equations.push_back({as<DimensionType>(a)->dim, as<DimensionType>(b)->dim});
+  }
   for (std::size_t i = 0; i < scheme.variables.size(); ++i) {
     const Unknown* unknown = solver.find(*quantifier.sources_[i]);
     if (!unknown || unknown->var->kind != VarKind::DType) continue;
@@ -120,6 +125,7 @@ bool is_complete(const Type& type) {
   switch (type->kind) {
     case TypeKind::Tensor:
     case TypeKind::Var:
+    case TypeKind::Dimension:
       return true;
     case TypeKind::Tuple: {
       const auto& fields = as<TupleType>(type)->fields;
@@ -127,7 +133,8 @@ bool is_complete(const Type& type) {
     }
     case TypeKind::Function: {
       const auto& function = *as<FunctionType>(type);
-      return is_complete(function.result) &&
+      // What its quantified variables stand for is found where it is used.
+      return function.quantified.empty() && is_complete(function.result) &&
              std::all_of(function.params.begin(), function.params.end(), is_complete);
     }
     case TypeKind::Adt: {

@@ -113,19 +113,11 @@ Type Inference::infer_node(const Expr& expr) {
 
 // --- Annotations ---
 
-namespace {
-
-[[noreturn]] void refuse_dimension_parameters(const TypeDef& def, Span span) {
-  fail(DiagnosticKind::Unsupported,
-       fmt::format("not supported: `{}` has a dimension as parameter", def.name), span);
-}
-
-}  // namespace
-
 Type Inference::open(const Type& annotation, Span span) {
   switch (annotation->kind) {
     case TypeKind::Tensor:
     case TypeKind::Var:
+    case TypeKind::Dimension:
       return written_.empty() ? annotation : substitute(annotation, written_);
     case TypeKind::Incomplete:
       return solver_.fresh_type();
@@ -137,21 +129,13 @@ Type Inference::open(const Type& annotation, Span span) {
     }
     case TypeKind::Function: {
       const auto& function = *as<FunctionType>(annotation);
-      if (!function.quantified.empty()) {
-        fail(DiagnosticKind::Unsupported,
-             fmt::format("not supported: a polymorphic function as a value, `{}`",
-                         to_string(annotation)),
-             span);
-      }
+      if (!function.quantified.empty()) return declare_quantified(function, span);
       std::vector<Type> params;
       for (const Type& param : function.params) params.push_back(open(param, span));
       return function_type(std::move(params), open(function.result, span));
     }
     case TypeKind::Adt: {
       const auto& adt = *as<AdtType>(annotation);
-      for (const TypeVarRef& param : adt.def->params) {
-        if (param->kind != VarKind::Type) refuse_dimension_parameters(*adt.def, span);
-      }
       if (adt.args.size() != adt.def->params.size()) {
         fail(DiagnosticKind::TypeMismatch,
              fmt::format("`{}` takes {}, found {}", adt.def->name,
@@ -159,7 +143,11 @@ Type Inference::open(const Type& annotation, Span span) {
              span);
       }
       std::vector<Type> args;
-      for (const Type& arg : adt.args) args.push_back(open(arg, span));
+      for (std::size_t i = 0; i < adt.args.size(); ++i) {
+        bool is_open_dim =
+            adt.args[i]->kind == TypeKind::Incomplete && adt.def->params[i]->kind == VarKind::Dim;
+        args.push_back(is_open_dim ? dimension_type(solver_.fresh_dim()) : open(adt.args[i], span));
+      }
       return adt_type(adt.def, std::move(args));
     }
     case TypeKind::Reference:
@@ -171,6 +159,8 @@ Type Inference::open(const Type& annotation, Span span) {
 // --- Variables, let, functions ---
 
 Type Inference::infer_var(const Var& var) {
+  if (!polymorphic_.empty() && polymorphic_.count(var.variable.get()))
+    return instantiate_local(var);
   auto found = variables_.find(var.variable.get());
   if (found == variables_.end()) {
     fail(DiagnosticKind::UnknownName,
@@ -193,48 +183,6 @@ Type Inference::infer_let(const Expr& expr) {
   return type;
 }
 
-namespace {
-
-// Of two types that agree, the one with fewer `?`; or, for `widen`, with more.
-Type merge_dims(const Type& a, const Type& b, bool widen) {
-  const auto* left = as<TensorType>(a);
-  const auto* right = as<TensorType>(b);
-  if (left && right && left->shape.has_rank() && right->shape.has_rank() &&
-      left->shape.rank() == right->shape.rank()) {
-    std::vector<Dim> dims;
-    for (std::size_t i = 0; i < left->shape.rank(); ++i) {
-      dims.push_back(left->shape[i].is_any() != widen ? right->shape[i] : left->shape[i]);
-    }
-    return tensor_type(Shape(std::move(dims)), left->dtype);
-  }
-  const auto* tuple = as<TupleType>(a);
-  const auto* other = as<TupleType>(b);
-  if (tuple && other && tuple->fields.size() == other->fields.size()) {
-    std::vector<Type> fields;
-    for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
-      fields.push_back(merge_dims(tuple->fields[i], other->fields[i], widen));
-    }
-    return tuple_type(std::move(fields));
-  }
-  return a;
-}
-
-bool has_any_dim(const Type& type) {
-  if (const auto* tensor = as<TensorType>(type)) {
-    for (const Dim& dim : tensor->shape.dims()) {
-      if (dim.is_any()) return true;
-    }
-  }
-  if (const auto* tuple = as<TupleType>(type)) {
-    for (const Type& field : tuple->fields) {
-      if (has_any_dim(field)) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
 void Inference::infer_binding(const Let& let) {
   std::uint64_t mark = solver_.mark();
   std::size_t first_literal = unsettled_.size();
@@ -247,7 +195,10 @@ void Inference::infer_binding(const Let& let) {
          fmt::format("`{}` is declared as `{}`", variable->name, solver_.show(annotation))});
     expect(mismatch);
   };
-  if (let.value->kind == ExprKind::Function && !recorded(let.value)) {
+  const auto* function = as<Function>(let.value);
+  if (function && !function->type_params.empty() && !annotation && !recorded(let.value)) {
+    infer_polymorphic(let);
+  } else if (function && !recorded(let.value)) {
     Type declared = declare_local(cast<Function>(let.value));
     if (annotation) annotated(declared);
     introduce(variable, declared);
@@ -256,6 +207,8 @@ void Inference::infer_binding(const Let& let) {
   } else {
     Type type = infer(let.value);
     if (annotation) {
+      type =
+          coerce(&let, 0, type, annotation, fmt::format("the annotation of `{}`", variable->name));
       annotated(type);
       Type known = solver_.resolve(type);
       if (has_any_dim(known)) type = merge_dims(known, solver_.resolve(annotation), false);
@@ -275,6 +228,8 @@ Type Inference::declare(const Function& function) {
   for (const VariableRef& param : function.params) {
     if (param->type) {
       params.push_back(open(param->type, param->span));
+      const auto* written = as<FunctionType>(param->type);
+      if (written && !written->quantified.empty()) quantified_params_.insert(param.get());
     } else {
       TypeVarRef unknown = solver_.fresh(VarKind::Type);
       solver_.at(*unknown).pinned = true;
@@ -285,7 +240,7 @@ Type Inference::declare(const Function& function) {
   return function_type(std::move(params), std::move(result));
 }
 
-// A local function is monomorphic: its type parameters stand for whatever its uses need.
+// The type parameters of a local function stand for whatever its use needs.
 Type Inference::declare_local(const Function& function) {
   for (const TypeVarRef& var : function.type_params) {
     switch (var->kind) {
@@ -314,6 +269,7 @@ Type Inference::infer_function(const Expr& expr, const Type& declared) {
     if (!function.params[i]->type) params_.push_back(function.params[i]);
   }
   Type body = infer(function.body);
+  if (function.result) body = coerce(expr.get(), 0, body, type.result, "the type of the result");
   const ExprNode* tail = tail_of(function.body);
   expect({body, type.result, tail->span,
           function.result ? "the result" : "the result of this recursive function"});

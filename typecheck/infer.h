@@ -25,16 +25,27 @@ struct DTypeRequirement {
   lang::TypeVarRef var;
   lang::PrimOperands operands;
 };
-// forall variables. relations and requirements => type
+// Two dims over the scheme's variables that must be equal. Checked where they are known, else at
+// the entry of the function when it runs.
+struct DimEquation {
+  lang::Dim a;
+  lang::Dim b;
+};
+// forall variables. relations, requirements and equations => type
 struct Scheme {
   std::vector<lang::TypeVarRef> variables;
   std::vector<OpenRelation> relations;
   std::vector<DTypeRequirement> requirements;
   lang::Type type;
+  std::vector<DimEquation> equations = {};
+  // What the scheme is at the usual ranks of its open relations (the data of `nn.dense` a matrix).
+  // Only for reading: uses take the scheme itself. Null if that would not say more.
+  std::shared_ptr<const Scheme> usual = nullptr;
 };
-// `fn (Tensor[s, d]) -> Tensor[s, d]`, then ` where ...` for what is left open. Variables are named
-// so that they read well: types A, B, ..; dims n, m, ..; shapes s, t, ..; dtypes d, e, ... That a
-// dtype must be numeric is so common that it is not said.
+// `fn (Tensor[s, d]) -> Tensor[s, d]`, then ` where ...` for what is left open; of a scheme that
+// has one, its usual form. Variables are named so that they read well: types A, B, ..; dims n, m,
+// ..; shapes s, t, ..; dtypes d, e, ... That a dtype must be numeric is so common that it is not
+// said.
 std::string to_string(const Scheme& scheme);
 
 // Inference over a module. Schemes of definitions are inferred when first asked for and cached;

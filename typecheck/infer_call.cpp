@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/record.h"
 #include "typecheck/inference.h"
 
 namespace relay::typecheck {
@@ -25,12 +26,9 @@ Type Inference::constructor_type(const Constructor& constructor) {
   TypeSubstitution fresh;
   std::vector<Type> args;
   for (const TypeVarRef& param : def.params) {
-    if (param->kind != VarKind::Type) {
-      fail(DiagnosticKind::Unsupported,
-           fmt::format("not supported: `{}` has a dimension as parameter", def.name));
-    }
-    args.push_back(solver_.fresh_type());
-    fresh.types[param.get()] = args.back();
+    args.push_back(param->kind == VarKind::Dim ? dimension_type(solver_.fresh_dim())
+                                               : solver_.fresh_type());
+    bind_argument(fresh, *param, args.back());
   }
   Type result = adt_type(&def, std::move(args));
   if (constructor.fields.empty()) return result;
@@ -62,6 +60,9 @@ Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& 
   for (const DTypeRequirement& requirement : scheme.requirements) {
     auto found = fresh.dtypes.find(requirement.var.get());
     if (found != fresh.dtypes.end()) solver_.require(found->second, requirement.operands);
+  }
+  for (const DimEquation& equation : scheme.equations) {
+    solver_.relate({substitute(equation.a, fresh), substitute(equation.b, fresh), name, span});
   }
   for (const OpenRelation& open : scheme.relations) {
     Relation relation;
@@ -133,6 +134,15 @@ Mismatch Inference::argument_mismatch(const Call& call, std::size_t i, const Typ
   return mismatch;
 }
 
+// The extents that an argument of unknown extents must have.
+Type Inference::coerce_argument(const Call& call, std::size_t i, const Type& found,
+                                const Type& expected) {
+  TypeKind kind = solver_.head(found)->kind;
+  if (kind != TypeKind::Tensor && kind != TypeKind::Tuple) return found;
+  if (!has_any_dim(solver_.resolve(found))) return found;
+  return coerce(&call, i, found, expected, argument_mismatch(call, i, found, expected).subject);
+}
+
 Type Inference::infer_call(const Call& call) {
   if (const auto* op = as<Operator>(call.callee)) return infer_operator_call(call, *op->op);
   Type callee = solver_.head(infer_callee(call));
@@ -171,9 +181,12 @@ Type Inference::infer_call(const Call& call) {
   }
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     Type found = infer(call.args[i]);
+    found = coerce_argument(call, i, found, function->params[i]);
     try {
       solver_.unify(found, function->params[i]);
     } catch (Failure& failure) {
+      if (const Variable* param = quantified_parameter(call.callee))
+        refuse_higher_rank(call, *param, found, function->params[i]);
       throw explain_mismatch(std::move(failure),
                              argument_mismatch(call, i, found, function->params[i]), solver_);
     }
@@ -243,6 +256,7 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
 }  // namespace
 
 Type Inference::infer_operator_call(const Call& call, const OpDef& op) {
+  if (is_record_form(op)) return infer_record_form(call, op);
   bool negated = false;
   if (op.name == "negative" && call.args.size() == 1 && call.args[0]->kind == ExprKind::Literal &&
       !recorded(call.args[0])) {

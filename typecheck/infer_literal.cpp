@@ -88,8 +88,7 @@ bool fits(std::int64_t value, DType dtype) {
 }
 
 bool fits(double value, DType dtype) {
-  return !std::isfinite(value) ||
-         std::isfinite(double_from_bits(dtype, bits_from_double(dtype, value)));
+  return can_represent(dtype, value);
 }
 
 }  // namespace

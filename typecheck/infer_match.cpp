@@ -71,6 +71,8 @@ Type Inference::infer_match(const Expr& expr) {
     Mismatch mismatch{body, result, span, "this clause of the `match`"};
     mismatch.labels.push_back({first_span, fmt::format("`{}`", solver_.show(result))});
     expect(mismatch);
+    Type known = solver_.resolve(body);
+    if (has_any_dim(known)) result = merge_dims(solver_.resolve(result), known, true);
   }
   MatchReport report = check_match(match.clauses);
   if (match.is_complete && !report.missing.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -48,6 +49,19 @@ struct ExtentSource {
   const BareUse* use = nullptr;
 };
 
+// A value of type `type` where `?` has been opened; where inference has found extents for it, they
+// are checked when the program runs.
+struct Coercion {
+  lang::Type type;
+  std::string because;  // what needs these extents
+};
+
+// A copy of a local function with written type parameters, for one use of it.
+struct LocalInstance {
+  lang::VariableRef variable;
+  lang::Expr function;
+};
+
 // One run of inference: over a definition, a component of definitions, or an expression. Fills
 // tables from which `rebuild` (rebuild.h) makes the typed expression. Expressions must outlive it.
 class Inference {
@@ -94,6 +108,17 @@ class Inference {
   };
   const CallInfo& call_info(const lang::Call* call) const { return calls_.at(call); }
   const BinderInfo* binder_info(const lang::Variable* variable) const;
+  // The copies of a let-bound function that its uses need; null for an ordinary variable.
+  const std::vector<LocalInstance>* instances_of(const lang::Variable* variable) const;
+  // What a use of such a function stands for; null for any other expression.
+  lang::VariableRef instance_at(const lang::ExprNode* use) const;
+  // Of operand `index` of a node; null if it has none.
+  const Coercion* coercion(const lang::ExprNode* site, std::size_t index) const;
+  // `found` for a place where `expected` is needed, recorded as operand `index` of `site`.
+  lang::Type coerce(const lang::ExprNode* site, std::size_t index, const lang::Type& found,
+                    const lang::Type& expected, const std::string& because);
+  // Shows the usual case of what is generic; false if there is nothing to settle.
+  bool settle_usual();
   const std::vector<lang::Dim>& axes_of(const lang::Index* index) const { return axes_.at(index); }
   // The use from which a binder over an axis of unknown extent takes it; null if there is none
   // outside its scope.
@@ -110,6 +135,16 @@ class Inference {
   void infer_binding(const lang::Let& let);
   lang::Type declare_local(const lang::Function& function);
   lang::Type infer_var(const lang::Var& var);
+  // infer_instance.cpp
+  void infer_polymorphic(const lang::Let& let);
+  lang::Type instantiate_local(const lang::Var& use);
+  lang::Type declare_quantified(const lang::FunctionType& annotation, lang::Span span);
+  [[noreturn]] void refuse_higher_rank(const lang::Call& call, const lang::Variable& param,
+                                       const lang::Type& found, const lang::Type& expected);
+  const lang::Variable* quantified_parameter(const lang::Expr& callee) const;
+  // infer_coerce.cpp
+  lang::Type open_extents(const lang::Type& found, const lang::Type& expected);
+  bool settle_opened();
   lang::Type infer_if(const lang::If& node);
   lang::Type infer_reference(const lang::Expr& expr);
   lang::Type infer_primitive(const lang::Primitive& node);
@@ -125,7 +160,13 @@ class Inference {
   lang::Type instantiate(const Scheme& scheme, lang::Span span, const std::string& name);
   Mismatch argument_mismatch(const lang::Call& call, std::size_t i, const lang::Type& found,
                              const lang::Type& expected);
+  lang::Type coerce_argument(const lang::Call& call, std::size_t i, const lang::Type& found,
+                             const lang::Type& expected);
   const lang::Function* callee_function(const lang::Expr& callee) const;
+  // records.cpp
+  lang::Type infer_record_form(const lang::Call& call, const lang::OpDef& form);
+  bool settle_records();
+  void check_records(bool is_generic);
   // infer_match.cpp
   lang::Type infer_match(const lang::Expr& expr);
   void infer_pattern(const lang::PatternRef& pattern, const lang::Type& scrutinee,
@@ -149,7 +190,6 @@ class Inference {
   void check_literal_indices();
   // finish.cpp
   bool settle_index_relations(bool all);
-  void check_equations();
   void check_ambiguous(const lang::Type& result, bool result_may_default);
   void default_leftovers();
 
@@ -166,6 +206,16 @@ class Inference {
   std::unordered_map<const lang::Call*, CallInfo> calls_;
   std::unordered_map<const lang::Variable*, BinderInfo> binders_;
   std::unordered_map<const lang::Index*, std::vector<lang::Dim>> axes_;
+  struct Polymorphic {
+    lang::Expr function;
+    std::vector<LocalInstance> instances;
+  };
+  std::unordered_map<const lang::Variable*, Polymorphic> polymorphic_;
+  std::unordered_map<const lang::ExprNode*, lang::VariableRef> instance_uses_;
+  std::unordered_set<const lang::Variable*> quantified_params_;
+  std::map<std::pair<const lang::ExprNode*, std::size_t>, Coercion> coercions_;
+  std::vector<lang::Expr> kept_;          // code of ours that the tables mention
+  std::vector<lang::TypeVarRef> opened_;  // dims that stand for a `?`
   struct LiteralUse {
     lang::Expr node;
     lang::TypeVarRef dtype;
@@ -173,10 +223,20 @@ class Inference {
   };
   std::vector<LiteralUse> literals_;    // all
   std::vector<std::size_t> unsettled_;  // indices of those whose dtype may still be open
+  struct RecordUse {
+    lang::Type record;
+    std::vector<const lang::Constructor*> candidates;  // of each record that has these fields, one
+    const lang::Call* call;
+  };
+  std::vector<RecordUse> records_;
   std::vector<lang::Diagnostic> warnings_;
   std::uint64_t next_order_ = 0;
 };
 
+// Does a tensor, or a tuple with one, have a `?` extent?
+bool has_any_dim(const lang::Type& type);
+// Of two types that agree, the one with fewer `?`; or, for `widen`, with more.
+lang::Type merge_dims(const lang::Type& a, const lang::Type& b, bool widen);
 // The last expression of a let chain: what a body's type comes from.
 const lang::ExprNode* tail_of(const lang::Expr& expr);
 // The literal of `2` or of `-2`; sets `negated` for the latter. Null for anything else.

@@ -4,6 +4,7 @@
 
 #include "lang/op.h"
 #include "lang/short_circuit.h"
+#include "lang/record.h"
 
 namespace relay::typecheck {
 
@@ -11,12 +12,17 @@ using namespace lang;
 
 namespace {
 
+Expr int64_constant(std::int64_t value, Span span) {
+  return make_constant(Tensor::scalar(DType::Int64, bits_from_int(DType::Int64, value)), span);
+}
+
 class Rebuilder {
  public:
   explicit Rebuilder(Inference& inference) : inference_(inference), solver_(inference.solver()) {}
 
   Expr expr(const Expr& old);
   Expr function(const Function& old, std::vector<TypeVarRef> type_params);
+  Expr coerced(const ExprNode* site, std::size_t index, Expr value);
 
  private:
   Type type_of(const Expr& old) { return solver_.resolve(inference_.type_of(old.get())); }
@@ -27,25 +33,30 @@ class Rebuilder {
   Expr call(const Call& old);
   Expr callee(const Expr& old, const Type& type);
   Expr short_circuit(const Call& old, const OpDef& strict, const Type& instance);
+  std::vector<Expr> arguments(const Call& old);
   Expr literal(const Literal& old, bool negated, const Type& type, Span span);
   Expr match(const Expr& old);
   PatternRef pattern(const PatternRef& old);
   std::vector<IndexBinder> binders(const std::vector<IndexBinder>& old);
   Expr inferred_extent(const BinderInfo& info);
   Expr index(const Expr& old);
+  Expr unknown_dim(const DimTerm& term);
   Expr dim_of(const Expr& old_tensor, std::uint32_t axis, Span span);
   bool is_safe(const Index& node, std::size_t position, const Dim& extent);
 
+  const Function* root_ = nullptr;  // if a function is rebuilt
   Inference& inference_;
   Solver& solver_;
   std::unordered_map<const ExprNode*, Expr> done_;
+  std::vector<Expr> kept_;  // made here and known to `done_` by address
   std::unordered_map<const Variable*, VariableRef> variables_;
 };
 
 VariableRef Rebuilder::variable(const VariableRef& old) {
   VariableRef& place = variables_[old.get()];
   if (!place)
-    place = make_variable(old->name, solver_.resolve(inference_.type_of(old.get())), old->span);
+    place = make_variable(old->name, solver_.resolve(inference_.type_of(old.get())), old->span,
+                          old->attrs);
   return place;
 }
 
@@ -67,8 +78,10 @@ Expr Rebuilder::expr(const Expr& old) {
 Expr Rebuilder::node(const Expr& old) {
   Span span = old->span;
   switch (old->kind) {
-    case ExprKind::Var:
-      return make_var(variable(cast<Var>(old).variable), span);
+    case ExprKind::Var: {
+      VariableRef instance = inference_.instance_at(old.get());
+      return make_var(variable(instance ? instance : cast<Var>(old).variable), span);
+    }
     case ExprKind::Constant:
       return old->type ? old : make_constant(cast<Constant>(old).value, span);
     case ExprKind::Literal:
@@ -131,9 +144,8 @@ Expr Rebuilder::node(const Expr& old) {
                             type_of(old));
     case ExprKind::DimTerm: {
       Dim dim = solver_.resolve(substitute(cast<DimTerm>(old).dim, inference_.written()));
-      if (!dim.is_constant()) return make_dim_term(std::move(dim), span);
-      return make_constant(
-          Tensor::scalar(DType::Int64, bits_from_int(DType::Int64, dim.constant())), span);
+      if (dim.is_constant()) return int64_constant(dim.constant(), span);
+      return dim.is_any() ? unknown_dim(cast<DimTerm>(old)) : make_dim_term(std::move(dim), span);
     }
     case ExprKind::Differentiate: {
       const auto& node = cast<Differentiate>(old);
@@ -144,31 +156,97 @@ Expr Rebuilder::node(const Expr& old) {
 }
 
 Expr Rebuilder::let(const Expr& old) {
-  std::vector<Expr> chain;
+  struct Binding {
+    Expr let;
+    VariableRef variable;  // null: nothing, as for a polymorphic function that is not used
+    Expr value;
+  };
+  std::vector<Binding> chain;
   Expr current = old;
-  std::vector<Expr> values;
   while (const Let* node = as<Let>(current)) {
     if (done_.count(current.get())) break;
-    values.push_back(expr(node->value));
-    chain.push_back(current);
+    if (const auto* instances = inference_.instances_of(node->variable.get())) {
+      chain.push_back({current, nullptr, nullptr});
+      for (const LocalInstance& instance : *instances)
+        chain.push_back({current, variable(instance.variable), expr(instance.function)});
+    } else {
+      Expr value = coerced(node, 0, expr(node->value));
+      chain.push_back({current, variable(node->variable), std::move(value)});
+    }
     current = node->body;
   }
   Expr result = expr(current);
   for (std::size_t i = chain.size(); i-- > 0;) {
-    result = make_let(variable(cast<Let>(chain[i]).variable), std::move(values[i]), result,
-                      chain[i]->span, result->type);
-    if (i > 0) done_.emplace(chain[i].get(), result);
+    Binding& binding = chain[i];
+    if (binding.variable) {
+      result = make_let(std::move(binding.variable), std::move(binding.value), result,
+                        binding.let->span, result->type);
+    }
+    if (i > 0 && chain[i - 1].let != binding.let) done_.emplace(binding.let.get(), result);
   }
   return result;
 }
 
 Expr Rebuilder::function(const Function& old, std::vector<TypeVarRef> type_params) {
+  if (!root_) root_ = &old;
   std::vector<VariableRef> params;
   for (const VariableRef& param : old.params) params.push_back(variable(param));
   Type type = solver_.resolve(inference_.type_of(&old));
-  Expr body = expr(old.body);
+  Expr body = coerced(&old, 0, expr(old.body));
   return make_function(std::move(params), as<FunctionType>(type)->result, body,
                        std::move(type_params), old.attrs, old.span, type);
+}
+
+std::vector<Expr> Rebuilder::arguments(const Call& old) {
+  std::vector<Expr> args = list(old.args);
+  for (std::size_t i = 0; i < args.size(); ++i) args[i] = coerced(&old, i, std::move(args[i]));
+  return args;
+}
+
+namespace {
+
+// `value` with a check of the extents that `type` knows and its own type does not.
+Expr narrow(const Expr& value, const Type& type, const std::string& because) {
+  Span span = tail_of(value)->span;
+  if (const auto* tuple = as<TupleType>(type)) {
+    std::vector<Expr> fields;
+    bool is_same = true;
+    for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
+      Expr field = make_projection(value, i, span, as<TupleType>(value->type)->fields[i]);
+      fields.push_back(narrow(field, tuple->fields[i], because));
+      is_same &= fields.back() == field;
+    }
+    return is_same ? value : make_tuple(std::move(fields), span, type);
+  }
+  const auto* tensor = as<TensorType>(type);
+  if (!tensor) return value;
+  const std::vector<Dim>& known = as<TensorType>(value->type)->shape.dims();
+  std::vector<Expr> extents;
+  std::vector<Type> types;
+  bool is_same = true;
+  for (std::size_t axis = 0; axis < known.size(); ++axis) {
+    const Dim& dim = tensor->shape[axis];
+    bool is_checked = known[axis].is_any() && !dim.is_any();
+    is_same &= !is_checked;
+    extents.push_back(!is_checked         ? int64_constant(-1, span)
+                      : dim.is_constant() ? int64_constant(dim.constant(), span)
+                                          : make_dim_term(dim, span));
+    types.push_back(scalar_type(DType::Int64));
+  }
+  if (is_same) return value;
+  const OpDef& op = OpRegistry::instance().get("check_shape");
+  AttrsRef attrs = complete_attrs(op, make_attrs({{"because", because}}), span);
+  Expr shape = make_tuple(std::move(extents), span, tuple_type(std::move(types)));
+  Expr callee = make_operator(&op, span, function_type({value->type, shape->type}, type));
+  return make_call(callee, {value, shape}, attrs, span, type);
+}
+
+}  // namespace
+
+Expr Rebuilder::coerced(const ExprNode* site, std::size_t index, Expr value) {
+  const Coercion* coercion = inference_.coercion(site, index);
+  if (!coercion) return value;
+  return narrow(value, solver_.resolve(coercion->type), coercion->because);
 }
 
 // Globals, operators and constructors, which are instances of something more general.
@@ -187,12 +265,19 @@ Expr Rebuilder::callee(const Expr& old, const Type& type) {
 
 Expr Rebuilder::call(const Call& old) {
   const Type type = solver_.resolve(inference_.type_of(&old));
+  if (const auto* op = as<Operator>(old.callee); op && is_record_form(*op->op)) {
+    const std::vector<std::string> fields = record_fields(old.attrs);
+    const std::size_t count = op->op == &record_with() ? 1 + fields.size() : 1;
+    return expand_record_form(
+        *op->op, fields,
+        list({old.args.begin(), old.args.begin() + static_cast<std::ptrdiff_t>(count)}), old.span);
+  }
   bool is_instance = old.callee->kind == ExprKind::Operator ||
                      old.callee->kind == ExprKind::GlobalVar ||
                      old.callee->kind == ExprKind::ConstructorRef;
   if (!is_instance) {
     Expr function = expr(old.callee);
-    return make_call(function, list(old.args), old.attrs, old.span, type);
+    return make_call(function, arguments(old), old.attrs, old.span, type);
   }
   const Inference::CallInfo& info = inference_.call_info(&old);
   if (info.literal) return literal(*info.literal, true, type, old.span);
@@ -201,7 +286,7 @@ Expr Rebuilder::call(const Call& old) {
     if (const OpDef* strict = strict_form(*op->op)) return short_circuit(old, *strict, instance);
   }
   if (instance->kind == TypeKind::Adt) return callee(old.callee, instance);
-  return make_call(callee(old.callee, instance), list(old.args),
+  return make_call(callee(old.callee, instance), arguments(old),
                    info.attrs ? info.attrs : old.attrs, old.span, type);
 }
 
@@ -262,10 +347,6 @@ Expr Rebuilder::match(const Expr& old) {
 
 namespace {
 
-Expr int64_constant(std::int64_t value, Span span) {
-  return make_constant(Tensor::scalar(DType::Int64, bits_from_int(DType::Int64, value)), span);
-}
-
 // The variable behind `a`, where axes can be told to be the same by looking.
 const Variable* variable_of(const Expr& expr) {
   const auto* var = as<Var>(expr);
@@ -273,6 +354,27 @@ const Variable* variable_of(const Expr& expr) {
 }
 
 }  // namespace
+
+// A dim variable as a term in an instance where it is a `?`: the extent of the parameter that has
+// it.
+Expr Rebuilder::unknown_dim(const DimTerm& term) {
+  TypeVarRef var = term.dim.as_variable();
+  if (var && root_) {
+    for (const VariableRef& param : root_->params) {
+      const auto* tensor = as<TensorType>(param->type);
+      if (!tensor) continue;
+      for (std::size_t axis = 0; axis < tensor->shape.rank(); ++axis) {
+        if (tensor->shape[axis].as_variable() != var) continue;
+        kept_.push_back(make_var(param));
+        return dim_of(kept_.back(), static_cast<std::uint32_t>(axis), term.span);
+      }
+    }
+  }
+  fail(
+      DiagnosticKind::Unsupported,
+      "not supported: the extent `" + term.dim.to_string() + "`, which is unknown here, as a value",
+      term.span);
+}
 
 Expr Rebuilder::dim_of(const Expr& old_tensor, std::uint32_t axis, Span span) {
   const OpDef& op = OpRegistry::instance().get("dim_of");
@@ -364,7 +466,7 @@ Expr rebuild(const Expr& root, Inference& inference, std::vector<TypeVarRef> typ
   Rebuilder rebuilder(inference);
   if (const auto* function = as<Function>(root))
     return rebuilder.function(*function, std::move(type_params));
-  return rebuilder.expr(root);
+  return rebuilder.coerced(nullptr, 0, rebuilder.expr(root));
 }
 
 }  // namespace relay::typecheck

@@ -116,6 +116,7 @@ std::string relation_text(const OpenRelation& relation, const Namer& namer) {
 }  // namespace
 
 std::string to_string(const Scheme& scheme) {
+  if (scheme.usual) return to_string(*scheme.usual);
   Namer namer;
   // Written names first, so that no invented one takes them.
   for (const TypeVarRef& var : scheme.variables) {
@@ -126,11 +127,19 @@ std::string to_string(const Scheme& scheme) {
     for (const Type& arg : relation.args) namer.visit(arg);
     namer.visit(relation.result);
   }
+  for (const DimEquation& equation : scheme.equations) {
+    namer.visit(dimension_type(equation.a));
+    namer.visit(dimension_type(equation.b));
+  }
   for (const TypeVarRef& var : scheme.variables) namer.visit(var);
   namer.finish();
   std::vector<std::string> conditions;
   for (const OpenRelation& relation : scheme.relations)
     conditions.push_back(relation_text(relation, namer));
+  for (const DimEquation& equation : scheme.equations) {
+    conditions.push_back(fmt::format("{} = {}", namer.text(dimension_type(equation.a)),
+                                     namer.text(dimension_type(equation.b))));
+  }
   for (const DTypeRequirement& requirement : scheme.requirements) {
     if (requirement.operands == PrimOperands::kNumeric ||
         requirement.operands == PrimOperands::kAnyDType)

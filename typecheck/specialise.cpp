@@ -14,8 +14,8 @@ using namespace lang;
 
 namespace {
 
-// Dims on which an open relation depends decide how the body is typed (whether an axis is
-// stretched, say).
+// Dims on which an open relation or equation depends decide how the body is typed (whether an axis
+// is stretched, say).
 std::unordered_set<const TypeVar*> dims_in_relations(const Scheme& scheme) {
   std::unordered_set<const TypeVar*> dims;
   auto collect = [&](const Type& type) {
@@ -27,7 +27,40 @@ std::unordered_set<const TypeVar*> dims_in_relations(const Scheme& scheme) {
     for (const Type& arg : relation.args) collect(arg);
     collect(relation.result);
   }
+  for (const DimEquation& equation : scheme.equations) {
+    collect(dimension_type(equation.a));
+    collect(dimension_type(equation.b));
+  }
   return dims;
+}
+
+// The dims that only data types show: no extent of a parameter tells them when the program runs.
+void add_hidden_dims(const Type& type, std::unordered_set<const TypeVar*>& shown,
+                     std::unordered_set<const TypeVar*>& hidden) {
+  if (const auto* tensor = as<TensorType>(type)) {
+    for (const Dim& dim : tensor->shape.dims()) {
+      dim.for_each_variable([&](const TypeVarRef& var) { shown.insert(var.get()); });
+    }
+  } else if (const auto* tuple = as<TupleType>(type)) {
+    for (const Type& field : tuple->fields) add_hidden_dims(field, shown, hidden);
+  } else if (as<AdtType>(type)) {
+    for_each_type_variable(type, [&](const TypeVarRef& var) {
+      if (var->kind == VarKind::Dim) hidden.insert(var.get());
+    });
+  }
+}
+
+// The dims that an instance has as its call has them; the others stay symbolic in it.
+std::unordered_set<const TypeVar*> fixed_dims_of(const Scheme& scheme) {
+  std::unordered_set<const TypeVar*> fixed = dims_in_relations(scheme);
+  std::unordered_set<const TypeVar*> shown;
+  std::unordered_set<const TypeVar*> hidden;
+  for (const Type& param : as<FunctionType>(scheme.type)->params)
+    add_hidden_dims(param, shown, hidden);
+  for (const TypeVar* var : hidden) {
+    if (!shown.count(var)) fixed.insert(var);
+  }
+  return fixed;
 }
 
 // The scheme's variables as unknowns of a solver that matches the scheme with an instance.
@@ -68,7 +101,7 @@ TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
     RELAY_CHECK(false, fmt::format("`{}` is no instance of `{}`: {}", to_string(type),
                                    to_string(scheme), failure.what()));
   }
-  std::unordered_set<const TypeVar*> fixed_dims = dims_in_relations(scheme);
+  std::unordered_set<const TypeVar*> fixed_dims = fixed_dims_of(scheme);
   TypeSubstitution result;
   for (const TypeVarRef& ref : scheme.variables) {
     const TypeVar* var = ref.get();
@@ -130,6 +163,37 @@ Type free_others(const Type& type, const Scheme& scheme, Solver& solver) {
 
 }  // namespace
 
+namespace {
+
+struct EntryCheck {
+  DimEquation equation;
+  std::string text;  // as the scheme has it
+};
+
+// The function, which first of all checks the equations.
+Expr with_entry_checks(const Expr& made, const std::vector<EntryCheck>& checks,
+                       const std::string& name) {
+  const auto& function = cast<Function>(made);
+  const OpDef& op = OpRegistry::instance().get("check_dims");
+  Span span = function.params.empty() ? made->span : function.params.front()->span;
+  if (span) span.end = function.params.back()->span.end;
+  Expr body = function.body;
+  for (auto check = checks.rbegin(); check != checks.rend(); ++check) {
+    Type index = scalar_type(DType::Int64);
+    AttrsRef attrs = complete_attrs(
+        op, make_attrs({{"equation", check->text}, {"because", "`" + name + "`"}}), {});
+    Expr callee = make_operator(&op, span, function_type({index, index}, unit_type()));
+    Expr call = make_call(
+        callee, {make_dim_term(check->equation.a, span), make_dim_term(check->equation.b, span)},
+        attrs, span, unit_type());
+    body = make_let(make_variable("", unit_type(), span), call, body, made->span, body->type);
+  }
+  return make_function(function.params, function.result, body, function.type_params, function.attrs,
+                       made->span, made->type);
+}
+
+}  // namespace
+
 Expr Checker::Impl::specialise(const std::string& name, const Type& type) {
   const Entry& found = entry(name);
   TypeSubstitution substitution = match(found, type);
@@ -146,13 +210,22 @@ Expr Checker::Impl::specialise(const std::string& name, const Type& type) {
   } clear{current};
   Type declared = inference.declare(cast<Function>(found.function));
   inference.expect({declared, instance, found.function->span});
+  std::vector<EntryCheck> unproven;
+  for (const DimEquation& equation : found.scheme.equations) {
+    DimEquation here = {substitute(equation.a, substitution), substitute(equation.b, substitution)};
+    if (here.a == here.b || here.a.is_any() || here.b.is_any()) continue;
+    inference.solver().assume(here.a, here.b);
+    unproven.push_back(
+        {std::move(here), fmt::format("{} = {}", equation.a.to_string(), equation.b.to_string())});
+  }
   inference.infer_function(found.function, declared);
   inference.finish_ground(declared, true);
   std::vector<TypeVarRef> dims;
   for (const TypeVarRef& var : variables_of(inference.solver().resolve(declared))) {
     if (var->kind == VarKind::Dim) dims.push_back(var);
   }
-  return rebuild(found.function, inference, std::move(dims));
+  Expr made = rebuild(found.function, inference, std::move(dims));
+  return unproven.empty() ? made : with_entry_checks(made, unproven, name);
 }
 
 std::string Checker::Impl::specialisation_key(const std::string& name, const Type& type) {

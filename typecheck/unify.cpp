@@ -87,6 +87,9 @@ void for_each_type_variable(const Type& type, const std::function<void(const Typ
     case TypeKind::Var:
       visit(as<VarType>(type)->var);
       return;
+    case TypeKind::Dimension:
+      as<DimensionType>(type)->dim.for_each_variable(visit);
+      return;
     case TypeKind::Incomplete:
       return;
   }
@@ -227,6 +230,10 @@ Type Solver::resolve(const Type& type) {
       return content == as<ReferenceType>(type)->content ? type
                                                          : reference_type(std::move(content));
     }
+    case TypeKind::Dimension: {
+      Dim dim = resolve(as<DimensionType>(type)->dim);
+      return dim == as<DimensionType>(type)->dim ? type : dimension_type(std::move(dim));
+    }
     case TypeKind::Var: {
       Type known = head(type);
       if (as<VarType>(known)) return known;
@@ -359,6 +366,8 @@ void Solver::unify(const Type& left, const Type& right) {
     case TypeKind::Var:
       if (a_var->var != b_var->var) mismatch();
       return;
+    case TypeKind::Dimension:
+      return unify(as<DimensionType>(a)->dim, as<DimensionType>(b)->dim);
     case TypeKind::Incomplete:
       return;
   }
@@ -503,9 +512,12 @@ bool Solver::solve_dim(const Dim& a, const Dim& b, const Dim& difference) {
   const Dim::Term* best_term = nullptr;
   for (const Dim::Term& term : difference.terms()) {
     if (term.atoms.size() != 1 || !term.atoms[0]->variable) continue;
-    bool alone = difference.terms().size() == 1 && difference.constant() % term.coefficient == 0;
+    bool alone = difference.terms().size() == 1;
     if (term.coefficient != 1 && term.coefficient != -1 && !alone) continue;
     Unknown* unknown = find(*term.atoms[0]->variable);
+    if (unknown && difference.constant() % term.coefficient != 0) {
+      fail(DiagnosticKind::ShapeMismatch, fmt::format("`{}` cannot be `{}`", show(a), show(b)));
+    }
     if (!unknown || (best && best->var->id > unknown->var->id)) continue;
     if (occurs_elsewhere(difference, unknown->var, &term)) continue;
     best = unknown;
@@ -536,22 +548,62 @@ void Solver::unify(const Dim& left, const Dim& right) {
   if (a == b) return;
   Dim difference = a - b;
   if (solve_dim(a, b, difference)) return;
-  bool has_unknown = false;
-  difference.for_each_variable(
-      [&](const TypeVarRef& var) { has_unknown |= find(*var) != nullptr; });
-  if (!has_unknown) {
+  if (has_unknown(difference)) {
+    equations_.push_back({a, b});
+  } else if (!is_assumed(difference)) {
     fail(DiagnosticKind::ShapeMismatch, fmt::format("`{}` is not `{}`", show(a), show(b)));
   }
-  equations_.emplace_back(a, b);
+}
+
+bool Solver::has_unknown(const Dim& dim) {
+  bool found = false;
+  dim.for_each_variable([&](const TypeVarRef& var) { found |= find(*var) != nullptr; });
+  return found;
+}
+
+bool Solver::is_assumed(const Dim& difference) const {
+  return std::any_of(assumed_.begin(), assumed_.end(), [&](const Dim& zero) {
+    return zero == difference || zero == Dim(0) - difference;
+  });
+}
+
+void Solver::relate(Equation equation) {
+  Dim a = resolve(equation.a);
+  Dim b = resolve(equation.b);
+  Dim difference = a - b;
+  if (a.is_any() || b.is_any() || a == b) return;
+  try {
+    if (solve_dim(a, b, difference)) return;
+  } catch (const Failure&) {
+    refuse(equation, a, b);
+  }
+  if (has_unknown(difference)) {
+    equations_.push_back(std::move(equation));
+  } else if (difference.is_constant()) {
+    refuse(equation, a, b);
+  }
+}
+
+void Solver::refuse(const Equation& equation, const Dim& a, const Dim& b) {
+  fail(DiagnosticKind::ShapeMismatch,
+       fmt::format("`{}` needs two extents to be equal, and they are `{}` and `{}`",
+                   equation.needed_by, show(a), show(b)),
+       equation.span);
 }
 
 void Solver::retry_equations() {
   while (dims_changed_) {
     dims_changed_ = false;
     if (equations_.empty()) return;
-    std::vector<std::pair<Dim, Dim>> open = std::move(equations_);
+    std::vector<Equation> open = std::move(equations_);
     equations_.clear();
-    for (const auto& [a, b] : open) unify(a, b);
+    for (Equation& equation : open) {
+      if (equation.needed_by.empty()) {
+        unify(equation.a, equation.b);
+      } else {
+        relate(std::move(equation));
+      }
+    }
   }
 }
 

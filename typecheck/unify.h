@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,15 @@ struct Unknown {
   std::vector<std::uint32_t> watchers;  // relations to run again when it is bound
 
   bool is_bound() const { return value.index() != 0; }
+};
+
+// Two dims that must be equal, which could not be solved yet. One that a scheme brought along needs
+// no answer here: where only running can tell, the function checks it at its entry.
+struct Equation {
+  lang::Dim a;
+  lang::Dim b;
+  std::string needed_by = {};  // the global whose scheme has it; empty: the code at hand
+  lang::Span span = {};        // of that global's use
 };
 
 // Bindings for the unknowns of all four kinds. Failures are thrown without a place: whoever asked
@@ -72,8 +82,10 @@ class Solver final : public lang::TypeSolver {
   bool has_woken() const { return !woken_.empty() || dims_changed_; }
   // Runs the equations between dims that could not be solved yet once more.
   void retry_equations();
-  // Those still open: each is a pair of dims that must be equal.
-  const std::vector<std::pair<lang::Dim, lang::Dim>>& open_equations() const { return equations_; }
+  const std::vector<Equation>& open_equations() const { return equations_; }
+  void relate(Equation equation);
+  // From now on these are equal (rigid dims of a function that checks it at its entry).
+  void assume(const lang::Dim& a, const lang::Dim& b) { assumed_.push_back(a - b); }
 
   // What an unknown with these requirement bits may still be.
   static bool accepts(std::uint8_t requirements, lang::DType dtype);
@@ -95,6 +107,9 @@ class Solver final : public lang::TypeSolver {
            const lang::TypeVarRef& var);  // `var` occurs in the value of `unknown`
   void bind_dtype(Unknown& unknown, const lang::DTypeTerm& dtype);
   bool solve_dim(const lang::Dim& a, const lang::Dim& b, const lang::Dim& difference);
+  bool has_unknown(const lang::Dim& dim);
+  bool is_assumed(const lang::Dim& difference) const;
+  [[noreturn]] void refuse(const Equation& equation, const lang::Dim& a, const lang::Dim& b);
   void unify_lists(const std::vector<lang::Type>& a, const std::vector<lang::Type>& b);
 
   std::uint64_t base_;  // id of the first slot
@@ -102,7 +117,8 @@ class Solver final : public lang::TypeSolver {
   std::vector<Unknown> unknowns_;
   std::vector<std::uint32_t> woken_;
   bool dims_changed_ = false;
-  std::vector<std::pair<lang::Dim, lang::Dim>> equations_;
+  std::vector<Equation> equations_;
+  std::vector<lang::Dim> assumed_;
 };
 
 // Calls `visit` for every variable of the type, each occurrence, without allocating.

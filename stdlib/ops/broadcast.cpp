@@ -116,6 +116,7 @@ void add_where() {
   def.doc =
       "The element of `x` where the condition is True, else that of `y`, with broadcasting of all "
       "three.\n"
+      "A number as condition counts as True where it is not 0.\n"
       "The side that is not chosen does not count, whatever it holds.";
   def.example = "where([True, False], [1.0, 2.0], 0.0)\n// expect: [1.0, 0.0]";
   def.inputs = {
@@ -127,14 +128,18 @@ void add_where() {
     const auto& c = static_cast<const TensorType&>(*condition);
     const auto& a = static_cast<const TensorType&>(*x);
     const auto& b = static_cast<const TensorType&>(*y);
-    call.solver.unify(c.dtype, DTypeTerm(DType::Bool));
+    if (!c.dtype.is_known()) call.solver.unify(c.dtype, DTypeTerm(DType::Bool));
     call.solver.unify(a.dtype, b.dtype);
     return solve_broadcast(call, {c.shape, a.shape, b.shape}, a.dtype);
   };
   def.definition = [](const DefinitionCall& call) {
     return build::comprehension(
         lang::as<TensorType>(call.result)->shape.dims(), [&](const Indices& i) {
-          return build::select(read_broadcast(call.args[0], i), read_broadcast(call.args[1], i),
+          const DType dtype = call.tensor(0).dtype.known();
+          Expr condition = read_broadcast(call.args[0], i);
+          if (dtype != DType::Bool)
+            condition = build::prim(Prim::Ne, {condition, build::constant(dtype, 0)});
+          return build::select(condition, read_broadcast(call.args[1], i),
                                read_broadcast(call.args[2], i));
         });
   };

@@ -56,6 +56,22 @@ void add_unary(const UnaryRow& row, PrimOperands operands) {
 
 void add_binary(const BinaryRow& row) { add_binary(row, lang::info(row.prim).operands); }
 
+namespace {
+
+// What is added to a layer's output is a bias: a vector along the last axis.
+bool usual_bias(TypeCall& call, bool follows) {
+  if (!follows) return false;
+  const Shape a = static_cast<const TensorType&>(*call.tensor(0)).shape;
+  const Shape b = static_cast<const TensorType&>(*call.tensor(1)).shape;
+  if (a.has_rank() == b.has_rank()) return false;
+  const Shape& output = a.has_rank() ? a : b;
+  if (output.rank() < 2) return false;
+  call.solver.unify(a.has_rank() ? b : a, Shape{output.dims().back()});
+  return true;
+}
+
+}  // namespace
+
 void add_binary(const BinaryRow& row, PrimOperands operands) {
   OpDef op = record(row.name, row.level, row.doc, row.example,
                     {{"lhs", "the left operand"}, {"rhs", "the right operand"}});
@@ -75,6 +91,7 @@ void add_binary(const BinaryRow& row, PrimOperands operands) {
       return build::prim(prim, {read_broadcast(call.args[0], i), read_broadcast(call.args[1], i)});
     });
   };
+  if (prim == Prim::Add) op.usual = usual_bias;
   op.differentiable = row.gradient != nullptr;
   if (row.gradient) {
     op.gradient = [gradient = row.gradient](const GradientCall& call) -> std::vector<Expr> {

@@ -100,7 +100,6 @@ RuleOutcome concatenate_rule(TypeCall& call) {
   for (std::size_t k = 0; k < *rank; ++k) {
     if (k != axis) call.solver.unify(result[k], shapes.front()[k]);
   }
-  if (state_of(total) == DimState::Flexible) return RuleOutcome::Stuck;
   call.solver.unify(result[axis], total);
   return RuleOutcome::Solved;
 }

@@ -149,6 +149,14 @@ RuleOutcome units_rule(TypeCall& call, Transposes transposes) {
   return RuleOutcome::Solved;
 }
 
+// A batch of vectors, where nothing tells.
+bool usual_units(TypeCall& call, bool) {
+  const Shape a = as_tensor(call.tensor(0)).shape;
+  if (a.has_rank()) return false;
+  with_rank(call, a, 2);
+  return true;
+}
+
 Expr units_definition(const DefinitionCall& call, Transposes transposes) {
   const Expr& a = call.args[0];
   const Expr& b = call.args[1];
@@ -190,6 +198,7 @@ std::vector<Expr> units_gradient(const GradientCall& call, Transposes transposes
 void add_units_operator(OpDef def, TransposesOf transposes) {
   def.level = 1;
   def.type_rule = [transposes](TypeCall& call) { return units_rule(call, transposes(call.attrs)); };
+  def.usual = usual_units;
   def.definition = [transposes](const DefinitionCall& call) {
     return units_definition(call, transposes(call.attrs));
   };
@@ -250,6 +259,17 @@ RuleOutcome matmul_rule(TypeCall& call) {
   return RuleOutcome::Solved;
 }
 
+bool usual_matmul(TypeCall& call, bool) {
+  bool settled = false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Shape shape = as_tensor(call.tensor(i)).shape;
+    if (shape.has_rank()) continue;
+    with_rank(call, shape, 2);
+    settled = true;
+  }
+  return settled;
+}
+
 void add_matmul() {
   OpDef def;
   def.name = "matmul";
@@ -262,6 +282,7 @@ void add_matmul() {
   def.example = "matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]])\n// expect: [[21.0], [43.0]]";
   def.inputs = {{"lhs", "(.., m, k)"}, {"rhs", "(k, n) or (.., k, n)"}};
   def.type_rule = matmul_rule;
+  def.usual = usual_matmul;
   def.definition = [](const DefinitionCall& call) {
     const Expr& a = call.args[0];
     const Expr& b = call.args[1];

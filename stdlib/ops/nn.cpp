@@ -49,6 +49,13 @@ void add_bias_add() {
     call.solver.unify(extent, length[0]);
     return RuleOutcome::Solved;
   };
+  def.usual = [](TypeCall& call, bool) {  // a batch of vectors
+    const Shape data = as_tensor(call.tensor(0)).shape;
+    const std::int64_t axis = call.attrs->get_int("axis");
+    if (data.has_rank() || (axis != 1 && axis != -1)) return false;
+    with_rank(call, data, 2);
+    return true;
+  };
   def.definition = [](const DefinitionCall& call) {
     const std::vector<Dim>& dims = dims_of(call.args[0]);
     const std::size_t axis = position_of(call.attrs->get_int("axis"), dims.size());

@@ -98,12 +98,12 @@ constexpr ReductionRow kReductions[] = {
      "The product along axes; 1 of nothing. Integers wrap.\n"
      "The gradient is right also where elements are 0; higher derivatives only where none is.",
      "prod([2.0, 3.0, 4.0])\n// expect: 24.0", product_gradient},
-    {"max", ReduceOp::Max, PrimOperands::kNumeric,
-     "The largest value along axes. NaN wins; of nothing it is an error.\n"
+    {"max", ReduceOp::Max, PrimOperands::kAnyDType,
+     "The largest value along axes. NaN wins; of nothing it is an error. Of bools it is `any`.\n"
      "Elements that share the first place share the derivative.",
      "max([[1.0, 2.0], [4.0, 3.0]], axis=0)\n// expect: [4.0, 3.0]", extreme_gradient},
-    {"min", ReduceOp::Min, PrimOperands::kNumeric,
-     "The smallest value along axes. NaN wins; of nothing it is an error.\n"
+    {"min", ReduceOp::Min, PrimOperands::kAnyDType,
+     "The smallest value along axes. NaN wins; of nothing it is an error. Of bools it is `all`.\n"
      "Elements that share the first place share the derivative.",
      "min([[1.0, 2.0], [4.0, 3.0]], axis=0)\n// expect: [1.0, 2.0]", extreme_gradient},
     {"all", ReduceOp::All, PrimOperands::kBool,
@@ -132,10 +132,17 @@ OpDef reduction(const char* name, int level, const char* doc, const char* exampl
   return def;
 }
 
+// What folds values of that dtype as `fold` says. Of two bools the larger is True if either is.
+ReduceOp fold_for(ReduceOp fold, DType dtype) {
+  if (dtype != DType::Bool) return fold;
+  return fold == ReduceOp::Max ? ReduceOp::Any : fold == ReduceOp::Min ? ReduceOp::All : fold;
+}
+
 void add_fold(const ReductionRow& row) {
   OpDef def = reduction(row.name, 4, row.doc, row.example, row.operands);
   def.definition = [fold = row.fold](const DefinitionCall& call) {
-    return reduce_axes(fold, call.args[0], axes_of(call), call.attrs->get_bool("keepdims"));
+    const ReduceOp known = fold_for(fold, call.tensor(0).dtype.known());
+    return reduce_axes(known, call.args[0], axes_of(call), call.attrs->get_bool("keepdims"));
   };
   def.differentiable = row.gradient != nullptr;
   if (row.gradient) {

@@ -34,7 +34,7 @@ const lang::Module& prelude() {
       for (parser::Item& item : parsed->items) {
         if (item.type_def) loaded.define(item.type_def);
         if (item.kind == parser::ItemKind::Def)
-          loaded.define({item.name, item.expr, nullptr, true, "", item.span});
+          loaded.define({item.name, item.expr, nullptr, lang::Origin::Prelude, "", item.span});
       }
     }
     return loaded;

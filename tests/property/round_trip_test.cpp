@@ -88,7 +88,7 @@ TEST_CASE("typed strict text reads back") {
     const Expr again = parse_definition(sources, module, printed);
     if (!again) continue;
     CHECK(lang::print_definition("f", again, {.header = true}) == printed);
-    module.define(lang::Definition{"f", again, nullptr, false, "", {}});
+    module.define(lang::Definition{"f", again, nullptr, lang::Origin::Own, "", {}});
     checker.forget("f");
     const Expr retyped = specialised(checker);
     if (!retyped) continue;

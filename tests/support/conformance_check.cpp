@@ -41,7 +41,7 @@ class Reader {
         if (item.kind == ItemKind::Type) program.module.define(item.type_def);
         if (item.kind == ItemKind::Def) {
           program.module.define(
-              lang::Definition{item.name, item.expr, nullptr, false, "", item.span});
+              lang::Definition{item.name, item.expr, nullptr, lang::Origin::Own, "", item.span});
         }
         if (item.kind == ItemKind::Expression) program.expression = item.expr;
       }

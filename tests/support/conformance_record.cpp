@@ -99,7 +99,11 @@ void each_call(const Record& record, Visit&& visit) {
   const std::string_view text = code_of(record.source);
   const auto constructors = declared(text);
   each_name(text, [&](std::string_view name, char next) {
-    if (next == '(' && !is_reserved(name) && !constructors.contains(name)) visit(name);
+    // A bare name with a dot is an operator wherever it stands, but for the keys of attributes and
+    // of the metadata.
+    const bool is_dotted = next != '=' && next != ']' && name.find('.') != std::string_view::npos;
+    if ((next == '(' || is_dotted) && !is_reserved(name) && !constructors.contains(name))
+      visit(name);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -75,6 +76,7 @@ class GoldenSession {
     repl::SessionOptions options;
     options.jit = mode;
     options.verify = true;
+    options.search_path = {std::filesystem::path(path_).parent_path().string()};
     options.write = [this](std::string_view text) { put(text); };
     return options;
   }

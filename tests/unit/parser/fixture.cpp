@@ -86,12 +86,11 @@ lang::Module prelude() {
     if (item.type_def) {
       scope.define(item.type_def);
     } else {
-      scope.define(lang::Definition{
-          .name = item.name, .function = item.expr, .is_prelude = true, .span = item.span});
+      scope.define({item.name, item.expr, nullptr, lang::Origin::Prelude, "", item.span});
     }
   }
   scope.define(
-      lang::Definition{.name = "half", .value_type = lang::scalar_type(lang::DType::Float32)});
+      {"half", nullptr, lang::scalar_type(lang::DType::Float32), lang::Origin::Own, "", {}});
   return scope;
 }
 

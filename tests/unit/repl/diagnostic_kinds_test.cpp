@@ -24,7 +24,6 @@ const std::map<std::string, std::string> kElsewhere = {
     // Without a limit of its own a test would take a quarter of the machine's memory.
     {"StackOverflow", "tests/unit/interp/stack_test.cpp"},
     // Says of a clause that no value reaches it; the program runs all the same.
-    {"BadPattern", "tests/unit/typecheck/match_test.cpp"},
     // Somebody must press Ctrl-C.
     {"Interrupted", "tests/cli/interrupt.out"},
 };

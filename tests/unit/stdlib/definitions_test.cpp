@@ -264,7 +264,8 @@ TEST_CASE("gradients agree with differences", "[stdlib][gradient]") {
   }
   for (const OpDef* op : OpRegistry::instance().all()) {
     INFO(op->name);
-    if (op->gradient) CHECK(covered.count(op->name) == 1);
+    // `check_shape` hands its adjoint through: tests/golden/grad/unknown_extent.
+    if (op->gradient && op->name != "check_shape") CHECK(covered.count(op->name) == 1);
   }
 }
 

@@ -30,7 +30,7 @@ struct Prelude {
         }
         REQUIRE(item.kind == parser::ItemKind::Def);
         functions.push_back(item.name);
-        module.define({item.name, item.expr, nullptr, true, item.doc, item.span});
+        module.define({item.name, item.expr, nullptr, lang::Origin::Prelude, item.doc, item.span});
       }
     }
   }

@@ -1,0 +1,265 @@
+#include "lang/record.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lang/diagnostic.h"
+#include "lang/visit.h"
+
+namespace relay::lang {
+
+namespace {
+
+// Names the constructors that lack the field, and what the field may have been meant to be.
+[[noreturn]] void fail_without_field(TypeCall& call, const TypeDef& def, const std::string& name) {
+  std::vector<std::string> known;
+  std::vector<std::string> lacking;
+  for (const Constructor& constructor : def.constructors) {
+    if (!field_place(constructor, name)) lacking.push_back(constructor.name);
+    for (const std::string& field : constructor.field_names) {
+      if (has_field(def, field) && std::find(known.begin(), known.end(), field) == known.end())
+        known.push_back(field);
+    }
+  }
+  const bool in_some = lacking.size() < def.constructors.size();
+  const std::string what =
+      in_some ? fmt::format("not every constructor of `{}` has a field `{}`: `{}` lacks it",
+                            def.name, name, fmt::join(lacking, "`, `"))
+              : fmt::format("`{}` has no field `{}`", def.name, name);
+  Diagnostic diagnostic(DiagnosticKind::UnknownField, what, call.span);
+  if (!call.arg_spans.empty())
+    diagnostic.label(call.arg_spans[0], fmt::format("`{}`", to_string(call.args[0])));
+  const std::vector<std::string> closest = closest_names(name, known);
+  if (in_some) {
+    diagnostic.note("help: `match` tells the constructors apart");
+  } else if (!closest.empty()) {
+    diagnostic.note(fmt::format("help: did you mean `{}`?", closest.front()));
+  } else if (known.empty()) {
+    diagnostic.note(fmt::format("note: the fields of `{}` have no names", def.name));
+  } else {
+    diagnostic.note(
+        fmt::format("note: the fields of `{}` are `{}`", def.name, fmt::join(known, "`, `")));
+  }
+  throw Failure(std::move(diagnostic));
+}
+
+// The record among the arguments; null while that is unknown.
+const AdtType* record_of(TypeCall& call, const std::vector<std::string>& fields) {
+  const Type& record = call.args[0];
+  if (record->kind == TypeKind::Var) return nullptr;
+  const auto* adt = as<AdtType>(record);
+  if (!adt) {
+    call.fail(DiagnosticKind::UnknownField,
+              fmt::format("`{}` has no fields with names", to_string(record)));
+  }
+  for (const std::string& field : fields) {
+    if (!has_field(*adt->def, field)) fail_without_field(call, *adt->def, field);
+  }
+  return adt;
+}
+
+RuleOutcome get(TypeCall& call) {
+  const std::vector<std::string> fields = record_fields(call.attrs);
+  const AdtType* adt = record_of(call, fields);
+  if (!adt) return RuleOutcome::Stuck;
+  const Type keep = call.args[0];  // unification may replace the argument's node
+  for (const Constructor& constructor : adt->def->constructors)
+    call.returns(field_type(*adt, constructor, *field_place(constructor, fields[0])));
+  return RuleOutcome::Solved;
+}
+
+RuleOutcome with(TypeCall& call) {
+  const std::vector<std::string> fields = record_fields(call.attrs);
+  call.returns(call.args[0]);
+  const AdtType* adt = record_of(call, fields);
+  if (!adt) return RuleOutcome::Stuck;
+  const Type keep = call.args[0];
+  for (const Constructor& constructor : adt->def->constructors) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Type expected = field_type(*adt, constructor, *field_place(constructor, fields[i]));
+      try {
+        call.solver.unify(call.args[i + 1], expected);
+      } catch (Failure& failure) {
+        Diagnostic diagnostic(
+            failure.diagnostics.front().kind,
+            fmt::format("field `{}`: {}", fields[i], failure.diagnostics.front().message),
+            i + 1 < call.arg_spans.size() ? call.arg_spans[i + 1] : call.span);
+        if (!call.arg_spans.empty())
+          diagnostic.label(call.arg_spans[0], fmt::format("`{}`", to_string(call.args[0])));
+        throw Failure(std::move(diagnostic));
+      }
+    }
+  }
+  return RuleOutcome::Solved;
+}
+
+OpDef make_form(std::string name, TypeRule rule) {
+  OpDef op;
+  op.name = std::move(name);
+  op.type_rule = std::move(rule);
+  return op;
+}
+
+}  // namespace
+
+const OpDef& record_get() {
+  static const OpDef kForm = make_form("record.get", get);
+  return kForm;
+}
+const OpDef& record_with() {
+  static const OpDef kForm = make_form("record.with", with);
+  return kForm;
+}
+
+const OpDef* find_record_form(std::string_view name) {
+  if (name == record_get().name) return &record_get();
+  return name == record_with().name ? &record_with() : nullptr;
+}
+
+bool is_record_form(const OpDef& op) { return &op == &record_get() || &op == &record_with(); }
+
+std::vector<std::string> record_fields(const AttrsRef& attrs) {
+  std::vector<std::string> names;
+  const AttrValue* value = attrs ? attrs->find("fields") : nullptr;
+  const AttrValue::List* list = value ? value->as_list() : nullptr;
+  for (const AttrValue& name : list ? *list : AttrValue::List()) {
+    if (const std::string* text = name.as_string()) names.push_back(*text);
+  }
+  return names;
+}
+
+AttrsRef record_attrs(const std::vector<std::string>& fields) {
+  AttrValue::List list(fields.begin(), fields.end());
+  return make_attrs({{"fields", AttrValue(std::move(list))}});
+}
+
+std::optional<std::size_t> field_place(const Constructor& constructor, std::string_view name) {
+  const auto& names = constructor.field_names;
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+bool has_field(const TypeDef& def, std::string_view name) {
+  return !def.constructors.empty() &&
+         std::all_of(def.constructors.begin(), def.constructors.end(),
+                     [&](const Constructor& constructor) {
+                       return field_place(constructor, name).has_value();
+                     });
+}
+
+Type field_type(const AdtType& adt, const Constructor& constructor, std::size_t place) {
+  TypeSubstitution substitution;
+  for (std::size_t i = 0; i < adt.args.size() && i < adt.def->params.size(); ++i)
+    substitution.types[adt.def->params[i].get()] = adt.args[i];
+  return substitute(constructor.fields[place], substitution);
+}
+
+Expr expand_record_form(const OpDef& form, const std::vector<std::string>& fields,
+                        const std::vector<Expr>& args, Span span) {
+  const auto* adt = as<AdtType>(args[0]->type);
+  RELAY_CHECK(adt, "a record form on something else");
+  std::vector<Clause> clauses;
+  for (const Constructor& constructor : adt->def->constructors) {
+    std::vector<PatternRef> patterns(constructor.fields.size());
+    std::vector<Expr> values(constructor.fields.size());
+    std::vector<Type> types;
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      types.push_back(field_type(*adt, constructor, i));
+      const std::string& name = constructor.field_names[i];
+      const auto named = std::find(fields.begin(), fields.end(), name);
+      const bool is_with = &form == &record_with();
+      if ((named == fields.end()) == is_with) {
+        VariableRef variable = make_variable(name, types.back(), span);
+        patterns[i] = variable_pattern(variable, span);
+        values[i] = make_var(std::move(variable), span);
+      } else {
+        patterns[i] = wildcard_pattern(span);
+        if (is_with) values[i] = args[1 + static_cast<std::size_t>(named - fields.begin())];
+      }
+    }
+    Expr body;
+    if (&form == &record_with()) {
+      body =
+          make_call(make_constructor_ref(&constructor, span, function_type(types, args[0]->type)),
+                    std::move(values), nullptr, span, args[0]->type);
+    } else {
+      body = values[*field_place(constructor, fields[0])];
+    }
+    clauses.push_back({constructor_pattern(&constructor, std::move(patterns), span), body});
+  }
+  const Type type = clauses[0].body->type;
+  return make_match(args[0], std::move(clauses), true, span, type);
+}
+
+namespace {
+
+// `C(_, w, _) => w`
+std::optional<std::string> as_get(const Clause& clause) {
+  const auto* body = as<Var>(clause.body);
+  std::optional<std::string> name;
+  for (std::size_t i = 0; i < clause.pattern->fields.size(); ++i) {
+    const Pattern& field = *clause.pattern->fields[i];
+    if (field.kind == PatternKind::Wildcard) continue;
+    if (name || !body || field.kind != PatternKind::Variable || field.variable != body->variable)
+      return std::nullopt;
+    name = clause.pattern->constructor->field_names[i];
+  }
+  return name;
+}
+
+// `C(_, b) => C(e, b)`
+std::optional<RecordForm> as_with(const Clause& clause) {
+  const Constructor* constructor = clause.pattern->constructor;
+  const auto* body = as<Call>(clause.body);
+  const auto* callee = body ? as<ConstructorRef>(body->callee) : nullptr;
+  if (!callee || callee->constructor != constructor) return std::nullopt;
+  RecordForm form{true, {}, {}};
+  std::unordered_set<const Variable*> bound;
+  for (std::size_t i = 0; i < clause.pattern->fields.size(); ++i) {
+    const Pattern& field = *clause.pattern->fields[i];
+    if (field.kind == PatternKind::Wildcard) {
+      form.places.push_back(i);
+      form.fields.push_back(constructor->field_names[i]);
+      continue;
+    }
+    const auto* kept = as<Var>(body->args[i]);
+    if (field.kind != PatternKind::Variable || !kept || kept->variable != field.variable)
+      return std::nullopt;
+    bound.insert(field.variable.get());
+  }
+  if (form.places.empty()) return std::nullopt;
+  for (const std::size_t place : form.places) {
+    for (const VariableRef& variable : free_variables(body->args[place])) {
+      if (bound.contains(variable.get())) return std::nullopt;
+    }
+  }
+  return form;
+}
+
+}  // namespace
+
+std::optional<RecordForm> as_record_form(const Match& match) {
+  if (!match.is_complete || match.clauses.empty()) return std::nullopt;
+  std::optional<std::string> name;
+  for (const Clause& clause : match.clauses) {
+    const Pattern& pattern = *clause.pattern;
+    if (pattern.kind != PatternKind::Constructor ||
+        pattern.constructor->field_names.size() != pattern.fields.size() || pattern.fields.empty())
+      return std::nullopt;
+    if (match.clauses.size() == 1) {
+      if (std::optional<RecordForm> form = as_with(clause)) return form;
+    }
+    const std::optional<std::string> read = as_get(clause);
+    if (!read || (name && *name != *read)) return std::nullopt;
+    name = read;
+  }
+  const TypeDef& def = *match.clauses[0].pattern->constructor->owner;
+  if (match.clauses.size() != def.constructors.size()) return std::nullopt;
+  return RecordForm{false, {}, {*name}};
+}
+
+}  // namespace relay::lang

@@ -1,0 +1,99 @@
+#include "repl/imports.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "repl/files.h"
+
+namespace relay::repl {
+
+namespace fs = std::filesystem;
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+
+namespace {
+
+std::string key_of(const std::string& path) {
+  std::error_code error;
+  const fs::path canonical = fs::weakly_canonical(path, error);
+  return error ? path : canonical.string();
+}
+
+}  // namespace
+
+std::string read_import(const ImportedFile& file, lang::Span span) {
+  auto text = read_file(file.path);
+  if (text) return std::move(*text);
+  Diagnostic diagnostic = text.errors().front();
+  diagnostic.span = span;
+  throw lang::Failure(std::move(diagnostic));
+}
+
+ImportedFile& Imports::find(const std::string& path, const std::string& directory,
+                            lang::Span span) {
+  std::vector<std::string> places;
+  if (fs::path(path).is_absolute()) {
+    places.push_back(path);
+  } else {
+    places.push_back((fs::path(directory) / path).lexically_normal().string());
+    for (const std::string& folder : search_path_)
+      places.push_back((fs::path(folder) / path).lexically_normal().string());
+  }
+  const auto found = std::find_if(places.begin(), places.end(), [](const std::string& place) {
+    std::error_code error;
+    return fs::is_regular_file(place, error);
+  });
+  if (found == places.end()) {
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    Diagnostic diagnostic(DiagnosticKind::FileError, fmt::format("cannot find `{}`", path), span);
+    diagnostic.note(fmt::format("note: looked for `{}`", fmt::join(places, "`, `")));
+    throw lang::Failure(std::move(diagnostic));
+  }
+  std::unique_ptr<ImportedFile>& file = files_[key_of(*found)];
+  if (!file) {
+    file = std::make_unique<ImportedFile>();
+    file->path = *found;
+    file->key = key_of(*found);
+    file->prefix = new_prefix(*found);
+  }
+  return *file;
+}
+
+// The file's name as a name, with a number behind it if another file has the same one.
+std::string Imports::new_prefix(const std::string& path) {
+  std::string stem = fs::path(path).stem().string();
+  for (char& c : stem) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80)
+      c = '_';
+  }
+  if (stem.empty() || std::isdigit(static_cast<unsigned char>(stem[0]))) stem.insert(0, "file_");
+  std::string prefix = stem + ".";
+  const auto is_taken = [&] {
+    return std::any_of(files_.begin(), files_.end(), [&](const auto& entry) {
+      return entry.second && entry.second->prefix == prefix;
+    });
+  };
+  for (int number = 2; is_taken(); ++number) prefix = fmt::format("{}_{}.", stem, number);
+  return prefix;
+}
+
+Imports::Reading::Reading(Imports& imports, const std::string& path, lang::Span span)
+    : imports_(imports) {
+  auto& reading = imports.reading_;
+  const auto first = std::find_if(reading.begin(), reading.end(), [&](const std::string& other) {
+    return key_of(other) == key_of(path);
+  });
+  if (first != reading.end()) {
+    lang::fail(DiagnosticKind::ImportCycle,
+               fmt::format("import cycle: {} \u2192 {}",
+                           fmt::join(first, reading.end(), " \u2192 "), path),
+               span);
+  }
+  reading.push_back(path);
+}
+
+}  // namespace relay::repl

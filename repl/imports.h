@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lang/diagnostic.h"
+#include "lang/module.h"
+
+namespace relay::repl {
+
+// A file that has been imported, or is being imported.
+struct ImportedFile {
+  std::string path;      // as shown to the user
+  std::string key;       // the same for all ways to write the path
+  std::string prefix;    // of its globals' names: `other.`
+  lang::Module exports;  // what an importing text sees: its definitions, and those it imports
+  bool is_loaded = false;
+};
+
+// The files of a session: where they are found, which are loaded, which are being loaded. The
+// session loads them; here is only the bookkeeping.
+class Imports {
+ public:
+  explicit Imports(std::vector<std::string> search_path) : search_path_(std::move(search_path)) {}
+
+  // The file that `import "path"` means in a text whose folder is `directory`: relative to that
+  // folder, then to each folder of the search path. Throws Failure(FileError) at `span`.
+  ImportedFile& find(const std::string& path, const std::string& directory, lang::Span span);
+
+  // Around the reading of a file. Throws Failure(ImportCycle) if it is being read already.
+  class Reading {
+   public:
+    Reading(Imports& imports, const std::string& path, lang::Span span);
+    ~Reading() { imports_.reading_.pop_back(); }
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+
+   private:
+    Imports& imports_;
+  };
+
+ private:
+  std::string new_prefix(const std::string& path);
+
+  std::vector<std::string> search_path_;
+  std::map<std::string, std::unique_ptr<ImportedFile>> files_;  // by key
+  std::vector<std::string> reading_;                            // paths, outermost first
+};
+
+// The text of a file that is imported at `span`. Throws Failure(FileError).
+std::string read_import(const ImportedFile& file, lang::Span span);
+
+}  // namespace relay::repl
