@@ -176,6 +176,8 @@ std::optional<AttrValue> coerce_attr(AttrKind kind, const AttrValue& value) {
 
 AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span) {
   static const std::vector<Attr> none;
+  static const AttrsRef no_attrs = make_attrs({});
+  if (!given && op.attrs.empty()) return no_attrs;
   const std::vector<Attr>& list = given ? given->list : none;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Attr& attr = list[i];

@@ -67,7 +67,7 @@ struct TypeCall {
   const OpDef& op;
   std::vector<Type> args;       // resolved before each run
   AttrsRef attrs;               // complete
-  Type result;                  // an unknown, or what is known about the result
+  Type result;                  // what is known about the result; null: nothing yet
   std::vector<Span> arg_spans;  // may be empty
   Span span;
 
@@ -75,7 +75,13 @@ struct TypeCall {
   // dtype. Throws TypeMismatch if it is something else.
   Type tensor(std::size_t i);
   const TensorType& tensor_node(std::size_t i);
-  void returns(const Type& type) { solver.unify(result, type); }
+  void returns(const Type& type) {
+    if (result) {
+      solver.unify(result, type);
+    } else {
+      result = type;
+    }
+  }
   // Throws a diagnostic whose labels show each argument's type.
   [[noreturn]] void fail(DiagnosticKind kind, std::string message) const;
 };

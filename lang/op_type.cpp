@@ -251,7 +251,7 @@ Type ground_result_type(const OpDef& op, const std::vector<Type>& args, const At
          span);
   }
   GroundSolver solver;
-  TypeCall call{solver, op, args, attrs, solver.fresh_type(), arg_spans, span};
+  TypeCall call{solver, op, args, attrs, nullptr, arg_spans, span};
   try {
     const RuleOutcome outcome = op.type_rule(call);
     Type result = solver.resolve(call.result);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <unordered_set>
 
 #include "lang/diagnostic.h"
@@ -185,16 +186,44 @@ std::size_t hash_tensor(std::size_t seed, const TensorType& tensor) {
 
 }  // namespace
 
+TypeFacts facts_of(const Dim& dim) {
+  TypeFacts facts;
+  if (dim.is_constant()) return facts;
+  dim.for_each_variable([&](const TypeVarRef& var) { facts.has_unknowns |= var->flexible; });
+  return facts;
+}
+
+TypeFacts facts_of(const Shape& shape, const DTypeTerm& dtype) {
+  TypeFacts facts;
+  if (!dtype.is_known()) facts.has_unknowns |= dtype.var()->flexible;
+  if (!shape.has_rank()) facts.has_unknowns |= shape.var()->flexible;
+  for (const Dim& dim : shape.dims()) facts.has_unknowns |= facts_of(dim).has_unknowns;
+  return facts;
+}
+
+TypeFacts join(TypeFacts facts, const Type& part) {
+  if (!part) return facts;
+  std::uint32_t room = std::numeric_limits<std::uint32_t>::max() - facts.size;
+  return {facts.has_unknowns || part->has_unknowns, facts.size + std::min(part->size, room)};
+}
+
+TypeFacts facts_of(const std::vector<Type>& parts) {
+  TypeFacts facts;
+  for (const Type& part : parts) facts = join(facts, part);
+  return facts;
+}
+
+// Scalars are everywhere: each dtype's is one node.
 Type tensor_type(Shape shape, DTypeTerm dtype) {
+  if (dtype.is_known() && shape.has_rank() && shape.rank() == 0) return scalar_type(dtype.known());
   return Type(new TensorType(std::move(shape), std::move(dtype)));
 }
 
 Type scalar_type(DType dtype) {
   static const std::vector<Type> scalars = [] {
     std::vector<Type> types;
-    for (int i = 0; i < kDTypeCount; ++i) {
-      types.push_back(tensor_type(Shape(), static_cast<DType>(i)));
-    }
+    for (int i = 0; i < kDTypeCount; ++i)
+      types.push_back(Type(new TensorType(Shape(), static_cast<DType>(i))));
     return types;
   }();
   return scalars[static_cast<std::size_t>(dtype)];

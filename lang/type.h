@@ -67,31 +67,45 @@ enum class TypeKind : std::uint8_t {
 class TypeNode;
 using Type = Ref<const TypeNode>;  // null: not inferred yet
 
+// What a type knows of its parts without a walk.
+struct TypeFacts {
+  bool has_unknowns = false;  // a flexible variable, or `_`, occurs in it
+  std::uint32_t size = 1;     // number of its parts, written out as a tree; saturates
+};
+TypeFacts facts_of(const Shape& shape, const DTypeTerm& dtype);
+TypeFacts facts_of(const Dim& dim);
+TypeFacts facts_of(const std::vector<Type>& parts);
+TypeFacts join(TypeFacts facts, const Type& part);
+
 // Immutable. Make through the functions below.
 class TypeNode : public Counted {
  public:
   const TypeKind kind;
+  const bool has_unknowns;
+  const std::uint32_t size;
 
  protected:
-  explicit TypeNode(TypeKind kind) : kind(kind) {}
+  TypeNode(TypeKind kind, TypeFacts facts)
+      : kind(kind), has_unknowns(facts.has_unknowns), size(facts.size) {}
 };
 
 struct TensorType final : TypeNode {
   static constexpr TypeKind kKind = TypeKind::Tensor;
   TensorType(Shape shape, DTypeTerm dtype)
-      : TypeNode(kKind), shape(std::move(shape)), dtype(std::move(dtype)) {}
+      : TypeNode(kKind, facts_of(shape, dtype)), shape(std::move(shape)), dtype(std::move(dtype)) {}
   Shape shape;
   DTypeTerm dtype;
 };
 struct TupleType final : TypeNode {
   static constexpr TypeKind kKind = TypeKind::Tuple;
-  explicit TupleType(std::vector<Type> fields) : TypeNode(kKind), fields(std::move(fields)) {}
+  explicit TupleType(std::vector<Type> fields)
+      : TypeNode(kKind, facts_of(fields)), fields(std::move(fields)) {}
   std::vector<Type> fields;
 };
 struct FunctionType final : TypeNode {
   static constexpr TypeKind kKind = TypeKind::Function;
   FunctionType(std::vector<Type> params, Type result, std::vector<TypeVarRef> quantified = {})
-      : TypeNode(kKind),
+      : TypeNode(kKind, join(facts_of(params), result)),
         params(std::move(params)),
         result(std::move(result)),
         quantified(std::move(quantified)) {}
@@ -102,29 +116,30 @@ struct FunctionType final : TypeNode {
 struct AdtType final : TypeNode {
   static constexpr TypeKind kKind = TypeKind::Adt;
   AdtType(const TypeDef* def, std::vector<Type> args)
-      : TypeNode(kKind), def(def), args(std::move(args)) {}
+      : TypeNode(kKind, facts_of(args)), def(def), args(std::move(args)) {}
   const TypeDef* def;  // owned by the module
   std::vector<Type> args;
 };
 struct ReferenceType final : TypeNode {
   static constexpr TypeKind kKind = TypeKind::Reference;
-  explicit ReferenceType(Type content) : TypeNode(kKind), content(std::move(content)) {}
+  explicit ReferenceType(Type content)
+      : TypeNode(kKind, join(TypeFacts(), content)), content(std::move(content)) {}
   Type content;
 };
 struct VarType final : TypeNode {
   static constexpr TypeKind kKind = TypeKind::Var;
-  explicit VarType(TypeVarRef var) : TypeNode(kKind), var(std::move(var)) {}
+  explicit VarType(TypeVarRef var) : TypeNode(kKind, {var->flexible, 1}), var(std::move(var)) {}
   TypeVarRef var;  // kind Type
 };
 // A dim as an argument of a data type: the `3` of `Vec[3]`. Occurs nowhere else.
 struct DimensionType final : TypeNode {
   static constexpr TypeKind kKind = TypeKind::Dimension;
-  explicit DimensionType(Dim dim) : TypeNode(kKind), dim(std::move(dim)) {}
+  explicit DimensionType(Dim dim) : TypeNode(kKind, facts_of(dim)), dim(std::move(dim)) {}
   Dim dim;
 };
 struct IncompleteType final : TypeNode {  // `_`
   static constexpr TypeKind kKind = TypeKind::Incomplete;
-  IncompleteType() : TypeNode(kKind) {}
+  IncompleteType() : TypeNode(kKind, {true, 1}) {}
 };
 
 // Checked downcast: null when `type` is null or of another kind.

@@ -1,5 +1,7 @@
 #include "lang/visit.h"
 
+#include <algorithm>
+
 namespace relay::lang {
 namespace {
 
@@ -114,33 +116,31 @@ void for_each_binder(const Expr& expr, const std::function<void(const VariableRe
 }
 
 // With a stack of its own. A node may be pushed several times before it is first reached; the first
-// time counts.
+// time counts. A node with one owner has one way to it and need not be remembered.
 void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& visit) {
   struct Item {
-    Expr expr;
-    bool is_open;  // its children have been pushed
+    const Expr* expr;  // held by its parent, or by the caller
+    bool is_open;      // its children have been pushed
   };
   std::unordered_set<const ExprNode*> seen;
-  std::vector<Item> stack{{root, false}};
-  std::vector<Expr> children;
+  std::vector<Item> stack{{&root, false}};
   while (!stack.empty()) {
+    const Expr& expr = *stack.back().expr;
     if (stack.back().is_open) {
-      const Expr expr = std::move(stack.back().expr);
       stack.pop_back();
       visit(expr);
       continue;
     }
-    if (!seen.insert(stack.back().expr.get()).second) {
+    if (!expr->is_unique() && !seen.insert(expr.get()).second) {
       stack.pop_back();
       continue;
     }
     stack.back().is_open = true;
-    children.clear();
-    children_of(stack.back().expr, [&](const Expr& child) {
-      if (!seen.contains(child.get())) children.push_back(child);
+    const std::size_t first = stack.size();
+    children_of(expr, [&](const Expr& child) {
+      if (child->is_unique() || !seen.contains(child.get())) stack.push_back({&child, false});
     });
-    for (auto child = children.rbegin(); child != children.rend(); ++child)
-      stack.push_back({*child, false});
+    std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
   }
 }
 

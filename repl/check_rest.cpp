@@ -1,12 +1,11 @@
 #include "repl/check_rest.h"
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "lang/visit.h"
+#include "repl/text_errors.h"
 #include "typecheck/infer.h"
 
 namespace relay::repl {
@@ -20,8 +19,8 @@ namespace {
 
 class Rest {
  public:
-  Rest(const lang::Module& module, parser::Reading reading)
-      : module_(module), checker_(module_), reading_(std::move(reading)) {
+  Rest(const lang::Module& module, parser::Reading reading, std::function<bool()> interrupted)
+      : module_(module), checker_(module_, std::move(interrupted)), reading_(std::move(reading)) {
     for (const Item& item : reading_.parsed.items) define(item);
     for (const Item& item : reading_.parsed.items) {
       if (item.expr) note_mentions(item);
@@ -29,7 +28,8 @@ class Rest {
   }
 
   std::vector<Diagnostic> errors() {
-    std::vector<Diagnostic> errors = std::move(reading_.errors);
+    TextErrors errors;
+    for (const Diagnostic& error : reading_.errors) errors.add({error}, error.span);
     std::vector<const Item*> todo;
     for (const Item& item : reading_.parsed.items) {
       if (item.expr) todo.push_back(&item);
@@ -42,15 +42,11 @@ class Rest {
         if (waits(*item)) return false;
         std::vector<Diagnostic> found = check(*item);
         if (!found.empty()) leave_out(*item);
-        std::move(found.begin(), found.end(), std::back_inserter(errors));
+        errors.add(found, item->span);
         return true;
       });
     }
-    const auto is_before = [](const Diagnostic& a, const Diagnostic& b) {
-      return a.span.begin < b.span.begin;
-    };
-    std::stable_sort(errors.begin(), errors.end(), is_before);
-    return errors;
+    return errors.take();
   }
 
  private:
@@ -116,22 +112,15 @@ class Rest {
   std::vector<Diagnostic> check(const Item& item) {
     if (is_function(item)) {
       const auto scheme = checker_.scheme(item.name);
-      return scheme ? std::vector<Diagnostic>{} : with_places(scheme.errors(), item);
+      return scheme ? std::vector<Diagnostic>{} : scheme.errors();
     }
     const auto typed = checker_.check(item.expr, item.annotation);
-    if (!typed) return with_places(typed.errors(), item);
+    if (!typed) return typed.errors();
     if (item.kind == ItemKind::Let) {
       module_.define({item.name, nullptr, typed.value()->type, lang::Origin::Own, "", item.span});
       missing_.erase(&item);
     }
     return {};
-  }
-
-  static std::vector<Diagnostic> with_places(std::vector<Diagnostic> errors, const Item& item) {
-    for (Diagnostic& error : errors) {
-      if (!error.span) error.span = item.span;
-    }
-    return errors;
   }
 
   lang::Module module_;
@@ -146,8 +135,9 @@ class Rest {
 
 }  // namespace
 
-std::vector<Diagnostic> check_rest(const lang::Module& module, parser::Reading reading) {
-  return Rest(module, std::move(reading)).errors();
+std::vector<Diagnostic> check_rest(const lang::Module& module, parser::Reading reading,
+                                   std::function<bool()> interrupted) {
+  return Rest(module, std::move(reading), std::move(interrupted)).errors();
 }
 
 }  // namespace relay::repl

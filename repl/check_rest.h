@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "lang/diagnostic.h"
@@ -11,6 +12,7 @@ namespace relay::repl {
 // All errors of a text that has some already: those of its reading, and the type errors of the
 // items that neither are broken nor reach one that is. In the order of the text. Nothing is run,
 // and `module` stays as it is.
-std::vector<lang::Diagnostic> check_rest(const lang::Module& module, parser::Reading reading);
+std::vector<lang::Diagnostic> check_rest(const lang::Module& module, parser::Reading reading,
+                                         std::function<bool()> interrupted);
 
 }  // namespace relay::repl

@@ -72,11 +72,17 @@ std::string render_json(const lang::Diagnostic& diagnostic) {
 
 void Reporter::report(const std::vector<lang::Diagnostic>& diagnostics) {
   std::fflush(stdout);
-  for (const auto& diagnostic : diagnostics) {
-    put_error(format_ == ErrorFormat::Json ? render_json(diagnostic)
-                                           : lang::render(diagnostic, color_));
-    if (!first_) first_ = diagnostic.kind;
+  if (!first_ && !diagnostics.empty()) first_ = diagnostics.front().kind;
+  if (format_ == ErrorFormat::Json) {
+    for (const auto& diagnostic : diagnostics) put_error(render_json(diagnostic));
+    return;
   }
+  constexpr std::size_t kMostShown = 50;
+  const std::size_t count = diagnostics.size();
+  for (std::size_t i = 0; i < std::min(count, kMostShown); ++i)
+    put_error(lang::render(diagnostics[i], color_));
+  if (count > kMostShown) put_error(fmt::format("… and {} more\n", count - kMostShown));
+  if (count > 1) put_error(fmt::format("{} errors\n", count));
 }
 
 void Reporter::internal_error(std::string_view what) {

@@ -22,6 +22,7 @@ class Reporter {
   Reporter(ErrorFormat format, bool color, bool hints)
       : format_(format), color_(color), hints_(hints) {}
 
+  // To a person, of many only the first; how many there are stands at the end.
   void report(const std::vector<lang::Diagnostic>& diagnostics);
   // A mistake of ours.
   void internal_error(std::string_view what);

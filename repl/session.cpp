@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -16,6 +17,7 @@
 #include "repl/imports.h"
 #include "repl/pipeline.h"
 #include "repl/show.h"
+#include "repl/text_errors.h"
 #include "stdlib/prelude.h"
 #include "stdlib/register.h"
 
@@ -60,6 +62,8 @@ std::vector<std::string> names_of(const Item& item) {
 
 }  // namespace
 
+bool is_interrupted() { return interp::interrupt_requested.load(std::memory_order_relaxed); }
+
 struct Session::Impl {
   SessionOptions options;
   lang::SourceStore sources;
@@ -73,7 +77,7 @@ struct Session::Impl {
 
   explicit Impl(SessionOptions given)
       : options(std::move(given)),
-        checker(module),
+        checker(module, is_interrupted),
         pipeline(module, checker, options),
         evaluator(pipeline, options.jit, options.threads),
         imports(options.search_path) {
@@ -174,7 +178,8 @@ struct Session::Impl {
     }
     auto parsed = guarded([&] {
       parser::Reading reading = parser::parse_all(source, module, notation);
-      if (!reading.errors.empty()) throw lang::Failure(check_rest(module, std::move(reading)));
+      if (!reading.errors.empty())
+        throw lang::Failure(check_rest(module, std::move(reading), is_interrupted));
       return std::move(reading.parsed);
     });
     if (!parsed) return parsed.errors();
@@ -254,6 +259,15 @@ struct Session::Impl {
     }
   }
 
+  // The names that a `let` item binds.
+  void bind_all(const Item& item, Origin origin, const Value* value, const Type& type) {
+    if (item.pattern) {
+      bind_parts(item.pattern, {item.prefix, origin, item.doc, item.span}, value, type);
+    } else {
+      bind({item.name, origin, item.doc, item.span}, value, type);
+    }
+  }
+
   ItemResult run_let(const Item& item, Origin origin) {
     const Expr typed = checked(item.expr, item.annotation);
     ItemResult result{ItemKind::Let, item.name, "", {}, true, item.span};
@@ -262,13 +276,8 @@ struct Session::Impl {
       result.value = evaluate(typed);
       type = concrete_type(type, result.value);
     }
-    const Value* value = options.evaluate ? &result.value : nullptr;
-    if (item.pattern) {
-      bind_parts(item.pattern, {item.prefix, origin, item.doc, item.span}, value, type);
-      result.name = item.pattern->span.text();
-    } else {
-      bind({item.name, origin, item.doc, item.span}, value, type);
-    }
+    bind_all(item, origin, options.evaluate ? &result.value : nullptr, type);
+    if (item.pattern) result.name = item.pattern->span.text();
     result.type = lang::to_string(type);
     return result;
   }
@@ -276,24 +285,6 @@ struct Session::Impl {
   ItemResult run_def(const Item& item) {
     return {ItemKind::Def, item.name, to_string(checker.scheme(item.name).or_throw()), {},
             true,          item.span};
-  }
-
-  // Does the definition reach one of `names` through the definitions of this module?
-  bool reaches(const std::string& from, const std::set<std::string>& names) {
-    std::set<std::string> seen;
-    std::vector<std::string> work{from};
-    while (!work.empty()) {
-      const std::string name = work.back();
-      work.pop_back();
-      if (!seen.insert(name).second) continue;
-      if (names.count(name)) return true;
-      const Definition* definition = module.find(name);
-      if (!definition || !definition->function || definition->origin == Origin::Prelude) continue;
-      lang::visit_post_order(definition->function, [&](const Expr& node) {
-        if (const auto* global = lang::as<lang::GlobalVar>(node)) work.push_back(global->name);
-      });
-    }
-    return false;
   }
 
   std::vector<Diagnostic> run_items(std::vector<Item>& items,
@@ -306,53 +297,125 @@ namespace {
 // What definitions were before a text replaced them; put back when the text's own fails.
 struct Undo {
   lang::Module& module;
-  std::vector<std::pair<std::string, std::optional<Definition>>> before;
+  std::map<std::string, std::optional<Definition>> before = {};
   void note(const std::string& name) {
     const Definition* old = module.find(name);
-    before.emplace_back(name, old ? std::optional<Definition>(*old) : std::nullopt);
+    before.emplace(name, old ? std::optional<Definition>(*old) : std::nullopt);
   }
   void restore(const std::string& name) {
-    for (const auto& [known, old] : before) {
-      if (known != name) continue;
-      if (old) {
-        module.define(*old);
-      } else {
-        module.remove(name);
-      }
+    const auto found = before.find(name);
+    if (found == before.end()) return;
+    if (found->second) {
+      module.define(*found->second);
+    } else {
+      module.remove(name);
     }
   }
 };
 
 }  // namespace
 
-std::vector<Diagnostic> Session::Impl::run_items(
-    std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item,
-    Origin origin) {
-  Undo undo{module, {}};
-  std::set<std::string> pending;  // lets of this text without a value yet
-  for (Item& item : items) {
-    if (item.kind == ItemKind::Let && item.expr->kind == lang::ExprKind::Function)
-      item.kind = ItemKind::Def;
-    if (item.kind == ItemKind::Def) undo.note(item.name);
-    if (item.kind == ItemKind::Let) {
-      for (const std::string& name : names_of(item)) {
-        if (!module.find(name)) pending.insert(name);
+// One text on its way through a session. After the first failure nothing more is evaluated, but
+// what follows is still checked, so that all errors are reported at once.
+class Session::Run {
+ public:
+  Run(Impl& session, std::vector<Item>& items,
+      const std::function<void(const ItemResult&)>& on_item, Origin origin)
+      : session_(session),
+        items_(items),
+        on_item_(on_item),
+        origin_(origin),
+        undo_{session.module} {}
+
+  std::vector<Diagnostic> operator()() {
+    define_all();
+    try {
+      run_all();
+    } catch (const lang::InternalError&) {
+      for (const Item& item : items_) {
+        if (item.kind == ItemKind::Def) failed_.push_back(item.name);
       }
+      restore_failed();
+      throw;
     }
-    define(item, origin);
-    if (item.kind == ItemKind::Def) forget(item.name);
+    restore_failed();
+    return errors_.take();
   }
-  std::vector<Diagnostic> errors;
-  std::vector<const Item*> deferred;  // definitions that read a let still to come
-  const auto run = [&](const Item& item) {
-    auto result = guarded([&] {
+
+ private:
+  void define_all() {
+    for (Item& item : items_) {
+      if (item.kind == ItemKind::Let && item.expr->kind == lang::ExprKind::Function)
+        item.kind = ItemKind::Def;
+      if (item.kind == ItemKind::Def) undo_.note(item.name);
+      if (item.kind == ItemKind::Let) {
+        for (const std::string& name : names_of(item)) {
+          if (!session_.module.find(name)) pending_.insert(name);
+        }
+      }
+      session_.define(item, origin_);
+      if (item.kind == ItemKind::Def) session_.forget(item.name);
+    }
+  }
+
+  void restore_failed() {
+    for (const std::string& name : failed_) {
+      undo_.restore(name);
+      session_.forget(name);
+    }
+  }
+
+  void run_all() {
+    for (const Item& item : items_) {
+      if (errors_.is_interrupted()) return;
+      if (item.kind == ItemKind::Def) {
+        run_definition(item);
+        continue;
+      }
+      if (stopped_ || !evaluate(item)) check_only(item);
+      if (item.kind != ItemKind::Let) continue;
+      for (const std::string& name : names_of(item)) pending_.erase(name);
+      const std::vector<const Item*> waiting = std::exchange(deferred_, {});
+      for (const Item* definition : waiting) run_definition(*definition);
+    }
+  }
+
+  void run_definition(const Item& item) {
+    if (!pending_.empty() && reaches_pending(item.name)) {
+      deferred_.push_back(&item);
+    } else if (!evaluate(item)) {
+      failed_.push_back(item.name);
+    }
+  }
+
+  // Does the definition reach a pending `let` through the definitions of this module?
+  bool reaches_pending(const std::string& from) {
+    std::set<std::string> seen;
+    std::vector<std::string> work{from};
+    while (!work.empty()) {
+      const std::string name = std::move(work.back());
+      work.pop_back();
+      if (pending_.count(name)) return true;
+      if (independent_.count(name) || !seen.insert(name).second) continue;
+      const Definition* definition = session_.module.find(name);
+      if (!definition || !definition->function || definition->origin == Origin::Prelude) continue;
+      lang::visit_post_order(definition->function, [&](const Expr& node) {
+        if (const auto* global = lang::as<lang::GlobalVar>(node)) work.push_back(global->name);
+      });
+    }
+    independent_.merge(seen);
+    return false;
+  }
+
+  bool evaluate(const Item& item) {
+    auto result = session_.guarded([&] {
       switch (item.kind) {
         case ItemKind::Def:
-          return run_def(item);
+          return session_.run_def(item);
         case ItemKind::Let:
-          return run_let(item, origin);
+          return session_.run_let(item, origin_);
         case ItemKind::Expression:
-          return run_expression(item);
+          return session_.run_expression(item);
         case ItemKind::Type:
           return ItemResult{ItemKind::Type, item.type_def->name, "", {}, true, item.span};
         case ItemKind::Import:  // its definitions are there already
@@ -360,59 +423,56 @@ std::vector<Diagnostic> Session::Impl::run_items(
       }
       return ItemResult{ItemKind::Import, item.name, "", {}, true, item.span};
     });
-    if (result) {
-      if (on_item) on_item(*result);
-      return true;
+    if (!result) {
+      errors_.add(result.errors(), item.span);
+      stopped_ = true;
+    } else if (on_item_) {
+      on_item_(*result);
     }
-    for (const auto& error : result.errors()) {
-      errors.push_back(error);
-      if (!errors.back().span) errors.back().span = item.span;
-    }
-    if (item.kind == ItemKind::Def) {
-      undo.restore(item.name);
-      forget(item.name);
-    }
-    return false;
-  };
-  bool stopped = false;
-  const auto run_all = [&] {
-    for (const Item& item : items) {
-      if (item.kind == ItemKind::Def) {
-        if (!pending.empty() && reaches(item.name, pending)) {
-          deferred.push_back(&item);
-        } else if (!run(item)) {
-          stopped = true;
-        }
-        continue;
-      }
-      if (stopped) continue;
-      if (!run(item)) {
-        stopped = true;
-        continue;
-      }
-      if (item.kind != ItemKind::Let) continue;
-      for (const std::string& name : names_of(item)) pending.erase(name);
-      for (auto it = deferred.begin(); it != deferred.end();) {
-        if (reaches((*it)->name, pending)) {
-          ++it;
-          continue;
-        }
-        if (!run(**it)) stopped = true;
-        it = deferred.erase(it);
-      }
-    }
-  };
-  try {
-    run_all();
-  } catch (const lang::InternalError&) {
-    for (const Item& item : items) {
-      if (item.kind != ItemKind::Def) continue;
-      undo.restore(item.name);
-      forget(item.name);
-    }
-    throw;
+    return static_cast<bool>(result);
   }
-  return errors;
+
+  // A `let` that has no value has a type for those who read it: its own, or `_`, of which nothing
+  // is demanded.
+  void check_only(const Item& item) {
+    if (errors_.is_interrupted()) return;
+    if (item.kind != ItemKind::Let && item.kind != ItemKind::Expression) return;
+    const auto type = session_.guarded([&]() -> Type {
+      if (item.kind == ItemKind::Let) return session_.checked(item.expr, item.annotation)->type;
+      if (!session_.is_polymorphic_function(item.expr)) return session_.checked(item.expr)->type;
+      return session_.checker.type_of(item.expr).or_throw().type;
+    });
+    if (!type) errors_.add(type.errors(), item.span);
+    if (item.kind != ItemKind::Let) return;
+    for (const std::string& name : names_of(item)) {
+      undo_.note(name);
+      failed_.push_back(name);
+    }
+    if (type) {
+      session_.bind_all(item, origin_, nullptr, *type);
+    } else {
+      for (const std::string& name : names_of(item))
+        session_.bind({name, origin_, "", item.span}, nullptr, lang::incomplete_type());
+    }
+  }
+
+  Impl& session_;
+  std::vector<Item>& items_;
+  const std::function<void(const ItemResult&)>& on_item_;
+  const Origin origin_;
+  Undo undo_;
+  std::set<std::string> pending_;      // lets of this text without a value yet
+  std::set<std::string> independent_;  // definitions that reach none of those
+  std::vector<const Item*> deferred_;  // definitions that do
+  std::vector<std::string> failed_;    // names that are put back at the end
+  TextErrors errors_;
+  bool stopped_ = false;
+};
+
+std::vector<Diagnostic> Session::Impl::run_items(
+    std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item,
+    Origin origin) {
+  return Run(*this, items, on_item, origin)();
 }
 
 Session::Session(SessionOptions options) {
@@ -425,6 +485,7 @@ Session::~Session() = default;
 std::vector<Diagnostic> Session::run(std::string name, std::string text,
                                      const std::function<void(const ItemResult&)>& on_item,
                                      parser::Notation notation) {
+  interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add(std::move(name), std::move(text));
   return impl_->run_text(*source, "", on_item, notation);
 }

@@ -43,9 +43,9 @@ class Session {
   explicit Session(SessionOptions options);
   ~Session();
 
-  // Runs the items of a text in order. `on_item` sees each result as it comes. Stops at the first
-  // item that fails and returns its diagnostics (definitions are all checked, so several may be
-  // reported).
+  // Runs the items of a text in order. `on_item` sees each result as it comes. At the first item
+  // that fails evaluation stops; what follows is only checked. Returns all diagnostics in order of
+  // their places, one for each cause.
   std::vector<lang::Diagnostic> run(std::string name, std::string text,
                                     const std::function<void(const ItemResult&)>& on_item,
                                     parser::Notation notation = parser::Notation::Auto);
@@ -79,6 +79,7 @@ class Session {
 
  private:
   struct Impl;
+  class Run;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,7 +1,6 @@
 #include "typecheck/checker.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -49,10 +48,12 @@ GlobalUse Checker::Impl::find(const GlobalVar& use) const {
     if (!definition->value_type) {
       fail(DiagnosticKind::UnknownName, fmt::format("`{}` has no value yet", use.name), use.span);
     }
+    static const std::vector<Diagnostic> reported;
+    if (as<IncompleteType>(definition->value_type)) return {nullptr, nullptr, &reported};
     return {definition->value_type};
   }
   if (const Entry* entry = known(use.name)) {
-    if (!entry->errors.empty()) throw Failure(entry->errors);
+    if (entry->failed) return {nullptr, nullptr, &entry->errors};
     return {nullptr, &entry->scheme};
   }
   const auto* function = as<Function>(definition->function);
@@ -84,17 +85,16 @@ void add_usual(Inference& inference, const std::vector<Type>& types, std::vector
 
 void Checker::Impl::infer_component(const std::vector<std::string>& names) {
   std::vector<Entry> made;
-  std::vector<Diagnostic> errors;
+  std::optional<std::vector<Diagnostic>> errors;
   for (const std::string& name : names) {
     const Definition& definition = *module.find(name);
-    Entry entry{definition.function, {}, {}};
+    Entry entry{definition.function};
     entry.is_stated = is_fully_annotated(cast<Function>(definition.function));
-    entry.mentions = globals_of(definition.function);
     made.push_back(std::move(entry));
   }
   current.clear();
   try {
-    Inference inference(*this);
+    Inference inference(*this, Purpose::kScheme);
     std::vector<Type> types;
     for (std::size_t i = 0; i < names.size(); ++i) {
       types.push_back(inference.declare(cast<Function>(made[i].function)));
@@ -119,13 +119,23 @@ void Checker::Impl::infer_component(const std::vector<std::string>& names) {
     errors = std::move(failure.diagnostics);
   }
   current.clear();
+  const bool interrupted =
+      errors && !errors->empty() && errors->front().kind == DiagnosticKind::Interrupted;
+  if (interrupted) throw Failure(std::move(*errors));
   for (std::size_t i = 0; i < names.size(); ++i) {
-    made[i].errors = errors;
+    made[i].failed = errors.has_value();
+    if (errors) made[i].errors = *errors;
     entries[names[i]] = std::move(made[i]);
   }
 }
 
-const Entry& Checker::Impl::entry(const std::string& name) {
+std::vector<std::string> Checker::Impl::mentioned_by(const std::string& name) {
+  std::vector<std::string> mentions = globals_of(module.find(name)->function);
+  for (const std::string& mention : mentions) users[mention].insert(name);
+  return mentions;
+}
+
+const Entry& Checker::Impl::inferred(const std::string& name) {
   const Entry* found = known(name);
   if (!found) {
     const Definition* definition = module.find(name);
@@ -133,7 +143,7 @@ const Entry& Checker::Impl::entry(const std::string& name) {
     RELAY_CHECK(as<Function>(definition->function), "a top-level binding has no scheme: " + name);
     auto next = [this](const std::string& from) {
       std::vector<std::string> open;
-      for (std::string& to : globals_of(module.find(from)->function)) {
+      for (std::string& to : mentioned_by(from)) {
         const Definition* target = module.find(to);
         const auto* function = target ? as<Function>(target->function) : nullptr;
         // What the annotations say is known without a look at the body.
@@ -141,38 +151,44 @@ const Entry& Checker::Impl::entry(const std::string& name) {
       }
       return open;
     };
-    for (const std::vector<std::string>& component : components(name, next))
-      infer_component(component);
+    const std::vector<std::string> open = next(name);
+    const bool stands_alone =
+        std::all_of(open.begin(), open.end(), [&](const std::string& to) { return to == name; });
+    if (stands_alone) {
+      infer_component({name});
+    } else {
+      for (const std::vector<std::string>& component : components(name, next))
+        infer_component(component);
+    }
     found = known(name);
   }
-  if (!found->errors.empty()) throw Failure(found->errors);
   return *found;
+}
+
+const Entry& Checker::Impl::entry(const std::string& name) {
+  const Entry& found = inferred(name);
+  if (found.failed) throw Failure(found.errors);
+  return found;
 }
 
 void Checker::Impl::ensure_globals(const Expr& expr) {
   for (const std::string& name : globals_of(expr)) {
     const Definition* definition = module.find(name);
-    if (definition && definition->function) entry(name);
+    if (definition && definition->function) inferred(name);
   }
 }
 
 void Checker::Impl::forget(const std::string& name) {
-  std::unordered_set<std::string> stale = {name};
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [other, entry] : entries) {
-      if (stale.count(other)) continue;
-      bool depends =
-          std::any_of(entry.mentions.begin(), entry.mentions.end(),
-                      [&](const std::string& mention) { return stale.count(mention) != 0; });
-      if (!depends) continue;
-      stale.insert(other);
-      changed = true;
-    }
-  }
-  for (const std::string& other : stale) {
-    entries.erase(other);
-    stated.erase(other);
+  std::vector<std::string> stale = {name};
+  while (!stale.empty()) {
+    std::string next = std::move(stale.back());
+    stale.pop_back();
+    entries.erase(next);
+    stated.erase(next);
+    auto found = users.find(next);
+    if (found == users.end()) continue;
+    stale.insert(stale.end(), found->second.begin(), found->second.end());
+    users.erase(found);  // who mentions it says so again when it is next inferred
   }
 }
 
@@ -183,7 +199,8 @@ void Checker::Impl::keep_warnings(Inference& inference) {
 
 // --- The public face ---
 
-Checker::Checker(const Module& module) : impl_(std::make_unique<Impl>(module)) {}
+Checker::Checker(const Module& module, std::function<bool()> interrupted)
+    : impl_(std::make_unique<Impl>(module, std::move(interrupted))) {}
 Checker::~Checker() = default;
 
 Result<Scheme> Checker::scheme(const std::string& name) {
@@ -198,7 +215,7 @@ Result<Scheme> Checker::scheme(const std::string& name) {
 Result<Expr> Checker::check(const Expr& expr, const Type& expected) {
   return capture([&]() {
     impl_->ensure_globals(expr);
-    Inference inference(*impl_);
+    Inference inference(*impl_, Purpose::kCode);
     Type type = inference.infer(expr);
     if (expected) {
       Type annotation = inference.open(expected, expr->span);
@@ -215,7 +232,7 @@ Result<Expr> Checker::check(const Expr& expr, const Type& expected) {
 Result<Scheme> Checker::type_of(const Expr& expr) {
   return capture([&]() {
     impl_->ensure_globals(expr);
-    Inference inference(*impl_);
+    Inference inference(*impl_, Purpose::kScheme);
     Type type = inference.infer(expr);
     inference.finish_generic({type});
     Scheme scheme = generalise(inference, {type}, 0).scheme;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "typecheck/generalise.h"
@@ -13,29 +13,37 @@ namespace relay::typecheck {
 
 // What is known of one global function.
 struct Entry {
-  lang::Expr function;                   // the definition that this is about
-  std::vector<lang::Diagnostic> errors;  // if not empty, there is no scheme
-  Scheme scheme;
+  lang::Expr function;  // the definition that this is about
+  // No scheme. The errors are its own or, if it has none, those of the globals that it uses; there
+  // are none at all if it uses a binding whose error has been reported already.
+  bool failed = false;
+  std::vector<lang::Diagnostic> errors = {};
+  Scheme scheme = {};
   bool is_stated = false;  // the annotations say it all
   // The component it was inferred with, and the members' types over the scheme's variables.
   std::vector<std::string> member_names = {};
   std::vector<lang::Type> member_types = {};
-  std::vector<std::string> mentions = {};
 };
 
 struct Checker::Impl final : Globals {
-  explicit Impl(const lang::Module& module) : module(module) {}
+  Impl(const lang::Module& module, std::function<bool()> interrupted)
+      : module(module), interrupted(std::move(interrupted)) {}
 
   GlobalUse find(const lang::GlobalVar& use) const override;
   const lang::Definition* definition(const std::string& name) const override {
     return module.find(name);
   }
+  bool is_interrupted() const override { return interrupted && interrupted(); }
 
-  // The entry of a global function, inferred if need be; throws Failure if it has errors.
+  // The entry of a global function, inferred if need be.
+  const Entry& inferred(const std::string& name);
+  // The same; throws Failure if it has failed.
   const Entry& entry(const std::string& name);
-  // Everything that `expr` mentions has an entry afterwards; throws Failure for what has errors.
+  // Everything that `expr` mentions has an entry afterwards, if only one that has failed.
   void ensure_globals(const lang::Expr& expr);
   void infer_component(const std::vector<std::string>& names);
+  // The globals that a definition mentions; says so to `users`.
+  std::vector<std::string> mentioned_by(const std::string& name);
   void forget(const std::string& name);
   void keep_warnings(Inference& inference);
 
@@ -47,8 +55,12 @@ struct Checker::Impl final : Globals {
   std::string specialisation_key(const std::string& name, const lang::Type& type);
 
   const lang::Module& module;
-  std::map<std::string, Entry> entries;
-  mutable std::map<std::string, std::pair<lang::Expr, Scheme>> stated;  // fully annotated functions
+  const std::function<bool()> interrupted;
+  std::unordered_map<std::string, Entry> entries;
+  // By name: the definitions that mention it, or did; what `forget` follows.
+  std::unordered_map<std::string, std::unordered_set<std::string>> users;
+  mutable std::unordered_map<std::string, std::pair<lang::Expr, Scheme>>
+      stated;                                           // fully annotated functions
   std::unordered_map<std::string, lang::Type> current;  // members of the component at hand
   std::vector<lang::Diagnostic> warnings;
 

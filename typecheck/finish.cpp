@@ -13,27 +13,25 @@ using namespace lang;
 
 std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>& roots) {
   std::unordered_set<const TypeVar*> seen;
-  for (const Type& root : roots) {
-    for (const TypeVarRef& var : solver_.unknowns_of(root)) seen.insert(var.get());
-  }
-  struct Open {
-    std::vector<TypeVarRef> unknowns;
-    bool is_reached = false;
-  };
-  std::vector<Open> open;
-  for (const Relation* relation : relations_.open())
-    open.push_back({relations_.unknowns_of(*relation)});
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (Open& relation : open) {
-      if (relation.is_reached) continue;
-      relation.is_reached =
-          std::any_of(relation.unknowns.begin(), relation.unknowns.end(),
-                      [&](const TypeVarRef& var) { return seen.count(var.get()) != 0; });
-      if (!relation.is_reached) continue;
-      for (const TypeVarRef& var : relation.unknowns) seen.insert(var.get());
-      changed = true;
+  std::vector<const TypeVar*> todo;
+  auto reach = [&](const std::vector<TypeVarRef>& unknowns) {
+    for (const TypeVarRef& var : unknowns) {
+      if (seen.insert(var.get()).second) todo.push_back(var.get());
     }
+  };
+  for (const Type& root : roots) reach(solver_.unknowns_of(root));
+  const std::vector<const Relation*> open = relations_.open();
+  std::vector<std::vector<TypeVarRef>> unknowns;
+  PointerMap<TypeVar, std::vector<std::size_t>> mentions;
+  for (const Relation* relation : open) {
+    for (const TypeVarRef& var : unknowns.emplace_back(relations_.unknowns_of(*relation)))
+      mentions[var.get()].push_back(unknowns.size() - 1);
+  }
+  while (!todo.empty()) {
+    const auto* relations = mentions.find(todo.back());
+    todo.pop_back();
+    if (!relations) continue;
+    for (std::size_t relation : *relations) reach(std::exchange(unknowns[relation], {}));
   }
   return seen;
 }
@@ -46,9 +44,9 @@ bool Inference::settle_index_relations(bool all) {
   for (const Relation* relation : relations_.open()) {
     if (relation->op != &index_rule() || relation->is_solved) continue;
     Type element = solver_.resolve(relation->result);
-    if (!all && !as<TensorType>(element)) continue;
-    expect({element, tensor_type(Shape(), solver_.fresh_dtype()), relation->span, "this element"});
-    settled = true;
+    if (solver_.is_error(element) || (!all && !as<TensorType>(element))) continue;
+    settled |= expect(
+        {element, tensor_type(Shape(), solver_.fresh_dtype()), relation->span, "this element"});
   }
   return settled;
 }
@@ -56,6 +54,7 @@ bool Inference::settle_index_relations(bool all) {
 // What an operator usually takes where nothing tells: for reading only, and so what fails is
 // dropped.
 bool Inference::settle_usual() {
+  const std::size_t errors_before = errors_.size();
   bool settled = false;
   try {
     for (bool changed = true; changed;) {
@@ -72,9 +71,11 @@ bool Inference::settle_usual() {
       if (changed) relations_.drain();
     }
   } catch (const Failure&) {
-    return false;
+    settled = false;
   }
-  return settled;
+  if (errors_.size() == errors_before) return settled;
+  errors_.resize(errors_before);
+  return false;
 }
 
 namespace {
@@ -125,21 +126,24 @@ void Inference::finish_generic(const std::vector<Type>& roots) {
     for (const Type& root : roots) add_inputs(solver_.resolve(root), inputs);
     return reachable(inputs);
   };
-  while (settle_literals_outside(supplied())) {
+  while (!unsettled_.empty() && settle_literals_outside(supplied())) {
     relations_.drain();
     while (settle_index_relations(false)) relations_.drain();
   }
-  std::unordered_set<const TypeVar*> generic = reachable(roots);
+  check_literals();
+  check_literal_indices();
+  throw_reported();  // after an error, what is open may be so because of it
   check_records(true);
-  for (const Relation* relation : relations_.open()) {
+  const std::vector<const Relation*> open = relations_.open();
+  if (open.empty()) return;
+  std::unordered_set<const TypeVar*> generic = reachable(roots);
+  for (const Relation* relation : open) {
     std::vector<TypeVarRef> unknowns = relations_.unknowns_of(*relation);
     bool is_generic = std::any_of(unknowns.begin(), unknowns.end(), [&](const TypeVarRef& var) {
       return generic.count(var.get()) != 0;
     });
     if (!is_generic && !unknowns.empty()) throw Failure(ambiguous_relation(*relation, solver_));
   }
-  check_literals();
-  check_literal_indices();
 }
 
 namespace {
@@ -195,7 +199,7 @@ void Inference::check_ambiguous(const Type& result, bool result_may_default) {
   }
   if (!open.empty()) throw Failure(ambiguous_relation(*open.front(), solver_));
   for (const auto& [expr, type] : nodes_) {
-    if (!is_open_tensor(solver_.resolve(type), solver_)) continue;
+    if (!type->has_unknowns || !is_open_tensor(solver_.resolve(type), solver_)) continue;
     Diagnostic diagnostic(DiagnosticKind::AmbiguousType, "cannot tell the type of this",
                           expr->span);
     diagnostic.label(expr->span, fmt::format("`{}`", solver_.show(type)));
@@ -204,7 +208,7 @@ void Inference::check_ambiguous(const Type& result, bool result_may_default) {
   }
   Type known = solver_.resolve(result);
   if (!result_may_default && has_open_tensor(known, solver_)) {
-    const Expr& whole = nodes_.back().first;
+    const ExprNode* whole = nodes_.back().first;
     Diagnostic diagnostic(
         DiagnosticKind::AmbiguousType,
         fmt::format("cannot tell the type of this function: `{}`", solver_.show(known)),
@@ -262,11 +266,12 @@ void Inference::finish_ground(const Type& result, bool result_may_default) {
     relations_.drain();
     while (settle_index_relations(true)) relations_.drain();
   }
+  check_literals();
+  check_literal_indices();
+  throw_reported();  // after an error, what is open may be so because of it
   check_records(false);
   check_ambiguous(result, result_may_default);
   default_leftovers();
-  check_literals();
-  check_literal_indices();
 }
 
 }  // namespace relay::typecheck

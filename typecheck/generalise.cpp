@@ -86,8 +86,10 @@ Generalised generalise(Inference& inference, const std::vector<Type>& types, std
   Quantifier quantifier(solver);
   Scheme& scheme = result.scheme;
   scheme.type = quantifier.quantify(types[index], &scheme.variables);
-  std::unordered_set<const TypeVar*> generic = inference.reachable({types[index]});
-  for (const Relation* relation : relations.open()) {
+  const std::vector<const Relation*> relations_left = relations.open();
+  std::unordered_set<const TypeVar*> generic;
+  if (!relations_left.empty()) generic = inference.reachable({types[index]});
+  for (const Relation* relation : relations_left) {
     std::vector<TypeVarRef> unknowns = relations.unknowns_of(*relation);
     if (!std::any_of(unknowns.begin(), unknowns.end(),
                      [&](const TypeVarRef& var) { return generic.count(var.get()) != 0; })) {

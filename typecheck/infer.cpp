@@ -16,44 +16,97 @@ const ExprNode* tail_of(const Expr& expr) {
   return node;
 }
 
-Inference::Inference(const Globals& globals, TypeSubstitution written)
-    : globals_(globals), written_(std::move(written)), relations_(solver_) {}
-
-const Type& Inference::type_of(const ExprNode* node) const {
-  return nodes_[node_index_.at(node)].second;
-}
+Inference::Inference(const Globals& globals, Purpose purpose, TypeSubstitution written)
+    : globals_(globals),
+      purpose_(purpose),
+      written_(std::move(written)),
+      relations_(solver_, [this](Failure&& failure, const Relation& relation) {
+        report_relation(std::move(failure), relation);
+      }) {}
 
 const BinderInfo* Inference::binder_info(const Variable* variable) const {
-  auto found = binders_.find(variable);
-  return found == binders_.end() ? nullptr : &found->second;
+  return binders_.find(variable);
 }
 
+// A node with one owner is come by once.
 void Inference::record(const Expr& expr, const Type& type) {
-  if (node_index_.try_emplace(expr.get(), nodes_.size()).second) nodes_.emplace_back(expr, type);
+  if (purpose_ == Purpose::kScheme && expr->is_unique()) return;
+  Type& place = nodes_[expr.get()];
+  if (!place) place = type;
 }
 
 const Type* Inference::recorded(const Expr& expr) const {
-  if (expr->is_unique()) return nullptr;
-  auto found = node_index_.find(expr.get());
-  return found == node_index_.end() ? nullptr : &nodes_[found->second].second;
+  return expr->is_unique() ? nullptr : nodes_.find(expr.get());
 }
 
-void Inference::introduce(const VariableRef& variable, const Type& type) {
-  variables_[variable.get()] = {type, next_order_++};
+void Inference::introduce(const VariableRef& variable, const Type& type, Span origin) {
+  variables_[variable.get()] = {type, next_order_++, origin};
 }
 
-void Inference::expect(const Mismatch& mismatch) {
+std::optional<Label> Inference::origin_of(const Expr& expr) const {
+  const auto* var = as<Var>(expr);
+  const LocalVariable* local = var ? variables_.find(var->variable.get()) : nullptr;
+  if (!local) return std::nullopt;
+  const Variable& variable = *var->variable;
+  if (local->origin && local->origin.source == expr->span.source)
+    return Label{local->origin, fmt::format("`{}` comes from here", variable.name)};
+  if (variable.type && variable.span.source == expr->span.source)
+    return Label{variable.span, fmt::format("`{}` is declared here", variable.name)};
+  return std::nullopt;
+}
+
+// A disagreement between operands is understood where they come from.
+void Inference::report_relation(Failure&& failure, const Relation& relation) {
+  Diagnostic& diagnostic = failure.diagnostics.front();
+  bool is_about_operands = diagnostic.labels.size() > 1;
+  if (relation.call && is_about_operands) {
+    for (const Expr& arg : relation.call->args) {
+      if (std::optional<Label> origin = origin_of(arg))
+        diagnostic.label(origin->span, std::move(origin->text));
+    }
+  }
+  report(std::move(failure), relation.span);
+}
+
+bool Inference::expect(const Mismatch& mismatch) {
+  bool agree = true;
   try {
     solver_.unify(mismatch.found, mismatch.expected);
   } catch (Failure& failure) {
-    throw explain_mismatch(std::move(failure), mismatch, solver_);
+    report(explain_mismatch(std::move(failure), mismatch, solver_), mismatch.span);
+    agree = false;
   }
   if (solver_.has_woken()) relations_.drain();
+  return agree;
+}
+
+void Inference::report(Failure&& failure, Span fallback) {
+  for (Diagnostic& diagnostic : failure.diagnostics) {
+    if (diagnostic.kind == DiagnosticKind::Interrupted) throw std::move(failure);
+    if (!diagnostic.span) diagnostic.span = fallback;
+    errors_.push_back(std::move(diagnostic));
+  }
+}
+
+void Inference::throw_reported() {
+  if (!errors_.empty()) throw Failure(std::move(errors_));
+  if (inherited_) throw Failure(std::move(*inherited_));
 }
 
 Type Inference::infer(const Expr& expr) {
   if (const Type* known = recorded(expr)) return *known;
-  Type type = solver_.head(infer_node(expr));
+  if (globals_.is_interrupted()) fail(DiagnosticKind::Interrupted, "interrupted", expr->span);
+  Type type;
+  try {
+    type = solver_.head(infer_node(expr));
+    if (type->size > kLargestType) {
+      fail(DiagnosticKind::TypeTooLarge,
+           fmt::format("a type would have more than {} parts", kLargestType));
+    }
+  } catch (Failure& failure) {
+    report(std::move(failure), expr->span);
+    type = solver_.error_type();
+  }
   record(expr, type);
   return type;
 }
@@ -67,9 +120,10 @@ Type Inference::infer_node(const Expr& expr) {
     case ExprKind::Constant:
       return expr->type;
     case ExprKind::Literal:
-      return infer_literal(expr, false);
+      return infer_literal(cast<Literal>(expr), false);
     case ExprKind::Tuple: {
       std::vector<Type> fields;
+      fields.reserve(cast<Tuple>(expr).fields.size());
       for (const Expr& field : cast<Tuple>(expr).fields) fields.push_back(infer(field));
       return tuple_type(std::move(fields));
     }
@@ -161,25 +215,25 @@ Type Inference::open(const Type& annotation, Span span) {
 Type Inference::infer_var(const Var& var) {
   if (!polymorphic_.empty() && polymorphic_.count(var.variable.get()))
     return instantiate_local(var);
-  auto found = variables_.find(var.variable.get());
-  if (found == variables_.end()) {
+  const LocalVariable* found = variables_.find(var.variable.get());
+  if (!found) {
     fail(DiagnosticKind::UnknownName,
          fmt::format("`{}` is used outside its scope", var.variable->name), var.span);
   }
-  return found->second.type;
+  return found->type;
 }
 
 Type Inference::infer_let(const Expr& expr) {
-  std::vector<Expr> chain;
-  Expr current = expr;
-  while (const Let* let = as<Let>(current)) {
-    if (recorded(current)) break;
+  std::vector<const Expr*> chain;
+  const Expr* current = &expr;
+  while (const Let* let = as<Let>(*current)) {
+    if (recorded(*current)) break;
     infer_binding(*let);
     chain.push_back(current);
-    current = let->body;
+    current = &let->body;
   }
-  Type type = infer(current);
-  for (std::size_t i = chain.size(); i-- > 1;) record(chain[i], type);
+  Type type = infer(*current);
+  for (std::size_t i = chain.size(); i-- > 1;) record(*chain[i], type);
   return type;
 }
 
@@ -188,12 +242,12 @@ void Inference::infer_binding(const Let& let) {
   std::size_t first_literal = unsettled_.size();
   const VariableRef& variable = let.variable;
   Type annotation = variable->type ? open(variable->type, variable->span) : nullptr;
-  auto annotated = [&](const Type& found) {
+  auto annotated = [&](const Type& found) -> bool {
     Mismatch mismatch{found, annotation, tail_of(let.value)->span, ""};
     mismatch.labels.push_back(
         {variable->span,
          fmt::format("`{}` is declared as `{}`", variable->name, solver_.show(annotation))});
-    expect(mismatch);
+    return expect(mismatch);
   };
   const auto* function = as<Function>(let.value);
   if (function && !function->type_params.empty() && !annotation && !recorded(let.value)) {
@@ -209,11 +263,14 @@ void Inference::infer_binding(const Let& let) {
     if (annotation) {
       type =
           coerce(&let, 0, type, annotation, fmt::format("the annotation of `{}`", variable->name));
-      annotated(type);
+    }
+    if (annotation && (!annotated(type) || solver_.is_error(type))) {
+      type = annotation;  // whose uses can still be checked
+    } else if (annotation) {
       Type known = solver_.resolve(type);
       if (has_any_dim(known)) type = merge_dims(known, solver_.resolve(annotation), false);
     }
-    introduce(variable, type);
+    introduce(variable, type, tail_of(let.value)->span);
     ExprKind kind = let.value->kind;
     if (kind == ExprKind::Constant || kind == ExprKind::Literal || kind == ExprKind::DimTerm ||
         kind == ExprKind::Function) {
@@ -336,25 +393,21 @@ Type Inference::infer_projection(const Projection& node) {
   Relation relation;
   relation.op = &projection_rule();
   relation.args = {infer(node.tuple)};
+  const auto* tuple = as<TupleType>(relation.args[0]);
+  if (tuple && node.index < tuple->fields.size()) return tuple->fields[node.index];
   relation.attrs = make_attrs({{"index", static_cast<std::int64_t>(node.index)}});
-  relation.result = solver_.fresh_type();
   relation.span = node.span;
   relation.arg_spans = {node.tuple->span};
-  Type result = relation.result;
-  relations_.add(std::move(relation));
-  return result;
+  return relations_.add(std::move(relation));
 }
 
 Type Inference::infer_differentiate(const Differentiate& node) {
   Relation relation;
   relation.op = &differentiate_rule(node.mode);
   relation.args = {infer(node.fn)};
-  relation.result = solver_.fresh_type();
   relation.span = node.span;
   relation.arg_spans = {node.fn->span};
-  Type result = relation.result;
-  relations_.add(std::move(relation));
-  return result;
+  return relations_.add(std::move(relation));
 }
 
 }  // namespace relay::typecheck

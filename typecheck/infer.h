@@ -53,15 +53,17 @@ std::string to_string(const Scheme& scheme);
 // component at a time).
 class Checker {
  public:
-  explicit Checker(const lang::Module& module);
+  // `interrupted` is asked at each node; once it says yes, inference fails with `Interrupted`.
+  explicit Checker(const lang::Module& module, std::function<bool()> interrupted = {});
   ~Checker();
 
   // The most general type of a global.
   lang::Result<Scheme> scheme(const std::string& name);
 
   // A closed expression: fully typed with ground types, literals settled (int32, float32 by
-  // default), every GlobalVar carrying the ground type of this use. Errors are at most one per
-  // cause.
+  // default), every GlobalVar carrying the ground type of this use. Errors are all that there are,
+  // one per cause; none if the cause is a binding of type `_`, which stands for one whose error has
+  // been reported.
   lang::Result<lang::Expr> check(const lang::Expr& expr, const lang::Type& expected = nullptr);
   // The type alone; may be polymorphic (a function value).
   lang::Result<Scheme> type_of(const lang::Expr& expr);

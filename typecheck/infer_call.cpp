@@ -14,11 +14,9 @@ Type Inference::operator_value(const OpDef& op, Span span) {
   relation.op = &op;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) relation.args.push_back(solver_.fresh_type());
   relation.attrs = complete_attrs(op, nullptr, span);
-  relation.result = solver_.fresh_type();
   relation.span = span;
-  Type type = function_type(relation.args, relation.result);
-  relations_.add(std::move(relation));
-  return type;
+  std::vector<Type> params = relation.args;
+  return function_type(std::move(params), relations_.add(std::move(relation)));
 }
 
 Type Inference::constructor_type(const Constructor& constructor) {
@@ -79,19 +77,28 @@ Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& 
 
 Type Inference::global_type(const GlobalVar& use) {
   GlobalUse global = globals_.find(use);
+  if (global.errors) {
+    if (!inherited_) inherited_.emplace();
+    inherited_->insert(inherited_->end(), global.errors->begin(), global.errors->end());
+    return solver_.error_type();
+  }
   return global.scheme ? instantiate(*global.scheme, use.span, use.name) : global.type;
 }
 
 Type Inference::infer_callee(const Call& call) {
+  Type type;
   switch (call.callee->kind) {
     case ExprKind::GlobalVar:
-      return calls_[&call].callee = global_type(cast<GlobalVar>(call.callee));
+      type = global_type(cast<GlobalVar>(call.callee));
+      break;
     case ExprKind::ConstructorRef:
-      return calls_[&call].callee =
-                 constructor_type(*cast<ConstructorRef>(call.callee).constructor);
+      type = constructor_type(*cast<ConstructorRef>(call.callee).constructor);
+      break;
     default:
       return infer(call.callee);
   }
+  if (purpose_ == Purpose::kCode) calls_[&call].callee = type;
+  return type;
 }
 
 const Function* Inference::callee_function(const Expr& callee) const {
@@ -100,8 +107,8 @@ const Function* Inference::callee_function(const Expr& callee) const {
     return definition ? as<Function>(definition->function) : nullptr;
   }
   if (const auto* var = as<Var>(callee)) {
-    auto found = let_values_.find(var->variable.get());
-    return found == let_values_.end() ? nullptr : as<Function>(found->second);
+    const Expr* found = let_values_.find(var->variable.get());
+    return found ? as<Function>(*found) : nullptr;
   }
   return as<Function>(callee);
 }
@@ -131,6 +138,7 @@ Mismatch Inference::argument_mismatch(const Call& call, std::size_t i, const Typ
   if (param.type && param.span.source == mismatch.span.source) {
     mismatch.labels.push_back({param.span, fmt::format("declared as `{}`", to_string(param.type))});
   }
+  if (std::optional<Label> origin = origin_of(call.args[i])) mismatch.labels.push_back(*origin);
   return mismatch;
 }
 
@@ -143,9 +151,81 @@ Type Inference::coerce_argument(const Call& call, std::size_t i, const Type& fou
   return coerce(&call, i, found, expected, argument_mismatch(call, i, found, expected).subject);
 }
 
+namespace {
+
+std::string with_exchanged(const Call& call, std::size_t i, std::size_t j) {
+  std::string text = quote(call.callee->span, "...") + "(";
+  for (std::size_t k = 0; k < call.args.size(); ++k) {
+    const Expr& arg = call.args[k == i ? j : k == j ? i : k];
+    text += (k == 0 ? "" : ", ") + quote(arg->span, "...");
+  }
+  return text + ")";
+}
+
+}  // namespace
+
+// Two arguments that fit in each other's place are one mistake.
+void Inference::report_arguments(const Call& call, const FunctionType& function,
+                                 const std::vector<Type>& found,
+                                 std::vector<std::optional<Failure>> failures) {
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    if (!failures[i]) continue;
+    for (std::size_t j = 0; j < found.size(); ++j) {
+      if (j == i || !fits(found[i], function.params[j], solver_) ||
+          !fits(found[j], function.params[i], solver_)) {
+        continue;
+      }
+      failures[i]->diagnostics.front().note(
+          fmt::format("help: `{}` has the two in the other order", with_exchanged(call, i, j)));
+      failures[j].reset();
+      break;
+    }
+    report(std::move(*failures[i]), call.args[i]->span);
+  }
+}
+
+// If one argument is missing and it can only be one, it is named.
+Diagnostic Inference::wrong_arity(const Call& call, const FunctionType& function) {
+  Diagnostic diagnostic(DiagnosticKind::WrongArity,
+                        fmt::format("{} takes {}, found {}", callee_name(call.callee),
+                                    count_of(function.params.size(), "argument"), call.args.size()),
+                        call.span);
+  std::vector<Type> found;
+  for (const Expr& arg : call.args) found.push_back(infer(arg));
+  std::vector<std::size_t> missing;
+  for (std::size_t k = 0; k < function.params.size() && found.size() + 1 == function.params.size();
+       ++k) {
+    bool fit = true;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      fit &= fits(found[i], function.params[i < k ? i : i + 1], solver_);
+    if (fit) missing.push_back(k);
+  }
+  const Function* callee = callee_function(call.callee);
+  if (missing.size() == 1 && callee && missing[0] < callee->params.size()) {
+    diagnostic.note(fmt::format("help: the argument for `{}`, of type `{}`, is missing",
+                                callee->params[missing[0]]->name,
+                                solver_.show(function.params[missing[0]])));
+  } else {
+    Type whole = function_type(function.params, function.result);
+    diagnostic.note(fmt::format("note: {} is `{}`", callee_name(call.callee), solver_.show(whole)));
+  }
+  return diagnostic;
+}
+
 Type Inference::infer_call(const Call& call) {
   if (const auto* op = as<Operator>(call.callee)) return infer_operator_call(call, *op->op);
-  Type callee = solver_.head(infer_callee(call));
+  Type callee;
+  try {
+    callee = solver_.head(infer_callee(call));
+  } catch (Failure& failure) {
+    report(std::move(failure), call.callee->span);
+    callee = solver_.error_type();
+  }
+  auto give_up = [&](const Type& result) {
+    for (const Expr& arg : call.args) infer(arg);
+    return result;
+  };
+  if (solver_.is_error(callee)) return give_up(callee);
   if (call.args.empty() && call.callee->kind == ExprKind::ConstructorRef &&
       callee->kind == TypeKind::Adt) {
     return callee;  // `Nil()` is `Nil`
@@ -167,18 +247,15 @@ Type Inference::infer_call(const Call& call) {
         fmt::format("{} is no function", name == "this function" ? "what is called" : name),
         call.callee->span);
     diagnostic.label(call.callee->span, fmt::format("`{}`", solver_.show(callee)));
-    throw Failure(std::move(diagnostic));
+    report(Failure(std::move(diagnostic)));
+    return give_up(solver_.error_type());
   }
   if (function->params.size() != call.args.size()) {
-    Diagnostic diagnostic(
-        DiagnosticKind::WrongArity,
-        fmt::format("{} takes {}, found {}", callee_name(call.callee),
-                    count_of(function->params.size(), "argument"), call.args.size()),
-        call.span);
-    diagnostic.note(
-        fmt::format("note: {} is `{}`", callee_name(call.callee), solver_.show(callee)));
-    throw Failure(std::move(diagnostic));
+    report(Failure(wrong_arity(call, *function)));
+    return function->result;
   }
+  std::vector<Type> arguments;
+  std::vector<std::optional<Failure>> failures;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     Type found = infer(call.args[i]);
     found = coerce_argument(call, i, found, function->params[i]);
@@ -187,10 +264,13 @@ Type Inference::infer_call(const Call& call) {
     } catch (Failure& failure) {
       if (const Variable* param = quantified_parameter(call.callee))
         refuse_higher_rank(call, *param, found, function->params[i]);
-      throw explain_mismatch(std::move(failure),
-                             argument_mismatch(call, i, found, function->params[i]), solver_);
+      failures.resize(call.args.size());
+      failures[i] = explain_mismatch(
+          std::move(failure), argument_mismatch(call, i, found, function->params[i]), solver_);
     }
+    arguments.push_back(std::move(found));
   }
+  if (!failures.empty()) report_arguments(call, *function, arguments, std::move(failures));
   if (solver_.has_woken()) relations_.drain();
   return function->result;
 }
@@ -257,27 +337,30 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
 
 Type Inference::infer_operator_call(const Call& call, const OpDef& op) {
   if (is_record_form(op)) return infer_record_form(call, op);
-  bool negated = false;
-  if (op.name == "negative" && call.args.size() == 1 && call.args[0]->kind == ExprKind::Literal &&
+  if (call.args.size() == 1 && call.args[0]->kind == ExprKind::Literal && op.name == "negative" &&
       !recorded(call.args[0])) {
-    calls_[&call].literal = &cast<Literal>(call.args[0]);
-    negated = true;
+    const Literal& literal = cast<Literal>(call.args[0]);
+    if (purpose_ == Purpose::kCode) calls_[&call].literal = &literal;
+    return infer_literal(literal, true);
   }
-  if (negated) return infer_literal(call.args[0], true);
-  if (call.args.size() != op.inputs.size()) throw Failure(wrong_operator_arity(call, op));
+  if (call.args.size() != op.inputs.size()) {
+    report(Failure(wrong_operator_arity(call, op)));
+    for (const Expr& arg : call.args) infer(arg);
+    return solver_.error_type();
+  }
   Relation relation;
   relation.op = &op;
+  relation.args.reserve(call.args.size());
+  relation.arg_spans.reserve(call.args.size());
   for (const Expr& arg : call.args) {
     relation.args.push_back(infer(arg));
     relation.arg_spans.push_back(arg->span);
   }
   relation.attrs = complete_attrs(op, call.attrs, call.span);
-  relation.result = solver_.fresh_type();
   relation.span = call.span;
-  Type result = relation.result;
-  calls_[&call] = {function_type(relation.args, result), relation.attrs, nullptr};
-  relations_.add(std::move(relation));
-  return result;
+  relation.call = &call;
+  if (purpose_ == Purpose::kCode) calls_[&call].attrs = relation.attrs;
+  return relations_.add(std::move(relation));
 }
 
 }  // namespace relay::typecheck

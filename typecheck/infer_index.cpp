@@ -31,8 +31,7 @@ Dim Inference::extent_dim(const Expr& extent) const {
     return Dim(*value);
   if (const auto* term = as<DimTerm>(extent)) return substitute(term->dim, written_);
   if (const auto* var = as<Var>(extent)) {
-    auto found = let_values_.find(var->variable.get());
-    if (found != let_values_.end()) return extent_dim(found->second);
+    if (const Expr* found = let_values_.find(var->variable.get())) return extent_dim(*found);
   }
   return Dim::any();
 }
@@ -86,6 +85,10 @@ void Inference::leave_binders(const std::vector<IndexBinder>& binders) {
     BinderInfo& info = binders_.at(binder.variable.get());
     if (!info.is_inferred) continue;
     const std::string& name = binder.variable->name;
+    if (info.uses.empty() && !errors_.empty()) {
+      solver_.unify(info.dim, Dim::any());  // what is wrong may have been the use
+      continue;
+    }
     if (info.uses.empty()) {
       Diagnostic diagnostic(
           DiagnosticKind::AmbiguousType,
@@ -134,12 +137,9 @@ Type Inference::infer_comprehension(const Comprehension& node) {
   Type body = infer(node.body);
   leave_binders(node.binders);
   relation.args = {tensor_type(Shape(std::move(dims)), DType::Int64), body};
-  relation.result = solver_.fresh_type();
   relation.span = node.span;
   relation.arg_spans = {tail_of(node.body)->span};
-  Type result = relation.result;
-  relations_.add(std::move(relation));
-  return result;
+  return relations_.add(std::move(relation));
 }
 
 Type Inference::infer_reduction(const Reduction& node) {
@@ -194,27 +194,24 @@ Type Inference::infer_index(const Expr& expr) {
   for (const Expr& index : node.indices) {
     axes.push_back(solver_.fresh_dim());
     const auto* var = as<Var>(index);
-    if (var && binders_.count(var->variable.get())) {
+    if (var && binders_.find(var->variable.get())) {
       infer(index);
     } else {
       infer_position(index);
     }
   }
-  axes_[&node] = axes;
+  indices_[&node] = {tensor, axes};
   Relation relation;
   relation.op = &index_rule();
   relation.args = {tensor, tensor_type(Shape(axes), DType::Int64)};
-  relation.result = solver_.fresh_type();
   relation.span = node.span;
   relation.arg_spans = {node.tensor->span};
-  Type result = relation.result;
-  relations_.add(std::move(relation));
+  Type result = relations_.add(std::move(relation));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto* var = as<Var>(node.indices[i]);
-    auto binder = var ? binders_.find(var->variable.get()) : binders_.end();
-    if (binder == binders_.end()) continue;
-    link_bare_use(binder->second,
-                  {node.tensor, static_cast<std::uint32_t>(i), axes[i], expr->span});
+    BinderInfo* binder = var ? binders_.find(var->variable.get()) : nullptr;
+    if (!binder) continue;
+    link_bare_use(*binder, {node.tensor, static_cast<std::uint32_t>(i), axes[i], expr->span});
   }
   if (solver_.has_woken()) relations_.drain();
   return result;
@@ -237,10 +234,8 @@ std::optional<ExtentSource> Inference::extent_source(const BinderInfo& binder) c
 }
 
 void Inference::check_literal_indices() {
-  for (const auto& [expr, type] : nodes_) {
-    const auto* index = as<Index>(expr);
-    if (!index) continue;
-    const std::vector<Dim>& axes = axes_.at(index);
+  for (const auto& [index, use] : indices_) {
+    const std::vector<Dim>& axes = use.axes;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       bool negated = false;
       const Literal* literal = as_literal(index->indices[i], negated);
@@ -252,9 +247,8 @@ void Inference::check_literal_indices() {
                             fmt::format("index {} is out of range for axis {} of extent {}", value,
                                         i, extent.constant()),
                             index->indices[i]->span);
-      diagnostic.label(index->tensor->span,
-                       fmt::format("`{}`", solver_.show(type_of(index->tensor.get()))));
-      throw Failure(std::move(diagnostic));
+      diagnostic.label(index->tensor->span, fmt::format("`{}`", solver_.show(use.tensor)));
+      report(Failure(std::move(diagnostic)));
     }
   }
 }

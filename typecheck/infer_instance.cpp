@@ -101,11 +101,13 @@ Type Inference::instantiate_local(const Var& use) {
 }
 
 const std::vector<LocalInstance>* Inference::instances_of(const Variable* variable) const {
+  if (polymorphic_.empty()) return nullptr;
   auto found = polymorphic_.find(variable);
   return found == polymorphic_.end() ? nullptr : &found->second.instances;
 }
 
 VariableRef Inference::instance_at(const ExprNode* use) const {
+  if (instance_uses_.empty()) return nullptr;
   auto found = instance_uses_.find(use);
   return found == instance_uses_.end() ? nullptr : found->second;
 }

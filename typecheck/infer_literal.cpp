@@ -20,14 +20,14 @@ const Literal* as_literal(const Expr& expr, bool& negated) {
   return as<Literal>(call->args[0]);
 }
 
-Type Inference::infer_literal(const Expr& expr, bool negated) {
+Type Inference::infer_literal(const Literal& literal, bool negated) {
   TypeVarRef dtype = solver_.fresh(VarKind::DType);
   Unknown& unknown = solver_.at(*dtype);
-  unknown.literal = expr;
+  unknown.literal = &literal;
   unknown.requirements =
-      Solver::bit(cast<Literal>(expr).is_float ? PrimOperands::kFloat : PrimOperands::kNumeric);
+      Solver::bit(literal.is_float ? PrimOperands::kFloat : PrimOperands::kNumeric);
   unsettled_.push_back(literals_.size());
-  literals_.push_back({expr, dtype, negated});
+  literals_.push_back({&literal, dtype, negated});
   return tensor_type(Shape(), DTypeTerm(dtype));
 }
 
@@ -87,9 +87,7 @@ bool fits(std::int64_t value, DType dtype) {
   return value >= -limit && value < limit;
 }
 
-bool fits(double value, DType dtype) {
-  return can_represent(dtype, value);
-}
+bool fits(double value, DType dtype) { return can_represent(dtype, value); }
 
 }  // namespace
 
@@ -97,7 +95,7 @@ void Inference::check_literals() {
   for (const LiteralUse& use : literals_) {
     DTypeTerm dtype = solver_.resolve(DTypeTerm(use.dtype));
     if (!dtype.is_known()) continue;
-    const Literal& literal = cast<Literal>(use.node);
+    const Literal& literal = *use.node;
     bool ok = literal.is_float
                   ? fits(literal.real, dtype.known())
                   : fits(use.is_negated ? -literal.integer : literal.integer, dtype.known());
@@ -108,7 +106,7 @@ void Inference::check_literals() {
                     name_of(dtype.known())),
         literal.span);
     diagnostic.label(literal.span, fmt::format("`{}`", name_of(dtype.known())));
-    throw Failure(std::move(diagnostic));
+    report(Failure(std::move(diagnostic)));
   }
 }
 

@@ -74,18 +74,18 @@ Type Inference::infer_match(const Expr& expr) {
     Type known = solver_.resolve(body);
     if (has_any_dim(known)) result = merge_dims(solver_.resolve(result), known, true);
   }
-  MatchReport report = check_match(match.clauses);
-  if (match.is_complete && !report.missing.empty()) {
-    bool more = report.missing.size() == kMostMissing;
+  MatchReport coverage = check_match(match.clauses);
+  if (match.is_complete && !coverage.missing.empty()) {
+    bool more = coverage.missing.size() == kMostMissing;
     Diagnostic diagnostic(DiagnosticKind::NonExhaustiveMatch,
                           fmt::format("`match` does not cover `{}`{}",
-                                      fmt::join(report.missing, "`, `"), more ? ", ..." : ""),
+                                      fmt::join(coverage.missing, "`, `"), more ? ", ..." : ""),
                           expr->span);
     diagnostic.label(match.scrutinee->span, fmt::format("`{}`", solver_.show(scrutinee)));
     diagnostic.note("help: add clauses for them, or write `match?`, which fails when nothing fits");
-    throw Failure(std::move(diagnostic));
+    report(Failure(std::move(diagnostic)));
   }
-  for (std::size_t i : report.unreachable) {
+  for (std::size_t i : coverage.unreachable) {
     warnings_.push_back(Diagnostic(DiagnosticKind::BadPattern, "no value reaches this clause",
                                    match.clauses[i].pattern->span));
   }

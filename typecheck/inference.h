@@ -3,13 +3,13 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "lang/module.h"
 #include "typecheck/infer.h"
 #include "typecheck/messages.h"
+#include "typecheck/pointer_map.h"
 #include "typecheck/relations.h"
 #include "typecheck/unify.h"
 
@@ -19,12 +19,14 @@ namespace relay::typecheck {
 struct GlobalUse {
   lang::Type type;  // a binding, or a member of the component at hand: this very type
   const Scheme* scheme = nullptr;  // everything else: instantiated at each use
+  const std::vector<lang::Diagnostic>* errors = nullptr;  // of a definition that is wrong
 };
 class Globals {
  public:
   virtual ~Globals() = default;
   virtual GlobalUse find(const lang::GlobalVar& use) const = 0;  // throws Failure
   virtual const lang::Definition* definition(const std::string& name) const = 0;
+  virtual bool is_interrupted() const = 0;
 };
 
 // `a[.., i, ..]` with a bare index variable.
@@ -62,12 +64,19 @@ struct LocalInstance {
   lang::Expr function;
 };
 
-// One run of inference: over a definition, a component of definitions, or an expression. Fills
-// tables from which `rebuild` (rebuild.h) makes the typed expression. Expressions must outlive it.
+// What a run of inference is for.
+enum class Purpose : std::uint8_t {
+  kScheme,  // the most general type; the types of most nodes are forgotten at once
+  kCode,    // fills tables from which `rebuild` (rebuild.h) makes the typed expression
+};
+
+// One run of inference: over a definition, a component of definitions, or an expression.
+// Expressions must outlive it.
 class Inference {
  public:
   // `written`: what the variables of annotations stand for (those not in it stay rigid).
-  explicit Inference(const Globals& globals, lang::TypeSubstitution written = {});
+  Inference(const Globals& globals, Purpose purpose, lang::TypeSubstitution written = {});
+  Inference(const Inference&) = delete;
 
   lang::Type infer(const lang::Expr& expr);
   // The type that the annotations of a function state, unknowns for the rest.
@@ -76,8 +85,11 @@ class Inference {
   lang::Type infer_function(const lang::Expr& expr, const lang::Type& declared);
   // An annotation with its `_` opened.
   lang::Type open(const lang::Type& annotation, lang::Span span);
-  // Unifies; a failure is explained with the words of `mismatch`.
-  void expect(const Mismatch& mismatch);
+  // Unifies; a failure is reported with the words of `mismatch`.
+  bool expect(const Mismatch& mismatch);
+  // Notes a problem. Inference goes on behind it, as if it were mended; what finishes inference
+  // throws all that has been noted.
+  void report(lang::Failure&& failure, lang::Span fallback = {});
 
   // Ends inference of generic code: literals that are not tied to what `roots` generalise over get
   // their default dtype; what can never be told is reported.
@@ -90,7 +102,8 @@ class Inference {
 
   Solver& solver() { return solver_; }
   Relations& relations() { return relations_; }
-  const lang::Type& type_of(const lang::ExprNode* node) const;
+  // What follows needs Purpose::kCode.
+  const lang::Type& type_of(const lang::ExprNode* node) const { return nodes_.at(node); }
   const lang::Type& type_of(const lang::Variable* variable) const {
     return variables_.at(variable).type;
   }
@@ -98,13 +111,14 @@ class Inference {
   std::vector<lang::Diagnostic>& warnings() { return warnings_; }
 
   struct CallInfo {
-    lang::Type callee;                       // null: the callee is an ordinary expression
+    lang::Type callee;                       // of a global or a constructor; null otherwise
     lang::AttrsRef attrs;                    // complete, for operators
     const lang::Literal* literal = nullptr;  // `-1`: the call is this literal with a minus
   };
   struct LocalVariable {
     lang::Type type;
     std::uint64_t order = 0;
+    lang::Span origin = {};  // of the expression that a `let` binds it to
   };
   const CallInfo& call_info(const lang::Call* call) const { return calls_.at(call); }
   const BinderInfo* binder_info(const lang::Variable* variable) const;
@@ -119,16 +133,22 @@ class Inference {
                     const lang::Type& expected, const std::string& because);
   // Shows the usual case of what is generic; false if there is nothing to settle.
   bool settle_usual();
-  const std::vector<lang::Dim>& axes_of(const lang::Index* index) const { return axes_.at(index); }
+  const std::vector<lang::Dim>& axes_of(const lang::Index* index) const {
+    return indices_.at(index).axes;
+  }
   // The use from which a binder over an axis of unknown extent takes it; null if there is none
   // outside its scope.
   std::optional<ExtentSource> extent_source(const BinderInfo& binder) const;
 
  private:
   lang::Type infer_node(const lang::Expr& expr);
+  void throw_reported();
   void record(const lang::Expr& expr, const lang::Type& type);
   const lang::Type* recorded(const lang::Expr& expr) const;
-  void introduce(const lang::VariableRef& variable, const lang::Type& type);
+  void introduce(const lang::VariableRef& variable, const lang::Type& type, lang::Span origin = {});
+  // A label that says where the value of a variable comes from; nothing for other expressions.
+  std::optional<lang::Label> origin_of(const lang::Expr& expr) const;
+  void report_relation(lang::Failure&& failure, const Relation& relation);
 
   // infer.cpp
   lang::Type infer_let(const lang::Expr& expr);
@@ -162,6 +182,10 @@ class Inference {
                              const lang::Type& expected);
   lang::Type coerce_argument(const lang::Call& call, std::size_t i, const lang::Type& found,
                              const lang::Type& expected);
+  void report_arguments(const lang::Call& call, const lang::FunctionType& function,
+                        const std::vector<lang::Type>& found,
+                        std::vector<std::optional<lang::Failure>> failures);
+  lang::Diagnostic wrong_arity(const lang::Call& call, const lang::FunctionType& function);
   const lang::Function* callee_function(const lang::Expr& callee) const;
   // records.cpp
   lang::Type infer_record_form(const lang::Call& call, const lang::OpDef& form);
@@ -172,7 +196,7 @@ class Inference {
   void infer_pattern(const lang::PatternRef& pattern, const lang::Type& scrutinee,
                      lang::Span scrutinee_span);
   // infer_literal.cpp
-  lang::Type infer_literal(const lang::Expr& expr, bool negated);
+  lang::Type infer_literal(const lang::Literal& literal, bool negated);
   void settle_literals(std::size_t first, std::uint64_t mark);
   bool settle_literals_outside(const std::unordered_set<const lang::TypeVar*>& generic);
   void check_literals();
@@ -194,18 +218,21 @@ class Inference {
   void default_leftovers();
 
   const Globals& globals_;
+  const Purpose purpose_;
   lang::TypeSubstitution written_;
   Solver solver_;
   Relations relations_;
-  std::vector<std::pair<lang::Expr, lang::Type>> nodes_;  // in order of inference
-  std::unordered_map<const lang::ExprNode*, std::size_t> node_index_;
-  std::unordered_map<const lang::Variable*, LocalVariable> variables_;
+  PointerMap<lang::ExprNode, lang::Type> nodes_;  // of Purpose::kScheme only those with two owners
+  PointerMap<lang::Variable, LocalVariable> variables_;
   std::vector<lang::VariableRef> params_;  // of functions without annotation, for messages
-  std::unordered_map<const lang::Variable*, lang::Expr>
-      let_values_;  // functions and constants only
-  std::unordered_map<const lang::Call*, CallInfo> calls_;
-  std::unordered_map<const lang::Variable*, BinderInfo> binders_;
-  std::unordered_map<const lang::Index*, std::vector<lang::Dim>> axes_;
+  PointerMap<lang::Variable, lang::Expr> let_values_;  // functions and constants only
+  PointerMap<lang::Call, CallInfo> calls_;             // of Purpose::kCode only
+  PointerMap<lang::Variable, BinderInfo> binders_;
+  struct IndexUse {
+    lang::Type tensor;
+    std::vector<lang::Dim> axes;
+  };
+  PointerMap<lang::Index, IndexUse> indices_;
   struct Polymorphic {
     lang::Expr function;
     std::vector<LocalInstance> instances;
@@ -217,7 +244,7 @@ class Inference {
   std::vector<lang::Expr> kept_;          // code of ours that the tables mention
   std::vector<lang::TypeVarRef> opened_;  // dims that stand for a `?`
   struct LiteralUse {
-    lang::Expr node;
+    const lang::Literal* node;
     lang::TypeVarRef dtype;
     bool is_negated;
   };
@@ -230,6 +257,10 @@ class Inference {
   };
   std::vector<RecordUse> records_;
   std::vector<lang::Diagnostic> warnings_;
+  std::vector<lang::Diagnostic> errors_;
+  // Errors of the globals that are used: said where those are checked, and here only if nothing
+  // else is wrong.
+  std::optional<std::vector<lang::Diagnostic>> inherited_;
   std::uint64_t next_order_ = 0;
 };
 

@@ -43,7 +43,7 @@ const Literal* open_literal(const Type& type, Solver& solver) {
   const auto* tensor = as<TensorType>(type);
   if (!tensor || tensor->dtype.is_known()) return nullptr;
   const Unknown* unknown = solver.find(*tensor->dtype.var());
-  return unknown ? as<Literal>(unknown->literal) : nullptr;
+  return unknown ? unknown->literal : nullptr;
 }
 
 std::optional<DType> known_dtype(const Type& type) {
@@ -85,6 +85,46 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
 }
 
 }  // namespace
+
+namespace {
+
+// The unknowns of `type`, which belong to `solver`, as unknowns of `scratch`.
+void copy_unknowns(const Type& type, Solver& solver, Solver& scratch, TypeSubstitution& copies) {
+  for (const TypeVarRef& var : solver.unknowns_of(type)) {
+    TypeVarRef copy = scratch.fresh(var->kind);
+    switch (var->kind) {
+      case VarKind::Type:
+        copies.types.emplace(var.get(), var_type(copy));
+        break;
+      case VarKind::Shape:
+        copies.shapes.emplace(var.get(), Shape(copy));
+        break;
+      case VarKind::DType:
+        scratch.at(*copy).requirements = solver.at(*var).requirements;
+        copies.dtypes.emplace(var.get(), DTypeTerm(copy));
+        break;
+      case VarKind::Dim:
+        copies.dims.emplace(var.get(), Dim::variable(copy));
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+bool fits(const Type& found, const Type& expected, Solver& solver) {
+  Solver scratch;  // nothing that is tried here lasts
+  TypeSubstitution copies;
+  const Type both = tuple_type({solver.resolve(found), solver.resolve(expected)});
+  copy_unknowns(both, solver, scratch, copies);
+  const auto& sides = as<TupleType>(both)->fields;
+  try {
+    scratch.unify(substitute(sides[0], copies), substitute(sides[1], copies));
+  } catch (const Failure&) {
+    return false;
+  }
+  return scratch.open_equations().empty();
+}
 
 Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solver) {
   Diagnostic& cause = failure.diagnostics.front();
@@ -128,6 +168,10 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
     if (label.span) diagnostic.label(label.span, label.text);
   }
   for (const std::string& note : mismatch.notes) diagnostic.note(note);
+  const auto* function = as<FunctionType>(found);
+  if (function && function->params.empty() && fits(function->result, expected, solver)) {
+    diagnostic.note(fmt::format("help: `{}()` calls it", quote(mismatch.span, "...")));
+  }
   std::optional<DType> from = known_dtype(found);
   std::optional<DType> to = known_dtype(expected);
   if (cause.kind == DiagnosticKind::DTypeMismatch && from && to) {
@@ -169,6 +213,29 @@ std::optional<std::string> transpose_help(const Relation& relation, const std::v
                        to_string(turned));
   }
   return std::nullopt;
+}
+
+// Would the call be right with one more axis of extent 1 in one argument? Only if there is but one
+// place for it.
+std::optional<std::string> axis_help(const Relation& relation, const std::vector<Type>& args) {
+  std::optional<std::string> help;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const auto* tensor = as<TensorType>(args[i]);
+    if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() == 0 || !arg_span(relation, i))
+      continue;
+    for (std::size_t axis = 0; axis <= tensor->shape.rank(); ++axis) {
+      std::vector<Dim> dims = tensor->shape.dims();
+      dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), Dim(1));
+      std::vector<Type> other = args;
+      other[i] = tensor_type(Shape(std::move(dims)), tensor->dtype);
+      if (!accepts_arguments(relation, other)) continue;
+      if (help) return std::nullopt;
+      help = fmt::format("help: `expand_dims({}, axis={})` has shape `{}`",
+                         quote(arg_span(relation, i), "..."), axis,
+                         to_string(as<TensorType>(other[i])->shape));
+    }
+  }
+  return help;
 }
 
 // Would the call be right with one argument cast to the dtype of another? Integers go to floats.
@@ -267,6 +334,10 @@ Failure explain_relation(Failure failure, const Relation& relation, Solver& solv
       case DiagnosticKind::ShapeMismatch:
       case DiagnosticKind::BroadcastMismatch:
         help = transpose_help(relation, args);
+        if (!help) help = axis_help(relation, args);
+        break;
+      case DiagnosticKind::RankMismatch:
+        help = axis_help(relation, args);
         break;
       default:
         break;

@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "lang/op.h"
-#include "lang/short_circuit.h"
 #include "lang/record.h"
+#include "lang/short_circuit.h"
 
 namespace relay::typecheck {
 
@@ -32,7 +32,8 @@ class Rebuilder {
   Expr let(const Expr& old);
   Expr call(const Call& old);
   Expr callee(const Expr& old, const Type& type);
-  Expr short_circuit(const Call& old, const OpDef& strict, const Type& instance);
+  Expr short_circuit(const OpDef& strict, const std::vector<Expr>& args, const Type& type,
+                     Span span);
   std::vector<Expr> arguments(const Call& old);
   Expr literal(const Literal& old, bool negated, const Type& type, Span span);
   Expr match(const Expr& old);
@@ -49,7 +50,7 @@ class Rebuilder {
   Solver& solver_;
   std::unordered_map<const ExprNode*, Expr> done_;
   std::vector<Expr> kept_;  // made here and known to `done_` by address
-  std::unordered_map<const Variable*, VariableRef> variables_;
+  PointerMap<Variable, VariableRef> variables_;
 };
 
 VariableRef Rebuilder::variable(const VariableRef& old) {
@@ -67,7 +68,9 @@ std::vector<Expr> Rebuilder::list(const std::vector<Expr>& old) {
   return result;
 }
 
+// A node with one owner is come by once.
 Expr Rebuilder::expr(const Expr& old) {
+  if (old->is_unique()) return node(old);
   auto found = done_.find(old.get());
   if (found != done_.end()) return found->second;
   Expr fresh = node(old);
@@ -157,14 +160,14 @@ Expr Rebuilder::node(const Expr& old) {
 
 Expr Rebuilder::let(const Expr& old) {
   struct Binding {
-    Expr let;
+    const Expr* let;
     VariableRef variable;  // null: nothing, as for a polymorphic function that is not used
     Expr value;
   };
   std::vector<Binding> chain;
-  Expr current = old;
-  while (const Let* node = as<Let>(current)) {
-    if (done_.count(current.get())) break;
+  const Expr* current = &old;
+  while (const Let* node = as<Let>(*current)) {
+    if (!(*current)->is_unique() && done_.count(current->get())) break;
     if (const auto* instances = inference_.instances_of(node->variable.get())) {
       chain.push_back({current, nullptr, nullptr});
       for (const LocalInstance& instance : *instances)
@@ -173,16 +176,19 @@ Expr Rebuilder::let(const Expr& old) {
       Expr value = coerced(node, 0, expr(node->value));
       chain.push_back({current, variable(node->variable), std::move(value)});
     }
-    current = node->body;
+    current = &node->body;
   }
-  Expr result = expr(current);
+  Expr result = expr(*current);
   for (std::size_t i = chain.size(); i-- > 0;) {
     Binding& binding = chain[i];
+    const Expr& link = *binding.let;
     if (binding.variable) {
-      result = make_let(std::move(binding.variable), std::move(binding.value), result,
-                        binding.let->span, result->type);
+      Type type = result->type;
+      result = make_let(std::move(binding.variable), std::move(binding.value), std::move(result),
+                        link->span, std::move(type));
     }
-    if (i > 0 && chain[i - 1].let != binding.let) done_.emplace(binding.let.get(), result);
+    if (i > 0 && chain[i - 1].let != binding.let && !link->is_unique())
+      done_.emplace(link.get(), result);
   }
   return result;
 }
@@ -281,29 +287,33 @@ Expr Rebuilder::call(const Call& old) {
   }
   const Inference::CallInfo& info = inference_.call_info(&old);
   if (info.literal) return literal(*info.literal, true, type, old.span);
-  Type instance = solver_.resolve(info.callee);
   if (const auto* op = as<Operator>(old.callee)) {
-    if (const OpDef* strict = strict_form(*op->op)) return short_circuit(old, *strict, instance);
+    const OpDef* strict = strict_form(*op->op);
+    std::vector<Expr> args = list(old.args);
+    std::vector<Type> params;
+    params.reserve(args.size());
+    bool all_scalars = true;
+    for (const Expr& arg : args) {
+      all_scalars &= is_scalar(arg->type);
+      params.push_back(arg->type);
+    }
+    if (strict && all_scalars) return short_circuit(*strict, args, type, old.span);
+    Expr callee =
+        make_operator(strict ? strict : op->op, op->span, function_type(std::move(params), type));
+    return make_call(callee, std::move(args), info.attrs, old.span, type);
   }
+  Type instance = solver_.resolve(info.callee);
   if (instance->kind == TypeKind::Adt) return callee(old.callee, instance);
-  return make_call(callee(old.callee, instance), arguments(old),
-                   info.attrs ? info.attrs : old.attrs, old.span, type);
+  return make_call(callee(old.callee, instance), arguments(old), old.attrs, old.span, type);
 }
 
-// `a && b`: on scalars `if (a) { b } else { False }`.
-Expr Rebuilder::short_circuit(const Call& old, const OpDef& strict, const Type& instance) {
-  const Type type = solver_.resolve(inference_.type_of(&old));
-  const auto& params = as<FunctionType>(instance)->params;
-  if (!is_scalar(params[0]) || !is_scalar(params[1])) {
-    return make_call(make_operator(&strict, old.callee->span, instance), list(old.args),
-                     inference_.call_info(&old).attrs, old.span, type);
-  }
-  Expr left = expr(old.args[0]);
-  Expr right = expr(old.args[1]);
+// `a && b` on scalars is `if (a) { b } else { False }`.
+Expr Rebuilder::short_circuit(const OpDef& strict, const std::vector<Expr>& args, const Type& type,
+                              Span span) {
   bool on_true = continues_on_true(strict);
-  Expr decided = make_constant(Tensor::scalar(DType::Bool, on_true ? 0 : 1), old.span);
-  return on_true ? make_if(left, right, decided, old.span, type)
-                 : make_if(left, decided, right, old.span, type);
+  Expr decided = make_constant(Tensor::scalar(DType::Bool, on_true ? 0 : 1), span);
+  return on_true ? make_if(args[0], args[1], decided, span, type)
+                 : make_if(args[0], decided, args[1], span, type);
 }
 
 Expr Rebuilder::literal(const Literal& old, bool negated, const Type& type, Span span) {

@@ -25,25 +25,26 @@ Type Inference::infer_record_form(const Call& call, const OpDef& form) {
     relation.arg_spans.push_back(call.args[i]->span);
   }
   relation.attrs = call.attrs;
-  relation.result = solver_.fresh_type();
   relation.span = call.callee->span;  // the field
-  Type result = relation.result;
   use.record = relation.args[0];
   records_.push_back(std::move(use));
-  relations_.add(std::move(relation));
-  return result;
+  return relations_.add(std::move(relation));
 }
 
 // Takes the only record with these fields where nothing else has told the type; one at a time,
 // because each may tell those of others.
 bool Inference::settle_records() {
   for (const RecordUse& use : records_) {
-    if (use.candidates.size() != 1 || solver_.head(use.record)->kind != TypeKind::Var) continue;
+    if (use.candidates.size() != 1 || solver_.head(use.record)->kind != TypeKind::Var ||
+        solver_.is_error(use.record)) {
+      continue;
+    }
     const Type type = constructor_type(*use.candidates[0]);
     const auto* function = as<FunctionType>(type);
-    expect({use.record, function ? function->result : type, use.call->args[0]->span,
-            "the record of this field"});
-    return true;
+    if (expect({use.record, function ? function->result : type, use.call->args[0]->span,
+                "the record of this field"})) {
+      return true;
+    }
   }
   return false;
 }

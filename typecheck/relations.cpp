@@ -9,41 +9,72 @@ namespace relay::typecheck {
 
 using namespace lang;
 
-void Relations::add(Relation relation) {
-  relations_.push_back(std::move(relation));
-  run(static_cast<std::uint32_t>(relations_.size() - 1));
+// Most relations are solved at once and leave nothing to remember.
+Type Relations::add(Relation relation) {
+  const bool solved = run(relation);
+  if (!relation.result) relation.result = solver_.fresh_type();
+  Type result = relation.result;
+  if (!solved) {
+    relations_.push_back(std::move(relation));
+    watch(static_cast<std::uint32_t>(relations_.size() - 1));
+  }
   if (solver_.has_woken()) drain();
+  return result;
 }
 
 void Relations::drain() {
   while (solver_.has_woken()) {
     solver_.retry_equations();
     for (std::uint32_t index : solver_.take_woken()) {
-      if (!relations_[index].is_solved) run(index);
+      Relation& relation = relations_[index];
+      if (relation.is_solved) continue;
+      relation.is_solved = run(relation);
+      if (!relation.is_solved) watch(index);
     }
   }
 }
 
-void Relations::run(std::uint32_t index) {
-  Relation& relation = relations_[index];
+// The arguments move into the rule's call and back.
+bool Relations::run(Relation& relation) {
+  bool has_error = false;
+  for (Type& arg : relation.args) {
+    arg = solver_.resolve(arg);
+    has_error |= solver_.mentions_error(arg);
+  }
+  auto give_up = [&]() {
+    Type error = solver_.error_type();
+    if (!relation.result || as<VarType>(solver_.head(relation.result))) {
+      if (relation.result) solver_.unify(relation.result, error);
+      relation.result = error;
+    }
+    return true;
+  };
+  if (has_error) return give_up();
   TypeCall call{solver_,
                 *relation.op,
-                {},
+                std::move(relation.args),
                 relation.attrs,
                 solver_.resolve(relation.result),
-                relation.arg_spans,
+                std::move(relation.arg_spans),
                 relation.span};
-  call.args.reserve(relation.args.size());
-  for (const Type& arg : relation.args) call.args.push_back(solver_.resolve(arg));
+  auto take_back = [&]() {
+    relation.args = std::move(call.args);
+    relation.arg_spans = std::move(call.arg_spans);
+    if (!relation.result) relation.result = call.result;
+  };
   try {
-    if (relation.op->type_rule(call) == RuleOutcome::Solved) {
-      relation.is_solved = true;
-      return;
-    }
+    const RuleOutcome outcome = relation.op->type_rule(call);
+    take_back();
+    return outcome == RuleOutcome::Solved;
   } catch (Failure& failure) {
-    throw explain_relation(std::move(failure), relation, solver_);
+    take_back();
+    report_(explain_relation(std::move(failure), relation, solver_), relation);
+    return give_up();
   }
-  for (const TypeVarRef& var : unknowns_of(relation)) solver_.watch(*var, index);
+}
+
+void Relations::watch(std::uint32_t index) {
+  for (const TypeVarRef& var : unknowns_of(relations_[index])) solver_.watch(*var, index);
 }
 
 std::vector<const Relation*> Relations::open() const {

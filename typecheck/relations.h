@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,10 +15,11 @@ struct Relation {
   const lang::OpDef* op = nullptr;
   std::vector<lang::Type> args;
   lang::AttrsRef attrs;
-  lang::Type result;
+  lang::Type result = {};  // null until the first run
   lang::Span span = {};
   std::vector<lang::Span> arg_spans = {};
-  std::string needed_by = {};  // the global whose scheme brought it along
+  const lang::Call* call = nullptr;  // of which operator calls are; for messages
+  std::string needed_by = {};        // the global whose scheme brought it along
   bool is_solved = false;
 };
 
@@ -26,10 +27,13 @@ struct Relation {
 // it mentions has been bound.
 class Relations {
  public:
-  explicit Relations(Solver& solver) : solver_(solver) {}
+  // What goes wrong in a relation is told to `report`, and its result becomes the error type.
+  using Report = std::function<void(lang::Failure&&, const Relation&)>;
+  Relations(Solver& solver, Report report) : solver_(solver), report_(std::move(report)) {}
 
-  void add(Relation relation);
-  // Runs what has been woken until nothing moves. Throws Failure with places.
+  // Returns the result's type, which is what `relation.result` must be unless that is null.
+  lang::Type add(Relation relation);
+  // Runs what has been woken until nothing moves. Throws Failure for a dimension equation.
   void drain();
   // Those that are not solved, in order of creation.
   std::vector<const Relation*> open() const;
@@ -40,10 +44,11 @@ class Relations {
   bool is_tied(const lang::TypeVarRef& var, std::uint64_t mark);
 
  private:
-  void run(std::uint32_t index);
+  bool run(Relation& relation);  // true when that solved it
+  void watch(std::uint32_t index);
   Solver& solver_;
-  std::deque<Relation> relations_;
-  std::size_t first_open_ = 0;
+  Report report_;
+  std::vector<Relation> relations_;
 };
 
 }  // namespace relay::typecheck

@@ -198,7 +198,7 @@ Expr Checker::Impl::specialise(const std::string& name, const Type& type) {
   const Entry& found = entry(name);
   TypeSubstitution substitution = match(found, type);
   Type instance = substitute(found.scheme.type, substitution);
-  Inference inference(*this, substitution);
+  Inference inference(*this, Purpose::kCode, substitution);
   current.clear();
   for (std::size_t i = 0; i < found.member_names.size(); ++i) {
     Type member = free_others(found.member_types[i], found.scheme, inference.solver());

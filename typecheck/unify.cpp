@@ -95,10 +95,27 @@ void for_each_type_variable(const Type& type, const std::function<void(const Typ
   }
 }
 
-Solver::Solver() {
+namespace {
+
+// The memory of a solver that is gone, for the next one: a solver lives for one definition, and a
+// buffer of its size, freed each time, makes the allocator tidy up all of its small blocks.
+std::vector<Unknown>& spare() {
+  static thread_local std::vector<Unknown> memory;
+  return memory;
+}
+
+}  // namespace
+
+Solver::Solver() : unknowns_(std::exchange(spare(), {})) {
   // Ids only grow, so the unknowns of one solver sit almost densely behind the first.
   base_ = TypeVar::unknown(VarKind::Type)->id;
   next_id_ = base_;
+}
+
+Solver::~Solver() {
+  constexpr std::size_t kMostKept = 10'000;
+  unknowns_.clear();
+  if (unknowns_.capacity() <= kMostKept) spare() = std::move(unknowns_);
 }
 
 TypeVarRef Solver::fresh(VarKind kind) {
@@ -110,6 +127,20 @@ TypeVarRef Solver::fresh(VarKind kind) {
   unknown.birth = var->id;
   next_id_ = var->id + 1;
   return var;
+}
+
+Type Solver::error_type() {
+  if (!error_type_) error_type_ = fresh_type();
+  return error_type_;
+}
+
+bool Solver::mentions_error(const Type& type) {
+  if (!error_type_) return false;
+  bool found = false;
+  const TypeVar* error = as<VarType>(error_type_)->var.get();
+  for_each_type_variable(resolve(type),
+                         [&](const TypeVarRef& var) { found |= var.get() == error; });
+  return found;
 }
 
 Unknown* Solver::find(const TypeVar& var) {
@@ -148,12 +179,12 @@ Shape Solver::resolve(const Shape& shape) {
     find(*shape.var())->value = known;
     return known;
   }
-  bool changed = false;
-  for (const Dim& dim : shape.dims()) {
-    if (!dim.is_constant() && !dim.is_any() && !(resolve(dim) == dim)) changed = true;
+  if (std::none_of(shape.dims().begin(), shape.dims().end(),
+                   [this](const Dim& dim) { return has_bound(dim); })) {
+    return shape;
   }
-  if (!changed) return shape;
   std::vector<Dim> dims;
+  dims.reserve(shape.rank());
   for (const Dim& dim : shape.dims()) dims.push_back(resolve(dim));
   return Shape(std::move(dims));
 }
@@ -168,8 +199,18 @@ DTypeTerm Solver::resolve(const DTypeTerm& dtype) {
   return current;
 }
 
+bool Solver::has_bound(const Dim& dim) {
+  bool found = false;
+  if (dim.is_constant() || dim.is_any()) return found;
+  dim.for_each_variable([&](const TypeVarRef& var) {
+    const Unknown* unknown = find(*var);
+    found |= unknown && unknown->is_bound();
+  });
+  return found;
+}
+
 Dim Solver::resolve(const Dim& dim) {
-  if (dim.is_any() || dim.is_constant()) return dim;
+  if (!has_bound(dim)) return dim;
   return dim.substitute([this](const TypeVarRef& var) -> std::optional<Dim> {
     Unknown* unknown = find(*var);
     if (!unknown || !unknown->is_bound()) return std::nullopt;
@@ -195,21 +236,34 @@ bool map_list(const std::vector<Type>& list, std::vector<Type>& out, F&& f) {
 
 }  // namespace
 
+Type Solver::checked_size(Type type) {
+  if (type->size > kLargestType) {
+    fail(DiagnosticKind::TypeTooLarge,
+         fmt::format("a type would have more than {} parts", kLargestType));
+  }
+  return type;
+}
+
 Type Solver::resolve(const Type& type) {
-  if (!type) return type;
+  if (!type || !type->has_unknowns) return type;
   auto again = [this](const Type& t) { return resolve(t); };
   switch (type->kind) {
     case TypeKind::Tensor: {
       const auto& tensor = *as<TensorType>(type);
-      Shape shape = resolve(tensor.shape);
       DTypeTerm dtype = resolve(tensor.dtype);
+      if (dtype == tensor.dtype && tensor.shape.has_rank() &&
+          std::none_of(tensor.shape.dims().begin(), tensor.shape.dims().end(),
+                       [this](const Dim& dim) { return has_bound(dim); })) {
+        return type;
+      }
+      Shape shape = resolve(tensor.shape);
       if (shape == tensor.shape && dtype == tensor.dtype) return type;
       return tensor_type(std::move(shape), std::move(dtype));
     }
     case TypeKind::Tuple: {
       std::vector<Type> fields;
       if (!map_list(as<TupleType>(type)->fields, fields, again)) return type;
-      return tuple_type(std::move(fields));
+      return checked_size(tuple_type(std::move(fields)));
     }
     case TypeKind::Function: {
       const auto& function = *as<FunctionType>(type);
@@ -217,13 +271,13 @@ Type Solver::resolve(const Type& type) {
       bool changed = map_list(function.params, params, again);
       Type result = resolve(function.result);
       if (!changed && result == function.result) return type;
-      return function_type(std::move(params), std::move(result), function.quantified);
+      return checked_size(function_type(std::move(params), std::move(result), function.quantified));
     }
     case TypeKind::Adt: {
       const auto& adt = *as<AdtType>(type);
       std::vector<Type> args;
       if (!map_list(adt.args, args, again)) return type;
-      return adt_type(adt.def, std::move(args));
+      return checked_size(adt_type(adt.def, std::move(args)));
     }
     case TypeKind::Reference: {
       Type content = resolve(as<ReferenceType>(type)->content);
@@ -249,7 +303,9 @@ Type Solver::resolve(const Type& type) {
 
 std::vector<TypeVarRef> Solver::unknowns_of(const Type& type) {
   std::vector<TypeVarRef> found;
-  for_each_type_variable(resolve(type), [&](const TypeVarRef& var) {
+  const Type known = resolve(type);
+  if (!known || !known->has_unknowns) return found;
+  for_each_type_variable(known, [&](const TypeVarRef& var) {
     if (!find(*var)) return;
     if (std::find(found.begin(), found.end(), var) == found.end()) found.push_back(var);
   });
@@ -258,9 +314,33 @@ std::vector<TypeVarRef> Solver::unknowns_of(const Type& type) {
 
 // --- Showing ---
 
+namespace {
+
+constexpr std::uint32_t kLongestShown = 200;  // parts of a type
+
+// Nobody reads more than a screen: of a large type, parts that are large themselves show as `...`.
+Type shortened(const Type& type, std::uint32_t room = kLongestShown) {
+  if (!type || type->size <= room) return type;
+  auto list = [&](const std::vector<Type>& parts) {
+    std::vector<Type> result;
+    for (const Type& part : parts)
+      result.push_back(shortened(part, room / static_cast<std::uint32_t>(parts.size() + 1)));
+    return result;
+  };
+  static const Type ellipsis = var_type(TypeVar::rigid(VarKind::Type, "..."));
+  if (type->size > room && room < 2) return ellipsis;
+  if (const auto* tuple = as<TupleType>(type)) return tuple_type(list(tuple->fields));
+  if (const auto* adt = as<AdtType>(type)) return adt_type(adt->def, list(adt->args));
+  if (const auto* function = as<FunctionType>(type); function && function->quantified.empty())
+    return function_type(list(function->params), shortened(function->result, room / 2));
+  return type;
+}
+
+}  // namespace
+
 // A nameless variable prints as `_`. A literal shows the dtype that it has if nothing else is said.
 std::string Solver::show(const Type& type) {
-  Type known = resolve(type);
+  Type known = shortened(resolve(type));
   TypeSubstitution defaults;
   for (const TypeVarRef& var : unknowns_of(known)) {
     const Unknown& unknown = at(*var);
@@ -282,9 +362,10 @@ std::string Solver::show(const Dim& dim) { return resolve(dim).to_string(); }
 template <class V>
 void Solver::bind(Unknown& unknown, V value) {
   unknown.value = std::move(value);
-  woken_.insert(woken_.end(), unknown.watchers.begin(), unknown.watchers.end());
-  unknown.watchers.clear();
-  unknown.watchers.shrink_to_fit();
+  if (!unknown.watchers.empty()) {
+    woken_.insert(woken_.end(), unknown.watchers.begin(), unknown.watchers.end());
+    unknown.watchers = {};
+  }
   if (unknown.var->kind == VarKind::Dim) dims_changed_ = true;
 }
 
@@ -302,6 +383,7 @@ void Solver::tie(Unknown& unknown, const TypeVarRef& var) {
 
 void Solver::bind_type(Unknown& unknown, const Type& type) {
   Type known = resolve(type);
+  if (!known->has_unknowns) return bind(unknown, std::move(known));
   const TypeVar* self = unknown.var.get();
   bool occurs = false;
   for_each_type_variable(known, [&](const TypeVarRef& var) {
@@ -328,6 +410,10 @@ void Solver::unify(const Type& left, const Type& right) {
   const VarType* b_var = as<VarType>(b);
   Unknown* a_unknown = a_var ? find(*a_var->var) : nullptr;
   Unknown* b_unknown = b_var ? find(*b_var->var) : nullptr;
+  if (error_type_ && (a == error_type_ || b == error_type_)) {
+    if (a_unknown && b_unknown) bind(a == error_type_ ? *b_unknown : *a_unknown, error_type_);
+    return;
+  }
   if (a_unknown && b_unknown) {
     if (a_unknown == b_unknown) return;
     // The younger one points to the older one.
@@ -341,10 +427,13 @@ void Solver::unify(const Type& left, const Type& right) {
   };
   if (a->kind != b->kind) mismatch();
   switch (a->kind) {
-    case TypeKind::Tensor:
-      unify(as<TensorType>(a)->shape, as<TensorType>(b)->shape);
-      unify(as<TensorType>(a)->dtype, as<TensorType>(b)->dtype);
+    case TypeKind::Tensor: {
+      const auto& x = *as<TensorType>(a);
+      const auto& y = *as<TensorType>(b);
+      if (!(x.shape == y.shape)) unify(x.shape, y.shape);
+      if (!(x.dtype == y.dtype)) unify(x.dtype, y.dtype);
       return;
+    }
     case TypeKind::Tuple:
       if (as<TupleType>(a)->fields.size() != as<TupleType>(b)->fields.size()) mismatch();
       return unify_lists(as<TupleType>(a)->fields, as<TupleType>(b)->fields);

@@ -13,6 +13,9 @@
 
 namespace relay::typecheck {
 
+// A type with more parts than this is refused: written out, it would take minutes to look at.
+inline constexpr std::uint32_t kLargestType = 100'000;
+
 // What the solver knows about one unknown.
 struct Unknown {
   lang::TypeVarRef var;  // null: this id belongs to no unknown of the solver
@@ -20,10 +23,10 @@ struct Unknown {
   // The smallest id of all unknowns this one has been tied to. It tells whether an unknown belongs
   // to the `let` at hand or to something older.
   std::uint64_t birth = 0;
-  bool pinned = false;                  // tied to the parameter of a function
-  std::uint8_t requirements = 0;        // DType: a bit for each PrimOperands
-  lang::Expr literal;                   // DType: the undecorated number it was made for
-  std::vector<std::uint32_t> watchers;  // relations to run again when it is bound
+  bool pinned = false;                     // tied to the parameter of a function
+  std::uint8_t requirements = 0;           // DType: a bit for each PrimOperands
+  const lang::Literal* literal = nullptr;  // DType: the undecorated number it was made for
+  std::vector<std::uint32_t> watchers;     // relations to run again when it is bound
 
   bool is_bound() const { return value.index() != 0; }
 };
@@ -42,6 +45,8 @@ struct Equation {
 class Solver final : public lang::TypeSolver {
  public:
   Solver();
+  ~Solver() override;
+  Solver(const Solver&) = delete;
 
   lang::Type resolve(const lang::Type& type) override;
   lang::Shape resolve(const lang::Shape& shape);
@@ -62,6 +67,11 @@ class Solver final : public lang::TypeSolver {
   void require(const lang::DTypeTerm& dtype, lang::PrimOperands operands) override;
 
   lang::TypeVarRef fresh(lang::VarKind kind);
+  // The type of what has been reported: agrees with every type, silently, and spreads to the
+  // unknowns that it meets.
+  lang::Type error_type();
+  bool is_error(const lang::Type& type) { return error_type_ && head(type) == error_type_; }
+  bool mentions_error(const lang::Type& type);
   // The next unknown will not have a smaller id.
   std::uint64_t mark() const { return next_id_; }
   // Null for rigid variables and for unknowns of others.
@@ -100,6 +110,7 @@ class Solver final : public lang::TypeSolver {
   void settle(const lang::TypeVar& var, lang::Dim dim);
 
  private:
+  bool has_bound(const lang::Dim& dim);  // does it mention an unknown that is bound?
   template <class V>
   void bind(Unknown& unknown, V value);
   void bind_type(Unknown& unknown, const lang::Type& type);
@@ -110,6 +121,7 @@ class Solver final : public lang::TypeSolver {
   bool has_unknown(const lang::Dim& dim);
   bool is_assumed(const lang::Dim& difference) const;
   [[noreturn]] void refuse(const Equation& equation, const lang::Dim& a, const lang::Dim& b);
+  lang::Type checked_size(lang::Type type);  // throws Failure if it is too large
   void unify_lists(const std::vector<lang::Type>& a, const std::vector<lang::Type>& b);
 
   std::uint64_t base_;  // id of the first slot
@@ -119,6 +131,7 @@ class Solver final : public lang::TypeSolver {
   bool dims_changed_ = false;
   std::vector<Equation> equations_;
   std::vector<lang::Dim> assumed_;
+  lang::Type error_type_;  // null as long as nothing has gone wrong
 };
 
 // Calls `visit` for every variable of the type, each occurrence, without allocating.

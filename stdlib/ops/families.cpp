@@ -240,6 +240,11 @@ Meeting meet(const std::vector<Dim>& dims) {
 
 RuleOutcome solve_broadcast(TypeCall& call, const std::vector<Shape>& shapes,
                             const DTypeTerm& dtype) {
+  const auto is_scalar = [](const Shape& shape) { return shape.has_rank() && shape.rank() == 0; };
+  if (!call.result && std::all_of(shapes.begin(), shapes.end(), is_scalar)) {
+    call.returns(lang::tensor_type(Shape(), dtype));
+    return RuleOutcome::Solved;
+  }
   const Shape known = result_shape(call, dtype);
   if (known.has_rank() && known.rank() == 0) {  // only scalars broadcast to a scalar
     for (const Shape& shape : shapes) call.solver.unify(shape, Shape());
@@ -247,8 +252,7 @@ RuleOutcome solve_broadcast(TypeCall& call, const std::vector<Shape>& shapes,
   }
   std::vector<Shape> distinct;  // scalars and repeated shapes decide nothing
   for (const Shape& shape : shapes) {
-    const bool scalar = shape.has_rank() && shape.rank() == 0;
-    if (!scalar && std::find(distinct.begin(), distinct.end(), shape) == distinct.end()) {
+    if (!is_scalar(shape) && std::find(distinct.begin(), distinct.end(), shape) == distinct.end()) {
       distinct.push_back(shape);
     }
   }

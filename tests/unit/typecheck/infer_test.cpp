@@ -71,6 +71,7 @@ TEST_CASE("literals take the dtype of their context", "[typecheck]") {
         R"(DTypeMismatch: `1.5` is a float literal, and it meets `int32`
   at '1.5': a float
   at 'x': `Tensor[(2), int32]`
+  at 'x': `x` is declared here
   help: `cast(x, dtype="float32")` makes the other side a float)");
   CHECK(t.check("ones(shape=[3], dtype=\"int8\") * 300") ==
         R"(LiteralOutOfRange: `300` does not fit into `int8`
@@ -202,6 +203,7 @@ TEST_CASE("local functions are monomorphic and may be recursive", "[typecheck]")
         R"(DTypeMismatch: `2.5` is a float literal, and it meets `int32`
   at '2.5': a float
   at 'x': `int32`
+  at '3': `x` comes from here
   help: `cast(x, dtype="float32")` makes the other side a float)");
   CHECK(t.check("{ let r = ref(0); ref_write(r, ref_read(r) + 1); ref_read(r) }") == "int32");
   CHECK(t.check("map(tanh, Cons(1.0, Nil))") == "List[float32]");
