@@ -60,9 +60,9 @@ std::vector<std::string> names_of(const Item& item) {
   return names;
 }
 
-}  // namespace
-
 bool is_interrupted() { return interp::interrupt_requested.load(std::memory_order_relaxed); }
+
+}  // namespace
 
 struct Session::Impl {
   SessionOptions options;
@@ -374,7 +374,9 @@ class Session::Run {
       }
       if (stopped_ || !evaluate(item)) check_only(item);
       if (item.kind != ItemKind::Let) continue;
-      for (const std::string& name : names_of(item)) pending_.erase(name);
+      std::size_t settled = 0;
+      for (const std::string& name : names_of(item)) settled += pending_.erase(name);
+      if (settled == 0) continue;
       const std::vector<const Item*> waiting = std::exchange(deferred_, {});
       for (const Item* definition : waiting) run_definition(*definition);
     }

@@ -100,8 +100,7 @@ Type Inference::infer(const Expr& expr) {
   try {
     type = solver_.head(infer_node(expr));
     if (type->size > kLargestType) {
-      fail(DiagnosticKind::TypeTooLarge,
-           fmt::format("a type would have more than {} parts", kLargestType));
+      fail(DiagnosticKind::TypeTooLarge, "a type would have more than 100,000 parts");
     }
   } catch (Failure& failure) {
     report(std::move(failure), expr->span);

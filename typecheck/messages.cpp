@@ -1,5 +1,6 @@
 #include "typecheck/messages.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -86,40 +87,18 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
 
 }  // namespace
 
-namespace {
-
-// The unknowns of `type`, which belong to `solver`, as unknowns of `scratch`.
-void copy_unknowns(const Type& type, Solver& solver, Solver& scratch, TypeSubstitution& copies) {
-  for (const TypeVarRef& var : solver.unknowns_of(type)) {
-    TypeVarRef copy = scratch.fresh(var->kind);
-    switch (var->kind) {
-      case VarKind::Type:
-        copies.types.emplace(var.get(), var_type(copy));
-        break;
-      case VarKind::Shape:
-        copies.shapes.emplace(var.get(), Shape(copy));
-        break;
-      case VarKind::DType:
-        scratch.at(*copy).requirements = solver.at(*var).requirements;
-        copies.dtypes.emplace(var.get(), DTypeTerm(copy));
-        break;
-      case VarKind::Dim:
-        copies.dims.emplace(var.get(), Dim::variable(copy));
-        break;
-    }
-  }
-}
-
-}  // namespace
-
 bool fits(const Type& found, const Type& expected, Solver& solver) {
-  Solver scratch;  // nothing that is tried here lasts
-  TypeSubstitution copies;
-  const Type both = tuple_type({solver.resolve(found), solver.resolve(expected)});
-  copy_unknowns(both, solver, scratch, copies);
-  const auto& sides = as<TupleType>(both)->fields;
+  Solver scratch;  // to which the unknowns of `solver` are as rigid as written variables
+  TypeSubstitution literals;
+  for (const TypeVarRef& var : solver.unknowns_of(found)) {
+    const Unknown& unknown = solver.at(*var);
+    if (!unknown.literal) continue;
+    TypeVarRef open = scratch.fresh(VarKind::DType);
+    scratch.at(*open).requirements = unknown.requirements;
+    literals.dtypes.emplace(var.get(), DTypeTerm(open));
+  }
   try {
-    scratch.unify(substitute(sides[0], copies), substitute(sides[1], copies));
+    scratch.unify(substitute(solver.resolve(found), literals), solver.resolve(expected));
   } catch (const Failure&) {
     return false;
   }
@@ -129,6 +108,10 @@ bool fits(const Type& found, const Type& expected, Solver& solver) {
 Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solver) {
   Diagnostic& cause = failure.diagnostics.front();
   if (cause.span) return failure;
+  if (cause.kind == DiagnosticKind::TypeTooLarge) {
+    cause.span = mismatch.span;
+    return failure;
+  }
   Type found = solver.resolve(mismatch.found);
   Type expected = solver.resolve(mismatch.expected);
   if (cause.kind == DiagnosticKind::DTypeMismatch) {
@@ -215,19 +198,38 @@ std::optional<std::string> transpose_help(const Relation& relation, const std::v
   return std::nullopt;
 }
 
-// Would the call be right with one more axis of extent 1 in one argument? Only if there is but one
-// place for it.
+std::size_t rank_of(const Type& type) {
+  const auto* tensor = as<TensorType>(type);
+  return tensor && tensor->shape.has_rank() ? tensor->shape.rank() : 0;
+}
+
+// Of the arguments that are tensors with axes, do some have fewer?
+bool have_several_ranks(const std::vector<Type>& args) {
+  std::size_t rank = 0;
+  bool differ = false;
+  for (const Type& arg : args) {
+    differ |= rank != 0 && rank_of(arg) != 0 && rank_of(arg) != rank;
+    rank = std::max(rank, rank_of(arg));
+  }
+  return differ;
+}
+
+// Would the call be right with one more axis of extent 1 in one argument, which has fewer than
+// others? Only if there is but one place for it.
 std::optional<std::string> axis_help(const Relation& relation, const std::vector<Type>& args) {
+  std::size_t most = 0;
+  for (const Type& arg : args) most = std::max(most, rank_of(arg));
+  const bool differ = have_several_ranks(args);
   std::optional<std::string> help;
   for (std::size_t i = 0; i < args.size(); ++i) {
-    const auto* tensor = as<TensorType>(args[i]);
-    if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() == 0 || !arg_span(relation, i))
-      continue;
-    for (std::size_t axis = 0; axis <= tensor->shape.rank(); ++axis) {
-      std::vector<Dim> dims = tensor->shape.dims();
+    const std::size_t rank = rank_of(args[i]);
+    if (rank == 0 || (differ && rank == most) || !arg_span(relation, i)) continue;
+    const auto& tensor = *as<TensorType>(args[i]);
+    for (std::size_t axis = 0; axis <= rank; ++axis) {
+      std::vector<Dim> dims = tensor.shape.dims();
       dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), Dim(1));
       std::vector<Type> other = args;
-      other[i] = tensor_type(Shape(std::move(dims)), tensor->dtype);
+      other[i] = tensor_type(Shape(std::move(dims)), tensor.dtype);
       if (!accepts_arguments(relation, other)) continue;
       if (help) return std::nullopt;
       help = fmt::format("help: `expand_dims({}, axis={})` has shape `{}`",
@@ -333,8 +335,8 @@ Failure explain_relation(Failure failure, const Relation& relation, Solver& solv
         break;
       case DiagnosticKind::ShapeMismatch:
       case DiagnosticKind::BroadcastMismatch:
-        help = transpose_help(relation, args);
-        if (!help) help = axis_help(relation, args);
+        if (have_several_ranks(args)) help = axis_help(relation, args);
+        if (!help) help = transpose_help(relation, args);
         break;
       case DiagnosticKind::RankMismatch:
         help = axis_help(relation, args);

@@ -29,7 +29,7 @@ lang::Failure explain_mismatch(lang::Failure failure, const Mismatch& mismatch, 
 lang::Failure explain_relation(lang::Failure failure, const Relation& relation, Solver& solver);
 
 // Would a value of type `found` do where `expected` is demanded? Binds nothing; where unknowns
-// would have to be bound the answer is no.
+// other than the dtypes of literals would have to be bound the answer is no.
 bool fits(const lang::Type& found, const lang::Type& expected, Solver& solver);
 
 // The source text of a span if it is short enough to stand in a sentence, else `otherwise`.
