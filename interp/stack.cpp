@@ -10,8 +10,9 @@
 #include <string>
 
 #include "lang/diagnostic.h"
+#include "lang/sanitizer.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(RELAY_ASAN)
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -57,7 +58,7 @@ Switch* current = nullptr;
 
 void enter() {
   Switch* mine = current;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(RELAY_ASAN)
   __sanitizer_finish_switch_fiber(nullptr, &mine->caller_bottom, &mine->caller_size);
 #endif
   try {
@@ -65,7 +66,7 @@ void enter() {
   } catch (...) {  // the unwinder finds no caller here: run() throws it on
     mine->escaped = std::current_exception();
   }
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(RELAY_ASAN)
   __sanitizer_start_switch_fiber(nullptr, mine->caller_bottom, mine->caller_size);
 #endif
   setcontext(&mine->caller);
@@ -116,11 +117,11 @@ void EvaluationStack::run(const std::function<void()>& body) {
   mine.callee.uc_stack.ss_size = size_;
   mine.callee.uc_link = nullptr;
   makecontext(&mine.callee, enter, 0);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(RELAY_ASAN)
   __sanitizer_start_switch_fiber(&mine.caller_fake_stack, base_, size_);
 #endif
   swapcontext(&mine.caller, &mine.callee);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(RELAY_ASAN)
   __sanitizer_finish_switch_fiber(mine.caller_fake_stack, nullptr, nullptr);
 #endif
   active_ = false;

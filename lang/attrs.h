@@ -67,8 +67,8 @@ struct Attr {
 struct AttrObject final : Counted {
   AttrObject(std::string type_key, std::vector<Attr> fields)
       : type_key(std::move(type_key)), fields(std::move(fields)) {}
-  const std::string type_key;      // "VirtualDevice"
-  const std::vector<Attr> fields;  // in order
+  const std::string type_key;                         // "VirtualDevice"
+  const std::vector<Attr> fields;                     // in order
   const AttrValue* find(std::string_view key) const;  // null if absent
 };
 using AttrObjectRef = Ref<const AttrObject>;

@@ -8,7 +8,9 @@
 #include <limits>
 #include <string>
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "lang/sanitizer.h"
+
+#if defined(RELAY_ASAN)
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))

@@ -52,7 +52,7 @@ std::vector<ImportItem> imports_of(const lang::Source& source, Notation notation
 struct Reading {
   Parsed parsed;                         // the items without errors, and without mention of any
   std::vector<lang::Diagnostic> errors;  // in the order of the text; at most one for each cause
-  std::vector<lang::TypeDefRef> broken;  // types with errors, which others may mention
+  std::vector<lang::TypeDefRef> types;   // kept alive: items may mention types that are left out
 };
 // What parse() reads, and what can be read of a text with errors. Of what is left
 // out the names are known, so their uses are no errors. Other items may still mention items that

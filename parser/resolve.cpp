@@ -194,7 +194,6 @@ void Resolver::fill_type(const Node& node) {
   inside_type_def_ = false;
   close_type_params(mark);
   if (!item_is_broken_) return;
-  broken_types_.push_back(found->second);
   symbols_.intern(def.name).broken = true;
   for (const lang::Constructor& constructor : def.constructors)
     symbols_.intern(constructor.name).broken = true;
@@ -326,11 +325,18 @@ Parsed Resolver::file() {
   return parsed;
 }
 
+std::vector<lang::TypeDefRef> Resolver::types() const {
+  std::vector<lang::TypeDefRef> types;
+  types.reserve(type_defs_.size());
+  for (const auto& [node, def] : type_defs_) types.push_back(def);
+  return types;
+}
+
 Reading resolve(const SyntaxTree& tree, const lang::Module& scope, const std::string& prefix) {
   Resolver resolver(tree, scope, prefix);
   Reading reading;
   reading.parsed = resolver.file();
-  reading.broken = resolver.broken_types();
+  reading.types = resolver.types();
   reading.errors = tree.errors;
   for (Diagnostic& error : resolver.errors()) reading.errors.push_back(std::move(error));
   std::stable_sort(

@@ -31,7 +31,8 @@ class Resolver {
   Parsed file();          // resolve.cpp
   lang::Type one_type();  // resolve_type.cpp; declares the names it does not know
   std::vector<lang::Diagnostic>& errors() { return errors_; }
-  std::vector<lang::TypeDefRef> broken_types() { return std::move(broken_types_); }
+  // All that the text declares, whatever became of it.
+  std::vector<lang::TypeDefRef> types() const;
 
  private:
   using Expr = lang::Expr;
@@ -221,7 +222,6 @@ class Resolver {
   std::deque<std::string> texts_;  // names that do not stand in one piece in the source
   std::deque<Span> spans_;
   std::unordered_map<const Node*, lang::TypeDefRef> type_defs_;
-  std::vector<lang::TypeDefRef> broken_types_;
   bool item_is_broken_ = false;  // the item at hand holds an error, or mentions what has one
   std::optional<Metadata> metadata_;
   bool metadata_failed_ = false;  // and that is reported
