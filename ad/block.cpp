@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ad/flatten.h"
 #include "ad/pairs.h"
 #include "ad/transpose.h"
 #include "lang/build.h"
@@ -130,7 +131,7 @@ void BlockReverse::forward_operator(const Binding& binding, const lang::Call& ca
     return;
   }
   const Expr expanded = op.definition({call.args, call.attrs, binding.value->type});
-  lang::Block block = lang::open_block(expanded);
+  lang::Block block = flatten(expanded);
   for (const Binding& inner : block.bindings) forward_binding(inner);
   if (build::is_atom(block.result)) {
     // An alias: a one-field tuple keeps the variable and its adjoint apart from the atom's.
@@ -147,6 +148,7 @@ void BlockReverse::seed(const Expr& atom, const Expr& adjoint) { accumulate(atom
 void BlockReverse::accumulate(const Expr& atom, const Expr& contribution) {
   if (!contribution) return;
   const auto* var = as<lang::Var>(atom);
+  RELAY_CHECK(var || build::is_atom(atom), "an adjoint for what is no atom would get lost");
   if (!var) return;  // constants
   const Type tangent = tangent_of(atom, atom->span);
   if (is_unit(tangent)) return;

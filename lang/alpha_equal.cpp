@@ -11,6 +11,19 @@
 namespace relay::lang {
 namespace {
 
+// An attribute of an operator that is not written has its default.
+bool same_attrs(const Call& a, const Call& b) {
+  if (equal(a.attrs, b.attrs)) return true;
+  const auto* op = as<Operator>(a.callee);
+  const auto* other = as<Operator>(b.callee);
+  if (!op || !other || op->op != other->op) return false;
+  try {
+    return equal(complete_attrs(*op->op, a.attrs, {}), complete_attrs(*op->op, b.attrs, {}));
+  } catch (const Failure&) {
+    return false;
+  }
+}
+
 // A one-to-one map between the nodes (or variables) of two sides.
 template <class T>
 class Pairing {
@@ -146,7 +159,7 @@ class Comparison {
       case ExprKind::Function:
         return compare_functions(cast<Function>(a), cast<Function>(b));
       case ExprKind::Call:
-        return equal(cast<Call>(a).attrs, cast<Call>(b).attrs);
+        return same_attrs(cast<Call>(a), cast<Call>(b));
       case ExprKind::Match:
         return compare_matches(cast<Match>(a), cast<Match>(b));
       case ExprKind::Operator:

@@ -15,6 +15,10 @@ void register_operators() {
     add_indexing_operators();
     add_linalg_operators();
     add_nn_operators();
+    add_padding_operators();
+    add_pooling_operators();
+    add_convolution_operators();
+    add_norm_operators();
     add_create_operators();
     add_effect_operators();
     return true;

@@ -46,6 +46,10 @@ void add_joining_operators();
 void add_indexing_operators();
 void add_linalg_operators();
 void add_nn_operators();
+void add_padding_operators();
+void add_pooling_operators();
+void add_convolution_operators();
+void add_norm_operators();
 void add_create_operators();
 void add_effect_operators();
 
