@@ -98,7 +98,7 @@ Value EffectCode::eval(Frame& frame) const {
           lang::int_from_bits(lang::DType::Int64, peek(args_[0], frame).bits());
       const std::int64_t rhs =
           lang::int_from_bits(lang::DType::Int64, peek(args_[1], frame).bits());
-      if (lhs == rhs) return Value::unit();
+      if (lhs == rhs) return fetch(args_[0], frame);
       const std::string& because = attrs_->get_string("because");
       const std::string& equation = attrs_->get_string("equation");
       return machine.fail(

@@ -27,7 +27,9 @@ const Definition* Module::lookup(std::string_view name) const {
   return alias == aliases_.end() ? found : find(alias->second);
 }
 
-const TypeDef* Module::find_type(std::string_view name) const { return value_at(type_names_, name); }
+const TypeDef* Module::find_type(std::string_view name) const {
+  return value_at(type_names_, name);
+}
 
 const Constructor* Module::find_constructor(std::string_view name) const {
   return value_at(constructors_, name);

@@ -195,7 +195,7 @@ class Normaliser {
   }
 
   bool hoisted(const Expr& index_node, const Expr& part) {
-    return !dependents_.at(index_node.get()).count(part.get()) && !has_effect(part);
+    return !dependents_.at(index_node.get()).count(part.get()) && !is_bound_to_place(part);
   }
 
   // `scope` may be the body scope of index notation around the child; leaves those the child does
@@ -209,7 +209,7 @@ class Normaliser {
         const auto inner = inner_.find(candidate);
         if (inner != inner_.end() && inner->second[0] == scope) owner = candidate;
       }
-      if (!owner || dependents_.at(owner).count(child.get()) || has_effect(child)) return scope;
+      if (!owner || dependents_.at(owner).count(child.get()) || is_bound_to_place(child)) return scope;
       scope = scope->parent;
     }
   }

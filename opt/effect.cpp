@@ -10,7 +10,13 @@ using lang::ExprKind;
 
 namespace {
 
-bool has_own_effect(const Expr& node) {
+enum class Checks : bool { Count, AreNone };
+
+bool is_check(lang::Effect effect) {
+  return effect == lang::Effect::CheckDims || effect == lang::Effect::CheckShape;
+}
+
+bool has_own_effect(const Expr& node, Checks checks) {
   switch (node->kind) {
     case ExprKind::RefCreate:
     case ExprKind::RefRead:
@@ -18,7 +24,10 @@ bool has_own_effect(const Expr& node) {
       return true;
     case ExprKind::Call: {
       const Expr& callee = lang::cast<lang::Call>(node).callee;
-      if (const auto* op = as<lang::Operator>(callee)) return op->op->effect != lang::Effect::None;
+      if (const auto* op = as<lang::Operator>(callee)) {
+        if (checks == Checks::AreNone && is_check(op->op->effect)) return false;
+        return op->op->effect != lang::Effect::None;
+      }
       if (callee->kind == ExprKind::ConstructorRef) return false;
       if (const auto* fn = as<lang::Function>(callee))
         return !(fn->attrs && fn->attrs->find("Primitive"));
@@ -31,14 +40,18 @@ bool has_own_effect(const Expr& node) {
   }
 }
 
-}  // namespace
-
-bool has_effect(const Expr& expr) {
+bool has_effect(const Expr& expr, Checks checks) {
   if (expr->kind == ExprKind::Function) return false;
-  if (has_own_effect(expr)) return true;
+  if (has_own_effect(expr, checks)) return true;
   bool found = false;
-  lang::for_each_child(expr, [&](const Expr& child) { found = found || has_effect(child); });
+  lang::for_each_child(expr,
+                       [&](const Expr& child) { found = found || has_effect(child, checks); });
   return found;
 }
+
+}  // namespace
+
+bool has_effect(const Expr& expr) { return has_effect(expr, Checks::Count); }
+bool is_bound_to_place(const Expr& expr) { return has_effect(expr, Checks::AreNone); }
 
 }  // namespace relay::opt

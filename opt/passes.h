@@ -42,5 +42,8 @@ lang::Expr fuse_operators(const lang::Expr& expr);
 // Does evaluating the expression (not calling a function value it yields) have effects: references,
 // print, assert, load, calls of functions not known to be pure.
 bool has_effect(const lang::Expr& expr);
+// The same, but checks of extents (`check_dims`, `check_shape`) count as none: they may be made
+// earlier, and once instead of in each step.
+bool is_bound_to_place(const lang::Expr& expr);
 
 }  // namespace relay::opt

@@ -122,9 +122,9 @@ Document Formatter::content(const Node& node) {
       return named(node, '(');
     case Syntax::RecordPattern: {
       const Document name = any(*node.child(0));
-      return concat({name, text(" "),
-                     bracketed({.open = '{', .close = '}', .spaced = true},
-                               node.children().subspan(1))});
+      return concat(
+          {name, text(" "),
+           bracketed({.open = '{', .close = '}', .spaced = true}, node.children().subspan(1))});
     }
     case Syntax::FieldPattern:
       return attribute(node, "=");

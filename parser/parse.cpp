@@ -26,15 +26,12 @@ lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope
 std::vector<ImportItem> imports_of(const lang::Source& source, Notation notation) {
   std::vector<ImportItem> imports;
   if (source.text().find("import") == std::string_view::npos) return imports;
-  try {
-    const SyntaxTree tree = read_text(source, is_strict(source, notation), false);
-    for (const Node* item : tree.root->children()) {
-      const Node* import = item->find(Syntax::Import);
-      if (!import) continue;
-      const Node& path = *import->child(0);
-      imports.push_back({read_string(tree.text(path), tree.strict), tree.span(path)});
-    }
-  } catch (SyntaxStop&) {
+  const SyntaxTree tree = read_text(source, is_strict(source, notation), true);
+  for (const Node* item : tree.root->children()) {
+    const Node* import = item->find(Syntax::Import);
+    if (!import) continue;
+    const Node& path = *import->child(0);
+    imports.push_back({read_string(tree.text(path), tree.strict), tree.span(path)});
   }
   return imports;
 }

@@ -217,7 +217,8 @@ Type Inference::infer_index(const Expr& expr) {
   return result;
 }
 
-std::optional<ExtentSource> Inference::extent_source(const BinderInfo& binder) const {
+std::vector<ExtentSource> Inference::extent_sources(const BinderInfo& binder) const {
+  std::vector<ExtentSource> sources;
   for (const BareUse& use : binder.uses) {
     ExtentSource source{use.tensor, use.axis, &use};
     while (const Index* inner = as<Index>(source.tensor)) {
@@ -228,9 +229,9 @@ std::optional<ExtentSource> Inference::extent_source(const BinderInfo& binder) c
     for (const VariableRef& variable : free_variables(source.tensor)) {
       outside &= variables_.at(variable.get()).order < binder.order;
     }
-    if (outside) return source;
+    if (outside) sources.push_back(std::move(source));
   }
-  return std::nullopt;
+  return sources;
 }
 
 void Inference::check_literal_indices() {

@@ -136,9 +136,9 @@ class Inference {
   const std::vector<lang::Dim>& axes_of(const lang::Index* index) const {
     return indices_.at(index).axes;
   }
-  // The use from which a binder over an axis of unknown extent takes it; null if there is none
+  // The uses from which a binder over axes of unknown extent can take it: those that are known
   // outside its scope.
-  std::optional<ExtentSource> extent_source(const BinderInfo& binder) const;
+  std::vector<ExtentSource> extent_sources(const BinderInfo& binder) const;
 
  private:
   lang::Type infer_node(const lang::Expr& expr);

@@ -1,5 +1,6 @@
 #include "typecheck/rebuild.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "lang/op.h"
@@ -40,6 +41,7 @@ class Rebuilder {
   PatternRef pattern(const PatternRef& old);
   std::vector<IndexBinder> binders(const std::vector<IndexBinder>& old);
   Expr inferred_extent(const BinderInfo& info);
+  Expr equal_extents(const Expr& extent, const Expr& other, const BinderInfo& info, Span span);
   Expr index(const Expr& old);
   Expr unknown_dim(const DimTerm& term);
   Expr dim_of(const Expr& old_tensor, std::uint32_t axis, Span span);
@@ -399,17 +401,40 @@ Expr Rebuilder::dim_of(const Expr& old_tensor, std::uint32_t axis, Span span) {
 Expr Rebuilder::inferred_extent(const BinderInfo& info) {
   Span span = info.variable->span;
   Dim dim = solver_.resolve(info.dim);
-  if (dim.is_constant()) return int64_constant(dim.constant(), span);
-  if (!dim.is_any()) return make_dim_term(std::move(dim), span);
-  std::optional<ExtentSource> source = inference_.extent_source(info);
-  if (!source) {
+  std::vector<ExtentSource> sources = inference_.extent_sources(info);
+  Expr extent = dim.is_constant() ? int64_constant(dim.constant(), span)
+                : dim.is_any()    ? nullptr
+                                  : make_dim_term(dim, span);
+  if (!extent && sources.empty()) {
     Diagnostic diagnostic(
         DiagnosticKind::AmbiguousType,
         "the extent of `" + info.variable->name + "` is not known outside its scope", span);
     diagnostic.note("help: write its extent, as in `" + info.variable->name + " < n`");
     throw Failure(std::move(diagnostic));
   }
-  return dim_of(source->tensor, source->axis, span);
+  // Axes of unknown extent must agree with the others; where two are the same there is no doubt.
+  std::vector<std::pair<const Variable*, std::uint32_t>> seen;
+  for (const ExtentSource& source : sources) {
+    if (!solver_.resolve(source.use->dim).is_any()) continue;
+    const Variable* base = variable_of(source.tensor);
+    const std::pair axis(base, source.axis);
+    if (base && std::find(seen.begin(), seen.end(), axis) != seen.end()) continue;
+    seen.push_back(axis);
+    Expr own = dim_of(source.tensor, source.axis, source.use->span);
+    extent = extent ? equal_extents(extent, own, info, source.use->span) : own;
+  }
+  return extent ? extent : dim_of(sources[0].tensor, sources[0].axis, span);
+}
+
+// The extent, once running has told that both are the same.
+Expr Rebuilder::equal_extents(const Expr& extent, const Expr& other, const BinderInfo& info,
+                              Span span) {
+  const OpDef& op = OpRegistry::instance().get("check_dims");
+  AttrsRef attrs =
+      complete_attrs(op, make_attrs({{"because", "index `" + info.variable->name + "`"}}), span);
+  Type index = scalar_type(DType::Int64);
+  return make_call(make_operator(&op, span, function_type({index, index}, index)), {extent, other},
+                   attrs, span, index);
 }
 
 std::vector<IndexBinder> Rebuilder::binders(const std::vector<IndexBinder>& old) {
@@ -431,11 +456,13 @@ bool Rebuilder::is_safe(const Index& node, std::size_t position, const Dim& exte
   Dim bound = solver_.resolve(info->dim);
   if (!bound.is_any()) return bound == extent;
   if (!info->is_inferred) return false;
-  std::optional<ExtentSource> source = inference_.extent_source(*info);
-  if (!source) return false;
-  if (source->use->tensor == node.tensor && source->use->axis == position) return true;
-  const Variable* base = variable_of(source->tensor);
-  return base && base == variable_of(node.tensor) && source->axis == position;
+  // All of these are found to agree before the body runs.
+  const Variable* own = variable_of(node.tensor);
+  std::vector<ExtentSource> sources = inference_.extent_sources(*info);
+  return std::any_of(sources.begin(), sources.end(), [&](const ExtentSource& source) {
+    if (source.use->tensor == node.tensor && source.use->axis == position) return true;
+    return own && own == variable_of(source.tensor) && source.axis == position;
+  });
 }
 
 Expr Rebuilder::index(const Expr& old) {

@@ -182,11 +182,11 @@ Expr with_entry_checks(const Expr& made, const std::vector<EntryCheck>& checks,
     Type index = scalar_type(DType::Int64);
     AttrsRef attrs = complete_attrs(
         op, make_attrs({{"equation", check->text}, {"because", "`" + name + "`"}}), {});
-    Expr callee = make_operator(&op, span, function_type({index, index}, unit_type()));
+    Expr callee = make_operator(&op, span, function_type({index, index}, index));
     Expr call = make_call(
         callee, {make_dim_term(check->equation.a, span), make_dim_term(check->equation.b, span)},
-        attrs, span, unit_type());
-    body = make_let(make_variable("", unit_type(), span), call, body, made->span, body->type);
+        attrs, span, index);
+    body = make_let(make_variable("", index, span), call, body, made->span, body->type);
   }
   return make_function(function.params, function.result, body, function.type_params, function.attrs,
                        made->span, made->type);

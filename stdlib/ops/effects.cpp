@@ -111,17 +111,17 @@ void add_check_dims() {
   def.name = "check_dims";
   def.level = 0;
   def.doc =
-      "Ends the evaluation with an error unless two extents are equal.\n"
-      "Inference inserts it at the entry of a function for an equation between dimensions that "
-      "only "
-      "running can decide.";
-  def.example = "check_dims(4i64, 4i64)";
+      "The extent, once two have been found to be equal; else an error.\n"
+      "Inference inserts it where only running can tell: for an equation between dimensions, at "
+      "the "
+      "entry of a function, and for an index that runs over several axes of unknown extent.";
+  def.example = "check_dims(4i64, 4i64)\n// expect: 4i64";
   def.inputs = {{"lhs", "an int64 scalar"}, {"rhs", "an int64 scalar"}};
   def.attrs = {optional_attr("equation", AttrKind::String, "", "how the two came about"),
                optional_attr("because", AttrKind::String, "", "what needs them to be equal")};
   def.type_rule = [](TypeCall& call) {
     for (const Type& arg : call.args) call.solver.unify(arg, lang::scalar_type(DType::Int64));
-    call.returns(lang::unit_type());
+    call.returns(lang::scalar_type(DType::Int64));
     return RuleOutcome::Solved;
   };
   def.differentiable = false;
