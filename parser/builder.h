@@ -55,7 +55,7 @@ class Builder {
   std::uint32_t offset(const char* p) const { return static_cast<std::uint32_t>(p - base_); }
 
   void leaf(Syntax kind, const char* begin, const char* end) {
-    Node* node = make(kind, offset(begin), offset(end));
+    Node* node = make(kind, offset(begin), offset(end), 0);
     stack_.push_back(node);
   }
   std::size_t mark() const { return stack_.size(); }
@@ -75,12 +75,9 @@ class Builder {
   void make_broken(Node& node) { node.kind = Syntax::Broken; }
 
   void wrap(Syntax kind, std::size_t mark, std::uint32_t begin, std::uint32_t end) {
-    Node* node = make(kind, begin, end);
-    const std::size_t count = stack_.size() - mark;
-    auto** children = tree_.arena.allocate<const Node*>(count);
-    std::copy(stack_.begin() + static_cast<std::ptrdiff_t>(mark), stack_.end(), children);
-    node->first = children;
-    node->count = static_cast<std::uint32_t>(count);
+    Node* node = make(kind, begin, end, stack_.size() - mark);
+    std::copy(stack_.begin() + static_cast<std::ptrdiff_t>(mark), stack_.end(),
+              reinterpret_cast<const Node**>(node + 1));
     stack_.resize(mark);
     stack_.push_back(node);
   }
@@ -105,8 +102,9 @@ class Builder {
   }
 
  private:
-  Node* make(Syntax kind, std::uint32_t begin, std::uint32_t end) {
-    return new (tree_.arena.allocate<Node>(1)) Node{kind, begin, end, 0, nullptr};
+  Node* make(Syntax kind, std::uint32_t begin, std::uint32_t end, std::size_t count) {
+    void* memory = tree_.arena.bytes(sizeof(Node) + count * sizeof(const Node*));
+    return new (memory) Node{kind, begin, end, static_cast<std::uint32_t>(count)};
   }
 
   SyntaxTree& tree_;

@@ -302,6 +302,7 @@ Parsed Resolver::file() {
   const Node& root = *tree_.root;
   Parsed parsed;
   parsed.strict = strict_;
+  parsed.items.reserve(root.count);
   if (strict_) check_version(root);
   read_metadata(root);
   for (const Node* node : root.children()) {

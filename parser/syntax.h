@@ -100,16 +100,19 @@ enum class Syntax : std::uint8_t {
   File,          // Version?, Item*, Metadata?
 };
 
-struct Node {
+// The pointers to its children lie right behind a node: a tree is most of the memory that reading
+// touches, and fresh memory costs more than what is written to it.
+struct alignas(void*) Node {
   Syntax kind;
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   std::uint32_t count = 0;
-  const Node* const* first = nullptr;
 
-  std::span<const Node* const> children() const { return {first, count}; }
-  const Node* child(std::size_t i) const { return first[i]; }
-  const Node* last() const { return first[count - 1]; }
+  std::span<const Node* const> children() const {
+    return {reinterpret_cast<const Node* const*>(this + 1), count};
+  }
+  const Node* child(std::size_t i) const { return children()[i]; }
+  const Node* last() const { return children()[count - 1]; }
   // The first child of that kind; null if there is none.
   const Node* find(Syntax wanted) const {
     for (const Node* node : children()) {
@@ -122,12 +125,7 @@ struct Node {
 // Memory of a tree: grows, and goes all at once.
 class Arena {
  public:
-  template <class T>
-  T* allocate(std::size_t count) {
-    return static_cast<T*>(bytes(count * sizeof(T)));
-  }
-
- private:
+  // Aligned for pointers.
   void* bytes(std::size_t size) {
     size = (size + 7) & ~std::size_t{7};
     if (size > left_) grow(size);
@@ -136,6 +134,8 @@ class Arena {
     left_ -= size;
     return p;
   }
+
+ private:
   void grow(std::size_t size) {
     const std::size_t block = size > kBlock ? size : kBlock;
     blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(block));
