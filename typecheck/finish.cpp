@@ -120,6 +120,7 @@ void Inference::finish_generic(const std::vector<Type>& roots) {
   while (settle_records()) relations_.drain();
   while (settle_index_relations(false)) relations_.drain();
   if (settle_opened()) relations_.drain();
+  relations_.merge_equal();
   // A literal stays open only where a caller can tell its dtype: `0` alone as a result is an int32.
   auto supplied = [&]() {
     std::vector<Type> inputs;

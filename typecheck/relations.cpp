@@ -1,6 +1,7 @@
 #include "typecheck/relations.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "typecheck/messages.h"
@@ -75,6 +76,37 @@ bool Relations::run(Relation& relation) {
 
 void Relations::watch(std::uint32_t index) {
   for (const TypeVarRef& var : unknowns_of(relations_[index])) solver_.watch(*var, index);
+}
+
+void Relations::merge_equal() {
+  std::unordered_multimap<std::size_t, std::size_t> seen;
+  for (std::size_t i = 0; i < relations_.size(); ++i) {
+    Relation& relation = relations_[i];
+    if (relation.is_solved) continue;
+    std::size_t key = std::hash<const OpDef*>()(relation.op);
+    for (Type& arg : relation.args) {
+      arg = solver_.resolve(arg);
+      key = key * 31 + hash(arg);
+    }
+    auto [first, last] = seen.equal_range(key);
+    for (; first != last && !relation.is_solved; ++first) {
+      const Relation& other = relations_[first->second];
+      if (other.op != relation.op || !equal(other.attrs, relation.attrs) ||
+          !std::equal(other.args.begin(), other.args.end(), relation.args.begin(),
+                      relation.args.end(),
+                      [](const Type& a, const Type& b) { return equal(a, b); })) {
+        continue;
+      }
+      try {
+        solver_.unify(relation.result, other.result);
+      } catch (Failure& failure) {
+        report_(explain_relation(std::move(failure), relation, solver_), relation);
+      }
+      relation.is_solved = true;
+    }
+    if (!relation.is_solved) seen.emplace(key, i);
+  }
+  drain();
 }
 
 std::vector<const Relation*> Relations::open() const {

@@ -35,6 +35,9 @@ class Relations {
   lang::Type add(Relation relation);
   // Runs what has been woken until nothing moves. Throws Failure for a dimension equation.
   void drain();
+  // An operator's result follows from its arguments, so of open relations that agree in these one
+  // is enough: the others take its result. Keeps schemes small that use generic code repeatedly.
+  void merge_equal();
   // Those that are not solved, in order of creation.
   std::vector<const Relation*> open() const;
   const Relation& operator[](std::uint32_t index) const { return relations_[index]; }

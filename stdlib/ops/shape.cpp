@@ -273,8 +273,9 @@ RuleOutcome transpose_rule(TypeCall& call) {
   const std::size_t listed = reverses ? 0 : call.attrs->get_ints("axes").size();
   Shape known = result_shape(call, tensor.dtype);
   if (!reverses) known = with_rank(call, known, listed);
-  if (!tensor.shape.has_rank()) return RuleOutcome::Stuck;
-  const Shape& shape = tensor.shape;
+  if (!tensor.shape.has_rank() && reverses) return RuleOutcome::Stuck;
+  const Shape shape =
+      tensor.shape.has_rank() ? tensor.shape : with_rank(call, tensor.shape, listed);
   if (!reverses && listed != shape.rank()) {
     call.fail(DiagnosticKind::RankMismatch, "`axes` lists " + std::to_string(listed) +
                                                 " axes, and shape `" + to_string(shape) + "` has " +
