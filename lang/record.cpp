@@ -26,9 +26,10 @@ namespace {
   }
   const bool in_some = lacking.size() < def.constructors.size();
   const std::string what =
-      in_some ? fmt::format("not every constructor of `{}` has a field `{}`: `{}` lacks it",
-                            def.name, name, fmt::join(lacking, "`, `"))
-              : fmt::format("`{}` has no field `{}`", def.name, name);
+      in_some
+          ? fmt::format("not every constructor of `{}` has a field `{}`: `{}` {}", def.name, name,
+                        fmt::join(lacking, "` and `"), lacking.size() == 1 ? "lacks it" : "lack it")
+          : fmt::format("`{}` has no field `{}`", def.name, name);
   Diagnostic diagnostic(DiagnosticKind::UnknownField, what, call.span);
   if (!call.arg_spans.empty())
     diagnostic.label(call.arg_spans[0], fmt::format("`{}`", to_string(call.args[0])));
@@ -53,7 +54,11 @@ const AdtType* record_of(TypeCall& call, const std::vector<std::string>& fields)
   const auto* adt = as<AdtType>(record);
   if (!adt) {
     call.fail(DiagnosticKind::UnknownField,
-              fmt::format("`{}` has no fields with names", to_string(record)));
+              fmt::format("a {} has no fields with names",
+                          record->kind == TypeKind::Tensor     ? "tensor"
+                          : record->kind == TypeKind::Tuple    ? "tuple"
+                          : record->kind == TypeKind::Function ? "function"
+                                                               : "reference"));
   }
   for (const std::string& field : fields) {
     if (!has_field(*adt->def, field)) fail_without_field(call, *adt->def, field);

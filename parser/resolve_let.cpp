@@ -47,7 +47,7 @@ void Resolver::let_statement(const Node& node, std::vector<Step>& steps) {
     BoundNames bound;
     const PatternRef pattern = let_pattern(target, bound);
     lang::VariableRef variable =
-        lang::make_variable("t", type_of_pattern(pattern, annotation_of(node)), span(target));
+        lang::make_variable("", type_of_pattern(pattern, annotation_of(node)), span(target));
     steps.push_back({variable, std::move(whole), span(node)});
     take_apart(pattern, lang::make_var(variable, span(target)), steps);
     for (auto& [name, each] : bound) bind_local(name, each);

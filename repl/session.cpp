@@ -16,6 +16,7 @@
 #include "repl/files.h"
 #include "repl/imports.h"
 #include "repl/pipeline.h"
+#include "repl/set_aside.h"
 #include "repl/show.h"
 #include "repl/text_errors.h"
 #include "stdlib/prelude.h"
@@ -116,6 +117,7 @@ struct Session::Impl {
       item.type_def->origin = origin;
       module.define(item.type_def);
     } else if (item.kind == ItemKind::Def) {
+      if (origin == Origin::Own) set_aside(item.name, module, prelude);
       module.define(Definition{item.name, item.expr, nullptr, origin, item.doc, item.span});
     }
   }
@@ -233,6 +235,7 @@ struct Session::Impl {
   // `value`: null where nothing is evaluated.
   void bind(const Binding& binding, const Value* value, const Type& type) {
     if (value) pipeline.set_value(binding.name, *value);
+    if (binding.origin == Origin::Own) set_aside(binding.name, module, prelude);
     module.define(
         Definition{binding.name, nullptr, type, binding.origin, binding.doc, binding.span});
     forget(binding.name);

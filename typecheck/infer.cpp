@@ -245,7 +245,9 @@ void Inference::infer_binding(const Let& let) {
     Mismatch mismatch{found, annotation, tail_of(let.value)->span, ""};
     mismatch.labels.push_back(
         {variable->span,
-         fmt::format("`{}` is declared as `{}`", variable->name, solver_.show(annotation))});
+         variable->name.empty()  // the value of a pattern
+             ? fmt::format("this pattern is for `{}`", solver_.show(annotation))
+             : fmt::format("`{}` is declared as `{}`", variable->name, solver_.show(annotation))});
     return expect(mismatch);
   };
   const auto* function = as<Function>(let.value);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "lang/build.h"
+#include "lang/record.h"
 #include "stdlib/register.h"
 
 using namespace relay::lang;
@@ -95,6 +96,32 @@ scatter sum(%init) %i < 4i64 {
   [(prim.mul((prim.add(%i, 1i64)), %i))] => 1f
 })");
   CHECK(print_light(scatter) == "scatter sum(init) i < 4 { [(i + 1) * i] => 1.0 }");
+}
+
+TEST_CASE("records print as they are written, before and after inference") {
+  TypeDef point;
+  point.name = "Point";
+  point.constructors.push_back({"Point", 0, {kFloat, kFloat}, {"x", "y"}, &point, {}});
+  const Constructor& constructor = point.constructors[0];
+  CHECK(print_type_def(point) == "type Point {\n  Point(float32, float32),\n}");
+  CHECK(print_light_type_def(point) == "type Point {\n  Point { x: float32, y: float32 },\n}");
+  const Type type = adt_type(&point);
+  const Expr p = make_var(make_variable("p", type));
+  const Expr candidate = make_constructor_ref(&constructor);
+  const auto form = [&](const OpDef& op, const std::string& field, std::vector<Expr> args) {
+    args.push_back(candidate);
+    return make_call(make_operator(&op), std::move(args), record_attrs({field}));
+  };
+  const Expr get = form(record_get(), "x", {p});
+  CHECK(print_light(form(record_with(), "y", {p, get})) == "p with { y = p.x }");
+  CHECK(print_light(make_call(candidate, {get, number(1)})) == "Point(x = p.x, y = 1.0)");
+
+  const Expr typed_get = expand_record_form(record_get(), {"x"}, {p}, {});
+  CHECK(print_light(typed_get) == "p.x");
+  const Expr typed_with = expand_record_form(record_with(), {"y"}, {p, typed_get}, {});
+  CHECK(print_light(typed_with) == "p with { y = p.x }");
+  CHECK(print(typed_get) ==
+        "free_var %p: Point;\nmatch (%p) {\n  Point(%x, _) => {\n    %x\n  },\n}");
 }
 
 TEST_CASE("match prints its arms, strict and light") {

@@ -97,7 +97,7 @@ TEST_CASE("light: indexing and slicing") {
 
 TEST_CASE("light: let takes values apart") {
   CHECK(light("def f(x) { let (a, (b, _)) = x; a + b }") ==
-        "def @f(%x) {\n  let %t: (_, (_, _)) = %x;\n  let %a = %t.0;\n  %0 = %t.1;\n  let %b = "
+        "def @f(%x) {\n  let %v: (_, (_, _)) = %x;\n  let %a = %v.0;\n  %0 = %v.1;\n  let %b = "
         "%0.0;\n  add(%a, %b)\n}");
   CHECK(light("def f(x) { let (a, b): int32 = x; a }") ==
         "BadPattern 15-21: this pattern is for a tuple of 2, but the annotation is `int32`");

@@ -1,0 +1,57 @@
+#include "repl/set_aside.h"
+
+#include <utility>
+
+#include "lang/visit.h"
+
+namespace relay::repl {
+
+using lang::Definition;
+using lang::Origin;
+
+namespace {
+
+class Renamer : public lang::Rewriter {
+ public:
+  Renamer(const std::string& from, const std::string& to) : from_(from), to_(to) {}
+
+ protected:
+  lang::Expr post(const lang::Expr& expr) override {
+    const auto* global = lang::as<lang::GlobalVar>(expr);
+    if (!global || global->name != from_) return expr;
+    return lang::make_global_var(to_, expr->span, expr->type);
+  }
+
+ private:
+  const std::string& from_;
+  const std::string& to_;
+};
+
+void rename(const std::string& from, const std::string& to, lang::Module& module) {
+  for (const Definition* definition : module.definitions()) {
+    if (definition->origin == Origin::Own || !definition->function) continue;
+    lang::Expr body = Renamer(from, to).rewrite(definition->function);
+    if (body == definition->function) continue;
+    Definition changed = *definition;
+    changed.function = std::move(body);
+    module.define(std::move(changed));
+  }
+}
+
+}  // namespace
+
+void set_aside(const std::string& name, lang::Module& module, lang::Module& prelude) {
+  const Definition* old = module.find(name);
+  if (!old || old->origin != Origin::Prelude) return;
+  const std::string full_name = "prelude." + name;
+  for (lang::Module* each : {&module, &prelude}) {
+    Definition moved = *each->find(name);
+    moved.name = full_name;
+    each->define(std::move(moved));
+    rename(name, full_name, *each);
+  }
+  prelude.remove(name);
+  prelude.alias(name, full_name);
+}
+
+}  // namespace relay::repl

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "lang/module.h"
+
+namespace relay::repl {
+
+// One's own definition may take a name of the prelude, whose functions go on meaning the old one:
+// it gets the name `prelude.NAME` in `module`, and in all code that comes from elsewhere. `prelude`
+// is what imported files see besides their own imports; there the name stays as an alias. Nothing
+// happens when the prelude has no such name, or has lost it already.
+void set_aside(const std::string& name, lang::Module& module, lang::Module& prelude);
+
+}  // namespace relay::repl
