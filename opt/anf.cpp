@@ -209,7 +209,8 @@ class Normaliser {
         const auto inner = inner_.find(candidate);
         if (inner != inner_.end() && inner->second[0] == scope) owner = candidate;
       }
-      if (!owner || dependents_.at(owner).count(child.get()) || is_bound_to_place(child)) return scope;
+      if (!owner || dependents_.at(owner).count(child.get()) || is_bound_to_place(child))
+        return scope;
       scope = scope->parent;
     }
   }
