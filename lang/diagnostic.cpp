@@ -5,6 +5,7 @@ namespace {
 
 constexpr DiagnosticClass kMistake = DiagnosticClass::kMistake;
 constexpr DiagnosticClass kUnsupported = DiagnosticClass::kUnsupported;
+constexpr DiagnosticClass kWarning = DiagnosticClass::kWarning;
 
 struct KindInfo {
   std::string_view name;

@@ -19,7 +19,7 @@ enum class DiagnosticKind {
 #undef RELAY_DIAGNOSTIC
 };
 
-enum class DiagnosticClass { kMistake, kUnsupported };
+enum class DiagnosticClass { kMistake, kUnsupported, kWarning };
 
 std::string_view name_of(DiagnosticKind kind);
 DiagnosticClass class_of(DiagnosticKind kind);

@@ -190,7 +190,9 @@ class Renderer {
   }
 
   void head() {
-    styled("error[" + std::string(name_of(diagnostic_.kind)) + "]", primary_style());
+    const bool warns = class_of(diagnostic_.kind) == DiagnosticClass::kWarning;
+    styled((warns ? "warning[" : "error[") + std::string(name_of(diagnostic_.kind)) + "]",
+           primary_style());
     styled(": " + diagnostic_.message, Style::kBold);
     out_ += '\n';
   }

@@ -148,6 +148,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
                                             : interp::JitMode::Auto;
   options.threads = arguments.threads;
   options.search_path = arguments.search_path;
+  options.warn = [&](const auto& warnings) { reporter.report(warnings); };
   repl::Session session(options);
   int status = 0;
   if (!arguments.expression.empty()) {

@@ -34,12 +34,18 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
+bool is_warning(lang::DiagnosticKind kind) {
+  return lang::class_of(kind) == lang::DiagnosticClass::kWarning;
+}
+
 std::string_view class_name(lang::DiagnosticKind kind) {
   switch (lang::class_of(kind)) {
     case lang::DiagnosticClass::kMistake:
       return "mistake";
     case lang::DiagnosticClass::kUnsupported:
       return "unsupported";
+    case lang::DiagnosticClass::kWarning:
+      return "warning";
   }
   return "";
 }
@@ -62,7 +68,7 @@ std::string render_json(const lang::Diagnostic& diagnostic) {
   }
   return dump({{"kind", lang::name_of(diagnostic.kind)},
                {"class", class_name(diagnostic.kind)},
-               {"severity", "error"},
+               {"severity", is_warning(diagnostic.kind) ? "warning" : "error"},
                {"message", diagnostic.message},
                {"span", span(diagnostic.span)},
                {"labels", std::move(labels)},
@@ -82,7 +88,9 @@ void Reporter::report(const std::vector<lang::Diagnostic>& diagnostics) {
   for (std::size_t i = 0; i < std::min(count, kMostShown); ++i)
     put_error(lang::render(diagnostics[i], color_));
   if (count > kMostShown) put_error(fmt::format("… and {} more\n", count - kMostShown));
-  if (count > 1) put_error(fmt::format("{} errors\n", count));
+  if (count < 2) return;
+  const bool warns = is_warning(diagnostics.front().kind);
+  put_error(fmt::format("{} {}\n", count, warns ? "warnings" : "errors"));
 }
 
 void Reporter::internal_error(std::string_view what) {

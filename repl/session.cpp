@@ -185,7 +185,22 @@ struct Session::Impl {
       return std::move(reading.parsed);
     });
     if (!parsed) return parsed.errors();
-    return run_items(parsed->items, on_item, Origin::Own);
+    std::vector<Diagnostic> errors = run_items(parsed->items, on_item, Origin::Own);
+    report_warnings(source);
+    return errors;
+  }
+
+  // Those of this text, each once: code is inferred for its scheme and again for each use.
+  void report_warnings(const lang::Source& source) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Diagnostic> found;
+    for (Diagnostic& warning : checker.take_warnings()) {
+      if (warning.span.source == &source)
+        found.emplace(std::pair(warning.span.begin, warning.span.end), std::move(warning));
+    }
+    if (found.empty() || !options.warn) return;
+    std::vector<Diagnostic> list;
+    for (auto& [place, warning] : found) list.push_back(std::move(warning));
+    options.warn(list);
   }
 
   Expr checked(const Expr& expr, const Type& expected = nullptr) {

@@ -23,6 +23,8 @@ struct SessionOptions {
   bool verify = false;                          // run typecheck::verify after every pass (tests)
   std::vector<std::string> search_path;         // folders where imports are looked for
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
+  // What is suspicious in a text that has been run, and no error; default: nothing is said.
+  std::function<void(const std::vector<lang::Diagnostic>&)> warn = nullptr;
 };
 
 // What came of one item.

@@ -30,6 +30,7 @@ bool check_file(const std::string& path, const std::vector<std::string>& search_
   options.jit = interp::JitMode::Off;
   options.evaluate = false;
   options.search_path = search_path;
+  options.warn = [&](const auto& warnings) { reporter.report(warnings); };
   Session session(std::move(options));
   const auto put_type = [](const ItemResult& item) {
     if (!item.type.empty() && item.kind != parser::ItemKind::Expression)

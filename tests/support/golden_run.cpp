@@ -78,6 +78,7 @@ class GoldenSession {
     options.verify = true;
     options.search_path = {std::filesystem::path(path_).parent_path().string()};
     options.write = [this](std::string_view text) { put(text); };
+    options.warn = [this](const std::vector<Diagnostic>& warnings) { on_warnings(warnings); };
     return options;
   }
 
@@ -177,7 +178,15 @@ class GoldenSession {
     }
   }
 
+  void on_warnings(const std::vector<Diagnostic>& warnings) {
+    for (const Diagnostic& warning : warnings) {
+      on_errors({warning});
+      if (is_whole_) settle(entry_at(place_of(warning.span).line));
+    }
+  }
+
   void run_whole() {
+    is_whole_ = true;
     std::string text;
     std::vector<int> commands;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -276,6 +285,7 @@ class GoldenSession {
   std::string partial_line_;
   std::map<std::string, int> entry_lines_;  // first line by source name
   int current_line_ = 0;                    // of the command that is running
+  bool is_whole_ = false;                   // the text runs as `relay FILE` does
   bool evaluated_ = false;
   repl::Session session_;  // last: it writes through this object
 };

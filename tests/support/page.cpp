@@ -67,6 +67,9 @@ Lines run_transcript(const Lines& block, interp::JitMode mode, PageRun& page) {
   options.jit = mode;
   options.verify = true;
   options.write = [&](std::string_view text) { printed += text; };
+  options.warn = [&](const std::vector<lang::Diagnostic>& warnings) {
+    for (const lang::Diagnostic& warning : warnings) printed += lang::render(warning);
+  };
   repl::Session session(std::move(options));
   constexpr int kBlankLines = 1;
   repl::Driver driver(session,

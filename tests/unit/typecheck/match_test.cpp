@@ -22,6 +22,6 @@ TEST_CASE("a match must be exhaustive", "[typecheck]") {
         "fn (List[A]) -> int32");
   auto warnings = t.checker().take_warnings();
   REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].kind == relay::lang::DiagnosticKind::BadPattern);
+  CHECK(warnings[0].kind == relay::lang::DiagnosticKind::UnreachableClause);
   CHECK(std::string(warnings[0].span.text()) == "Nil");
 }
