@@ -159,7 +159,7 @@ bool has_field(const TypeDef& def, std::string_view name) {
 Type field_type(const AdtType& adt, const Constructor& constructor, std::size_t place) {
   TypeSubstitution substitution;
   for (std::size_t i = 0; i < adt.args.size() && i < adt.def->params.size(); ++i)
-    substitution.types[adt.def->params[i].get()] = adt.args[i];
+    bind_argument(substitution, *adt.def->params[i], adt.args[i]);
   return substitute(constructor.fields[place], substitution);
 }
 

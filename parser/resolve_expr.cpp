@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lang/short_circuit.h"
+#include "parser/comments.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
@@ -395,6 +396,13 @@ lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& nam
   return lang::constructor_pattern(constructor, std::move(fields), span(node));
 }
 
+bool Resolver::is_parenthesised(const Node& tuple) const {
+  if (tuple.count != 1) return false;
+  const char* text = tree_.source->text().data();
+  const Gap rest = skip_gap(text + tuple.child(0)->end, text + tuple.end, Breaks::Skip);
+  return *rest.end != ',';
+}
+
 lang::PatternRef Resolver::pattern(const Node& node, BoundNames& bound) {
   switch (node.kind) {
     case Syntax::Hole:
@@ -407,6 +415,7 @@ lang::PatternRef Resolver::pattern(const Node& node, BoundNames& bound) {
     case Syntax::RecordPattern:
       return constructor_pattern(node, *node.child(0), 1, bound);
     case Syntax::TuplePattern: {
+      if (!strict_ && is_parenthesised(node)) return pattern(*node.child(0), bound);
       std::vector<lang::PatternRef> fields;
       for (const Node* field : node.children()) fields.push_back(pattern(*field, bound));
       return lang::tuple_pattern(std::move(fields), span(node));

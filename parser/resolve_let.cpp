@@ -146,9 +146,6 @@ lang::Type Resolver::type_of_pattern(const PatternRef& pattern, Type annotation)
       if (annotation && !(adt && adt->def == def))
         return refuse(fmt::format("this pattern is for a `{}`", def->name));
       if (annotation) return annotation;
-      for (const lang::TypeVarRef& param : def->params) {
-        if (param->kind != lang::VarKind::Type) return lang::incomplete_type();
-      }
       return lang::adt_type(def, std::vector<Type>(def->params.size(), lang::incomplete_type()));
     }
   }

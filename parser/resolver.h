@@ -85,6 +85,7 @@ class Resolver {
   Expr match(const Node& node);
   using BoundNames = std::vector<std::pair<std::string_view, lang::VariableRef>>;
   lang::PatternRef pattern(const Node& node, BoundNames& bound);
+  bool is_parenthesised(const Node& tuple) const;  // a pattern `(p)`, where a tuple is `(p,)`
   lang::PatternRef variable_pattern(const Node& name, Type annotation, Span span,
                                     BoundNames& bound);
   lang::PatternRef constructor_pattern(const Node& node, const Node& name, std::size_t first_field,

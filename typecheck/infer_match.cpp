@@ -86,8 +86,8 @@ Type Inference::infer_match(const Expr& expr) {
     report(Failure(std::move(diagnostic)));
   }
   for (std::size_t i : coverage.unreachable) {
-    warnings_.push_back(Diagnostic(DiagnosticKind::UnreachableClause, "no value reaches this clause",
-                                   match.clauses[i].pattern->span));
+    warnings_.push_back(Diagnostic(DiagnosticKind::UnreachableClause,
+                                   "no value reaches this clause", match.clauses[i].pattern->span));
   }
   return result ? result : solver_.fresh_type();
 }
