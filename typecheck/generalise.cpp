@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "typecheck/substitution.h"
+
 namespace relay::typecheck {
 
 using namespace lang;
@@ -31,7 +33,7 @@ class Quantifier {
         // Dims may stand in the code of an instance, which must read back; the others are named in
         // print.
         place->second = TypeVar::rigid(var->kind, var->kind == VarKind::Dim ? next_name() : "");
-        map(*var, place->second);
+        map_variable(substitution_, *var, place->second);
       }
       rigid = place->second;
     }
@@ -47,23 +49,6 @@ class Quantifier {
       std::string name(1, kLetters[count_ % kLetters.size()]);
       if (count_ >= kLetters.size()) name += std::to_string(count_ / kLetters.size());
       if (taken_.insert(name).second) return name;
-    }
-  }
-
-  void map(const TypeVar& var, const TypeVarRef& rigid) {
-    switch (var.kind) {
-      case VarKind::Type:
-        substitution_.types[&var] = var_type(rigid);
-        break;
-      case VarKind::Shape:
-        substitution_.shapes.emplace(&var, Shape(rigid));
-        break;
-      case VarKind::DType:
-        substitution_.dtypes.emplace(&var, DTypeTerm(rigid));
-        break;
-      case VarKind::Dim:
-        substitution_.dims.emplace(&var, Dim::variable(rigid));
-        break;
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "typecheck/core_rules.h"
 #include "typecheck/inference.h"
+#include "typecheck/substitution.h"
 
 namespace relay::typecheck {
 
@@ -300,22 +301,7 @@ Type Inference::declare(const Function& function) {
 
 // The type parameters of a local function stand for whatever its use needs.
 Type Inference::declare_local(const Function& function) {
-  for (const TypeVarRef& var : function.type_params) {
-    switch (var->kind) {
-      case VarKind::Type:
-        written_.types.emplace(var.get(), solver_.fresh_type());
-        break;
-      case VarKind::Shape:
-        written_.shapes.emplace(var.get(), solver_.fresh_shape());
-        break;
-      case VarKind::DType:
-        written_.dtypes.emplace(var.get(), solver_.fresh_dtype());
-        break;
-      case VarKind::Dim:
-        written_.dims.emplace(var.get(), solver_.fresh_dim());
-        break;
-    }
-  }
+  map_to_unknowns(written_, function.type_params, solver_);
   return declare(function);
 }
 

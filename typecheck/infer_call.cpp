@@ -4,6 +4,7 @@
 
 #include "lang/record.h"
 #include "typecheck/inference.h"
+#include "typecheck/substitution.h"
 
 namespace relay::typecheck {
 
@@ -39,22 +40,7 @@ Type Inference::constructor_type(const Constructor& constructor) {
 Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& name) {
   if (scheme.variables.empty()) return scheme.type;
   TypeSubstitution fresh;
-  for (const TypeVarRef& var : scheme.variables) {
-    switch (var->kind) {
-      case VarKind::Type:
-        fresh.types.emplace(var.get(), solver_.fresh_type());
-        break;
-      case VarKind::Shape:
-        fresh.shapes.emplace(var.get(), solver_.fresh_shape());
-        break;
-      case VarKind::DType:
-        fresh.dtypes.emplace(var.get(), solver_.fresh_dtype());
-        break;
-      case VarKind::Dim:
-        fresh.dims.emplace(var.get(), solver_.fresh_dim());
-        break;
-    }
-  }
+  map_to_unknowns(fresh, scheme.variables, solver_);
   for (const DTypeRequirement& requirement : scheme.requirements) {
     auto found = fresh.dtypes.find(requirement.var.get());
     if (found != fresh.dtypes.end()) solver_.require(found->second, requirement.operands);

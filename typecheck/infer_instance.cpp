@@ -6,6 +6,7 @@
 #include "lang/visit.h"
 #include "typecheck/generalise.h"
 #include "typecheck/inference.h"
+#include "typecheck/substitution.h"
 
 namespace relay::typecheck {
 
@@ -39,25 +40,6 @@ class Copier final : public Rewriter {
   }
 };
 
-TypeVarRef add_renamed(TypeSubstitution& substitution, const TypeVarRef& var) {
-  TypeVarRef fresh = TypeVar::rigid(var->kind, var->name);
-  switch (var->kind) {
-    case VarKind::Type:
-      substitution.types.emplace(var.get(), var_type(fresh));
-      break;
-    case VarKind::Shape:
-      substitution.shapes.emplace(var.get(), Shape(fresh));
-      break;
-    case VarKind::DType:
-      substitution.dtypes.emplace(var.get(), DTypeTerm(fresh));
-      break;
-    case VarKind::Dim:
-      substitution.dims.emplace(var.get(), Dim::variable(fresh));
-      break;
-  }
-  return fresh;
-}
-
 // The function with variables and type parameters of its own; what it calls itself is `self`.
 Expr copy_of(const Expr& function, const VariableRef& name, const VariableRef& self) {
   Substitution own;
@@ -65,8 +47,10 @@ Expr copy_of(const Expr& function, const VariableRef& name, const VariableRef& s
   Expr copy = rename_bound(Copier().rewrite(substitute(function, own)));
   TypeSubstitution renamed;
   std::vector<TypeVarRef> params;
-  for (const TypeVarRef& var : cast<Function>(function).type_params)
-    params.push_back(add_renamed(renamed, var));
+  for (const TypeVarRef& var : cast<Function>(function).type_params) {
+    params.push_back(TypeVar::rigid(var->kind, var->name));
+    map_variable(renamed, *var, params.back());
+  }
   Expr typed = substitute_types(copy, renamed);
   const auto& node = cast<Function>(typed);
   return make_function(node.params, node.result, node.body, std::move(params), node.attrs,
@@ -117,22 +101,7 @@ VariableRef Inference::instance_at(const ExprNode* use) const {
 // A parameter has one type, which its uses find out.
 Type Inference::declare_quantified(const FunctionType& annotation, Span span) {
   TypeSubstitution fresh;
-  for (const TypeVarRef& var : annotation.quantified) {
-    switch (var->kind) {
-      case VarKind::Type:
-        fresh.types.emplace(var.get(), solver_.fresh_type());
-        break;
-      case VarKind::Shape:
-        fresh.shapes.emplace(var.get(), solver_.fresh_shape());
-        break;
-      case VarKind::DType:
-        fresh.dtypes.emplace(var.get(), solver_.fresh_dtype());
-        break;
-      case VarKind::Dim:
-        fresh.dims.emplace(var.get(), solver_.fresh_dim());
-        break;
-    }
-  }
+  map_to_unknowns(fresh, annotation.quantified, solver_);
   return open(substitute(function_type(annotation.params, annotation.result), fresh), span);
 }
 

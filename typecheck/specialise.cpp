@@ -7,6 +7,7 @@
 
 #include "typecheck/checker.h"
 #include "typecheck/rebuild.h"
+#include "typecheck/substitution.h"
 
 namespace relay::typecheck {
 
@@ -69,22 +70,7 @@ struct Matching {
   TypeSubstitution unknowns;
 
   explicit Matching(const std::vector<TypeVarRef>& variables) {
-    for (const TypeVarRef& var : variables) {
-      switch (var->kind) {
-        case VarKind::Type:
-          unknowns.types.emplace(var.get(), solver.fresh_type());
-          break;
-        case VarKind::Shape:
-          unknowns.shapes.emplace(var.get(), solver.fresh_shape());
-          break;
-        case VarKind::DType:
-          unknowns.dtypes.emplace(var.get(), solver.fresh_dtype());
-          break;
-        case VarKind::Dim:
-          unknowns.dims.emplace(var.get(), solver.fresh_dim());
-          break;
-      }
-    }
+    map_to_unknowns(unknowns, variables, solver);
   }
 };
 
@@ -139,25 +125,13 @@ namespace {
 
 // Variables of another member of the component are free in this instance.
 Type free_others(const Type& type, const Scheme& scheme, Solver& solver) {
-  TypeSubstitution fresh;
-  for_each_type_variable(type, [&](const TypeVarRef& var) {
-    if (std::find(scheme.variables.begin(), scheme.variables.end(), var) != scheme.variables.end())
-      return;
-    switch (var->kind) {
-      case VarKind::Type:
-        if (!fresh.types.count(var.get())) fresh.types.emplace(var.get(), solver.fresh_type());
-        break;
-      case VarKind::Shape:
-        if (!fresh.shapes.count(var.get())) fresh.shapes.emplace(var.get(), solver.fresh_shape());
-        break;
-      case VarKind::DType:
-        if (!fresh.dtypes.count(var.get())) fresh.dtypes.emplace(var.get(), solver.fresh_dtype());
-        break;
-      case VarKind::Dim:
-        if (!fresh.dims.count(var.get())) fresh.dims.emplace(var.get(), solver.fresh_dim());
-        break;
-    }
+  std::vector<TypeVarRef> others = variables_of(type);
+  std::erase_if(others, [&](const TypeVarRef& var) {
+    return std::find(scheme.variables.begin(), scheme.variables.end(), var) !=
+           scheme.variables.end();
   });
+  TypeSubstitution fresh;
+  map_to_unknowns(fresh, others, solver);
   return fresh.empty() ? type : substitute(type, fresh);
 }
 
