@@ -55,12 +55,10 @@ void check_attributes(const TypeCall& call, std::size_t count) {
 DTypeTerm product_dtype(TypeCall& call, const DTypeTerm& a, const DTypeTerm& b) {
   call.solver.require(a, PrimOperands::kNumeric);
   call.solver.require(b, PrimOperands::kNumeric);
-  const AttrValue* given = call.attrs->find("out_dtype");
+  const bool given = call.attrs->find("out_dtype")->as_dtype() != nullptr;
   const bool open = !b.is_known() && b.var()->flexible;
-  if (given && given->as_dtype() && !open) return *given->as_dtype();
-  call.solver.unify(a, b);
-  if (given && given->as_dtype()) return *given->as_dtype();
-  return a;
+  if (!given || open) call.solver.unify(a, b);
+  return attr_dtype(call.attrs, "out_dtype", a);
 }
 
 Shape ranked(TypeCall& call, std::size_t argument, std::size_t rank) {
@@ -150,12 +148,8 @@ RuleOutcome convolution_rule(TypeCall& call, std::size_t count) {
 }
 
 Expr padded_data(const Convolution& conv, const Expr& data) {
-  if (conv.padding.is_zero()) return data;
-  std::vector<AttrValue> widths(conv.data.rank, AttrValue::ints({0, 0}));
-  for (std::size_t i = 0; i < conv.count; ++i)
-    widths[conv.data.spatial[i]] = AttrValue::ints({conv.padding.front[i], conv.padding.back[i]});
   const Expr zero = build::constant(tensor_type_of(data).dtype.known(), 0);
-  return op("nn.pad", {data, zero}, {{"pad_width", AttrValue(AttrValue::List(widths))}});
+  return padded_around(data, conv.data, conv.padding, zero);
 }
 
 // Which channel `within` the group of `channel` (of `per_group` channels) is, among those of which
@@ -392,17 +386,26 @@ std::vector<AttrSpec> convolution_attrs(std::size_t count, bool transposed) {
   return attrs;
 }
 
-void add_convolution(const char* name, std::size_t count, const char* example) {
+OpDef convolution_record(const char* name, std::size_t count, bool transposed,
+                         const char* example) {
   OpDef def;
   def.name = name;
   def.level = 2;
+  def.example = example;
+  def.inputs = {{"data", "batch, channels and spatial axes as `data_layout` says"},
+                {"weight", transposed ? "inputs, outputs of a group and spatial axes as "
+                                        "`kernel_layout` says"
+                                      : "outputs, inputs of a group and spatial axes as "
+                                        "`kernel_layout` says"}};
+  def.attrs = convolution_attrs(count, transposed);
+  return def;
+}
+
+void add_convolution(const char* name, std::size_t count, const char* example) {
+  OpDef def = convolution_record(name, count, false, example);
   def.doc =
       "The sums of products of a kernel with the windows of the data (cross-correlation).\n"
       "float16 and bfloat16 are summed in float32.";
-  def.example = example;
-  def.inputs = {{"data", "batch, channels and spatial axes as `data_layout` says"},
-                {"weight", "outputs, inputs of a group and spatial axes as `kernel_layout` says"}};
-  def.attrs = convolution_attrs(count, false);
   def.type_rule = [count](TypeCall& call) { return convolution_rule(call, count); };
   def.definition = [count](const DefinitionCall& call) { return convolve(call, count); };
   def.gradient = [count](const GradientCall& call) { return convolution_gradient(call, count); };
@@ -410,17 +413,11 @@ void add_convolution(const char* name, std::size_t count, const char* example) {
 }
 
 void add_transposed_convolution(const char* name, std::size_t count, const char* example) {
-  OpDef def;
-  def.name = name;
-  def.level = 2;
+  OpDef def = convolution_record(name, count, true, example);
   def.doc =
       "The transpose of a convolution: each element of the data adds the kernel, times itself, to "
       "a\n"
       "window of the result.";
-  def.example = example;
-  def.inputs = {{"data", "batch, channels and spatial axes as `data_layout` says"},
-                {"weight", "inputs, outputs of a group and spatial axes as `kernel_layout` says"}};
-  def.attrs = convolution_attrs(count, true);
   def.type_rule = [count](TypeCall& call) { return transposed_rule(call, count); };
   def.definition = [count](const DefinitionCall& call) { return convolve_transposed(call, count); };
   lang::OpRegistry::instance().add(std::move(def));

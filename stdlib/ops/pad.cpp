@@ -59,6 +59,10 @@ RuleOutcome pad_rule(TypeCall& call, std::optional<std::int64_t> least_kept) {
   const Shape to = with_rank(call, known, widths.size());
   for (std::size_t axis = 0; axis < widths.size(); ++axis) {
     const auto [front, back] = widths[axis];
+    if (from[axis].is_constant() && from[axis].constant() + front + back < 0) {
+      bad_attribute(call, "`pad_width` cuts off more than axis " + std::to_string(axis) +
+                              " of extent " + from[axis].to_string() + " has");
+    }
     if (least_kept && from[axis].is_constant() &&
         std::max(front, back) + *least_kept > from[axis].constant()) {
       bad_attribute(call, "axis " + std::to_string(axis) + " of extent " + from[axis].to_string() +
@@ -68,6 +72,16 @@ RuleOutcome pad_rule(TypeCall& call, std::optional<std::int64_t> least_kept) {
     call.solver.unify(to[axis], from[axis] + Dim(front + back));
   }
   return RuleOutcome::Solved;
+}
+
+// The nearest element of an axis is there, unless it has none.
+void check_has_edges(const TypeCall& call, const Shape& shape) {
+  if (!shape.has_rank()) return;
+  for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+    if (!shape[axis].is_constant(0)) continue;
+    bad_attribute(call,
+                  "axis " + std::to_string(axis) + " has no element that `edge` could repeat");
+  }
 }
 
 // Where element `out` of a padded axis comes from: the nearest element, or a reflection in the ends
@@ -107,13 +121,39 @@ Expr padded_by(const Expr& data, const std::vector<Width>& widths, const SourceO
   });
 }
 
-// The part of `whole` inside the padding, of the type of `like`.
-Expr inside_of(const Expr& whole, const Expr& like, const std::vector<Width>& widths) {
-  return generate_like(like, [&](const Indices& out) {
-    Indices indices = out;
-    for (std::size_t axis = 0; axis < out.size(); ++axis)
-      indices[axis] = build::add(out[axis], build::index_constant(widths[axis].front));
-    return build::at(whole, indices);
+// The data with `value` at its ends. Dims may be symbolic.
+Expr padded_with(const Expr& data, const std::vector<Width>& widths, const Expr& value) {
+  const std::vector<Dim>& dims = dims_of(data);
+  std::vector<Dim> result;
+  bool same = true;
+  bool empty = false;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    result.push_back(dims[axis] + Dim(widths[axis].front + widths[axis].back));
+    same &= widths[axis].front == 0 && widths[axis].back == 0;
+    empty |= dims[axis].is_constant(0);
+  }
+  if (same) return data;
+  return build::comprehension(result, [&](const Indices& out) {
+    if (empty) return value;
+    Indices inside = out;
+    Expr is_inside;
+    const auto require = [&](const Expr& condition) {
+      is_inside = is_inside ? build::prim(Prim::And, {is_inside, condition}) : condition;
+    };
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+      const auto [front, back] = widths[axis];
+      if (front == 0 && back == 0) continue;
+      const Expr extent = extent_expr(dims[axis]);
+      const Expr own = build::sub(out[axis], build::index_constant(front));
+      if (front > 0) require(build::prim(Prim::Ge, {own, build::index_constant(0)}));
+      if (back > 0) require(build::prim(Prim::Lt, {own, extent}));
+      // `select` evaluates both sides, so the index must be good outside too.
+      const Expr above = build::prim(Prim::Max, {own, build::index_constant(0)});
+      inside[axis] = build::prim(Prim::Min, {above, build::sub(extent, build::index_constant(1))});
+    }
+    // A width that cuts off leaves nothing outside.
+    const Expr read = build::at(data, inside);
+    return is_inside ? build::select(is_inside, read, value) : read;
   });
 }
 
@@ -164,21 +204,16 @@ void add_pad() {
     const Type value = call.tensor(1);
     call.solver.unify(as_tensor(value).shape, Shape());
     call.solver.require(as_tensor(value).dtype, PrimOperands::kAnyDType);
-    if (mode == "constant") return pad_rule(call, std::nullopt);
-    return pad_rule(call, mode == "reflect" ? 1 : 0);
+    if (mode == "reflect") return pad_rule(call, 1);
+    if (mode == "edge") check_has_edges(call, as_tensor(data).shape);
+    return pad_rule(call, std::nullopt);
   };
   def.definition = [](const DefinitionCall& call) {
     const std::vector<Width> widths = widths_of(call.attrs);
     const std::string& mode = call.attrs->get_string("pad_mode");
     if (mode != "constant") return padded_by(call.args[0], widths, source_of(mode));
-    std::vector<std::int64_t> front;
-    std::vector<std::int64_t> back;
-    for (const Width& width : widths) {
-      front.push_back(width.front);
-      back.push_back(width.back);
-    }
-    return padded(call.args[0], front, back,
-                  build::cast_to(call.tensor(0).dtype.known(), call.args[1]));
+    return padded_with(call.args[0], widths,
+                       build::cast_to(call.tensor(0).dtype.known(), call.args[1]));
   };
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     const std::vector<Width> widths = widths_of(call.attrs);
@@ -186,7 +221,12 @@ void add_pad() {
     const Expr& data = call.args[0];
     if (mode != "constant")
       return {scattered_back(data, call.dout, widths, source_of(mode)), nullptr};
-    const Expr inside = inside_of(call.dout, data, widths);
+    // Padding by the negated widths undoes it: what was added is cut off, what was cut off is 0.
+    AttrValue::List undone;
+    for (const Width& width : widths)
+      undone.push_back(AttrValue::ints({-width.front, -width.back}));
+    const Expr inside = op("nn.pad", {call.dout, build::scalar_like(call.dout, 0)},
+                           {{"pad_width", AttrValue(std::move(undone))}});
     if (!is_float_tensor(call.args[1])) return {inside, nullptr};
     const Expr around = op("sum", {call.dout}) - op("sum", {inside});
     return {inside, op("cast_like", {around, call.args[1]})};

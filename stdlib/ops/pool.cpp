@@ -87,18 +87,11 @@ Window window_of(const AttrsRef& attrs, std::size_t count) {
 
 // The data with `value` around it, so that each window fits.
 Expr surrounded(const Window& window, const AttrsRef& attrs, const Expr& data, const Expr& value) {
-  std::vector<AttrValue> widths(window.in.rank, AttrValue::ints({0, 0}));
-  bool none = true;
-  for (std::size_t i = 0; i < window.count; ++i) {
-    const std::int64_t front = window.padding.front[i];
-    // A window that `ceil_mode` adds overhangs by less than one stride.
-    const std::int64_t back =
-        window.padding.back[i] + (ceil_mode_of(attrs) ? window.stride[i] - 1 : 0);
-    widths[window.in.spatial[i]] = AttrValue::ints({front, back});
-    none &= front == 0 && back == 0;
-  }
-  if (none) return data;
-  return op("nn.pad", {data, value}, {{"pad_width", AttrValue(AttrValue::List(widths))}});
+  Padding padding = window.padding;
+  // A window that `ceil_mode` adds overhangs by less than one stride.
+  for (std::size_t i = 0; ceil_mode_of(attrs) && i < window.count; ++i)
+    padding.back[i] += window.stride[i] - 1;
+  return padded_around(data, window.in, padding, value);
 }
 
 // Where tap `taps` of the window at `out` reads.
@@ -164,15 +157,20 @@ Expr max_pool(const DefinitionCall& call, std::size_t count) {
                     });
 }
 
-// Number `tap` of all taps as one index for each axis.
-Indices unravelled(const Window& window, Expr tap) {
-  Indices taps(window.count);
-  for (std::size_t i = window.count; i-- > 0;) {
-    const Expr size = build::index_constant(window.size[i]);
-    taps[i] = i == 0 ? tap : build::prim(Prim::FloorMod, {tap, size});
-    if (i > 0) tap = build::prim(Prim::FloorDiv, {tap, size});
+// Number `tap` of all taps as one for each axis; `lengths`: how many there are along each.
+Indices unravelled(Expr tap, const std::vector<Expr>& lengths) {
+  Indices taps(lengths.size());
+  for (std::size_t i = lengths.size(); i-- > 0;) {
+    taps[i] = i == 0 ? tap : build::prim(Prim::FloorMod, {tap, lengths[i]});
+    if (i > 0) tap = build::prim(Prim::FloorDiv, {tap, lengths[i]});
   }
   return taps;
+}
+
+Indices unravelled(const Window& window, const Expr& tap) {
+  std::vector<Expr> lengths;
+  for (const std::int64_t size : window.size) lengths.push_back(build::index_constant(size));
+  return unravelled(tap, lengths);
 }
 
 // The adjoint of each window goes to its first largest element.
@@ -447,16 +445,6 @@ class AdaptiveWindow {
     }
     return size;
   }
-  // Number `tap` of all taps as one for each axis.
-  Indices unravelled(Expr tap) const {
-    Indices taps(longest_.size());
-    for (std::size_t i = longest_.size(); i-- > 0;) {
-      const Expr& length = longest_[i];
-      taps[i] = i == 0 ? tap : build::prim(Prim::FloorMod, {tap, length});
-      if (i > 0) tap = build::prim(Prim::FloorDiv, {tap, length});
-    }
-    return taps;
-  }
   Expr read(const Indices& out, const Indices& taps, const Expr& outside) const {
     const Tap at = tap(out, taps);
     return build::select(at.inside, build::at(data_, at.place), outside);
@@ -495,12 +483,12 @@ Expr adaptive_max_adjoint(const GradientCall& call, std::size_t count) {
     Expr all = window.longest()[0];
     for (std::size_t i = 1; i < count; ++i) all = build::mul(all, window.longest()[i]);
     return reduce_over(ReduceOp::ArgMax, {all}, [&](const Indices& tap) {
-      return window.read(out, window.unravelled(tap[0]), outside);
+      return window.read(out, unravelled(tap[0], window.longest()), outside);
     });
   });
   return build::let("largest", largest, [&](const Expr& chosen) {
     return scatter_into(call.args[0], call.dout, [&](const Indices& out) {
-      return window.tap(out, window.unravelled(build::at(chosen, out))).place;
+      return window.tap(out, unravelled(build::at(chosen, out), window.longest())).place;
     });
   });
 }

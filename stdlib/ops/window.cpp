@@ -229,37 +229,13 @@ Expr extent_expr(const Dim& dim) {
   return dim.is_constant() ? build::index_constant(dim.constant()) : lang::make_dim_term(dim);
 }
 
-Expr padded(const Expr& data, const std::vector<std::int64_t>& front,
-            const std::vector<std::int64_t>& back, const Expr& value) {
-  const std::vector<Dim>& dims = dims_of(data);
-  std::vector<Dim> result;
-  bool same = true;
-  bool empty = false;
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    result.push_back(dims[axis] + Dim(front[axis] + back[axis]));
-    same &= front[axis] == 0 && back[axis] == 0;
-    empty |= dims[axis].is_constant(0);
-  }
-  if (same) return data;
-  return build::comprehension(result, [&](const Indices& out) {
-    if (empty) return value;
-    Indices inside = out;
-    Expr is_inside;
-    const auto require = [&](const Expr& condition) {
-      is_inside = is_inside ? build::prim(Prim::And, {is_inside, condition}) : condition;
-    };
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-      if (front[axis] == 0 && back[axis] == 0) continue;
-      const Expr extent = extent_expr(dims[axis]);
-      const Expr own = build::sub(out[axis], build::index_constant(front[axis]));
-      if (front[axis] > 0) require(build::prim(Prim::Ge, {own, build::index_constant(0)}));
-      if (back[axis] > 0) require(build::prim(Prim::Lt, {own, extent}));
-      // `select` evaluates both sides, so the index must be good outside too.
-      const Expr above = build::prim(Prim::Max, {own, build::index_constant(0)});
-      inside[axis] = build::prim(Prim::Min, {above, build::sub(extent, build::index_constant(1))});
-    }
-    return build::select(is_inside, build::at(data, inside), value);
-  });
+Expr padded_around(const Expr& data, const AxisLayout& layout, const Padding& padding,
+                   const Expr& value) {
+  if (padding.is_zero()) return data;
+  std::vector<AttrValue> widths(layout.rank, AttrValue::ints({0, 0}));
+  for (std::size_t i = 0; i < layout.spatial.size(); ++i)
+    widths[layout.spatial[i]] = AttrValue::ints({padding.front[i], padding.back[i]});
+  return build::op("nn.pad", {data, value}, {{"pad_width", AttrValue(AttrValue::List(widths))}});
 }
 
 Expr reduce_over(ReduceOp op, const std::vector<Expr>& extents,
@@ -283,10 +259,15 @@ Expr lead_extent_expr(const AxisLayout& layout, const Expr& tensor, std::size_t 
   return lead.block == 0 ? extent : build::mul(extent, build::index_constant(lead.block));
 }
 
+namespace {
+
+Expr times(const Expr& factor, std::int64_t by) {
+  return by == 1 ? factor : build::mul(factor, build::index_constant(by));
+}
+
+}  // namespace
+
 Expr window_index(const Expr& index, std::int64_t stride, const Expr& tap, std::int64_t dilation) {
-  const auto times = [](const Expr& factor, std::int64_t by) {
-    return by == 1 ? factor : build::mul(factor, build::index_constant(by));
-  };
   return build::add(times(index, stride), times(tap, dilation));
 }
 
@@ -303,7 +284,7 @@ Expr read_place(const Expr& places, const AxisLayout& layout, const Expr& batch,
     const Expr zero = build::index_constant(0);
     const Expr extent = extent_of(places, layout.spatial[i]);
     const Expr start = build::sub(build::add(position[i], build::index_constant(steps.front[i])),
-                                  window_index(zero, 1, taps[i], steps.dilation[i]));
+                                  times(taps[i], steps.dilation[i]));
     Expr place = start;
     if (steps.stride[i] != 1) {
       const Expr stride = build::index_constant(steps.stride[i]);

@@ -61,10 +61,9 @@ Dim window_places(const TypeCall& call, const Dim& extent, const Dim& kernel, st
                   std::int64_t back, std::int64_t stride, std::int64_t dilation,
                   bool ceil_mode = false);
 
-// `data` with `front` and `back` more elements of `value` at the ends of each axis. Itself where
-// there are none. Dims may be symbolic.
-Expr padded(const Expr& data, const std::vector<std::int64_t>& front,
-            const std::vector<std::int64_t>& back, const Expr& value);
+// `data` with `value` around its spatial axes, by `nn.pad`. Itself where nothing is to be added.
+Expr padded_around(const Expr& data, const AxisLayout& layout, const Padding& padding,
+                   const Expr& value);
 // index * stride + tap * dilation, without the arithmetic that does nothing.
 Expr window_index(const Expr& index, std::int64_t stride, const Expr& tap, std::int64_t dilation);
 // The other way: the element of `places` (batch, channel and one place for each spatial axis, as

@@ -130,6 +130,8 @@ std::vector<Case> cases() {
                     {spread({2, 3})},
                     {{"pad_width", pads({{0, 1}, {2, 1}})}, {"mode", mode}}});
   }
+  list.push_back(
+      {"nn.pad", {spread({4, 3}), spread({}, 2, 3)}, {{"pad_width", pads({{-1, -1}, {-1, 2}})}}});
   list.push_back({"nn.dilate", {spread({2, 3})}, {{"strides", ints({1, 2})}}});
   list.push_back({"nn.max_pool1d", {spread({1, 2, 5})}, {{"pool_size", 2}, {"padding", 1}}});
   list.push_back({"nn.avg_pool1d", {spread({1, 2, 5})}, {{"pool_size", 3}, {"dilation", 2}}});
