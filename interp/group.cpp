@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "interp/launch.h"
-#include "lang/build.h"
+#include "lang/lowerable.h"
 #include "lang/visit.h"
 
 namespace relay::interp {
@@ -42,6 +42,11 @@ Value unflatten(const Type& type, std::vector<lang::TensorRef>& leaves, std::siz
   return Value::tensor(std::move(leaves[next++]));
 }
 
+void append_bits(const Value& value, std::vector<std::uint64_t>& bits) {
+  const lang::TensorRef tensor = value.to_tensor();
+  for (std::int64_t i = 0; i < tensor->element_count(); ++i) bits.push_back(tensor->bits_at(i));
+}
+
 std::vector<loops::Layout> layouts_of(const std::vector<lang::TensorRef>& leaves) {
   std::vector<loops::Layout> layouts;
   layouts.reserve(leaves.size());
@@ -59,7 +64,7 @@ bool same_layout(const loops::Layout& layout, const lang::Tensor& tensor) {
 
 struct Group::Instance {
   std::vector<loops::Layout> layouts;
-  std::vector<std::int64_t> extents;
+  std::vector<std::uint64_t> shaping;  // bits of what stood in shaping parameters
   loops::LoweredGroup lowered;
   std::vector<loops::KernelFunction> native;  // per launch; null: lanes
   std::int64_t cost = 0;                      // of one run
@@ -69,50 +74,39 @@ struct Group::Instance {
 
 Group::Group(Expr function) : function_(std::move(function)) {
   const auto& fn = lang::cast<lang::Function>(function_);
-  std::unordered_set<const lang::Variable*> extents;
-  const auto note = [&](const std::vector<lang::IndexBinder>& binders) {
-    for (const auto& binder : binders) {
-      if (const auto* var = lang::as<lang::Var>(binder.extent)) extents.insert(var->variable.get());
-    }
-  };
-  lang::visit_post_order(fn.body, [&](const Expr& node) {
-    if (const auto* c = lang::as<lang::Comprehension>(node)) note(c->binders);
-    if (const auto* r = lang::as<lang::Reduction>(node)) note(r->binders);
-    if (const auto* s = lang::as<lang::ScatterReduce>(node)) note(s->binders);
-  });
+  std::unordered_set<const lang::Variable*> shaping;
+  for (const auto& variable : lang::shaping_variables(fn.body)) shaping.insert(variable.get());
   for (std::size_t i = 0; i < fn.params.size(); ++i) {
-    if (extents.count(fn.params[i].get())) extent_params_.push_back(i);
+    if (shaping.count(fn.params[i].get())) shaping_params_.push_back(i);
   }
 }
 
 Group::~Group() = default;
 
 Group::Instance* Group::find(const std::vector<loops::Layout>& layouts,
-                             const std::vector<std::int64_t>& extents) {
+                             const std::vector<std::uint64_t>& shaping) {
   for (const auto& instance : instances_) {
-    if (instance->extents == extents && instance->layouts == layouts) return instance.get();
+    if (instance->shaping == shaping && instance->layouts == layouts) return instance.get();
   }
   return nullptr;
 }
 
 Group::Instance* Group::lower(std::vector<loops::Layout> layouts,
-                              std::vector<std::int64_t> extents) {
+                              std::vector<std::uint64_t> shaping,
+                              const std::vector<Value>& values) {
   Expr function = function_;
-  if (!extents.empty()) {
+  if (!values.empty()) {
     const auto& fn = lang::cast<lang::Function>(function_);
     lang::Substitution constants;
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-      const auto& param = fn.params[extent_params_[i]];
-      const auto dtype = lang::as<lang::TensorType>(param->type)->dtype.known();
-      constants[param.get()] = lang::build::constant_int(dtype, extents[i]);
-    }
+    for (std::size_t i = 0; i < values.size(); ++i)
+      constants[fn.params[shaping_params_[i]].get()] = lang::make_constant(values[i].to_tensor());
     function = lang::make_function(fn.params, fn.result, lang::substitute(fn.body, constants),
                                    fn.type_params, fn.attrs, fn.span, fn.type);
   }
   auto lowered = loops::lower(lang::cast<lang::Function>(function), layouts).or_throw();
   auto instance = std::make_unique<Instance>();
   instance->layouts = std::move(layouts);
-  instance->extents = std::move(extents);
+  instance->shaping = std::move(shaping);
   instance->lowered = std::move(lowered);
   instance->native.resize(instance->lowered.launches.size(), nullptr);
   for (const auto& launch : instance->lowered.launches) instance->cost += launch.cost;
@@ -132,6 +126,7 @@ void Group::consider_native(Machine& machine, Instance& instance) {
   if (!compiler) return;
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < instance.native.size(); ++i) {
+    if (instance.lowered.launches[i].whole) continue;
     instance.native[i] = compiler->compile(instance.lowered.launches[i].kernel);
     if (instance.native[i]) ++machine.statistics.kernels_compiled;
   }
@@ -143,14 +138,17 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
   std::vector<lang::TensorRef> leaves;
   leaves.reserve(count);
   for (std::size_t i = 0; i < count; ++i) flatten(args[i], leaves);
-  std::vector<std::int64_t> extents;
-  for (std::size_t i : extent_params_)
-    extents.push_back(lang::int_from_bits(args[i].dtype(), args[i].bits()));
+  std::vector<std::uint64_t> shaping;
+  std::vector<Value> values;
+  for (std::size_t i : shaping_params_) {
+    append_bits(args[i], shaping);
+    values.push_back(args[i]);
+  }
   for (std::size_t i = 0; i < count; ++i) args[i] = Value();
 
   Instance* instance = last_;
   const auto matches = [&] {
-    if (!instance || instance->extents != extents) return false;
+    if (!instance || instance->shaping != shaping) return false;
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       if (!same_layout(instance->layouts[i], *leaves[i])) return false;
     }
@@ -158,9 +156,10 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
   };
   if (!matches()) {
     auto layouts = layouts_of(leaves);
-    instance = find(layouts, extents);
+    instance = find(layouts, shaping);
     if (!instance) {
-      auto made = lang::capture([&] { return lower(std::move(layouts), std::move(extents)); });
+      auto made =
+          lang::capture([&] { return lower(std::move(layouts), std::move(shaping), values); });
       if (!made) {
         lang::Diagnostic first = made.errors().front();
         if (!first.span) first.span = span;

@@ -24,13 +24,14 @@ class Group {
  private:
   struct Instance;
   Instance* find(const std::vector<loops::Layout>& layouts,
-                 const std::vector<std::int64_t>& extents);
-  Instance* lower(std::vector<loops::Layout> layouts, std::vector<std::int64_t> extents);
+                 const std::vector<std::uint64_t>& shaping);
+  Instance* lower(std::vector<loops::Layout> layouts, std::vector<std::uint64_t> shaping,
+                  const std::vector<lang::Value>& values);
   void consider_native(Machine& machine, Instance& instance);
 
   lang::Expr function_;
-  std::vector<std::size_t>
-      extent_params_;  // parameters used as extents: their values are part of the key
+  // Parameters whose values decide extents: the values are part of the key.
+  std::vector<std::size_t> shaping_params_;
   std::vector<std::unique_ptr<Instance>> instances_;
   Instance* last_ = nullptr;
 };

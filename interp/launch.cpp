@@ -1,11 +1,13 @@
 #include "interp/launch.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "interp/lanes.h"
+#include "interp/order.h"
 #include "interp/stack.h"
 #include "interp/worker_pool.h"
 
@@ -113,6 +115,16 @@ class Launcher {
   std::vector<void*> buffers_;
 };
 
+void run_whole(const Launch::Whole& step, const lang::Tensor& input, const lang::Tensor& output,
+               int threads) {
+  if (step.primitive == lang::TensorPrimitive::Order) {
+    order_rows(step, input, output.data_as<std::int64_t>(), threads);
+  } else {
+    const auto count = static_cast<std::size_t>(step.rows * step.extent);
+    std::memcpy(output.data(), input.data(), count * lang::size_of(step.dtype));
+  }
+}
+
 std::vector<TensorRef> run_all(const loops::LoweredGroup& group,
                                std::span<const TensorRef> leaf_args, const KernelRunner& runner,
                                int threads) {
@@ -121,6 +133,11 @@ std::vector<TensorRef> run_all(const loops::LoweredGroup& group,
   for (const auto& made : group.made) buffers.push_back(lang::Tensor::make(made.dtype, made.shape));
   for (std::size_t i = 0; i < group.launches.size(); ++i) {
     const Launch& step = group.launches[i];
+    if (step.whole) {
+      run_whole(*step.whole, *buffers[static_cast<std::size_t>(step.buffers[0])],
+                *buffers[static_cast<std::size_t>(step.buffers[1])], threads);
+      continue;
+    }
     std::vector<void*> pointers;
     pointers.reserve(step.buffers.size());
     for (std::int32_t buffer : step.buffers)

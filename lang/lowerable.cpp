@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/op.h"
+#include "lang/visit.h"
 
 namespace relay::lang {
 
@@ -19,7 +20,9 @@ bool is_tensor_data(const Type& type) {
 
 bool is_defined_operator_call(const Call& call) {
   const auto* op = as<Operator>(call.callee);
-  return op && op->op->definition && op->op->effect == Effect::None;
+  if (!op || op->op->effect != Effect::None) return false;
+  return op->op->definition || !op->op->static_form.empty() ||
+         op->op->primitive != TensorPrimitive::None;
 }
 
 // May be computed even where its value is not used: no bounds check, no integer division.
@@ -134,6 +137,28 @@ bool is_lowerable(const Expr& expr) {
     default:
       return false;
   }
+}
+
+std::vector<VariableRef> shaping_variables(const Expr& expr) {
+  std::vector<VariableRef> variables;
+  const auto note = [&](const Expr& value) {
+    if (const auto* var = as<Var>(value)) variables.push_back(var->variable);
+  };
+  const auto note_all = [&](const std::vector<IndexBinder>& binders) {
+    for (const IndexBinder& binder : binders) note(binder.extent);
+  };
+  visit_post_order(expr, [&](const Expr& node) {
+    if (const auto* c = as<Comprehension>(node)) note_all(c->binders);
+    if (const auto* r = as<Reduction>(node)) note_all(r->binders);
+    if (const auto* s = as<ScatterReduce>(node)) note_all(s->binders);
+    const auto* call = as<Call>(node);
+    const auto* op = call ? as<Operator>(call->callee) : nullptr;
+    if (!op || op->op->static_form.empty()) return;
+    for (std::size_t i = 0; i < call->args.size(); ++i) {
+      if (!op->op->inputs[i].attr.empty()) note(call->args[i]);
+    }
+  });
+  return variables;
 }
 
 }  // namespace relay::lang

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "lang/expr.h"
 
 namespace relay::lang {
@@ -10,5 +12,10 @@ namespace relay::lang {
 // branches, tuples of scalars and nested reductions. The one predicate that normalisation, fusion,
 // evaluation and lowering agree on.
 bool is_lowerable(const Expr& expr);
+
+// The variables in `expr` whose values are extents or other attributes (binders' extents, and
+// inputs that OpDef::static_form takes as attributes): a group has them as parameters, and is
+// lowered for each of their values.
+std::vector<VariableRef> shaping_variables(const Expr& expr);
 
 }  // namespace relay::lang

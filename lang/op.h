@@ -32,6 +32,7 @@ struct InputSpec {
   std::string name;
   std::string doc;
   bool is_optional = false;  // one that is not given is `()`
+  std::string attr = {};     // an attribute of OpDef::static_form, which has this input's value
 };
 
 // --- Type rules ---
@@ -70,11 +71,14 @@ struct TypeCall {
   Type result;                  // what is known about the result; null: nothing yet
   std::vector<Span> arg_spans;  // may be empty
   Span span;
+  const Call* call = nullptr;  // where the arguments themselves are at hand
 
   // Argument `i` as a tensor type; makes an unknown one into a tensor type of unknown shape and
   // dtype. Throws TypeMismatch if it is something else.
   Type tensor(std::size_t i);
   const TensorType& tensor_node(std::size_t i);
+  // The value of argument `i` where it is written as a number.
+  std::optional<double> number(std::size_t i) const;
   void returns(const Type& type) {
     if (result) {
       solver.unify(result, type);
@@ -120,6 +124,13 @@ struct GradientCall {
 // use build::sum_to where an argument was broadcast. A tuple argument's adjoint is a tuple.
 using OpGradient = std::function<std::vector<Expr>(const GradientCall&)>;
 
+// Functions of whole tensors that index notation does not express: the core's closed list.
+enum class TensorPrimitive : std::uint8_t {
+  None,
+  Order,  // of each row (the last axis): int64 positions, stable, from small to large, NaN last
+  Reinterpret,  // the same bits as elements of the call's dtype, which is as wide
+};
+
 // What an operator does besides computing; the evaluator (interp/effects) performs it.
 enum class Effect : std::uint8_t { None, Print, Assert, LoadCsv, CheckShape, CheckDims };
 
@@ -132,9 +143,16 @@ struct OpDef {
   int level = 1;  // Relay's support level; 0 for ours alone
   TypeRule type_rule = {};
   UsualRule usual = {};
-  OpDefinition definition = {};  // empty only for effects
-  OpGradient gradient = {};      // override; empty: derived from the definition
-  bool differentiable = true;    // false: all adjoints are zero (comparisons, argmax, shape-only)
+  OpDefinition definition = {};  // empty for effects, primitives and the two below
+  // The extents of the result are values of inputs (InputSpec::attr). Lowering looks at the values
+  // and puts this operator in the place of the call, with the attributes that are called alike.
+  std::string static_form = {};
+  // The extents of the result have to be computed first: the operators that do it, in terms of this
+  // call's arguments (any dims).
+  OpDefinition expansion = {};
+  TensorPrimitive primitive = TensorPrimitive::None;
+  OpGradient gradient = {};    // override; empty: derived from the definition
+  bool differentiable = true;  // false: all adjoints are zero (comparisons, argmax, shape-only)
   Effect effect = Effect::None;
 };
 

@@ -224,6 +224,16 @@ const TensorType& TypeCall::tensor_node(std::size_t i) {
   return *as<TensorType>(args[i]);
 }
 
+std::optional<double> TypeCall::number(std::size_t i) const {
+  if (!call || i >= call->args.size()) return std::nullopt;
+  if (const auto* constant = as<Constant>(call->args[i])) {
+    if (constant->value->rank() == 0) return constant->value->number_at(0);
+  }
+  if (const auto* literal = as<Literal>(call->args[i]))
+    return literal->is_float ? literal->real : static_cast<double>(literal->integer);
+  return std::nullopt;
+}
+
 void TypeCall::fail(DiagnosticKind kind, std::string message) const {
   Diagnostic diagnostic(kind, std::move(message), span);
   for (std::size_t i = 0; i < arg_spans.size() && i < args.size(); ++i) {

@@ -529,6 +529,11 @@ class Expander {
 
   Value call(const Expr& expr) {
     const auto& node = lang::cast<lang::Call>(expr);
+    const auto* callee = as<lang::Operator>(node.callee);
+    if (callee && !callee->op->static_form.empty()) {
+      keep_.push_back(static_call(node));
+      return call(keep_.back());
+    }
     std::vector<Value> values;
     values.reserve(node.args.size());
     for (const auto& arg : node.args) values.push_back(evaluate(arg));
@@ -539,8 +544,11 @@ class Expander {
         env_[function->params[i].get()] = std::move(values[i]);
       return evaluate(function->body);
     }
-    const auto* op = as<lang::Operator>(node.callee);
-    if (!op || !op->op->definition) unsupported("a call of a function", expr->span);
+    if (callee && callee->op->primitive != lang::TensorPrimitive::None) {
+      return whole_tensor(callee->op->primitive, values.front(),
+                          as<TensorType>(expr->type)->dtype.known(), expr->span);
+    }
+    if (!callee || !callee->op->definition) unsupported("a call of a function", expr->span);
     std::vector<Expr> args;
     args.reserve(values.size());
     for (Value& value : values) {
@@ -550,6 +558,18 @@ class Expander {
     }
     keep_.push_back(expand_operator(node, std::move(args), concrete_type(node.type)));
     return evaluate(keep_.back());
+  }
+
+  Value whole_tensor(lang::TensorPrimitive primitive, const Value& input, DType dtype, Span span) {
+    if (depth_ > 0) unsupported("an operator of whole tensors inside index notation", span);
+    TensorDef made;
+    made.kind = TensorKind::Whole;
+    made.primitive = primitive;
+    made.dtype = dtype;
+    made.init = tensor_of(input, span);
+    made.shape = def(made.init).shape;
+    made.span = span;
+    return tensor_or_scalar(add(std::move(made)));
   }
 
   // The type with dimension variables replaced; null where a dim stays unknown.

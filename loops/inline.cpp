@@ -81,6 +81,11 @@ class Chooser {
     if (def.kind == TensorKind::Argument || def.kind == TensorKind::Literal) return Storage::Stored;
     Facts& facts = facts_[static_cast<std::size_t>(id)];
     if (facts.evaluations == 0 && !is_result) return Storage::Nowhere;
+    if (def.kind == TensorKind::Whole) {
+      facts.root = id;
+      read(def.init, points(def.init), false, id);
+      return Storage::Stored;
+    }
     const Body body = examine(def);
     const bool is_map = def.kind == TensorKind::Map;
     Storage storage =

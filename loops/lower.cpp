@@ -9,6 +9,8 @@ namespace relay::loops {
 
 namespace {
 
+constexpr std::int64_t kOrderCost = 60;  // scalar operations for an element, about
+
 class Lowerer {
  public:
   Lowerer(const lang::Function& group, std::span<const Layout> args)
@@ -51,6 +53,9 @@ class Lowerer {
       case TensorKind::Scatter:
         if (storage_[at] == Storage::Stored) add_scatter(id);
         return;
+      case TensorKind::Whole:
+        if (storage_[at] == Storage::Stored) add_whole(id);
+        return;
     }
   }
 
@@ -86,6 +91,32 @@ class Lowerer {
     }
     make(id);
     launch(builder);
+  }
+
+  void add_whole(TensorId id) {
+    const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
+    const std::int64_t count = count_of(def.shape);
+    const DType dtype = stages_.tensors[static_cast<std::size_t>(def.init)].dtype;
+    const StoredAt& source = places_[static_cast<std::size_t>(def.init)];
+    std::int32_t input = source.buffer;
+    if (input < 0 || source.strides != row_major(def.shape)) {
+      input = static_cast<std::int32_t>(buffer_dtypes_.size());
+      buffer_dtypes_.push_back(dtype);
+      group_.made.push_back({dtype, def.shape, true});
+      if (count > 0) {
+        KernelBuilder copy(stages_, storage_, places_);
+        copy.build_copy(def.init, input);
+        launch(copy);
+      }
+    }
+    const std::int32_t output = make(id);
+    if (count == 0) return;
+    Launch step;
+    const std::int64_t extent = def.shape.empty() ? 1 : def.shape.back();
+    step.whole = Launch::Whole{def.primitive, dtype, count / extent, extent};
+    step.buffers = {input, output};
+    step.cost = count * (def.primitive == lang::TensorPrimitive::Order ? kOrderCost : 1);
+    group_.launches.push_back(std::move(step));
   }
 
   void add_scatter(TensorId id) {

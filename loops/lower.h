@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "lang/diagnostic.h"
 #include "lang/expr.h"
 #include "lang/lowerable.h"
+#include "lang/op.h"
 #include "lang/tensor.h"
 #include "loops/loop_ir.h"
 
@@ -32,6 +34,14 @@ struct MadeTensor {
 // One step of a group: run `kernel` with these buffers and sizes. Buffer numbers: 0..args-1 are the
 // group's leaf arguments in order (tuples flattened), then `literals`, then `made`, each in order.
 struct Launch {
+  // Instead of a kernel: buffers[1] gets the primitive's value for buffers[0], both row-major.
+  struct Whole {
+    lang::TensorPrimitive primitive;
+    DType dtype;  // of buffers[0]
+    std::int64_t rows;
+    std::int64_t extent;
+  };
+  std::optional<Whole> whole;
   Kernel kernel;
   std::vector<std::int32_t> buffers;
   std::vector<std::int64_t> sizes;               // values of the kernel's slots

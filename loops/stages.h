@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lang/dtype.h"
+#include "lang/op.h"
 #include "lang/primitive.h"
 #include "lang/source.h"
 #include "lang/tensor.h"
@@ -54,6 +55,7 @@ enum class TensorKind : std::uint8_t {
   Literal,   // a constant of the program
   Map,       // element [vars] is `body`
   Scatter,   // a copy of `init`, then element [indices] combined with `body` for all vars
+  Whole,     // a primitive of whole tensors, of `init`
 };
 
 struct TensorDef {
@@ -64,8 +66,9 @@ struct TensorDef {
   std::int32_t leaf = -1;             // Argument: which; Literal: index into Stages::literals
   std::vector<IndexVarId> vars;       // Map, Scatter
   NodeId body = -1;
-  ReduceOp op = ReduceOp::Sum;  // Scatter
-  TensorId init = -1;
+  ReduceOp op = ReduceOp::Sum;                                    // Scatter
+  lang::TensorPrimitive primitive = lang::TensorPrimitive::None;  // Whole
+  TensorId init = -1;                                             // Scatter, Whole
   std::vector<NodeId> indices;
   lang::Span span;
 };

@@ -48,7 +48,7 @@ bool is_kernel(const Expr& value) {
   }
   if (const auto* call = as<lang::Call>(value)) {
     const auto* op = as<lang::Operator>(call->callee);
-    if (!op || op->op->effect != lang::Effect::None || !op->op->definition) return false;
+    if (!op) return false;
   }
   bool positive = false;
   if (!is_tensor_of_rank(value->type, positive)) return false;
@@ -87,7 +87,7 @@ class Fuser final : public lang::Rewriter {
     explicit Plan(lang::Block opened) : block(std::move(opened)) {}
     lang::Block block;
     std::unordered_set<const lang::Variable*>
-        extents;  // used as extents: must be computed outside groups
+        extents;  // their values decide extents: must be computed outside groups
     std::unordered_map<const lang::Variable*, std::size_t> index;
     std::vector<bool> kernel;
     std::vector<int> level;
@@ -108,18 +108,9 @@ class Fuser final : public lang::Rewriter {
   }
 
   static void find_extents(Plan& plan) {
-    const auto note = [&](const std::vector<lang::IndexBinder>& binders) {
-      for (const auto& binder : binders) {
-        if (const auto* var = as<lang::Var>(binder.extent))
-          plan.extents.insert(var->variable.get());
-      }
-    };
     for (const auto& binding : plan.block.bindings) {
-      lang::visit_post_order(binding.value, [&](const Expr& node) {
-        if (const auto* c = as<lang::Comprehension>(node)) note(c->binders);
-        if (const auto* r = as<lang::Reduction>(node)) note(r->binders);
-        if (const auto* s = as<lang::ScatterReduce>(node)) note(s->binders);
-      });
+      for (const auto& variable : lang::shaping_variables(binding.value))
+        plan.extents.insert(variable.get());
     }
   }
 

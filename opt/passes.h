@@ -19,6 +19,9 @@ namespace relay::opt {
 // DimTerms of symbolic dims by `dim_of(x, axis=k)` of a parameter.
 lang::Expr to_anf(const lang::Expr& expr);
 
+// Puts the expansions of operators that have one (lang::OpDef::expansion) in their place.
+lang::Expr expand_operators(const lang::Expr& expr);
+
 // Algebra that a person would do: x + 0, x * 1, x * 0 (zeros), double negation, cast to the same
 // dtype, sums of equal terms (x + x -> 2 * x only for scalars and tensors alike), products of
 // scalar constants, if of a constant, projection of a tuple, transpose of transpose, sum_to over

@@ -35,7 +35,8 @@ Expr Pipeline::pass(const char* name, Expr expr) {
 }
 
 Expr Pipeline::to_core(const Expr& typed) {
-  Expr anf = pass("to_anf", opt::to_anf(pass("inference", typed)));
+  const Expr plain = pass("expand_operators", opt::expand_operators(pass("inference", typed)));
+  Expr anf = pass("to_anf", opt::to_anf(plain));
   Expr expanded = ad::expand_derivatives(anf, *this).or_throw();
   return expanded == anf ? anf : pass("expand_derivatives", opt::to_anf(expanded));
 }

@@ -78,6 +78,12 @@ std::string show_kernels(const std::string& stage, const Expr& finished, Pipelin
     for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
     const auto lowered = loops::lower(fn, layouts).or_throw();
     for (const auto& launch : lowered.launches) {
+      if (launch.whole) {
+        const bool sorts = launch.whole->primitive == lang::TensorPrimitive::Order;
+        text += fmt::format("{} of {} rows of {} elements\n", sorts ? "order" : "the bits",
+                            launch.whole->rows, launch.whole->extent);
+        continue;
+      }
       if (stage == "loops") {
         text += loops::to_string(launch.kernel);
         continue;

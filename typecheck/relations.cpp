@@ -57,7 +57,8 @@ bool Relations::run(Relation& relation) {
                 relation.attrs,
                 solver_.resolve(relation.result),
                 std::move(relation.arg_spans),
-                relation.span};
+                relation.span,
+                relation.call};
   auto take_back = [&]() {
     relation.args = std::move(call.args);
     relation.arg_spans = std::move(call.arg_spans);

@@ -52,6 +52,24 @@ void add_convolution_operators();
 void add_norm_operators();
 void add_create_operators();
 void add_effect_operators();
+void add_dynamic_operators();
+void add_sorting_operators();
+void add_scan_operators();
+void add_gathering_operators();
+void add_scattering_operators();
+void add_sequence_operators();
+void add_layout_operators();
+void add_einsum_operators();
+void add_fourier_operators();
+void add_sparse_operators();
+void add_random_operators();
+void add_image_operators();
+void add_vision_operators();
+void add_quantized_operators();
+void add_annotation_operators();
+void add_memory_operators();
+void add_bit_operators();
+void add_vendor_operators();
 
 // --- Rows ---
 
