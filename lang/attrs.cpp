@@ -144,6 +144,13 @@ std::vector<std::int64_t> Attrs::get_ints(std::string_view key) const {
   return values;
 }
 
+std::vector<double> Attrs::get_floats(std::string_view key) const {
+  std::vector<double> values;
+  for (const AttrValue& element : of_kind(guaranteed(*this, key).as_list(), key))
+    values.push_back(of_kind(element.as_float(), key));
+  return values;
+}
+
 bool Attrs::is_null(std::string_view key) const {
   const AttrValue* value = find(key);
   return !value || value->is_null();

@@ -35,6 +35,8 @@ std::string_view describe(AttrKind kind) {
       return "a list of integers";
     case AttrKind::IntOrIntList:
       return "an integer or a list of integers";
+    case AttrKind::FloatList:
+      return "a list of numbers";
     case AttrKind::Any:
       return "a value";
   }
@@ -45,6 +47,18 @@ bool is_int_list(const AttrValue& value) {
   const AttrValue::List* list = value.as_list();
   return list && std::all_of(list->begin(), list->end(),
                              [](const AttrValue& element) { return element.as_int() != nullptr; });
+}
+
+std::optional<AttrValue> float_list(const AttrValue& value) {
+  const AttrValue::List* list = value.as_list();
+  if (!list) return std::nullopt;
+  AttrValue::List floats;
+  for (const AttrValue& element : *list) {
+    std::optional<AttrValue> number = coerce_attr(AttrKind::Float, element);
+    if (!number) return std::nullopt;
+    floats.push_back(std::move(*number));
+  }
+  return AttrValue(std::move(floats));
 }
 
 std::vector<std::string> dtype_names() {
@@ -167,6 +181,8 @@ std::optional<AttrValue> coerce_attr(AttrKind kind, const AttrValue& value) {
     case AttrKind::IntOrIntList:
       if (value.as_int() || is_int_list(value)) return value;
       break;
+    case AttrKind::FloatList:
+      return float_list(value);
     case AttrKind::Any:
       if (!value.is_null()) return value;
       break;

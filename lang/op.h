@@ -18,7 +18,17 @@
 // them.
 namespace relay::lang {
 
-enum class AttrKind : std::uint8_t { Bool, Int, Float, String, DType, IntList, IntOrIntList, Any };
+enum class AttrKind : std::uint8_t {
+  Bool,
+  Int,
+  Float,
+  String,
+  DType,
+  IntList,
+  IntOrIntList,
+  FloatList,
+  Any
+};
 
 struct AttrSpec {
   std::string name;

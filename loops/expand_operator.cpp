@@ -54,6 +54,7 @@ lang::AttrValue attr_of(const lang::Tensor& value, const lang::AttrSpec& spec) {
     }
   }
   const bool is_list = spec.kind == lang::AttrKind::IntList ||
+                       spec.kind == lang::AttrKind::FloatList ||
                        (spec.kind == lang::AttrKind::IntOrIntList && value.rank() > 0);
   if (is_list || elements.size() != 1) return lang::AttrValue(std::move(elements));
   return std::move(elements.front());
