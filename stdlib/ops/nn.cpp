@@ -1,5 +1,6 @@
 #include <string>
 
+#include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 
@@ -114,12 +115,15 @@ Expr softmax_definition(const DefinitionCall& call) {
   const std::vector<bool> axes = only_axis(call);
   return build::let("largest", reduce_axes(ReduceOp::Max, x, axes, true), [&](const Expr& largest) {
     const Expr powers = with_reduced(x, axes, largest, [](const Expr& value, const Expr& most) {
-      return build::prim(Prim::Exp, {build::sub(value, most)});
+      return build::prim(Prim::Exp, {build::sub(widened_scalar(value), widened_scalar(most))});
     });
     return build::let("powers", powers, [&](const Expr& power) {
       return build::let(
-          "total", reduce_axes(ReduceOp::Sum, power, axes, true),
-          [&](const Expr& total) { return with_reduced(power, axes, total, build::div); });
+          "total", reduce_axes(ReduceOp::Sum, power, axes, true), [&](const Expr& total) {
+            return with_reduced(power, axes, total, [&](const Expr& value, const Expr& sum) {
+              return build::cast_to(call.tensor(0).dtype.known(), build::div(value, sum));
+            });
+          });
     });
   });
 }
@@ -128,13 +132,16 @@ Expr log_softmax_definition(const DefinitionCall& call) {
   const Expr& x = call.args[0];
   const std::vector<bool> axes = only_axis(call);
   return build::let("largest", reduce_axes(ReduceOp::Max, x, axes, true), [&](const Expr& largest) {
-    const Expr shifts = with_reduced(x, axes, largest, build::sub);
+    const Expr shifts = with_reduced(x, axes, largest, [](const Expr& value, const Expr& most) {
+      return build::sub(widened_scalar(value), widened_scalar(most));
+    });
     return build::let("shifted", shifts, [&](const Expr& shifted) {
       const auto power = [](const Expr& value) { return build::prim(Prim::Exp, {value}); };
       return build::let(
           "total", reduce_axes(ReduceOp::Sum, shifted, axes, true, power), [&](const Expr& total) {
-            return with_reduced(shifted, axes, total, [](const Expr& value, const Expr& sum) {
-              return build::sub(value, build::prim(Prim::Log, {sum}));
+            return with_reduced(shifted, axes, total, [&](const Expr& value, const Expr& sum) {
+              return build::cast_to(call.tensor(0).dtype.known(),
+                                    build::sub(value, build::prim(Prim::Log, {sum})));
             });
           });
     });
@@ -201,13 +208,15 @@ OpDef loss(const char* name, const char* doc, const char* example, bool takes_lo
     const Expr& x = call.args[0];
     const DType dtype = call.tensor(0).dtype.known();
     const Expr sum = build::reduction(ReduceOp::Sum, dims_of(x), [&](const Indices& i) {
-      const Expr value = build::at(x, i);
-      return build::mul(build::at(call.args[1], i),
+      const Expr value = widened_scalar(build::at(x, i));
+      return build::mul(widened_scalar(build::at(call.args[1], i)),
                         takes_log ? build::prim(Prim::Log, {value}) : value);
     });
     return build::let("total", sum, [&](const Expr& total) {
       const auto rows = static_cast<double>(dims_of(x)[0].constant());
-      return build::sub(build::constant(dtype, 0), build::div(total, build::constant(dtype, rows)));
+      const DType wide = accumulator_of(dtype);
+      const Expr mean = build::div(total, build::constant(wide, rows));
+      return build::cast_to(dtype, build::sub(build::constant(wide, 0), mean));
     });
   };
   return def;
@@ -215,7 +224,7 @@ OpDef loss(const char* name, const char* doc, const char* example, bool takes_lo
 
 // What each row's loss counts for: -dout / rows.
 Expr row_weight(const GradientCall& call) {
-  return -(call.dout / count_of(call.args[0], {true, false}));
+  return -over_count(call.dout, call.args[0], {true, false});
 }
 
 void add_cross_entropies() {

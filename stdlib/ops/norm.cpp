@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/window.h"
@@ -70,8 +71,8 @@ AttrValue list_of(const std::vector<std::size_t>& axes) {
 }
 
 // (x - mean) / sqrt(variance + epsilon) over `axes`, step by step with names.
-Expr standardised(const Expr& x, const std::vector<std::size_t>& axes, double epsilon,
-                  const std::function<Expr(const Expr&)>& body) {
+Expr standardised_in(const Expr& x, const std::vector<std::size_t>& axes, double epsilon,
+                     const std::function<Expr(const Expr&)>& body) {
   const AttrValue list = list_of(axes);
   return build::let(
       "mean", op("mean", {x}, {{"axis", list}, {"keepdims", true}}), [&](const Expr& mean) {
@@ -85,6 +86,16 @@ Expr standardised(const Expr& x, const std::vector<std::size_t>& axes, double ep
           });
         });
       });
+}
+
+// The same, computed in the accumulator of its dtype: squares of half floats overflow early.
+Expr standardised(const Expr& x, const std::vector<std::size_t>& axes, double epsilon,
+                  const std::function<Expr(const Expr&)>& body) {
+  return build::let("wide", widened(x), [&](const Expr& wide) {
+    return standardised_in(wide, axes, epsilon, [&](const Expr& value) {
+      return body(as_dtype(value, tensor_type_of(x).dtype.known()));
+    });
+  });
 }
 
 // Times gamma, plus beta, as `scale` and `center` say.
@@ -271,19 +282,48 @@ void add_l2_normalize() {
     return RuleOutcome::Solved;
   };
   def.definition = [](const DefinitionCall& call) {
-    const Expr& x = call.args[0];
-    const Expr squares =
-        op("sum", {x * x},
-           {{"axis", AttrValue::ints(call.attrs->get_ints("axis"))}, {"keepdims", true}});
-    return build::let("squares", squares, [&](const Expr& sum) {
-      const Expr least = build::scalar_like(sum, call.attrs->get_float("eps"));
-      return x / op("sqrt", {op("maximum", {sum, least})});
+    return build::let("wide", widened(call.args[0]), [&](const Expr& x) {
+      const Expr squares =
+          op("sum", {x * x},
+             {{"axis", AttrValue::ints(call.attrs->get_ints("axis"))}, {"keepdims", true}});
+      return build::let("squares", squares, [&](const Expr& sum) {
+        const Expr least = build::scalar_like(sum, call.attrs->get_float("eps"));
+        const Expr result = x / op("sqrt", {op("maximum", {sum, least})});
+        return as_dtype(result, call.tensor(0).dtype.known());
+      });
     });
   };
   lang::OpRegistry::instance().add(std::move(def));
 }
 
 // x / (bias + alpha / size * sum of squares of the neighbours)^beta.
+Expr lrn(const DefinitionCall& call) {
+  const std::size_t axis = axis_of(call);
+  const std::int64_t size = call.attrs->get_int("size");
+  std::vector<AttrValue> widths(dims_of(call.args[0]).size(), AttrValue::ints({0, 0}));
+  widths[axis] = AttrValue::ints({size / 2, size / 2});
+  return build::let("wide", widened(call.args[0]), [&](const Expr& x) {
+    const Expr padded = op("nn.pad", {x * x, build::scalar_like(x, 0)},
+                           {{"pad_width", AttrValue(AttrValue::List(widths))}});
+    return build::let("squares", padded, [&](const Expr& squares) {
+      const Expr sums = build::comprehension(dims_of(x), [&](const Indices& i) {
+        return build::reduction(ReduceOp::Sum, {Dim(size)}, [&](const Indices& k) {
+          Indices at = i;
+          at[axis] = build::add(i[axis], k[0]);
+          return build::at(squares, at);
+        });
+      });
+      return build::let("sums", sums, [&](const Expr& sum) {
+        const double weight = call.attrs->get_float("alpha") / static_cast<double>(size);
+        const Expr base = call.attrs->get_float("bias") + weight * sum;
+        const Expr power =
+            op("power", {base, build::scalar_like(x, call.attrs->get_float("beta"))});
+        return as_dtype(x / power, call.tensor(0).dtype.known());
+      });
+    });
+  });
+}
+
 void add_lrn() {
   OpDef def;
   def.name = "nn.lrn";
@@ -312,29 +352,7 @@ void add_lrn() {
     check_axis(call, call.attrs->get_int("axis"), as_tensor(data).shape);
     return RuleOutcome::Solved;
   };
-  def.definition = [](const DefinitionCall& call) {
-    const Expr& x = call.args[0];
-    const std::size_t axis = axis_of(call);
-    const std::int64_t size = call.attrs->get_int("size");
-    std::vector<AttrValue> widths(dims_of(x).size(), AttrValue::ints({0, 0}));
-    widths[axis] = AttrValue::ints({size / 2, size / 2});
-    const Expr padded = op("nn.pad", {x * x, build::scalar_like(x, 0)},
-                           {{"pad_width", AttrValue(AttrValue::List(widths))}});
-    return build::let("squares", padded, [&](const Expr& squares) {
-      const Expr sums = build::comprehension(dims_of(x), [&](const Indices& i) {
-        return build::reduction(ReduceOp::Sum, {Dim(size)}, [&](const Indices& k) {
-          Indices at = i;
-          at[axis] = build::add(i[axis], k[0]);
-          return build::at(squares, at);
-        });
-      });
-      return build::let("sums", sums, [&](const Expr& sum) {
-        const double weight = call.attrs->get_float("alpha") / static_cast<double>(size);
-        const Expr base = call.attrs->get_float("bias") + weight * sum;
-        return x / op("power", {base, build::scalar_like(x, call.attrs->get_float("beta"))});
-      });
-    });
-  };
+  def.definition = lrn;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -420,7 +438,7 @@ Expr nll_loss(const DefinitionCall& call) {
   const DType dtype = call.tensor(0).dtype.known();
   const DType index = call.tensor(1).dtype.known();
   const Expr ignored = build::constant_int(index, call.attrs->get_int("ignore_index"));
-  const Expr zero = build::constant(dtype, 0);
+  const Expr zero = build::constant(accumulator_of(dtype), 0);
   const auto is_counted = [&](const Indices& i) {
     return build::prim(Prim::Ne, {build::at(targets, i), ignored});
   };
@@ -429,20 +447,21 @@ Expr nll_loss(const DefinitionCall& call) {
                          build::index_constant(0));
   };
   const Expr weight = build::comprehension(dims_of(targets), [&](const Indices& i) {
-    return build::select(is_counted(i), build::checked_at(weights, {class_at(i)}), zero);
+    const Expr own = widened_scalar(build::checked_at(weights, {class_at(i)}));
+    return build::select(is_counted(i), own, zero);
   });
   return build::let("weight", weight, [&](const Expr& counted) {
     const Expr losses = build::comprehension(dims_of(targets), [&](const Indices& i) {
       Indices place = i;
       place.insert(place.begin() + 1, class_at(i));
-      return build::mul(build::sub(zero, build::at(counted, i)),
-                        build::checked_at(predictions, place));
+      const Expr prediction = widened_scalar(build::checked_at(predictions, place));
+      return build::mul(build::prim(Prim::Neg, {build::at(counted, i)}), prediction);
     });
     const std::string& reduction = call.attrs->get_string("reduction");
-    if (reduction == "none") return losses;
     return build::let("losses", losses, [&](const Expr& each) {
+      if (reduction == "none") return as_dtype(each, dtype);
       const Expr total = op("sum", {each});
-      return reduction == "sum" ? total : total / op("sum", {counted});
+      return as_dtype(reduction == "sum" ? total : total / op("sum", {counted}), dtype);
     });
   });
 }

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -212,10 +213,11 @@ Expr mean_pool(const DefinitionCall& call, std::size_t count) {
             lang::as<TensorType>(call.result)->shape.dims(), [&](const Indices& out) {
               const Expr sum =
                   build::reduction(ReduceOp::Sum, to_dims(window.size), [&](const Indices& taps) {
-                    return build::at(padded, tap_of(window, out, taps));
+                    return widened_scalar(build::at(padded, tap_of(window, out, taps)));
                   });
-              return build::div(
-                  sum, build::cast_to(dtype, counted_taps(window, call.attrs, call.args[0], out)));
+              const Expr taps = counted_taps(window, call.attrs, call.args[0], out);
+              return build::cast_to(dtype,
+                                    build::div(sum, build::cast_to(accumulator_of(dtype), taps)));
             });
       });
 }
@@ -226,18 +228,21 @@ Expr mean_pool_adjoint(const AttrsRef& attrs, std::size_t count, const Expr& dat
   const Window window = window_of(attrs, count);
   const DType dtype = tensor_type_of(data).dtype.known();
   const Expr share = generate_like(dout, [&](const Indices& out) {
-    return build::div(build::at(dout, out),
-                      build::cast_to(dtype, counted_taps(window, attrs, data, out)));
+    const Expr taps = counted_taps(window, attrs, data, out);
+    return build::div(widened_scalar(build::at(dout, out)),
+                      build::cast_to(accumulator_of(dtype), taps));
   });
   const WindowSteps steps{window.stride, window.dilation, window.padding.front};
   return build::let("share", share, [&](const Expr& shares) {
     return generate_like(data, [&](const Indices& in) {
       Indices position;
       for (const std::size_t axis : window.in.spatial) position.push_back(in[axis]);
-      return build::reduction(ReduceOp::Sum, to_dims(window.size), [&](const Indices& taps) {
-        return read_place(shares, window.out, lead_index(window.in, in, 0),
-                          lead_index(window.in, in, 1), position, taps, steps);
-      });
+      const Expr sum =
+          build::reduction(ReduceOp::Sum, to_dims(window.size), [&](const Indices& taps) {
+            return read_place(shares, window.out, lead_index(window.in, in, 0),
+                              lead_index(window.in, in, 1), position, taps, steps);
+          });
+      return build::cast_to(dtype, sum);
     });
   });
 }
@@ -304,7 +309,10 @@ void add_mean_pool(const char* name, std::size_t count, const char* example) {
   OpDef def;
   def.name = name;
   def.level = 2;
-  def.doc = "The mean of each window, of the elements inside the data unless `count_include_pad`.";
+  def.doc =
+      "The mean of each window, of the elements inside the data unless `count_include_pad`.\n"
+      "Half floats are summed in float32, integers of fewer than 64 bits in int64; division "
+      "truncates.";
   def.example = example;
   def.inputs = {{"data", "batch, channels and spatial axes as `layout` says"}};
   def.attrs = pool_attrs(count, true);
@@ -467,10 +475,14 @@ Expr adaptive_pool(const DefinitionCall& call, std::size_t count, PoolKind kind)
   const bool is_max = kind == PoolKind::Max;
   const Expr outside = is_max ? lowest(dtype) : build::constant(dtype, 0);
   return build::comprehension(result, [&](const Indices& out) {
-    const Expr folded =
-        reduce_over(is_max ? ReduceOp::Max : ReduceOp::Sum, window.longest(),
-                    [&](const Indices& taps) { return window.read(out, taps, outside); });
-    return is_max ? folded : build::div(folded, build::cast_to(dtype, window.size(out)));
+    const Expr folded = reduce_over(is_max ? ReduceOp::Max : ReduceOp::Sum, window.longest(),
+                                    [&](const Indices& taps) {
+                                      const Expr element = window.read(out, taps, outside);
+                                      return is_max ? element : widened_scalar(element);
+                                    });
+    if (is_max) return folded;
+    const Expr taps = build::cast_to(accumulator_of(dtype), window.size(out));
+    return build::cast_to(dtype, build::div(folded, taps));
   });
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 
@@ -161,28 +162,31 @@ double reduced_count(const Expr& data, const std::vector<bool>& reduced) {
   return count;
 }
 
-// Each element of `total` divided by `count`.
-Expr divide_each(const Expr& total, double count) {
-  const DType dtype = tensor_type_of(total).dtype.known();
+// Each element of `total` divided by `count`, as an element of `dtype`.
+Expr divide_each(const Expr& total, double count, DType dtype) {
+  const DType wide = tensor_type_of(total).dtype.known();
   return build::comprehension(dims_of(total), [&](const Indices& i) {
-    return build::div(build::at(total, i), build::constant(dtype, count));
+    return build::cast_to(dtype, build::div(build::at(total, i), build::constant(wide, count)));
   });
 }
 
 void add_mean() {
   OpDef def = reduction(
-      "mean", 4, "The average along axes. NaN of nothing; integers divide with truncation.",
+      "mean", 4,
+      "The average along axes. NaN of nothing; integers divide with truncation, and by zero of "
+      "nothing.\n"
+      "Half floats are summed and divided in float32, integers of fewer than 64 bits in int64.",
       "mean([[1.0, 2.0], [3.0, 6.0]], axis=1)\n// expect: [1.5, 4.5]", PrimOperands::kNumeric);
   def.definition = [](const DefinitionCall& call) {
     const std::vector<bool> reduced = axes_of(call);
-    const Expr sum =
-        reduce_axes(ReduceOp::Sum, call.args[0], reduced, call.attrs->get_bool("keepdims"));
+    const Expr sum = reduce_axes(ReduceOp::Sum, call.args[0], reduced,
+                                 call.attrs->get_bool("keepdims"), widened_scalar);
     return build::let("total", sum, [&](const Expr& total) {
-      return divide_each(total, reduced_count(call.args[0], reduced));
+      return divide_each(total, reduced_count(call.args[0], reduced), call.tensor(0).dtype.known());
     });
   };
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
-    return {spread_back(call, call.dout / count_of(call.args[0], axes_of(call)))};
+    return {spread_back(call, over_count(call.dout, call.args[0], axes_of(call)))};
   };
   lang::OpRegistry::instance().add(std::move(def));
 }
@@ -213,20 +217,23 @@ void add_variance() {
     const std::vector<bool> reduced = axes_of(call);
     const double count = reduced_count(x, reduced) - (call.attrs->get_bool("unbiased") ? 1 : 0);
     const Expr squares = build::comprehension(dims_of(x), [&](const Indices& i) {
-      const Expr distance = build::sub(build::at(x, i), read_broadcast(call.args[1], i));
+      const Expr distance = build::sub(widened_scalar(build::at(x, i)),
+                                       widened_scalar(read_broadcast(call.args[1], i)));
       return build::mul(distance, distance);
     });
     return build::let("squares", squares, [&](const Expr& squared) {
       const Expr sum =
           reduce_axes(ReduceOp::Sum, squared, reduced, call.attrs->get_bool("keepdims"));
-      return build::let("total", sum, [&](const Expr& total) { return divide_each(total, count); });
+      return build::let("total", sum, [&](const Expr& total) {
+        return divide_each(total, count, call.tensor(0).dtype.known());
+      });
     });
   };
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     const Expr& x = call.args[0];
-    const Expr all = count_of(x, axes_of(call));
-    const Expr count = call.attrs->get_bool("unbiased") ? all - 1.0 : all;
-    const Expr dx = spread_back(call, call.dout / count) * (2.0 * (x - call.args[1]));
+    const Expr share =
+        over_count(call.dout, x, axes_of(call), call.attrs->get_bool("unbiased") ? 1 : 0);
+    const Expr dx = spread_back(call, share) * (2.0 * (x - call.args[1]));
     return {dx, sum_to(-dx, call.args[1])};
   };
   lang::OpRegistry::instance().add(std::move(def));
@@ -250,21 +257,22 @@ void add_logsumexp() {
           });
           return build::let("shift", shifts, [&](const Expr& shift) {
             const Expr powers = build::comprehension(dims_of(x), [&](const Indices& i) {
-              return build::prim(Prim::Exp,
-                                 {build::sub(build::at(x, i), read_broadcast(shift, i))});
+              return build::prim(Prim::Exp, {build::sub(widened_scalar(build::at(x, i)),
+                                                        widened_scalar(read_broadcast(shift, i)))});
             });
             return build::let("powers", powers, [&](const Expr& power) {
-              return build::let("total", reduce_axes(ReduceOp::Sum, power, reduced, true),
-                                [&](const Expr& total) {
-                                  const std::vector<Dim>& dims =
-                                      lang::as<TensorType>(call.result)->shape.dims();
-                                  return build::comprehension(dims, [&](const Indices& out) {
-                                    const Indices i = reshape_indices(extents_of(dims_of(total)),
-                                                                      extents_of(dims), out);
-                                    return build::add(build::prim(Prim::Log, {build::at(total, i)}),
-                                                      build::at(shift, i));
-                                  });
-                                });
+              return build::let(
+                  "total", reduce_axes(ReduceOp::Sum, power, reduced, true),
+                  [&](const Expr& total) {
+                    const std::vector<Dim>& dims = lang::as<TensorType>(call.result)->shape.dims();
+                    return build::comprehension(dims, [&](const Indices& out) {
+                      const Indices i =
+                          reshape_indices(extents_of(dims_of(total)), extents_of(dims), out);
+                      const Expr log = build::prim(Prim::Log, {build::at(total, i)});
+                      return build::cast_to(dtype,
+                                            build::add(log, widened_scalar(build::at(shift, i))));
+                    });
+                  });
             });
           });
         });

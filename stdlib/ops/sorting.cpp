@@ -14,7 +14,7 @@ void add_sort_order() {
       "The positions of the elements of each row (the last axis) from small to large.\n"
       "Equal elements keep their order, NaN comes last. A primitive: `sort`, `topk` and `unique` "
       "are made of it.";
-  def.example = "sort_order([3.0, 1.0, 2.0])\n// expect: [1i64, 2i64, 0i64]";
+  def.example = "sort_order([3.0, 1.0, 2.0])\n// expect: [1, 2, 0]";
   def.inputs = {{"data", "the rows"}};
   def.type_rule = [](TypeCall& call) {
     const Type data = call.tensor(0);
