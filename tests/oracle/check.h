@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "repl/session.h"
+#include "tests/oracle/case_table.h"
+#include "tests/oracle/recorded.h"
+
+namespace relay::tests {
+
+// Runs the rows of the table and says what is wrong with them.
+class CaseChecker {
+ public:
+  CaseChecker();
+  // Everything that is wrong with a row; empty for a good one.
+  std::vector<std::string> check(const CaseRow& row, const Recorded& recorded);
+  // How many kernels have run as native code so far.
+  std::int64_t native_kernels();
+
+ private:
+  lang::Result<lang::Value> run(repl::Session& session, const CaseRow& row, CaseDims dims);
+  repl::Session lanes_;   // the JIT off
+  repl::Session native_;  // the JIT always on
+};
+
+// Is the row to be checked against differences: float64 in, a float out, an operator with a
+// derivative?
+bool has_gradient(const CaseRow& row, const lang::Value& result);
+// The row's gradient against central differences, with constant dims and with `?`, and a second
+// derivative along one direction. Empty where they agree.
+std::string gradient_trouble(repl::Session& session, const CaseRow& row, const lang::Value& result);
+
+// The diagnostics in full.
+std::string describe(const std::vector<lang::Diagnostic>& errors);
+
+}  // namespace relay::tests

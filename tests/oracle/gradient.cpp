@@ -1,0 +1,253 @@
+// Gradients of the rows of the table against central differences.
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lang/op.h"
+#include "lang/tensor.h"
+#include "tests/oracle/check.h"
+
+namespace relay::tests {
+namespace {
+
+using lang::DType;
+using lang::Result;
+using lang::Value;
+
+constexpr double kStep = 1e-5;
+
+// One tensor within an argument, and the projections that lead to it.
+struct Leaf {
+  std::size_t argument;
+  std::vector<std::size_t> path;
+  DType dtype;
+  std::vector<std::int64_t> shape;
+  std::string text() const {
+    std::string text;
+    for (const std::size_t field : path) text += fmt::format(".{}", field);
+    return text;
+  }
+};
+
+void collect(const Value& value, Leaf at, std::vector<Leaf>& leaves) {
+  if (value.kind() == lang::ValueKind::Tuple) {
+    for (std::size_t i = 0; i < value.as_tuple().fields().size(); ++i) {
+      Leaf next = at;
+      next.path.push_back(i);
+      collect(value.as_tuple().fields()[i], next, leaves);
+    }
+    return;
+  }
+  at.dtype = value.is_scalar() ? value.dtype() : value.as_tensor().dtype();
+  if (value.is_tensor()) at.shape = value.as_tensor().shape();
+  leaves.push_back(at);
+}
+
+std::vector<Leaf> leaves_of(const std::vector<Value>& values) {
+  std::vector<Leaf> leaves;
+  for (std::size_t i = 0; i < values.size(); ++i) collect(values[i], {i, {}, {}, {}}, leaves);
+  return leaves;
+}
+
+Value field_at(Value value, const std::vector<std::size_t>& path) {
+  for (const std::size_t field : path) value = value.as_tuple().fields()[field];
+  return value;
+}
+
+Value with_field(const Value& value, std::span<const std::size_t> path, const Value& leaf) {
+  if (path.empty()) return leaf;
+  const auto old = value.as_tuple().fields();
+  std::vector<Value> fields(old.begin(), old.end());
+  fields[path[0]] = with_field(fields[path[0]], path.subspan(1), leaf);
+  return Value::tuple(lang::TupleCell::make(fields));
+}
+
+std::int64_t count_of(const Leaf& leaf) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : leaf.shape) count *= extent;
+  return count;
+}
+
+double element(const Value& value, std::int64_t i) { return value.to_tensor()->number_at(i); }
+
+// The arguments with `delta(leaf number, element)` added to the floats.
+std::vector<Value> moved(std::vector<Value> args, const std::vector<Leaf>& leaves,
+                         const std::function<double(std::size_t, std::int64_t)>& delta) {
+  for (std::size_t n = 0; n < leaves.size(); ++n) {
+    const Leaf& leaf = leaves[n];
+    if (leaf.dtype != DType::Float64) continue;
+    const Value old = field_at(args[leaf.argument], leaf.path);
+    const auto tensor = lang::Tensor::make(DType::Float64, leaf.shape);
+    for (std::int64_t i = 0; i < tensor->element_count(); ++i)
+      tensor->set_bits(i, std::bit_cast<std::uint64_t>(element(old, i) + delta(n, i)));
+    args[leaf.argument] = with_field(args[leaf.argument], leaf.path, Value::tensor(tensor));
+  }
+  return args;
+}
+
+std::string tensor_text(const Leaf& leaf) {
+  return fmt::format("Tensor[({}), float64]", fmt::join(leaf.shape, ", "));
+}
+
+// A row as a function to a number: its result weighted with further parameters w0, w1, ...
+struct Weighted {
+  std::vector<Value> args;    // of the row, then the weights
+  std::vector<Leaf> leaves;   // of the row's arguments
+  std::string parameters[2];  // of the row, by CaseDims; then the weights
+  std::string names;
+  std::string body;
+  std::string function(CaseDims dims) const {
+    return fmt::format("fn ({}) {{ {} }}", parameters[dims == CaseDims::Any], body);
+  }
+};
+
+Weighted weighted(const CaseRow& row, const Value& result) {
+  Weighted f;
+  f.args = make_arguments(row);
+  f.leaves = leaves_of(f.args);
+  std::vector<std::string> terms;
+  std::string weights;
+  std::string names;
+  for (std::size_t i = 0; i < row.inputs.size(); ++i) names += parameter_name(i) + ", ";
+  for (const Leaf& leaf : leaves_of({result})) {
+    if (leaf.dtype != DType::Float64) continue;
+    const std::string name = fmt::format("w{}", terms.size());
+    terms.push_back(fmt::format("sum({} * y{})", name, leaf.text()));
+    weights += fmt::format("{}{}: {}", weights.empty() ? "" : ", ", name, tensor_text(leaf));
+    names += fmt::format("{}{}", terms.size() > 1 ? ", " : "", name);
+    f.args.push_back(
+        make_numbers(leaf.shape, -1, 1.5, 50 + static_cast<std::int64_t>(terms.size())));
+  }
+  for (const CaseDims dims : {CaseDims::Constant, CaseDims::Any}) {
+    const std::string own = parameters_text(row, dims);
+    f.parameters[dims == CaseDims::Any] = own + (own.empty() ? "" : ", ") + weights;
+  }
+  f.names = names;
+  f.body = fmt::format("let y = {}; {}", call_text(row), fmt::join(terms, " + "));
+  return f;
+}
+
+bool close(double found, double expected, double scale) {
+  return std::abs(found - expected) <= 1e-5 * std::abs(expected) + 1e-7 * (1 + scale);
+}
+
+// The adjoint of `leaf` in the gradient of a function of several arguments.
+Value adjoint_of(const Value& gradient, const Leaf& leaf) {
+  return field_at(gradient.as_tuple().fields()[leaf.argument], leaf.path);
+}
+
+std::string first_order(repl::Session& session, const Weighted& f, const Value& function,
+                        const Value& gradient) {
+  const auto value_at = [&](std::size_t n, std::int64_t i, double step) {
+    const auto args = moved(f.args, f.leaves, [&](std::size_t leaf, std::int64_t k) {
+      return leaf == n && k == i ? step : 0.0;
+    });
+    return element(session.evaluator().call(function, args).or_throw(), 0);
+  };
+  for (std::size_t n = 0; n < f.leaves.size(); ++n) {
+    const Leaf& leaf = f.leaves[n];
+    const Value adjoint = adjoint_of(gradient, leaf);
+    for (std::int64_t i = 0; i < count_of(leaf); ++i) {
+      double expected = 0;
+      double scale = 0;
+      if (leaf.dtype == DType::Float64) {
+        const double above = value_at(n, i, kStep);
+        expected = (above - value_at(n, i, -kStep)) / (2 * kStep);
+        scale = std::abs(above);
+      }
+      if (close(element(adjoint, i), expected, scale)) continue;
+      return fmt::format("the derivative by {}{}, element {}, is {}, differences give {}",
+                         parameter_name(leaf.argument), leaf.text(), i, element(adjoint, i),
+                         expected);
+    }
+  }
+  return "";
+}
+
+// <grad f, v> as a function of the row's arguments, the weights and v; its derivative along u.
+std::string second_order(repl::Session& session, const Weighted& f) {
+  std::string parameters = f.parameters[0];
+  std::string products;
+  std::vector<Value> args = f.args;
+  for (std::size_t n = 0; n < f.leaves.size(); ++n) {
+    const Leaf& leaf = f.leaves[n];
+    if (leaf.dtype != DType::Float64) continue;
+    parameters += fmt::format(", v{}: {}", n, tensor_text(leaf));
+    products += fmt::format("{}sum(v{} * g.{}{})", products.empty() ? "" : " + ", n, leaf.argument,
+                            leaf.text());
+    args.push_back(make_numbers(leaf.shape, -1, 1, 70 + static_cast<std::int64_t>(n)));
+  }
+  const std::string text = fmt::format("fn ({}) {{ let g = grad({})({}); {} }}", parameters,
+                                       f.function(CaseDims::Constant), f.names, products);
+  const auto function = session.evaluate(text);
+  if (!function) return "its gradient weighted fails:" + describe(function.errors());
+  const auto derivative = session.evaluate(fmt::format("grad({})", text));
+  if (!derivative) return "its second derivative fails:" + describe(derivative.errors());
+  const auto gradient = session.evaluator().call(*derivative, args);
+  if (!gradient) return "its second derivative fails:" + describe(gradient.errors());
+  const auto direction = [](std::size_t n, std::int64_t i) {
+    return unit_number(i, 90 + static_cast<std::int64_t>(n)) - 0.4;
+  };
+  const auto value_at = [&](double step) {
+    const auto at = moved(args, f.leaves,
+                          [&](std::size_t n, std::int64_t i) { return step * direction(n, i); });
+    return element(session.evaluator().call(*function, at).or_throw(), 0);
+  };
+  double found = 0;
+  double scale = 0;
+  for (std::size_t n = 0; n < f.leaves.size(); ++n) {
+    const Leaf& leaf = f.leaves[n];
+    if (leaf.dtype != DType::Float64) continue;
+    const Value adjoint = adjoint_of(*gradient, leaf);
+    for (std::int64_t i = 0; i < count_of(leaf); ++i) {
+      found += element(adjoint, i) * direction(n, i);
+      scale += std::abs(element(adjoint, i) * direction(n, i));
+    }
+  }
+  const double above = value_at(kStep);
+  const double expected = (above - value_at(-kStep)) / (2 * kStep);
+  if (close(found, expected, 10 * (scale + std::abs(above)))) return "";
+  return fmt::format("its second derivative along a direction is {}, differences give {}", found,
+                     expected);
+}
+
+}  // namespace
+
+bool has_gradient(const CaseRow& row, const Value& result) {
+  const auto is_float64 = [](const Leaf& leaf) {
+    return leaf.dtype == DType::Float64 && count_of(leaf) > 0;
+  };
+  const auto any = [&](const std::vector<Leaf>& leaves) {
+    return std::find_if(leaves.begin(), leaves.end(), is_float64) != leaves.end();
+  };
+  const lang::OpDef* op = lang::OpRegistry::instance().find(row.op);
+  return op && op->differentiable && !row.has_note("rough") &&
+         any(leaves_of(make_arguments(row))) && any(leaves_of({result}));
+}
+
+std::string gradient_trouble(repl::Session& session, const CaseRow& row, const Value& result) {
+  const Weighted f = weighted(row, result);
+  const auto function = session.evaluate(f.function(CaseDims::Constant));
+  if (!function) return "weighted it fails:" + describe(function.errors());
+  const auto gradient_at = [&](CaseDims dims) -> Result<Value> {
+    const auto derivative = session.evaluate(fmt::format("grad({})", f.function(dims)));
+    if (!derivative) return derivative;
+    return session.evaluator().call(*derivative, f.args);
+  };
+  const auto gradient = gradient_at(CaseDims::Constant);
+  if (!gradient) return "its gradient fails:" + describe(gradient.errors());
+  std::string trouble = first_order(session, f, *function, *gradient);
+  if (!trouble.empty()) return trouble;
+  if (!row.has_note("constant") && !row.has_note("constant_gradient")) {
+    const auto same = gradient_at(CaseDims::Any);
+    if (!same) return "with `?` dims its gradient fails:" + describe(same.errors());
+    if (!lang::bit_equal(*gradient, *same)) return "with `?` dims its gradient has other bits";
+  }
+  return row.has_note("once") ? "" : second_order(session, f);
+}
+
+}  // namespace relay::tests

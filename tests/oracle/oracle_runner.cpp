@@ -1,0 +1,82 @@
+// Runs the rows of files of cases: both tiers, against what NumPy gave, with `?` dims, and the
+// gradients against differences.
+//
+//   oracle_runner [--only OPERATOR] CASES.tsv...
+//
+// Prints what is wrong with a row after its place, and closes with a count. Exit code 1: something
+// is wrong; 2: the call is.
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tests/oracle/check.h"
+
+namespace {
+
+using namespace relay::tests;  // NOLINT: the program's own file
+
+struct Arguments {
+  std::string only;
+  std::vector<std::string> files;
+};
+
+bool read_arguments(int argc, char** argv, Arguments& arguments) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--only" && i + 1 < argc) {
+      arguments.only = argv[++i];
+    } else if (argument.starts_with("-")) {
+      return false;
+    } else {
+      arguments.files.emplace_back(argument);
+    }
+  }
+  return !arguments.files.empty();
+}
+
+// tests/oracle/cases/reduce.tsv has its results in tests/oracle/recorded/reduce.json.
+std::string recorded_path(const std::filesystem::path& cases) {
+  return (cases.parent_path().parent_path() / "recorded" / cases.stem()).string() + ".json";
+}
+
+int run_all(const Arguments& arguments) {
+  CaseChecker checker;
+  int rows = 0;
+  int bad = 0;
+  for (const std::string& file : arguments.files) {
+    const Recorded recorded(recorded_path(file));
+    for (const CaseRow& row : read_cases(file)) {
+      if (!arguments.only.empty() && row.op != arguments.only) continue;
+      ++rows;
+      const auto troubles = checker.check(row, recorded);
+      bad += !troubles.empty();
+      for (const std::string& trouble : troubles)
+        fmt::print("{}: {}: {}\n", row.place, row.key, trouble);
+    }
+  }
+  fmt::print("{} of {} rows hold, with {} native kernels\n", rows - bad, rows,
+             checker.native_kernels());
+  return bad > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  if (!read_arguments(argc, argv, arguments)) {
+    fmt::print(stderr, "usage: {} [--only OPERATOR] CASES.tsv...\n", argv[0]);
+    return 2;
+  }
+  try {
+    return run_all(arguments);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", argv[0], error.what());
+    return 2;
+  }
+}
