@@ -44,20 +44,35 @@ bool has_unknown_dims(const Type& type) {
 
 namespace {
 
-lang::AttrValue attr_of(const lang::Tensor& value, const lang::AttrSpec& spec) {
-  std::vector<lang::AttrValue> elements;
-  for (std::int64_t i = 0; i < value.element_count(); ++i) {
-    if (lang::is_float(value.dtype())) {
-      elements.emplace_back(value.number_at(i));
-    } else {
-      elements.emplace_back(lang::int_from_bits(value.dtype(), value.bits_at(i)));
-    }
+// The elements from axis `axis` on, nested as the axes are.
+lang::AttrValue nested(const lang::Tensor& value, bool as_floats, std::size_t axis,
+                       std::int64_t first) {
+  if (axis == value.rank()) {
+    const double number = value.number_at(first);
+    if (as_floats) return number;
+    return lang::is_float(value.dtype()) ? static_cast<std::int64_t>(number)
+                                         : lang::int_from_bits(value.dtype(), value.bits_at(first));
   }
-  const bool is_list = spec.kind == lang::AttrKind::IntList ||
-                       spec.kind == lang::AttrKind::FloatList ||
-                       (spec.kind == lang::AttrKind::IntOrIntList && value.rank() > 0);
-  if (is_list || elements.size() != 1) return lang::AttrValue(std::move(elements));
-  return std::move(elements.front());
+  std::int64_t step = 1;
+  for (std::size_t inner = axis + 1; inner < value.rank(); ++inner) step *= value.shape()[inner];
+  lang::AttrValue::List list;
+  for (std::int64_t i = 0; i < value.shape()[axis]; ++i)
+    list.push_back(nested(value, as_floats, axis + 1, first + i * step));
+  return lang::AttrValue(std::move(list));
+}
+
+// A value as the attribute it stands for; one element serves as a number, and the reverse.
+lang::AttrValue attr_of(const lang::Tensor& value, const lang::AttrSpec& spec) {
+  using lang::AttrKind;
+  const bool as_floats =
+      spec.kind == AttrKind::Float || spec.kind == AttrKind::FloatList ||
+      (spec.kind == AttrKind::Any && value.rank() == 0 && lang::is_float(value.dtype()));
+  const bool is_number = spec.kind == AttrKind::Int || spec.kind == AttrKind::Float;
+  lang::AttrValue attr = nested(value, as_floats, 0, 0);
+  if (is_number && value.element_count() == 1) return nested(value, as_floats, value.rank(), 0);
+  const bool is_list = spec.kind == AttrKind::IntList || spec.kind == AttrKind::FloatList;
+  if (is_list && value.rank() == 0) return lang::AttrValue(lang::AttrValue::List{attr});
+  return attr;
 }
 
 }  // namespace

@@ -567,6 +567,10 @@ Result<Value> Session::evaluate(const std::string& text) {
   });
 }
 
+Result<Value> Session::evaluate(const Expr& expr) {
+  return impl_->guarded([&] { return impl_->evaluate(impl_->checked(expr)); });
+}
+
 Result<Session::Timing> Session::time(const std::string& text, interp::JitMode mode) {
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point start) {

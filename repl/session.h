@@ -64,6 +64,8 @@ class Session {
   lang::Result<std::string> show(const std::string& stage, const std::string& text);
   static const std::vector<std::string>& stages();
   lang::Result<lang::Value> evaluate(const std::string& text);
+  // The value of an expression that was made and not read, such as a call with values at hand.
+  lang::Result<lang::Value> evaluate(const lang::Expr& expr);
   struct Timing {
     lang::Value value;
     double first_seconds;   // includes checking and compiling

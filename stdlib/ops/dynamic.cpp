@@ -9,6 +9,7 @@
 namespace relay::stdlib {
 
 namespace build = lang::build;
+using build::op;
 
 namespace {
 
@@ -95,11 +96,337 @@ void add_arange() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// --- dyn.*: an attribute of the static operator is an input ---
+
+const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
+
+struct DynamicRow {
+  const char* name;
+  const char* of;  // the static form
+  int level;
+  const char* doc;
+  const char* example;
+  std::vector<InputSpec> inputs;
+  lang::TypeRule rule;
+  lang::OpGradient gradient;  // null: the derivative is zero
+};
+
+void add_dynamic(DynamicRow row) {
+  const OpDef& of = lang::OpRegistry::instance().get(row.of);
+  OpDef def;
+  def.name = row.name;
+  def.level = row.level;
+  def.doc = row.doc;
+  def.example = row.example;
+  def.inputs = std::move(row.inputs);
+  for (const AttrSpec& attr : of.attrs) {
+    const bool is_input =
+        std::any_of(def.inputs.begin(), def.inputs.end(),
+                    [&](const InputSpec& input) { return input.attr == attr.name; });
+    def.attrs.push_back(
+        is_input ? nullable_attr(attr.name.c_str(), AttrKind::Any,
+                                 "the input stands for it; Relay's texts write an empty one here")
+                 : attr);
+  }
+  def.type_rule = std::move(row.rule);
+  def.static_form = row.of;
+  def.differentiable = static_cast<bool>(row.gradient);
+  def.gradient = std::move(row.gradient);
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+Shape unknown_extents(std::size_t rank) { return Shape(std::vector<Dim>(rank, Dim::any())); }
+
+// How many values input `i` holds, a vector of numbers; nothing while that is not known.
+std::optional<std::size_t> length_of(TypeCall& call, std::size_t i) {
+  call.solver.require(call.tensor_node(i).dtype, PrimOperands::kNumeric);
+  const Shape shape = with_rank(call, call.tensor_node(i).shape, 1);
+  const Dim length = shape[0];
+  if (length.is_constant()) return static_cast<std::size_t>(length.constant());
+  if (state_of(length) == DimState::Flexible) return std::nullopt;
+  call.fail(DiagnosticKind::AmbiguousType, "the rank of the result is the number of values in `" +
+                                               call.op.inputs[i].name +
+                                               "`, which has to be known before the program runs");
+}
+
+// The result has as many axes as input `i` has values; its dtype is `dtype`.
+RuleOutcome shaped_by(TypeCall& call, std::size_t i, const DTypeTerm& dtype) {
+  const auto length = length_of(call, i);
+  if (!length) return RuleOutcome::Stuck;
+  call.returns(lang::tensor_type(unknown_extents(*length), dtype));
+  return RuleOutcome::Solved;
+}
+
+std::vector<Expr> reshaped_back(const GradientCall& call) {
+  return {op("reshape_like", {call.dout, call.args[0]}), nullptr};
+}
+
+void add_dynamic_fills() {
+  for (const char* value : {"zeros", "ones"}) {
+    const std::string example = std::string("let shape = [1, 2];\ndyn.") + value +
+                                "(shape, dtype=\"int32\")\n// expect: " +
+                                (value == std::string("zeros") ? "[[0, 0]]" : "[[1, 1]]");
+    const std::string doc = std::string("A tensor of ") + value + " whose shape is a value.";
+    add_dynamic({("dyn." + std::string(value)).c_str(),
+                 value,
+                 3,
+                 doc.c_str(),
+                 example.c_str(),
+                 {{"shape", "the extents, a vector of integers", false, "shape"}},
+                 [](TypeCall& call) {
+                   return shaped_by(call, 0, attr_dtype(call.attrs, "dtype", DType::Float32));
+                 },
+                 nullptr});
+  }
+  add_dynamic(
+      {"dyn.full",
+       "full",
+       3,
+       "A tensor filled with one value, whose shape is a value.",
+       "let shape = [3];\ndyn.full(7, shape)\n// expect: [7, 7, 7]",
+       {{"fill_value", "a scalar"}, {"shape", "the extents, a vector of integers", false, "shape"}},
+       [](TypeCall& call) {
+         call.solver.unify(call.tensor_node(0).shape, Shape());
+         return shaped_by(call, 1, attr_dtype(call.attrs, "dtype", call.tensor_node(0).dtype));
+       },
+       [](const GradientCall& call) -> std::vector<Expr> {
+         if (!is_float_tensor(call.dout) || !is_float_tensor(call.args[0]))
+           return {nullptr, nullptr};
+         return {op("cast_like", {op("sum", {call.dout}), call.args[0]}), nullptr};
+       }});
+  add_dynamic(
+      {"dyn.one_hot",
+       "one_hot",
+       10,
+       "A new axis, whose extent is a value, that holds `on_value` at the index.",
+       "let depth = 3;\ndyn.one_hot([0, 2], 1, 0, depth)\n// expect: [[1, 0, 0], [0, 0, 1]]",
+       {{"indices", "integers"},
+        {"on_value", "a scalar"},
+        {"off_value", "a scalar"},
+        {"depth", "extent of the new axis, a scalar", false, "depth"}},
+       [](TypeCall& call) {
+         for (const std::size_t i : {1, 2}) call.solver.unify(call.tensor_node(i).shape, Shape());
+         const Shape indices = call.tensor_node(0).shape;
+         if (!indices.has_rank()) return RuleOutcome::Stuck;
+         std::vector<Dim> dims = indices.dims();
+         dims.push_back(Dim::any());
+         check_axis(call, call.attrs->get_int("axis"), Shape(dims));
+         const std::size_t axis = position_of(call.attrs->get_int("axis"), dims.size());
+         std::rotate(dims.begin() + static_cast<std::ptrdiff_t>(axis), dims.end() - 1, dims.end());
+         call.returns(lang::tensor_type(
+             Shape(dims), attr_dtype(call.attrs, "dtype", call.tensor_node(1).dtype)));
+         return RuleOutcome::Solved;
+       },
+       nullptr});
+}
+
+void add_dynamic_shapes() {
+  add_dynamic(
+      {"dyn.reshape",
+       "reshape",
+       3,
+       "The elements in a shape that is a value.",
+       "let shape = [2, -1];\ndyn.reshape([1, 2, 3, 4], shape)\n// expect: [[1, 2], [3, 4]]",
+       {{"data", "the elements"},
+        {"newshape", "as the attribute of `reshape`, a vector of integers", false, "newshape"}},
+       [](TypeCall& call) { return shaped_by(call, 1, call.tensor_node(0).dtype); },
+       reshaped_back});
+  add_dynamic({"dyn.broadcast_to",
+               "broadcast_to",
+               4,
+               "The data stretched to a shape that is a value.",
+               "let shape = [2, 2];\ndyn.broadcast_to([1, 2], shape)\n// expect: [[1, 2], [1, 2]]",
+               {{"data", "what is stretched"},
+                {"shape", "the extents, a vector of integers", false, "shape"}},
+               [](TypeCall& call) { return shaped_by(call, 1, call.tensor_node(0).dtype); },
+               [](const GradientCall& call) -> std::vector<Expr> {
+                 return {op("collapse_sum_like", {call.dout, call.args[0]}), nullptr};
+               }});
+  add_dynamic({"dyn.squeeze",
+               "squeeze",
+               3,
+               "The data without some axes of extent 1, which are a value.",
+               "let axes = [0];\ndyn.squeeze([[1, 2]], axes)\n// expect: [1, 2]",
+               {{"data", "the tensor"}, {"axes", "the axes, a vector of integers", false, "axis"}},
+               [](TypeCall& call) {
+                 const auto count = length_of(call, 1);
+                 const Shape shape = call.tensor_node(0).shape;
+                 if (!count || !shape.has_rank()) return RuleOutcome::Stuck;
+                 if (*count > shape.rank()) {
+                   call.fail(DiagnosticKind::RankMismatch,
+                             "there are " + std::to_string(*count) + " axes to drop and only " +
+                                 std::to_string(shape.rank()) + " in the data");
+                 }
+                 call.returns(lang::tensor_type(unknown_extents(shape.rank() - *count),
+                                                call.tensor_node(0).dtype));
+                 return RuleOutcome::Solved;
+               },
+               reshaped_back});
+  add_dynamic(
+      {"dyn.expand_dims",
+       "expand_dims",
+       3,
+       "The data with new axes of extent 1 at a place that is a value.",
+       "let axis = 0;\ndyn.expand_dims([1, 2], axis)\n// expect: [[1, 2]]",
+       {{"data", "the tensor"}, {"axis", "where the new axes begin, a scalar", false, "axis"}},
+       [](TypeCall& call) {
+         call.solver.require(call.tensor_node(1).dtype, PrimOperands::kInt);
+         const Shape shape = call.tensor_node(0).shape;
+         if (!shape.has_rank()) return RuleOutcome::Stuck;
+         const auto more = static_cast<std::size_t>(call.attrs->get_int("num_newaxis"));
+         call.returns(
+             lang::tensor_type(unknown_extents(shape.rank() + more), call.tensor_node(0).dtype));
+         return RuleOutcome::Solved;
+       },
+       reshaped_back});
+}
+
+// The element of a vector of integers as an index.
+Expr value_at(const Expr& vector, std::size_t i) {
+  return build::cast_to(DType::Int64,
+                        build::at(vector, {build::index_constant(static_cast<std::int64_t>(i))}));
+}
+
+void add_dynamic_tile() {
+  add_dynamic({"dyn.tile",
+               "tile",
+               3,
+               "Copies of the data side by side, how many being a value.",
+               "let reps = [2];\ndyn.tile([1, 2], reps)\n// expect: [1, 2, 1, 2]",
+               {{"data", "what is copied"},
+                {"reps", "how often along each axis, a vector of integers", false, "reps"}},
+               [](TypeCall& call) {
+                 const auto count = length_of(call, 1);
+                 const Shape shape = call.tensor_node(0).shape;
+                 if (!count || !shape.has_rank()) return RuleOutcome::Stuck;
+                 call.returns(lang::tensor_type(unknown_extents(std::max(shape.rank(), *count)),
+                                                call.tensor_node(0).dtype));
+                 return RuleOutcome::Solved;
+               },
+               [](const GradientCall& call) -> std::vector<Expr> {
+                 const std::size_t rank = dims_of(call.args[0]).size();
+                 const Expr adjoint =
+                     scatter_into(call.args[0], call.dout, [&](const Indices& out) {
+                       Indices place(out.end() - static_cast<std::ptrdiff_t>(rank), out.end());
+                       for (std::size_t axis = 0; axis < rank; ++axis) {
+                         place[axis] = build::prim(Prim::FloorMod,
+                                                   {place[axis], extent_of(call.args[0], axis)});
+                       }
+                       return place;
+                     });
+                 return {adjoint, nullptr};
+               }});
+}
+
+// --- dyn.strided_slice, dyn.nn.pad ---
+
+// Where axis `axis` of a slice begins, and its step.
+std::pair<Expr, Expr> slice_start(const GradientCall& call, std::size_t axis, std::size_t k) {
+  const auto number = [](std::int64_t value) { return build::index_constant(value); };
+  const bool by_size = call.attrs->get_string("slice_mode") == "size";
+  const Expr extent = extent_of(call.args[0], axis);
+  const Expr begin = value_at(call.args[1], k);
+  const Expr stride = by_size ? number(1) : value_at(call.args[3], k);
+  const Expr is_back = build::prim(Prim::Lt, {stride, number(0)});
+  const Expr wrapped =
+      build::select(build::prim(Prim::Lt, {begin, number(0)}), build::add(begin, extent), begin);
+  const Expr low = build::select(is_back, number(-1), number(0));
+  const Expr high = build::select(is_back, build::sub(extent, number(1)), extent);
+  return {build::prim(Prim::Min, {build::prim(Prim::Max, {wrapped, low}), high}), stride};
+}
+
+std::vector<Expr> slice_gradient(const GradientCall& call) {
+  const std::size_t rank = dims_of(call.args[0]).size();
+  const bool has_axes = !call.attrs->is_null("axes");
+  const std::vector<std::int64_t> axes =
+      has_axes ? call.attrs->get_ints("axes") : std::vector<std::int64_t>();
+  const auto count = static_cast<std::size_t>(dims_of(call.args[1])[0].constant());
+  const Expr adjoint = scatter_into(call.args[0], call.dout, [&](const Indices& out) {
+    Indices place = out;
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t axis = has_axes ? position_of(axes[k], rank) : k;
+      const auto [start, stride] = slice_start(call, axis, k);
+      place[axis] = build::add(start, build::mul(out[axis], stride));
+    }
+    return place;
+  });
+  return {adjoint, nullptr, nullptr, nullptr};
+}
+
+void add_dynamic_slice() {
+  add_dynamic(
+      {"dyn.strided_slice",
+       "strided_slice",
+       4,
+       "A part of each axis, whose bounds and steps are values.",
+       "let end = [3];\ndyn.strided_slice([1, 2, 3, 4], [1], end, [1])\n// expect: [2, 3]",
+       {{"data", "what is cut"},
+        {"begin", "where each axis begins, a vector of integers", false, "begin"},
+        {"end", "where it ends", false, "end"},
+        {"strides", "its steps", false, "strides"}},
+       [](TypeCall& call) {
+         const Shape shape = call.tensor_node(0).shape;
+         bool is_known = shape.has_rank();
+         for (const std::size_t i : {1, 2, 3}) {
+           const auto length = length_of(call, i);
+           is_known = is_known && length;
+           if (!is_known || *length <= shape.rank()) continue;
+           call.fail(DiagnosticKind::RankMismatch, "`" + call.op.inputs[i].name + "` has " +
+                                                       std::to_string(*length) + " values for " +
+                                                       std::to_string(shape.rank()) + " axes");
+         }
+         if (!is_known) return RuleOutcome::Stuck;
+         call.returns(lang::tensor_type(unknown_extents(shape.rank()), call.tensor_node(0).dtype));
+         return RuleOutcome::Solved;
+       },
+       slice_gradient});
+}
+
+std::vector<Expr> pad_gradient(const GradientCall& call) {
+  if (call.attrs->get_string("pad_mode") != "constant")
+    lang::fail(DiagnosticKind::Unsupported,
+               "not supported: the derivative of `dyn.nn.pad` in a mode other than `constant`");
+  // Padding by the negated widths undoes it.
+  const Expr inner = op(
+      "dyn.nn.pad", {call.dout, op("negative", {call.args[1]}), build::scalar_like(call.dout, 0)});
+  const Expr around = op("sum", {call.dout}) - op("sum", {inner});
+  const bool is_float = is_float_tensor(call.args[2]);
+  return {inner, nullptr, is_float ? op("cast_like", {around, call.args[2]}) : Expr()};
+}
+
+void add_dynamic_pad() {
+  add_dynamic({"dyn.nn.pad",
+               "nn.pad",
+               2,
+               "The data with elements around it, how many being a value.",
+               "let widths = [[1, 0]];\ndyn.nn.pad([1, 2], widths, 0)\n// expect: [0, 1, 2]",
+               {{"data", "the tensor"},
+                {"pad_width", "before and after each axis, of shape (rank, 2)", false, "pad_width"},
+                {"pad_val", "the value of the new elements, a scalar"}},
+               [](TypeCall& call) {
+                 const Shape shape = call.tensor_node(0).shape;
+                 const Shape widths = with_rank(call, call.tensor_node(1).shape, 2);
+                 call.solver.unify(widths[1], Dim(2));
+                 call.solver.unify(call.tensor_node(2).shape, Shape());
+                 if (!shape.has_rank()) return RuleOutcome::Stuck;
+                 call.solver.unify(widths[0], Dim(static_cast<std::int64_t>(shape.rank())));
+                 call.returns(
+                     lang::tensor_type(unknown_extents(shape.rank()), call.tensor_node(0).dtype));
+                 return RuleOutcome::Solved;
+               },
+               pad_gradient});
+}
+
 }  // namespace
 
 void add_dynamic_operators() {
   add_range_of();
   add_arange();
+  add_dynamic_fills();
+  add_dynamic_shapes();
+  add_dynamic_tile();
+  add_dynamic_slice();
+  add_dynamic_pad();
 }
 
 }  // namespace relay::stdlib

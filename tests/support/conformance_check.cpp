@@ -11,6 +11,7 @@
 #include "lang/module.h"
 #include "lang/print.h"
 #include "parser/parse.h"
+#include "tests/support/conformance_eval.h"
 #include "typecheck/infer.h"
 
 namespace relay::tests {
@@ -193,11 +194,20 @@ Agreement check(const Record& record) {
 }  // namespace
 
 bool is_checked_kind(const std::string& kind) {
-  return kind == "parse" || kind == "infer" || kind == "mutant";
+  return kind == "parse" || kind == "infer" || kind == "mutant" || kind == "eval";
 }
 
 Agreement check_record(const Record& record) {
   Agreement outcome;
+  if (record.kind == "eval") {
+    try {
+      outcome.difference = evaluate_record(record);
+    } catch (const std::exception& error) {
+      outcome.difference = fmt::format("internal error: {}", first_line(error.what()));
+    }
+    outcome.agrees = outcome.difference.empty();
+    return outcome;
+  }
   interp::EvaluationStack::instance().run([&] {
     try {
       outcome = check(record);

@@ -20,7 +20,7 @@ bool is_checked_kind(const std::string& kind);
 
 // Reads the program, checks its types (not those of a lone expression, as in Relay) and compares:
 // the verdict; of a `parse` record of an expression the program; of an `infer` record every
-// function's type, up to renaming of variables.
+// function's type, up to renaming of variables; of an `eval` record the value (conformance_eval.h).
 Agreement check_record(const Record& record);
 
 }  // namespace relay::tests

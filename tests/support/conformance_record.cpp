@@ -40,6 +40,12 @@ Record record_of(const Json& object) {
   const bool has_source = object.contains("source");
   record.source = object.at(has_source ? "source" : "text").get<std::string>();
   record.result = has_source ? text_of(object, "text") : first_of(object, {"typed", "out"});
+  if (record.kind == "eval") {
+    record.evaluation = Json{{"entry", object.at("entry")},
+                             {"inputs", object.at("inputs")},
+                             {"output", object.at("output")}}
+                            .dump();
+  }
   return record;
 }
 

@@ -15,8 +15,9 @@ struct Record {
   bool is_expression = false;
   bool has_verdict = true;  // false: the other implementation crashed
   bool accepted = false;
-  std::string result;  // what the other implementation printed, when it accepted
-  std::string error;   // and what it said, when it did not
+  std::string result;           // what the other implementation printed, when it accepted
+  std::string error;            // and what it said, when it did not
+  std::string evaluation = {};  // of an `eval` record, as JSON: entry, inputs and output
 };
 
 // The records of a file. Throws std::runtime_error, with the line, for what is no record.
