@@ -96,6 +96,7 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
   for (const Node* node : nodes) {
     if (node->kind == Syntax::Attr) {
       if (!first_attr) first_attr = span(*node);
+      if (op && repeats_input(*op->op, *node)) continue;
       Attr attr = attribute(*node);
       const bool is_type_key = attr.key == "attrs_type_key";
       has_type_key |= is_type_key;
@@ -259,6 +260,15 @@ lang::Attr Resolver::attribute(const Node& node) {
   Attr attr{std::string(tree_.text(key)), {}, span(node)};
   if (std::optional<AttrValue> known = attribute_value(value)) attr.value = std::move(*known);
   return attr;
+}
+
+// Where an input stands for an attribute, Relay's texts write the attribute too: as a reference to
+// the input's expression.
+bool Resolver::repeats_input(const lang::OpDef& op, const Node& attribute) const {
+  if (attribute.child(1)->kind != Syntax::Meta) return false;
+  const std::string_view key = tree_.text(*attribute.child(0));
+  return std::any_of(op.inputs.begin(), op.inputs.end(),
+                     [&](const lang::InputSpec& input) { return input.attr == key; });
 }
 
 // The value, or nothing with an error reported.

@@ -134,6 +134,7 @@ class Resolver {
   Expr operator_call(std::string_view name, std::vector<Expr> args, std::vector<lang::Attr> attrs,
                      Span span);
   lang::Attr attribute(const Node& node);
+  bool repeats_input(const lang::OpDef& op, const Node& attribute) const;
   std::optional<lang::AttrValue> attribute_value(const Node& node);
 
   // --- References to the metadata section (resolve_meta.cpp) ---

@@ -98,8 +98,6 @@ void add_arange() {
 
 // --- dyn.*: an attribute of the static operator is an input ---
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
 struct DynamicRow {
   const char* name;
   const char* of;  // the static form

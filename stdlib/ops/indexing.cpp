@@ -246,9 +246,11 @@ std::vector<std::optional<SliceRange>> slice_ranges(const AttrsRef& attrs, std::
   const std::vector<std::int64_t> axes = list("axes");
   const bool by_size = attrs->get_string("slice_mode") == "size";
   std::vector<std::optional<SliceRange>> ranges(rank);
-  for (std::size_t k = 0; k < begin.size(); ++k) {
+  const std::size_t count =
+      attrs->is_null("axes") ? std::max(begin.size(), end.size()) : axes.size();
+  for (std::size_t k = 0; k < count; ++k) {
     const std::size_t axis = attrs->is_null("axes") ? k : position_of(axes[k], rank);
-    SliceRange range{begin[k], k < end.size() ? end[k] : kOpen, 1};
+    SliceRange range{k < begin.size() ? begin[k] : 0, k < end.size() ? end[k] : kOpen, 1};
     if (by_size) {
       range.end = range.end < 0 || range.end == kOpen ? kOpen : range.begin + range.end;
     } else if (k < strides.size()) {
@@ -303,11 +305,6 @@ void check_slice(const TypeCall& call, const Shape* shape) {
   }
   const std::vector<std::int64_t> begin = attrs->get_ints("begin");
   const std::size_t ends = attrs->get_ints("end").size();
-  if (ends > begin.size()) {
-    call.fail(DiagnosticKind::BadAttribute, "`end` lists " + std::to_string(ends) +
-                                                " positions and `begin` " +
-                                                std::to_string(begin.size()));
-  }
   if (!attrs->is_null("strides") && mode == "end") {
     for (const std::int64_t stride : attrs->get_ints("strides")) {
       if (stride == 0) call.fail(DiagnosticKind::BadAttribute, "a stride must not be 0");
@@ -319,8 +316,10 @@ void check_slice(const TypeCall& call, const Shape* shape) {
   if (!shape) return;
   if (!attrs->is_null("axes")) {
     for (const std::int64_t axis : attrs->get_ints("axes")) check_axis(call, axis, *shape);
-  } else if (begin.size() > shape->rank()) {
-    call.fail(DiagnosticKind::RankMismatch, "`begin` lists " + std::to_string(begin.size()) +
+  } else if (std::max(begin.size(), ends) > shape->rank()) {
+    const bool is_end = ends > begin.size();
+    call.fail(DiagnosticKind::RankMismatch, std::string(is_end ? "`end`" : "`begin`") + " lists " +
+                                                std::to_string(is_end ? ends : begin.size()) +
                                                 " positions, and shape `" + to_string(*shape) +
                                                 "` has rank " + std::to_string(shape->rank()));
   }
@@ -400,7 +399,7 @@ void add_strided_slice() {
       "strided_slice([1, 2, 3, 4, 5], begin=[1], end=[5], strides=[2])\n// expect: [2, 4]";
   def.inputs = {{"data", "the tensor"}};
   def.attrs = {
-      required_attr("begin", AttrKind::IntOrIntList, "first positions"),
+      required_attr("begin", AttrKind::IntOrIntList, "first positions; where the list is short: 0"),
       required_attr("end", AttrKind::IntOrIntList, "positions after the last ones, or lengths"),
       nullable_attr("strides", AttrKind::IntOrIntList,
                     "steps; None, or where the list is short: 1"),
