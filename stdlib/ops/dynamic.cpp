@@ -161,8 +161,8 @@ std::vector<Expr> reshaped_back(const GradientCall& call) {
 
 void add_dynamic_fills() {
   for (const char* value : {"zeros", "ones"}) {
-    const std::string example = std::string("let shape = [1, 2];\ndyn.") + value +
-                                "(shape, dtype=\"int32\")\n// expect: " +
+    const std::string example = std::string("dyn.") + value +
+                                "([1, 2], dtype=\"int32\")\n// expect: " +
                                 (value == std::string("zeros") ? "[[0, 0]]" : "[[1, 1]]");
     const std::string doc = std::string("A tensor of ") + value + " whose shape is a value.";
     add_dynamic({("dyn." + std::string(value)).c_str(),
@@ -181,7 +181,7 @@ void add_dynamic_fills() {
        "full",
        3,
        "A tensor filled with one value, whose shape is a value.",
-       "let shape = [3];\ndyn.full(7, shape)\n// expect: [7, 7, 7]",
+       "dyn.full(7, [3])\n// expect: [7, 7, 7]",
        {{"fill_value", "a scalar"}, {"shape", "the extents, a vector of integers", false, "shape"}},
        [](TypeCall& call) {
          call.solver.unify(call.tensor_node(0).shape, Shape());
@@ -197,7 +197,7 @@ void add_dynamic_fills() {
        "one_hot",
        10,
        "A new axis, whose extent is a value, that holds `on_value` at the index.",
-       "let depth = 3;\ndyn.one_hot([0, 2], 1, 0, depth)\n// expect: [[1, 0, 0], [0, 0, 1]]",
+       "dyn.one_hot([0, 2], 1, 0, 3)\n// expect: [[1, 0, 0], [0, 0, 1]]",
        {{"indices", "integers"},
         {"on_value", "a scalar"},
         {"off_value", "a scalar"},
@@ -224,7 +224,7 @@ void add_dynamic_shapes() {
        "reshape",
        3,
        "The elements in a shape that is a value.",
-       "let shape = [2, -1];\ndyn.reshape([1, 2, 3, 4], shape)\n// expect: [[1, 2], [3, 4]]",
+       "dyn.reshape([1, 2, 3, 4], [2, -1])\n// expect: [[1, 2], [3, 4]]",
        {{"data", "the elements"},
         {"newshape", "as the attribute of `reshape`, a vector of integers", false, "newshape"}},
        [](TypeCall& call) { return shaped_by(call, 1, call.tensor_node(0).dtype); },
@@ -233,7 +233,7 @@ void add_dynamic_shapes() {
                "broadcast_to",
                4,
                "The data stretched to a shape that is a value.",
-               "let shape = [2, 2];\ndyn.broadcast_to([1, 2], shape)\n// expect: [[1, 2], [1, 2]]",
+               "dyn.broadcast_to([1, 2], [2, 2])\n// expect: [[1, 2], [1, 2]]",
                {{"data", "what is stretched"},
                 {"shape", "the extents, a vector of integers", false, "shape"}},
                [](TypeCall& call) { return shaped_by(call, 1, call.tensor_node(0).dtype); },
@@ -244,7 +244,7 @@ void add_dynamic_shapes() {
                "squeeze",
                3,
                "The data without some axes of extent 1, which are a value.",
-               "let axes = [0];\ndyn.squeeze([[1, 2]], axes)\n// expect: [1, 2]",
+               "dyn.squeeze([[1, 2]], [0])\n// expect: [1, 2]",
                {{"data", "the tensor"}, {"axes", "the axes, a vector of integers", false, "axis"}},
                [](TypeCall& call) {
                  const auto count = length_of(call, 1);
@@ -265,7 +265,7 @@ void add_dynamic_shapes() {
        "expand_dims",
        3,
        "The data with new axes of extent 1 at a place that is a value.",
-       "let axis = 0;\ndyn.expand_dims([1, 2], axis)\n// expect: [[1, 2]]",
+       "dyn.expand_dims([1, 2], 0)\n// expect: [[1, 2]]",
        {{"data", "the tensor"}, {"axis", "where the new axes begin, a scalar", false, "axis"}},
        [](TypeCall& call) {
          call.solver.require(call.tensor_node(1).dtype, PrimOperands::kInt);
@@ -290,7 +290,7 @@ void add_dynamic_tile() {
                "tile",
                3,
                "Copies of the data side by side, how many being a value.",
-               "let reps = [2];\ndyn.tile([1, 2], reps)\n// expect: [1, 2, 1, 2]",
+               "dyn.tile([1, 2], [2])\n// expect: [1, 2, 1, 2]",
                {{"data", "what is copied"},
                 {"reps", "how often along each axis, a vector of integers", false, "reps"}},
                [](TypeCall& call) {
@@ -357,7 +357,7 @@ void add_dynamic_slice() {
        "strided_slice",
        4,
        "A part of each axis, whose bounds and steps are values.",
-       "let end = [3];\ndyn.strided_slice([1, 2, 3, 4], [1], end, [1])\n// expect: [2, 3]",
+       "dyn.strided_slice([1, 2, 3, 4], [1], [3], [1])\n// expect: [2, 3]",
        {{"data", "what is cut"},
         {"begin", "where each axis begins, a vector of integers", false, "begin"},
         {"end", "where it ends", false, "end"},
@@ -397,7 +397,7 @@ void add_dynamic_pad() {
                "nn.pad",
                2,
                "The data with elements around it, how many being a value.",
-               "let widths = [[1, 0]];\ndyn.nn.pad([1, 2], widths, 0)\n// expect: [0, 1, 2]",
+               "dyn.nn.pad([1, 2], [[1, 0]], 0)\n// expect: [0, 1, 2]",
                {{"data", "the tensor"},
                 {"pad_width", "before and after each axis, of shape (rank, 2)", false, "pad_width"},
                 {"pad_val", "the value of the new elements, a scalar"}},
