@@ -179,6 +179,10 @@ std::vector<Case> cases() {
   list.push_back({"nn.log_softmax", {spread({2, 3})}, {{"axis", 0}}});
   list.push_back({"nn.cross_entropy", {spread({2, 3}), spread({2, 3})}});
   list.push_back({"nn.cross_entropy_with_logits", {spread({2, 3}, -2, 0), spread({2, 3})}});
+  list.push_back({"sort", {spread({2, 5})}});
+  list.push_back({"sort", {spread({4, 2})}, {{"axis", 0}, {"is_ascend", false}}});
+  list.push_back({"topk", {spread({2, 5})}, {{"k", 3}}});
+  list.push_back({"topk", {spread({4, 2})}, {{"k", 2}, {"axis", 0}, {"ret_type", "values"}}});
   list.push_back({"full", {spread({})}, {{"shape", ints({2, 2})}}});
   list.push_back({"full_like", {spread({2}), spread({})}});
   return list;

@@ -1,7 +1,9 @@
 #include "tests/unit/stdlib/reference_eval.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "lang/op.h"
 
@@ -314,9 +316,30 @@ Array Evaluator::eval_uncached(const Expr& expr) {
   return value;
 }
 
+namespace {
+
+// The primitive of sorting: positions of each row, stable, NaN last.
+Array order_of(const Array& rows) {
+  Array result = array(DType::Int64, rows.shape, std::vector<double>(rows.data.size()));
+  const auto length = static_cast<std::size_t>(rows.shape.back());
+  for (std::size_t start = 0; start < rows.data.size(); start += length) {
+    const auto first = result.data.begin() + static_cast<std::ptrdiff_t>(start);
+    std::iota(first, first + static_cast<std::ptrdiff_t>(length), 0.0);
+    std::stable_sort(first, first + static_cast<std::ptrdiff_t>(length), [&](double a, double b) {
+      const double x = rows.data[start + static_cast<std::size_t>(a)];
+      const double y = rows.data[start + static_cast<std::size_t>(b)];
+      return std::isnan(y) ? !std::isnan(x) : x < y;
+    });
+  }
+  return result;
+}
+
+}  // namespace
+
 Array apply(const std::string& name, const std::vector<Array>& args,
             const std::vector<Attr>& attrs) {
   const OpDef& op = OpRegistry::instance().get(name);
+  if (op.primitive == TensorPrimitive::Order) return order_of(args[0]);
   const AttrsRef complete = complete_attrs(op, make_attrs(attrs), {});
   Evaluator evaluator;
   DefinitionCall call;
