@@ -8,6 +8,7 @@ that the record is the exact answer and not NumPy's own rounding. The result is 
 the row's first input where both are floats, or both integers; else it keeps NumPy's. The note
 `dtype=NAME` says otherwise (`dtype=A,B` for the fields of a tuple).
 """
+import importlib
 import json
 import math
 import re
@@ -15,8 +16,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-
-import reference
 
 HERE = Path(__file__).resolve().parent
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -35,6 +34,18 @@ def rounded(dtype, values):
     bits = values.view(np.uint64)
     kept = (bits + ((bits >> np.uint64(45)) & np.uint64(1)) + np.uint64((1 << 44) - 1)) >> np.uint64(45)
     return np.where(np.isfinite(values), (kept << np.uint64(45)).view(np.float64), values)
+
+
+def reference_names():
+    """What the modules reference*.py define, for the expressions."""
+    names = {}
+    for path in sorted(HERE.glob("reference*.py")):
+        module = importlib.import_module(path.stem)
+        names.update({name: value for name, value in vars(module).items() if not name.startswith("_")})
+    return names
+
+
+REFERENCE = reference_names()
 
 
 class Inputs:
@@ -117,9 +128,8 @@ def row_record(cells):
     inputs = Inputs("" if cells[1] == "-" else cells[1])
     notes = cells[4].split() if len(cells) > 4 else []
     wanted = [name for note in notes if note.startswith("dtype=") for name in note[6:].split(",")]
-    names = {chr(ord("a") + i): value for i, value in enumerate(inputs.values)}
-    names.update({name: getattr(reference, name) for name in dir(reference) if not name.startswith("_")})
-    names.update(np=np, math=math)
+    names = dict(REFERENCE, np=np, math=math)
+    names.update({chr(ord("a") + i): value for i, value in enumerate(inputs.values)})
     with np.errstate(all="ignore"):
         return record_of(eval(cells[3], names), inputs.dtype, wanted)
 
