@@ -13,6 +13,7 @@ import json
 import math
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -153,6 +154,7 @@ def record_file(path):
 
 
 def main():
+    warnings.simplefilter("ignore")  # the mean of nothing is what a row asks for
     names = sys.argv[1:] or sorted(path.stem for path in (HERE / "cases").glob("*.tsv"))
     for name in names:
         count = record_file(HERE / "cases" / f"{name}.tsv")
