@@ -213,8 +213,12 @@ std::string parameter_name(std::size_t index) {
 
 std::string parameters_text(const CaseRow& row, CaseDims dims) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < row.inputs.size(); ++i)
-    parts.push_back(fmt::format("{}: {}", parameter_name(i), type_text(row.inputs[i], dims)));
+  for (std::size_t i = 0; i < row.inputs.size(); ++i) {
+    const std::string name = parameter_name(i);
+    const bool keeps_extents = row.has_note("known=" + name);
+    parts.push_back(fmt::format(
+        "{}: {}", name, type_text(row.inputs[i], keeps_extents ? CaseDims::Constant : dims)));
+  }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -2,7 +2,9 @@
 // gradients against differences.
 //
 //   oracle_runner [--only OPERATOR] CASES.tsv...
+//   oracle_runner --complete NAMES LEDGER CASES-FOLDER
 //
+// The second form says which operators of Relay's work, are excused in the ledger, or are missing.
 // Prints what is wrong with a row after its place, and closes with a count. Exit code 1: something
 // is wrong; 2: the call is.
 
@@ -16,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "tests/oracle/check.h"
+#include "tests/oracle/completeness.h"
 
 namespace {
 
@@ -65,12 +68,38 @@ int run_all(const Arguments& arguments) {
   return bad > 0 ? 1 : 0;
 }
 
+void print_names(std::string_view what, const std::vector<std::string>& names) {
+  fmt::print("{} {}\n", names.size(), what);
+  for (const std::string& name : names) fmt::print("  {}\n", name);
+}
+
+int check_completeness(char** paths) {
+  const Completeness found = completeness(paths[0], paths[1], paths[2]);
+  fmt::print("{} operators of Relay's work, {} are excused\n", found.working.size(),
+             found.excused.size());
+  print_names("of Relay's have no record and are not named in the ledger", found.without_record);
+  print_names("have no row in the table of cases", found.without_row);
+  print_names("are excused and have rows", found.wrongly_excused);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 5 && std::string_view(argv[1]) == "--complete") {
+    try {
+      return check_completeness(argv + 2);
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "{}: {}\n", argv[0], error.what());
+      return 2;
+    }
+  }
   Arguments arguments;
   if (!read_arguments(argc, argv, arguments)) {
-    fmt::print(stderr, "usage: {} [--only OPERATOR] CASES.tsv...\n", argv[0]);
+    fmt::print(stderr,
+               "usage: {0} [--only OPERATOR] CASES.tsv...\n"
+               "       {0} --complete NAMES LEDGER CASES-FOLDER\n",
+               argv[0]);
     return 2;
   }
   try {
