@@ -58,6 +58,11 @@ std::optional<lang::Diagnostic> check_shape(const Value& value, const Value& wan
 
 }  // namespace
 
+Value EffectCode::fail_here(Machine& machine, lang::Diagnostic diagnostic) const {
+  diagnostic.span = span;
+  return machine.fail(std::move(diagnostic));
+}
+
 Value EffectCode::eval(Frame& frame) const {
   Machine& machine = frame.machine;
   switch (op_->effect) {
@@ -79,13 +84,15 @@ Value EffectCode::eval(Frame& frame) const {
       }
       return machine.fail(DiagnosticKind::AssertionFailed,
                           fmt::format("assertion failed: `{}`", span.text()), span);
-    case Effect::LoadCsv: {
-      auto tensor =
-          load_csv(machine.host.find_file(attrs_->get_string("path")), attrs_->get_dtype("dtype"));
+    case Effect::Load: {
+      auto tensor = machine.host.load(attrs_);
       if (tensor) return Value::tensor(*tensor);
-      lang::Diagnostic first = tensor.errors().front();
-      first.span = span;
-      return machine.fail(std::move(first));
+      return fail_here(machine, tensor.errors().front());
+    }
+    case Effect::Save: {
+      const auto saved = machine.host.save(peek(args_[0], frame), attrs_);
+      if (saved) return Value::unit();
+      return fail_here(machine, saved.errors().front());
     }
     case Effect::CheckShape: {
       auto trouble = check_shape(peek(args_[0], frame), peek(args_[1], frame),

@@ -8,7 +8,7 @@
 
 namespace relay::interp {
 
-// An operator that does something besides computing: print, assert, load_csv.
+// An operator that does something besides computing: print, assert, load.
 class EffectCode final : public Code {
  public:
   EffectCode(const lang::OpDef* op, lang::AttrsRef attrs, std::vector<Operand> args,
@@ -17,13 +17,11 @@ class EffectCode final : public Code {
   lang::Value eval(Frame& frame) const override;
 
  private:
+  lang::Value fail_here(Machine& machine, lang::Diagnostic diagnostic) const;
+
   const lang::OpDef* op_;
   lang::AttrsRef attrs_;
   std::vector<Operand> args_;
 };
-
-// Reads comma-separated numbers: every line the same number of fields, an optional first line of
-// names. Quoted fields are not supported. Fails with FileError or BadData (with file and line).
-lang::Result<lang::TensorRef> load_csv(const std::string& path, lang::DType dtype);
 
 }  // namespace relay::interp

@@ -35,8 +35,10 @@ class Host {
   virtual lang::Result<lang::Value> global_value(const std::string& name) = 0;
   // Is this global a top-level binding (a value) and not a function?
   virtual bool is_binding(const std::string& name) = 0;
-  // Where a data file named in the program is: as given, or beside the program's file.
-  virtual std::string find_file(const std::string& path) = 0;
+  // Files of tensors: what `load` gives, and where `save` puts a value. The attributes are those of
+  // the call; failures have no place.
+  virtual lang::Result<lang::TensorRef> load(const lang::AttrsRef& attrs) = 0;
+  virtual lang::Result<bool> save(const lang::Value& value, const lang::AttrsRef& attrs) = 0;
   // Where `print` goes.
   virtual void write(std::string_view text) = 0;
   // The kernel compiler, loaded on first request; null if there is none (then lanes run

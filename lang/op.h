@@ -142,7 +142,7 @@ enum class TensorPrimitive : std::uint8_t {
 };
 
 // What an operator does besides computing; the evaluator (interp/effects) performs it.
-enum class Effect : std::uint8_t { None, Print, Assert, LoadCsv, CheckShape, CheckDims };
+enum class Effect : std::uint8_t { None, Print, Assert, Load, Save, CheckShape, CheckDims };
 
 struct OpDef {
   std::string name;     // dotted names allowed

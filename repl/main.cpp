@@ -14,6 +14,7 @@
 #include "interp/eval.h"
 #include "repl/command.h"
 #include "repl/driver.h"
+#include "repl/progress.h"
 #include "repl/report.h"
 #include "repl/session.h"
 #include "repl/terminal.h"
@@ -149,6 +150,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.threads = arguments.threads;
   options.search_path = arguments.search_path;
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
+  if (isatty(STDERR_FILENO) != 0) options.progress = repl::ProgressLine();
   repl::Session session(options);
   int status = 0;
   if (!arguments.expression.empty()) {

@@ -11,6 +11,7 @@
 #include "jit/jit.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
+#include "repl/tensor_files.h"
 #include "typecheck/verify.h"
 
 namespace relay::repl {
@@ -122,7 +123,27 @@ Result<Value> Pipeline::global_value(const std::string& name) {
                           fmt::format("`{}` is used before its value is computed", name));
 }
 
-std::string Pipeline::find_file(const std::string& path) {
+Result<lang::TensorRef> Pipeline::load(const lang::AttrsRef& attrs) {
+  auto tensor = load_tensor(
+      attrs, [this](const std::string& path) { return find_file(path); }, progress(attrs));
+  if (options_.progress) options_.progress(attrs->get_string("path"), 1, 1);
+  return tensor;
+}
+
+Result<bool> Pipeline::save(const Value& value, const lang::AttrsRef& attrs) {
+  auto saved = save_value(value, attrs, progress(attrs));
+  if (options_.progress) options_.progress(attrs->get_string("path"), 1, 1);
+  return saved;
+}
+
+formats::Progress Pipeline::progress(const lang::AttrsRef& attrs) const {
+  if (!options_.progress) return nullptr;
+  return [this, path = attrs->get_string("path")](std::int64_t done, std::int64_t whole) {
+    options_.progress(path, done, whole);
+  };
+}
+
+std::string Pipeline::find_file(const std::string& path) const {
   namespace fs = std::filesystem;
   std::error_code error;
   if (fs::exists(path, error) || directory_.empty() || fs::path(path).is_absolute()) return path;

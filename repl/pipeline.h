@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "formats/formats.h"
 #include "interp/eval.h"
 #include "lang/module.h"
 #include "repl/session.h"
@@ -41,18 +42,22 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Result<lang::Expr> prepared(const std::string& name, const lang::Type& type) override;
   bool is_binding(const std::string& name) override;
   lang::Result<lang::Value> global_value(const std::string& name) override;
-  std::string find_file(const std::string& path) override;
+  lang::Result<lang::TensorRef> load(const lang::AttrsRef& attrs) override;
+  lang::Result<bool> save(const lang::Value& value, const lang::AttrsRef& attrs) override;
   void write(std::string_view text) override;
   loops::KernelCompiler* kernel_compiler() override;
 
   void set_value(const std::string& name, lang::Value value) { values_[name] = std::move(value); }
   const lang::Value* value(const std::string& name) const;
+  // Where a file named in the program is: as given, or beside the program's file.
+  std::string find_file(const std::string& path) const;
   void set_directory(std::string directory) { directory_ = std::move(directory); }
   void set_evaluator(interp::Evaluator* evaluator) { evaluator_ = evaluator; }
   // A definition changed: drops everything derived from definitions.
   void forget();
 
  private:
+  formats::Progress progress(const lang::AttrsRef& attrs) const;
   lang::Expr pass(const char* name, lang::Expr expr);
   lang::Module& module_;
   typecheck::Checker& checker_;

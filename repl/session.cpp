@@ -18,6 +18,7 @@
 #include "repl/pipeline.h"
 #include "repl/set_aside.h"
 #include "repl/show.h"
+#include "repl/tensor_files.h"
 #include "repl/text_errors.h"
 #include "stdlib/prelude.h"
 #include "stdlib/register.h"
@@ -203,8 +204,22 @@ struct Session::Impl {
     options.warn(list);
   }
 
+  // The one expression of a command's argument.
+  Expr command_expression(const lang::Source& source) {
+    const parser::Parsed parsed = parser::parse(source, module).or_throw();
+    if (parsed.items.size() != 1 || parsed.items[0].kind != ItemKind::Expression) {
+      lang::fail(DiagnosticKind::BadCommand, "the command takes one expression",
+                 parsed.items.empty() ? lang::Span{} : parsed.items[0].span);
+    }
+    return with_files(parsed.items[0].expr);
+  }
+
+  Expr with_files(const Expr& expr) const {
+    return with_headers(expr, [this](const std::string& path) { return pipeline.find_file(path); });
+  }
+
   Expr checked(const Expr& expr, const Type& expected = nullptr) {
-    return checker.check(expr, expected).or_throw();
+    return checker.check(with_files(expr), expected).or_throw();
   }
 
   Expr ready(const Expr& typed) {
@@ -492,6 +507,9 @@ class Session::Run {
 std::vector<Diagnostic> Session::Impl::run_items(
     std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item,
     Origin origin) {
+  for (Item& item : items) {
+    if (item.kind == ItemKind::Def) item.expr = with_files(item.expr);
+  }
   return Run(*this, items, on_item, origin)();
 }
 
@@ -528,23 +546,10 @@ bool Session::has_main() const {
   return main && main->function && main->origin == Origin::Own;
 }
 
-namespace {
-
-// The one expression of a command's argument.
-Expr only_expression(const parser::Parsed& parsed) {
-  if (parsed.items.size() != 1 || parsed.items[0].kind != ItemKind::Expression) {
-    lang::fail(DiagnosticKind::BadCommand, "the command takes one expression",
-               parsed.items.empty() ? lang::Span{} : parsed.items[0].span);
-  }
-  return parsed.items[0].expr;
-}
-
-}  // namespace
-
 Result<std::string> Session::type_of(const std::string& text) {
   const lang::Source* source = impl_->sources.add("<type>", text);
   return impl_->guarded([&] {
-    const Expr expr = only_expression(parser::parse(*source, impl_->module).or_throw());
+    const Expr expr = impl_->command_expression(*source);
     return to_string(impl_->checker.type_of(expr).or_throw());
   });
 }
@@ -552,7 +557,7 @@ Result<std::string> Session::type_of(const std::string& text) {
 Result<std::string> Session::show(const std::string& stage, const std::string& text) {
   const lang::Source* source = impl_->sources.add("<show>", text);
   return impl_->guarded([&] {
-    const Expr expr = only_expression(parser::parse(*source, impl_->module).or_throw());
+    const Expr expr = impl_->command_expression(*source);
     return show_stage(stage, expr, impl_->module, impl_->checker, impl_->pipeline);
   });
 }
@@ -561,10 +566,8 @@ const std::vector<std::string>& Session::stages() { return show_stages(); }
 
 Result<Value> Session::evaluate(const std::string& text) {
   const lang::Source* source = impl_->sources.add("<expression>", text);
-  return impl_->guarded([&] {
-    return impl_->evaluate(
-        impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw())));
-  });
+  return impl_->guarded(
+      [&] { return impl_->evaluate(impl_->checked(impl_->command_expression(*source))); });
 }
 
 Result<Value> Session::evaluate(const Expr& expr) {
@@ -584,8 +587,7 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
   impl_->pipeline.forget();
   auto timing = impl_->guarded([&] {
     const auto start = Clock::now();
-    const Expr prepared = impl_->ready(
-        impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw())));
+    const Expr prepared = impl_->ready(impl_->checked(impl_->command_expression(*source)));
     Timing result;
     const auto thunk = impl_->evaluator.prepare(prepared);
     result.value = impl_->evaluator.run(thunk).or_throw();
@@ -613,8 +615,8 @@ Result<std::vector<double>> Session::run_times(const std::string& text, int runs
   using Clock = std::chrono::steady_clock;
   const lang::Source* source = impl_->sources.add("<time>", text);
   return impl_->guarded([&] {
-    const auto thunk = impl_->evaluator.prepare(impl_->ready(
-        impl_->checked(only_expression(parser::parse(*source, impl_->module).or_throw()))));
+    const auto thunk =
+        impl_->evaluator.prepare(impl_->ready(impl_->checked(impl_->command_expression(*source))));
     impl_->evaluator.run(thunk).or_throw();
     std::vector<double> seconds;
     for (int i = 0; i < runs; ++i) {

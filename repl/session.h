@@ -23,6 +23,9 @@ struct SessionOptions {
   bool verify = false;                          // run typecheck::verify after every pass (tests)
   std::vector<std::string> search_path;         // folders where imports are looked for
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
+  // Told now and then how far reading or writing a file is, in bytes; default: nobody is.
+  std::function<void(const std::string& path, std::int64_t done, std::int64_t whole)> progress =
+      nullptr;
   // What is suspicious in a text that has been run, and no error; default: nothing is said.
   std::function<void(const std::vector<lang::Diagnostic>&)> warn = nullptr;
 };

@@ -21,6 +21,7 @@ void register_operators() {
     add_norm_operators();
     add_create_operators();
     add_effect_operators();
+    add_file_operators();
     add_dynamic_operators();
     add_sorting_operators();
     return true;

@@ -43,26 +43,6 @@ void add_assert() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
-void add_load_csv() {
-  OpDef def;
-  def.name = "load_csv";
-  def.level = 0;
-  def.doc =
-      "The numbers of a file of comma-separated values, one row per line.\n"
-      "A first line that holds anything but numbers is a header and is skipped. All rows are "
-      "equally long.";
-  def.example = "dim_of(load_csv(path=\"examples/data/iris.csv\"), axis=0)\n// expect: 150i64";
-  def.attrs = {required_attr("path", AttrKind::String, "the file"),
-               optional_attr("dtype", AttrKind::DType, DType::Float32, "dtype of the result")};
-  def.type_rule = [](TypeCall& call) {
-    call.returns(lang::tensor_type({Dim::any(), Dim::any()}, call.attrs->get_dtype("dtype")));
-    return RuleOutcome::Solved;
-  };
-  def.differentiable = false;
-  def.effect = lang::Effect::LoadCsv;
-  lang::OpRegistry::instance().add(std::move(def));
-}
-
 void add_check_shape() {
   OpDef def;
   def.name = "check_shape";
@@ -136,7 +116,6 @@ void add_effect_operators() {
   add_check_dims();
   add_print();
   add_assert();
-  add_load_csv();
 }
 
 }  // namespace relay::stdlib

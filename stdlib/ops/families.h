@@ -52,6 +52,7 @@ void add_convolution_operators();
 void add_norm_operators();
 void add_create_operators();
 void add_effect_operators();
+void add_file_operators();
 void add_dynamic_operators();
 void add_sorting_operators();
 void add_scan_operators();

@@ -50,11 +50,11 @@ class Watchdog {
   std::abort();
 }
 
-// Commands that take long by design, or read files.
+// Commands that take long by design, or read or write files.
 bool is_allowed(std::string_view line) {
   return line.find(":time") == std::string_view::npos &&
-         line.find(":lo") == std::string_view::npos && line.find(":ti") == std::string_view::npos &&
-         line.find("load_csv") == std::string_view::npos;
+         line.find("lo") == std::string_view::npos && line.find(":ti") == std::string_view::npos &&
+         line.find("save") == std::string_view::npos;
 }
 
 void feed_lines(repl::Session& session, std::string_view text) {

@@ -1,0 +1,192 @@
+#include "formats/csv.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "formats/bytes.h"
+
+namespace relay::formats {
+
+using lang::DType;
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
+  return text;
+}
+
+std::string_view unquoted(std::string_view text) {
+  text = trimmed(text);
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
+  return trimmed(text.substr(1, text.size() - 2));
+}
+
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+// The bits of a field as an element; nothing if it is none of that dtype.
+std::optional<std::uint64_t> element(std::string_view text, DType dtype) {
+  if (lang::is_float(dtype)) {
+    const auto value = number<double>(text);
+    if (!value || (std::isfinite(*value) && !std::isfinite(lang::double_from_bits(
+                                                dtype, lang::bits_from_double(dtype, *value)))))
+      return std::nullopt;
+    return lang::bits_from_double(dtype, *value);
+  }
+  if (dtype == DType::Bool) {
+    if (text == "1" || text == "True" || text == "true") return 1;
+    if (text == "0" || text == "False" || text == "false") return 0;
+    return std::nullopt;
+  }
+  if (dtype == DType::UInt64) return number<std::uint64_t>(text);
+  auto value = number<std::int64_t>(text);
+  if (!value) {  // `3.0` is an integer too
+    const auto real = number<double>(text);
+    if (!real || std::trunc(*real) != *real || std::abs(*real) >= 9.0e15) return std::nullopt;
+    value = static_cast<std::int64_t>(*real);
+  }
+  const std::uint64_t bits = lang::bits_from_int(dtype, *value);
+  if (lang::int_from_bits(dtype, bits) != *value) return std::nullopt;
+  return bits;
+}
+
+class Reader {
+ public:
+  Reader(const Location& location, DType dtype) : location_(location), dtype_(dtype) {}
+
+  lang::TensorRef read(const Progress& progress) {
+    errno = 0;
+    std::ifstream file(location_.path, std::ios::binary);
+    if (!file) file_error(fmt::format("cannot open `{}`", location_.path));
+    file.seekg(0, std::ios::end);
+    const auto whole = static_cast<std::int64_t>(file.tellg());
+    file.seekg(0);
+    std::string line;
+    std::int64_t done = 0;
+    for (line_number_ = 1; std::getline(file, line); ++line_number_) {
+      done += static_cast<std::int64_t>(line.size()) + 1;
+      if (progress && line_number_ % 4096 == 0) progress(done, whole);
+      if (!trimmed(line).empty()) add(line);
+    }
+    if (file.bad()) file_error(fmt::format("cannot read `{}`", location_.path));
+    const lang::TensorRef tensor = lang::Tensor::make(dtype_, {rows_, columns_});
+    if (!bytes_.empty()) std::memcpy(tensor->data(), bytes_.data(), bytes_.size());
+    return tensor;
+  }
+
+ private:
+  void add(std::string_view line) {
+    const std::size_t before = bytes_.size();
+    std::int64_t fields = 0;
+    for (std::string_view rest = line;; ++fields) {
+      const std::size_t end = rest.find(location_.delimiter);
+      const auto bits = element(unquoted(rest.substr(0, end)), dtype_);
+      if (!bits) {
+        bytes_.resize(before);
+        if (line_number_ == 1 && is_header(line)) return;
+        fail(line, fields, unquoted(rest.substr(0, end)));
+      }
+      const auto* first = reinterpret_cast<const std::byte*>(&*bits);
+      bytes_.insert(bytes_.end(), first, first + lang::size_of(dtype_));
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end + location_.delimiter.size());
+    }
+    ++fields;
+    if (rows_ == 0) columns_ = fields;
+    if (fields != columns_) {
+      bad_data(where(), fmt::format("{} fields, but the lines before have {}", fields, columns_));
+    }
+    ++rows_;
+  }
+
+  // A line in which no field is a number has names.
+  bool is_header(std::string_view line) const {
+    for (;;) {
+      const std::size_t end = line.find(location_.delimiter);
+      if (number<double>(unquoted(line.substr(0, end)))) return false;
+      if (end == std::string_view::npos) return true;
+      line.remove_prefix(end + location_.delimiter.size());
+    }
+  }
+
+  std::string where() const { return fmt::format("{}:{}", location_.path, line_number_); }
+
+  [[noreturn]] void fail(std::string_view line, std::int64_t field, std::string_view text) const {
+    const bool is_number = number<double>(text).has_value();
+    const std::string what =
+        text.empty() ? "is empty"
+        : is_number  ? fmt::format("is `{}`, which is no {}", text, lang::name_of(dtype_))
+                     : "is not a number";
+    lang::Diagnostic diagnostic(lang::DiagnosticKind::BadData,
+                                fmt::format("{}: field {} {}", where(), field + 1, what));
+    diagnostic.note(fmt::format("note: the line is `{}`", trimmed(line)));
+    throw lang::Failure(std::move(diagnostic));
+  }
+
+  const Location& location_;
+  DType dtype_;
+  std::vector<std::byte> bytes_;
+  std::int64_t rows_ = 0;
+  std::int64_t columns_ = 0;
+  std::int64_t line_number_ = 0;
+};
+
+std::string text_of(const lang::Tensor& tensor, std::int64_t linear) {
+  const std::uint64_t bits = tensor.bits_at(linear);
+  switch (tensor.dtype()) {
+    case DType::Float64:
+      return fmt::format("{}", tensor.number_at(linear));
+    case DType::Float16:
+    case DType::BFloat16:
+    case DType::Float32:
+      return fmt::format("{}", static_cast<float>(tensor.number_at(linear)));
+    case DType::UInt64:
+      return fmt::format("{}", bits);
+    default:
+      return fmt::format("{}", lang::int_from_bits(tensor.dtype(), bits));
+  }
+}
+
+}  // namespace
+
+lang::TensorRef read_csv(const Location& location, DType dtype, const Progress& progress) {
+  return Reader(location, dtype).read(progress);
+}
+
+void write_csv(const Location& location, const lang::Tensor& tensor, const Progress& progress) {
+  const auto& shape = tensor.shape();
+  if (shape.empty() || shape.size() > 2) {
+    bad_data(location.path, fmt::format("a CSV holds a vector or a matrix, not a tensor of rank {}",
+                                        shape.size()));
+  }
+  FileWriter file(location.path);
+  const std::int64_t columns = shape.size() == 2 ? shape[1] : 1;
+  for (std::int64_t row = 0; row < shape[0]; ++row) {
+    std::string line;
+    for (std::int64_t column = 0; column < columns; ++column) {
+      if (column > 0) line += location.delimiter;
+      line += text_of(tensor, row * columns + column);
+    }
+    file.write(line + "\n");
+    if (progress && row % 4096 == 0) progress(row, shape[0]);
+  }
+  file.finish();
+}
+
+}  // namespace relay::formats

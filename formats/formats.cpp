@@ -1,0 +1,126 @@
+#include "formats/formats.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "formats/bytes.h"
+#include "formats/csv.h"
+#include "formats/npy.h"
+#include "formats/npz.h"
+#include "formats/png.h"
+#include "formats/safetensors.h"
+
+namespace relay::formats {
+
+namespace {
+
+// What a format does. `write` of several tensors only where the format has names.
+struct Format {
+  std::string_view extension;
+  bool has_names;
+  Header (*header)(const Location&);
+  lang::TensorRef (*read)(const Location&, lang::DType, const Progress&);
+  void (*write)(const Location&, const std::vector<NamedTensor>&, const Progress&);
+};
+
+constexpr Format kFormats[] = {
+    {".npy", false,
+     [](const Location& location) {
+       FileReader file(location.path);
+       return read_npy_header(file, location.path).header;
+     },
+     [](const Location& location, lang::DType, const Progress& progress) {
+       FileReader file(location.path);
+       return read_npy(file, location.path, progress);
+     },
+     [](const Location& location, const std::vector<NamedTensor>& tensors,
+        const Progress& progress) {
+       FileWriter file(location.path);
+       write_npy(file, location.path, *tensors.front().tensor, progress);
+       file.finish();
+     }},
+    {".npz", true, read_npz_header,
+     [](const Location& location, lang::DType, const Progress& progress) {
+       return read_npz(location, progress);
+     },
+     write_npz},
+    {".safetensors", true, read_safetensors_header,
+     [](const Location& location, lang::DType, const Progress& progress) {
+       return read_safetensors(location, progress);
+     },
+     write_safetensors},
+    {".csv", false,
+     [](const Location&) {
+       return Header{lang::DType::Float32, {-1, -1}};
+     },
+     read_csv,
+     [](const Location& location, const std::vector<NamedTensor>& tensors,
+        const Progress& progress) { write_csv(location, *tensors.front().tensor, progress); }},
+    {".png", false, read_png_header,
+     [](const Location& location, lang::DType, const Progress&) { return read_png(location); },
+     [](const Location& location, const std::vector<NamedTensor>& tensors, const Progress&) {
+       write_png(location, *tensors.front().tensor);
+     }},
+};
+
+const Format* find_format(const std::string& path) {
+  std::string extension = path.substr(std::min(path.rfind('.'), path.size()));
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto* found =
+      std::find_if(std::begin(kFormats), std::end(kFormats),
+                   [&](const Format& format) { return format.extension == extension; });
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+const Format& format_of(const Location& location) {
+  const std::string& path = location.path;
+  if (const Format* format = find_format(location.is_csv ? ".csv" : path)) return *format;
+  std::string known;
+  for (const Format& format : kFormats)
+    known += fmt::format("{}`{}`", known.empty() ? "" : ", ", format.extension);
+  lang::fail(lang::DiagnosticKind::BadData,
+             fmt::format("`{}` has none of the extensions {}", path, known));
+}
+
+}  // namespace
+
+bool is_known_format(const std::string& path) { return find_format(path) != nullptr; }
+
+lang::Result<Header> read_header(const Location& location) {
+  return lang::capture([&] { return format_of(location).header(location); });
+}
+
+lang::Result<lang::TensorRef> read_tensor(const Location& location, lang::DType dtype,
+                                          const Progress& progress) {
+  return lang::capture([&] { return format_of(location).read(location, dtype, progress); });
+}
+
+lang::Result<bool> write_tensors(const Location& location, const std::vector<NamedTensor>& tensors,
+                                 const Progress& progress) {
+  return lang::capture([&] {
+    const Format& format = format_of(location);
+    if (tensors.size() != 1 && !format.has_names) {
+      lang::fail(
+          lang::DiagnosticKind::BadData,
+          fmt::format("{} tensors do not fit into a `{}` file; `.npz` and `.safetensors` hold "
+                      "several",
+                      tensors.size(), format.extension));
+    }
+    std::vector<NamedTensor> dense;
+    for (const NamedTensor& named : tensors) {
+      const auto same = [&](const NamedTensor& other) { return other.name == named.name; };
+      if (std::any_of(dense.begin(), dense.end(), same)) {
+        lang::fail(lang::DiagnosticKind::BadData,
+                   fmt::format("two tensors are called `{}`", named.name));
+      }
+      dense.push_back({named.name, lang::contiguous(named.tensor)});
+    }
+    format.write(location, dense, progress);
+    return true;
+  });
+}
+
+}  // namespace relay::formats

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "formats/formats.h"
+
+// Hugging Face's `.safetensors`: the length of a JSON header, the header, the elements of all
+// tensors. All throw Failure.
+namespace relay::formats {
+
+Header read_safetensors_header(const Location& location);
+lang::TensorRef read_safetensors(const Location& location, const Progress& progress);
+void write_safetensors(const Location& location, const std::vector<NamedTensor>& tensors,
+                       const Progress& progress);
+
+}  // namespace relay::formats

@@ -1,0 +1,148 @@
+#include "repl/tensor_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lang/op.h"
+#include "lang/visit.h"
+
+namespace relay::repl {
+
+using lang::AttrsRef;
+using lang::AttrValue;
+using lang::DType;
+using lang::Expr;
+using lang::Value;
+
+namespace {
+
+formats::Location location_of(const AttrsRef& attrs, const FindFile& find_file) {
+  formats::Location location{find_file(attrs->get_string("path"))};
+  if (attrs->find("key") && !attrs->is_null("key")) location.key = attrs->get_string("key");
+  location.delimiter = attrs->get_string("delimiter");
+  location.is_csv = !attrs->find("shape");  // `load_csv`
+  return location;
+}
+
+class Headers final : public lang::Rewriter {
+ public:
+  explicit Headers(const FindFile& find_file) : find_file_(find_file) {}
+
+ protected:
+  Expr post(const Expr& expr) override {
+    const auto* call = lang::as<lang::Call>(expr);
+    const auto* callee = call ? lang::as<lang::Operator>(call->callee) : nullptr;
+    if (!callee || callee->op->name != "load") return expr;
+    const AttrValue* path = call->attrs ? call->attrs->find("path") : nullptr;
+    if (!path || !path->as_string()) return expr;
+    if (!call->attrs->is_null("dtype") && !call->attrs->is_null("shape")) return expr;
+    std::vector<lang::Attr> attrs = call->attrs->list;
+    formats::Location location{find_file_(*path->as_string())};
+    if (const AttrValue* key = call->attrs->find("key"); key && key->as_string())
+      location.key = *key->as_string();
+    const auto header = formats::read_header(location);
+    const auto put = [&](const char* key, AttrValue value) {
+      if (!call->attrs->is_null(key)) return;
+      std::erase_if(attrs, [&](const lang::Attr& attr) { return attr.key == key; });
+      attrs.push_back({key, std::move(value), {}});
+    };
+    if (header) {
+      put("dtype", header->dtype);
+      put("shape", AttrValue::ints(header->shape));
+    } else {
+      put("unread", header.errors().front().message);
+    }
+    return lang::make_call(call->callee, call->args, lang::make_attrs(std::move(attrs)), expr->span,
+                           expr->type);
+  }
+
+ private:
+  const FindFile& find_file_;
+};
+
+lang::TensorRef converted(const lang::TensorRef& tensor, DType dtype) {
+  if (tensor->dtype() == dtype) return tensor;
+  lang::TensorRef result = lang::Tensor::make(dtype, tensor->shape());
+  const bool exact = !lang::is_float(dtype) && !lang::is_float(tensor->dtype());
+  for (std::int64_t i = 0; i < tensor->element_count(); ++i) {
+    const std::uint64_t bits = tensor->bits_at(i);
+    result->set_bits(
+        i, exact ? lang::bits_from_int(dtype, lang::int_from_bits(tensor->dtype(), bits))
+                 : lang::bits_from_double(dtype, lang::double_from_bits(tensor->dtype(), bits)));
+  }
+  return result;
+}
+
+void check_shape(const std::string& path, const lang::Tensor& tensor,
+                 const std::vector<std::int64_t>& stated) {
+  const auto& shape = tensor.shape();
+  bool agrees = shape.size() == stated.size();
+  for (std::size_t i = 0; agrees && i < shape.size(); ++i)
+    agrees = stated[i] < 0 || stated[i] == shape[i];
+  if (agrees) return;
+  std::vector<std::string> extents;
+  for (const std::int64_t extent : stated)
+    extents.push_back(extent < 0 ? "?" : std::to_string(extent));
+  lang::fail(lang::DiagnosticKind::BadData,
+             fmt::format("{}: a tensor of shape `({})`, where the program has `({})`", path,
+                         fmt::join(shape, ", "), fmt::join(extents, ", ")));
+}
+
+std::vector<formats::NamedTensor> tensors_of(const Value& value, const AttrsRef& attrs) {
+  std::vector<std::string> names;
+  if (const AttrValue::List* list = attrs->find("names")->as_list()) {
+    for (const AttrValue& name : *list) {
+      if (!name.as_string())
+        lang::fail(lang::DiagnosticKind::BadAttribute, "`names` is a list of strings");
+      names.push_back(*name.as_string());
+    }
+  }
+  std::span<const Value> fields(&value, 1);
+  if (value.kind() == lang::ValueKind::Tuple) fields = value.as_tuple().fields();
+  if (value.kind() == lang::ValueKind::Adt) {
+    fields = value.as_adt().fields();
+    if (names.empty()) names = value.as_adt().constructor().field_names;
+  }
+  if (!names.empty() && names.size() != fields.size()) {
+    lang::fail(lang::DiagnosticKind::BadAttribute,
+               fmt::format("`names` has {} names for {} tensors", names.size(), fields.size()));
+  }
+  std::vector<formats::NamedTensor> tensors;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (!fields[i].is_tensor() && !fields[i].is_scalar()) {
+      lang::fail(lang::DiagnosticKind::BadData,
+                 "what is saved is a tensor, or a tuple or record of tensors");
+    }
+    // As NumPy calls what has no name.
+    const std::string name = names.empty() ? fmt::format("arr_{}", i) : names[i];
+    tensors.push_back({name, fields[i].to_tensor()});
+  }
+  return tensors;
+}
+
+}  // namespace
+
+Expr with_headers(const Expr& expr, const FindFile& find_file) {
+  return Headers(find_file).rewrite(expr);
+}
+
+lang::Result<lang::TensorRef> load_tensor(const AttrsRef& attrs, const FindFile& find_file,
+                                          const formats::Progress& progress) {
+  return lang::capture([&] {
+    const formats::Location location = location_of(attrs, find_file);
+    const DType dtype = attrs->get_dtype("dtype");
+    lang::TensorRef tensor = formats::read_tensor(location, dtype, progress).or_throw();
+    if (attrs->find("shape")) check_shape(location.path, *tensor, attrs->get_ints("shape"));
+    return converted(tensor, dtype);
+  });
+}
+
+lang::Result<bool> save_value(const Value& value, const AttrsRef& attrs,
+                              const formats::Progress& progress) {
+  return lang::capture([&] {
+    const formats::Location location{attrs->get_string("path"), "", attrs->get_string("delimiter")};
+    return formats::write_tensors(location, tensors_of(value, attrs), progress).or_throw();
+  });
+}
+
+}  // namespace relay::repl

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "formats/formats.h"
+#include "lang/expr.h"
+#include "lang/value.h"
+
+// `load` and `save`: what stands between the operators and the formats of files.
+namespace relay::repl {
+
+// Where a file named in a program is.
+using FindFile = std::function<std::string(const std::string& path)>;
+
+// Each `load` that does not say its dtype and shape gets those of the file's header, so that what
+// it gives has a type before the program runs. What cannot be read is said in the attribute
+// `unread`, for the type rule to report.
+lang::Expr with_headers(const lang::Expr& expr, const FindFile& find_file);
+
+// Runs a `load` or `load_csv` with these attributes. Fails with FileError or BadData, no place.
+lang::Result<lang::TensorRef> load_tensor(const lang::AttrsRef& attrs, const FindFile& find_file,
+                                          const formats::Progress& progress);
+
+// Runs a `save`: a tensor, or a tuple or record of tensors. A record's are called like its fields.
+lang::Result<bool> save_value(const lang::Value& value, const lang::AttrsRef& attrs,
+                              const formats::Progress& progress);
+
+}  // namespace relay::repl
