@@ -1,7 +1,10 @@
 #include "ad/block.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "ad/adjoint_operator.h"
 #include "ad/flatten.h"
 #include "ad/pairs.h"
 #include "ad/transpose.h"
@@ -20,6 +23,19 @@ using lang::ExprKind;
 using lang::Type;
 using lang::VariableRef;
 namespace build = lang::build;
+
+namespace {
+
+bool has_unknown_dims(const Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), has_unknown_dims);
+  const auto* tensor = as<lang::TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank()) return false;
+  const auto& dims = tensor->shape.dims();
+  return std::any_of(dims.begin(), dims.end(), [](const lang::Dim& dim) { return dim.is_any(); });
+}
+
+}  // namespace
 
 Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
   Type tangent = tangent_type(expr->type);
@@ -126,7 +142,10 @@ void BlockReverse::forward_operator(const Binding& binding, const lang::Call& ca
   const bool has_rule =
       op.gradient || !op.differentiable || op.effect != lang::Effect::None || !op.definition;
   const Type tangent = tangent_type(binding.value->type);
-  if (has_rule || !tangent || is_unit(tangent)) {
+  const bool waits = has_unknown_dims(binding.value->type) ||
+                     std::any_of(call.args.begin(), call.args.end(),
+                                 [](const Expr& arg) { return has_unknown_dims(arg->type); });
+  if (has_rule || waits || !tangent || is_unit(tangent)) {
     primal_.push_back(binding);
     return;
   }
@@ -237,6 +256,7 @@ void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,
                binding.span);
   }
   if (!op->op->differentiable) return;
+  if (!op->op->gradient && op->op->definition) return reverse_by_definition(call, *op->op, adjoint);
   if (!op->op->gradient) {
     lang::fail(DiagnosticKind::NotDifferentiable,
                fmt::format("operator `{}` has no derivative", op->op->name), binding.span);
@@ -245,6 +265,30 @@ void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,
       op->op->gradient({call.args, call.attrs, lang::make_var(binding.variable), adjoint});
   for (std::size_t i = 0; i < adjoints.size() && i < call.args.size(); ++i)
     accumulate(call.args[i], adjoints[i]);
+}
+
+// Shapes that are known only when the program runs: the definition is transposed then.
+void BlockReverse::reverse_by_definition(const lang::Call& call, const lang::OpDef& op,
+                                         const Expr& adjoint) {
+  std::vector<Type> types;
+  std::vector<std::size_t> inputs;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    if (!has_tangent(call.args[i]->type)) continue;
+    types.push_back(call.args[i]->type);
+    inputs.push_back(i);
+  }
+  if (inputs.empty()) return;
+  std::vector<Expr> args = call.args;
+  args.push_back(adjoint);
+  std::vector<Type> params;
+  for (const Expr& arg : args) params.push_back(arg->type);
+  const Type result = lang::tuple_type(std::move(types));
+  const Expr callee = lang::make_operator(&adjoint_operator(op), call.span,
+                                          lang::function_type(std::move(params), result));
+  const Expr adjoints = backward_.emit(
+      "adjoints", lang::make_call(callee, std::move(args), call.attrs, call.span, result));
+  for (std::uint32_t i = 0; i < inputs.size(); ++i)
+    accumulate(call.args[inputs[i]], build::project(adjoints, i));
 }
 
 bool BlockReverse::has_adjoint(const VariableRef& variable) const {

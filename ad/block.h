@@ -42,6 +42,8 @@ class BlockReverse {
   void reverse_binding(const lang::Binding& binding);
   void reverse_call(const lang::Binding& binding, const lang::Call& call,
                     const lang::Expr& adjoint);
+  void reverse_by_definition(const lang::Call& call, const lang::OpDef& op,
+                             const lang::Expr& adjoint);
   void accumulate(const lang::Expr& atom, const lang::Expr& contribution);
   lang::Type tangent_of(const lang::Expr& expr, lang::Span span) const;
 

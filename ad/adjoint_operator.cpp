@@ -1,0 +1,104 @@
+#include "ad/adjoint_operator.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "ad/block.h"
+#include "ad/flatten.h"
+#include "ad/pairs.h"
+#include "lang/build.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Expr;
+using lang::OpDef;
+using lang::Type;
+namespace build = lang::build;
+
+namespace {
+
+// Definitions call operators only.
+class NoProgram final : public lang::Program {
+ public:
+  Expr function(const std::string&, const Type&) override { return none(); }
+  bool is_function(const std::string&) override { return false; }
+  Expr inlined(const Expr&) override { return none(); }
+  std::string reserve_name(const std::string&) override { return none(), std::string(); }
+  void add_function(const std::string&, Expr) override { none(); }
+  const lang::TypeDef* add_type(lang::TypeDefRef) override { return none(), nullptr; }
+
+ private:
+  static Expr none() {
+    RELAY_CHECK(false, "the definition of an operator calls a function");
+    return nullptr;
+  }
+};
+
+Type adjoints_type(const std::vector<Type>& inputs) {
+  std::vector<Type> adjoints;
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(adjoints), has_tangent);
+  return lang::tuple_type(std::move(adjoints));
+}
+
+Expr transposed(const OpDef& op, const lang::DefinitionCall& call) {
+  const std::vector<Expr> inputs(call.args.begin(), call.args.end() - 1);
+  std::vector<Type> types;
+  for (const Expr& input : inputs) types.push_back(input->type);
+  const Type result = lang::ground_result_type(op, types, call.attrs);
+  NoProgram program;
+  Pairs pairs(program);
+  BlockReverse reverse(program, pairs);
+  const lang::Block block = flatten(op.definition({inputs, call.attrs, result}));
+  reverse.forward(block.bindings);
+  reverse.seed(reverse.forward_value("out", block.result), call.args.back());
+  reverse.reverse();
+  std::vector<Expr> adjoints;
+  for (const Expr& input : inputs) {
+    if (has_tangent(input->type))
+      adjoints.push_back(reverse.adjoint_of(lang::cast<lang::Var>(input).variable));
+  }
+  std::vector<lang::Binding> bindings = reverse.primal();
+  for (auto& binding : reverse.backward().take()) bindings.push_back(std::move(binding));
+  return lang::close_block({std::move(bindings), build::tuple(std::move(adjoints))});
+}
+
+std::unique_ptr<const OpDef> make(const OpDef& op) {
+  auto made = std::make_unique<OpDef>();
+  made->name = op.name + ".adjoint";
+  made->doc = "The adjoints of the inputs of `" + op.name + "`, by its definition.";
+  made->inputs = op.inputs;
+  made->inputs.push_back({"adjoint", "the adjoint of the result"});
+  made->attrs = op.attrs;
+  made->level = 0;
+  made->type_rule = [](lang::TypeCall& call) {
+    call.returns(adjoints_type({call.args.begin(), call.args.end() - 1}));
+    return lang::RuleOutcome::Solved;
+  };
+  made->definition = [&op](const lang::DefinitionCall& call) { return transposed(op, call); };
+  return made;
+}
+
+}  // namespace
+
+bool has_tangent(const Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type)) {
+    return !tuple->fields.empty() &&
+           std::all_of(tuple->fields.begin(), tuple->fields.end(), has_tangent);
+  }
+  const auto* tensor = as<lang::TensorType>(type);
+  return tensor && lang::is_float(tensor->dtype.known());
+}
+
+const OpDef& adjoint_operator(const OpDef& op) {
+  static std::mutex mutex;
+  static std::map<const OpDef*, std::unique_ptr<const OpDef>> made;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<const OpDef>& entry = made[&op];
+  if (!entry) entry = make(op);
+  return *entry;
+}
+
+}  // namespace relay::ad
