@@ -242,7 +242,7 @@ std::string gradient_trouble(repl::Session& session, const CaseRow& row, const V
   if (!gradient) return "its gradient fails:" + describe(gradient.errors());
   std::string trouble = first_order(session, f, *function, *gradient);
   if (!trouble.empty()) return trouble;
-  if (!row.has_note("constant") && !row.has_note("constant_gradient")) {
+  if (!row.has_note("constant")) {
     const auto same = gradient_at(CaseDims::Any);
     if (!same) return "with `?` dims its gradient fails:" + describe(same.errors());
     if (!lang::bit_equal(*gradient, *same)) return "with `?` dims its gradient has other bits";
