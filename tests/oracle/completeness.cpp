@@ -69,7 +69,8 @@ Completeness completeness(const std::string& names, const std::string& ledger,
                        [&](const std::string& pattern) { return matches(name, pattern); });
   };
   Completeness found;
-  for (const std::string& name : lines_of(names)) {
+  for (const std::string& line : lines_of(names)) {
+    const std::string name = line.substr(0, line.find('\t'));
     const lang::OpDef* op = lang::OpRegistry::instance().find(name);
     if (is_excused(name)) {
       found.excused.push_back(name);

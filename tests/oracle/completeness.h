@@ -14,7 +14,7 @@ struct Completeness {
   std::vector<std::string> wrongly_excused;  // excused, and yet with rows
 };
 
-// `names`: a file with an operator of Relay's on each line; `ledger`: docs/limits.md, whose section
+// `names`: a file with an operator of Relay's on each line, up to a tab; `ledger`: docs/limits.md, whose section
 // `## Operators` names operators in backticks, `*` standing for any end; `cases`: the folder of the
 // table.
 Completeness completeness(const std::string& names, const std::string& ledger,
