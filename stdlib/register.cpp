@@ -24,6 +24,9 @@ void register_operators() {
     add_file_operators();
     add_dynamic_operators();
     add_sorting_operators();
+    add_scan_operators();
+    add_gathering_operators();
+    add_sequence_operators();
     return true;
   }();
   (void)registered;

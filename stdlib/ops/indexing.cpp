@@ -484,6 +484,28 @@ void add_shape_of() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+void add_ndarray_size() {
+  OpDef def;
+  def.name = "ndarray_size";
+  def.level = 10;
+  def.doc = "The number of elements as a scalar, int32 unless `dtype` says otherwise.";
+  def.example = "ndarray_size([[1, 2, 3], [4, 5, 6]])\n// expect: 6";
+  def.inputs = {{"data", "the tensor; its values do not count"}};
+  def.attrs = {nullable_attr("dtype", AttrKind::DType, "dtype of the result; None: int32")};
+  def.type_rule = [](TypeCall& call) {
+    call.tensor(0);
+    const DTypeTerm dtype = attr_dtype(call.attrs, "dtype", DType::Int32);
+    call.returns(lang::tensor_type(Shape(), dtype));
+    return RuleOutcome::Solved;
+  };
+  def.definition = [](const DefinitionCall& call) {
+    return build::constant_int(lang::as<TensorType>(call.result)->dtype.known(),
+                               product(dims_of(call.args[0])).constant());
+  };
+  def.differentiable = false;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 }  // namespace
 
 void add_indexing_operators() {
@@ -492,6 +514,7 @@ void add_indexing_operators() {
   add_strided_slice();
   add_dim_of();
   add_shape_of();
+  add_ndarray_size();
 }
 
 }  // namespace relay::stdlib

@@ -3,6 +3,7 @@
 
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
+#include "stdlib/ops/tuples.h"
 
 namespace relay::stdlib {
 
@@ -12,33 +13,6 @@ using build::op;
 namespace {
 
 // --- concatenate and stack: a tuple of tensors ---
-
-// The fields of the tuple as tensors of one dtype; nullopt while the tuple's length is unknown.
-std::optional<std::vector<Type>> tuple_of_tensors(TypeCall& call) {
-  const auto* tuple = lang::as<lang::TupleType>(call.args[0]);
-  if (!tuple) {
-    if (lang::as<lang::VarType>(call.args[0])) return std::nullopt;
-    call.fail(
-        DiagnosticKind::TypeMismatch,
-        "`" + call.op.name + "` takes a tuple of tensors, not `" + to_string(call.args[0]) + "`");
-  }
-  if (tuple->fields.empty()) {
-    call.fail(DiagnosticKind::TypeMismatch, "`" + call.op.name + "` of an empty tuple has no type");
-  }
-  const TensorType* first = nullptr;
-  for (const Type& field : tuple->fields) first = first ? first : lang::as<TensorType>(field);
-  const DTypeTerm dtype = first ? first->dtype : call.solver.fresh_dtype();
-  std::vector<Type> fields;
-  for (const Type& field : tuple->fields) {
-    if (lang::as<TensorType>(field)) {
-      call.solver.unify(static_cast<const TensorType&>(*field).dtype, dtype);
-    } else {
-      call.solver.unify(field, lang::tensor_type(call.solver.fresh_shape(), dtype));
-    }
-    fields.push_back(call.solver.resolve(field));
-  }
-  return fields;
-}
 
 const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
@@ -104,23 +78,10 @@ RuleOutcome concatenate_rule(TypeCall& call) {
   return RuleOutcome::Solved;
 }
 
-// Names the fields of the operator's tuple; index notation reads variables.
-Expr with_fields(const DefinitionCall& call, std::vector<Expr>& fields,
-                 const std::function<Expr(const std::vector<Expr>&)>& body) {
-  const std::size_t k = fields.size();
-  if (k == lang::as<lang::TupleType>(call.args[0]->type)->fields.size()) return body(fields);
-  return build::let("field", build::project(call.args[0], static_cast<std::uint32_t>(k)),
-                    [&](const Expr& field) {
-                      fields.push_back(field);
-                      return with_fields(call, fields, body);
-                    });
-}
-
 Expr concatenate_definition(const DefinitionCall& call) {
   const auto& result = *lang::as<TensorType>(call.result);
   const std::size_t axis = position_of(call.attrs->get_int("axis"), result.shape.rank());
-  std::vector<Expr> all;
-  return with_fields(call, all, [&](const std::vector<Expr>& fields) {
+  return with_fields(call.args[0], [&](const std::vector<Expr>& fields) {
     return build::comprehension(result.shape.dims(), [&](const Indices& out) {
       Expr value;
       std::int64_t end = result.shape[axis].constant();
@@ -228,8 +189,7 @@ void add_stack() {
   def.definition = [](const DefinitionCall& call) {
     const auto& result = *lang::as<TensorType>(call.result);
     const std::size_t axis = position_of(call.attrs->get_int("axis"), result.shape.rank());
-    std::vector<Expr> all;
-    return with_fields(call, all, [&](const std::vector<Expr>& fields) {
+    return with_fields(call.args[0], [&](const std::vector<Expr>& fields) {
       return build::comprehension(result.shape.dims(), [&](const Indices& out) {
         Indices indices = out;
         indices.erase(indices.begin() + static_cast<std::ptrdiff_t>(axis));

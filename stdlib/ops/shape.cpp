@@ -37,11 +37,12 @@ OpDef reshaping(const char* name, int level, const char* doc, const char* exampl
 // Reads `newshape` against a shape of known rank.
 class ReshapeReader {
  public:
-  ReshapeReader(const TypeCall& call, const Shape& from) : call_(call), from_(from) {}
+  ReshapeReader(const TypeCall& call, Shape from, std::vector<std::int64_t> codes)
+      : call_(call), from_(std::move(from)), codes_(std::move(codes)) {}
 
   // The result's dims; nullopt for one that waits for an unknown.
   std::vector<std::optional<Dim>> read() {
-    const std::vector<std::int64_t> codes = call_.attrs->get_ints("newshape");
+    const std::vector<std::int64_t>& codes = codes_;
     const bool zero_is_copy = !call_.attrs->get_bool("allowzero");
     for (std::size_t k = 0; k < codes.size(); ++k) {
       const std::int64_t code = codes[k];
@@ -127,7 +128,8 @@ class ReshapeReader {
   }
 
   const TypeCall& call_;
-  const Shape& from_;
+  const Shape from_;
+  const std::vector<std::int64_t> codes_;
   std::size_t next_ = 0;  // axis of from_
   std::vector<std::optional<Dim>> out_;
   std::optional<std::size_t> inferred_;  // where the -1 stands
@@ -135,14 +137,19 @@ class ReshapeReader {
   Dim right_ = 1;                        // elements of the extents that were written
 };
 
-RuleOutcome reshape_rule(TypeCall& call) {
+// `from_right`: codes and axes are matched from the last to the first.
+RuleOutcome reshape_rule(TypeCall& call, bool from_right) {
   const Type data = call.tensor(0);
   const auto& tensor = static_cast<const TensorType&>(*data);
   const Shape known = result_shape(call, tensor.dtype);
-  const std::vector<std::int64_t> codes = call.attrs->get_ints("newshape");
+  std::vector<std::int64_t> codes = call.attrs->get_ints("newshape");
   std::vector<std::optional<Dim>> dims;
   if (tensor.shape.has_rank()) {
-    dims = ReshapeReader(call, tensor.shape).read();
+    std::vector<Dim> from = tensor.shape.dims();
+    if (from_right) std::reverse(codes.begin(), codes.end());
+    if (from_right) std::reverse(from.begin(), from.end());
+    dims = ReshapeReader(call, Shape(std::move(from)), std::move(codes)).read();
+    if (from_right) std::reverse(dims.begin(), dims.end());
   } else {
     for (const std::int64_t code : codes) {
       if (code < -1 || code == 0) return RuleOutcome::Stuck;
@@ -167,7 +174,22 @@ void add_reshape() {
       "reshape([[1, 2, 3], [4, 5, 6]], newshape=[3, -1])\n// expect: [[1, 2], [3, 4], [5, 6]]");
   def.attrs = {required_attr("newshape", AttrKind::IntOrIntList, "extents and codes"),
                optional_attr("allowzero", AttrKind::Bool, false, "0 is an extent, not a code")};
-  def.type_rule = reshape_rule;
+  def.type_rule = [](TypeCall& call) { return reshape_rule(call, false); };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+void add_reverse_reshape() {
+  OpDef def = reshaping(
+      "contrib_reverse_reshape", 10,
+      "The same elements, row by row, under another shape, given by codes that are matched from "
+      "the right.\n"
+      "The codes are those of `reshape`, read from the last one to the first against the last axis "
+      "to the first; so the two extents of -4 stand in front of it.",
+      "contrib_reverse_reshape([[1, 2, 3], [4, 5, 6]], newshape=[-1, 0])\n"
+      "// expect: [[1, 2, 3], [4, 5, 6]]");
+  def.attrs = {required_attr("newshape", AttrKind::IntOrIntList, "extents and codes"),
+               optional_attr("allowzero", AttrKind::Bool, false, "0 is an extent, not a code")};
+  def.type_rule = [](TypeCall& call) { return reshape_rule(call, true); };
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -502,10 +524,90 @@ void add_collapse_sum_like() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// --- collapse_sum_to: the shape is a value ---
+
+// The wanted extents, where the call says them.
+std::optional<std::vector<std::int64_t>> written_shape(const TypeCall& call) {
+  if (!call.attrs->is_null("shape")) return call.attrs->get_ints("shape");
+  const auto* constant = call.call ? lang::as<lang::Constant>(call.call->args[1]) : nullptr;
+  if (!constant || constant->value->rank() != 1) return std::nullopt;
+  std::vector<std::int64_t> extents;
+  for (std::int64_t i = 0; i < constant->value->element_count(); ++i)
+    extents.push_back(lang::int_from_bits(constant->value->dtype(), constant->value->bits_at(i)));
+  return extents;
+}
+
+RuleOutcome collapse_sum_to_rule(TypeCall& call) {
+  const Type data = call.tensor(0);
+  const auto& tensor = static_cast<const TensorType&>(*data);
+  call.solver.require(tensor.dtype, PrimOperands::kNumeric);
+  call.solver.require(call.tensor_node(1).dtype, PrimOperands::kInt);
+  const Shape extents = with_rank(call, call.tensor_node(1).shape, 1);
+  const Shape known = result_shape(call, tensor.dtype);
+  if (const auto written = written_shape(call)) {
+    const Shape target(to_dims(*written));
+    call.solver.unify(extents[0], Dim(static_cast<std::int64_t>(target.rank())));
+    call.solver.unify(known, target);
+    return check_stretches(call, target, tensor.shape);
+  }
+  if (!extents[0].is_constant()) {
+    if (state_of(extents[0]) == DimState::Flexible) return RuleOutcome::Stuck;
+    call.fail(DiagnosticKind::RankMismatch,
+              "the length of `shape` is the rank of the result, and is not known");
+  }
+  const auto rank = static_cast<std::size_t>(extents[0].constant());
+  call.solver.unify(known, Shape(std::vector<Dim>(rank, Dim::any())));
+  return RuleOutcome::Solved;
+}
+
+void add_collapse_sum_to() {
+  OpDef fixed;
+  fixed.name = "collapse_sum_to_shape";
+  fixed.level = 0;
+  fixed.doc = "`collapse_sum_to` where the shape is an attribute.";
+  fixed.example =
+      "collapse_sum_to_shape([[1.0, 2.0], [3.0, 4.0]], shape=[2])\n// expect: [4.0, 6.0]";
+  fixed.inputs = {{"data", "the values"}};
+  fixed.attrs = {required_attr("shape", AttrKind::IntList, "the shape of the result")};
+  fixed.type_rule = [](TypeCall& call) {
+    const Type data = call.tensor(0);
+    const auto& tensor = static_cast<const TensorType&>(*data);
+    const Shape target(to_dims(call.attrs->get_ints("shape")));
+    call.solver.require(tensor.dtype, PrimOperands::kNumeric);
+    call.returns(lang::tensor_type(target, tensor.dtype));
+    return check_stretches(call, target, tensor.shape);
+  };
+  fixed.definition = collapse;
+  fixed.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {op("broadcast_to_like", {call.dout, call.args[0]})};
+  };
+  lang::OpRegistry::instance().add(std::move(fixed));
+
+  OpDef def;
+  def.name = "collapse_sum_to";
+  def.level = 4;
+  def.doc =
+      "The data summed over the axes that broadcasting a tensor of the given shape to it would "
+      "stretch.\n"
+      "Where the shape is written as a constant, the type says so; else its extents are `?`.";
+  def.example = "collapse_sum_to([[1.0, 2.0], [3.0, 4.0]], [2])\n// expect: [4.0, 6.0]";
+  def.inputs = {{"data", "the values"}, {"shape", "the wanted extents", false, "shape"}};
+  def.attrs = {nullable_attr("shape", AttrKind::IntOrIntList,
+                             "Relay's texts repeat the input here, where it is constant"),
+               nullable_attr("dtype", AttrKind::DType, "not used: the dtype stays")};
+  def.type_rule = collapse_sum_to_rule;
+  def.static_form = "collapse_sum_to_shape";
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {op("broadcast_to_like", {call.dout, call.args[0]}), nullptr};
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 }  // namespace
 
 void add_shape_operators() {
   add_reshape();
+  add_reverse_reshape();
   add_reshape_like();
   add_batch_flatten();
   add_transpose();
@@ -514,6 +616,7 @@ void add_shape_operators() {
   add_broadcast_to();
   add_broadcast_to_like();
   add_collapse_sum_like();
+  add_collapse_sum_to();
 }
 
 }  // namespace relay::stdlib

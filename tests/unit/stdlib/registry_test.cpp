@@ -64,14 +64,6 @@ TEST_CASE("infix operators of the notation are there", "[stdlib]") {
   }
 }
 
-// docs/limits.md: their result's shape is a value, which a type rule does not see.
-TEST_CASE("operators that are missing", "[stdlib]") {
-  operators();
-  for (const char* name : {"collapse_sum_to"}) {
-    CHECK(OpRegistry::instance().find(name) == nullptr);
-  }
-}
-
 TEST_CASE("the prelude is embedded", "[stdlib]") {
   const auto files = relay::stdlib::embedded_files();
   REQUIRE_FALSE(files.empty());
