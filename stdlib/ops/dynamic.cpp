@@ -192,30 +192,31 @@ void add_dynamic_fills() {
            return {nullptr, nullptr};
          return {op("cast_like", {op("sum", {call.dout}), call.args[0]}), nullptr};
        }});
-  add_dynamic(
-      {"dyn.one_hot",
-       "one_hot",
-       10,
-       "A new axis, whose extent is a value, that holds `on_value` at the index.",
-       "dyn.one_hot([0, 2], 1, 0, 3)\n// expect: [[1, 0, 0], [0, 0, 1]]",
-       {{"indices", "integers"},
-        {"on_value", "a scalar"},
-        {"off_value", "a scalar"},
-        {"depth", "extent of the new axis, a scalar", false, "depth"}},
-       [](TypeCall& call) {
-         for (const std::size_t i : {1, 2}) call.solver.unify(call.tensor_node(i).shape, Shape());
-         const Shape indices = call.tensor_node(0).shape;
-         if (!indices.has_rank()) return RuleOutcome::Stuck;
-         std::vector<Dim> dims = indices.dims();
-         dims.push_back(Dim::any());
-         check_axis(call, call.attrs->get_int("axis"), Shape(dims));
-         const std::size_t axis = position_of(call.attrs->get_int("axis"), dims.size());
-         std::rotate(dims.begin() + static_cast<std::ptrdiff_t>(axis), dims.end() - 1, dims.end());
-         call.returns(lang::tensor_type(
-             Shape(dims), attr_dtype(call.attrs, "dtype", call.tensor_node(1).dtype)));
-         return RuleOutcome::Solved;
-       },
-       nullptr});
+  add_dynamic({"dyn.one_hot",
+               "one_hot",
+               10,
+               "A new axis, whose extent is a value, that holds `on_value` at the index.",
+               "dyn.one_hot([0, 2], 1, 0, 3)\n// expect: [[1, 0, 0], [0, 0, 1]]",
+               {{"indices", "integers"},
+                {"on_value", "a scalar"},
+                {"off_value", "a scalar"},
+                {"depth", "extent of the new axis, a scalar", false, "depth"}},
+               [](TypeCall& call) {
+                 for (const std::size_t i : {1, 2})
+                   call.solver.unify(call.tensor_node(i).shape, Shape());
+                 const Shape indices = call.tensor_node(0).shape;
+                 if (!indices.has_rank()) return RuleOutcome::Stuck;
+                 std::vector<Dim> dims = indices.dims();
+                 dims.push_back(Dim::any());
+                 check_axis(call, call.attrs->get_int("axis"), Shape(dims));
+                 const std::size_t axis = position_of(call.attrs->get_int("axis"), dims.size());
+                 std::rotate(dims.begin() + static_cast<std::ptrdiff_t>(axis), dims.end() - 1,
+                             dims.end());
+                 call.returns(lang::tensor_type(
+                     Shape(dims), attr_dtype(call.attrs, "dtype", call.tensor_node(1).dtype)));
+                 return RuleOutcome::Solved;
+               },
+               nullptr});
 }
 
 void add_dynamic_shapes() {
@@ -352,32 +353,42 @@ std::vector<Expr> slice_gradient(const GradientCall& call) {
 }
 
 void add_dynamic_slice() {
-  add_dynamic(
-      {"dyn.strided_slice",
-       "strided_slice",
-       4,
-       "A part of each axis, whose bounds and steps are values.",
-       "dyn.strided_slice([1, 2, 3, 4], [1], [3], [1])\n// expect: [2, 3]",
-       {{"data", "what is cut"},
-        {"begin", "where each axis begins, a vector of integers", false, "begin"},
-        {"end", "where it ends", false, "end"},
-        {"strides", "its steps", false, "strides"}},
-       [](TypeCall& call) {
-         const Shape shape = call.tensor_node(0).shape;
-         bool is_known = shape.has_rank();
-         for (const std::size_t i : {1, 2, 3}) {
-           const auto length = length_of(call, i);
-           is_known = is_known && length;
-           if (!is_known || *length <= shape.rank()) continue;
-           call.fail(DiagnosticKind::RankMismatch, "`" + call.op.inputs[i].name + "` has " +
-                                                       std::to_string(*length) + " values for " +
-                                                       std::to_string(shape.rank()) + " axes");
-         }
-         if (!is_known) return RuleOutcome::Stuck;
-         call.returns(lang::tensor_type(unknown_extents(shape.rank()), call.tensor_node(0).dtype));
-         return RuleOutcome::Solved;
-       },
-       slice_gradient});
+  add_dynamic({"dyn.strided_slice",
+               "strided_slice",
+               4,
+               "A part of each axis, whose bounds and steps are values.",
+               "dyn.strided_slice([1, 2, 3, 4], [1], [3], [1])\n// expect: [2, 3]",
+               {{"data", "what is cut"},
+                {"begin", "where each axis begins, a vector of integers", false, "begin"},
+                {"end", "where it ends", false, "end"},
+                {"strides", "its steps", false, "strides"}},
+               [](TypeCall& call) {
+                 const Shape shape = call.tensor_node(0).shape;
+                 bool is_known = shape.has_rank();
+                 for (const std::size_t i : {1, 2, 3}) {
+                   const auto length = length_of(call, i);
+                   is_known = is_known && length;
+                   if (!is_known || *length <= shape.rank()) continue;
+                   call.fail(DiagnosticKind::RankMismatch,
+                             "`" + call.op.inputs[i].name + "` has " + std::to_string(*length) +
+                                 " values for " + std::to_string(shape.rank()) + " axes");
+                 }
+                 if (!is_known) return RuleOutcome::Stuck;
+                 // An axis that is not sliced keeps its extent.
+                 std::vector<Dim> dims = shape.dims();
+                 const bool has_axes = !call.attrs->is_null("axes");
+                 if (has_axes) {
+                   for (const std::int64_t axis : call.attrs->get_ints("axes")) {
+                     check_axis(call, axis, shape);
+                     dims[position_of(axis, dims.size())] = Dim::any();
+                   }
+                 } else {
+                   std::fill_n(dims.begin(), *length_of(call, 1), Dim::any());
+                 }
+                 call.returns(lang::tensor_type(Shape(std::move(dims)), call.tensor_node(0).dtype));
+                 return RuleOutcome::Solved;
+               },
+               slice_gradient});
 }
 
 std::vector<Expr> pad_gradient(const GradientCall& call) {

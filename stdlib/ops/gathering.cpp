@@ -120,7 +120,7 @@ RuleOutcome gather_nd_rule(TypeCall& call) {
   const auto coordinates = coordinates_of(call, at);
   if (!coordinates) {
     if (state_of(at[0]) == DimState::Flexible) return RuleOutcome::Stuck;
-    call.fail(DiagnosticKind::RankMismatch,
+    call.fail(DiagnosticKind::MissingAttribute,
               "the first axis of the indices `" + to_string(at) +
                   "` says how many coordinates there are, and is not known: write `index_rank`");
   }

@@ -552,7 +552,7 @@ RuleOutcome collapse_sum_to_rule(TypeCall& call) {
   }
   if (!extents[0].is_constant()) {
     if (state_of(extents[0]) == DimState::Flexible) return RuleOutcome::Stuck;
-    call.fail(DiagnosticKind::RankMismatch,
+    call.fail(DiagnosticKind::AmbiguousType,
               "the length of `shape` is the rank of the result, and is not known");
   }
   const auto rank = static_cast<std::size_t>(extents[0].constant());
