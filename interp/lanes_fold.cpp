@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <concepts>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "interp/lanes_loops.h"
@@ -16,6 +18,60 @@ using loops::kReductionLanes;
 namespace ops {
 namespace {
 
+// --- Arguments of extremes ---
+
+template <bool Max, DType D>
+struct Extreme {
+  using E = Element<D>;
+  using T = typename E::Stored;
+
+  // Does (b, b_at) beat (a, a_at)? Of equal values the earlier wins; NaN beats numbers. Without
+  // branches, so that loops over it become vector code.
+  RELAY_LANES_BODY bool wins(T b_, std::int64_t b_at, T a_, std::int64_t a_at) {
+    const auto a = E::load(a_);
+    const auto b = E::load(b_);
+    const bool nan_a = a != a;
+    const bool nan_b = b != b;
+    const bool beats = (Max ? b > a : b < a) | (nan_b & !nan_a);
+    const bool ties = (b == a) | (nan_a & nan_b);
+    return beats | (ties & (b_at < a_at));
+  }
+  // Element number `t` against the best of its partial result.
+  RELAY_LANES_BODY void element(T* best, std::int64_t* best_at, T value, std::int64_t t) {
+    const auto j = t % kReductionLanes;
+    if (!wins(value, t, best[j], best_at[j])) return;
+    best[j] = value;
+    best_at[j] = t;
+  }
+
+  RELAY_LANES_BODY void lane_by_lane(void* best_, std::int64_t* best_at, const void* values_,
+                                     std::int64_t t, std::int64_t n) {
+    auto* best = static_cast<T*>(best_);
+    const auto* values = static_cast<const T*>(values_);
+    RELAY_LANES_LOOP
+    for (std::int64_t i = 0; i < n; ++i) {
+      const bool better = wins(values[i], t, best[i], best_at[i]);
+      best[i] = better ? values[i] : best[i];
+      best_at[i] = better ? t : best_at[i];
+    }
+  }
+  static void across(void* best, std::int64_t* best_at, const void* values_, std::int64_t t,
+                     std::int64_t n) {
+    const auto* values = static_cast<const T*>(values_);
+    for (std::int64_t i = 0; i < n; ++i) element(static_cast<T*>(best), best_at, values[i], t + i);
+  }
+  static void combine(void* best_, std::int64_t* best_at, const void* other_,
+                      const std::int64_t* other_at, std::int64_t n) {
+    auto* best = static_cast<T*>(best_);
+    const auto* other = static_cast<const T*>(other_);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const bool better = wins(other[i], other_at[i], best[i], best_at[i]);
+      best[i] = better ? other[i] : best[i];
+      best_at[i] = better ? other_at[i] : best_at[i];
+    }
+  }
+};
+
 // --- Sums and their kin ---
 
 // What vectors of T compute in: integers are unsigned, so that they wrap.
@@ -27,6 +83,12 @@ template <std::floating_point T>
 struct AsWord<T> {
   using type = T;
 };
+
+template <std::size_t Size>
+using SignedWord = std::conditional_t<
+    Size == 1, std::int8_t,
+    std::conditional_t<Size == 2, std::int16_t,
+                       std::conditional_t<Size == 4, std::int32_t, std::int64_t>>>;
 
 #define RELAY_BLOCKS_NAME BaseBlocks
 #define RELAY_BLOCKS_TARGET RELAY_TARGET_BASE
@@ -114,61 +176,30 @@ CombineFunction combine_of() {
   return nullptr;
 }
 
-// --- Arguments of extremes ---
-
-template <bool Max, DType D>
-struct Extreme {
-  using E = Element<D>;
-  using T = typename E::Stored;
-
-  // Does (b, b_at) beat (a, a_at)? Of equal values the earlier wins; NaN beats numbers.
-  static bool wins(T b_, std::int64_t b_at, T a_, std::int64_t a_at) {
-    const auto a = E::load(a_);
-    const auto b = E::load(b_);
-    const bool nan_a = a != a;
-    const bool nan_b = b != b;
-    const bool beats = (Max ? b > a : b < a) || (nan_b && !nan_a);
-    const bool ties = b == a || (nan_a && nan_b);
-    return beats || (ties && b_at < a_at);
-  }
-
-  static void each_lane(void* best_, std::int64_t* best_at, const void* values_, std::int64_t t,
-                        std::int64_t n) {
-    auto* best = static_cast<T*>(best_);
-    const auto* values = static_cast<const T*>(values_);
-    for (std::int64_t i = 0; i < n; ++i) {
-      const bool better = wins(values[i], t, best[i], best_at[i]);
-      best[i] = better ? values[i] : best[i];
-      best_at[i] = better ? t : best_at[i];
-    }
-  }
-  static void across(void* best_, std::int64_t* best_at, const void* values_, std::int64_t t,
-                     std::int64_t n) {
-    auto* best = static_cast<T*>(best_);
-    const auto* values = static_cast<const T*>(values_);
-    for (std::int64_t i = 0; i < n; ++i) {
-      const auto j = (t + i) % kReductionLanes;
-      if (!wins(values[i], t + i, best[j], best_at[j])) continue;
-      best[j] = values[i];
-      best_at[j] = t + i;
-    }
-  }
-  static void combine(void* best_, std::int64_t* best_at, const void* other_,
-                      const std::int64_t* other_at, std::int64_t n) {
-    auto* best = static_cast<T*>(best_);
-    const auto* other = static_cast<const T*>(other_);
-    for (std::int64_t i = 0; i < n; ++i) {
-      const bool better = wins(other[i], other_at[i], best[i], best_at[i]);
-      best[i] = better ? other[i] : best[i];
-      best_at[i] = better ? other_at[i] : best_at[i];
-    }
-  }
-};
-
 template <bool Max, DType D>
 ArgFunctions arg_of() {
+  constexpr Prim kPrim = Max ? Prim::Max : Prim::Min;
   using F = Extreme<Max, D>;
-  return {&F::each_lane, &F::across, &F::combine};
+  using Base = BaseBlocks<kPrim, D>;
+  using Avx2 = Avx2Blocks<kPrim, D>;
+  using Avx512 = Avx512Blocks<kPrim, D>;
+  constexpr bool kHasBlocks = D != DType::Bool && D != DType::Float16 && D != DType::BFloat16;
+  ArgFunctions functions = {nullptr, &F::across, &F::combine};
+  switch (cpu_level()) {
+    case Level::Avx512:
+      functions.each_lane = &Avx512::each_lane;
+      if constexpr (kHasBlocks) functions.across = &Avx512::run_arg;
+      break;
+    case Level::Avx2:
+      functions.each_lane = &Avx2::each_lane;
+      if constexpr (kHasBlocks) functions.across = &Avx2::run_arg;
+      break;
+    case Level::Base:
+      functions.each_lane = &Base::each_lane;
+      if constexpr (kHasBlocks) functions.across = &Base::run_arg;
+      break;
+  }
+  return functions;
 }
 
 // Calls f.operator()<DType>().
