@@ -3,26 +3,23 @@
 #include <string>
 #include <vector>
 
+#include "ad/tangent.h"
 #include "lang/expr.h"
 
 namespace relay::ad {
 
-// The type of adjoints (and tangents) of a primal type: a float tensor's is itself, an integer's or
-// boolean's is (), a tuple's is pointwise. Functions, references and data types: () if nothing in
-// them is a float, else null.
-lang::Type tangent_type(const lang::Type& primal);
-// Is this `()`, the tangent type of what has no derivative?
-bool is_unit(const lang::Type& type);
-
 // Straight-line code under construction.
 class Emitter {
  public:
+  explicit Emitter(Tangents& tangents) : tangents_(&tangents) {}
+  Tangents& tangents() const { return *tangents_; }
   // Binds `value` unless it is an atom; returns the atom.
   lang::Expr emit(const std::string& name, lang::Expr value);
   void append(const std::vector<lang::Binding>& bindings);
   std::vector<lang::Binding> take() { return std::move(bindings_); }
 
  private:
+  Tangents* tangents_;
   std::vector<lang::Binding> bindings_;
 };
 
@@ -47,12 +44,5 @@ class Adjoint {
   lang::Expr whole_;
   std::vector<Adjoint> fields_;
 };
-
-// Zeros of a tangent type; `primal` gives the shape where dims are symbolic.
-lang::Expr zero_of(const lang::Type& tangent, const lang::Expr& primal);
-
-// An adjoint as the user sees it: of the primal's own type, integer and boolean leaves zero.
-lang::Expr as_gradient(const lang::Expr& adjoint, const lang::Type& primal_type,
-                       const lang::Expr& primal);
 
 }  // namespace relay::ad

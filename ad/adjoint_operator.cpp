@@ -60,7 +60,7 @@ Expr transposed(const OpDef& op, const lang::DefinitionCall& call) {
     if (has_tangent(input->type))
       adjoints.push_back(reverse.adjoint_of(lang::cast<lang::Var>(input).variable));
   }
-  std::vector<lang::Binding> bindings = reverse.primal();
+  std::vector<lang::Binding> bindings = reverse.primal(0);
   for (auto& binding : reverse.backward().take()) bindings.push_back(std::move(binding));
   return lang::close_block({std::move(bindings), build::tuple(std::move(adjoints))});
 }

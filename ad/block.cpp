@@ -38,7 +38,7 @@ bool has_unknown_dims(const Type& type) {
 }  // namespace
 
 Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
-  Type tangent = tangent_type(expr->type);
+  Type tangent = pairs_.tangents().of(expr->type);
   if (!tangent) {
     lang::fail(DiagnosticKind::Unsupported,
                fmt::format("not supported: differentiation through a value of type `{}`",
@@ -47,6 +47,9 @@ Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
   }
   return tangent;
 }
+
+BlockReverse::BlockReverse(lang::Program& program, Pairs& pairs)
+    : program_(program), pairs_(pairs), backward_(pairs.tangents()) {}
 
 void BlockReverse::forward(const std::vector<Binding>& bindings) {
   for (const Binding& binding : bindings) forward_binding(binding);
@@ -65,14 +68,14 @@ void BlockReverse::forward_binding(const Binding& binding) {
   if (const auto* call = as<lang::Call>(value)) {
     if (const auto* op = as<lang::Operator>(call->callee))
       return forward_operator(binding, *call, *op->op);
-    const Type tangent =
-        tangent_type(value->type);  // null: a type we cannot pass through; reported if it matters
+    const Type tangent = pairs_.tangents().of(
+        value->type);  // null: a type we cannot pass through; reported if it matters
     const auto* global = as<lang::GlobalVar>(call->callee);
     const auto* var = as<lang::Var>(call->callee);
     Pair pair;
     std::vector<Expr> args = call->args;
     if (!tangent || is_unit(tangent) || call->callee->kind == ExprKind::ConstructorRef) {
-      primal_.push_back(binding);
+      primal_.push_back({binding});
       return;
     }
     if (global && program_.is_function(global->name)) {
@@ -105,12 +108,12 @@ void BlockReverse::forward_binding(const Binding& binding) {
     VariableRef residual = lang::make_variable(
         binding.variable->name + "_residual", as<lang::TupleType>(forward_type->result)->fields[1]);
     primal_.push_back(
-        {both,
-         lang::make_call(lang::make_global_var(pair.forward, value->span, pair.forward_type), args,
-                         nullptr, value->span, forward_type->result),
-         value->span});
-    primal_.push_back({residual, build::project(lang::make_var(both), 1)});
-    primal_.push_back({binding.variable, build::project(lang::make_var(both), 0), value->span});
+        {{both,
+          lang::make_call(lang::make_global_var(pair.forward, value->span, pair.forward_type), args,
+                          nullptr, value->span, forward_type->result),
+          value->span}});
+    primal_.push_back({{residual, build::project(lang::make_var(both), 1)}});
+    primal_.push_back({{binding.variable, build::project(lang::make_var(both), 0), value->span}});
     pair_calls_[binding.variable.get()] = {pair.backward, residual, std::move(args),
                                            pair.backward_type};
     return;
@@ -118,7 +121,7 @@ void BlockReverse::forward_binding(const Binding& binding) {
   if (value->kind == ExprKind::If || value->kind == ExprKind::Match) {
     const Type tangent = tangent_of(value, value->span);
     if (is_unit(tangent)) {
-      primal_.push_back(binding);
+      primal_.push_back({binding});
       return;
     }
     // A branch in the middle: a function of its free variables, called on the spot.
@@ -134,19 +137,19 @@ void BlockReverse::forward_binding(const Binding& binding) {
          binding.span});
     return;
   }
-  primal_.push_back(binding);
+  primal_.push_back({binding});
 }
 
 void BlockReverse::forward_operator(const Binding& binding, const lang::Call& call,
                                     const lang::OpDef& op) {
   const bool has_rule =
       op.gradient || !op.differentiable || op.effect != lang::Effect::None || !op.definition;
-  const Type tangent = tangent_type(binding.value->type);
+  const Type tangent = pairs_.tangents().of(binding.value->type);
   const bool waits = has_unknown_dims(binding.value->type) ||
                      std::any_of(call.args.begin(), call.args.end(),
                                  [](const Expr& arg) { return has_unknown_dims(arg->type); });
   if (has_rule || waits || !tangent || is_unit(tangent)) {
-    primal_.push_back(binding);
+    primal_.push_back({binding});
     return;
   }
   const Expr expanded = op.definition({call.args, call.attrs, binding.value->type});
@@ -155,11 +158,20 @@ void BlockReverse::forward_operator(const Binding& binding, const lang::Call& ca
   if (build::is_atom(block.result)) {
     // An alias: a one-field tuple keeps the variable and its adjoint apart from the atom's.
     VariableRef alias = lang::make_variable("alias", lang::tuple_type({block.result->type}));
-    primal_.push_back({alias, build::tuple({block.result})});
-    primal_.push_back({binding.variable, build::project(lang::make_var(alias), 0), binding.span});
+    primal_.push_back({{alias, build::tuple({block.result})}});
+    primal_.push_back({{binding.variable, build::project(lang::make_var(alias), 0), binding.span}});
+
     return;
   }
   forward_binding({binding.variable, block.result, binding.span});
+}
+
+std::vector<Binding> BlockReverse::primal(std::size_t first) const {
+  std::vector<Binding> bindings;
+  for (std::size_t i = first; i < primal_.size(); ++i) {
+    if (!primal_[i].pattern) bindings.push_back(primal_[i].binding);
+  }
+  return bindings;
 }
 
 void BlockReverse::seed(const Expr& atom, const Expr& adjoint) { accumulate(atom, adjoint); }
@@ -176,7 +188,14 @@ void BlockReverse::accumulate(const Expr& atom, const Expr& contribution) {
 }
 
 void BlockReverse::reverse() {
-  for (std::size_t i = primal_.size(); i-- > 0;) reverse_binding(primal_[i]);
+  for (std::size_t i = primal_.size(); i-- > 0;) {
+    if (primal_[i].pattern) {
+      accumulate(primal_[i].binding.value,
+                 adjoint_of_pattern(primal_[i].pattern, primal_[i].binding.value->type));
+    } else {
+      reverse_binding(primal_[i].binding);
+    }
+  }
 }
 
 void BlockReverse::reverse_binding(const Binding& binding) {
@@ -227,6 +246,7 @@ void BlockReverse::reverse_binding(const Binding& binding) {
       lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through references",
                  value->span);
     case ExprKind::Constant:
+    case ExprKind::ConstructorRef:
       return;
     default:
       break;
@@ -250,6 +270,8 @@ void BlockReverse::reverse_binding(const Binding& binding) {
 
 void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,
                                 const Expr& adjoint) {
+  if (call.callee->kind == ExprKind::ConstructorRef)
+    return reverse_construction(binding.value, call, adjoint);
   const auto* op = as<lang::Operator>(call.callee);
   if (!op) {
     lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through data types",
@@ -265,6 +287,35 @@ void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,
       op->op->gradient({call.args, call.attrs, lang::make_var(binding.variable), adjoint});
   for (std::size_t i = 0; i < adjoints.size() && i < call.args.size(); ++i)
     accumulate(call.args[i], adjoints[i]);
+}
+
+// C(a, b) hands the adjoints of its fields on; Zero is zero for all of them.
+void BlockReverse::reverse_construction(const Expr& value, const lang::Call& call,
+                                        const Expr& adjoint) {
+  const auto& constructor = *lang::cast<lang::ConstructorRef>(call.callee).constructor;
+  const auto* mirror = pairs_.tangents().mirror(constructor, *as<lang::AdtType>(value->type));
+  std::vector<Expr> fields;  // those that have an adjoint
+  for (const Expr& arg : call.args) {
+    if (!is_unit(tangent_of(arg, call.span))) fields.push_back(arg);
+  }
+  if (fields.empty()) return;
+  std::vector<lang::PatternRef> patterns;
+  std::vector<Expr> parts;
+  std::vector<Expr> zeros;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const VariableRef part = lang::make_variable("part", mirror->fields[i]);
+    patterns.push_back(lang::variable_pattern(part));
+    parts.push_back(lang::make_var(part));
+    zeros.push_back(zero_of(mirror->fields[i], fields[i]));
+  }
+  std::vector<lang::Clause> clauses;
+  const Expr all = build::tuple(std::move(parts));
+  clauses.push_back({lang::constructor_pattern(mirror, std::move(patterns)), all});
+  clauses.push_back({lang::wildcard_pattern(), build::tuple(std::move(zeros))});
+  const Expr adjoints = backward_.emit(
+      "parts", lang::make_match(adjoint, std::move(clauses), true, call.span, all->type));
+  for (std::uint32_t i = 0; i < fields.size(); ++i)
+    accumulate(fields[i], build::project(adjoints, i));
 }
 
 // Shapes that are known only when the program runs: the definition is transposed then.

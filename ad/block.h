@@ -18,13 +18,18 @@ class Pairs;
 // outside (parameters, captures) are read with `adjoint_of`.
 class BlockReverse {
  public:
-  BlockReverse(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
+  BlockReverse(lang::Program& program, Pairs& pairs);
 
   // Appends primal bindings. May be called several times (a path through branches).
   void forward(const std::vector<lang::Binding>& bindings);
   // One more value of the primal code; returns its atom.
   lang::Expr forward_value(const std::string& name, const lang::Expr& value);
-  const std::vector<lang::Binding>& primal() const { return primal_; }
+  // Goes on inside a clause of a `match` on `scrutinee`, whose value is taken apart by the pattern
+  // returned (wildcards have become variables where their zeros may be asked for).
+  lang::PatternRef enter(const lang::Expr& scrutinee, const lang::PatternRef& pattern);
+  // How many steps the primal code has, and its bindings from step `first` on.
+  std::size_t size() const { return primal_.size(); }
+  std::vector<lang::Binding> primal(std::size_t first) const;
 
   // Seeds the adjoint of an atom.
   void seed(const lang::Expr& atom, const lang::Expr& adjoint);
@@ -49,7 +54,16 @@ class BlockReverse {
 
   lang::Program& program_;
   Pairs& pairs_;
-  std::vector<lang::Binding> primal_;
+  // A binding, or (with a pattern, and without a variable) a value that is taken apart.
+  struct Step {
+    lang::Binding binding;
+    lang::PatternRef pattern = {};
+  };
+  void reverse_construction(const lang::Expr& value, const lang::Call& call,
+                            const lang::Expr& adjoint);
+  // The adjoint of what the pattern takes apart; null where nothing arrived.
+  lang::Expr adjoint_of_pattern(const lang::PatternRef& pattern, const lang::Type& type);
+  std::vector<Step> primal_;
   Emitter backward_;
   std::unordered_map<const lang::Variable*, Adjoint> adjoints_;
   std::unordered_map<const lang::Variable*, lang::Expr> functions_;  // let-bound function literals

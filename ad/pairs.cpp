@@ -13,7 +13,6 @@
 namespace relay::ad {
 
 using lang::as;
-using lang::Binding;
 using lang::DiagnosticKind;
 using lang::Expr;
 using lang::ExprKind;
@@ -22,38 +21,6 @@ using lang::VariableRef;
 namespace build = lang::build;
 
 namespace {
-
-// () where there is no tangent: an adjoint that wants to flow into such a value is reported where
-// it does.
-Type tangent_or_unit(const Type& type) {
-  Type tangent = tangent_type(type);
-  return tangent ? tangent : lang::unit_type();
-}
-
-const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name,
-                                         std::vector<Type> fields) {
-  lang::Constructor constructor;
-  constructor.name = std::move(name);
-  constructor.tag = static_cast<std::uint32_t>(def.constructors.size());
-  constructor.fields = std::move(fields);
-  constructor.owner = &def;
-  def.constructors.push_back(std::move(constructor));
-  return &def.constructors.back();
-}
-
-Expr construct(const lang::Constructor* constructor, std::vector<Expr> fields, const Type& type) {
-  if (fields.empty()) return lang::make_constructor_ref(constructor, {}, type);
-  std::vector<Type> types;
-  for (const auto& field : fields) types.push_back(field->type);
-  return lang::make_call(
-      lang::make_constructor_ref(constructor, {}, lang::function_type(types, type)),
-      std::move(fields), nullptr, {}, type);
-}
-
-Expr call_global(const std::string& name, const Type& type, std::vector<Expr> args) {
-  return lang::make_call(lang::make_global_var(name, {}, type), std::move(args), nullptr, {},
-                         as<lang::FunctionType>(type)->result);
-}
 
 // Derives both halves of one function.
 class Deriver {
@@ -70,7 +37,7 @@ class Deriver {
   void define(const lang::Function& fn) {
     fn_ = &fn;
     residual_type_ = lang::adt_type(residual_.get());
-    for (const auto& param : fn.params) tangents_.push_back(tangent_or_unit(param->type));
+    for (const auto& param : fn.params) tangents_.push_back(pairs_.tangents().or_unit(param->type));
     adjoints_type_ = lang::tuple_type(tangents_);
     has_loop_ = has_tail_self_call(fn.body);
     if (has_loop_) prepare_loop();
@@ -129,16 +96,14 @@ class Deriver {
 
   Expr forward_tail(const Expr& expr, BlockReverse& path) {
     const lang::Block block = lang::open_block(expr);
-    const std::size_t before = path.primal().size();
+    const std::size_t before = path.size();
     path.forward(block.bindings);
     return forward_result(block.result, path, before);
   }
 
   // The bindings added to the path since `before`, then `result`.
   static Expr close(const BlockReverse& path, std::size_t before, Expr result) {
-    std::vector<Binding> bindings(path.primal().begin() + static_cast<std::ptrdiff_t>(before),
-                                  path.primal().end());
-    return lang::close_block({std::move(bindings), std::move(result)});
+    return lang::close_block({path.primal(before), std::move(result)});
   }
 
   Expr forward_result(const Expr& result, BlockReverse& path, std::size_t before) {
@@ -152,24 +117,11 @@ class Deriver {
                                  result->span, both));
     }
     if (const auto* match = as<lang::Match>(result)) {
-      if (const Type tangent = tangent_type(match->scrutinee->type);
-          !tangent || !is_unit(tangent)) {
-        const auto* adt = as<lang::AdtType>(match->scrutinee->type);
-        if (adt && !adt->def->span) {  // a residual or tape of ours
-          lang::fail(DiagnosticKind::Unsupported,
-                     "not supported: a second derivative through a loop, a recursion or a branch",
-                     result->span);
-        }
-        lang::fail(
-            DiagnosticKind::Unsupported,
-            fmt::format("not supported: differentiation through `match` on a value of type `{}`",
-                        lang::to_string(match->scrutinee->type)),
-            result->span);
-      }
       std::vector<lang::Clause> clauses;
       for (const auto& clause : match->clauses) {
         BlockReverse clause_path = path;
-        clauses.push_back({clause.pattern, forward_tail(clause.body, clause_path)});
+        const lang::PatternRef pattern = clause_path.enter(match->scrutinee, clause.pattern);
+        clauses.push_back({pattern, forward_tail(clause.body, clause_path)});
       }
       return close(path, before,
                    lang::make_match(match->scrutinee, std::move(clauses), match->is_complete,
@@ -236,7 +188,8 @@ class Deriver {
   // A leaf that yields a result. Returns the residual of the forward half.
   Expr base_leaf(const Expr& value, const BlockReverse& path) {
     BlockReverse leaf = path;
-    const VariableRef adjoint = lang::make_variable("adjoint", tangent_or_unit(value->type));
+    const VariableRef adjoint =
+        lang::make_variable("adjoint", pairs_.tangents().or_unit(value->type));
     leaf.seed(value, lang::make_var(adjoint));
     const VariableRef rest = has_loop_ ? lang::make_variable("tape", tape_type_) : VariableRef();
     std::vector<VariableRef> own = {adjoint};
@@ -352,13 +305,13 @@ const Pair& Pairs::of_global(const std::string& name, const Type& type) {
   residual->name = program_.reserve_name(name + "_Residual");
   const Type residual_type = lang::adt_type(program_.add_type(residual));
   std::vector<Type> tangents;
-  for (const auto& param : fn_type->params) tangents.push_back(tangent_or_unit(param));
+  for (const auto& param : fn_type->params) tangents.push_back(tangents_.or_unit(param));
   Pair pair;
   pair.forward = program_.reserve_name(name + "_forward");
   pair.backward = program_.reserve_name(name + "_backward");
   pair.forward_type =
       lang::function_type(fn_type->params, lang::tuple_type({fn_type->result, residual_type}));
-  pair.backward_type = lang::function_type({residual_type, tangent_or_unit(fn_type->result)},
+  pair.backward_type = lang::function_type({residual_type, tangents_.or_unit(fn_type->result)},
                                            lang::tuple_type(tangents));
   const Pair& known =
       globals_.emplace(key, std::move(pair)).first->second;  // before the body: it may call itself

@@ -25,7 +25,8 @@ struct Pair {
 
 class Pairs {
  public:
-  explicit Pairs(lang::Program& program) : program_(program) {}
+  explicit Pairs(lang::Program& program) : program_(program), tangents_(program) {}
+  Tangents& tangents() { return tangents_; }
   // Of a global at a ground type.
   const Pair& of_global(const std::string& name, const lang::Type& type);
   // Of a closed function literal; `self`: the variable by which its body calls itself, or null.
@@ -34,6 +35,7 @@ class Pairs {
 
  private:
   lang::Program& program_;
+  Tangents tangents_;
   std::map<std::string, Pair> globals_;
 };
 

@@ -43,21 +43,19 @@ Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program&
   std::vector<Expr> gradients;
   for (const auto& param : fn.params) {
     const Expr primal = lang::make_var(param);
-    const Type tangent = tangent_type(param->type);
+    const Type tangent = pairs.tangents().of(param->type);
     if (!tangent) {
       lang::fail(DiagnosticKind::Unsupported,
                  fmt::format("not supported: the gradient of an argument of type `{}`",
                              lang::to_string(param->type)),
                  param->span);
     }
-    const auto* tuple = as<lang::TupleType>(tangent);
-    const Expr adjoint =
-        tuple && tuple->fields.empty() ? build::tuple({}) : reverse.adjoint_of(param);
-    gradients.push_back(as_gradient(adjoint, param->type, primal));
+    const Expr adjoint = is_unit(tangent) ? build::tuple({}) : reverse.adjoint_of(param);
+    gradients.push_back(pairs.tangents().as_gradient(adjoint, primal));
   }
   Expr gradient = gradients.size() == 1 ? gradients[0] : build::tuple(gradients);
   if (mode == lang::DiffMode::ValueAndGrad) gradient = build::tuple({value, gradient});
-  std::vector<lang::Binding> bindings = reverse.primal();
+  std::vector<lang::Binding> bindings = reverse.primal(0);
   for (auto& binding : reverse.backward().take()) bindings.push_back(std::move(binding));
   const Expr body = lang::close_block({std::move(bindings), gradient});
   return lang::rename_bound(

@@ -1,0 +1,303 @@
+#include "ad/tangent.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "lang/build.h"
+#include "lang/record.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using lang::AdtType;
+using lang::as;
+using lang::Expr;
+using lang::Type;
+using lang::VariableRef;
+namespace build = lang::build;
+
+namespace {
+
+// The fields of a constructor at a ground type.
+std::vector<Type> fields_of(const lang::Constructor& constructor, const AdtType& adt) {
+  std::vector<Type> fields;
+  for (std::size_t i = 0; i < constructor.fields.size(); ++i)
+    fields.push_back(lang::field_type(adt, constructor, i));
+  return fields;
+}
+
+// Does a leaf of the type (through data types, each once) satisfy `wanted`?
+class LeafSearch {
+ public:
+  explicit LeafSearch(std::function<bool(const Type&)> wanted) : wanted_(std::move(wanted)) {}
+
+  bool in(const Type& type) {
+    if (const auto* tuple = as<lang::TupleType>(type)) {
+      return std::any_of(tuple->fields.begin(), tuple->fields.end(),
+                         [&](const Type& field) { return in(field); });
+    }
+    const auto* adt = as<AdtType>(type);
+    if (!adt) return wanted_(type);
+    // A type that grows at each turn of its recursion ends here too.
+    constexpr std::size_t kMostTypes = 1000;
+    if (!seen_.insert(lang::to_string(type)).second || seen_.size() > kMostTypes) return false;
+    for (const lang::Constructor& constructor : adt->def->constructors) {
+      for (const Type& field : fields_of(constructor, *adt)) {
+        if (in(field)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  std::function<bool(const Type&)> wanted_;
+  std::set<std::string> seen_;
+};
+
+std::vector<VariableRef> variables_for(const std::vector<Type>& types, const char* name) {
+  std::vector<VariableRef> variables;
+  for (const Type& type : types) variables.push_back(lang::make_variable(name, type));
+  return variables;
+}
+
+lang::PatternRef pattern_of(const lang::Constructor* constructor,
+                            const std::vector<VariableRef>& variables) {
+  std::vector<lang::PatternRef> fields;
+  for (const VariableRef& variable : variables) fields.push_back(lang::variable_pattern(variable));
+  return lang::constructor_pattern(constructor, std::move(fields));
+}
+
+}  // namespace
+
+const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name,
+                                         std::vector<Type> fields) {
+  lang::Constructor constructor;
+  constructor.name = std::move(name);
+  constructor.tag = static_cast<std::uint32_t>(def.constructors.size());
+  constructor.fields = std::move(fields);
+  constructor.owner = &def;
+  def.constructors.push_back(std::move(constructor));
+  return &def.constructors.back();
+}
+
+Expr construct(const lang::Constructor* constructor, std::vector<Expr> fields, const Type& type) {
+  if (fields.empty()) return lang::make_constructor_ref(constructor, {}, type);
+  std::vector<Type> types;
+  for (const auto& field : fields) types.push_back(field->type);
+  return lang::make_call(
+      lang::make_constructor_ref(constructor, {}, lang::function_type(types, type)),
+      std::move(fields), nullptr, {}, type);
+}
+
+Expr call_global(const std::string& name, const Type& type, std::vector<Expr> args) {
+  return lang::make_call(lang::make_global_var(name, {}, type), std::move(args), nullptr, {},
+                         as<lang::FunctionType>(type)->result);
+}
+
+bool is_unit(const Type& type) {
+  const auto* tuple = as<lang::TupleType>(type);
+  return tuple && tuple->fields.empty();
+}
+
+Expr mirror_zero(const Type& mirror) {
+  return construct(&as<AdtType>(mirror)->def->constructors.front(), {}, mirror);
+}
+
+Expr zero_of(const Type& tangent, const Expr& primal) {
+  if (const auto* tuple = as<lang::TupleType>(tangent)) {
+    std::vector<Expr> fields;
+    for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
+      const bool is_tuple = primal && as<lang::TupleType>(primal->type);
+      fields.push_back(zero_of(tuple->fields[i], is_tuple ? build::project(primal, i) : Expr()));
+    }
+    return build::tuple(std::move(fields));
+  }
+  if (as<AdtType>(tangent)) return mirror_zero(tangent);
+  if (lang::is_scalar(tangent))
+    return build::constant(as<lang::TensorType>(tangent)->dtype.known(), 0);
+  return primal ? build::zeros_like(primal) : build::zeros_of(tangent);
+}
+
+bool Tangents::holds_float(const Type& type) {
+  return LeafSearch([](const Type& leaf) {
+           const auto* tensor = as<lang::TensorType>(leaf);
+           return !tensor || !tensor->dtype.is_known() || lang::is_float(tensor->dtype.known());
+         })
+      .in(type);
+}
+
+bool Tangents::has_function(const Type& type) {
+  return LeafSearch([](const Type& leaf) { return !as<lang::TensorType>(leaf); }).in(type);
+}
+
+Type Tangents::of(const Type& primal) {
+  if (const auto* tensor = as<lang::TensorType>(primal))
+    return lang::is_float(tensor->dtype.known()) ? primal : lang::unit_type();
+  if (const auto* tuple = as<lang::TupleType>(primal)) {
+    std::vector<Type> fields;
+    for (const auto& field : tuple->fields) {
+      Type tangent = of(field);
+      if (!tangent) return nullptr;
+      fields.push_back(std::move(tangent));
+    }
+    return lang::tuple_type(std::move(fields));
+  }
+  if (const auto* adt = as<AdtType>(primal)) return mirror_of(*adt).type;
+  return nullptr;
+}
+
+Type Tangents::or_unit(const Type& primal) {
+  Type tangent = of(primal);
+  return tangent ? tangent : lang::unit_type();
+}
+
+const Tangents::Mirror& Tangents::mirror_of(const AdtType& primal) {
+  const Type type(&primal);
+  const auto [place, is_new] = mirrors_.try_emplace(lang::to_string(type));
+  Mirror& mirror = place->second;
+  if (!is_new) return mirror;
+  if (!holds_float(type)) {
+    mirror.type = lang::unit_type();
+    return mirror;
+  }
+  if (has_function(type)) return mirror;
+  lang::TypeDefRef def(new lang::TypeDef);
+  def->name = program_.reserve_name(primal.def->name + "_Tangent");
+  mirror.type = lang::adt_type(program_.add_type(def));
+  add_constructor(*def, def->name + "_Zero", {});
+  for (const lang::Constructor& constructor : primal.def->constructors) {
+    std::vector<Type> fields;
+    for (const Type& field : fields_of(constructor, primal)) {
+      const Type tangent = of(field);
+      if (!is_unit(tangent)) fields.push_back(tangent);
+    }
+    mirror.constructors[&constructor] =
+        add_constructor(*def, def->name + "_" + constructor.name, std::move(fields));
+  }
+  return mirror;
+}
+
+const lang::Constructor* Tangents::mirror(const lang::Constructor& constructor,
+                                          const AdtType& primal) {
+  const auto& constructors = mirror_of(primal).constructors;
+  const auto found = constructors.find(&constructor);
+  return found == constructors.end() ? nullptr : found->second;
+}
+
+// --- Sums ---
+
+Expr Tangents::add(const Expr& a, const Expr& b) {
+  if (const auto* tuple = as<lang::TupleType>(a->type)) {
+    std::vector<Expr> fields;
+    for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
+      const bool is_there = !is_unit(tuple->fields[i]);
+      fields.push_back(is_there ? add(build::project(a, i), build::project(b, i))
+                                : build::tuple({}));
+    }
+    return build::tuple(std::move(fields));
+  }
+  const auto* adt = as<AdtType>(a->type);
+  if (!adt) return build::op("add", {a, b});
+  const auto [place, is_new] = add_.try_emplace(adt->def);
+  if (is_new) {
+    place->second = program_.reserve_name(adt->def->name + "_add");
+    define_add(place->second, *adt);
+  }
+  return call_global(place->second, lang::function_type({a->type, a->type}, a->type), {a, b});
+}
+
+// Adjoints of one value are made by the same constructor, or Zero. Only a wrong program would have
+// another, and `match?` stops it.
+void Tangents::define_add(const std::string& name, const AdtType& mirror) {
+  const Type type(&mirror);
+  const VariableRef a = lang::make_variable("a", type);
+  const VariableRef b = lang::make_variable("b", type);
+  const auto& constructors = mirror.def->constructors;
+  std::vector<lang::Clause> clauses;
+  clauses.push_back({lang::constructor_pattern(&constructors.front(), {}), lang::make_var(b)});
+  for (std::size_t k = 1; k < constructors.size(); ++k) {
+    const std::vector<VariableRef> left = variables_for(constructors[k].fields, "x");
+    const std::vector<VariableRef> right = variables_for(constructors[k].fields, "y");
+    std::vector<Expr> sums;
+    for (std::size_t i = 0; i < left.size(); ++i)
+      sums.push_back(add(lang::make_var(left[i]), lang::make_var(right[i])));
+    std::vector<lang::Clause> inner;
+    inner.push_back({lang::constructor_pattern(&constructors.front(), {}), lang::make_var(a)});
+    inner.push_back(
+        {pattern_of(&constructors[k], right), construct(&constructors[k], std::move(sums), type)});
+    clauses.push_back({pattern_of(&constructors[k], left),
+                       lang::make_match(lang::make_var(b), std::move(inner), false, {}, type)});
+  }
+  const Expr body = lang::make_match(lang::make_var(a), std::move(clauses), true, {}, type);
+  program_.add_function(name, lang::rename_bound(lang::make_function({a, b}, type, body)));
+}
+
+// --- Gradients ---
+
+Expr Tangents::as_gradient(const Expr& adjoint, const Expr& primal) {
+  if (const auto* tuple = as<lang::TupleType>(primal->type)) {
+    std::vector<Expr> fields;
+    for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
+      const Expr part = is_unit(adjoint->type) ? adjoint : build::project(adjoint, i);
+      fields.push_back(as_gradient(part, build::project(primal, i)));
+    }
+    return build::tuple(std::move(fields));
+  }
+  if (const auto* tensor = as<lang::TensorType>(primal->type)) {
+    if (lang::is_float(tensor->dtype.known())) return adjoint;
+    return lang::is_scalar(primal->type) ? build::constant(tensor->dtype.known(), 0)
+                                         : build::zeros_like(primal);
+  }
+  const auto* adt = as<AdtType>(primal->type);
+  RELAY_CHECK(adt, "the gradient of what is neither a tensor nor a data type");
+  const auto [place, is_new] = gradient_.try_emplace(lang::to_string(primal->type));
+  if (is_new) {
+    place->second = program_.reserve_name(adt->def->name + "_gradient");
+    define_gradient(place->second, adjoint->type, *adt);
+  }
+  return call_global(place->second,
+                     lang::function_type({adjoint->type, primal->type}, primal->type),
+                     {adjoint, primal});
+}
+
+void Tangents::define_gradient(const std::string& name, const Type& adjoint_type,
+                               const AdtType& primal) {
+  const Type type(&primal);
+  const VariableRef adjoint = lang::make_variable("adjoint", adjoint_type);
+  const VariableRef value = lang::make_variable("value", type);
+  std::vector<lang::Clause> clauses;
+  for (const lang::Constructor& constructor : primal.def->constructors) {
+    const std::vector<Type> types = fields_of(constructor, primal);
+    const std::vector<VariableRef> fields = variables_for(types, "field");
+    // The same constructor, its adjoints from `parts`; where null, zeros.
+    const auto rebuilt = [&](const std::vector<VariableRef>* parts) {
+      std::size_t next = 0;
+      std::vector<Expr> gradients;
+      for (const VariableRef& field : fields) {
+        const Expr there = lang::make_var(field);
+        const Type tangent = of(field->type);
+        const Expr part = is_unit(tangent) ? build::tuple({})
+                          : parts          ? lang::make_var((*parts)[next++])
+                                           : zero_of(tangent, there);
+        gradients.push_back(as_gradient(part, there));
+      }
+      return construct(&constructor, std::move(gradients), type);
+    };
+    const lang::Constructor* mirror_constructor = mirror(constructor, primal);
+    Expr body = rebuilt(nullptr);
+    if (mirror_constructor) {
+      const std::vector<VariableRef> parts = variables_for(mirror_constructor->fields, "part");
+      std::vector<lang::Clause> inner;
+      inner.push_back({pattern_of(mirror_constructor, parts), rebuilt(&parts)});
+      inner.push_back({lang::wildcard_pattern(), std::move(body)});
+      body = lang::make_match(lang::make_var(adjoint), std::move(inner), true, {}, type);
+    }
+    clauses.push_back({pattern_of(&constructor, fields), std::move(body)});
+  }
+  const Expr body = lang::make_match(lang::make_var(value), std::move(clauses), true, {}, type);
+  program_.add_function(name,
+                        lang::rename_bound(lang::make_function({adjoint, value}, type, body)));
+}
+
+}  // namespace relay::ad

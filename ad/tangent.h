@@ -1,0 +1,66 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "lang/expr.h"
+#include "lang/module.h"
+
+namespace relay::ad {
+
+// The types of tangents and adjoints, and the arithmetic on them that needs code of its own.
+//
+// A float tensor is its own tangent; an integer's or boolean's is (); a tuple's is pointwise. A
+// data type that holds a float has a mirror: one constructor Zero, and one for each of its own with
+// the tangents of those fields that have one. What holds a function or a reference has none.
+class Tangents {
+ public:
+  explicit Tangents(lang::Program& program) : program_(program) {}
+
+  // Null where there is none. Mirrors are made once for each ground type.
+  lang::Type of(const lang::Type& primal);
+  lang::Type or_unit(const lang::Type& primal);  // () instead of null
+
+  // The mirror of a constructor; null if it is that of a type whose tangent is ().
+  const lang::Constructor* mirror(const lang::Constructor& constructor,
+                                  const lang::AdtType& primal);
+  // The sum of two adjoints of one mirror type: of the fields, Zero being nothing.
+  lang::Expr add(const lang::Expr& a, const lang::Expr& b);
+  // An adjoint as the user sees it: of the primal's own type, integer and boolean leaves zero.
+  // `adjoint` may be of type () where the primal's tangent is.
+  lang::Expr as_gradient(const lang::Expr& adjoint, const lang::Expr& primal);
+
+ private:
+  struct Mirror {
+    lang::Type type;  // () if the data type holds no float
+    std::map<const lang::Constructor*, const lang::Constructor*> constructors;
+  };
+  const Mirror& mirror_of(const lang::AdtType& primal);
+  bool holds_float(const lang::Type& type);
+  bool has_function(const lang::Type& type);
+  void define_add(const std::string& name, const lang::AdtType& mirror);
+  void define_gradient(const std::string& name, const lang::Type& adjoint,
+                       const lang::AdtType& primal);
+
+  lang::Program& program_;
+  std::map<std::string, Mirror> mirrors_;            // by the primal's text
+  std::map<const lang::TypeDef*, std::string> add_;  // functions, by mirror
+  std::map<std::string, std::string> gradient_;      // functions, by the primal's text
+};
+
+// Is this `()`, the tangent type of what has no derivative?
+bool is_unit(const lang::Type& type);
+// The constructor Zero of a mirror.
+lang::Expr mirror_zero(const lang::Type& mirror);
+// Zeros of a tangent type; `primal` gives the shape where dims are symbolic.
+lang::Expr zero_of(const lang::Type& tangent, const lang::Expr& primal);
+
+// A call of a constructor, or the constructor itself where it has no fields.
+lang::Expr construct(const lang::Constructor* constructor, std::vector<lang::Expr> fields,
+                     const lang::Type& type);
+lang::Expr call_global(const std::string& name, const lang::Type& type,
+                       std::vector<lang::Expr> args);
+const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name,
+                                         std::vector<lang::Type> fields);
+
+}  // namespace relay::ad
