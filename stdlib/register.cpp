@@ -27,6 +27,7 @@ void register_operators() {
     add_scan_operators();
     add_gathering_operators();
     add_sequence_operators();
+    add_image_operators();
     return true;
   }();
   (void)registered;
