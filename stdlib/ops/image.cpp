@@ -396,6 +396,7 @@ void add_image_operators() {
   add_resize_operators();
   add_crop_operators();
   add_grid_operators();
+  add_rearranging_operators();
 }
 
 }  // namespace relay::stdlib

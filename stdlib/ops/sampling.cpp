@@ -1,5 +1,7 @@
 #include "stdlib/ops/sampling.h"
 
+#include "stdlib/ops/window.h"
+
 namespace relay::stdlib {
 
 namespace build = lang::build;
@@ -22,10 +24,12 @@ Scalar as_number(const Expr& extent, DType dtype) {
 
 namespace {
 
-std::vector<lang::IndexBinder> binders_for(const std::vector<Expr>& extents, Indices& indices) {
+std::vector<lang::IndexBinder> binders_for(const std::vector<Dim>& dims,
+                                           const std::vector<Expr>& extents, Indices& indices) {
   static constexpr std::array kNames = {"i", "j", "k", "l", "m", "n"};
   std::vector<lang::IndexBinder> binders;
-  for (const Expr& extent : extents) {
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const Expr extent = dims[axis].is_any() ? extents[axis] : extent_expr(dims[axis]);
     const char* name = kNames[binders.size() % kNames.size()];
     const lang::VariableRef variable = lang::make_variable(name, lang::scalar_type(DType::Int64));
     binders.push_back({variable, extent});
@@ -39,7 +43,7 @@ std::vector<lang::IndexBinder> binders_for(const std::vector<Expr>& extents, Ind
 Expr generate(const std::vector<Dim>& dims, const std::vector<Expr>& extents,
               const std::function<Expr(const Indices&)>& body) {
   Indices indices;
-  std::vector<lang::IndexBinder> binders = binders_for(extents, indices);
+  std::vector<lang::IndexBinder> binders = binders_for(dims, extents, indices);
   Expr element = body(indices);
   if (binders.empty()) return element;
   const Type type = lang::tensor_type(Shape(dims), tensor_type_of(element).dtype);

@@ -19,7 +19,8 @@ Scalar as_number(const Expr& extent, DType dtype);
 // The value of an extent that is constant; nothing otherwise.
 std::optional<std::int64_t> constant_of(const Expr& extent);
 
-// for i0 < extents[0], ... { body(i) }: a tensor with these dims.
+// for i0 < extents[0], ... { body(i) }: a tensor with these dims, of which the extents count where
+// one is `?`.
 Expr generate(const std::vector<Dim>& dims, const std::vector<Expr>& extents,
               const std::function<Expr(const Indices&)>& body);
 // The same where the dims are the leading `count` axes of `like`.

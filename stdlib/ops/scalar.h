@@ -67,6 +67,10 @@ inline Scalar abs_of(const Scalar& a) { return lang::build::prim(lang::Prim::Abs
 // Division and remainder that round towards minus infinity; without effect for a divisor of 1.
 inline Scalar floor_div(const Scalar& a, std::int64_t b) {
   if (b == 1) return a;
+  if (const auto* known = lang::as<lang::Constant>(a.expr); known && lang::is_int(a.dtype())) {
+    const auto value = static_cast<std::int64_t>(known->value->number_at(0));
+    if (value >= 0 && b > 0) return a.number(static_cast<double>(value / b));
+  }
   return lang::build::prim(lang::Prim::FloorDiv, {a, a.number(static_cast<double>(b))});
 }
 inline Scalar floor_mod(const Scalar& a, std::int64_t b) {
