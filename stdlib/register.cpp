@@ -28,6 +28,7 @@ void register_operators() {
     add_gathering_operators();
     add_sequence_operators();
     add_image_operators();
+    add_vision_operators();
     return true;
   }();
   (void)registered;

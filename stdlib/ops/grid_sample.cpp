@@ -98,6 +98,9 @@ RuleOutcome grid_sample_rule(TypeCall& call) {
   const Shape from = with_rank(call, as_tensor(data).shape, rank);
   const Shape points = with_rank(call, as_tensor(grid).shape, rank);
   call.solver.unify(points[0], from[0]);
+  std::vector<std::size_t> spatial;
+  for (std::size_t axis = 2; axis < rank; ++axis) spatial.push_back(axis);
+  check_has_elements(call, from, spatial);
   call.solver.unify(points[1], Dim(static_cast<std::int64_t>(rank) - 2));
   std::vector<Dim> dims = points.dims();
   dims[1] = from[1];

@@ -49,6 +49,7 @@ RuleOutcome crop_and_resize_rule(TypeCall& call) {
   const Shape data = ranked(call, 0, layout.rank);
   const Shape boxes = ranked(call, 1, 2);
   const Shape indices = ranked(call, 2, 1);
+  check_has_elements(call, data, {layout.lead[0].axis, layout.spatial[0], layout.spatial[1]});
   call.solver.require(as_tensor(call.tensor(1)).dtype, PrimOperands::kNumeric);
   call.solver.require(as_tensor(call.tensor(2)).dtype, PrimOperands::kInt);
   call.solver.unify(boxes[1], Dim(4));

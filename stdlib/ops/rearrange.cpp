@@ -186,7 +186,7 @@ RuleOutcome batch_rule(TypeCall& call, bool to_space) {
   }
   std::vector<Dim> dims = from.dims();
   const std::int64_t count = block_count(block);
-  dims[0] = to_space ? divided(call, dims[0], count, "the batch") : dims[0] * Dim(count);
+  dims[0] = to_space ? Dim::floor_div(dims[0], Dim(count)) : dims[0] * Dim(count);
   for (std::size_t i = 0; i < block.size(); ++i) {
     Dim& dim = dims[i + 1];
     const Dim width(ends[i].front + ends[i].back);
@@ -269,7 +269,8 @@ void add_batch_operators() {
   def.level = 5;
   def.doc =
       "Blocks of the batch become blocks in space, whose ends are then cut off.\n"
-      "The place in a block is the major part of a position in the batch, as in TensorFlow.";
+      "The place in a block is the major part of a position in the batch, as in TensorFlow. What "
+      "the batch has beyond a\nmultiple of a block is dropped.";
   def.example =
       "nn.batch_to_space_nd([[1, 3], [2, 4]], block_shape=[2], crops=[[0, 1]])\n"
       "// expect: [[1, 2, 3]]";

@@ -153,4 +153,14 @@ void check_one_of(const TypeCall& call, const char* key, std::initializer_list<c
              call.span);
 }
 
+void check_has_elements(const TypeCall& call, const Shape& shape,
+                        const std::vector<std::size_t>& axes) {
+  for (const std::size_t axis : axes) {
+    if (!shape[axis].is_constant(0)) continue;
+    call.fail(DiagnosticKind::ShapeMismatch, "there is nothing to read in `" + to_string(shape) +
+                                                 "`: axis " + std::to_string(axis) +
+                                                 " has no elements");
+  }
+}
+
 }  // namespace relay::stdlib

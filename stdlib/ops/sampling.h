@@ -75,4 +75,9 @@ Scalar read_taps(const Expr& tensor, Indices index, const std::vector<std::size_
 // Checks that a string attribute is one of these; throws BadAttribute.
 void check_one_of(const TypeCall& call, const char* key, std::initializer_list<const char*> known);
 
+// Reading at positions needs something to read: throws ShapeMismatch where one of these axes of an
+// input is known to have no elements.
+void check_has_elements(const TypeCall& call, const Shape& shape,
+                        const std::vector<std::size_t>& axes);
+
 }  // namespace relay::stdlib

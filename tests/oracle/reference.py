@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-from reference_images import *
-
 
 def erf(a):
     return np.vectorize(math.erf, otypes=[float])(a)
