@@ -10,7 +10,7 @@ void add_rearranging_operators();
 void add_deformable_operators();
 void add_correlation_operators();
 
-void add_region_operators();
+void add_roi_operators();
 void add_multibox_operators();
 void add_suppression_operators();
 void add_class_suppression_operators();

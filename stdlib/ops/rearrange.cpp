@@ -290,7 +290,7 @@ void add_batch_operators() {
       "The place in a block is the major part of a position in the batch, as in TensorFlow.";
   back.example =
       "nn.space_to_batch_nd([[1, 2, 3]], block_shape=[2], paddings=[[0, 1]])\n"
-      "// expect: [[1, 3],\n//          [2, 0]]";
+      "// expect: [[1, 3], [2, 0]]";
   back.inputs = {{"data", "batch, the axes in space, and others"}};
   back.attrs = {block,
                 required_attr("paddings", AttrKind::Any,
@@ -425,7 +425,7 @@ void add_rearranging_operators() {
                      "Channels become blocks in space.\n"
                      "Channels beyond a multiple of block_size^2 are dropped, as in Relay.",
                      "nn.depth_to_space([[[[1]], [[2]], [[3]], [[4]]]], block_size=2)\n"
-                     "// expect: [[[[1, 2],\n//            [3, 4]]]]");
+                     "// expect: [[[[1, 2], [3, 4]]]]");
   add_block_operator("nn.space_to_depth", false,
                      "Blocks in space become channels.\n"
                      "Rows and columns beyond a multiple of block_size are dropped, as in Relay.",

@@ -242,8 +242,7 @@ const std::vector<InputSpec>& region_inputs() {
   return inputs;
 }
 
-// --- roi_samples, roi_align_adaptive, roi_align_at_most: where the data decide how many samples
-// ---
+// --- roi_samples, roi_align_adaptive, roi_align_at_most: the regions decide how many samples ---
 
 void add_roi_samples() {
   OpDef def;
@@ -283,8 +282,9 @@ void add_roi_align_at_most() {
   def.name = "roi_align_at_most";
   def.level = 0;
   def.doc =
-      "`vision.roi_align` where each region has as many samples as fit its size, with an attribute "
-      "for how many\nthe longest bin has.";
+      "`vision.roi_align` with an attribute for how many samples the longest bin has along an "
+      "axis: "
+      "`sample_ratio`, or\nwhat `roi_samples` gives.";
   def.example =
       "roi_align_at_most([[[[1.0, 3.0]]]], [[0.0, 0.0, 0.0, 1.0, 0.0]], pooled_size=[1, 1], "
       "spatial_scale=1.0, samples=1)\n// expect: [[[[2.0]]]]";
@@ -298,7 +298,7 @@ void add_roi_align_at_most() {
   };
   def.definition = [](const DefinitionCall& call) {
     return aligned({call.attrs, call.args[0], call.args[1], call.result,
-                    call.attrs->get_int("samples"), true});
+                    call.attrs->get_int("samples"), call.attrs->get_int("sample_ratio") <= 0});
   };
   lang::OpRegistry::instance().add(std::move(def));
 }
@@ -348,13 +348,14 @@ void add_roi_align() {
   def.inputs = region_inputs();
   def.attrs = align_attrs();
   def.type_rule = align_rule;
-  def.definition = [](const DefinitionCall& call) {
-    return aligned({call.attrs, call.args[0], call.args[1], call.result,
-                    call.attrs->get_int("sample_ratio"), false});
-  };
   def.expansion = [](const DefinitionCall& call) {
     const std::vector<lang::Attr>& attrs = call.attrs->list;
-    if (call.attrs->get_int("sample_ratio") > 0) return op("vision.roi_align", call.args, attrs);
+    const std::int64_t ratio = call.attrs->get_int("sample_ratio");
+    if (ratio > 0) {
+      std::vector<lang::Attr> with_samples = attrs;
+      with_samples.push_back({"samples", ratio, {}});
+      return op("roi_align_at_most", call.args, std::move(with_samples));
+    }
     const Expr samples = op("roi_samples", {call.args[1]}, {attrs[0], attrs[1]});
     return op("roi_align_adaptive", {call.args[0], call.args[1], samples}, attrs);
   };
@@ -538,7 +539,7 @@ void add_roi_pool() {
 
 }  // namespace
 
-void add_region_operators() {
+void add_roi_operators() {
   add_roi_samples();
   add_roi_align_at_most();
   add_roi_align_adaptive();
@@ -546,6 +547,6 @@ void add_region_operators() {
   add_roi_pool();
 }
 
-void add_vision_operators() { add_region_operators(); }
+void add_vision_operators() { add_roi_operators(); }
 
 }  // namespace relay::stdlib

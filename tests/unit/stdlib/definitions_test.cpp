@@ -226,6 +226,12 @@ std::vector<Case> cases() {
   list.push_back({"collapse_sum_to_shape", {spread({2, 3, 2})}, {{"shape", ints({3, 1})}}});
   list.push_back({"full", {spread({})}, {{"shape", ints({2, 2})}}});
   list.push_back({"full_like", {spread({2}), spread({})}});
+  list.push_back({"image.dilation2d",
+                  {spread({1, 2, 4, 5}), spread({2, 2, 3}, -1, 1)},
+                  {{"strides", ints({1, 2})}, {"padding", 1}}});
+  list.push_back({"vision.roi_pool",
+                  {spread({2, 1, 4, 3}), f64({2, 5}, {0.5, 0.2, 0.3, 2.2, 3.1, 1.5, 1, 0, 2, 9})},
+                  {{"pooled_size", ints({2, 2})}, {"spatial_scale", 1.0}}});
   return list;
 }
 
@@ -363,8 +369,9 @@ TEST_CASE("gradients agree with differences", "[stdlib][gradient]") {
 TEST_CASE("gradients do not need constant dims", "[stdlib][gradient]") {
   relay::stdlib::register_operators();
   // Their types do not follow from symbolic dims: a constant meets a variable.
-  const std::set<std::string> constant_only = {"broadcast_to", "full", "nn.conv1d",
-                                               "collapse_sum_to_shape", "matrix_set_diag"};
+  const std::set<std::string> constant_only = {
+      "broadcast_to",          "full",           "nn.conv1d", "vision.roi_pool",
+      "collapse_sum_to_shape", "matrix_set_diag"};
   for (const Case& c : cases()) {
     if (constant_only.count(c.name)) continue;
     INFO(c.name << " " << (c.attrs.empty() ? "" : c.attrs[0].key));
