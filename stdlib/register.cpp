@@ -29,6 +29,7 @@ void register_operators() {
     add_sequence_operators();
     add_image_operators();
     add_vision_operators();
+    add_random_operators();
     return true;
   }();
   (void)registered;

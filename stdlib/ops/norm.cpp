@@ -358,26 +358,72 @@ void add_lrn() {
 
 // --- dropout, prelu ---
 
+// A mask of the shape and dtype of `data`: each element is 0 with probability `rate`, else
+// 1 / (1 - rate).
+Expr dropout_mask(const Expr& data, const Expr& key, double rate) {
+  const DType dtype = tensor_type_of(data).dtype.known();
+  const Expr drawn =
+      op("random.uniform",
+         {key, build::constant(DType::Float32, 0), build::constant(DType::Float32, 1)},
+         {{"out_shape", AttrValue::ints(extents_of(dims_of(data)))}});
+  return build::let("drawn", drawn, [&](const Expr& pair) {
+    return build::let("uniform", build::project(pair, 1), [&](const Expr& uniform) {
+      return build::comprehension(dims_of(data), [&](const Indices& i) {
+        const Expr stays =
+            build::prim(Prim::Ge, {build::at(uniform, i), build::constant(DType::Float32, rate)});
+        return build::select(stays, build::constant(dtype, 1 / (1 - rate)),
+                             build::constant(dtype, 0));
+      });
+    });
+  });
+}
+
 void add_dropout() {
   OpDef def;
   def.name = "nn.dropout";
   def.level = 1;
   def.doc =
-      "The data as it is, and a mask of ones: what dropout is in inference.\n"
-      "To drop elements multiply by a mask of random bits made from a key.";
-  def.example = "nn.dropout([1.0, 2.0]).0\n// expect: [1.0, 2.0]";
-  def.inputs = {{"data", "the values"}};
-  def.attrs = {optional_attr("rate", AttrKind::Float, 0.5, "the share that training would drop")};
+      "The data times a mask that is 0 for a share of `rate` of the elements and 1 / (1 - rate) "
+      "for "
+      "the others, and the mask.\n"
+      "The random numbers come from the key, which must not be used again. Without one, as in "
+      "Relay's programs, nothing is dropped and the mask is ones: what dropout is in inference.";
+  def.example =
+      "nn.dropout([1.0, 2.0]).0\n// expect: [1.0, 2.0]\n"
+      "nn.dropout([1.0, 2.0, 3.0, 4.0], random.key(1)).0\n// expect: [2.0, 0.0, 6.0, 0.0]";
+  def.inputs = {{"data", "the values"}, {"key", "a key (`random.key`): ten uint64", true}};
+  def.attrs = {optional_attr("rate", AttrKind::Float, 0.5,
+                             "the share to drop: at least 0 and less than 1 with a key")};
   def.type_rule = [](TypeCall& call) {
     const Type data = call.tensor(0);
     call.solver.require(as_tensor(data).dtype, PrimOperands::kFloat);
     call.returns(lang::tuple_type({data, data}));
+    if (lang::as<lang::VarType>(call.args[1])) return RuleOutcome::Stuck;
+    if (lang::as<lang::TupleType>(call.args[1])) {
+      call.solver.unify(call.args[1], lang::unit_type());
+      return RuleOutcome::Solved;
+    }
+    call.solver.unify(call.args[1], lang::tensor_type({Dim(10)}, DType::UInt64));
+    const double rate = call.attrs->get_float("rate");
+    if (!(rate >= 0 && rate < 1)) {
+      lang::fail(DiagnosticKind::BadAttribute, "`rate` must be at least 0 and less than 1",
+                 call.span);
+    }
     return RuleOutcome::Solved;
   };
   def.definition = [](const DefinitionCall& call) {
-    return build::let("mask", op("ones_like", {call.args[0]}), [&](const Expr& mask) {
-      return build::tuple({call.args[0], mask});
+    const Expr& data = call.args[0];
+    const bool drops = lang::as<TensorType>(call.args[1]->type) != nullptr;
+    const Expr values = drops ? dropout_mask(data, call.args[1], call.attrs->get_float("rate"))
+                              : op("ones_like", {data});
+    return build::let("mask", values, [&](const Expr& mask) {
+      return build::let("result", drops ? data * mask : data, [&](const Expr& result) {
+        return build::tuple({result, mask});
+      });
     });
+  };
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {build::project(call.dout, 0) * build::project(call.out, 1), nullptr};
   };
   lang::OpRegistry::instance().add(std::move(def));
 }

@@ -13,22 +13,6 @@ namespace {
 
 const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
-// The sums of the first elements of a vector, each with the one at its own place, in doubling
-// steps.
-Expr running_sum(const Expr& vector, std::int64_t extent, std::int64_t step,
-                 const std::function<Expr(const Expr&)>& body) {
-  if (step >= extent) return body(vector);
-  const Expr next = build::comprehension({Dim(extent)}, [&](const Indices& i) {
-    const Expr before = build::sub(i[0], build::index_constant(step));
-    const Expr zero = build::index_constant(0);
-    const Expr read = build::at(vector, {build::prim(Prim::Max, {before, zero})});
-    const Expr has_one = build::prim(Prim::Ge, {before, zero});
-    return build::add(build::at(vector, i), build::select(has_one, read, zero));
-  });
-  return build::let("sums", next,
-                    [&](const Expr& sums) { return running_sum(sums, extent, 2 * step, body); });
-}
-
 // Zeros, with value(i) added at place(i) of each i.
 Expr scattered(std::int64_t extent, const std::function<std::pair<Expr, Expr>(const Expr&)>& body,
                const std::function<Expr(const Expr&)>& then) {
@@ -62,8 +46,8 @@ class Uniquer {
         return build::cast_to(DType::Int64, is_new(order, i[0]));
       });
       return build::let("starts", starts, [&](const Expr& start) {
-        return running_sum(start, extent_, 1,
-                           [&](const Expr& sums) { return gather(order, start, sums, body); });
+        return build::let("sums", op("cumsum", {start}, {{"axis", 0}}),
+                          [&](const Expr& sums) { return gather(order, start, sums, body); });
       });
     });
   }

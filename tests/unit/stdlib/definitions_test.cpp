@@ -224,6 +224,7 @@ std::vector<Case> cases() {
                   {{"k1", -1}, {"k2", 2}, {"super_diag_right_align", false}}});
   list.push_back({"contrib_reverse_reshape", {spread({2, 3, 4})}, {{"newshape", ints({-1, 0})}}});
   list.push_back({"collapse_sum_to_shape", {spread({2, 3, 2})}, {{"shape", ints({3, 1})}}});
+  list.push_back({"nn.dropout", {spread({2, 3}), tuple_of({})}});
   list.push_back({"full", {spread({})}, {{"shape", ints({2, 2})}}});
   list.push_back({"full_like", {spread({2}), spread({})}});
   list.push_back({"image.dilation2d",
