@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
@@ -152,6 +153,17 @@ Value make_argument(const CaseInput& spec, std::int64_t& input) {
   return Value::tuple(lang::TupleCell::make(fields));
 }
 
+bool keeps_extents(const CaseRow& row, std::size_t input) {
+  return row.has_note("known=" + parameter_name(input));
+}
+
+void collect_extents(const CaseInput& input, std::set<std::int64_t>& extents) {
+  for (const CaseInput& field : input.fields) collect_extents(field, extents);
+  for (const std::int64_t extent : input.shape) {
+    if (extent > 1) extents.insert(extent);
+  }
+}
+
 }  // namespace
 
 bool CaseRow::has_note(std::string_view note) const {
@@ -202,8 +214,11 @@ std::string type_text(const CaseInput& input, CaseDims dims) {
     for (const CaseInput& field : input.fields) parts.push_back(type_text(field, dims));
     return fmt::format("({}{})", fmt::join(parts, ", "), parts.size() == 1 ? "," : "");
   }
-  for (const std::int64_t extent : input.shape)
-    parts.push_back(dims == CaseDims::Any ? "?" : std::to_string(extent));
+  for (const std::int64_t extent : input.shape) {
+    const bool is_variable = dims == CaseDims::Symbolic && extent > 1;
+    parts.push_back(dims == CaseDims::Any ? "?"
+                                          : fmt::format("{}{}", is_variable ? "n" : "", extent));
+  }
   return fmt::format("Tensor[({}), {}]", fmt::join(parts, ", "), lang::name_of(input.dtype));
 }
 
@@ -214,10 +229,8 @@ std::string parameter_name(std::size_t index) {
 std::string parameters_text(const CaseRow& row, CaseDims dims) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < row.inputs.size(); ++i) {
-    const std::string name = parameter_name(i);
-    const bool keeps_extents = row.has_note("known=" + name);
-    parts.push_back(fmt::format(
-        "{}: {}", name, type_text(row.inputs[i], keeps_extents ? CaseDims::Constant : dims)));
+    const CaseDims own = keeps_extents(row, i) ? CaseDims::Constant : dims;
+    parts.push_back(fmt::format("{}: {}", parameter_name(i), type_text(row.inputs[i], own)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -230,7 +243,20 @@ std::string call_text(const CaseRow& row) {
 }
 
 std::string function_text(const CaseRow& row, CaseDims dims) {
-  return fmt::format("fn ({}) {{ {} }}", parameters_text(row, dims), call_text(row));
+  return fmt::format("fn {}({}) {{ {} }}", variables_text(row, dims), parameters_text(row, dims),
+                     call_text(row));
+}
+
+std::string variables_text(const CaseRow& row, CaseDims dims) {
+  std::set<std::int64_t> extents;
+  if (dims == CaseDims::Symbolic) {
+    for (std::size_t i = 0; i < row.inputs.size(); ++i) {
+      if (!keeps_extents(row, i)) collect_extents(row.inputs[i], extents);
+    }
+  }
+  std::vector<std::string> names;
+  for (const std::int64_t extent : extents) names.push_back(fmt::format("n{}", extent));
+  return names.empty() ? "" : fmt::format("[{}]", fmt::join(names, ", "));
 }
 
 }  // namespace relay::tests

@@ -46,14 +46,20 @@ lang::Value make_numbers(const std::vector<std::int64_t>& shape, double low, dou
                          std::int64_t input);
 
 // How the dims of parameters are written.
-enum class CaseDims { Constant, Any };
+enum class CaseDims {
+  Constant,
+  Symbolic,  // equal extents above 1 are one dimension variable
+  Any,       // `?`
+};
 // `a: Tensor[(2, 3), float32], b: ...`
 std::string parameters_text(const CaseRow& row, CaseDims dims);
 std::string type_text(const CaseInput& input, CaseDims dims);
 std::string parameter_name(std::size_t index);  // a, b, c, ...
 // `op(a, b, attrs)`
 std::string call_text(const CaseRow& row);
-// `fn (parameters) { call }`
+// `fn (parameters) { call }`; with dimension variables, where there are any, `fn[n2, n3] ...`.
 std::string function_text(const CaseRow& row, CaseDims dims);
+// `[n2, n3]`: the dimension variables that the parameters mention; empty where there are none.
+std::string variables_text(const CaseRow& row, CaseDims dims);
 
 }  // namespace relay::tests

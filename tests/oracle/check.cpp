@@ -58,6 +58,10 @@ std::string describe(const std::vector<lang::Diagnostic>& errors) {
   return text;
 }
 
+bool can_be_typed(repl::Session& session, const std::string& text) {
+  return static_cast<bool>(session.evaluate(text));
+}
+
 CaseChecker::CaseChecker()
     : lanes_(options_for(interp::JitMode::Off)), native_(options_for(interp::JitMode::Always)) {}
 
@@ -87,7 +91,11 @@ std::vector<std::string> CaseChecker::check(const CaseRow& row, const Recorded& 
     }
   };
   same("with the JIT", run(native_, row, CaseDims::Constant));
-  if (!row.has_note("constant")) same("with `?` dims", run(lanes_, row, CaseDims::Any));
+  if (!row.has_note("constant")) {
+    if (can_be_typed(lanes_, function_text(row, CaseDims::Symbolic)))
+      same("with symbolic dims", run(lanes_, row, CaseDims::Symbolic));
+    same("with `?` dims", run(lanes_, row, CaseDims::Any));
+  }
   if (has_gradient(row, *result)) {
     const std::string trouble = gradient_trouble(lanes_, row, *result);
     if (!trouble.empty()) found.push_back(trouble);

@@ -27,9 +27,13 @@ class CaseChecker {
 // Is the row to be checked against differences: float64 in, a float out, an operator with a
 // derivative?
 bool has_gradient(const CaseRow& row, const lang::Value& result);
-// The row's gradient against central differences, with constant dims and with `?`, and a second
-// derivative along one direction. Empty where they agree.
+// The row's gradient against central differences, with constant dims, symbolic ones and `?`, and a
+// second derivative along one direction. Empty where they agree.
 std::string gradient_trouble(repl::Session& session, const CaseRow& row, const lang::Value& result);
+
+// Can this function be typed? With dimension variables not every operator gives one: an
+// extent that has to be a number may be written as a variable, but is none.
+bool can_be_typed(repl::Session& session, const std::string& text);
 
 // The diagnostics in full.
 std::string describe(const std::vector<lang::Diagnostic>& errors);

@@ -53,15 +53,25 @@ bool is_evaluated(const lang::OpDef& op) {
          op.primitive != lang::TensorPrimitive::None;
 }
 
+bool has_float64(const std::vector<CaseInput>& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [](const CaseInput& input) {
+    return has_float64(input.fields) || (!input.is_tuple && input.dtype == lang::DType::Float64);
+  });
+}
+
 }  // namespace
 
 Completeness completeness(const std::string& names, const std::string& ledger,
                           const std::string& cases) {
   stdlib::register_operators();
   std::set<std::string> tried;
+  std::set<std::string> differentiated;
   for (const auto& entry : std::filesystem::directory_iterator(cases)) {
     if (entry.path().extension() != ".tsv") continue;
-    for (const CaseRow& row : read_cases(entry.path().string())) tried.insert(row.op);
+    for (const CaseRow& row : read_cases(entry.path().string())) {
+      tried.insert(row.op);
+      if (!row.has_note("rough") && has_float64(row.inputs)) differentiated.insert(row.op);
+    }
   }
   const std::vector<std::string> patterns = excused_patterns(ledger);
   const auto is_excused = [&](const std::string& name) {
@@ -82,8 +92,12 @@ Completeness completeness(const std::string& names, const std::string& ledger,
     }
   }
   for (const lang::OpDef* op : lang::OpRegistry::instance().all()) {
-    if (is_evaluated(*op) && !tried.contains(op->name) && !is_excused(op->name))
+    if (!is_evaluated(*op) || is_excused(op->name)) continue;
+    if (!tried.contains(op->name)) {
       found.without_row.push_back(op->name);
+    } else if (op->differentiable && !differentiated.contains(op->name)) {
+      found.without_gradient_row.push_back(op->name);
+    }
   }
   return found;
 }

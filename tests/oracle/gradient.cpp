@@ -93,40 +93,33 @@ std::string tensor_text(const Leaf& leaf) {
   return fmt::format("Tensor[({}), float64]", fmt::join(leaf.shape, ", "));
 }
 
-// A row as a function to a number: its result weighted with further parameters w0, w1, ...
-struct Weighted {
-  std::vector<Value> args;    // of the row, then the weights
-  std::vector<Leaf> leaves;   // of the row's arguments
-  std::string parameters[2];  // of the row, by CaseDims; then the weights
-  std::string names;
+// A row as a function to a number: the sum of y (y + 0.3) over its result, whose adjoint differs
+// from element to element, and needs no type to be written.
+struct ToNumber {
+  const CaseRow* row;
+  std::vector<Value> args;
+  std::vector<Leaf> leaves;  // of the arguments
   std::string body;
+
   std::string function(CaseDims dims) const {
-    return fmt::format("fn ({}) {{ {} }}", parameters[dims == CaseDims::Any], body);
+    return fmt::format("fn {}({}) {{ {} }}", variables_text(*row, dims),
+                       parameters_text(*row, dims), body);
+  }
+  std::string names() const {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < row->inputs.size(); ++i) all.push_back(parameter_name(i));
+    return fmt::format("{}", fmt::join(all, ", "));
   }
 };
 
-Weighted weighted(const CaseRow& row, const Value& result) {
-  Weighted f;
-  f.args = make_arguments(row);
+ToNumber to_number(const CaseRow& row, const Value& result) {
+  ToNumber f{&row, make_arguments(row), {}, {}};
   f.leaves = leaves_of(f.args);
   std::vector<std::string> terms;
-  std::string weights;
-  std::string names;
-  for (std::size_t i = 0; i < row.inputs.size(); ++i) names += parameter_name(i) + ", ";
   for (const Leaf& leaf : leaves_of({result})) {
-    if (leaf.dtype != DType::Float64) continue;
-    const std::string name = fmt::format("w{}", terms.size());
-    terms.push_back(fmt::format("sum({} * y{})", name, leaf.text()));
-    weights += fmt::format("{}{}: {}", weights.empty() ? "" : ", ", name, tensor_text(leaf));
-    names += fmt::format("{}{}", terms.size() > 1 ? ", " : "", name);
-    f.args.push_back(
-        make_numbers(leaf.shape, -1, 1.5, 50 + static_cast<std::int64_t>(terms.size())));
+    if (leaf.dtype == DType::Float64)
+      terms.push_back(fmt::format("sum(y{0} * (y{0} + 0.3))", leaf.text()));
   }
-  for (const CaseDims dims : {CaseDims::Constant, CaseDims::Any}) {
-    const std::string own = parameters_text(row, dims);
-    f.parameters[dims == CaseDims::Any] = own + (own.empty() ? "" : ", ") + weights;
-  }
-  f.names = names;
   f.body = fmt::format("let y = {}; {}", call_text(row), fmt::join(terms, " + "));
   return f;
 }
@@ -135,12 +128,13 @@ bool close(double found, double expected, double scale) {
   return std::abs(found - expected) <= 1e-5 * std::abs(expected) + 1e-7 * (1 + scale);
 }
 
-// The adjoint of `leaf` in the gradient of a function of several arguments.
-Value adjoint_of(const Value& gradient, const Leaf& leaf) {
-  return field_at(gradient.as_tuple().fields()[leaf.argument], leaf.path);
+// The adjoint of `leaf` in the gradient of a function of so many arguments: of one it is no tuple.
+Value adjoint_of(const Value& gradient, const Leaf& leaf, std::size_t arguments) {
+  return field_at(arguments == 1 ? gradient : gradient.as_tuple().fields()[leaf.argument],
+                  leaf.path);
 }
 
-std::string first_order(repl::Session& session, const Weighted& f, const Value& function,
+std::string first_order(repl::Session& session, const ToNumber& f, const Value& function,
                         const Value& gradient) {
   const auto value_at = [&](std::size_t n, std::int64_t i, double step) {
     const auto args = moved(f.args, f.leaves, [&](std::size_t leaf, std::int64_t k) {
@@ -150,7 +144,7 @@ std::string first_order(repl::Session& session, const Weighted& f, const Value& 
   };
   for (std::size_t n = 0; n < f.leaves.size(); ++n) {
     const Leaf& leaf = f.leaves[n];
-    const Value adjoint = adjoint_of(gradient, leaf);
+    const Value adjoint = adjoint_of(gradient, leaf, f.args.size());
     for (std::int64_t i = 0; i < count_of(leaf); ++i) {
       double expected = 0;
       double scale = 0;
@@ -168,23 +162,25 @@ std::string first_order(repl::Session& session, const Weighted& f, const Value& 
   return "";
 }
 
-// <grad f, v> as a function of the row's arguments, the weights and v; its derivative along u.
-std::string second_order(repl::Session& session, const Weighted& f) {
-  std::string parameters = f.parameters[0];
+// <grad f, v> as a function of the row's arguments and v; its derivative along u.
+std::string second_order(repl::Session& session, const ToNumber& f) {
+  std::string parameters = parameters_text(*f.row, CaseDims::Constant);
   std::string products;
   std::vector<Value> args = f.args;
   for (std::size_t n = 0; n < f.leaves.size(); ++n) {
     const Leaf& leaf = f.leaves[n];
     if (leaf.dtype != DType::Float64) continue;
     parameters += fmt::format(", v{}: {}", n, tensor_text(leaf));
-    products += fmt::format("{}sum(v{} * g.{}{})", products.empty() ? "" : " + ", n, leaf.argument,
-                            leaf.text());
+    const std::string part = f.args.size() == 1 ? "" : fmt::format(".{}", leaf.argument);
+    products +=
+        fmt::format("{}sum(v{} * g{}{})", products.empty() ? "" : " + ", n, part, leaf.text());
     args.push_back(make_numbers(leaf.shape, -1, 1, 70 + static_cast<std::int64_t>(n)));
   }
   const std::string text = fmt::format("fn ({}) {{ let g = grad({})({}); {} }}", parameters,
-                                       f.function(CaseDims::Constant), f.names, products);
+                                       f.function(CaseDims::Constant), f.names(), products);
   const auto function = session.evaluate(text);
-  if (!function) return "its gradient weighted fails:" + describe(function.errors());
+  if (!function)
+    return "the product of its gradient with a vector fails:" + describe(function.errors());
   const auto derivative = session.evaluate(fmt::format("grad({})", text));
   if (!derivative) return "its second derivative fails:" + describe(derivative.errors());
   const auto gradient = session.evaluator().call(*derivative, args);
@@ -202,7 +198,7 @@ std::string second_order(repl::Session& session, const Weighted& f) {
   for (std::size_t n = 0; n < f.leaves.size(); ++n) {
     const Leaf& leaf = f.leaves[n];
     if (leaf.dtype != DType::Float64) continue;
-    const Value adjoint = adjoint_of(*gradient, leaf);
+    const Value adjoint = adjoint_of(*gradient, leaf, args.size());
     for (std::int64_t i = 0; i < count_of(leaf); ++i) {
       found += element(adjoint, i) * direction(n, i);
       scale += std::abs(element(adjoint, i) * direction(n, i));
@@ -230,9 +226,9 @@ bool has_gradient(const CaseRow& row, const Value& result) {
 }
 
 std::string gradient_trouble(repl::Session& session, const CaseRow& row, const Value& result) {
-  const Weighted f = weighted(row, result);
+  const ToNumber f = to_number(row, result);
   const auto function = session.evaluate(f.function(CaseDims::Constant));
-  if (!function) return "weighted it fails:" + describe(function.errors());
+  if (!function) return "as a function to a number it fails:" + describe(function.errors());
   const auto gradient_at = [&](CaseDims dims) -> Result<Value> {
     const auto derivative = session.evaluate(fmt::format("grad({})", f.function(dims)));
     if (!derivative) return derivative;
@@ -243,9 +239,15 @@ std::string gradient_trouble(repl::Session& session, const CaseRow& row, const V
   std::string trouble = first_order(session, f, *function, *gradient);
   if (!trouble.empty()) return trouble;
   if (!row.has_note("constant")) {
-    const auto same = gradient_at(CaseDims::Any);
-    if (!same) return "with `?` dims its gradient fails:" + describe(same.errors());
-    if (!lang::bit_equal(*gradient, *same)) return "with `?` dims its gradient has other bits";
+    for (const auto& [dims, what] :
+         {std::pair{CaseDims::Symbolic, "symbolic"}, std::pair{CaseDims::Any, "`?`"}}) {
+      if (dims == CaseDims::Symbolic && !can_be_typed(session, f.function(dims))) continue;
+      const auto same = gradient_at(dims);
+      if (!same)
+        return fmt::format("with {} dims its gradient fails:{}", what, describe(same.errors()));
+      if (!lang::bit_equal(*gradient, *same))
+        return fmt::format("with {} dims its gradient has other bits", what);
+    }
   }
   return row.has_note("once") ? "" : second_order(session, f);
 }

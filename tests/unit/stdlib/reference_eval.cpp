@@ -229,9 +229,7 @@ Array Evaluator::eval(const Expr& expr) {
   RELAY_CHECK(tensor->shape.rank() == value.shape.size(),
               "a value has another rank than its type says");
   for (std::size_t axis = 0; axis < value.shape.size(); ++axis) {
-    const Dim dim = tensor->shape[axis].substitute(
-        [&](const TypeVarRef& var) -> std::optional<Dim> { return Dim(extents_.at(var.get())); });
-    RELAY_CHECK(dim.is_any() || dim.is_constant(value.shape[axis]),
+    RELAY_CHECK(tensor->shape[axis].is_constant(value.shape[axis]),
                 "a value has another shape than its type says");
   }
   return value;
@@ -245,11 +243,6 @@ Array Evaluator::eval_uncached(const Expr& expr) {
     for (std::int64_t k = 0; k < constant->value->element_count(); ++k)
       value.data.push_back(constant->value->number_at(k));
     return value;
-  }
-  if (const auto* term = as<DimTerm>(expr)) {
-    const Dim dim = term->dim.substitute(
-        [&](const TypeVarRef& var) -> std::optional<Dim> { return Dim(extents_.at(var.get())); });
-    return array(DType::Int64, {}, {static_cast<double>(dim.constant())});
   }
   if (const auto* tuple = as<Tuple>(expr)) {
     std::vector<Array> fields;

@@ -7,7 +7,7 @@
 
 #include "lang/expr.h"
 
-// The meaning of definitions and gradients, as slowly and plainly as it can be written: every
+// The meaning of definitions at concrete shapes, as slowly and plainly as it can be written: every
 // number is a double, every tensor a row-major vector. It shares no code with loops/ or interp/.
 namespace relay::stdlib_test {
 
@@ -28,8 +28,6 @@ class Evaluator {
   void bind(const lang::VariableRef& variable, Array value) {
     values_[variable.get()] = std::move(value);
   }
-  // What the rigid variable of a symbolic dim stands for.
-  void bind_dim(const lang::TypeVarRef& var, std::int64_t extent) { extents_[var.get()] = extent; }
   Array eval(const lang::Expr& expr);
 
  private:
@@ -39,7 +37,6 @@ class Evaluator {
   void for_indices(const std::vector<lang::IndexBinder>& binders,
                    const std::function<void(const std::vector<std::int64_t>&)>& body);
   std::map<const lang::Variable*, Array> values_;
-  std::map<const lang::TypeVar*, std::int64_t> extents_;
 };
 
 // A call of an operator through its definition.
