@@ -11,6 +11,7 @@
 #include "lang/module.h"
 #include "lang/value.h"
 #include "loops/loop_ir.h"
+#include "loops/normal_form.h"
 
 namespace relay::interp {
 
@@ -19,6 +20,7 @@ enum class JitMode { Off, Auto, Always };
 struct Statistics {
   std::int64_t kernels_run_lanes = 0;
   std::int64_t kernels_run_native = 0;
+  std::int64_t kernels_run_library = 0;
   std::int64_t kernels_compiled = 0;
   double compile_seconds = 0;
   std::int64_t functions_specialised = 0;
@@ -44,6 +46,9 @@ class Host {
   // The kernel compiler, loaded on first request; null if there is none (then lanes run
   // everything).
   virtual loops::KernelCompiler* kernel_compiler() = 0;
+  // What takes normal forms, or null. Asked for each group that is lowered; loads libraries when a
+  // form is large enough for one.
+  virtual loops::KernelLibrary* kernel_library() = 0;
 };
 
 // The tree evaluator. Runs typed ANF; expects the passes of opt/ to have run (it needs ANF, not

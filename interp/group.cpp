@@ -91,7 +91,7 @@ Group::Instance* Group::find(const std::vector<loops::Layout>& layouts,
   return nullptr;
 }
 
-Group::Instance* Group::lower(std::vector<loops::Layout> layouts,
+Group::Instance* Group::lower(Machine& machine, std::vector<loops::Layout> layouts,
                               std::vector<std::uint64_t> shaping,
                               const std::vector<Value>& values) {
   Expr function = function_;
@@ -103,7 +103,9 @@ Group::Instance* Group::lower(std::vector<loops::Layout> layouts,
     function = lang::make_function(fn.params, fn.result, lang::substitute(fn.body, constants),
                                    fn.type_params, fn.attrs, fn.span, fn.type);
   }
-  auto lowered = loops::lower(lang::cast<lang::Function>(function), layouts).or_throw();
+  auto lowered =
+      loops::lower(lang::cast<lang::Function>(function), layouts, machine.host.kernel_library())
+          .or_throw();
   auto instance = std::make_unique<Instance>();
   instance->layouts = std::move(layouts);
   instance->shaping = std::move(shaping);
@@ -126,8 +128,9 @@ void Group::consider_native(Machine& machine, Instance& instance) {
   if (!compiler) return;
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < instance.native.size(); ++i) {
-    if (instance.lowered.launches[i].whole) continue;
-    instance.native[i] = compiler->compile(instance.lowered.launches[i].kernel);
+    const loops::Launch& step = instance.lowered.launches[i];
+    if (step.whole || step.library) continue;
+    instance.native[i] = compiler->compile(step.kernel);
     if (instance.native[i]) ++machine.statistics.kernels_compiled;
   }
   machine.statistics.compile_seconds +=
@@ -158,8 +161,8 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     auto layouts = layouts_of(leaves);
     instance = find(layouts, shaping);
     if (!instance) {
-      auto made =
-          lang::capture([&] { return lower(std::move(layouts), std::move(shaping), values); });
+      auto made = lang::capture(
+          [&] { return lower(machine, std::move(layouts), std::move(shaping), values); });
       if (!made) {
         lang::Diagnostic first = made.errors().front();
         if (!first.span) first.span = span;
@@ -179,7 +182,9 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     return machine.fail(std::move(first));
   }
   for (std::size_t i = 0; i < instance->native.size(); ++i) {
-    if (instance->native[i]) {
+    if (instance->lowered.launches[i].library) {
+      ++machine.statistics.kernels_run_library;
+    } else if (instance->native[i]) {
       ++machine.statistics.kernels_run_native;
     } else {
       ++machine.statistics.kernels_run_lanes;

@@ -25,8 +25,8 @@ class Group {
   struct Instance;
   Instance* find(const std::vector<loops::Layout>& layouts,
                  const std::vector<std::uint64_t>& shaping);
-  Instance* lower(std::vector<loops::Layout> layouts, std::vector<std::uint64_t> shaping,
-                  const std::vector<lang::Value>& values);
+  Instance* lower(Machine& machine, std::vector<loops::Layout> layouts,
+                  std::vector<std::uint64_t> shaping, const std::vector<lang::Value>& values);
   void consider_native(Machine& machine, Instance& instance);
 
   lang::Expr function_;

@@ -1,6 +1,8 @@
 #include "interp/launch.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
@@ -125,6 +127,30 @@ void run_whole(const Launch::Whole& step, const lang::Tensor& input, const lang:
   }
 }
 
+// An interrupt is noticed between the parts that a library has made of its work.
+void run_library(const Launch::Library& step, const lang::Tensor& left, const lang::Tensor& right,
+                 const lang::Tensor& result, int threads) {
+  std::atomic<bool> stops = false;
+  const auto parallel = [&](int parts, const std::function<void(int)>& part) {
+    if (stops) return;
+    const int workers = std::min(parts, threads);
+    std::atomic<int> next = 0;
+    WorkerPool::instance().run(workers, [&](int) {
+      for (int i = next++; i < parts && !stops; i = next++) {
+        part(i);
+        if (interrupt_requested.load(std::memory_order_relaxed)) stops = true;
+      }
+    });
+  };
+  const auto from = [](const lang::Tensor& tensor, std::int64_t offset) {
+    const auto size = static_cast<std::int64_t>(lang::size_of(tensor.dtype()));
+    return static_cast<const std::byte*>(tensor.data()) + offset * size;
+  };
+  step.kernel->run(from(left, step.left_offset), from(right, step.right_offset), result.data(),
+                   parallel);
+  if (stops) lang::fail(DiagnosticKind::Interrupted, "interrupted");
+}
+
 std::vector<TensorRef> run_all(const loops::LoweredGroup& group,
                                std::span<const TensorRef> leaf_args, const KernelRunner& runner,
                                int threads) {
@@ -136,6 +162,13 @@ std::vector<TensorRef> run_all(const loops::LoweredGroup& group,
     if (step.whole) {
       run_whole(*step.whole, *buffers[static_cast<std::size_t>(step.buffers[0])],
                 *buffers[static_cast<std::size_t>(step.buffers[1])], threads);
+      continue;
+    }
+    if (step.library) {
+      const auto buffer = [&](std::size_t at) -> const lang::Tensor& {
+        return *buffers[static_cast<std::size_t>(step.buffers[at])];
+      };
+      run_library(*step.library, buffer(0), buffer(1), buffer(2), threads);
       continue;
     }
     std::vector<void*> pointers;

@@ -47,13 +47,14 @@ struct Body {
 
 class Chooser {
  public:
-  explicit Chooser(const Stages& stages)
+  Chooser(const Stages& stages, KernelLibrary* library)
       : stages_(stages),
+        library_(library),
         seen_(stages.nodes.size(), 0),
         storage_(stages.tensors.size(), Storage::Nowhere),
         facts_(stages.tensors.size()) {}
 
-  std::vector<Storage> run() {
+  StorageChoice run() {
     std::vector<bool> is_result(stages_.tensors.size(), false);
     for (TensorId result : stages_.results) {
       is_result[static_cast<std::size_t>(result)] = true;
@@ -64,16 +65,17 @@ class Chooser {
       const auto at = static_cast<std::size_t>(i);
       storage_[at] = choose(i, is_result[at]);
     }
-    return std::move(storage_);
+    return {std::move(storage_), std::move(steps_)};
   }
 
  private:
   struct Facts {
     double evaluations = 0;  // of an element, over all readers
     int readers = 0;
-    bool in_reduce = false;  // read inside a reduction
-    TensorId root = 0;       // the stored tensor whose kernel this ends up in
-    int nodes = 0;           // of the kernel, for roots
+    bool in_reduce = false;   // read inside a reduction
+    bool is_operand = false;  // of a library: must be stored
+    TensorId root = 0;        // the stored tensor whose kernel this ends up in
+    int nodes = 0;            // of the kernel, for roots
   };
 
   Storage choose(TensorId id, bool is_result) {
@@ -86,11 +88,16 @@ class Chooser {
       read(def.init, points(def.init), false, id);
       return Storage::Stored;
     }
+    if (library_ && choose_library(id)) {
+      facts.root = id;
+      return Storage::Stored;
+    }
     const Body body = examine(def);
     const bool is_map = def.kind == TensorKind::Map;
     Storage storage =
         is_map && should_inline(body, facts, points(id)) ? Storage::Inlined : Storage::Stored;
     if (is_result) storage = is_map && body.cost == 0 ? Storage::View : Storage::Stored;
+    if (facts.is_operand) storage = Storage::Stored;
     if (storage == Storage::Stored) {
       facts.evaluations = points_of_domain(def);
       facts.in_reduce = false;
@@ -100,6 +107,20 @@ class Chooser {
     spread(facts, body);
     if (!is_map) read(def.init, points(def.init), false, id);
     return storage;
+  }
+
+  bool choose_library(TensorId id) {
+    for (Recognised& call : recognise(stages_, id)) {
+      auto kernel = library_->choose(call.form);
+      if (!kernel) continue;
+      for (const TensorId operand : {call.left, call.right}) {
+        read(operand, points(operand), false, id);
+        facts_[static_cast<std::size_t>(operand)].is_operand = true;
+      }
+      steps_.emplace(id, LibraryStep{std::move(call), std::move(kernel)});
+      return true;
+    }
+    return false;
   }
 
   double points(TensorId id) const {
@@ -180,6 +201,8 @@ class Chooser {
   }
 
   const Stages& stages_;
+  KernelLibrary* library_;
+  std::map<TensorId, LibraryStep> steps_;
   std::vector<std::int32_t> seen_;
   std::int32_t stamp_ = 0;
   std::vector<Storage> storage_;
@@ -188,6 +211,8 @@ class Chooser {
 
 }  // namespace
 
-std::vector<Storage> choose_storage(const Stages& stages) { return Chooser(stages).run(); }
+StorageChoice choose_storage(const Stages& stages, KernelLibrary* library) {
+  return Chooser(stages, library).run();
+}
 
 }  // namespace relay::loops

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <map>
 #include <vector>
 
-#include "loops/stages.h"
+#include "loops/recognise.h"
 
 namespace relay::loops {
 
@@ -14,10 +15,22 @@ enum class Storage : std::uint8_t {
   View,     // a result that only rearranges another tensor: its readers look through it
 };
 
-// Decides for each tensor. Copies, and what is read as often as it has elements, dissolve into
-// their readers; a reduction does when each of its elements is read once and outside of other
-// reductions, so that what follows it happens in its nest; what is read more often is stored where
-// computing it again would cost more.
-std::vector<Storage> choose_storage(const Stages& stages);
+// A tensor that a library computes, from operands that are stored.
+struct LibraryStep {
+  Recognised call;
+  std::shared_ptr<const LibraryKernel> kernel;
+};
+
+struct StorageChoice {
+  std::vector<Storage> storage;  // by tensor
+  std::map<TensorId, LibraryStep> library;
+};
+
+// Decides for each tensor. Sums of products that `library` takes (it may be null) are stored, as
+// are their operands, so that what follows reads them. Copies, and what is read as often as it has
+// elements, dissolve into their readers; a reduction does when each of its elements is read once
+// and outside of other reductions, so that what follows it happens in its nest; what is read more
+// often is stored where computing it again would cost more.
+StorageChoice choose_storage(const Stages& stages, KernelLibrary* library);
 
 }  // namespace relay::loops

@@ -13,9 +13,11 @@ constexpr std::int64_t kOrderCost = 60;  // scalar operations for an element, ab
 
 class Lowerer {
  public:
-  Lowerer(const lang::Function& group, std::span<const Layout> args)
+  Lowerer(const lang::Function& group, std::span<const Layout> args, KernelLibrary* library)
       : stages_(expand(group, args)) {
-    storage_ = choose_storage(stages_);
+    StorageChoice choice = choose_storage(stages_, library);
+    storage_ = std::move(choice.storage);
+    library_ = std::move(choice.library);
     places_.resize(stages_.tensors.size());
     results_.resize(stages_.tensors.size());
     for (const Layout& arg : args) buffer_dtypes_.push_back(arg.dtype);
@@ -81,6 +83,10 @@ class Lowerer {
       make(id);
       return;
     }
+    if (const auto found = library_.find(id); found != library_.end()) {
+      add_library(id, found->second);
+      return;
+    }
     KernelBuilder builder(stages_, storage_, places_);
     builder.build_map(id, static_cast<std::int32_t>(buffer_dtypes_.size()));
     if (storage == Storage::View) {
@@ -91,6 +97,19 @@ class Lowerer {
     }
     make(id);
     launch(builder);
+  }
+
+  void add_library(TensorId id, LibraryStep& from) {
+    const auto buffer_of = [&](TensorId operand) {
+      const std::int32_t buffer = places_[static_cast<std::size_t>(operand)].buffer;
+      RELAY_CHECK(buffer >= 0, "a library reads a tensor that is not stored yet");
+      return buffer;
+    };
+    Launch step;
+    step.buffers = {buffer_of(from.call.left), buffer_of(from.call.right), make(id)};
+    step.library = Launch::Library{std::move(from.call.form), std::move(from.kernel),
+                                   from.call.left_offset, from.call.right_offset};
+    group_.launches.push_back(std::move(step));
   }
 
   void add_whole(TensorId id) {
@@ -144,6 +163,7 @@ class Lowerer {
 
   Stages stages_;
   std::vector<Storage> storage_;
+  std::map<TensorId, LibraryStep> library_;
   std::vector<StoredAt> places_;      // by tensor
   std::vector<ResultLeaf> results_;   // by tensor
   std::vector<DType> buffer_dtypes_;  // by group buffer
@@ -154,8 +174,9 @@ class Lowerer {
 
 }  // namespace
 
-lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args) {
-  return lang::capture([&] { return Lowerer(group, args).run(); });
+lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args,
+                                 KernelLibrary* library) {
+  return lang::capture([&] { return Lowerer(group, args, library).run(); });
 }
 
 }  // namespace relay::loops

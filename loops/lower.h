@@ -13,6 +13,7 @@
 #include "lang/op.h"
 #include "lang/tensor.h"
 #include "loops/loop_ir.h"
+#include "loops/normal_form.h"
 
 namespace relay::loops {
 
@@ -31,8 +32,9 @@ struct MadeTensor {
   bool is_temporary = false;
 };
 
-// One step of a group: run `kernel` with these buffers and sizes. Buffer numbers: 0..args-1 are the
-// group's leaf arguments in order (tuples flattened), then `literals`, then `made`, each in order.
+// One step of a group: run `kernel`, or what stands instead of it, with these buffers and sizes.
+// Buffer numbers: 0..args-1 are the group's leaf arguments in order (tuples flattened), then
+// `literals`, then `made`, each in order.
 struct Launch {
   // Instead of a kernel: buffers[1] gets the primitive's value for buffers[0], both row-major.
   struct Whole {
@@ -42,6 +44,15 @@ struct Launch {
     std::int64_t extent;
   };
   std::optional<Whole> whole;
+  // Instead of a kernel: a library's, for buffers[0] and buffers[1] from these elements on, into
+  // buffers[2].
+  struct Library {
+    NormalForm form;
+    std::shared_ptr<const LibraryKernel> kernel;
+    std::int64_t left_offset;
+    std::int64_t right_offset;
+  };
+  std::optional<Library> library;
   Kernel kernel;
   std::vector<std::int32_t> buffers;
   std::vector<std::int64_t> sizes;               // values of the kernel's slots
@@ -71,9 +82,11 @@ struct LoweredGroup {
 // scatters, indexing, primitives, tuples and projections — for arguments of the given layouts
 // (leaves, tuples flattened). Operators are expanded into their definitions at the concrete shapes;
 // producers are inlined into consumers (elementwise, broadcast, injective into everything;
-// epilogues into reductions); what is used more than once and is not cheap is materialised. Fails
-// with a diagnostic when shapes disagree or a body is outside index notation (see is_lowerable).
-lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args);
+// epilogues into reductions); what is used more than once and is not cheap is materialised. What
+// `library` takes, if there is one, becomes a call of it. Fails with a diagnostic when shapes
+// disagree or a body is outside index notation (see is_lowerable).
+lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args,
+                                 KernelLibrary* library = nullptr);
 
 using lang::is_lowerable;
 

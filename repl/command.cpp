@@ -243,10 +243,11 @@ std::string describe(const interp::Statistics& statistics) {
       "functions specialised  {}\n"
       "kernels compiled       {} ({:.1f} ms)\n"
       "kernels run natively   {}\n"
-      "kernels run on lanes   {}\n",
+      "kernels run on lanes   {}\n"
+      "kernels of libraries   {}\n",
       statistics.functions_specialised, statistics.kernels_compiled,
-      statistics.compile_seconds * 1e3, statistics.kernels_run_native,
-      statistics.kernels_run_lanes);
+      statistics.compile_seconds * 1e3, statistics.kernels_run_native, statistics.kernels_run_lanes,
+      statistics.kernels_run_library);
 }
 
 }  // namespace relay::repl

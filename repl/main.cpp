@@ -25,7 +25,7 @@ namespace {
 using namespace relay;  // NOLINT: the program's own file
 
 struct Arguments {
-  std::string file, expression, kind, jit = "auto", error_format = "text";
+  std::string file, expression, kind, jit = "auto", kernels = "auto", error_format = "text";
   bool stats = false, strict = false, version = false;
   int threads = 0;
   std::vector<std::string> check;
@@ -147,6 +147,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.jit = arguments.jit == "off"      ? interp::JitMode::Off
                 : arguments.jit == "always" ? interp::JitMode::Always
                                             : interp::JitMode::Auto;
+  options.kernels = arguments.kernels == "auto";
   options.threads = arguments.threads;
   options.search_path = arguments.search_path;
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
@@ -192,6 +193,9 @@ void define_options(CLI::App& app, Arguments& into) {
   app.add_option("-e", into.expression, "evaluate this text instead of a file");
   app.add_option("--jit", into.jit, "when to compile kernels: off, auto (hot ones), always")
       ->check(CLI::IsMember({"off", "auto", "always"}));
+  app.add_option("--kernels", into.kernels,
+                 "library kernels for large matrix products and convolutions: off, auto")
+      ->check(CLI::IsMember({"off", "auto"}));
   app.add_option("--threads", into.threads, "threads for kernels (default: all cores)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--error-format", into.error_format,

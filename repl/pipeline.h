@@ -10,6 +10,7 @@
 #include "formats/formats.h"
 #include "interp/eval.h"
 #include "lang/module.h"
+#include "repl/kernel_library.h"
 #include "repl/session.h"
 #include "typecheck/infer.h"
 
@@ -46,6 +47,9 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Result<bool> save(const lang::Value& value, const lang::AttrsRef& attrs) override;
   void write(std::string_view text) override;
   loops::KernelCompiler* kernel_compiler() override;
+  loops::KernelLibrary* kernel_library() override {
+    return options_.kernels ? &kernel_library_ : nullptr;
+  }
 
   void set_value(const std::string& name, lang::Value value) { values_[name] = std::move(value); }
   const lang::Value* value(const std::string& name) const;
@@ -73,6 +77,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   int made_names_ = 0;
   std::unique_ptr<loops::KernelCompiler> compiler_;
   bool compiler_tried_ = false;
+  LazyKernelLibrary kernel_library_;
 };
 
 }  // namespace relay::repl

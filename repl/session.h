@@ -18,6 +18,7 @@ namespace relay::repl {
 
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
+  bool kernels = true;                          // large products and windows go to libraries
   int threads = 0;                              // 0: as many as there are cores
   bool evaluate = true;                         // false: items are typed and not run
   bool verify = false;                          // run typecheck::verify after every pass (tests)

@@ -76,12 +76,16 @@ std::string show_kernels(const std::string& stage, const Expr& finished, Pipelin
     const auto& fn = lang::cast<lang::Function>(group);
     std::vector<loops::Layout> layouts;
     for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
-    const auto lowered = loops::lower(fn, layouts).or_throw();
+    const auto lowered = loops::lower(fn, layouts, pipeline.kernel_library()).or_throw();
     for (const auto& launch : lowered.launches) {
       if (launch.whole) {
         const bool sorts = launch.whole->primitive == lang::TensorPrimitive::Order;
         text += fmt::format("{} of {} rows of {} elements\n", sorts ? "order" : "the bits",
                             launch.whole->rows, launch.whole->extent);
+        continue;
+      }
+      if (launch.library) {
+        text += "library " + loops::to_string(launch.library->form);
         continue;
       }
       if (stage == "loops") {

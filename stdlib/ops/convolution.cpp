@@ -172,31 +172,36 @@ Expr product_in(DType dtype, const Expr& a, const Expr& b) {
 }
 
 // out[n, o, p] = sum over c, t of padded[n, c, p * stride + t * dilation] * weight[o, c, t].
+// `per_group`: outputs of a group; `folded`: the extents of c and t.
+Expr slide(const Convolution& conv, const Expr& padded, const Expr& weight, const Expr& per_group,
+           const std::vector<Expr>& folded, const Indices& out, DType dtype) {
+  const Expr channel = lead_index(conv.out, out, 1);
+  return reduce_over(ReduceOp::Sum, folded, [&](const Indices& inner) {
+    const Indices taps(inner.begin() + 1, inner.end());
+    Indices position;
+    for (std::size_t i = 0; i < conv.count; ++i) {
+      position.push_back(window_index(out[conv.out.spatial[i]], conv.steps.stride[i], taps[i],
+                                      conv.steps.dilation[i]));
+    }
+    const Expr from = channel_of_group(conv, channel, per_group, inner[0], folded[0]);
+    const Expr x =
+        build::at(padded, in_layout(conv.data, lead_index(conv.out, out, 0), from, position));
+    const Expr w = build::at(weight, in_layout(conv.kernel, channel, inner[0], taps));
+    return product_in(dtype, x, w);
+  });
+}
+
 Expr convolve(const DefinitionCall& call, std::size_t count) {
   const Convolution conv = convolution_of(call.attrs, count);
   const Expr& weight = call.args[1];
   const std::vector<Dim>& kernel = dims_of(weight);
   const auto& result = *lang::as<TensorType>(call.result);
   const Dim per_group = Dim::floor_div(lead_extent(conv.kernel, kernel, 0), Dim(conv.groups));
-  std::vector<Dim> folded = {lead_extent(conv.kernel, kernel, 1)};
-  for (const Dim& extent : spatial_of(conv.kernel, kernel)) folded.push_back(extent);
+  std::vector<Expr> folded = {extent_expr(lead_extent(conv.kernel, kernel, 1))};
+  for (const Dim& extent : spatial_of(conv.kernel, kernel)) folded.push_back(extent_expr(extent));
   return build::let("padded", padded_data(conv, call.args[0]), [&](const Expr& data) {
     return build::comprehension(result.shape.dims(), [&](const Indices& out) {
-      const Expr channel = lead_index(conv.out, out, 1);
-      return build::reduction(ReduceOp::Sum, folded, [&](const Indices& inner) {
-        const Indices taps(inner.begin() + 1, inner.end());
-        Indices position;
-        for (std::size_t i = 0; i < count; ++i) {
-          position.push_back(window_index(out[conv.out.spatial[i]], conv.steps.stride[i], taps[i],
-                                          conv.steps.dilation[i]));
-        }
-        const Expr from = channel_of_group(conv, channel, extent_expr(per_group), inner[0],
-                                           extent_expr(folded[0]));
-        const Expr x =
-            build::at(data, in_layout(conv.data, lead_index(conv.out, out, 0), from, position));
-        const Expr w = build::at(weight, in_layout(conv.kernel, channel, inner[0], taps));
-        return product_in(result.dtype.known(), x, w);
-      });
+      return slide(conv, data, weight, extent_expr(per_group), folded, out, result.dtype.known());
     });
   });
 }
@@ -323,6 +328,40 @@ Expr convolve_transposed(const DefinitionCall& call, std::size_t count) {
   });
 }
 
+// With data and result exchanged, a transposed convolution is the adjoint of a convolution: its
+// data's adjoint is that convolution.
+std::vector<Expr> transposed_gradient(const GradientCall& call, std::size_t count) {
+  Convolution conv = transposed_convolution_of(call.attrs, count);
+  std::swap(conv.data, conv.out);
+  const Expr& data = call.args[0];
+  const Expr& weight = call.args[1];
+  const auto dtype = [](const Expr& target) { return tensor_type_of(target).dtype.known(); };
+  const Expr outputs = lead_extent_expr(conv.kernel, weight, 0);
+  const Expr inputs = lead_extent_expr(conv.kernel, weight, 1);
+  const auto with_padded = [&](const std::function<Expr(const Expr&)>& adjoint) {
+    return build::let("padded", padded_data(conv, call.dout), adjoint);
+  };
+  Expr ddata;
+  if (is_float_tensor(data)) {
+    std::vector<Expr> folded = {inputs};
+    for (const std::size_t axis : conv.kernel.spatial) folded.push_back(extent_of(weight, axis));
+    ddata = with_padded([&](const Expr& padded) {
+      return generate_like(data, [&](const Indices& out) {
+        return slide(conv, padded, weight, part_of_group(conv, outputs), folded, out, dtype(data));
+      });
+    });
+  }
+  Expr dweight;
+  if (is_float_tensor(weight)) {
+    dweight = with_padded([&](const Expr& padded) {
+      return generate_like(weight, [&](const Indices& target) {
+        return correlate(conv, data, padded, outputs, inputs, target, dtype(weight));
+      });
+    });
+  }
+  return {ddata, dweight};
+}
+
 // --- The weight's adjoint as an operator ---
 
 RuleOutcome backward_weight_rule(TypeCall& call) {
@@ -420,6 +459,7 @@ void add_transposed_convolution(const char* name, std::size_t count, const char*
       "window of the result.";
   def.type_rule = [count](TypeCall& call) { return transposed_rule(call, count); };
   def.definition = [count](const DefinitionCall& call) { return convolve_transposed(call, count); };
+  def.gradient = [count](const GradientCall& call) { return transposed_gradient(call, count); };
   lang::OpRegistry::instance().add(std::move(def));
 }
 

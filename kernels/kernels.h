@@ -1,0 +1,17 @@
+#pragma once
+
+#include "loops/normal_form.h"
+
+namespace relay::kernels {
+
+// The entry of librelay_kernels.so, found by dlsym under this name. Returns oneDNN and OpenBLAS as
+// a library of kernels for this host's CPU, owned by the caller.
+extern "C" loops::KernelLibrary* relay_make_kernel_library();
+using MakeKernelLibrary = loops::KernelLibrary* (*)();
+inline constexpr const char* kEntryName = "relay_make_kernel_library";
+
+// Smaller forms stay with the loops, whose nest is over before a library has looked at its
+// arguments; nothing needs to be loaded to know that.
+inline constexpr double kFewestProducts = 65536;
+
+}  // namespace relay::kernels

@@ -1,0 +1,176 @@
+#include "loops/recognise.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "loops/operand_view.h"
+#include "loops/recognise_window.h"
+
+namespace relay::loops {
+
+namespace {
+
+constexpr int kMostSplits = 6;
+
+// Adjacent axes that all three tensors walk as one become one.
+void merge(std::vector<ContractionAxis>& axes) {
+  for (std::size_t i = axes.size(); i-- > 1;) {
+    const ContractionAxis& inner = axes[i];
+    ContractionAxis& outer = axes[i - 1];
+    const auto follows = [&](std::int64_t a, std::int64_t b) { return a == b * inner.extent; };
+    if (!follows(outer.a, inner.a) || !follows(outer.b, inner.b) || !follows(outer.c, inner.c))
+      continue;
+    outer = {outer.extent * inner.extent, inner.a, inner.b, inner.c};
+    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+class Recogniser {
+ public:
+  Recogniser(const Stages& stages, const TensorDef& def, const Node& sum)
+      : stages_(stages), def_(def), sum_(sum) {
+    const std::vector<std::int64_t> strides = row_major(def.shape);
+    for (std::size_t i = 0; i < def.vars.size(); ++i)
+      loops_.push_back({extent_of(def.vars[i]), true, strides[i], def.vars[i], 1});
+    for (const IndexVarId var : stages.vars(sum))
+      loops_.push_back({extent_of(var), false, 0, var, 1});
+  }
+
+  // An index such as `channel / channels of a group` walks a loop as two: the loop is split, and
+  // everything is looked at again.
+  std::vector<Recognised> run() {
+    for (int splits = 0; splits <= kMostSplits; ++splits) {
+      std::vector<Recognised> found = look();
+      if (!found.empty() || !split()) return found;
+    }
+    return {};
+  }
+
+ private:
+  std::int64_t extent_of(IndexVarId var) const {
+    return stages_.var_extents[static_cast<std::size_t>(var)];
+  }
+
+  std::vector<Recognised> look() {
+    space_ = IndexSpace();
+    IndexEnv env;
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      env[loops_[i].var] =
+          env[loops_[i].var] +
+          space_.axis(static_cast<std::int32_t>(i), loops_[i].extent) * loops_[i].factor;
+    }
+    const auto factors =
+        stages_.args(stages_.nodes[static_cast<std::size_t>(stages_.args(sum_)[0])]);
+    OperandReader reader(stages_, space_);
+    std::vector<Recognised> found;
+    const std::vector<OperandView> left = reader.views_of(factors[0], env);
+    const std::vector<OperandView> right = reader.views_of(factors[1], env);
+    if (left.empty() || right.empty()) return found;
+    const auto contracted = contraction(left, right);
+    const bool overlaps = contracted && walks_overlap(std::get<Contraction>(contracted->form));
+    auto window = recognise_window({def_.dtype, loops_, space_}, left, right);
+    if (contracted && !overlaps) found.push_back(*contracted);
+    if (window) found.push_back(std::move(*window));
+    if (contracted && overlaps) found.push_back(*contracted);
+    return found;
+  }
+
+  // A window that slides with a step shorter than itself: as a contraction it is a poor one.
+  static bool walks_overlap(const Contraction& form) {
+    for (const ContractionAxis& tap : form.contracted) {
+      const auto slides = [&](const std::vector<ContractionAxis>& axes, auto stride) {
+        return std::any_of(axes.begin(), axes.end(), [&](const ContractionAxis& axis) {
+          const std::int64_t step = stride(axis);
+          const std::int64_t reach = stride(tap);
+          if (step == 0 || reach == 0) return false;
+          return step >= reach ? step < reach * tap.extent : reach < step * axis.extent;
+        });
+      };
+      if (slides(form.rows, [](const ContractionAxis& axis) { return axis.a; }) ||
+          slides(form.columns, [](const ContractionAxis& axis) { return axis.b; }))
+        return true;
+    }
+    return false;
+  }
+
+  std::optional<Recognised> contraction(const std::vector<OperandView>& lefts,
+                                        const std::vector<OperandView>& rights) const {
+    for (const OperandView& left : lefts) {
+      for (const OperandView& right : rights) {
+        if (auto found = contraction(left, right)) return found;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Recognised> contraction(const OperandView& left, const OperandView& right) const {
+    const auto a = address_of(left);
+    const auto b = address_of(right);
+    if (!a || !b || !is_affine(*a, space_) || !is_affine(*b, space_)) return std::nullopt;
+    Contraction form{def_.dtype, {}, {}, {}, {}};
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      if (loops_[i].extent == 1) continue;
+      const ContractionAxis axis{loops_[i].extent, stride_of(*a, i, space_),
+                                 stride_of(*b, i, space_), loops_[i].stride};
+      if (axis.a == 0 && axis.b == 0) return std::nullopt;
+      if (!loops_[i].is_output) {
+        if (axis.a == 0 || axis.b == 0) return std::nullopt;
+        form.contracted.push_back(axis);
+      } else {
+        (axis.b == 0 ? form.rows : axis.a == 0 ? form.columns : form.batch).push_back(axis);
+      }
+    }
+    for (auto* axes : {&form.batch, &form.rows, &form.columns, &form.contracted}) merge(*axes);
+    return Recognised{std::move(form), left.terminal, right.terminal, a->constant, b->constant};
+  }
+
+  bool split() {
+    for (std::size_t i = 0; i < space_.size(); ++i) {
+      const IndexSpace::Atom& atom = space_.atom(static_cast<AtomId>(i));
+      if (atom.kind != IndexSpace::Atom::Kind::FloorDiv) continue;
+      const IndexExpr& from = atom.numerator;
+      if (from.constant != 0 || from.terms.size() != 1 || from.terms[0].coefficient != 1) continue;
+      const IndexSpace::Atom& walked = space_.atom(from.terms[0].atom);
+      if (walked.kind != IndexSpace::Atom::Kind::Axis) continue;
+      const auto at = static_cast<std::size_t>(walked.id);
+      WindowLoop& outer = loops_[at];
+      if (outer.extent % atom.divisor != 0) continue;
+      WindowLoop inner = outer;
+      inner.extent = atom.divisor;
+      outer.extent /= atom.divisor;
+      outer.stride *= atom.divisor;
+      outer.factor *= atom.divisor;
+      loops_.insert(loops_.begin() + static_cast<std::ptrdiff_t>(at) + 1, inner);
+      return true;
+    }
+    return false;
+  }
+
+  const Stages& stages_;
+  const TensorDef& def_;
+  const Node& sum_;
+  std::vector<WindowLoop> loops_;
+  IndexSpace space_;
+};
+
+}  // namespace
+
+std::vector<Recognised> recognise(const Stages& stages, TensorId tensor) {
+  const TensorDef& def = stages.tensors[static_cast<std::size_t>(tensor)];
+  if (def.kind != TensorKind::Map || count_of(def.shape) == 0 || !lang::is_float(def.dtype))
+    return {};
+  const Node& sum = stages.nodes[static_cast<std::size_t>(def.body)];
+  if (sum.kind != NodeKind::Reduce || sum.op != ReduceOp::Sum) return {};
+  for (const IndexVarId var : stages.vars(sum)) {
+    if (stages.var_extents[static_cast<std::size_t>(var)] == 0) return {};
+  }
+  const Node& product = stages.nodes[static_cast<std::size_t>(stages.args(sum)[0])];
+  if (product.kind != NodeKind::Primitive || product.prim != Prim::Mul) return {};
+  for (const NodeId factor : stages.args(product)) {
+    // A cast inside is a factor of another dtype.
+    if (stages.nodes[static_cast<std::size_t>(factor)].dtype != def.dtype) return {};
+  }
+  return Recogniser(stages, def, sum).run();
+}
+
+}  // namespace relay::loops

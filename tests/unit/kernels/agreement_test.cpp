@@ -1,0 +1,197 @@
+// What the libraries compute agrees with the definitions that the loops run, for any number of
+// threads with the same bits, and in both tiers.
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "repl/session.h"
+
+namespace relay::tests {
+namespace {
+
+struct Case {
+  const char* expression;
+  int library_kernels;  // at least
+};
+
+// Numbers without a pattern that a sum could hide in.
+const char* const kPrelude = R"(
+def noise(n, s) { for i < n { sin(cast(i, dtype="float32") * 12.9898 + s) } }
+def noise64(n, s) { for i < n { sin(cast(i, dtype="float64") * 12.9898 + s) } }
+let a = reshape(noise(64 * 96, 0.1), newshape=[64, 96]);
+let b = reshape(noise(96 * 80, 0.2), newshape=[96, 80]);
+let w = reshape(noise(80 * 96, 0.3), newshape=[80, 96]);
+let d = reshape(noise64(64 * 96, 0.1), newshape=[64, 96]);
+let e = reshape(noise64(96 * 80, 0.2), newshape=[96, 80]);
+let p = reshape(noise(300 * 260, 0.1), newshape=[300, 260]);
+let q = reshape(noise(260 * 310, 0.1), newshape=[260, 310]);
+let r = reshape(noise(6 * 40 * 50, 0.4), newshape=[6, 40, 50]);
+let s = reshape(noise(6 * 30 * 50, 0.5), newshape=[6, 30, 50]);
+let t = reshape(noise(4 * 20 * 3 * 32, 0.6), newshape=[4, 20, 3, 32]);
+let u = reshape(noise(20000 * 40, 0.7), newshape=[20000, 40]);
+let v = reshape(noise(20000 * 36, 0.8), newshape=[20000, 36]);
+let x1 = reshape(noise(4 * 16 * 900, 0.4), newshape=[4, 16, 900]);
+let k1 = reshape(noise(32 * 16 * 5, 0.5), newshape=[32, 16, 5]);
+let x = reshape(noise(4 * 16 * 20 * 22, 0.4), newshape=[4, 16, 20, 22]);
+let k = reshape(noise(32 * 16 * 9, 0.5), newshape=[32, 16, 3, 3]);
+let xl = transpose(x, axes=[0, 2, 3, 1]);
+let k7 = reshape(noise(64 * 16 * 49, 0.5), newshape=[64, 16, 7, 7]);
+let kp = reshape(noise(64 * 16, 0.5), newshape=[64, 16, 1, 1]);
+let kg = reshape(noise(64 * 4 * 9, 0.5), newshape=[64, 4, 3, 3]);
+let xd = reshape(noise(4 * 64 * 24 * 24, 0.4), newshape=[4, 64, 24, 24]);
+let kd = reshape(noise(64 * 9, 0.5), newshape=[64, 1, 3, 3]);
+let kt = reshape(noise(16 * 32 * 9, 0.5), newshape=[16, 32, 3, 3]);
+let x3 = reshape(noise(2 * 8 * 6 * 12 * 12, 0.4), newshape=[2, 8, 6, 12, 12]);
+let k3 = reshape(noise(16 * 8 * 27, 0.5), newshape=[16, 8, 3, 3, 3]);
+let xs = reshape(noise(32 * 40 * 40, 0.4), newshape=[1, 32, 40, 40]);
+let ks = reshape(noise(64 * 32 * 9, 0.5), newshape=[64, 32, 3, 3]);
+def squares(y) { sum(y * y) }
+def conv_loss(x, k) { squares(nn.conv2d(x, k, padding=[1, 1], strides=[2, 2])) }
+def plain_loss(x, k) { squares(nn.conv2d(x, k, padding=[1, 1])) }
+def dilated_loss(x, k) { squares(nn.conv2d(x, k, padding=[2, 1], dilation=[2, 1])) }
+def grouped_loss(x, k) { squares(nn.conv2d(x, k, padding=[1, 1], groups=4)) }
+def deep_loss(x, k) { squares(nn.conv2d(x, k, padding=[1, 1], groups=64)) }
+def loss3(x, k) { squares(nn.conv3d(x, k, padding=[1, 1, 1])) }
+def loss1(x, k) { squares(nn.conv1d(x, k, padding=[2], strides=[3])) }
+def transposed_loss(x, k) { squares(nn.conv2d_transpose(x, k, strides=[2, 2], padding=[1, 1])) }
+def dense_loss(a, w) { squares(nn.dense(a, w)) }
+)";
+
+const Case kContractions[] = {
+    {"nn.dense(a, w)", 1},
+    {"matmul(a, b)", 1},
+    {"matmul(d, e)", 1},
+    {"matmul(transpose(b), transpose(a))", 1},
+    {"nn.matmul(a, w, transpose_b=True)", 1},
+    {"nn.matmul(transpose(a), w, transpose_a=True, transpose_b=True)", 1},
+    {"nn.relu(nn.bias_add(nn.dense(a, w), noise(80, 1.0)))", 1},
+    {"for i, j { sum k { a[i, k] * b[k, j] } }", 1},
+    {"for i, j { sum k { a[i, k] * b[k, j] } + noise(80, 2.0)[j] }", 0},
+    {"for i < 32, j { sum k { a[2 * i, k] * b[k, j] } }", 1},
+    {"matmul(a[:, 3:67], b[5:69, :])", 1},
+    {"matmul(p, q)", 1},
+    {"matmul(nn.relu(p), q) + 1.0", 1},
+    {"nn.batch_matmul(r, s, transpose_b=True)", 1},
+    {"for n, i, j { sum k { r[n, i, k] * s[n, j, k] } }", 1},
+    {"for n, h, i, j { sum c { t[n, i, h, c] * t[n, j, h, c] } }", 1},
+    {"matmul(transpose(u), v)", 1},
+    {"for i, j { sum n { u[n, i] * v[n, j] } }", 1},
+    {"matmul(a, reshape(b, newshape=[96, 80]))", 1},
+    {"nn.dense(reshape(r, newshape=[240, 50]), reshape(s, newshape=[180, 50]))", 1},
+    {"for i, j { sum n, k { r[n, i, k] * s[n, j, k] } }", 1},
+    {"grad(dense_loss)(a, w)", 3},
+};
+
+const Case kWindows[] = {
+    {"nn.conv2d(x, k)", 1},
+    {"nn.conv2d(x, k, padding=[1, 1])", 1},
+    {"nn.conv2d(x, k, padding=[2, 1, 0, 1])", 1},
+    {"nn.conv2d(x, k, padding=[1, 1], strides=[2, 2], dilation=[2, 2])", 1},
+    {"nn.conv2d(x, k, padding=[1, 0], strides=[1, 3])", 1},
+    {"nn.conv2d(x, k7, padding=[3, 3], strides=[2, 2])", 1},
+    {"nn.conv2d(x, kp)", 1},
+    {"nn.conv2d(x, kp, strides=[2, 2])", 0},
+    {"nn.conv2d(x, kg, padding=[1, 1], groups=4)", 1},
+    {"nn.conv2d(xd, kd, padding=[1, 1], groups=64)", 1},
+    {"nn.conv2d(xs, ks, padding=[1, 1])", 1},
+    {"nn.relu(nn.bias_add(nn.conv2d(x, k, padding=[1, 1]), noise(32, 1.0)))", 1},
+    {"nn.conv2d(nn.relu(x), k, padding=[1, 1])", 1},
+    {"nn.conv2d(xl, k, padding=[1, 1], data_layout=\"NHWC\")", 1},
+    {"nn.conv2d(copy(xl), k, padding=[1, 1], data_layout=\"NHWC\")", 1},
+    {"nn.conv2d(x, transpose(k, axes=[2, 3, 1, 0]), kernel_layout=\"HWIO\")", 1},
+    {"nn.conv1d(x1, k1, padding=[2], strides=[2])", 1},
+    {"nn.conv3d(x3, k3, padding=[1, 1, 1], strides=[1, 2, 1])", 1},
+    {"nn.conv2d_transpose(x, kt)", 1},
+    {"nn.conv2d_transpose(x, kt, strides=[2, 2], padding=[1, 1])", 1},
+    {"nn.conv2d_transpose(x, kt, strides=[2, 2], padding=[1, 1], output_padding=[1, 1])", 1},
+    {"for n < 4, o, y < 18, z < 20 { sum c, i, j { x[n, c, y + i, z + j] * k[o, c, i, j] } }", 1},
+    {"grad(conv_loss)(x, k)", 3},
+    {"grad(plain_loss)(x, k)", 3},
+    {"grad(plain_loss)(xs, ks)", 3},
+    {"grad(dilated_loss)(x, k)", 3},
+    {"grad(grouped_loss)(x, kg)", 3},
+    {"grad(deep_loss)(xd, kd)", 1},
+    {"grad(loss3)(x3, k3)", 3},
+    {"grad(loss1)(x1, k1)", 3},
+    {"grad(transposed_loss)(x, kt)", 2},
+};
+
+std::unique_ptr<repl::Session> session(bool kernels, int threads,
+                                       interp::JitMode mode = interp::JitMode::Off) {
+  repl::SessionOptions options;
+  options.jit = mode;
+  options.kernels = kernels;
+  options.threads = threads;
+  auto made = std::make_unique<repl::Session>(options);
+  const auto errors = made->run("<prelude>", kPrelude, nullptr);
+  if (!errors.empty()) FAIL(errors.front().message);
+  return made;
+}
+
+void leaves(const lang::Value& value, std::vector<lang::TensorRef>& into) {
+  if (value.kind() == lang::ValueKind::Tuple) {
+    for (const lang::Value& field : value.as_tuple().fields()) leaves(field, into);
+  } else {
+    into.push_back(value.to_tensor());
+  }
+}
+
+// The largest difference, as a part of the largest number.
+double difference(const lang::Value& a, const lang::Value& b) {
+  std::vector<lang::TensorRef> left, right;
+  leaves(a, left);
+  leaves(b, right);
+  double worst = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    double largest = 0;
+    double apart = 0;
+    for (std::int64_t j = 0; j < left[i]->element_count(); ++j) {
+      largest = std::max(largest, std::abs(left[i]->number_at(j)));
+      const double difference = std::abs(left[i]->number_at(j) - right[i]->number_at(j));
+      apart = difference <= apart ? apart : difference;  // NaN wins
+    }
+    worst = apart / largest <= worst ? worst : apart / largest;
+  }
+  return worst;
+}
+
+lang::Value value_of(repl::Session& session, const char* expression) {
+  auto value = session.evaluate(expression);
+  if (!value) FAIL(expression << ": " << value.errors().front().message);
+  return *value;
+}
+
+bool has_library() { return dlopen("librelay_kernels.so", RTLD_NOW | RTLD_LOCAL) != nullptr; }
+
+template <std::size_t N>
+void check(const Case (&cases)[N]) {
+  if (!has_library()) {
+    WARN("built without library kernels");
+    return;
+  }
+  const auto loops = session(false, 2, interp::JitMode::Always);
+  const auto one = session(true, 1);
+  const auto three = session(true, 3, interp::JitMode::Always);
+  for (const Case& each : cases) {
+    INFO(each.expression);
+    const lang::Value expected = value_of(*loops, each.expression);
+    const auto before = one->evaluator().statistics().kernels_run_library;
+    const lang::Value found = value_of(*one, each.expression);
+    CHECK(one->evaluator().statistics().kernels_run_library - before >= each.library_kernels);
+    CHECK(difference(expected, found) < 1e-5);
+    CHECK(lang::bit_equal(found, value_of(*three, each.expression)));
+  }
+  CHECK(loops->evaluator().statistics().kernels_run_library == 0);
+}
+
+TEST_CASE("library contractions agree with the definitions") { check(kContractions); }
+
+TEST_CASE("library windows agree with the definitions") { check(kWindows); }
+
+}  // namespace
+}  // namespace relay::tests
