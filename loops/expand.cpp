@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "loops/outline.h"
+
 namespace relay::loops {
 
 using lang::as;
@@ -395,9 +397,9 @@ class Expander {
     TensorDef def;
     for (IndexVarId var : vars)
       def.shape.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
+    def.body = outline_sums(stages_, make_, element.id, vars, span);
     def.vars = std::move(vars);
-    def.body = element.id;
-    def.dtype = make_.node(element.id).dtype;
+    def.dtype = make_.node(def.body).dtype;
     def.span = span;
     return Value::tensor(add(std::move(def)));
   }

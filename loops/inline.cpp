@@ -88,7 +88,7 @@ class Chooser {
       read(def.init, points(def.init), false, id);
       return Storage::Stored;
     }
-    if (library_ && choose_library(id)) {
+    if (library_ && choose_library(id)) {  // what a scatter starts from is zeros, and not read
       facts.root = id;
       return Storage::Stored;
     }

@@ -53,7 +53,12 @@ class Lowerer {
         add_map(id, storage_[at]);
         return;
       case TensorKind::Scatter:
-        if (storage_[at] == Storage::Stored) add_scatter(id);
+        if (storage_[at] != Storage::Stored) return;
+        if (const auto found = library_.find(id); found != library_.end()) {
+          add_library(id, found->second);
+        } else {
+          add_scatter(id);
+        }
         return;
       case TensorKind::Whole:
         if (storage_[at] == Storage::Stored) add_whole(id);

@@ -163,6 +163,28 @@ std::optional<ViewAxis> OperandReader::axis_of(NodeId index, std::int64_t extent
   return axis;
 }
 
+std::optional<OperandView> OperandReader::target_of(TensorId target,
+                                                    std::span<const NodeId> indices,
+                                                    const IndexEnv& env) {
+  const std::vector<std::int64_t> strides = row_major(def(target).shape);
+  Evaluation evaluation{stages_, space_, env};
+  OperandView view;
+  view.terminal = target;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    auto index = evaluation(indices[i]);
+    if (!index) return std::nullopt;
+    const std::int64_t extent = def(target).shape[i];
+    const auto range = space_.range(*index);
+    if (!range || range->low < 0 || range->high >= extent) return std::nullopt;
+    ViewAxis axis;
+    axis.extent = extent;
+    axis.stride = strides[i];
+    axis.index = std::move(*index);
+    view.axes.push_back(std::move(axis));
+  }
+  return view;
+}
+
 std::optional<OperandReader::Read> OperandReader::read_of(NodeId id, const IndexEnv& env) {
   std::vector<NodeId> conditions;
   if (is_primitive(node(id), Prim::Select)) {

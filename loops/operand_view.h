@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +39,11 @@ class OperandReader {
   // The views that the operand `node` of a product is, those nearer to memory first. Empty for what
   // is no read, and where indices are not quasi-affine.
   std::vector<OperandView> views_of(NodeId node, const IndexEnv& env);
+
+  // What a scatter walks: the whole of `target`, row-major, by `indices`. No value where one is not
+  // quasi-affine.
+  std::optional<OperandView> target_of(TensorId target, std::span<const NodeId> indices,
+                                       const IndexEnv& env);
 
  private:
   struct Evaluation;

@@ -25,6 +25,10 @@ void merge(std::vector<ContractionAxis>& axes) {
   }
 }
 
+bool is_product(const Node& node) {
+  return node.kind == NodeKind::Primitive && node.prim == Prim::Mul;
+}
+
 class Recogniser {
  public:
   Recogniser(const Stages& stages, const TensorDef& def, const Node& sum)
@@ -153,23 +157,63 @@ class Recogniser {
   IndexSpace space_;
 };
 
+bool is_zeros(const Stages& stages, TensorId tensor) {
+  const TensorDef& def = stages.tensors[static_cast<std::size_t>(tensor)];
+  if (def.kind != TensorKind::Map) return false;
+  const Node& body = stages.nodes[static_cast<std::size_t>(def.body)];
+  if (body.kind == NodeKind::Read) return is_zeros(stages, body.ref);
+  return body.kind == NodeKind::Constant && body.bits == 0;
+}
+
+// Products that are added to places of a window.
+std::vector<Recognised> recognise_scatter(const Stages& stages, TensorId tensor) {
+  const TensorDef& def = stages.tensors[static_cast<std::size_t>(tensor)];
+  const Node& product = stages.nodes[static_cast<std::size_t>(def.body)];
+  if (def.op != ReduceOp::Sum || !is_product(product)) return {};
+  if (!is_zeros(stages, def.init)) return {};
+  IndexSpace space;
+  IndexEnv env;
+  std::vector<WindowLoop> loops;
+  for (const IndexVarId var : def.vars) {
+    const std::int64_t extent = stages.var_extents[static_cast<std::size_t>(var)];
+    if (extent == 0) return {};
+    env[var] = space.axis(static_cast<std::int32_t>(loops.size()), extent);
+    loops.push_back({extent, false, 0, var, 1});
+  }
+  OperandReader reader(stages, space);
+  const auto target = reader.target_of(tensor, def.indices, env);
+  const auto outs = reader.views_of(stages.args(product)[0], env);
+  const auto kernels = reader.views_of(stages.args(product)[1], env);
+  if (!target) return {};
+  for (const OperandView& out : outs) {
+    const auto address = address_of(out);
+    if (!address || !is_affine(*address, space)) continue;
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+      loops[i].stride = stride_of(*address, i, space);
+      loops[i].is_output = loops[i].stride != 0;
+    }
+    for (const OperandView& kernel : kernels) {
+      auto found = recognise_spread({def.dtype, loops, space}, *target, out, kernel);
+      if (found) return {std::move(*found)};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<Recognised> recognise(const Stages& stages, TensorId tensor) {
   const TensorDef& def = stages.tensors[static_cast<std::size_t>(tensor)];
-  if (def.kind != TensorKind::Map || count_of(def.shape) == 0 || !lang::is_float(def.dtype))
-    return {};
+  if (count_of(def.shape) == 0 || !lang::is_float(def.dtype)) return {};
+  if (def.kind == TensorKind::Scatter) return recognise_scatter(stages, tensor);
+  if (def.kind != TensorKind::Map) return {};
   const Node& sum = stages.nodes[static_cast<std::size_t>(def.body)];
   if (sum.kind != NodeKind::Reduce || sum.op != ReduceOp::Sum) return {};
   for (const IndexVarId var : stages.vars(sum)) {
     if (stages.var_extents[static_cast<std::size_t>(var)] == 0) return {};
   }
   const Node& product = stages.nodes[static_cast<std::size_t>(stages.args(sum)[0])];
-  if (product.kind != NodeKind::Primitive || product.prim != Prim::Mul) return {};
-  for (const NodeId factor : stages.args(product)) {
-    // A cast inside is a factor of another dtype.
-    if (stages.nodes[static_cast<std::size_t>(factor)].dtype != def.dtype) return {};
-  }
+  if (!is_product(product)) return {};
   return Recogniser(stages, def, sum).run();
 }
 

@@ -14,8 +14,9 @@ struct Recognised {
   std::int64_t left_offset, right_offset;  // in elements
 };
 
-// What Map `tensor` is, the better choice first; usually nothing. Needs a floating point sum of
-// products of two reads, each of which may look through copies and through a mask of zeros.
+// What `tensor` is, the better choice first; usually nothing. Needs a floating point sum of
+// products of two reads, each of which may look through copies and through a mask of zeros: a Map,
+// or a Scatter of such products into zeros.
 std::vector<Recognised> recognise(const Stages& stages, TensorId tensor);
 
 }  // namespace relay::loops

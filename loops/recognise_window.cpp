@@ -43,8 +43,9 @@ struct Walk {
 
 class Matcher {
  public:
-  Matcher(const WindowNest& nest, const OperandView& slid, const IndexExpr& kernel)
-      : nest_(nest), slid_(slid), kernel_(kernel) {}
+  Matcher(const WindowNest& nest, const OperandView& slid, const IndexExpr& kernel,
+          bool is_spread = false)
+      : nest_(nest), slid_(slid), kernel_(kernel), is_spread_(is_spread) {}
 
   // Strides are those of the roles: `in` and `out` are exchanged, or moved on, by `run`.
   std::optional<Window> run() {
@@ -54,6 +55,7 @@ class Matcher {
       return walk.axis->divisor != 1 || walk.folded_step < 0 || walk.place_step < 0;
     });
     if (!is_adjoint) return forward_or_kernel_adjoint();
+    if (is_spread_) return std::nullopt;
     const bool slides_back = std::any_of(spatial_.begin(), spatial_.end(),
                                          [](const Walk& walk) { return walk.place_step < 0; });
     return slides_back ? spread_kernel_adjoint() : input_adjoint();
@@ -180,6 +182,12 @@ class Matcher {
     axis.in = walk.axis->extent;
     axis.in_stride = walk.axis->stride;
     axis.front = -walk.constant;
+    // A result is written whole, with zeros where no window reaches.
+    if (is_spread_) {
+      const std::int64_t reach = (axis.kernel - 1) * axis.dilation + 1;
+      axis.back = std::max<std::int64_t>((axis.out - 1) * axis.stride + reach - axis.in, 0);
+      return walk.constant == 0 && (axis.in + axis.back - reach) / axis.stride + 1 == axis.out;
+    }
     if (axis.front < 0) {
       offset_ -= axis.front * axis.in_stride;
       axis.in += axis.front;
@@ -303,6 +311,7 @@ class Matcher {
   std::int64_t group_stride_ = 0, channel_stride_ = 0, batch_stride_ = 0;
   std::int64_t offset_ = 0;
   bool is_slid_second_ = false;
+  bool is_spread_;
 };
 
 }  // namespace
@@ -335,6 +344,26 @@ std::optional<Recognised> recognise_window(const WindowNest& nest,
     if (auto found = match(slid, left)) return found;
   }
   return std::nullopt;
+}
+
+std::optional<Recognised> recognise_spread(const WindowNest& nest, const OperandView& target,
+                                           const OperandView& out, const OperandView& kernel) {
+  const auto from = address_of(out);
+  const auto address = address_of(kernel);
+  if (!from || !address || !is_affine(*address, nest.space)) return std::nullopt;
+  Matcher matcher(nest, target, *address, true);
+  auto form = matcher.run();
+  if (!form || matcher.slid_offset() != 0) return std::nullopt;
+  // Of what is spread and what it is multiplied with, the one with more places is `out`.
+  const bool is_swapped = form->result == Window::Result::Kernel;
+  form->result = Window::Result::In;
+  Recognised found{std::move(*form), out.terminal, kernel.terminal, from->constant,
+                   address->constant};
+  if (is_swapped) {
+    std::swap(found.left, found.right);
+    std::swap(found.left_offset, found.right_offset);
+  }
+  return found;
 }
 
 }  // namespace relay::loops

@@ -13,7 +13,7 @@ namespace relay::loops {
 struct WindowLoop {
   std::int64_t extent;
   bool is_output;
-  std::int64_t stride;  // in the result
+  std::int64_t stride;  // in the result, or, of a spread, in what is spread
   IndexVarId var;
   std::int64_t factor;
 };
@@ -32,5 +32,10 @@ std::int64_t stride_of(const IndexExpr& address, std::size_t loop, const IndexSp
 std::optional<Recognised> recognise_window(const WindowNest& nest,
                                            std::span<const OperandView> left,
                                            std::span<const OperandView> right);
+
+// The other way round: a sum into every element of `target`, which the window slides over, of
+// products of `out`, whose strides are those of the nest's loops, and `kernel`.
+std::optional<Recognised> recognise_spread(const WindowNest& nest, const OperandView& target,
+                                           const OperandView& out, const OperandView& kernel);
 
 }  // namespace relay::loops

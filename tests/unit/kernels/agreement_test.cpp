@@ -26,6 +26,7 @@ def noise64(n, s) { for i < n { sin(cast(i, dtype="float64") * 12.9898 + s) } }
 let a = reshape(noise(64 * 96, 0.1), newshape=[64, 96]);
 let b = reshape(noise(96 * 80, 0.2), newshape=[96, 80]);
 let w = reshape(noise(80 * 96, 0.3), newshape=[80, 96]);
+let c = noise(80, 2.0);
 let d = reshape(noise64(64 * 96, 0.1), newshape=[64, 96]);
 let e = reshape(noise64(96 * 80, 0.2), newshape=[96, 80]);
 let p = reshape(noise(300 * 260, 0.1), newshape=[300, 260]);
@@ -59,6 +60,15 @@ def deep_loss(x, k) { squares(nn.conv2d(x, k, padding=[1, 1], groups=64)) }
 def loss3(x, k) { squares(nn.conv3d(x, k, padding=[1, 1, 1])) }
 def loss1(x, k) { squares(nn.conv1d(x, k, padding=[2], strides=[3])) }
 def transposed_loss(x, k) { squares(nn.conv2d_transpose(x, k, strides=[2, 2], padding=[1, 1])) }
+def written(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
+  squares(for n < 4, o < 32, y < 18, z < 20 { sum c, i, j { x[n, c, y + i, z + j] * k[o, c, i, j] } })
+}
+def strided(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
+  squares(for n < 4, o < 32, y < 9, z < 10 { sum c, i, j { x[n, c, 2 * y + i, 2 * z + j] * k[o, c, i, j] } })
+}
+def product(a: Tensor[(64, 96), float32], b: Tensor[(96, 80), float32]) {
+  squares(for i, j { sum k { a[i, k] * b[k, j] } })
+}
 def dense_loss(a, w) { squares(nn.dense(a, w)) }
 )";
 
@@ -71,7 +81,9 @@ const Case kContractions[] = {
     {"nn.matmul(transpose(a), w, transpose_a=True, transpose_b=True)", 1},
     {"nn.relu(nn.bias_add(nn.dense(a, w), noise(80, 1.0)))", 1},
     {"for i, j { sum k { a[i, k] * b[k, j] } }", 1},
-    {"for i, j { sum k { a[i, k] * b[k, j] } + noise(80, 2.0)[j] }", 0},
+    {"for i, j { sum k { a[i, k] * b[k, j] } + c[j] }", 1},
+    {"for i, j { if i < j { sum k { a[i, k] * b[k, j] } } else { c[j] } }", 1},
+    {"grad(product)(a, b)", 3},
     {"for i < 32, j { sum k { a[2 * i, k] * b[k, j] } }", 1},
     {"matmul(a[:, 3:67], b[5:69, :])", 1},
     {"matmul(p, q)", 1},
@@ -110,6 +122,8 @@ const Case kWindows[] = {
     {"nn.conv2d_transpose(x, kt, strides=[2, 2], padding=[1, 1])", 1},
     {"nn.conv2d_transpose(x, kt, strides=[2, 2], padding=[1, 1], output_padding=[1, 1])", 1},
     {"for n < 4, o, y < 18, z < 20 { sum c, i, j { x[n, c, y + i, z + j] * k[o, c, i, j] } }", 1},
+    {"grad(written)(x, k)", 3},
+    {"grad(strided)(x, k)", 3},
     {"grad(conv_loss)(x, k)", 3},
     {"grad(plain_loss)(x, k)", 3},
     {"grad(plain_loss)(xs, ks)", 3},
