@@ -38,6 +38,29 @@ bool same_bits(const lang::Value& a, const lang::Value& b) {
   return true;
 }
 
+// The same value with its tensors spread out in memory: every second element, the last axis first.
+lang::Value strided(const lang::Value& value) {
+  if (value.kind() == lang::ValueKind::Tuple) {
+    std::vector<lang::Value> fields;
+    for (const lang::Value& field : value.as_tuple().fields()) fields.push_back(strided(field));
+    return lang::Value::tuple(lang::TupleCell::make(fields));
+  }
+  if (!value.is_tensor()) return value;
+  const lang::Tensor& tensor = value.as_tensor();
+  const std::int64_t count = tensor.element_count();
+  const auto wide = lang::Tensor::make(tensor.dtype(), {2 * count + 1});
+  for (std::int64_t k = 0; k <= 2 * count; ++k) wide->set_bits(k, 0);
+  std::vector<std::int64_t> strides;
+  std::int64_t stride = 2;
+  for (const std::int64_t extent : tensor.shape()) {
+    strides.push_back(stride);
+    stride *= extent;
+  }
+  const auto view = lang::Tensor::view(*wide, tensor.shape(), strides, 1);
+  for (std::int64_t k = 0; k < count; ++k) view->set_bits(k, tensor.bits_at(k));
+  return lang::Value::tensor(view);
+}
+
 std::string short_text(const lang::Value& value) {
   return lang::to_string(value, {.max_elements = 40});
 }
@@ -70,10 +93,14 @@ std::int64_t CaseChecker::native_kernels() {
 }
 
 lang::Result<lang::Value> CaseChecker::run(repl::Session& session, const CaseRow& row,
-                                           CaseDims dims) {
+                                           CaseDims dims, Arguments arguments) {
   const auto function = session.evaluate(function_text(row, dims));
   if (!function) return function;
-  return session.evaluator().call(*function, make_arguments(row));
+  std::vector<lang::Value> args = make_arguments(row);
+  if (arguments == Arguments::Strided) {
+    for (lang::Value& arg : args) arg = strided(arg);
+  }
+  return session.evaluator().call(*function, std::move(args));
 }
 
 std::vector<std::string> CaseChecker::check(const CaseRow& row, const Recorded& recorded) {
@@ -91,6 +118,9 @@ std::vector<std::string> CaseChecker::check(const CaseRow& row, const Recorded& 
     }
   };
   same("with the JIT", run(native_, row, CaseDims::Constant));
+  same("with strided arguments", run(lanes_, row, CaseDims::Constant, Arguments::Strided));
+  same("with the JIT and strided arguments",
+       run(native_, row, CaseDims::Constant, Arguments::Strided));
   if (!row.has_note("constant")) {
     if (can_be_typed(lanes_, function_text(row, CaseDims::Symbolic)))
       same("with symbolic dims", run(lanes_, row, CaseDims::Symbolic));

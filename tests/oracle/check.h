@@ -19,7 +19,9 @@ class CaseChecker {
   std::int64_t native_kernels();
 
  private:
-  lang::Result<lang::Value> run(repl::Session& session, const CaseRow& row, CaseDims dims);
+  enum class Arguments { RowMajor, Strided };
+  static lang::Result<lang::Value> run(repl::Session& session, const CaseRow& row, CaseDims dims,
+                                       Arguments arguments = Arguments::RowMajor);
   repl::Session lanes_;   // the JIT off
   repl::Session native_;  // the JIT always on
 };

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,7 +55,9 @@ int run_all(const Arguments& arguments) {
   int bad = 0;
   for (const std::string& file : arguments.files) {
     const Recorded recorded(recorded_path(file));
+    std::set<std::string> keys;
     for (const CaseRow& row : read_cases(file)) {
+      keys.insert(row.key);
       if (!arguments.only.empty() && row.op != arguments.only) continue;
       ++rows;
       const auto troubles = checker.check(row, recorded);
@@ -62,9 +65,13 @@ int run_all(const Arguments& arguments) {
       for (const std::string& trouble : troubles)
         fmt::print("{}: {}: {}\n", row.place, row.key, trouble);
     }
+    for (const std::string& key : recorded.keys()) {
+      if (keys.contains(key)) continue;
+      ++bad;
+      fmt::print("{}: recorded, and no row any more; run ./dev oracle\n", key);
+    }
   }
-  fmt::print("{} of {} rows hold, with {} native kernels\n", rows - bad, rows,
-             checker.native_kernels());
+  fmt::print("{} rows, {} wrong, with {} native kernels\n", rows, bad, checker.native_kernels());
   return bad > 0 ? 1 : 0;
 }
 

@@ -113,6 +113,12 @@ Recorded::Recorded(const std::string& path) : impl_(std::make_unique<Impl>()) {
 
 Recorded::~Recorded() = default;
 
+std::vector<std::string> Recorded::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, result] : impl_->rows.items()) keys.push_back(key);
+  return keys;
+}
+
 std::string Recorded::difference(const std::string& key, const lang::Value& value,
                                  double tolerance) const {
   const auto found = impl_->rows.find(key);

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lang/value.h"
 
@@ -16,6 +17,8 @@ class Recorded {
   // How `value` differs from the record of `key` beyond the tolerance of its dtype; empty where it
   // does not. `tolerance` above 0 replaces the relative one.
   std::string difference(const std::string& key, const lang::Value& value, double tolerance) const;
+  // The recorded rows.
+  std::vector<std::string> keys() const;
 
  private:
   struct Impl;
