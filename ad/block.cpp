@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ad/adjoint_operator.h"
+#include "ad/closures.h"
 #include "ad/flatten.h"
 #include "ad/pairs.h"
 #include "ad/transpose.h"
@@ -64,7 +65,7 @@ Expr BlockReverse::forward_value(const std::string& name, const Expr& value) {
 
 void BlockReverse::forward_binding(const Binding& binding) {
   const Expr& value = binding.value;
-  if (value->kind == ExprKind::Function) functions_[binding.variable.get()] = value;
+  if (value->kind == ExprKind::Function) return forward_function(binding);
   if (const auto* call = as<lang::Call>(value)) {
     if (const auto* op = as<lang::Operator>(call->callee))
       return forward_operator(binding, *call, *op->op);
@@ -81,27 +82,12 @@ void BlockReverse::forward_binding(const Binding& binding) {
     if (global && program_.is_function(global->name)) {
       pair = pairs_.of_global(global->name, call->callee->type);
     } else if (var && functions_.count(var->variable.get())) {
-      // A local function: its captures become leading parameters.
-      const Expr& literal = functions_.at(var->variable.get());
-      std::vector<VariableRef> captures;
-      for (const auto& free : lang::free_variables(literal)) {
-        if (!(free == var->variable)) captures.push_back(free);
-      }
-      const auto& fn = lang::cast<lang::Function>(literal);
-      std::vector<VariableRef> params = captures;
-      params.insert(params.end(), fn.params.begin(), fn.params.end());
-      const Expr lifted = lang::rename_bound(
-          lang::make_function(params, fn.result, fn.body, {}, nullptr, literal->span));
-      pair = pairs_.of_literal(var->variable->name, lifted, var->variable);
-      std::vector<Expr> all;
-      for (const auto& capture : captures) all.push_back(lang::make_var(capture));
-      all.insert(all.end(), args.begin(), args.end());
-      args = std::move(all);
+      const KnownFunction& known = functions_.at(var->variable.get());
+      pair = pairs_.of_global(known.global, known.type);
+      args = known.captures;
+      args.insert(args.end(), call->args.begin(), call->args.end());
     } else {
-      lang::fail(DiagnosticKind::Unsupported,
-                 "not supported: differentiation through a call of a function that is only known "
-                 "at run time",
-                 value->span);
+      return forward_unknown(binding, *call);
     }
     const auto* forward_type = as<lang::FunctionType>(pair.forward_type);
     VariableRef both = lang::make_variable(binding.variable->name + "_both", forward_type->result);
@@ -129,15 +115,74 @@ void BlockReverse::forward_binding(const Binding& binding) {
     std::vector<Expr> args;
     for (const auto& param : params) args.push_back(lang::make_var(param));
     const Expr lifted = lang::make_function(params, value->type, value, {}, nullptr, value->span);
-    VariableRef function = lang::make_variable("branch", lifted->type, value->span);
-    functions_[function.get()] = lang::rename_bound(lifted);
-    forward_binding(
-        {binding.variable,
-         lang::make_call(lang::make_var(function), args, nullptr, value->span, value->type),
-         binding.span});
+    const Lifted branch =
+        lift(program_, binding.variable->name + "_branch", lang::rename_bound(lifted), nullptr);
+    forward_binding({binding.variable,
+                     lang::make_call(lang::make_global_var(branch.name, value->span, branch.type),
+                                     args, nullptr, value->span, value->type),
+                     binding.span});
     return;
   }
   primal_.push_back({binding});
+}
+
+// Known calls go to the lifted global; as a value it is a literal that calls it.
+void BlockReverse::forward_function(const Binding& binding) {
+  const Expr& literal = binding.value;
+  const Type tangent = pairs_.tangents().of(literal->type);
+  if (is_unit(tangent)) {
+    primal_.push_back({binding});
+    return;
+  }
+  Tangents& tangents = pairs_.tangents();
+  if (auto placed = as_placed(literal)) {  // differentiated before: its adjoint keeps its form
+    primal_.push_back({binding});
+    functions_[binding.variable.get()] = {std::move(placed->global), std::move(placed->type),
+                                          std::move(placed->captures),
+                                          tangents.place(placed->place)};
+    return;
+  }
+  const auto free = lang::free_variables(literal);
+  const bool is_recursive = std::find(free.begin(), free.end(), binding.variable) != free.end();
+  Lifted lifted = lift(program_, binding.variable->name, literal,
+                       is_recursive ? binding.variable : VariableRef());
+  std::vector<Expr> captures;
+  std::vector<Type> captured;
+  for (const auto& capture : lifted.captures) {
+    captures.push_back(lang::make_var(capture));
+    const Type type = tangents.or_unit(capture->type);
+    if (!is_unit(type)) captured.push_back(type);
+  }
+  const lang::Constructor* place = tangents.add_place(std::move(captured));
+  primal_.push_back(
+      {{binding.variable, placed_literal(lifted, literal, place->tag), binding.span}});
+  functions_[binding.variable.get()] = {std::move(lifted.name), std::move(lifted.type),
+                                        std::move(captures), place};
+}
+
+// What the function is, its value knows: it gives the result and a pullback.
+void BlockReverse::forward_unknown(const Binding& binding, const lang::Call& call) {
+  Tangents& tangents = pairs_.tangents();
+  const auto* type = as<lang::FunctionType>(call.callee->type);
+  RELAY_CHECK(type, "what is called is a function");
+  const Type with_pullback = tangents.with_pullback(*type);
+  const std::string& name = binding.variable->name;
+  const VariableRef derived = lang::make_variable(name + "_derived", with_pullback);
+  const VariableRef both =
+      lang::make_variable(name + "_both", as<lang::FunctionType>(with_pullback)->result);
+  const VariableRef pullback =
+      lang::make_variable(name + "_pullback", as<lang::TupleType>(both->type)->fields[1]);
+  const Expr op = lang::make_operator(&tangents.pullback_operator(), call.span,
+                                      lang::function_type({call.callee->type}, with_pullback));
+  primal_.push_back(
+      {{derived, lang::make_call(op, {call.callee}, nullptr, call.span, with_pullback),
+        call.span}});
+  primal_.push_back(
+      {{both, lang::make_call(lang::make_var(derived), call.args, nullptr, call.span, both->type),
+        call.span}});
+  primal_.push_back({{pullback, build::project(lang::make_var(both), 1)}});
+  primal_.push_back({{binding.variable, build::project(lang::make_var(both), 0), call.span}});
+  unknown_calls_[binding.variable.get()] = {pullback, call.callee, call.args};
 }
 
 void BlockReverse::forward_operator(const Binding& binding, const lang::Call& call,
@@ -201,6 +246,7 @@ void BlockReverse::reverse() {
 void BlockReverse::reverse_binding(const Binding& binding) {
   const auto found = adjoints_.find(binding.variable.get());
   if (found == adjoints_.end() || found->second.is_zero()) return;
+  if (unknown_calls_.count(binding.variable.get())) return reverse_unknown(binding);
   const Expr primal = lang::make_var(binding.variable);
   const Type tangent = tangent_of(primal, binding.span);
   const Expr& value = binding.value;
@@ -245,8 +291,12 @@ void BlockReverse::reverse_binding(const Binding& binding) {
     case ExprKind::RefWrite:
       lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through references",
                  value->span);
+    case ExprKind::Function:
+      return reverse_function(binding, found->second.value(tangent, primal, backward_));
     case ExprKind::Constant:
     case ExprKind::ConstructorRef:
+    case ExprKind::GlobalVar:
+    case ExprKind::Operator:
       return;
     default:
       break;
@@ -298,6 +348,12 @@ void BlockReverse::reverse_construction(const Expr& value, const lang::Call& cal
   for (const Expr& arg : call.args) {
     if (!is_unit(tangent_of(arg, call.span))) fields.push_back(arg);
   }
+  take_apart(mirror, fields, adjoint, call.span);
+}
+
+// Gives `fields` their parts of an adjoint made by `mirror`, or zeros.
+void BlockReverse::take_apart(const lang::Constructor* mirror, const std::vector<Expr>& fields,
+                              const Expr& adjoint, lang::Span span) {
   if (fields.empty()) return;
   std::vector<lang::PatternRef> patterns;
   std::vector<Expr> parts;
@@ -312,10 +368,34 @@ void BlockReverse::reverse_construction(const Expr& value, const lang::Call& cal
   const Expr all = build::tuple(std::move(parts));
   clauses.push_back({lang::constructor_pattern(mirror, std::move(patterns)), all});
   clauses.push_back({lang::wildcard_pattern(), build::tuple(std::move(zeros))});
-  const Expr adjoints = backward_.emit(
-      "parts", lang::make_match(adjoint, std::move(clauses), true, call.span, all->type));
+  const Expr adjoints =
+      backward_.emit("parts", lang::make_match(adjoint, std::move(clauses), true, span, all->type));
   for (std::uint32_t i = 0; i < fields.size(); ++i)
     accumulate(fields[i], build::project(adjoints, i));
+}
+
+void BlockReverse::reverse_unknown(const Binding& binding) {
+  const UnknownCall call = unknown_calls_.at(binding.variable.get());
+  const Expr adjoint = adjoint_of(binding.variable);
+  const auto* type = as<lang::FunctionType>(call.pullback->type);
+  const Expr all =
+      backward_.emit("adjoints", lang::make_call(lang::make_var(call.pullback), {adjoint}, nullptr,
+                                                 binding.span, type->result));
+  accumulate(call.callee, build::project(all, 0));
+  for (std::uint32_t i = 0; i < call.args.size(); ++i) {
+    if (is_unit(as<lang::TupleType>(type->result)->fields[i + 1])) continue;
+    accumulate(call.args[i], build::project(all, i + 1));
+  }
+}
+
+// The adjoint of a closure holds those of what it has captured.
+void BlockReverse::reverse_function(const Binding& binding, const Expr& adjoint) {
+  const KnownFunction& known = functions_.at(binding.variable.get());
+  std::vector<Expr> fields;
+  for (const Expr& capture : known.captures) {
+    if (!is_unit(pairs_.tangents().or_unit(capture->type))) fields.push_back(capture);
+  }
+  take_apart(known.place, fields, adjoint, binding.span);
 }
 
 // Shapes that are known only when the program runs: the definition is transposed then.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ad/adjoint.h"
+#include "ad/closures.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 
@@ -44,6 +45,12 @@ class BlockReverse {
   void forward_binding(const lang::Binding& binding);
   void forward_operator(const lang::Binding& binding, const lang::Call& call,
                         const lang::OpDef& op);
+  void forward_function(const lang::Binding& binding);
+  void forward_unknown(const lang::Binding& binding, const lang::Call& call);
+  void reverse_function(const lang::Binding& binding, const lang::Expr& adjoint);
+  void reverse_unknown(const lang::Binding& binding);
+  void take_apart(const lang::Constructor* mirror, const std::vector<lang::Expr>& fields,
+                  const lang::Expr& adjoint, lang::Span span);
   void reverse_binding(const lang::Binding& binding);
   void reverse_call(const lang::Binding& binding, const lang::Call& call,
                     const lang::Expr& adjoint);
@@ -66,7 +73,21 @@ class BlockReverse {
   std::vector<Step> primal_;
   Emitter backward_;
   std::unordered_map<const lang::Variable*, Adjoint> adjoints_;
-  std::unordered_map<const lang::Variable*, lang::Expr> functions_;  // let-bound function literals
+  // Let-bound function literals.
+  struct KnownFunction {
+    std::string global;  // with the captures as leading parameters
+    lang::Type type;
+    std::vector<lang::Expr> captures;
+    const lang::Constructor* place = nullptr;
+  };
+  std::unordered_map<const lang::Variable*, KnownFunction> functions_;
+  // Calls of functions that are values, by the result's variable.
+  struct UnknownCall {
+    lang::VariableRef pullback;
+    lang::Expr callee;
+    std::vector<lang::Expr> args;
+  };
+  std::unordered_map<const lang::Variable*, UnknownCall> unknown_calls_;
   // Calls of functions with control flow: the variable that holds (result, residual), by the
   // result's variable.
   struct PairCall {

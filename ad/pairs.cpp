@@ -322,46 +322,4 @@ const Pair& Pairs::of_global(const std::string& name, const Type& type) {
   return known;
 }
 
-Pair Pairs::of_literal(const std::string& hint, const Expr& function, const VariableRef& self) {
-  const auto& fn = lang::cast<lang::Function>(function);
-  const std::string name = program_.reserve_name(hint.empty() ? "fn" : hint);
-  // Calls of itself: the leading parameters are the captures, passed along unchanged.
-  class SelfCalls final : public lang::Rewriter {
-   public:
-    SelfCalls(const lang::Function& fn, const VariableRef& self, Expr target)
-        : fn_(fn), self_(self), target_(std::move(target)) {}
-
-   protected:
-    Expr post(const Expr& expr) override {
-      const auto* call = as<lang::Call>(expr);
-      const auto* var = call ? as<lang::Var>(call->callee) : nullptr;
-      if (!var || !(var->variable == self_)) return expr;
-      std::vector<Expr> args;
-      for (std::size_t i = 0; i + call->args.size() < fn_.params.size(); ++i)
-        args.push_back(lang::make_var(fn_.params[i]));
-      args.insert(args.end(), call->args.begin(), call->args.end());
-      return lang::make_call(target_, std::move(args), nullptr, expr->span, expr->type);
-    }
-
-   private:
-    const lang::Function& fn_;
-    const VariableRef& self_;
-    Expr target_;
-  };
-  std::vector<Type> params;
-  for (const auto& param : fn.params) params.push_back(param->type);
-  const Type type = lang::function_type(std::move(params), fn.body->type);
-  const Expr target = lang::make_global_var(name, function->span, type);
-  const Expr closed = self ? SelfCalls(fn, self, target).rewrite(function) : function;
-  if (const auto free = lang::free_variables(closed); !free.empty()) {
-    lang::fail(DiagnosticKind::Unsupported,
-               fmt::format(
-                   "not supported: differentiation through the local function `{}` used as a value",
-                   free.front()->name),
-               function->span);
-  }
-  program_.add_function(name, closed);
-  return of_global(name, type);
-}
-
 }  // namespace relay::ad

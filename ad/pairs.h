@@ -23,15 +23,15 @@ struct Pair {
   lang::Type backward_type;  // fn (residual, tangent) -> (tangents...)
 };
 
+// The state of differentiation: lives as long as the program.
 class Pairs {
  public:
   explicit Pairs(lang::Program& program) : program_(program), tangents_(program) {}
   Tangents& tangents() { return tangents_; }
   // Of a global at a ground type.
   const Pair& of_global(const std::string& name, const lang::Type& type);
-  // Of a closed function literal; `self`: the variable by which its body calls itself, or null.
-  Pair of_literal(const std::string& hint, const lang::Expr& function,
-                  const lang::VariableRef& self);
+  // The program's definitions have changed.
+  void forget() { globals_.clear(); }
 
  private:
   lang::Program& program_;

@@ -64,7 +64,7 @@ Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program&
 
 class Expander final : public lang::Rewriter {
  public:
-  explicit Expander(lang::Program& program) : program_(program), pairs_(program) {}
+  Expander(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
 
   Expr block(const Expr& expr) {
     lang::Block opened = lang::open_block(expr);
@@ -105,46 +105,38 @@ class Expander final : public lang::Rewriter {
         global && program_.is_function(global->name)) {
       return program_.function(global->name, fn->type);
     }
-    if (const auto* op = as<lang::Operator>(fn)) return eta_expanded(fn, *op->op);
-    lang::fail(DiagnosticKind::Unsupported,
-               "not supported: the derivative of a function that is not known here (a parameter or "
-               "the result of a call)",
-               fn->span ? fn->span : span);
+    return eta_expanded(fn, span);
   }
 
-  static Expr eta_expanded(const Expr& fn, const lang::OpDef& op) {
+  // fn (x...) { f(x...) }: differentiating the call finds out what `f` is.
+  static Expr eta_expanded(const Expr& fn, lang::Span span) {
     const auto* type = as<lang::FunctionType>(fn->type);
+    const auto* op = as<lang::Operator>(fn);
     std::vector<lang::VariableRef> params;
     std::vector<Expr> args;
     for (std::size_t i = 0; i < type->params.size(); ++i) {
       params.push_back(lang::make_variable(fmt::format("x{}", i), type->params[i]));
       args.push_back(lang::make_var(params.back()));
     }
-    const Expr body = lang::make_call(fn, args, lang::complete_attrs(op, nullptr, fn->span),
-                                      fn->span, type->result);
+    const lang::AttrsRef attrs =
+        op ? lang::complete_attrs(*op->op, nullptr, fn->span) : lang::AttrsRef();
+    const Expr body = lang::make_call(fn, args, attrs, fn->span ? fn->span : span, type->result);
     return lang::make_function(params, type->result, body, {}, nullptr, fn->span, fn->type);
   }
 
   lang::Program& program_;
-  Pairs pairs_;
+  Pairs& pairs_;
   std::unordered_map<const lang::Variable*, Expr> functions_;
 };
 
 }  // namespace
 
-lang::Result<Expr> expand_derivatives(const Expr& expr, lang::Program& program) {
+lang::Result<Expr> expand_derivatives(const Expr& expr, lang::Program& program, Pairs& pairs) {
   bool needed = false;
   lang::visit_post_order(
       expr, [&](const Expr& node) { needed = needed || node->kind == ExprKind::Differentiate; });
   if (!needed) return expr;
-  return lang::capture([&] { return Expander(program).block(expr); });
-}
-
-lang::Result<Expr> value_and_gradient(const lang::Function& fn, lang::Program& program) {
-  return lang::capture([&] {
-    Pairs pairs(program);
-    return derivative(fn, lang::DiffMode::ValueAndGrad, program, pairs);
-  });
+  return lang::capture([&] { return Expander(program, pairs).block(expr); });
 }
 
 }  // namespace relay::ad

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ad/pairs.h"
 #include "lang/diagnostic.h"
 #include "lang/expr.h"
 #include "lang/module.h"
@@ -11,11 +12,7 @@ namespace relay::ad {
 // known functions, taping and backward loops) are added to `program`. The result is typed but not
 // simplified. Errors: NotDifferentiable (naming the operator and the path), Unsupported (a function
 // that is not known where grad is taken).
-lang::Result<lang::Expr> expand_derivatives(const lang::Expr& expr, lang::Program& program);
-
-// Reverse-mode derivative of a typed ANF function literal: same parameters; result (out, adjoints
-// of the parameters), where `out` must be a rank-0 float (its adjoint is seeded with 1). Adjoints:
-// for one parameter its adjoint, for several a tuple; integer and boolean leaves zero.
-lang::Result<lang::Expr> value_and_gradient(const lang::Function& fn, lang::Program& program);
+lang::Result<lang::Expr> expand_derivatives(const lang::Expr& expr, lang::Program& program,
+                                            Pairs& pairs);
 
 }  // namespace relay::ad

@@ -4,6 +4,8 @@
 #include <functional>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "lang/build.h"
 #include "lang/record.h"
 #include "lang/visit.h"
@@ -119,16 +121,40 @@ Expr zero_of(const Type& tangent, const Expr& primal) {
   return primal ? build::zeros_like(primal) : build::zeros_of(tangent);
 }
 
-bool Tangents::holds_float(const Type& type) {
-  return LeafSearch([](const Type& leaf) {
-           const auto* tensor = as<lang::TensorType>(leaf);
-           return !tensor || !tensor->dtype.is_known() || lang::is_float(tensor->dtype.known());
-         })
-      .in(type);
+Tangents::Tangents(lang::Program& program) : program_(program) {
+  pullback_.name = "with_pullback";
+  pullback_.doc = "The function that gives the result and its pullback.";
+  pullback_.level = 0;
+  pullback_.inputs = {{"function", "the function"}};
+  pullback_.type_rule = [this](lang::TypeCall& call) {
+    call.returns(with_pullback(*as<lang::FunctionType>(call.args[0])));
+    return lang::RuleOutcome::Solved;
+  };
+  pullback_.effect = lang::Effect::Pullback;
+  // What the closure captures is the same.
+  pullback_.gradient = [](const lang::GradientCall& call) { return std::vector<Expr>{call.dout}; };
+
+  add_functions_.name = "add_function_tangents";
+  add_functions_.doc = "The sum of two tangents of functions.";
+  add_functions_.level = 0;
+  add_functions_.inputs = {{"a", "one"}, {"b", "the other"}};
+  add_functions_.type_rule = [](lang::TypeCall& call) {
+    call.returns(call.args[0]);
+    return lang::RuleOutcome::Solved;
+  };
+  add_functions_.effect = lang::Effect::AddTangents;
+  add_functions_.gradient = [](const lang::GradientCall& call) {
+    return std::vector<Expr>{call.dout, call.dout};
+  };
 }
 
-bool Tangents::has_function(const Type& type) {
-  return LeafSearch([](const Type& leaf) { return !as<lang::TensorType>(leaf); }).in(type);
+bool Tangents::holds_float(const Type& type) {
+  return LeafSearch([this](const Type& leaf) { return !is_unit(or_unit(leaf)); }).in(type);
+}
+
+bool Tangents::has_reference(const Type& type) {
+  return LeafSearch([](const Type& leaf) { return leaf->kind == lang::TypeKind::Reference; })
+      .in(type);
 }
 
 Type Tangents::of(const Type& primal) {
@@ -143,8 +169,45 @@ Type Tangents::of(const Type& primal) {
     }
     return lang::tuple_type(std::move(fields));
   }
-  if (const auto* adt = as<AdtType>(primal)) return mirror_of(*adt).type;
-  return nullptr;
+  if (const auto* function = as<lang::FunctionType>(primal)) {
+    const Type result = of(function->result);
+    return result && is_unit(result) ? lang::unit_type() : function_tangent();
+  }
+  const auto* adt = as<AdtType>(primal);
+  if (!adt) return nullptr;
+  return made_.count(adt->def) ? primal : mirror_of(*adt).type;
+}
+
+const Type& Tangents::function_tangent() {
+  if (function_tangent_) return function_tangent_;
+  functions_ = lang::TypeDefRef(new lang::TypeDef);
+  functions_->name = program_.reserve_name("FunctionTangent");
+  function_tangent_ = lang::adt_type(program_.add_type(functions_));
+  add_constructor(*functions_, functions_->name + "_Zero", {});
+  made_.insert(functions_.get());
+  return function_tangent_;
+}
+
+const lang::Constructor* Tangents::add_place(std::vector<Type> captured) {
+  function_tangent();
+  return add_constructor(*functions_,
+                         fmt::format("{}_{}", functions_->name, functions_->constructors.size()),
+                         std::move(captured));
+}
+
+const lang::Constructor* Tangents::place(std::int64_t number) {
+  if (!functions_ || number < 1 ||
+      number >= static_cast<std::int64_t>(functions_->constructors.size()))
+    return nullptr;
+  return &functions_->constructors[static_cast<std::size_t>(number)];
+}
+
+Type Tangents::with_pullback(const lang::FunctionType& function) {
+  std::vector<Type> adjoints = {function_tangent()};
+  for (const Type& param : function.params) adjoints.push_back(or_unit(param));
+  const Type pullback =
+      lang::function_type({or_unit(function.result)}, lang::tuple_type(std::move(adjoints)));
+  return lang::function_type(function.params, lang::tuple_type({function.result, pullback}));
 }
 
 Type Tangents::or_unit(const Type& primal) {
@@ -154,17 +217,20 @@ Type Tangents::or_unit(const Type& primal) {
 
 const Tangents::Mirror& Tangents::mirror_of(const AdtType& primal) {
   const Type type(&primal);
-  const auto [place, is_new] = mirrors_.try_emplace(lang::to_string(type));
+  // A name may have been defined anew.
+  const auto [place, is_new] = mirrors_.try_emplace(
+      fmt::format("{} {}", static_cast<const void*>(primal.def), lang::to_string(type)));
   Mirror& mirror = place->second;
   if (!is_new) return mirror;
   if (!holds_float(type)) {
     mirror.type = lang::unit_type();
     return mirror;
   }
-  if (has_function(type)) return mirror;
+  if (has_reference(type)) return mirror;
   lang::TypeDefRef def(new lang::TypeDef);
   def->name = program_.reserve_name(primal.def->name + "_Tangent");
   mirror.type = lang::adt_type(program_.add_type(def));
+  made_.insert(def.get());
   add_constructor(*def, def->name + "_Zero", {});
   for (const lang::Constructor& constructor : primal.def->constructors) {
     std::vector<Type> fields;
@@ -180,6 +246,7 @@ const Tangents::Mirror& Tangents::mirror_of(const AdtType& primal) {
 
 const lang::Constructor* Tangents::mirror(const lang::Constructor& constructor,
                                           const AdtType& primal) {
+  if (made_.count(primal.def)) return &constructor;
   const auto& constructors = mirror_of(primal).constructors;
   const auto found = constructors.find(&constructor);
   return found == constructors.end() ? nullptr : found->second;
@@ -199,6 +266,11 @@ Expr Tangents::add(const Expr& a, const Expr& b) {
   }
   const auto* adt = as<AdtType>(a->type);
   if (!adt) return build::op("add", {a, b});
+  if (adt->def == functions_.get()) {
+    const Type type = lang::function_type({a->type, a->type}, a->type);
+    return lang::make_call(lang::make_operator(&add_functions_, {}, type), {a, b}, nullptr, {},
+                           a->type);
+  }
   const auto [place, is_new] = add_.try_emplace(adt->def);
   if (is_new) {
     place->second = program_.reserve_name(adt->def->name + "_add");
@@ -251,7 +323,8 @@ Expr Tangents::as_gradient(const Expr& adjoint, const Expr& primal) {
   }
   const auto* adt = as<AdtType>(primal->type);
   RELAY_CHECK(adt, "the gradient of what is neither a tensor nor a data type");
-  const auto [place, is_new] = gradient_.try_emplace(lang::to_string(primal->type));
+  const auto [place, is_new] = gradient_.try_emplace(
+      fmt::format("{} {}", static_cast<const void*>(adt->def), lang::to_string(primal->type)));
   if (is_new) {
     place->second = program_.reserve_name(adt->def->name + "_gradient");
     define_gradient(place->second, adjoint->type, *adt);

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "lang/expr.h"
 #include "lang/module.h"
+#include "lang/op.h"
 
 namespace relay::ad {
 
@@ -15,15 +18,28 @@ namespace relay::ad {
 // the tangents of those fields that have one. What holds a function or a reference has none.
 class Tangents {
  public:
-  explicit Tangents(lang::Program& program) : program_(program) {}
+  explicit Tangents(lang::Program& program);
+  Tangents(const Tangents&) = delete;
+  Tangents& operator=(const Tangents&) = delete;
 
-  // Null where there is none. Mirrors are made once for each ground type.
+  // Null where there is none. Mirrors are made once for each ground type. They live as long as the
+  // program: tangents go from one piece of code to another that is derived much later.
   lang::Type of(const lang::Type& primal);
   lang::Type or_unit(const lang::Type& primal);  // () instead of null
 
   // The mirror of a constructor; null if it is that of a type whose tangent is ().
   const lang::Constructor* mirror(const lang::Constructor& constructor,
                                   const lang::AdtType& primal);
+  // The tangent of function values, and a new constructor of it for what closures made at one place
+  // capture (types of tangents, none of them ()).
+  const lang::Type& function_tangent();
+  const lang::Constructor* add_place(std::vector<lang::Type> captured);
+  // The place with that number; null if there is none.
+  const lang::Constructor* place(std::int64_t number);
+  // fn (A...) -> (B, fn (tangent of B) -> (function tangent, tangents of A...)).
+  lang::Type with_pullback(const lang::FunctionType& function);
+  const lang::OpDef& pullback_operator() const { return pullback_; }
+
   // The sum of two adjoints of one mirror type: of the fields, Zero being nothing.
   lang::Expr add(const lang::Expr& a, const lang::Expr& b);
   // An adjoint as the user sees it: of the primal's own type, integer and boolean leaves zero.
@@ -37,12 +53,17 @@ class Tangents {
   };
   const Mirror& mirror_of(const lang::AdtType& primal);
   bool holds_float(const lang::Type& type);
-  bool has_function(const lang::Type& type);
+  bool has_reference(const lang::Type& type);
   void define_add(const std::string& name, const lang::AdtType& mirror);
   void define_gradient(const std::string& name, const lang::Type& adjoint,
                        const lang::AdtType& primal);
 
   lang::Program& program_;
+  lang::OpDef pullback_;
+  lang::OpDef add_functions_;
+  lang::TypeDefRef functions_;
+  lang::Type function_tangent_;
+  std::set<const lang::TypeDef*> made_;              // mirrors
   std::map<std::string, Mirror> mirrors_;            // by the primal's text
   std::map<const lang::TypeDef*, std::string> add_;  // functions, by mirror
   std::map<std::string, std::string> gradient_;      // functions, by the primal's text

@@ -59,6 +59,11 @@ struct FunctionCode : lang::Counted {
   mutable std::vector<GlobalConstant> pending_globals;
   CodePtr body;
   lang::Expr source;  // keeps types, operators and spans alive
+  // Of a closure's code: the free variables of `source`, in the order of the captures, and the one
+  // by which it calls itself, or null.
+  std::vector<lang::VariableRef> captured;
+  lang::VariableRef self;
+  mutable lang::Ref<FunctionCode> with_pullback;  // once it has been asked for
 };
 using FunctionCodeRef = lang::Ref<FunctionCode>;
 

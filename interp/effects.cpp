@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "interp/tangents.h"
+
 namespace relay::interp {
 
 using lang::DiagnosticKind;
@@ -115,6 +117,10 @@ Value EffectCode::eval(Frame& frame) const {
               equation.empty() ? "two extents to be equal" : "`" + equation + "`", lhs, rhs),
           span);
     }
+    case Effect::Pullback:
+      return with_pullback(machine, peek(args_[0], frame), type_, span);
+    case Effect::AddTangents:
+      return add_tangents(peek(args_[0], frame), peek(args_[1], frame));
     case Effect::None:
       break;
   }

@@ -12,8 +12,12 @@ namespace relay::interp {
 class EffectCode final : public Code {
  public:
   EffectCode(const lang::OpDef* op, lang::AttrsRef attrs, std::vector<Operand> args,
-             lang::Span span)
-      : Code(span), op_(op), attrs_(std::move(attrs)), args_(std::move(args)) {}
+             lang::Type type, lang::Span span)
+      : Code(span),
+        op_(op),
+        attrs_(std::move(attrs)),
+        args_(std::move(args)),
+        type_(std::move(type)) {}
   lang::Value eval(Frame& frame) const override;
 
  private:
@@ -22,6 +26,7 @@ class EffectCode final : public Code {
   const lang::OpDef* op_;
   lang::AttrsRef attrs_;
   std::vector<Operand> args_;
+  lang::Type type_;  // of the result
 };
 
 }  // namespace relay::interp

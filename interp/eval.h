@@ -33,6 +33,10 @@ class Host {
   // The specialised, optimised, ANF body of a global at a ground function type (a Function). Called
   // once per use site.
   virtual lang::Result<lang::Expr> prepared(const std::string& name, const lang::Type& type) = 0;
+  // The literal of the function that gives the result of `function`, a prepared literal, and its
+  // pullback. The free variables are the same; `self` is the one by which it calls itself, or null.
+  virtual lang::Result<lang::Expr> with_pullback(const lang::Expr& function,
+                                                 const lang::VariableRef& self) = 0;
   // The value of a top-level binding.
   virtual lang::Result<lang::Value> global_value(const std::string& name) = 0;
   // Is this global a top-level binding (a value) and not a function?

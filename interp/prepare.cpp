@@ -62,17 +62,19 @@ bool is_scalar_code(const Expr& expr) {
 
 class FunctionPreparer {
  public:
-  FunctionPreparer(const lang::Function& fn, std::string name, const Variable* self)
-      : fn_(fn), self_(self) {
+  FunctionPreparer(const lang::Function& fn, std::string name, const VariableRef& self)
+      : fn_(fn), self_(self.get()) {
     code_ = FunctionCodeRef(new FunctionCode);
     code_->name = std::move(name);
     code_->param_count = static_cast<std::uint32_t>(fn.params.size());
     code_->source = Expr(&fn);
+    code_->self = self;
     for (const auto& param : fn.params) place(param.get());
   }
 
   // `captures`: free variables, in the order of the closure's captures.
   FunctionCodeRef prepare(const std::vector<VariableRef>& captures) {
+    code_->captured = captures;
     for (std::size_t i = 0; i < captures.size(); ++i) {
       places_[captures[i].get()] = {From::Capture, static_cast<std::uint32_t>(i)};
     }
@@ -224,7 +226,7 @@ class FunctionPreparer {
       const auto& binding = opened.bindings[i];
       live.erase(binding.variable.get());
       steps[i].code = binding.value->kind == ExprKind::Function
-                          ? closure(binding.value, binding.variable.get(), live)
+                          ? closure(binding.value, binding.variable, live)
                           : expression(binding.value, live, false);
     }
     return std::make_unique<BlockCode>(std::move(steps), std::move(result));
@@ -263,18 +265,18 @@ class FunctionPreparer {
     return std::make_unique<MatchCode>(operand(node.scrutinee, live), std::move(arms), node.span);
   }
 
-  CodePtr closure(const Expr& expr, const Variable* self, Live& live) {
+  CodePtr closure(const Expr& expr, const VariableRef& self, Live& live) {
     std::vector<VariableRef> captures;
     bool uses_self = false;
     for (const auto& variable : lang::free_variables(expr)) {
-      if (variable.get() == self) {
+      if (variable == self) {
         uses_self = true;
       } else {
         captures.push_back(variable);
       }
     }
     FunctionPreparer inner(lang::cast<lang::Function>(expr), self ? self->name : std::string(),
-                           uses_self ? self : nullptr);
+                           uses_self ? self : VariableRef());
     FunctionCodeRef code = inner.prepare(captures);
     std::vector<Expr> uses;
     for (const auto& variable : captures) uses.push_back(lang::make_var(variable));
@@ -315,7 +317,8 @@ class FunctionPreparer {
   CodePtr operator_call(const Expr& expr, const lang::Call& node, const lang::OpDef& op,
                         Live& live) {
     if (op.effect != lang::Effect::None) {
-      return std::make_unique<EffectCode>(&op, node.attrs, operands(node.args, live), expr->span);
+      return std::make_unique<EffectCode>(&op, node.attrs, operands(node.args, live), expr->type,
+                                          expr->span);
     }
     bool all_scalar = is_scalar_type(expr->type);
     for (const auto& arg : node.args) all_scalar = all_scalar && is_scalar_type(arg->type);
@@ -429,6 +432,11 @@ FunctionCodeRef prepare_function(const std::string& name, const Expr& function) 
   RELAY_CHECK(free.empty(), "a global function must be closed");
   FunctionPreparer preparer(*fn, name, nullptr);
   return preparer.prepare({});
+}
+
+FunctionCodeRef prepare_closure(const std::string& name, const Expr& function,
+                                const std::vector<VariableRef>& captured) {
+  return FunctionPreparer(lang::cast<lang::Function>(function), name, nullptr).prepare(captured);
 }
 
 }  // namespace relay::interp

@@ -11,4 +11,9 @@ namespace relay::interp {
 // evaluator cannot run.
 FunctionCodeRef prepare_function(const std::string& name, const lang::Expr& function);
 
+// The same for a literal whose free variables are among `captured`, which is the order of the
+// captures of closures that have this code.
+FunctionCodeRef prepare_closure(const std::string& name, const lang::Expr& function,
+                                const std::vector<lang::VariableRef>& captured);
+
 }  // namespace relay::interp

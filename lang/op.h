@@ -142,7 +142,17 @@ enum class TensorPrimitive : std::uint8_t {
 };
 
 // What an operator does besides computing; the evaluator (interp/effects) performs it.
-enum class Effect : std::uint8_t { None, Print, Assert, Load, Save, CheckShape, CheckDims };
+enum class Effect : std::uint8_t {
+  None,
+  Print,
+  Assert,
+  Load,
+  Save,
+  CheckShape,
+  CheckDims,
+  Pullback,    // of a function value: ad/closures
+  AddTangents  // of function values
+};
 
 struct OpDef {
   std::string name;     // dotted names allowed

@@ -40,7 +40,9 @@ class Inliner final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     const auto* fn = as<lang::Function>(expr);
-    return fn && fn->attrs && fn->attrs->find("Primitive") ? expr : Expr();
+    const bool stays =
+        fn && fn->attrs && (fn->attrs->find("Primitive") || fn->attrs->find("place"));
+    return stays ? expr : Expr();
   }
 
   Expr post(const Expr& expr) override {
@@ -145,5 +147,24 @@ class Inliner final : public lang::Rewriter {
 Expr inline_calls(const Expr& expr, lang::Program& program, int max_bindings) {
   return Inliner(program, max_bindings).run(expr);
 }
+
+namespace {
+
+class GroupInliner final : public lang::Rewriter {
+ protected:
+  Expr post(const Expr& expr) override {
+    const auto* call = as<lang::Call>(expr);
+    const auto* fn = call ? as<lang::Function>(call->callee) : nullptr;
+    if (!fn || !fn->attrs || !fn->attrs->find("Primitive")) return expr;
+    lang::Substitution substitution;
+    for (std::size_t i = 0; i < call->args.size(); ++i)
+      substitution[fn->params[i].get()] = call->args[i];
+    return lang::substitute(lang::rename_bound(fn->body), substitution);
+  }
+};
+
+}  // namespace
+
+Expr inline_groups(const Expr& expr) { return GroupInliner().rewrite(expr); }
 
 }  // namespace relay::opt

@@ -36,6 +36,8 @@ lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
 // small, and globals whose specialised body (from `program`) is a straight-line block of at most
 // `max_bindings`.
 lang::Expr inline_calls(const lang::Expr& expr, lang::Program& program, int max_bindings = 24);
+// Undoes fuse_operators.
+lang::Expr inline_groups(const lang::Expr& expr);
 // Groups connected operator calls and lowerable index notation of a block into `fn (...,
 // Primitive=1) {...}` calls where at least one tensor of rank > 0 is involved. Relay's
 // post-dominator rule, widened to reductions with elementwise producers and epilogues. Scalar-only

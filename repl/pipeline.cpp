@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ad/closures.h"
 #include "ad/reverse.h"
 #include "jit/jit.h"
 #include "lang/visit.h"
@@ -22,7 +23,7 @@ using lang::Result;
 using lang::Value;
 
 Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const SessionOptions& options)
-    : module_(module), checker_(checker), options_(options) {}
+    : module_(module), checker_(checker), options_(options), derivatives_(*this) {}
 Pipeline::~Pipeline() = default;
 
 Expr Pipeline::pass(const char* name, Expr expr) {
@@ -38,7 +39,7 @@ Expr Pipeline::pass(const char* name, Expr expr) {
 Expr Pipeline::to_core(const Expr& typed) {
   const Expr plain = pass("expand_operators", opt::expand_operators(pass("inference", typed)));
   Expr anf = pass("to_anf", opt::to_anf(plain));
-  Expr expanded = ad::expand_derivatives(anf, *this).or_throw();
+  Expr expanded = ad::expand_derivatives(anf, *this, derivatives_).or_throw();
   return expanded == anf ? anf : pass("expand_derivatives", opt::to_anf(expanded));
 }
 
@@ -107,6 +108,13 @@ Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type)
   });
 }
 
+Result<Expr> Pipeline::with_pullback(const Expr& function, const lang::VariableRef& self) {
+  return lang::capture([&] {
+    const Expr literal = opt::to_anf(opt::inline_groups(function));
+    return finish(optimise(ad::pullback_literal(*this, derivatives_, literal, self)));
+  });
+}
+
 bool Pipeline::is_binding(const std::string& name) {
   const lang::Definition* definition = module_.find(name);
   return definition && !definition->function;
@@ -171,6 +179,7 @@ loops::KernelCompiler* Pipeline::kernel_compiler() {
 }
 
 void Pipeline::forget() {
+  derivatives_.forget();
   core_.clear();
   finished_.clear();
   if (evaluator_) evaluator_->forget();

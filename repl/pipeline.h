@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ad/pairs.h"
 #include "formats/formats.h"
 #include "interp/eval.h"
 #include "lang/module.h"
@@ -41,6 +42,8 @@ class Pipeline final : public lang::Program, public interp::Host {
 
   // interp::Host. `function` of the evaluator is the finished body of `function` above.
   lang::Result<lang::Expr> prepared(const std::string& name, const lang::Type& type) override;
+  lang::Result<lang::Expr> with_pullback(const lang::Expr& function,
+                                         const lang::VariableRef& self) override;
   bool is_binding(const std::string& name) override;
   lang::Result<lang::Value> global_value(const std::string& name) override;
   lang::Result<lang::TensorRef> load(const lang::AttrsRef& attrs) override;
@@ -73,6 +76,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   std::unordered_map<std::string, lang::Expr> finished_;  // likewise
   std::unordered_map<std::string, lang::Expr> derived_;   // functions made by passes
   std::unordered_set<std::string> in_progress_;
+  ad::Pairs derivatives_;
   std::vector<lang::TypeDefRef> types_;
   int made_names_ = 0;
   std::unique_ptr<loops::KernelCompiler> compiler_;
