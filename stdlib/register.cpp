@@ -30,6 +30,8 @@ void register_operators() {
     add_image_operators();
     add_vision_operators();
     add_random_operators();
+    add_scattering_operators();
+    add_sparse_operators();
     return true;
   }();
   (void)registered;
