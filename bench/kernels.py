@@ -33,10 +33,22 @@ def conv(batch, channels, outputs, size, kernel=3, stride=1):
             lambda torch, x, w: torch.nn.functional.conv2d(x, w, padding=pad, stride=stride))
 
 
+def conv_gradient(batch, channels, outputs, size):
+    """The adjoints of data and weight, together."""
+    def theirs(torch, x, w, dy):
+        gradients = torch.ops.aten.convolution_backward(dy, x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1,
+                                                        [True, True, False])
+        return tuple(gradients[:2])
+    return (f"conv2d gradient {batch} x {channels} -> {outputs}, {size}",
+            [(batch, channels, size, size), (outputs, channels, 3, 3), (batch, outputs, size, size)],
+            "grad(fn (x, w) {{ sum(nn.conv2d(x, w, padding=[1, 1]) * {2}) }})({0}, {1})", theirs)
+
+
 CASES = [dense(256), dense(512), dense(1024), batched(64, 128, 128, 64), batched(16, 256, 64, 256),
          conv(1, 3, 64, 224, 7, 2), conv(1, 64, 64, 56), conv(1, 64, 128, 56, 3, 2), conv(1, 128, 128, 28),
          conv(1, 256, 256, 14), conv(1, 512, 512, 7), conv(1, 256, 64, 56, 1), conv(8, 64, 64, 56),
-         conv(8, 128, 128, 28), conv(8, 256, 256, 14), conv(8, 512, 512, 7)]
+         conv(8, 128, 128, 28), conv(8, 256, 256, 14), conv(8, 512, 512, 7), conv_gradient(8, 64, 64, 56),
+         conv_gradient(8, 256, 256, 14)]
 
 
 class Relay:
@@ -67,7 +79,11 @@ class Relay:
             self.send(f"let {name}{i} = reshape(for i < {count} {{ cast(mod(i * {7 + i}, 2003), dtype=\"float32\") "
                       f"/ 1001.0 - 1.0 }}, newshape={list(shape)})")
         self.text = text.format(*(f"{name}{i}" for i in range(len(shapes))))
-        self.send(f"mean(abs({self.text}))")
+        if text.startswith("grad("):  # of two arguments
+            self.send(f"let ({name}_dx, {name}_dw) = {self.text}")
+            self.send(f"mean(abs({name}_dx)) + mean(abs({name}_dw))")
+        else:
+            self.send(f"mean(abs({self.text}))")
         return float(self.answer().split()[0])
 
     def run(self, reps):
@@ -92,7 +108,9 @@ class Torch:
             self.args.append(numbers.reshape(shape))
         self.function = function
         with self.torch.no_grad():
-            return float(function(self.torch, *self.args).abs().double().mean())
+            result = function(self.torch, *self.args)
+            parts = result if isinstance(result, tuple) else (result,)
+            return float(sum(part.abs().double().mean() for part in parts))
 
     def run(self, reps):
         times = []

@@ -22,8 +22,10 @@ using loops::Contraction;
 using loops::ContractionAxis;
 using loops::LibraryKernel;
 
-// Matrices of fewer products are no work for BLAS.
+// Matrices of fewer products are no work for BLAS, nor are those of a few rows or columns: a vector
+// times a matrix takes as long as reading the matrix, which the loops do as fast.
 constexpr double kTinyMatrix = 2048;
+constexpr std::int64_t kFewestRows = 4;
 // oneDNN is the faster one from here on, and makes its code in some 20 ms at its first call.
 constexpr double kWorthOneDnn = 8'388'608;
 // How the work falls into parts. Products of a part: fewer cost more than waking a thread saves.
@@ -294,7 +296,8 @@ class Products final : public LibraryKernel {
 std::shared_ptr<const LibraryKernel> make_contraction(const Contraction& form) {
   if (form.dtype != DType::Float32 && form.dtype != DType::Float64) return nullptr;
   auto plan = best_plan(form);
-  if (!plan || plan->products() < kTinyMatrix) return nullptr;
+  if (!plan || plan->products() < kTinyMatrix || std::min(plan->m, plan->n) < kFewestRows)
+    return nullptr;
   static const bool once = (openblas_set_num_threads(1), true);
   (void)once;
   if (form.dtype == DType::Float32) return std::make_shared<Products<float>>(std::move(*plan));
