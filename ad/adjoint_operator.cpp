@@ -65,6 +65,22 @@ Expr transposed(const OpDef& op, const lang::DefinitionCall& call) {
   return lang::close_block({std::move(bindings), build::tuple(std::move(adjoints))});
 }
 
+// The rule of the operator, as a definition.
+Expr by_rule(const OpDef& op, const lang::DefinitionCall& call) {
+  const std::vector<Expr> inputs(call.args.begin(), call.args.end() - 1);
+  const Expr out =
+      lang::make_call(lang::make_operator(&op), inputs, call.attrs, {}, call.args.back()->type);
+  return build::let("out", out, [&](const Expr& primal) {
+    const std::vector<Expr> all = op.gradient({inputs, call.attrs, primal, call.args.back()});
+    std::vector<Expr> adjoints;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!has_tangent(inputs[i]->type)) continue;
+      adjoints.push_back(all[i] ? all[i] : build::zeros_like(inputs[i]));
+    }
+    return build::tuple(std::move(adjoints));
+  });
+}
+
 std::unique_ptr<const OpDef> make(const OpDef& op) {
   auto made = std::make_unique<OpDef>();
   made->name = op.name + ".adjoint";
@@ -73,11 +89,22 @@ std::unique_ptr<const OpDef> make(const OpDef& op) {
   made->inputs.push_back({"adjoint", "the adjoint of the result"});
   made->attrs = op.attrs;
   made->level = 0;
-  made->type_rule = [](lang::TypeCall& call) {
-    call.returns(adjoints_type({call.args.begin(), call.args.end() - 1}));
+  made->type_rule = [&op](lang::TypeCall& call) {
+    std::vector<Type> inputs;
+    for (std::size_t i = 0; i + 1 < call.args.size(); ++i) {
+      if (op.inputs[i].attr.empty()) inputs.push_back(call.args[i]);
+    }
+    call.returns(adjoints_type(inputs));
     return lang::RuleOutcome::Solved;
   };
-  made->definition = [&op](const lang::DefinitionCall& call) { return transposed(op, call); };
+  if (!op.static_form.empty()) {
+    made->unlisted_static_form = &adjoint_operator(lang::static_form_of(op));
+    made->static_form = made->unlisted_static_form->name;
+  } else if (op.gradient) {
+    made->definition = [&op](const lang::DefinitionCall& call) { return by_rule(op, call); };
+  } else {
+    made->definition = [&op](const lang::DefinitionCall& call) { return transposed(op, call); };
+  }
   return made;
 }
 
@@ -93,12 +120,11 @@ bool has_tangent(const Type& type) {
 }
 
 const OpDef& adjoint_operator(const OpDef& op) {
-  static std::mutex mutex;
+  static std::recursive_mutex mutex;  // that of a static form is made on the way
   static std::map<const OpDef*, std::unique_ptr<const OpDef>> made;
   const std::lock_guard lock(mutex);
-  std::unique_ptr<const OpDef>& entry = made[&op];
-  if (!entry) entry = make(op);
-  return *entry;
+  if (const auto found = made.find(&op); found != made.end()) return *found->second;
+  return *made.emplace(&op, make(op)).first->second;
 }
 
 }  // namespace relay::ad

@@ -4,8 +4,8 @@
 
 namespace relay::ad {
 
-// The derivative of an operator that has no rule of its own, as an operator: its inputs are those
-// of `op` and the adjoint of the result; its result is a tuple of the adjoints of those inputs that
+// The derivative of an operator as an operator: its inputs are those of `op` and the adjoint of the
+// result; its result is a tuple of the adjoints of those inputs that
 // have one (`has_tangent`), in order. The definition is that of `op`, transposed where the shapes
 // are known: for calls whose shapes are only known when they run. Differentiable as any operator
 // that follows from its definition. The same object at each call; it is in no registry.

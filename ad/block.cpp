@@ -328,7 +328,8 @@ void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,
                binding.span);
   }
   if (!op->op->differentiable) return;
-  if (!op->op->gradient && op->op->definition) return reverse_by_definition(call, *op->op, adjoint);
+  const bool is_derived = op->op->definition || !op->op->static_form.empty();
+  if (!op->op->gradient && is_derived) return reverse_by_definition(call, *op->op, adjoint);
   if (!op->op->gradient) {
     lang::fail(DiagnosticKind::NotDifferentiable,
                fmt::format("operator `{}` has no derivative", op->op->name), binding.span);
@@ -404,7 +405,7 @@ void BlockReverse::reverse_by_definition(const lang::Call& call, const lang::OpD
   std::vector<Type> types;
   std::vector<std::size_t> inputs;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
-    if (!has_tangent(call.args[i]->type)) continue;
+    if (!op.inputs[i].attr.empty() || !has_tangent(call.args[i]->type)) continue;
     types.push_back(call.args[i]->type);
     inputs.push_back(i);
   }

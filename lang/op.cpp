@@ -152,6 +152,11 @@ const OpDef& OpRegistry::get(std::string_view name) const {
 
 const std::vector<const OpDef*>& OpRegistry::all() const { return table().sorted; }
 
+const OpDef& static_form_of(const OpDef& op) {
+  return op.unlisted_static_form ? *op.unlisted_static_form
+                                 : OpRegistry::instance().get(op.static_form);
+}
+
 std::optional<AttrValue> coerce_attr(AttrKind kind, const AttrValue& value) {
   switch (kind) {
     case AttrKind::Bool:

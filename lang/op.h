@@ -167,6 +167,7 @@ struct OpDef {
   // The extents of the result are values of inputs (InputSpec::attr). Lowering looks at the values
   // and puts this operator in the place of the call, with the attributes that are called alike.
   std::string static_form = {};
+  const OpDef* unlisted_static_form = nullptr;  // the same, where it is in no registry
   // The extents of the result have to be computed first: the operators that do it, in terms of this
   // call's arguments (any dims).
   OpDefinition expansion = {};
@@ -175,6 +176,9 @@ struct OpDef {
   bool differentiable = true;  // false: all adjoints are zero (comparisons, argmax, shape-only)
   Effect effect = Effect::None;
 };
+
+// The static form of an operator that has one.
+const OpDef& static_form_of(const OpDef& op);
 
 // The process-wide table. stdlib::register_operators fills it once; read-only afterwards.
 class OpRegistry {

@@ -79,7 +79,7 @@ lang::AttrValue attr_of(const lang::Tensor& value, const lang::AttrSpec& spec) {
 
 Expr static_call(const lang::Call& call) {
   const lang::OpDef& op = *lang::cast<lang::Operator>(call.callee).op;
-  const lang::OpDef& target = lang::OpRegistry::instance().get(op.static_form);
+  const lang::OpDef& target = lang::static_form_of(op);
   std::vector<lang::Attr> attrs;
   const auto* result = as<TensorType>(call.type);
   for (const lang::Attr& attr : call.attrs ? call.attrs->list : std::vector<lang::Attr>()) {

@@ -22,7 +22,6 @@ void register_operators() {
     add_create_operators();
     add_effect_operators();
     add_file_operators();
-    add_dynamic_operators();
     add_sorting_operators();
     add_scan_operators();
     add_gathering_operators();
@@ -32,6 +31,7 @@ void register_operators() {
     add_random_operators();
     add_scattering_operators();
     add_sparse_operators();
+    add_dynamic_operators();  // last: they read the records of their static forms
     return true;
   }();
   (void)registered;

@@ -2,14 +2,13 @@
 #include <cmath>
 
 #include "stdlib/ops/families.h"
-#include "stdlib/ops/formula.h"
+#include "stdlib/ops/window.h"
 
 // Operators whose extents are values: an attribute of the operator they are named after is an
 // input, and lowering puts that operator in their place once the value is known.
 namespace relay::stdlib {
 
 namespace build = lang::build;
-using build::op;
 
 namespace {
 
@@ -98,6 +97,9 @@ void add_arange() {
 
 // --- dyn.*: an attribute of the static operator is an input ---
 
+// Derived: that of the static form, at the values.
+enum class Derivative : bool { Zero, Derived };
+
 struct DynamicRow {
   const char* name;
   const char* of;  // the static form
@@ -106,7 +108,7 @@ struct DynamicRow {
   const char* example;
   std::vector<InputSpec> inputs;
   lang::TypeRule rule;
-  lang::OpGradient gradient;  // null: the derivative is zero
+  Derivative derivative;
 };
 
 void add_dynamic(DynamicRow row) {
@@ -128,8 +130,7 @@ void add_dynamic(DynamicRow row) {
   }
   def.type_rule = std::move(row.rule);
   def.static_form = row.of;
-  def.differentiable = static_cast<bool>(row.gradient);
-  def.gradient = std::move(row.gradient);
+  def.differentiable = row.derivative == Derivative::Derived;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -155,10 +156,6 @@ RuleOutcome shaped_by(TypeCall& call, std::size_t i, const DTypeTerm& dtype) {
   return RuleOutcome::Solved;
 }
 
-std::vector<Expr> reshaped_back(const GradientCall& call) {
-  return {op("reshape_like", {call.dout, call.args[0]}), nullptr};
-}
-
 void add_dynamic_fills() {
   for (const char* value : {"zeros", "ones"}) {
     const std::string example = std::string("dyn.") + value +
@@ -174,7 +171,7 @@ void add_dynamic_fills() {
                  [](TypeCall& call) {
                    return shaped_by(call, 0, attr_dtype(call.attrs, "dtype", DType::Float32));
                  },
-                 nullptr});
+                 Derivative::Zero});
   }
   add_dynamic(
       {"dyn.full",
@@ -187,11 +184,7 @@ void add_dynamic_fills() {
          call.solver.unify(call.tensor_node(0).shape, Shape());
          return shaped_by(call, 1, attr_dtype(call.attrs, "dtype", call.tensor_node(0).dtype));
        },
-       [](const GradientCall& call) -> std::vector<Expr> {
-         if (!is_float_tensor(call.dout) || !is_float_tensor(call.args[0]))
-           return {nullptr, nullptr};
-         return {op("cast_like", {op("sum", {call.dout}), call.args[0]}), nullptr};
-       }});
+       Derivative::Derived});
   add_dynamic({"dyn.one_hot",
                "one_hot",
                10,
@@ -216,7 +209,7 @@ void add_dynamic_fills() {
                      Shape(dims), attr_dtype(call.attrs, "dtype", call.tensor_node(1).dtype)));
                  return RuleOutcome::Solved;
                },
-               nullptr});
+               Derivative::Derived});
 }
 
 void add_dynamic_shapes() {
@@ -229,7 +222,7 @@ void add_dynamic_shapes() {
        {{"data", "the elements"},
         {"newshape", "as the attribute of `reshape`, a vector of integers", false, "newshape"}},
        [](TypeCall& call) { return shaped_by(call, 1, call.tensor_node(0).dtype); },
-       reshaped_back});
+       Derivative::Derived});
   add_dynamic({"dyn.broadcast_to",
                "broadcast_to",
                4,
@@ -238,9 +231,7 @@ void add_dynamic_shapes() {
                {{"data", "what is stretched"},
                 {"shape", "the extents, a vector of integers", false, "shape"}},
                [](TypeCall& call) { return shaped_by(call, 1, call.tensor_node(0).dtype); },
-               [](const GradientCall& call) -> std::vector<Expr> {
-                 return {op("collapse_sum_like", {call.dout, call.args[0]}), nullptr};
-               }});
+               Derivative::Derived});
   add_dynamic({"dyn.squeeze",
                "squeeze",
                3,
@@ -260,7 +251,7 @@ void add_dynamic_shapes() {
                                                 call.tensor_node(0).dtype));
                  return RuleOutcome::Solved;
                },
-               reshaped_back});
+               Derivative::Derived});
   add_dynamic(
       {"dyn.expand_dims",
        "expand_dims",
@@ -277,13 +268,7 @@ void add_dynamic_shapes() {
              lang::tensor_type(unknown_extents(shape.rank() + more), call.tensor_node(0).dtype));
          return RuleOutcome::Solved;
        },
-       reshaped_back});
-}
-
-// The element of a vector of integers as an index.
-Expr value_at(const Expr& vector, std::size_t i) {
-  return build::cast_to(DType::Int64,
-                        build::at(vector, {build::index_constant(static_cast<std::int64_t>(i))}));
+       Derivative::Derived});
 }
 
 void add_dynamic_tile() {
@@ -302,54 +287,7 @@ void add_dynamic_tile() {
                                                 call.tensor_node(0).dtype));
                  return RuleOutcome::Solved;
                },
-               [](const GradientCall& call) -> std::vector<Expr> {
-                 const std::size_t rank = dims_of(call.args[0]).size();
-                 const Expr adjoint =
-                     scatter_into(call.args[0], call.dout, [&](const Indices& out) {
-                       Indices place(out.end() - static_cast<std::ptrdiff_t>(rank), out.end());
-                       for (std::size_t axis = 0; axis < rank; ++axis) {
-                         place[axis] = build::prim(Prim::FloorMod,
-                                                   {place[axis], extent_of(call.args[0], axis)});
-                       }
-                       return place;
-                     });
-                 return {adjoint, nullptr};
-               }});
-}
-
-// --- dyn.strided_slice, dyn.nn.pad ---
-
-// Where axis `axis` of a slice begins, and its step.
-std::pair<Expr, Expr> slice_start(const GradientCall& call, std::size_t axis, std::size_t k) {
-  const auto number = [](std::int64_t value) { return build::index_constant(value); };
-  const bool by_size = call.attrs->get_string("slice_mode") == "size";
-  const Expr extent = extent_of(call.args[0], axis);
-  const Expr begin = value_at(call.args[1], k);
-  const Expr stride = by_size ? number(1) : value_at(call.args[3], k);
-  const Expr is_back = build::prim(Prim::Lt, {stride, number(0)});
-  const Expr wrapped =
-      build::select(build::prim(Prim::Lt, {begin, number(0)}), build::add(begin, extent), begin);
-  const Expr low = build::select(is_back, number(-1), number(0));
-  const Expr high = build::select(is_back, build::sub(extent, number(1)), extent);
-  return {build::prim(Prim::Min, {build::prim(Prim::Max, {wrapped, low}), high}), stride};
-}
-
-std::vector<Expr> slice_gradient(const GradientCall& call) {
-  const std::size_t rank = dims_of(call.args[0]).size();
-  const bool has_axes = !call.attrs->is_null("axes");
-  const std::vector<std::int64_t> axes =
-      has_axes ? call.attrs->get_ints("axes") : std::vector<std::int64_t>();
-  const auto count = static_cast<std::size_t>(dims_of(call.args[1])[0].constant());
-  const Expr adjoint = scatter_into(call.args[0], call.dout, [&](const Indices& out) {
-    Indices place = out;
-    for (std::size_t k = 0; k < count; ++k) {
-      const std::size_t axis = has_axes ? position_of(axes[k], rank) : k;
-      const auto [start, stride] = slice_start(call, axis, k);
-      place[axis] = build::add(start, build::mul(out[axis], stride));
-    }
-    return place;
-  });
-  return {adjoint, nullptr, nullptr, nullptr};
+               Derivative::Derived});
 }
 
 void add_dynamic_slice() {
@@ -388,19 +326,7 @@ void add_dynamic_slice() {
                  call.returns(lang::tensor_type(Shape(std::move(dims)), call.tensor_node(0).dtype));
                  return RuleOutcome::Solved;
                },
-               slice_gradient});
-}
-
-std::vector<Expr> pad_gradient(const GradientCall& call) {
-  if (call.attrs->get_string("pad_mode") != "constant")
-    lang::fail(DiagnosticKind::Unsupported,
-               "not supported: the derivative of `dyn.nn.pad` in a mode other than `constant`");
-  // Padding by the negated widths undoes it.
-  const Expr inner = op(
-      "dyn.nn.pad", {call.dout, op("negative", {call.args[1]}), build::scalar_like(call.dout, 0)});
-  const Expr around = op("sum", {call.dout}) - op("sum", {inner});
-  const bool is_float = is_float_tensor(call.args[2]);
-  return {inner, nullptr, is_float ? op("cast_like", {around, call.args[2]}) : Expr()};
+               Derivative::Derived});
 }
 
 void add_dynamic_pad() {
@@ -423,7 +349,117 @@ void add_dynamic_pad() {
                      lang::tensor_type(unknown_extents(shape.rank()), call.tensor_node(0).dtype));
                  return RuleOutcome::Solved;
                },
-               pad_gradient});
+               Derivative::Derived});
+}
+
+// --- dyn.topk ---
+
+void add_dynamic_topk() {
+  add_dynamic(
+      {"dyn.topk",
+       "topk",
+       6,
+       "The largest (or smallest) values along an axis and their positions, how many being a "
+       "value.",
+       "dyn.topk([3, 1, 2], 2, ret_type=\"values\")\n// expect: [3, 2]",
+       {{"data", "the values"}, {"k", "how many, a scalar or a vector of one", false, "k"}},
+       [](TypeCall& call) {
+         call.solver.require(call.tensor_node(1).dtype, PrimOperands::kNumeric);
+         const Shape count = call.tensor_node(1).shape;
+         if (count.has_rank() && count.rank() > 1) {
+           call.fail(
+               DiagnosticKind::RankMismatch,
+               "`k` is a scalar or a vector of one, not of rank " + std::to_string(count.rank()));
+         }
+         const Shape shape = call.tensor_node(0).shape;
+         if (!shape.has_rank()) return RuleOutcome::Stuck;
+         check_axis(call, call.attrs->get_int("axis"), shape);
+         std::vector<Dim> dims = shape.dims();
+         dims[position_of(call.attrs->get_int("axis"), dims.size())] = Dim::any();
+         const Type values = lang::tensor_type(Shape(dims), call.tensor_node(0).dtype);
+         const Type indices = lang::tensor_type(
+             Shape(dims), attr_dtype(call.attrs, "dtype", DTypeTerm(DType::Int32)));
+         const std::string& kind = call.attrs->get_string("ret_type");
+         call.returns(kind == "both"     ? lang::tuple_type({values, indices})
+                      : kind == "values" ? values
+                                         : indices);
+         return RuleOutcome::Solved;
+       },
+       Derivative::Derived});
+}
+
+// --- dyn.sparse_to_dense ---
+
+void add_dynamic_dense() {
+  add_dynamic({"dyn.sparse_to_dense",
+               "sparse_to_dense",
+               3,
+               "A tensor whose shape is a value, of one value but for some places.",
+               "dyn.sparse_to_dense([0, 2], [7, 8], 0, [4])\n// expect: [7, 0, 8, 0]",
+               {{"sparse_indices", "the places: a scalar, a vector, or a row for each place"},
+                {"sparse_values", "what stands there"},
+                {"default_value", "what stands elsewhere, a scalar"},
+                {"output_shape", "the extents, a vector of integers", false, "output_shape"}},
+               [](TypeCall& call) {
+                 call.solver.require(call.tensor_node(0).dtype, PrimOperands::kInt);
+                 call.solver.unify(call.tensor_node(2).shape, Shape());
+                 return shaped_by(call, 3, call.tensor_node(1).dtype);
+               },
+               Derivative::Derived});
+}
+
+// --- Images ---
+
+// The spatial axes of a layout such as `NCHW` get unknown extents.
+Shape with_unknown_space(TypeCall& call, std::size_t count, const Shape& data) {
+  const AxisLayout layout = layout_of(call, "layout", "NC", spatial_letters(count));
+  std::vector<Dim> dims = with_rank(call, data, layout.rank).dims();
+  for (const std::size_t axis : layout.spatial) dims[axis] = Dim::any();
+  return Shape(std::move(dims));
+}
+
+void add_dynamic_images() {
+  add_dynamic({"dyn.image.resize2d",
+               "image.resize2d",
+               5,
+               "An image resized to a size that is a value.",
+               "dyn.image.resize2d([[[[1.0, 3.0]]]], [1, 4], [0.0, 0.0, 1.0, 1.0])\n"
+               "// expect: [[[[1.0, 1.5, 2.5, 3.0]]]]",
+               {{"data", "batch, channels and spatial axes as `layout` says"},
+                {"size", "height and width of the result", false, "size"},
+                {"roi", "for `tf_crop_and_resize`: all starts and then all ends", false, "roi"}},
+               [](TypeCall& call) {
+                 length_of(call, 1);
+                 length_of(call, 2);
+                 const TensorType& data = call.tensor_node(0);
+                 call.returns(lang::tensor_type(with_unknown_space(call, 2, data.shape),
+                                                attr_dtype(call.attrs, "out_dtype", data.dtype)));
+                 return RuleOutcome::Solved;
+               },
+               Derivative::Derived});
+  for (const std::size_t count : {2, 3}) {
+    std::vector<InputSpec> inputs = {{"data", "batch, channels and spatial axes as `layout` says"}};
+    if (count == 3) inputs.push_back({"scale_d", "factor of depth, a scalar", false, "scale_d"});
+    inputs.push_back({"scale_h", "factor of height, a scalar", false, "scale_h"});
+    inputs.push_back({"scale_w", "factor of width, a scalar", false, "scale_w"});
+    add_dynamic({count == 2 ? "dyn.nn.upsampling" : "dyn.nn.upsampling3d",
+                 count == 2 ? "nn.upsampling" : "nn.upsampling3d", 2,
+                 "The data enlarged along its spatial axes by factors that are values.",
+                 count == 2 ? "dyn.nn.upsampling([[[[1.0, 3.0]]]], 1.0, 2.0)\n"
+                              "// expect: [[[[1.0, 1.0, 3.0, 3.0]]]]"
+                            : "dyn.nn.upsampling3d([[[[[1.0, 3.0]]]]], 1.0, 1.0, 2.0)\n"
+                              "// expect: [[[[[1.0, 1.0, 3.0, 3.0]]]]]",
+                 std::move(inputs),
+                 [count](TypeCall& call) {
+                   for (std::size_t i = 1; i <= count; ++i)
+                     call.solver.unify(call.tensor_node(i).shape, Shape());
+                   const TensorType& data = call.tensor_node(0);
+                   call.returns(
+                       lang::tensor_type(with_unknown_space(call, count, data.shape), data.dtype));
+                   return RuleOutcome::Solved;
+                 },
+                 Derivative::Derived});
+  }
 }
 
 }  // namespace
@@ -436,6 +472,9 @@ void add_dynamic_operators() {
   add_dynamic_tile();
   add_dynamic_slice();
   add_dynamic_pad();
+  add_dynamic_topk();
+  add_dynamic_dense();
+  add_dynamic_images();
 }
 
 }  // namespace relay::stdlib
