@@ -447,7 +447,8 @@ void add_dynamic_images() {
                  "The data enlarged along its spatial axes by factors that are values.",
                  count == 2 ? "dyn.nn.upsampling([[[[1.0, 3.0]]]], 1.0, 2.0)\n"
                               "// expect: [[[[1.0, 1.0, 3.0, 3.0]]]]"
-                            : "dyn.nn.upsampling3d([[[[[1.0, 3.0]]]]], 1.0, 1.0, 2.0)\n"
+                            : "dyn.nn.upsampling3d([[[[[1.0, 3.0]]]]], 1.0, 1.0, 2.0, "
+                              "coordinate_transformation_mode=\"asymmetric\")\n"
                               "// expect: [[[[[1.0, 1.0, 3.0, 3.0]]]]]",
                  std::move(inputs),
                  [count](TypeCall& call) {

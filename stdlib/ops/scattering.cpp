@@ -432,7 +432,7 @@ void add_equal_behind() {
   def.name = "equal_behind";
   def.level = 0;
   def.doc = "For each element of a vector of integers, how many behind it are equal, as int64.";
-  def.example = "equal_behind([5, 7, 5, 5])\n// expect: [2i64, 0i64, 1i64, 0i64]";
+  def.example = "equal_behind([5, 7, 5, 5])\n// expect: [2, 0, 1, 0]";
   def.inputs = {{"data", "a vector of integers"}};
   def.type_rule = [](TypeCall& call) {
     const Shape shape = with_rank(call, call.tensor_node(0).shape, 1);

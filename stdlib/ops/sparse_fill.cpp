@@ -17,7 +17,7 @@ void add_empty_rows() {
   fixed.name = "empty_rows_of";
   fixed.level = 0;
   fixed.doc = "`empty_rows` where the number of rows is an attribute.";
-  fixed.example = "empty_rows_of([[0, 1], [2, 0]], rows=3)\n// expect: [0i64, 1i64, 0i64]";
+  fixed.example = "empty_rows_of([[0, 1], [2, 0]], rows=3)\n// expect: [0, 1, 0]";
   fixed.inputs = {{"sparse_indices", "coordinates, one row for each value"}};
   fixed.attrs = {required_attr("rows", AttrKind::Int, "how many rows there are")};
   fixed.type_rule = [](TypeCall& call) {
@@ -47,7 +47,7 @@ void add_empty_rows() {
   def.name = "empty_rows";
   def.level = 0;
   def.doc = "For each row of a sparse tensor 1 if it holds nothing, else 0.";
-  def.example = "empty_rows([[0, 1], [2, 0]], 3)\n// expect: [0i64, 1i64, 0i64]";
+  def.example = "empty_rows([[0, 1], [2, 0]], 3)\n// expect: [0, 1, 0]";
   def.inputs = {{"sparse_indices", "coordinates, one row for each value"},
                 {"rows", "how many rows there are", false, "rows"}};
   def.type_rule = [](TypeCall& call) {
@@ -131,7 +131,7 @@ void add_filled_sources() {
   fixed.doc = "`filled_sources` where the number of rows of the result is an attribute.";
   fixed.example =
       "filled_sources_of([[2, 0], [0, 1]], [0i64, 1i64, 0i64], total=3)\n"
-      "// expect: [1i64, -2i64, 0i64]";
+      "// expect: [1, -2, 0]";
   fixed.inputs = {{"sparse_indices", "coordinates, one row for each value"}, {"empty", empty_doc}};
   fixed.attrs = {required_attr("total", AttrKind::Int, "values and empty rows together")};
   fixed.type_rule = [](TypeCall& call) {
@@ -150,7 +150,7 @@ void add_filled_sources() {
       "From where each row of a sparse tensor comes whose empty rows are filled, in the order of "
       "rows: the number of its value, or -(r + 1) for the empty row r.";
   def.example =
-      "filled_sources([[2, 0], [0, 1]], [0i64, 1i64, 0i64], 3)\n// expect: [1i64, -2i64, 0i64]";
+      "filled_sources([[2, 0], [0, 1]], [0i64, 1i64, 0i64], 3)\n// expect: [1, -2, 0]";
   def.inputs = {{"sparse_indices", "coordinates, one row for each value"},
                 {"empty", empty_doc},
                 {"total", "values and empty rows together", false, "total"}};
@@ -248,7 +248,7 @@ void add_sparse_fill_empty_rows() {
       "error.";
   def.example =
       "sparse_fill_empty_rows([[0, 1], [2, 0]], [7, 8], [3, 2], 0)\n"
-      "// expect: ([[0i64, 1i64], [1i64, 0i64], [2i64, 0i64]], [7, 0, 8], [0i64, 1i64, 0i64])";
+      "// expect: ([[0, 1], [1, 0], [2, 0]], [7, 0, 8], [0, 1, 0])";
   def.inputs = {{"sparse_indices", "coordinates, one row for each value"},
                 {"sparse_values", "the values"},
                 {"dense_shape", "the shape of the tensor"},
