@@ -1,6 +1,7 @@
 #include "stdlib/register.h"
 
 #include "stdlib/ops/families.h"
+#include "stdlib/ops/fixed_point.h"
 
 namespace relay::stdlib {
 
@@ -31,6 +32,10 @@ void register_operators() {
     add_random_operators();
     add_scattering_operators();
     add_sparse_operators();
+    add_einsum_operators();
+    add_fourier_operators();
+    add_layout_operators();
+    add_fixed_point_operators();
     add_dynamic_operators();  // last: they read the records of their static forms
     return true;
   }();

@@ -69,6 +69,13 @@ constexpr BinaryRow kArithmetic[] = {
      [](const Expr& a, const Expr& b, const Expr&, const Expr& dout) {
        return Adjoints{dout, -(dout * op("trunc", {a / b}))};
      }},
+    {"trunc_mod", Prim::Mod, 1,
+     "The remainder of `trunc_divide`, with broadcasting: it has the sign of the left operand.\n"
+     "An integer by 0 is an error; a float by 0 gives NaN. The same as `mod`.",
+     "trunc_mod([7, -7], 3)\n// expect: [1, -1]",
+     [](const Expr& a, const Expr& b, const Expr&, const Expr& dout) {
+       return Adjoints{dout, -(dout * op("trunc", {a / b}))};
+     }},
     {"floor_mod", Prim::FloorMod, 1,
      "The remainder of `floor_divide`, with broadcasting: it has the sign of the right operand.\n"
      "An integer by 0 is an error; a float by 0 gives NaN.",
@@ -152,9 +159,40 @@ void add_where() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// The one quotient that is two primitives of floats: divided, then truncated.
+void add_trunc_divide() {
+  OpDef def;
+  def.name = "trunc_divide";
+  def.level = 1;
+  def.doc =
+      "The quotient rounded towards zero, with broadcasting.\nDividing an integer by 0 is an "
+      "error.";
+  def.example = "trunc_divide([7, -7], 2)\n// expect: [3, -3]";
+  def.inputs = {{"lhs", "the left operand"}, {"rhs", "the right operand"}};
+  def.type_rule = [](TypeCall& call) {
+    const Shape shape = call.tensor_node(0).shape;
+    const DTypeTerm dtype = call.tensor_node(0).dtype;
+    call.solver.unify(dtype, call.tensor_node(1).dtype);
+    call.solver.require(dtype, PrimOperands::kNumeric);
+    return solve_broadcast(call, {shape, call.tensor_node(1).shape}, dtype);
+  };
+  def.definition = [](const DefinitionCall& call) {
+    const auto& result = *lang::as<TensorType>(call.result);
+    const bool fractions = lang::is_float(result.dtype.known());
+    return build::comprehension(result.shape.dims(), [&](const Indices& i) {
+      const Expr quotient =
+          build::div(read_broadcast(call.args[0], i), read_broadcast(call.args[1], i));
+      return fractions ? build::prim(Prim::Trunc, {quotient}) : quotient;
+    });
+  };
+  def.differentiable = false;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 }  // namespace
 
 void add_broadcast_operators() {
+  add_trunc_divide();
   for (const BinaryRow& row : kArithmetic) add_binary(row);
   for (const BinaryRow& row : kBits) add_binary(row);
   for (const BinaryRow& row : kLogical) add_binary(row, PrimOperands::kBool);
