@@ -238,9 +238,10 @@ void add_scheduled_layouts() {
                         "A change of layout made by TVM's auto scheduler: typed, and not run.\n"
                         "The extents of the result stand in its layout.");
   def.example =
-      "fn (x: Tensor[(4, 2), float32]) {\n"
+      "let f = fn (x: Tensor[(4, 2), float32]) {\n"
       "  auto_scheduler_layout_transform(x, src_layout=\"4A2B\", dst_layout=\"2A2A2B\")\n"
-      "}\n// expect: <function>";
+      "};\n"
+      "print(\"typed, and not run\")\n// expect: typed, and not run";
   def.attrs = {required_attr("src_layout", AttrKind::String, "extents and axes of the data"),
                required_attr("dst_layout", AttrKind::String, "extents and axes of the result")};
   def.type_rule = [](TypeCall& call) {
