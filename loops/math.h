@@ -64,6 +64,9 @@ constexpr double kLn2F64 = 0x1.62e42fefa39efp-1;
 constexpr double kLog2eF64 = 0x1.71547652b82fep0;
 constexpr double kLog10eF64 = 0x1.bcb7b1526e50ep-2;
 constexpr double kPiF64 = 0x1.921fb54442d18p1;
+// pi / 2 in two parts
+constexpr float kQuarterHi = 0x1.921fb6p0f;
+constexpr float kQuarterLo = -0x1.777a5cp-25f;
 
 // Horner: c[0] + x * (c[1] + x * (...)).
 template <class T, std::size_t N>
@@ -241,10 +244,24 @@ typename T::D atan_of_ratio(T& t, typename T::D y, typename T::D x) {
   return t.dadd(turned, t.dadd(ratio, t.dmul(ratio, t.dmul(z, dpoly(t, z, kTail)))));
 }
 
-// sqrt(1 - x^2), NaN for |x| > 1
 template <class T>
-typename T::D other_leg(T& t, typename T::D x) {
-  return t.dsqrt(t.dmul(t.dsub(t.f64(1.0), x), t.dadd(t.f64(1.0), x)));
+typename T::B is_above_half(T& t, typename T::F x) {
+  return t.lt(t.f32(0.5f), t.abs(x));
+}
+
+// asin |x|; above one half asin(sqrt((1 - |x|) / 2)), half of what is missing to a quarter turn. No
+// division, and a root in float32: on vectors these are what such functions cost. NaN for |x| > 1.
+template <class T>
+typename T::F arc_of(T& t, typename T::F x) {
+  constexpr std::array kTail = {0.166667521f, 0.0749529749f, 0.0454703905f, 0.024179453f,
+                                0.0421663933f};
+  const auto magnitude = t.abs(x);
+  const auto above = is_above_half(t, x);
+  // Both steps are exact.
+  const auto z_above = t.mul(t.sub(t.f32(1.0f), magnitude), t.f32(0.5f));
+  const auto z = t.select(above, z_above, t.mul(magnitude, magnitude));
+  const auto s = t.select(above, t.sqrt(z_above), magnitude);
+  return t.add(s, t.mul(s, t.mul(z, poly(t, z, kTail))));
 }
 
 // e^|x|; NaN for NaN, and finite for infinity, but beyond float32.
@@ -385,6 +402,26 @@ typename T::F rsqrt(T& t, typename T::F x) {
   return t.div(t.f32(1.0f), t.sqrt(x));
 }
 
+template <class T>
+typename T::F asin(T& t, typename T::F x) {
+  using namespace detail;
+  const auto angle = arc_of(t, x);
+  const auto rest = t.sub(t.add(angle, angle), t.f32(kQuarterLo));
+  return with_sign(t, t.select(is_above_half(t, x), t.sub(t.f32(kQuarterHi), rest), angle), x);
+}
+
+template <class T>
+typename T::F acos(T& t, typename T::F x) {
+  using namespace detail;
+  const auto angle = arc_of(t, x);
+  const auto is_negative = t.lt(x, t.f32(0.0f));
+  const auto twice = t.add(angle, angle);
+  const auto from_half = t.sub(t.f32(2 * kQuarterHi), t.sub(twice, t.f32(2 * kQuarterLo)));
+  const auto above = t.select(is_negative, from_half, twice);
+  const auto below = t.sub(t.f32(kQuarterHi), t.sub(with_sign(t, angle, x), t.f32(kQuarterLo)));
+  return t.select(is_above_half(t, x), above, below);
+}
+
 // --- through float64: one rounding that matters, the last -------------------------------------
 
 template <class T>
@@ -434,22 +471,6 @@ template <class T>
 typename T::F atan(T& t, typename T::F x) {
   using namespace detail;
   return with_sign(t, t.to_f32(atan_of_ratio(t, t.to_f64(t.abs(x)), t.f64(1.0))), x);
-}
-
-template <class T>
-typename T::F asin(T& t, typename T::F x) {
-  using namespace detail;
-  const auto magnitude = t.to_f64(t.abs(x));
-  return with_sign(t, t.to_f32(atan_of_ratio(t, magnitude, other_leg(t, magnitude))), x);
-}
-
-template <class T>
-typename T::F acos(T& t, typename T::F x) {
-  using namespace detail;
-  const auto magnitude = t.to_f64(t.abs(x));
-  const auto angle = atan_of_ratio(t, other_leg(t, magnitude), magnitude);
-  const auto negative = t.lt(x, t.f32(0.0f));
-  return t.to_f32(t.dselect(negative, t.dsub(t.f64(kPiF64), angle), angle));
 }
 
 template <class T>

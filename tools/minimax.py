@@ -9,7 +9,7 @@ The error printed is that of the rounded polynomial in exact arithmetic, under t
 """
 import struct
 
-from mpmath import atan, cos, cospi, erf, erfc, exp, expm1, log, log1p, mp, mpf, lu_solve, matrix
+from mpmath import asin, atan, cos, cospi, erf, erfc, exp, expm1, log, log1p, lu_solve, matrix, mp, mpf
 from mpmath import pi, sin, sinh, sqrt
 
 mp.dps = 70
@@ -114,6 +114,10 @@ fit("erf_low", lambda z: erf(sqrt(z)) / sqrt(z) - 1, lambda z: sqrt(z) / erf(sqr
 fit("erf_high", lambda a: log(erfc(a), 2), lambda a: erfc(a) * ln2, 1, 4, 6, to_float32)
 fit("exp2_low", lambda f: expm1(f * ln2) / f, lambda f: f * exp(-f * ln2),
     "-0.5001", "0.5001", 4, to_float32)
+
+# asin(x) = x + x^3 p(x^2) for |x| <= 1/2
+fit("asin_tail", lambda z: (asin(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / asin(sqrt(z)),
+    0, mpf("0.25"), 4, to_float32)
 
 # log((1 + s) / (1 - s)) = 2s + 2s^3 p(s^2)
 s_max = (1 - root_half) / (1 + root_half)
