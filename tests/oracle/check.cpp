@@ -11,9 +11,10 @@
 namespace relay::tests {
 namespace {
 
-repl::SessionOptions options_for(interp::JitMode mode) {
+repl::SessionOptions options_for(interp::JitMode mode, bool kernels = true) {
   repl::SessionOptions options;
   options.jit = mode;
+  options.kernels = kernels;
   options.verify = true;
   return options;
 }
@@ -86,7 +87,9 @@ bool can_be_typed(repl::Session& session, const std::string& text) {
 }
 
 CaseChecker::CaseChecker()
-    : lanes_(options_for(interp::JitMode::Off)), native_(options_for(interp::JitMode::Always)) {}
+    : lanes_(options_for(interp::JitMode::Off)),
+      native_(options_for(interp::JitMode::Always)),
+      plain_(options_for(interp::JitMode::Off, false)) {}
 
 std::int64_t CaseChecker::native_kernels() {
   return native_.evaluator().statistics().kernels_run_native;
@@ -105,10 +108,17 @@ lang::Result<lang::Value> CaseChecker::run(repl::Session& session, const CaseRow
 
 std::vector<std::string> CaseChecker::check(const CaseRow& row, const Recorded& recorded) {
   std::vector<std::string> found;
+  const auto library_before = lanes_.evaluator().statistics().kernels_run_library;
   const auto result = run(lanes_, row, CaseDims::Constant);
   if (!result) return {"it fails:" + describe(result.errors())};
   const std::string difference = recorded.difference(row.key, *result, tolerance_of(row));
   if (!difference.empty()) found.push_back(difference);
+  if (lanes_.evaluator().statistics().kernels_run_library > library_before) {
+    const auto plain = run(plain_, row, CaseDims::Constant);
+    const std::string other =
+        plain ? recorded.difference(row.key, *plain, tolerance_of(row)) : describe(plain.errors());
+    if (!other.empty()) found.push_back("without library kernels: " + other);
+  }
   const auto same = [&](const char* what, const lang::Result<lang::Value>& other) {
     if (!other) {
       found.push_back(fmt::format("{} it fails:{}", what, describe(other.errors())));

@@ -24,6 +24,7 @@ class CaseChecker {
                                        Arguments arguments = Arguments::RowMajor);
   repl::Session lanes_;   // the JIT off
   repl::Session native_;  // the JIT always on
+  repl::Session plain_;   // no library kernels
 };
 
 // Is the row to be checked against differences: float64 in, a float out, an operator with a
