@@ -26,7 +26,8 @@ using loops::LibraryKernel;
 // times a matrix takes as long as reading the matrix, which the loops do as fast.
 constexpr double kTinyMatrix = 2048;
 constexpr std::int64_t kFewestRows = 4;
-// oneDNN is the faster one from here on, and makes its code in some 20 ms at its first call.
+// oneDNN is the faster one, but makes its code at its first call, which takes as long as hundreds
+// of smaller products.
 constexpr double kWorthOneDnn = 8'388'608;
 // How the work falls into parts. Products of a part: fewer cost more than waking a thread saves.
 constexpr double kSmallPart = 2'097'152;

@@ -67,7 +67,7 @@ CommandOutcome run_time(Session& session, std::string_view argument) {
     if (!timing) return {"", timing.errors(), false};
     if (mode == interp::JitMode::Always &&
         session.evaluator().statistics().kernels_run_native == kernels_before) {
-      text += "jit          no kernel is in this, so there is nothing to compile\n";
+      text += "jit          no kernel to compile is in this\n";
       break;
     }
     text += fmt::format("{:<12} {:>9}   median of {} runs; first {} with checking and compiling\n",
