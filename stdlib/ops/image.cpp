@@ -398,6 +398,8 @@ void add_image_operators() {
   add_crop_operators();
   add_grid_operators();
   add_rearranging_operators();
+  add_deformable_operators();
+  add_correlation_operators();
 }
 
 }  // namespace relay::stdlib

@@ -12,6 +12,7 @@ void add_correlation_operators();
 
 void add_roi_operators();
 void add_multibox_operators();
+void add_suppression_steps();
 void add_suppression_operators();
 void add_class_suppression_operators();
 void add_proposal_operators();

@@ -547,6 +547,13 @@ void add_roi_operators() {
   add_roi_pool();
 }
 
-void add_vision_operators() { add_roi_operators(); }
+void add_vision_operators() {
+  add_roi_operators();
+  add_multibox_operators();
+  add_suppression_steps();
+  add_suppression_operators();
+  add_class_suppression_operators();
+  add_proposal_operators();
+}
 
 }  // namespace relay::stdlib

@@ -198,3 +198,41 @@ def yolo_reorg(data, stride):
         result[i + w * (j + h * (k + c * b))] = flat[
             x + w * stride * (y + h * stride * (inner + out_c * b))]
     return result.reshape(batch, c * stride**2, h // stride, w // stride)
+
+
+def correlation(a, b, kernel, displacement, stride1, stride2, pad, multiply=True):
+    a, b = (np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad))) for x in (a, b))
+    radius = displacement // stride2
+    border = displacement + (kernel - 1) // 2
+    height, width = (-(-(extent - 2 * border) // stride1) for extent in a.shape[2:])
+    shifts = [(dy * stride2, dx * stride2) for dy in range(-radius, radius + 1)
+              for dx in range(-radius, radius + 1)]
+    result = np.zeros((len(a), len(shifts), height, width))
+    for q, i, j in np.ndindex(*result.shape[1:]):
+        y, x = i * stride1 + displacement, j * stride1 + displacement
+        dy, dx = shifts[q]
+        one = a[:, :, y:y + kernel, x:x + kernel]
+        other = b[:, :, y + dy:y + dy + kernel, x + dx:x + dx + kernel]
+        result[:, q, i, j] = (one * other if multiply else abs(one - other)).mean((1, 2, 3))
+    return result
+
+
+def deformable(data, offset, weight, strides=(1, 1), padding=(0, 0), dilation=(1, 1), parts=1, groups=1):
+    """Layouts NCHW and OIHW; `parts`: deformable groups."""
+    n, channels, h, w = data.shape
+    outputs, inputs, kh, kw = weight.shape
+    result = np.zeros((n, outputs, *offset.shape[2:]))
+    for b, f, i, j in np.ndindex(*result.shape):
+        for k, p, q in np.ndindex(inputs, kh, kw):
+            c = f // (outputs // groups) * inputs + k
+            tap = (c // (channels // parts) * kh + p) * kw + q
+            y = i * strides[0] - padding[0] + p * dilation[0] + offset[b, 2 * tap, i, j]
+            x = j * strides[1] - padding[1] + q * dilation[1] + offset[b, 2 * tap + 1, i, j]
+            if not (0 <= y < h and 0 <= x < w):
+                continue
+            y0, x0 = math.floor(y), math.floor(x)
+            y1, x1 = min(y0 + 1, h - 1), min(x0 + 1, w - 1)
+            top = data[b, c, y0, x0] * (1 - x + x0) + data[b, c, y0, x1] * (x - x0)
+            bottom = data[b, c, y1, x0] * (1 - x + x0) + data[b, c, y1, x1] * (x - x0)
+            result[b, f, i, j] += weight[f, k, p, q] * (top * (1 - y + y0) + bottom * (y - y0))
+    return result
