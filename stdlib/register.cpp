@@ -36,6 +36,11 @@ void register_operators() {
     add_fourier_operators();
     add_layout_operators();
     add_fixed_point_operators();
+    add_bit_operators();
+    add_vendor_operators();
+    add_quantized_operators();
+    add_annotation_operators();
+    add_memory_operators();
     add_dynamic_operators();  // last: they read the records of their static forms
     return true;
   }();

@@ -345,7 +345,7 @@ Array apply(const std::string& name, const std::vector<Array>& args,
   }
   call.attrs = complete;
   call.result = ground_result_type(op, types, complete);
-  const Array result = evaluator.eval(op.definition(call));
+  const Array result = evaluator.eval(op.definition ? op.definition(call) : op.expansion(call));
   RELAY_CHECK(equal(type_of(result), call.result),
               "`" + name + "` does not give what its type rule says");
   return result;

@@ -1,0 +1,124 @@
+// Annotations: identities that tell passes and external compilers something. They are gone before
+// anything runs, so they take a value of any type.
+
+#include <string>
+
+#include "stdlib/ops/formula.h"
+#include "stdlib/ops/memory.h"
+
+namespace relay::stdlib {
+
+namespace build = lang::build;
+using build::op;
+
+OpDef identity_operator(const char* name, int level, const char* doc, const std::string& example,
+                        std::vector<AttrSpec> attrs) {
+  OpDef def;
+  def.name = name;
+  def.level = level;
+  def.doc = std::string(doc) + "\nThe value itself, of any type: it has no effect here.";
+  def.example = example;
+  def.inputs = {{"data", "any value"}};
+  def.attrs = std::move(attrs);
+  def.type_rule = [](TypeCall& call) {
+    call.returns(call.args[0]);
+    return RuleOutcome::Solved;
+  };
+  def.expansion = [](const DefinitionCall& call) { return call.args[0]; };
+  return def;
+}
+
+namespace {
+
+void add_identity(const char* name, const char* doc, const char* attributes = "",
+                  std::vector<AttrSpec> attrs = {}) {
+  const std::string example =
+      std::string(name) + "([1.0, 2.0]" + attributes + ")\n// expect: [1.0, 2.0]";
+  lang::OpRegistry::instance().add(identity_operator(name, 10, doc, example, std::move(attrs)));
+}
+
+void add_marks() {
+  add_identity("annotation.bitpack_start", "Marks where data packed for VTA begins.");
+  add_identity("annotation.bitpack_end", "Marks where data packed for VTA ends.");
+  add_identity("annotation.cast_hint", "Asks quantization for a cast at this place.",
+               ", dtype=\"int8\"",
+               {required_attr("dtype", AttrKind::DType, "the dtype that is asked for")});
+  add_identity("annotation.checkpoint",
+               "Marks what Relay's gradient pass computes again instead of keeping it.");
+  const AttrSpec compiler =
+      required_attr("compiler", AttrKind::String, "the name of the external compiler");
+  add_identity("annotation.compiler_begin",
+               "Marks a value that enters a region for an external compiler.",
+               ", compiler=\"dnnl\"", {compiler});
+  add_identity("annotation.compiler_end",
+               "Marks a value that leaves a region for an external compiler.",
+               ", compiler=\"dnnl\"", {compiler});
+  add_identity("annotation.stop_fusion",
+               "Keeps Relay from fusing what follows with what comes before.");
+  add_identity("annotation.with_funcid", "Numbers a function inside Relay's partial evaluator.",
+               ", fid=3", {optional_attr("fid", AttrKind::Int, -1, "the number of the function")});
+  add_identity(
+      "on_device", "Ties an expression to a device.", "",
+      {nullable_attr("virtual_device", AttrKind::Any, "the device; there is only this one"),
+       optional_attr("constrain_result", AttrKind::Bool, false, "the result is on that device"),
+       optional_attr("constrain_body", AttrKind::Bool, true, "the value is computed there")});
+}
+
+// --- relay.op.annotation.simulated_quantize ---
+
+void add_simulated_quantize() {
+  OpDef def;
+  def.name = "relay.op.annotation.simulated_quantize";
+  def.level = 11;
+  def.doc =
+      "The data as quantization would leave them: round(min(max(data / dom_scale, clip_min), "
+      "clip_max)) * dom_scale.\n"
+      "Midpoints go to the even neighbour. Kind 0 is the identity. The derivative is that of "
+      "rounding: zero.";
+  def.example =
+      "relay.op.annotation.simulated_quantize([0.26, 9.0], 0.5, -8.0, 7.0, kind=1)\n"
+      "// expect: [0.5, 3.5]";
+  def.inputs = {{"data", "floats"},
+                {"dom_scale", "the scale, a scalar"},
+                {"clip_min", "the least quantized value, a scalar"},
+                {"clip_max", "the largest quantized value, a scalar"}};
+  def.attrs = {
+      required_attr("kind", AttrKind::Int,
+                    "0 identity, 1 input, 2 weight, 3 activation: which value this is"),
+      optional_attr("sign", AttrKind::Bool, true, "values have a sign; Relay knows no other"),
+      optional_attr("rounding", AttrKind::String, "round", "only `round`, as in Relay")};
+  def.type_rule = [](TypeCall& call) {
+    if (!call.attrs->get_bool("sign") || call.attrs->get_string("rounding") != "round") {
+      lang::fail(DiagnosticKind::BadAttribute,
+                 "`sign` must be True and `rounding` must be `round`, as in Relay", call.span);
+    }
+    const Type data = call.tensor(0);
+    const DTypeTerm& dtype = static_cast<const TensorType&>(*data).dtype;
+    call.solver.require(dtype, PrimOperands::kFloat);
+    for (std::size_t i = 1; i < 4; ++i)
+      call.solver.unify(call.args[i], lang::tensor_type(Shape(), dtype));
+    call.returns(data);
+    return RuleOutcome::Solved;
+  };
+  def.definition = [](const DefinitionCall& call) {
+    const Expr& data = call.args[0];
+    return build::comprehension(dims_of(data), [&](const Indices& i) {
+      const Expr value = build::at(data, i);
+      if (call.attrs->get_int("kind") == 0) return value;
+      const Expr steps = build::div(value, call.args[1]);
+      const Expr below = build::prim(Prim::Min, {steps, call.args[3]});
+      const Expr inside = build::prim(Prim::Max, {below, call.args[2]});
+      return build::mul(build::prim(Prim::Round, {inside}), call.args[1]);
+    });
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
+}  // namespace
+
+void add_annotation_operators() {
+  add_marks();
+  add_simulated_quantize();
+}
+
+}  // namespace relay::stdlib
