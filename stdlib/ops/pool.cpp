@@ -390,8 +390,8 @@ void add_global_pool(const char* name, PoolKind kind, const char* example) {
 // --- nn.adaptive_*: the window's extents follow from the result's ---
 
 std::vector<std::int64_t> output_size_of(const AttrsRef& attrs, std::size_t count) {
-  return attrs->get_ints("output_size").empty() ? std::vector<std::int64_t>{}
-                                                : per_axis(attrs, "output_size", count);
+  if (attrs->is_null("output_size") || attrs->get_ints("output_size").empty()) return {};
+  return per_axis(attrs, "output_size", count);
 }
 
 // Window number `place` of `places` on an axis of `extent`: floor(place * extent / places) up to
@@ -514,8 +514,8 @@ void add_adaptive_pool(const char* name, std::size_t count, PoolKind kind, const
   def.example = example;
   def.inputs = {{"data", "batch, channels and spatial axes as `layout` says"}};
   def.attrs = {
-      optional_attr("output_size", AttrKind::IntOrIntList, AttrValue(AttrValue::List{}),
-                    "spatial extents of the result; none: those of the data"),
+      nullable_attr("output_size", AttrKind::IntOrIntList,
+                    "spatial extents of the result; None, or none: those of the data"),
       optional_attr("layout", AttrKind::String, "NC" + std::string(spatial_letters(count)),
                     "which axis holds what"),
       optional_attr("out_layout", AttrKind::String, "", "the same of the result, if it differs")};

@@ -19,6 +19,13 @@ RuleOutcome both(RuleOutcome a, RuleOutcome b) { return a == RuleOutcome::Solved
 // --- qnn.add, qnn.subtract, qnn.mul ---
 
 RuleOutcome binary_rule(TypeCall& call) {
+  // Before anything can fail: numbers that are written take the dtype of what they meet first.
+  for (const std::size_t i : {2, 4})
+    call.solver.unify(call.tensor_node(i).dtype, DTypeTerm(DType::Float32));
+  for (const std::size_t i : {3, 5})
+    call.solver.unify(call.tensor_node(i).dtype, DTypeTerm(DType::Int32));
+  require_scalar(call, 6, DType::Float32);
+  require_scalar(call, 7, DType::Int32);
   const Type lhs = call.tensor(0);
   const Type rhs = call.tensor(1);
   const DTypeTerm& dtype = as_tensor(lhs).dtype;
@@ -26,8 +33,6 @@ RuleOutcome binary_rule(TypeCall& call) {
   call.solver.require(dtype, PrimOperands::kInt);
   require_dtype(call, "operands", dtype,
                 {DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int32});
-  require_scalar(call, 6, DType::Float32);
-  require_scalar(call, 7, DType::Int32);
   const RuleOutcome shape =
       solve_broadcast(call, {as_tensor(lhs).shape, as_tensor(rhs).shape}, dtype);
   const RuleOutcome left = channel_parameters_rule(call, call.tensor_node(0).shape, 2, "lhs_axis");
@@ -248,11 +253,10 @@ OpDef unary(const char* name, const char* scale, const char* zero_point,
                 {"output_scale", "a float32 scalar"},
                 {"output_zero_point", "an int32 scalar"}};
   def.type_rule = [allowed = std::move(dtypes)](TypeCall& call) {
+    require_scalar_parameters(call, 1);
     const Type data = call.tensor(0);
     call.solver.require(as_tensor(data).dtype, PrimOperands::kInt);
-    const DTypeTerm& dtype = as_tensor(data).dtype;
-    require_dtype(call, "data", dtype, allowed);
-    require_scalar_parameters(call, 1);
+    require_dtype(call, "data", as_tensor(data).dtype, allowed);
     call.returns(data);
     return RuleOutcome::Solved;
   };
@@ -420,10 +424,10 @@ void add_avg_pool() {
       "2])\n// expect: [[[[3]]]]";
   def.attrs = pool.attrs;
   def.type_rule = [](TypeCall& call) {
+    require_scalar_parameters(call, 1);
     const Type data = call.tensor(0);
     call.solver.require(as_tensor(data).dtype, PrimOperands::kInt);
     require_dtype(call, "data", as_tensor(data).dtype, {DType::Int8, DType::UInt8});
-    require_scalar_parameters(call, 1);
     return lang::OpRegistry::instance().get("nn.avg_pool2d").type_rule(call);
   };
   def.definition = [](const DefinitionCall& call) {

@@ -37,6 +37,11 @@ Dim channel_count(const AttrsRef& attrs, const Dim& extent) {
 }
 
 RuleOutcome product_rule(TypeCall& call, const Product& product) {
+  // Before anything can fail: numbers that are written take the dtype of what they meet first.
+  require_scalar(call, 2, DType::Int32);
+  require_scalar(call, 4, DType::Float32);
+  call.solver.unify(call.tensor_node(3).dtype, DTypeTerm(DType::Int32));
+  call.solver.unify(call.tensor_node(5).dtype, DTypeTerm(DType::Float32));
   if (call.attrs->is_null("out_dtype")) {
     lang::fail(DiagnosticKind::MissingAttribute,
                "`" + call.op.name + "` needs `out_dtype`: nothing else tells it", call.span);
@@ -48,8 +53,6 @@ RuleOutcome product_rule(TypeCall& call, const Product& product) {
     require_dtype(call, i == 0 ? "data" : "a weight", dtype,
                   i == 0 ? product.data : product.weight);
   }
-  require_scalar(call, 2, DType::Int32);
-  require_scalar(call, 4, DType::Float32);
   const RuleOutcome outcome = lang::OpRegistry::instance().get(product.plain).type_rule(call);
   const Shape weight = as_tensor(call.solver.resolve(call.tensor(1))).shape;
   if (!weight.has_rank()) return RuleOutcome::Stuck;
