@@ -80,6 +80,12 @@ void BlockReverse::forward_binding(const Binding& binding) {
       return;
     }
     if (global && program_.is_function(global->name)) {
+      const Expr callee = program_.function(global->name, call->callee->type);
+      if (const std::string* gradient = lang::gradient_of(lang::cast<lang::Function>(callee))) {
+        custom_.emplace(binding.variable.get(), *gradient);
+        primal_.push_back({binding});
+        return;
+      }
       pair = pairs_.of_global(global->name, call->callee->type);
     } else if (var && functions_.count(var->variable.get())) {
       const KnownFunction& known = functions_.at(var->variable.get());
@@ -320,6 +326,8 @@ void BlockReverse::reverse_binding(const Binding& binding) {
 
 void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,
                                 const Expr& adjoint) {
+  if (const auto custom = custom_.find(binding.variable.get()); custom != custom_.end())
+    return reverse_custom(binding, call, custom->second, adjoint);
   if (call.callee->kind == ExprKind::ConstructorRef)
     return reverse_construction(binding.value, call, adjoint);
   const auto* op = as<lang::Operator>(call.callee);
@@ -421,6 +429,50 @@ void BlockReverse::reverse_by_definition(const lang::Call& call, const lang::OpD
       "adjoints", lang::make_call(callee, std::move(args), call.attrs, call.span, result));
   for (std::uint32_t i = 0; i < inputs.size(); ++i)
     accumulate(call.args[inputs[i]], build::project(adjoints, i));
+}
+
+namespace {
+
+// What a person gives as an adjoint, of the primal's own type, as one of the tangent type.
+Expr as_tangent(const Expr& gradient, const Type& primal_type, Tangents& tangents) {
+  const Type tangent = tangents.or_unit(primal_type);
+  if (lang::equal(tangent, primal_type)) return gradient;
+  if (is_unit(tangent)) return build::tuple({});
+  const auto* tuple = as<lang::TupleType>(primal_type);
+  if (!tuple) {
+    lang::fail(DiagnosticKind::Unsupported,
+               fmt::format("not supported: a gradient of one's own with an argument of type `{}`",
+                           lang::to_string(primal_type)),
+               gradient->span);
+  }
+  std::vector<Expr> fields;
+  for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
+    fields.push_back(as_tangent(build::project(gradient, i), tuple->fields[i], tangents));
+  return build::tuple(std::move(fields));
+}
+
+}  // namespace
+
+// The gradient takes the arguments and the adjoint of the result, and gives adjoints as a person
+// writes them: of the primal types.
+void BlockReverse::reverse_custom(const Binding& binding, const lang::Call& call,
+                                  const std::string& gradient, const Expr& adjoint) {
+  const auto& type = *as<lang::FunctionType>(call.callee->type);
+  std::vector<Type> params = type.params;
+  params.push_back(type.result);
+  const bool is_one = type.params.size() == 1;
+  const Type result = is_one ? type.params[0] : lang::tuple_type(type.params);
+  std::vector<Expr> args = call.args;
+  args.push_back(backward_.emit(
+      "adjoint", pairs_.tangents().as_gradient(adjoint, lang::make_var(binding.variable))));
+  const Expr callee =
+      lang::make_global_var(gradient, binding.span, lang::function_type(std::move(params), result));
+  const Expr adjoints = backward_.emit(
+      "adjoints", lang::make_call(callee, std::move(args), nullptr, binding.span, result));
+  for (std::uint32_t i = 0; i < call.args.size(); ++i) {
+    const Expr own = is_one ? adjoints : build::project(adjoints, i);
+    accumulate(call.args[i], as_tangent(own, type.params[i], pairs_.tangents()));
+  }
 }
 
 bool BlockReverse::has_adjoint(const VariableRef& variable) const {

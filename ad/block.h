@@ -56,6 +56,8 @@ class BlockReverse {
                     const lang::Expr& adjoint);
   void reverse_by_definition(const lang::Call& call, const lang::OpDef& op,
                              const lang::Expr& adjoint);
+  void reverse_custom(const lang::Binding& binding, const lang::Call& call,
+                      const std::string& gradient, const lang::Expr& adjoint);
   void accumulate(const lang::Expr& atom, const lang::Expr& contribution);
   lang::Type tangent_of(const lang::Expr& expr, lang::Span span) const;
 
@@ -97,6 +99,8 @@ class BlockReverse {
     lang::Type backward_type;
   };
   std::unordered_map<const lang::Variable*, PairCall> pair_calls_;
+  // Results of functions with gradients of their own, and the names of those.
+  std::unordered_map<const lang::Variable*, std::string> custom_;
 };
 
 }  // namespace relay::ad

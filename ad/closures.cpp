@@ -188,6 +188,13 @@ Expr pullback_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
                                          pairs.tangents().place(placed->place));
     return calling(name, type, placed->captures, params, fn.attrs, literal->span);
   }
+  if (lang::gradient_of(fn)) {  // what is differentiated is a call of it
+    const Lifted own = lift(program, "fn", literal, self);
+    return pullback_literal(
+        program, pairs,
+        calling(own.name, own.type, uses_of(own.captures), params, nullptr, literal->span),
+        nullptr);
+  }
   const Lifted lifted = lift(program, "fn", literal, self);
   const auto [name, type] = maker.make(lifted.name, lifted.type, lifted.captures.size(), nullptr);
   return calling(name, type, uses_of(lifted.captures), params, nullptr, literal->span);

@@ -103,23 +103,31 @@ class Expander final : public lang::Rewriter {
     }
     if (const auto* global = as<lang::GlobalVar>(fn);
         global && program_.is_function(global->name)) {
-      return program_.function(global->name, fn->type);
+      const Expr function = program_.function(global->name, fn->type);
+      const auto& known = lang::cast<lang::Function>(function);
+      if (!lang::gradient_of(known)) return function;
+      std::vector<std::string> names;
+      for (const auto& param : known.params) names.push_back(param->name);
+      return eta_expanded(fn, names, nullptr, span);
     }
-    return eta_expanded(fn, span);
+    const auto* type = as<lang::FunctionType>(fn->type);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < type->params.size(); ++i) names.push_back(fmt::format("x{}", i));
+    const auto* op = as<lang::Operator>(fn);
+    return eta_expanded(
+        fn, names, op ? lang::complete_attrs(*op->op, nullptr, fn->span) : lang::AttrsRef(), span);
   }
 
   // fn (x...) { f(x...) }: differentiating the call finds out what `f` is.
-  static Expr eta_expanded(const Expr& fn, lang::Span span) {
+  static Expr eta_expanded(const Expr& fn, const std::vector<std::string>& names,
+                           const lang::AttrsRef& attrs, lang::Span span) {
     const auto* type = as<lang::FunctionType>(fn->type);
-    const auto* op = as<lang::Operator>(fn);
     std::vector<lang::VariableRef> params;
     std::vector<Expr> args;
     for (std::size_t i = 0; i < type->params.size(); ++i) {
-      params.push_back(lang::make_variable(fmt::format("x{}", i), type->params[i]));
+      params.push_back(lang::make_variable(names[i], type->params[i]));
       args.push_back(lang::make_var(params.back()));
     }
-    const lang::AttrsRef attrs =
-        op ? lang::complete_attrs(*op->op, nullptr, fn->span) : lang::AttrsRef();
     const Expr body = lang::make_call(fn, args, attrs, fn->span ? fn->span : span, type->result);
     return lang::make_function(params, type->result, body, {}, nullptr, fn->span, fn->type);
   }

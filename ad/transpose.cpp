@@ -98,14 +98,34 @@ class Walker {
         return;
       }
       default:
-        unsupported(expr, fmt::format("a body of kind {}", name_of(expr->kind)));
+        unsupported(expr, words_for(expr->kind));
     }
   }
 
  private:
-  [[noreturn]] static void unsupported(const Expr& expr, const std::string& what) {
+  static std::string_view words_for(ExprKind kind) {
+    switch (kind) {
+      case ExprKind::Call:
+        return "a call of a function that has branches, loops or a gradient of its own";
+      case ExprKind::If:
+        return "branches that are tensors";
+      case ExprKind::Match:
+        return "`match` in it";
+      case ExprKind::Comprehension:
+        return "a tensor that is computed in each step";
+      case ExprKind::ScatterReduce:
+        return "`scatter` in it";
+      case ExprKind::RefRead:
+        return "references in it";
+      default:
+        return "other things than arithmetic and reductions in it";
+    }
+  }
+
+  [[noreturn]] static void unsupported(const Expr& expr, std::string_view what) {
     lang::fail(lang::DiagnosticKind::Unsupported,
-               "not supported: the derivative of index notation with " + what, expr->span);
+               fmt::format("not supported: the derivative of index notation with {}", what),
+               expr->span);
   }
 
   // The read `variable[indices]` (or the scalar `variable`) has adjoint `a` at each point of

@@ -149,6 +149,8 @@ class Comparison {
       case ExprKind::Literal: {
         const auto& x = cast<Literal>(a);
         const auto& y = cast<Literal>(b);
+        if (x.elements || y.elements)
+          return x.elements && y.elements && bit_equal(*x.elements, *y.elements);
         return x.is_float == y.is_float && x.integer == y.integer && x.real == y.real;
       }
       case ExprKind::Projection:
@@ -337,6 +339,7 @@ std::size_t hash_own(const Expr& expr) {
       return hash_constant(*cast<Constant>(expr).value);
     case ExprKind::Literal: {
       const auto& literal = cast<Literal>(expr);
+      if (literal.elements) return hash_constant(*literal.elements);
       return literal.is_float ? std::hash<double>()(literal.real)
                               : std::hash<std::int64_t>()(literal.integer);
     }

@@ -183,10 +183,34 @@ Expr make_constant(TensorRef value, Span span) {
 }
 
 Expr make_literal(std::int64_t value, Span span) {
-  return make<Literal>(false, value, 0.0, span, nullptr);
+  return make<Literal>(false, value, 0.0, TensorRef(), span, nullptr);
 }
 
-Expr make_literal(double value, Span span) { return make<Literal>(true, 0, value, span, nullptr); }
+Expr make_literal(double value, Span span) {
+  return make<Literal>(true, 0, value, TensorRef(), span, nullptr);
+}
+
+Expr make_literal(TensorRef elements, Span span) {
+  RELAY_CHECK(elements && elements->rank() > 0 &&
+                  (elements->dtype() == DType::Int64 || elements->dtype() == DType::Float64),
+              "the elements of a tensor literal");
+  const bool is_float = elements->dtype() == DType::Float64;
+  return make<Literal>(is_float, 0, 0.0, std::move(elements), span, nullptr);
+}
+
+Expr with_gradient(const Expr& expr, const std::string& gradient) {
+  const auto& function = cast<Function>(expr);
+  std::vector<Attr> attrs;
+  if (function.attrs) attrs = function.attrs->list;
+  attrs.push_back({std::string(kGradientAttr), gradient});
+  return make_function(function.params, function.result, function.body, function.type_params,
+                       make_attrs(std::move(attrs)), expr->span, expr->type);
+}
+
+const std::string* gradient_of(const Function& function) {
+  const AttrValue* value = function.attrs ? function.attrs->find(kGradientAttr) : nullptr;
+  return value ? value->as_string() : nullptr;
+}
 
 Expr make_tuple(std::vector<Expr> fields, Span span, Type type) {
   RELAY_CHECK(all_present(fields), "a tuple has an empty field");
@@ -341,7 +365,8 @@ Expr with_type(const Expr& expr, Type type) {
       return make<Constant>(cast<Constant>(expr).value, span, std::move(type));
     case ExprKind::Literal: {
       const auto& node = cast<Literal>(expr);
-      return make<Literal>(node.is_float, node.integer, node.real, span, std::move(type));
+      return make<Literal>(node.is_float, node.integer, node.real, node.elements, span,
+                           std::move(type));
     }
     case ExprKind::Tuple:
       return make<Tuple>(cast<Tuple>(expr).fields, span, std::move(type));

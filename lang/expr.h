@@ -85,15 +85,21 @@ struct Constant final : ExprNode {  // a tensor
       : ExprNode(kKind, span, std::move(type)), value(std::move(value)) {}
   TensorRef value;
 };
-// An undecorated number of the light notation (`2`, `1.5`): its dtype comes from the context.
-// Inference replaces it by a Constant.
+// An undecorated number of the light notation (`2`, `1.5`), or a tensor of them (`[[1, 2], [3,
+// 4]]`): its dtype comes from the context. Inference replaces it by a Constant.
 struct Literal final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Literal;
-  Literal(bool is_float, std::int64_t integer, double real, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), is_float(is_float), integer(integer), real(real) {}
-  bool is_float;
-  std::int64_t integer;  // when !is_float
-  double real;           // when is_float
+  Literal(bool is_float, std::int64_t integer, double real, TensorRef elements, Span span,
+          Type type)
+      : ExprNode(kKind, span, std::move(type)),
+        is_float(is_float),
+        integer(integer),
+        real(real),
+        elements(std::move(elements)) {}
+  bool is_float;         // of a tensor: is any element?
+  std::int64_t integer;  // of a number when !is_float
+  double real;           // of a number when is_float
+  TensorRef elements;    // of a tensor: int64, or float64 when is_float; null for a number
 };
 struct Tuple final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Tuple;
@@ -317,6 +323,7 @@ Expr make_global_var(std::string name, Span span = {}, Type type = nullptr);
 Expr make_constant(TensorRef value, Span span = {});  // typed by the tensor
 Expr make_literal(std::int64_t value, Span span = {});
 Expr make_literal(double value, Span span = {});
+Expr make_literal(TensorRef elements, Span span = {});  // int64 or float64, rank 1 or more
 Expr make_tuple(std::vector<Expr> fields, Span span = {}, Type type = nullptr);
 Expr make_projection(Expr tuple, std::uint32_t index, Span span = {}, Type type = nullptr);
 Expr make_let(VariableRef variable, Expr value, Expr body, Span span = {}, Type type = nullptr);
@@ -347,6 +354,14 @@ Expr make_primitive(Prim prim, std::vector<Expr> args, Span span = {},
                     Type type = nullptr);  // type needed only for Cast
 Expr make_dim_term(Dim dim, Span span = {});
 Expr make_differentiate(DiffMode mode, Expr fn, Span span = {}, Type type = nullptr);
+
+// The attribute of a function that names the global with its custom gradient:
+//   fn (params..., adjoint of the result) -> the adjoint of the one parameter, or a tuple of them.
+inline constexpr std::string_view kGradientAttr = "gradient";
+// The function with that attribute.
+Expr with_gradient(const Expr& function, const std::string& gradient);
+// The name of its gradient; null if it has none.
+const std::string* gradient_of(const Function& function);
 
 // The same node with another type (returns `expr` itself when nothing changes).
 Expr with_type(const Expr& expr, Type type);

@@ -5,6 +5,17 @@
 #include "lang/diagnostic.h"
 
 namespace relay::lang {
+
+std::string usage_of(std::string_view function, const Parameters& parameters) {
+  std::string text;
+  for (const Parameter& each : parameters.list) {
+    text += (text.empty() ? "" : ", ") + each.name;
+    if (each.attribute) text += "=" + each.attribute->to_string();
+    if (each.default_value) text += "=" + std::string(each.default_value->span.text());
+  }
+  return std::string(function) + "(" + text + ")";
+}
+
 namespace {
 
 template <class Map>

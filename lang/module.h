@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,6 +39,31 @@ struct TypeDef final : Counted {
 };
 using TypeDefRef = Ref<TypeDef>;
 
+// A parameter of a `def` as its callers see it. One with a default value may be left out, or given
+// by name. One that the body uses as an attribute (`axis=axis`) is an attribute itself: it is no
+// parameter in the core, where there is a function for each of its values.
+struct Parameter {
+  std::string name;
+  Expr default_value = nullptr;  // a literal, a constant, or a tuple of those; null: none
+  std::optional<AttrValue> attribute = std::nullopt;  // of an attribute: its default value
+};
+struct Parameters {
+  std::vector<Parameter> list;
+  // The function while its attributes have no values, and its gradient; null without attributes.
+  Expr general = nullptr;
+  Expr general_gradient = nullptr;
+
+  bool has_attributes() const {
+    for (const Parameter& each : list) {
+      if (each.attribute) return true;
+    }
+    return false;
+  }
+};
+using ParametersRef = std::shared_ptr<const Parameters>;
+// `my.scale(x, factor=2.0)`
+std::string usage_of(std::string_view function, const Parameters& parameters);
+
 // A global: a function (`def`), or a top-level binding (`let`) that has a value.
 struct Definition {
   std::string name;
@@ -46,6 +72,11 @@ struct Definition {
   Origin origin = Origin::Own;
   std::string doc;
   Span span;
+  ParametersRef parameters = nullptr;  // of a function of which one has a default value; or null
+  // A function with attributes at these values; the owner of the attributes, whose parameters are
+  // `parameters`, is called `instance_of`.
+  std::string instance_of = {};
+  AttrsRef instance_attrs = nullptr;
 };
 
 // The names of a session: what has been defined so far. Redefinition replaces; replaced types stay

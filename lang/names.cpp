@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <tuple>
 
 #include "lang/op.h"
 
@@ -58,7 +59,11 @@ std::vector<std::string> closest_names(std::string_view name,
       close.emplace_back(distance, candidate);
     }
   }
-  std::sort(close.begin(), close.end());
+  // Of names equally far the shorter one: `tanh` before `qnn.tanh`.
+  std::sort(close.begin(), close.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.first, a.second.size(), a.second) <
+           std::tuple(b.first, b.second.size(), b.second);
+  });
   close.erase(std::unique(close.begin(), close.end()), close.end());
   if (close.size() > kMost) close.resize(kMost);
   std::vector<std::string> names;

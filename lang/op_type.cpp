@@ -229,7 +229,7 @@ std::optional<double> TypeCall::number(std::size_t i) const {
   if (const auto* constant = as<Constant>(call->args[i])) {
     if (constant->value->rank() == 0) return constant->value->number_at(0);
   }
-  if (const auto* literal = as<Literal>(call->args[i]))
+  if (const auto* literal = as<Literal>(call->args[i]); literal && !literal->elements)
     return literal->is_float ? literal->real : static_cast<double>(literal->integer);
   return std::nullopt;
 }

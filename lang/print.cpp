@@ -344,10 +344,8 @@ class StrictPrinter {
         return "@" + cast<GlobalVar>(expr).name;
       case ExprKind::Constant:
         return constant(cast<Constant>(expr).value);
-      case ExprKind::Literal: {
-        const auto& literal = cast<Literal>(expr);
-        return literal.is_float ? float_literal(literal.real) : std::to_string(literal.integer);
-      }
+      case ExprKind::Literal:
+        return print_literal(cast<Literal>(expr));
       case ExprKind::Tuple: {
         const auto& tuple = cast<Tuple>(expr);
         return "(" + operands(tuple.fields) + (tuple.fields.size() == 1 ? ",)" : ")");

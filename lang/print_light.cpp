@@ -505,11 +505,8 @@ class LightPrinter {
         return {cast<GlobalVar>(expr).name};
       case ExprKind::Constant:
         return constant(cast<Constant>(expr));
-      case ExprKind::Literal: {
-        const auto& literal = cast<Literal>(expr);
-        return number_piece(literal.is_float ? float_literal(literal.real)
-                                             : std::to_string(literal.integer));
-      }
+      case ExprKind::Literal:
+        return number_piece(print_literal(cast<Literal>(expr), true));
       case ExprKind::Tuple: {
         const auto& tuple = cast<Tuple>(expr);
         return {"(" + list(tuple.fields) + (tuple.fields.size() == 1 ? ",)" : ")")};

@@ -90,4 +90,8 @@ bool has_strict_literal(const Tensor& tensor);
 // `1.5`, `2.0`
 std::string float_literal(double value);
 
+// A literal without its dtype, `[1, 2]`; in strict text, which has no such tensors, with the one
+// that it gets where nothing else is said.
+std::string print_literal(const Literal& literal, bool is_light = false);
+
 }  // namespace relay::lang

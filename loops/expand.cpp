@@ -312,26 +312,49 @@ class Expander {
 
   // --- Index notation ---
 
-  std::int64_t extent_of(const IndexBinder& binder) {
+  [[noreturn]] static void refuse_extent(const IndexBinder& binder,
+                                         std::optional<lang::ReduceOp> op) {
+    const std::string& name = binder.variable->name;
+    const std::string_view extent = binder.extent->span ? binder.extent->span.text() : "";
+    lang::Diagnostic diagnostic(
+        DiagnosticKind::Unsupported,
+        fmt::format("not supported: an extent of `{}` that depends on an index", name),
+        binder.extent->span ? binder.extent->span : binder.variable->span);
+    const bool is_sum = op == lang::ReduceOp::Sum;
+    if (!extent.empty() && (is_sum || op == lang::ReduceOp::Prod)) {
+      diagnostic.note(fmt::format(
+          "help: let `{0}` run to a fixed extent, with the body `if {0} < {1} {{ ... }} "
+          "else {{ {2} }}`",
+          name, extent, is_sum ? 0 : 1));
+    }
+    throw lang::Failure(std::move(diagnostic));
+  }
+
+  std::int64_t extent_of(const IndexBinder& binder,
+                         std::optional<lang::ReduceOp> op = std::nullopt) {
     RELAY_CHECK(binder.extent, "an index binder has an extent after inference");
     const NodeId node = index_of(binder.extent);
-    if (make_.node(node).kind != NodeKind::Constant)
-      unsupported("an extent that is computed", binder.extent->span);
+    if (make_.node(node).kind != NodeKind::Constant) refuse_extent(binder, op);
     const auto extent = static_cast<std::int64_t>(make_.node(node).bits);
     if (extent < 0) {
-      lang::fail(
-          DiagnosticKind::ShapeMismatchAtRunTime,
-          fmt::format("the extent of `{}` is {}, which is negative", binder.variable->name, extent),
-          binder.extent->span ? binder.extent->span : binder.variable->span);
+      // The loop of a slice bears its text.
+      const Span own = binder.variable->span;
+      const bool is_slice = own && own.text().find(':') != std::string_view::npos;
+      lang::fail(DiagnosticKind::ShapeMismatchAtRunTime,
+                 is_slice ? fmt::format("the slice `{}` has {} elements", own.text(), extent)
+                          : fmt::format("the extent of `{}` is {}, which is negative",
+                                        binder.variable->name, extent),
+                 binder.extent->span ? binder.extent->span : own);
     }
     return extent;
   }
 
   // Fresh index variables for binders, which are bound to them.
-  std::vector<IndexVarId> open(const std::vector<IndexBinder>& binders) {
+  std::vector<IndexVarId> open(const std::vector<IndexBinder>& binders,
+                               std::optional<lang::ReduceOp> op = std::nullopt) {
     std::vector<IndexVarId> vars;
     vars.reserve(binders.size());
-    for (const IndexBinder& binder : binders) vars.push_back(make_.new_var(extent_of(binder)));
+    for (const IndexBinder& binder : binders) vars.push_back(make_.new_var(extent_of(binder, op)));
     for (std::size_t i = 0; i < binders.size(); ++i)
       env_[binders[i].variable.get()] = Value::scalar(make_.var(vars[i]));
     return vars;
@@ -405,7 +428,7 @@ class Expander {
   }
 
   Value reduction(const lang::Reduction& node) {
-    const std::vector<IndexVarId> vars = open(node.binders);
+    const std::vector<IndexVarId> vars = open(node.binders, node.op);
     ++depth_;
     const NodeId body = scalar(node.body);
     --depth_;

@@ -29,10 +29,11 @@ bool is_straight_line(const lang::Function& fn, int max_bindings) {
 
 class Inliner final : public lang::Rewriter {
  public:
-  Inliner(lang::Program& program, int max_bindings)
-      : program_(program), max_bindings_(max_bindings) {}
+  Inliner(lang::Program& program, int max_bindings, CustomGradients custom)
+      : program_(program), max_bindings_(max_bindings), custom_(custom) {}
 
   Expr run(const Expr& root) {
+    root_ = root;
     count_uses(root);
     return rewrite(root);
   }
@@ -42,7 +43,14 @@ class Inliner final : public lang::Rewriter {
     const auto* fn = as<lang::Function>(expr);
     const bool stays =
         fn && fn->attrs && (fn->attrs->find("Primitive") || fn->attrs->find("place"));
-    return stays ? expr : Expr();
+    if (stays) return expr;
+    // A closure may be differentiated when it runs, from this code.
+    if (!fn || expr == root_ || custom_ == CustomGradients::Keep) return nullptr;
+    Inliner inner(program_, max_bindings_, CustomGradients::Keep);
+    inner.root_ = expr;
+    inner.literals_ = literals_;
+    inner.stack_ = stack_;
+    return inner.rewrite(expr);
   }
 
   Expr post(const Expr& expr) override {
@@ -126,10 +134,11 @@ class Inliner final : public lang::Rewriter {
     const Expr callee = program_.function(global.name, call.callee->type);
     const auto& fn = lang::cast<lang::Function>(callee);
     if (!is_straight_line(fn, max_bindings_)) return expr;
+    if (custom_ == CustomGradients::Keep && lang::gradient_of(fn)) return expr;
     Expr body = body_with(fn, call.args);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     stack_.push_back(global.name);
-    Inliner inner(program_, max_bindings_);
+    Inliner inner(program_, max_bindings_, custom_);
     inner.stack_ = stack_;
     Expr result = inner.run(body);
     stack_.pop_back();
@@ -138,14 +147,17 @@ class Inliner final : public lang::Rewriter {
 
   lang::Program& program_;
   int max_bindings_;
+  CustomGradients custom_;
+  Expr root_;
   std::unordered_map<const lang::Variable*, Expr> literals_;
   std::vector<std::string> stack_;
 };
 
 }  // namespace
 
-Expr inline_calls(const Expr& expr, lang::Program& program, int max_bindings) {
-  return Inliner(program, max_bindings).run(expr);
+Expr inline_calls(const Expr& expr, lang::Program& program, int max_bindings,
+                  CustomGradients custom) {
+  return Inliner(program, max_bindings, custom).run(expr);
 }
 
 namespace {

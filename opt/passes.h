@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -35,7 +36,10 @@ lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
 // Inlines calls of known non-recursive functions: function literals that are called once or are
 // small, and globals whose specialised body (from `program`) is a straight-line block of at most
 // `max_bindings`.
-lang::Expr inline_calls(const lang::Expr& expr, lang::Program& program, int max_bindings = 24);
+// Functions with a gradient of their own stay calls where code is yet to be differentiated.
+enum class CustomGradients : std::uint8_t { Inline, Keep };
+lang::Expr inline_calls(const lang::Expr& expr, lang::Program& program, int max_bindings = 24,
+                        CustomGradients custom = CustomGradients::Inline);
 // Undoes fuse_operators.
 lang::Expr inline_groups(const lang::Expr& expr);
 // Groups connected operator calls and lowerable index notation of a block into `fn (...,

@@ -188,6 +188,8 @@ struct action<params> : build<Syntax::Params> {};
 template <>
 struct action<param> : build<Syntax::Param> {};
 template <>
+struct action<default_value> : build<Syntax::Default> {};
+template <>
 struct action<param_attributes> : build<Syntax::Attributes> {};
 template <>
 struct action<annotation> : build<Syntax::Annotation> {};

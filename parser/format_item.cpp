@@ -21,7 +21,7 @@ bool ends_by_itself(const Node& item, std::string_view text) {
 
 std::string Formatter::run() {
   Parts parts;
-  tokens_.leading(parts);
+  tokens_.leading(parts, tree_.root->count > 0);
   file(*tree_.root, parts);
   if (!tokens_.at_end() || tokens_.is_comment_next()) {
     if (!parts.empty()) parts.push_back(next_line(make_.hard_line()));
@@ -56,7 +56,11 @@ Document Formatter::item(const Node& node) {
 }
 
 Document Formatter::def(const Node& node) {
-  return concat({take("def"), text(" "), any(*node.child(0)), function(*node.child(1))});
+  const Document definition =
+      concat({take("def"), text(" "), any(*node.child(0)), function(*node.child(1))});
+  if (node.count < 3) return definition;
+  const Document words = concat({text(" "), take("with"), text(" "), take("gradient"), text(" ")});
+  return concat({definition, words, any(*node.child(2))});
 }
 
 Document Formatter::type_def(const Node& node) {

@@ -114,6 +114,10 @@ Document Formatter::content(const Node& node) {
     case Syntax::Param:
     case Syntax::TypedPattern:
       return param(node);
+    case Syntax::Default: {
+      const Document sign = concat({text(" "), take("="), text(" ")});
+      return concat({sign, any(*node.child(0))});
+    }
     case Syntax::Attributes:
       return bracketed({.open = '{', .close = '}', .commas = Commas::Drop}, node.children());
     case Syntax::Annotation:

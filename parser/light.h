@@ -68,8 +68,11 @@ struct light_function
     : p::seq<p::opt<type_params, gap>, expect<"`(` and parameters", params>, gap,
              p::opt<result_type, gap>,
              expect<"`=` or `{` and the function's body", p::sor<block, expression_body>>> {};
-struct light_def
-    : p::seq<word<"def">, gap, expect<"the function's name", global>, gap, light_function> {};
+struct gradient_clause
+    : p::seq<word<"with">, gap, expect<"`gradient` and a function", word<"gradient">>, gap,
+             expect<"`fn` and the function of the gradient", fn_expr>> {};
+struct light_def : p::seq<word<"def">, gap, expect<"the function's name", global>, gap,
+                          light_function, p::opt<near, gradient_clause>> {};
 struct top_let
     : p::seq<word<"let">, gap, p::sor<global_name, light_let_target>, gap, p::opt<annotation, gap>,
              binding_sign, gap, expect<"an expression", expression>, line_end> {};

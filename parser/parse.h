@@ -15,11 +15,14 @@ enum class ItemKind { Def, Type, Let, Expression, Import };
 // One item of a file or prompt entry, names resolved.
 struct Item {
   ItemKind kind;
-  std::string name;           // Def, Let; Import: the path
-  lang::Expr expr;            // Def: the Function; Let, Expression: the value. Untyped.
-  lang::Type annotation;      // Let: `let x: T = e`; or null
-  lang::PatternRef pattern;   // Let that takes its value apart, `let (a, b) = e`: it has no name
-  std::string prefix;         // of the names that `pattern` binds
+  std::string name;          // Def, Let; Import: the path
+  lang::Expr expr;           // Def: the Function; Let, Expression: the value. Untyped.
+  lang::Type annotation;     // Let: `let x: T = e`; or null
+  lang::PatternRef pattern;  // Let that takes its value apart, `let (a, b) = e`: it has no name
+  std::string prefix;        // of the names that `pattern` binds
+  lang::ParametersRef parameters;  // Def, and the next two: as in lang::Definition
+  std::string instance_of;
+  lang::AttrsRef instance_attrs;
   lang::TypeDefRef type_def;  // Type
   std::string doc;            // from `/// ...` lines before the item
   lang::Span span;

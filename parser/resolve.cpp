@@ -211,6 +211,8 @@ void Resolver::declare(const Node& item) {
       break;
     case Syntax::Def:
       declare_global(*node.child(0), false);
+      own_defs_.emplace(name_text(*node.child(0)), &node);
+      if (node.count > 2) declare_gradient(node);
       break;
     case Syntax::TypeDef:
       declare_type(node, false);
@@ -221,6 +223,57 @@ void Resolver::declare(const Node& item) {
     default:
       break;
   }
+}
+
+// The name of the function that a custom gradient becomes.
+std::string_view Resolver::gradient_name(const Node& def) {
+  return texts_.emplace_back(std::string(name_text(*def.child(0))) + ".gradient");
+}
+
+void Resolver::declare_gradient(const Node& def) {
+  Symbol& symbol = symbols_.intern(gradient_name(def));
+  if (symbol.own_global) {
+    report(Diagnostic(DiagnosticKind::DuplicateDefinition,
+                      fmt::format("`{}` is defined twice", symbol.text), span(*def.child(2)))
+               .label(*symbol.own_global, "first defined here"));
+    return;
+  }
+  symbol.own_global = &spans_.emplace_back(span(*def.child(2)));
+}
+
+// A function and, where it has one, its gradient. One with attributes is defined at their default
+// values.
+void Resolver::define(const Node& def, Item& item, Parsed& parsed) {
+  const Signature& own = signatures_.at(name_text(*def.child(0)));
+  lang::Parameters& parameters = *own.parameters;
+  item_is_broken_ |= own.is_broken;
+  item.kind = ItemKind::Def;
+  item.expr = function(*def.child(1), &own);
+  Item gradient{};
+  if (def.count > 2) {
+    gradient.kind = ItemKind::Def;
+    gradient.name = prefix_ + std::string(gradient_name(def));
+    gradient.expr = function(*def.child(2), &own, true);
+    gradient.span = span(*def.child(2));
+    gradient.doc = fmt::format("the gradient of `{}`", name_text(*def.child(0)));
+  }
+  if (item_is_broken_) return;
+  if (parameters.has_attributes()) {
+    parameters.general = item.expr;
+    parameters.general_gradient = gradient.expr;
+    item.instance_attrs = default_attributes(own);
+    item.expr = instantiate(item.expr, item.instance_attrs);
+    if (gradient.expr) gradient.expr = instantiate(gradient.expr, item.instance_attrs);
+    if (item_is_broken_) return;
+    renew_instances(own);
+  }
+  const bool has_defaults =
+      std::any_of(parameters.list.begin(), parameters.list.end(),
+                  [](const lang::Parameter& each) { return each.default_value || each.attribute; });
+  if (has_defaults) item.parameters = own.parameters;
+  if (gradient.expr) item.expr = lang::with_gradient(item.expr, gradient.name);
+  parsed.items.push_back(std::move(item));
+  if (gradient.expr) parsed.items.push_back(std::move(gradient));
 }
 
 // Leaves items with errors out.
@@ -235,10 +288,9 @@ void Resolver::item(const Node& node, Parsed& parsed) {
   const FunctionScope scope(*this);
   switch (what.kind) {
     case Syntax::Def:
-      item.kind = ItemKind::Def;
       item.name = prefix_ + std::string(name_text(*what.child(0)));
-      item.expr = function(*what.last());
-      break;
+      define(what, item, parsed);
+      return;
     case Syntax::TypeDef:
     case Syntax::ExternType: {
       const auto found = type_defs_.find(&what);
@@ -314,6 +366,7 @@ Parsed Resolver::file() {
     attempt([&] {
       fill_type(content(*node));
       if (content(*node).kind == Syntax::TopLet) declare_top_let(*content(*node).child(0));
+      if (content(*node).kind == Syntax::Def) declare_signature(content(*node));
     });
   }
   for (const Node* node : root.children()) {
@@ -323,6 +376,7 @@ Parsed Resolver::file() {
       attempt([&] { only_expression(*node, parsed); });
     }
   }
+  make_instances(parsed);
   return parsed;
 }
 

@@ -88,6 +88,8 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
       std::any_of(nodes.begin(), nodes.end(),
                   [](const Node* node) { return node->kind == Syntax::Attr; }))
     return record_call(callee, std::move(before), nodes, where);
+  if (std::optional<Expr> named = named_call(stripped, callee, before, nodes, where))
+    return std::move(*named);
   std::vector<Expr> args = std::move(before);
   std::vector<Attr> attrs;
   bool has_type_key = false;
@@ -297,6 +299,7 @@ std::optional<lang::AttrValue> Resolver::attribute_value(const Node& node) {
       const std::string_view text = tree_.text(node);
       if (text == "True" || text == "False") return AttrValue(text == "True");
       if (text == "None" || text == "nullptr") return AttrValue();
+      if (auto parameter = attribute_parameter(node)) return parameter;
       const auto dtype = lang::parse_dtype(text);
       if (dtype && !strict_) return AttrValue(*dtype);
       if (dtype) {
@@ -331,9 +334,18 @@ std::optional<lang::AttrValue> Resolver::attribute_value(const Node& node) {
     default:
       break;
   }
-  report(Kind::BadAttribute,
-         "the value of an attribute is a number, a string, a list, `True`, `False` or `None`",
-         span(node));
+  Diagnostic diagnostic(
+      DiagnosticKind::BadAttribute,
+      "the value of an attribute is a number, a string, a list, `True`, `False` or `None`",
+      span(node));
+  const bool is_local =
+      !strict_ && node.kind == Syntax::Name && symbols_.intern(tree_.text(node)).local;
+  if (is_local)
+    diagnostic.note(
+        fmt::format("help: a parameter of a `def` that has a default value may stand "
+                    "here, as in `def f(x, {} = 0)`",
+                    tree_.text(node)));
+  report(std::move(diagnostic));
   return std::nullopt;
 }
 

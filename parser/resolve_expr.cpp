@@ -279,8 +279,26 @@ lang::Expr Resolver::if_expr(const Node& node) {
   return result;
 }
 
-lang::Expr Resolver::function(const Node& node) {
+lang::VariableRef Resolver::parameter(const Node& node, const Signature* signature) {
+  const Node& name = *node.child(0);
+  std::vector<lang::Attr> extra;
+  if (const Node* list = node.find(Syntax::Attributes)) {
+    for (const Node* attr : list->children()) extra.push_back(attribute(*attr));
+  }
+  const bool has_default = node.kind == Syntax::Attr || node.find(Syntax::Default);
+  if (has_default && !signature) {
+    Diagnostic diagnostic(DiagnosticKind::SyntaxError, "parameters of `fn` have no default values",
+                          span(node));
+    diagnostic.note("help: those of a `def` may have them");
+    report(std::move(diagnostic));
+  }
+  return lang::make_variable(std::string(name_text(name)), annotation_of(node), span(name),
+                             lang::make_attrs(std::move(extra)));
+}
+
+lang::Expr Resolver::function(const Node& node, const Signature* signature, bool is_gradient) {
   const FunctionScope scope(*this);
+  if (signature) bind_attributes(*signature, span(node));
   const std::size_t mark = type_params_.size();
   declare_type_params(node);
   std::vector<VariableRef> params;
@@ -288,16 +306,13 @@ lang::Expr Resolver::function(const Node& node) {
   std::vector<std::string_view> names;
   const Node& list = *node.find(Syntax::Params);
   for (const Node* child : list.children()) {
-    if (child->kind == Syntax::Attr) {
+    if (child->kind == Syntax::Attr && is_function_attribute(list, *child)) {
       attrs.push_back(attribute(*child));
       continue;
     }
     const Node& name = *child->child(0);
     const std::string_view text = name_text(name);
-    std::vector<lang::Attr> extra;
-    if (const Node* list = child->find(Syntax::Attributes)) {
-      for (const Node* attr : list->children()) extra.push_back(attribute(*attr));
-    }
+    if (signature && !is_gradient && signature->is_attribute(text)) continue;
     if (!attrs.empty())
       report(Kind::SyntaxError, "a parameter stands after the attributes", span(*child));
     const auto earlier = std::find(names.begin(), names.end(), text);
@@ -308,8 +323,7 @@ lang::Expr Resolver::function(const Node& node) {
                         "the first one"));
     }
     names.push_back(text);
-    params.push_back(lang::make_variable(std::string(text), annotation_of(*child), span(name),
-                                         lang::make_attrs(std::move(extra))));
+    params.push_back(parameter(*child, is_gradient ? nullptr : signature));
   }
   Type result = annotation_of(node);
   for (std::size_t i = 0; i < params.size(); ++i) bind_local(names[i], params[i]);

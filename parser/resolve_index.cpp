@@ -156,7 +156,8 @@ std::optional<NumberValue> Resolver::literal_element(const Node& leaf) {
   return read_number(tree_.text(digits), negative, strict_, span(leaf));
 }
 
-// The bits of an element in a tensor of `dtype`, or nothing with an error reported.
+// The bits of an element in a tensor of `dtype`, which another element has said; nothing with an
+// error reported if it is none.
 std::optional<std::uint64_t> Resolver::element_bits(const NumberValue& value, DType dtype,
                                                     const Node& leaf) {
   if (value.dtype) return value.bits;
@@ -178,6 +179,25 @@ std::optional<std::uint64_t> Resolver::element_bits(const NumberValue& value, DT
          span(leaf));
   return std::nullopt;
 }
+
+namespace {
+
+// Elements without a dtype: that of their context is found in inference.
+lang::Expr undecorated(const std::vector<NumberValue>& values, bool any_float,
+                       const std::vector<std::int64_t>& shape, lang::Span where) {
+  const lang::TensorRef tensor =
+      lang::Tensor::make(any_float ? DType::Float64 : DType::Int64, shape);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const NumberValue& value = values[i];
+    const double real = value.is_float ? value.real : static_cast<double>(value.integer);
+    tensor->set_bits(static_cast<std::int64_t>(i),
+                     any_float ? lang::bits_from_double(DType::Float64, real)
+                               : lang::bits_from_int(DType::Int64, value.integer));
+  }
+  return lang::make_literal(tensor, where);
+}
+
+}  // namespace
 
 // Strict text has no tensor literals in Relay; ours are how constants print there.
 lang::Expr Resolver::list(const Node& node) {
@@ -223,10 +243,10 @@ lang::Expr Resolver::list(const Node& node) {
     }
     values.push_back(*value);
   }
-  const DType all = dtype.value_or(any_float ? DType::Float32 : DType::Int32);
-  const lang::TensorRef tensor = lang::Tensor::make(all, elements.shape);
+  if (!dtype) return undecorated(values, any_float, elements.shape, span(node));
+  const lang::TensorRef tensor = lang::Tensor::make(*dtype, elements.shape);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::optional<std::uint64_t> bits = element_bits(values[i], all, *elements.leaves[i]);
+    const std::optional<std::uint64_t> bits = element_bits(values[i], *dtype, *elements.leaves[i]);
     if (!bits) return nothing(node);
     tensor->set_bits(static_cast<std::int64_t>(i), *bits);
   }

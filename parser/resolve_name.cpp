@@ -100,8 +100,11 @@ lang::Expr Resolver::name(const Node& node) {
 
 lang::Expr Resolver::dotted(const Node& node) {
   const Symbol& head = symbols_.intern(tree_.text(*node.child(0)));
-  if (!strict_ &&
-      (head.local || head.own_is_let || (head.outer_global && !head.outer_global->function))) {
+  const Symbol& whole = symbols_.intern(dotted_text(node));
+  const bool is_function = own_defs_.contains(whole.text) ||
+                           (whole.outer_global && whole.outer_global->function);
+  const bool is_let = head.own_is_let || (head.outer_global && !head.outer_global->function);
+  if (!strict_ && (head.local || (is_let && !is_function))) {
     Expr value = name(*node.child(0));
     for (const Node* part : node.children().subspan(1)) {
       const Span where{tree_.source, node.begin, part->end};
@@ -180,7 +183,9 @@ std::vector<std::string> Resolver::visible_names() const {
       names.emplace_back(symbol.text);
   }
   for (const lang::OpDef* op : lang::OpRegistry::instance().all()) names.push_back(op->name);
-  for (const lang::Definition* definition : scope_.definitions()) names.push_back(definition->name);
+  for (const lang::Definition* definition : scope_.definitions()) {
+    if (definition->instance_of.empty()) names.push_back(definition->name);
+  }
   for (const lang::TypeDef* type : scope_.types()) {
     for (const lang::Constructor& constructor : type->constructors)
       names.push_back(constructor.name);

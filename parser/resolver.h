@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,10 +37,28 @@ class Resolver {
   std::vector<lang::TypeDefRef> types() const;
 
  private:
+  // What callers see of a global function.
+  struct Signature {
+    std::shared_ptr<lang::Parameters> parameters;
+    std::string full_name;
+    bool is_broken = false;
+
+    const lang::Parameter* find(std::string_view name) const {
+      for (const lang::Parameter& each : parameters->list) {
+        if (each.name == name) return &each;
+      }
+      return nullptr;
+    }
+    bool is_attribute(std::string_view name) const {
+      const lang::Parameter* found = find(name);
+      return found && found->attribute;
+    }
+  };
   using Expr = lang::Expr;
   using Type = lang::Type;
   using Span = lang::Span;
   using Kind = lang::DiagnosticKind;
+  using VariableRef = lang::VariableRef;
 
   // --- Items (resolve.cpp) ---
   void declare(const Node& item);
@@ -48,6 +68,9 @@ class Resolver {
   bool is_dimension_in(const Node& node, std::string_view param);
   void fill_type(const Node& node);
   void item(const Node& node, Parsed& parsed);
+  void define(const Node& def, Item& item, Parsed& parsed);
+  std::string_view gradient_name(const Node& def);
+  void declare_gradient(const Node& def);
   void check_version(const Node& file);
   void declare_broken(const Node& item);
   void only_expression(const Node& node, Parsed& parsed);
@@ -81,7 +104,10 @@ class Resolver {
   Expr infix(const Node& node);
   Expr prefix(const Node& node);
   Expr if_expr(const Node& node);
-  Expr function(const Node& node);
+  // `signature`: of the `def` whose body it is; or whose gradient, then the attributes are not
+  // among its parameters.
+  Expr function(const Node& node, const Signature* signature = nullptr, bool is_gradient = false);
+  VariableRef parameter(const Node& node, const Signature* signature);
   Expr match(const Node& node);
   using BoundNames = std::vector<std::pair<std::string_view, lang::VariableRef>>;
   lang::PatternRef pattern(const Node& node, BoundNames& bound);
@@ -136,6 +162,39 @@ class Resolver {
   lang::Attr attribute(const Node& node);
   bool repeats_input(const lang::OpDef& op, const Node& attribute) const;
   std::optional<lang::AttrValue> attribute_value(const Node& node);
+
+  // --- Parameters with default values (resolve_default.cpp) ---
+  bool is_function_attribute(const Node& list, const Node& attr) const;
+  void declare_signature(const Node& def);
+  // Of a function of this text or another; null if `symbol` is none.
+  const Signature* signature(const Symbol& symbol);
+  Expr default_value(const Node& node);
+  bool is_attribute_default(const Node& value, const std::string& name, const Node& def);
+  // A call of a global function with arguments by name, or with some left out; nothing if it is
+  // neither.
+  std::optional<Expr> named_call(const Node& callee_node, const Expr& callee,
+                                 const std::vector<Expr>& before,
+                                 std::span<const Node* const> nodes, Span where);
+  struct Slots;
+  Expr filled_call(std::string_view name, const Signature& known, const Expr& callee, Slots& slots,
+                   std::vector<Expr> surplus, Span where);
+  bool place_by_name(const Node& attr, std::string_view function, const Signature& signature,
+                     std::span<const Node* const> nodes, Slots& slots);
+
+  // --- Parameters that are attributes (resolve_attribute.cpp) ---
+  bool is_used_as_attribute(const Node& node, std::string_view name);
+  bool takes_attribute(const Node& callee, std::string_view key);
+  std::optional<lang::AttrValue> attribute_parameter(const Node& name);
+  void bind_attributes(const Signature& signature, Span where);
+  // The call of the instance with these values, of which all may be known or some not yet.
+  Expr instance_call(const Signature& signature, std::vector<Expr> args, lang::AttrsRef values,
+                     Span callee, Span where);
+  Expr instantiate(const Expr& general, const lang::AttrsRef& values);
+  std::string instance_name(const Signature& signature, const lang::AttrsRef& values);
+  lang::AttrsRef default_attributes(const Signature& signature) const;
+  void renew_instances(const Signature& signature);
+  void make_instances(Parsed& parsed);
+  const Signature* signature_of_global(const std::string& full_name);
 
   // --- References to the metadata section (resolve_meta.cpp) ---
   void read_metadata(const Node& file);  // resolve.cpp
@@ -224,6 +283,14 @@ class Resolver {
   std::deque<std::string> texts_;  // names that do not stand in one piece in the source
   std::deque<Span> spans_;
   std::unordered_map<const Node*, lang::TypeDefRef> type_defs_;
+  std::unordered_map<std::string_view, const Node*> own_defs_;
+  std::unordered_map<std::string_view, Signature> signatures_;  // of global functions, by name
+  struct Instance {
+    const Signature* signature;
+    lang::AttrsRef values;
+  };
+  std::map<std::string, Instance> instances_;  // that this text needs, by name
+  std::vector<std::string> instances_to_make_;
   bool item_is_broken_ = false;  // the item at hand holds an error, or mentions what has one
   std::optional<Metadata> metadata_;
   bool metadata_failed_ = false;  // and that is reported

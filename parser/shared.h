@@ -107,8 +107,9 @@ struct pattern : deeper<some_pattern> {};
 struct attribute : p::seq<key, gap, assign, gap, expect<"a value for the attribute", expression>> {
 };
 struct param_attributes : bracket<'{', '}', "the attributes", "`,` or `}`", items<attribute>> {};
+struct default_value : p::seq<assign, gap, expect<"a default value", expression>> {};
 struct param : p::seq<variable, p::opt<by_notation<p::seq<gap, param_attributes>, p::failure>>,
-                      p::opt<gap, annotation>> {};
+                      p::opt<gap, annotation>, p::opt<if_light<p::seq<gap, default_value>>>> {};
 struct params : bracket<'(', ')', "the parameters", "`,` or `)`", items<p::sor<attribute, param>>> {
 };
 struct result_type : p::seq<arrow, gap, expect<"the result's type", type>> {};

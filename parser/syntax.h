@@ -69,8 +69,9 @@ enum class Syntax : std::uint8_t {
   Indices,     // e*
   // Functions
   TypeParams,  // Name*
-  Params,      // (Param | Attr)*
-  Param,       // variable, Attributes?, Annotation?
+  Params,      // (Param | Attr)*; `x=1` is an Attr, whatever it means
+  Param,       // variable, Attributes?, Annotation?, Default?
+  Default,     // e
   Attributes,  // Attr*
   Annotation,  // type
   // Patterns (also Hole, Local, Name)
@@ -89,7 +90,7 @@ enum class Syntax : std::uint8_t {
   NamedType,     // Name, type*
   // Items
   Item,          // Doc?, one of the following, Mark? (a `;`)
-  Def,           // Global or Name, Function
+  Def,           // Global or Name, Function, Function? (its gradient)
   TypeDef,       // Name, TypeParams?, Constructor*
   ExternType,    // the same
   Constructor,   // Name, type* or RecordFields

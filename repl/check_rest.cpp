@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "lang/visit.h"
+#include "repl/let_function.h"
 #include "repl/text_errors.h"
 #include "typecheck/infer.h"
 
@@ -21,7 +22,10 @@ class Rest {
  public:
   Rest(const lang::Module& module, parser::Reading reading, std::function<bool()> interrupted)
       : module_(module), checker_(module_, std::move(interrupted)), reading_(std::move(reading)) {
-    for (const Item& item : reading_.parsed.items) define(item);
+    for (Item& item : reading_.parsed.items) {
+      let_as_definition(item, [&](const std::string& name) { return function_called(name); });
+      define(item);
+    }
     for (const Item& item : reading_.parsed.items) {
       if (item.expr) note_mentions(item);
     }
@@ -50,16 +54,21 @@ class Rest {
   }
 
  private:
-  static bool is_function(const Item& item) {
-    return item.kind == ItemKind::Def ||
-           (item.kind == ItemKind::Let && item.expr->kind == lang::ExprKind::Function);
+  // Of this text, else of the module; null if that is none.
+  const lang::Function* function_called(const std::string& name) const {
+    for (const Item& item : reading_.parsed.items) {
+      if (item.name != name || item.kind == ItemKind::Import) continue;
+      return item.kind == ItemKind::Def ? lang::as<lang::Function>(item.expr) : nullptr;
+    }
+    const lang::Definition* definition = module_.find(name);
+    return definition ? lang::as<lang::Function>(definition->function) : nullptr;
   }
 
   void define(const Item& item) {
     if (item.kind == ItemKind::Type) module_.define(item.type_def);
     if (!item.expr || item.kind == ItemKind::Expression) return;
     defined_.emplace(item.name, &item);
-    if (is_function(item)) {
+    if (item.kind == ItemKind::Def) {
       module_.define({item.name, item.expr, nullptr, lang::Origin::Own, "", item.span});
     } else {
       module_.remove(item.name);
@@ -110,8 +119,10 @@ class Rest {
   }
 
   std::vector<Diagnostic> check(const Item& item) {
-    if (is_function(item)) {
-      const auto scheme = checker_.scheme(item.name);
+    if (item.kind == ItemKind::Def) {
+      const std::string owner = owner_of_gradient(module_, item.name);
+      const auto scheme =
+          owner.empty() ? checker_.scheme(item.name) : checker_.check_gradient(owner);
       return scheme ? std::vector<Diagnostic>{} : scheme.errors();
     }
     const auto typed = checker_.check(item.expr, item.annotation);

@@ -7,7 +7,9 @@
 
 #include "lang/op.h"
 #include "lang/print.h"
+#include "repl/doc_forms.h"
 #include "repl/explain.h"
+#include "repl/let_function.h"
 
 namespace relay::repl {
 
@@ -70,6 +72,10 @@ CommandOutcome run_time(Session& session, std::string_view argument) {
       text += "jit          no kernel to compile is in this\n";
       break;
     }
+    if (timing->has_effects) {
+      return output(fmt::format("{:<12} {:>9}   with checking; run once, as it has effects\n", name,
+                                duration(timing->first_seconds)));
+    }
     text += fmt::format("{:<12} {:>9}   median of {} runs; first {} with checking and compiling\n",
                         name, duration(timing->median_seconds), timing->runs,
                         duration(timing->first_seconds));
@@ -115,15 +121,23 @@ std::string describe_op(const lang::OpDef& op) {
   return text;
 }
 
+std::string describe_definition(Session& session, const std::string& name,
+                                const lang::Definition& definition) {
+  const auto type = session.type_of(name);
+  std::string text =
+      definition.parameters ? lang::usage_of(name, *definition.parameters) + "\n" : std::string();
+  text += fmt::format("{} : {}\n", name, type ? *type : std::string("<ill-typed>"));
+  if (!definition.doc.empty()) text += definition.doc + "\n";
+  const auto* function = lang::as<lang::Function>(definition.function);
+  if (function && lang::gradient_of(*function)) text += "It has a gradient of its own.\n";
+  return text;
+}
+
 CommandOutcome run_doc(Session& session, std::string_view argument) {
   std::string name(argument);
   if (!name.empty() && name.front() == '@') name.erase(0, 1);
-  if (const auto* definition = session.module().lookup(name)) {
-    const auto type = session.type_of(name);
-    std::string text = fmt::format("{} : {}\n", name, type ? *type : std::string("<ill-typed>"));
-    if (!definition->doc.empty()) text += definition->doc + "\n";
-    return output(std::move(text));
-  }
+  if (const auto* definition = session.module().lookup(name))
+    return output(describe_definition(session, name, *definition));
   if (const auto* op = lang::OpRegistry::instance().find(name)) return output(describe_op(*op));
   if (const auto* type = session.module().find_type(name)) {
     return output(lang::print_light_type_def(*type) + "\n" +
@@ -132,6 +146,12 @@ CommandOutcome run_doc(Session& session, std::string_view argument) {
   if (const auto* constructor = session.module().find_constructor(name)) {
     return output(
         fmt::format("constructor of {}\n", lang::print_light_type_def(*constructor->owner)));
+  }
+  if (auto form = form_doc(name)) return output(std::move(*form));
+  if (const std::string_view op = operator_of_sign(name); !op.empty()) {
+    const std::string usage = name == "!" ? "`!a`" : fmt::format("`a {} b`", name);
+    return output(
+        fmt::format("{} is {}", usage, describe_op(lang::OpRegistry::instance().get(op))));
   }
   std::vector<std::string> names;
   std::vector<const lang::OpDef*> by_last_part;  // `softmax` for `nn.softmax`
@@ -148,16 +168,32 @@ CommandOutcome run_doc(Session& session, std::string_view argument) {
   return failed(std::move(diagnostic));
 }
 
+CommandOutcome run_source(Session& session, std::string_view argument) {
+  if (!argument.empty() && argument.front() == '@') argument.remove_prefix(1);
+  return outcome_of(session.source(std::string(argument)));
+}
+
 CommandOutcome run_explain(Session&, std::string_view argument) {
   return outcome_of(explain(argument));
 }
 
-CommandOutcome run_ops(Session&, std::string_view argument) {
+CommandOutcome run_ops(Session& session, std::string_view argument) {
   std::string text;
   for (const auto* op : lang::OpRegistry::instance().all()) {
     if (op->name.find(argument) == std::string::npos) continue;
     text += fmt::format("{:<28} {}\n", op->name, op->doc.substr(0, op->doc.find('\n')));
   }
+  std::string own;
+  for (const auto* definition : session.module().definitions()) {
+    const bool is_listed = definition->origin == lang::Origin::Own && definition->function &&
+                           definition->instance_of.empty() &&
+                           definition->name.find(argument) != std::string::npos &&
+                           owner_of_gradient(session.module(), definition->name).empty();
+    if (is_listed)
+      own += fmt::format("{:<28} {}\n", definition->name,
+                         definition->doc.substr(0, definition->doc.find('\n')));
+  }
+  if (!own.empty()) text += "yours:\n" + own;
   return output(text.empty() ? fmt::format("no operator has `{}` in its name\n", argument) : text);
 }
 
@@ -194,6 +230,7 @@ const std::vector<Command>& commands() {
       {":time", "EXPR", "how long it takes in each tier", run_time},
       {":seconds", "RUNS EXPR", "the seconds of each run, for scripts", run_seconds},
       {":doc", "NAME", "what an operator, function or type is, with an example", run_doc},
+      {":source", "NAME", "the definition of an operator or a function", run_source},
       {":explain", "KIND", "what a kind of error means, with an example", run_explain},
       {":ops", "[PART]", "the operators, or those with PART in their name", run_ops},
       {":load", "FILE", "runs a file here", run_load},

@@ -43,9 +43,17 @@ Expr Pipeline::to_core(const Expr& typed) {
   return expanded == anf ? anf : pass("expand_derivatives", opt::to_anf(expanded));
 }
 
-Expr Pipeline::optimise(const Expr& core) {
+Expr Pipeline::optimise(const Expr& core) { return tidied(core, false); }
+
+Expr Pipeline::inlined(const Expr& function) { return tidied(function, true); }
+
+Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
   constexpr int kRounds = 4;
-  Expr expr = pass("inline_calls", opt::to_anf(opt::inline_calls(core, *this)));
+  constexpr int kMaxBindings = 24;  // of what is inlined
+  const auto custom =
+      is_to_be_differentiated ? opt::CustomGradients::Keep : opt::CustomGradients::Inline;
+  Expr expr =
+      pass("inline_calls", opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom)));
   for (int round = 0; round < kRounds; ++round) {
     const Expr before = expr;
     expr = pass("simplify", opt::to_anf(opt::simplify(expr)));

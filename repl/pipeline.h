@@ -35,7 +35,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   // lang::Program
   lang::Expr function(const std::string& name, const lang::Type& type) override;
   bool is_function(const std::string& name) override { return !is_binding(name); }
-  lang::Expr inlined(const lang::Expr& function) override { return optimise(function); }
+  lang::Expr inlined(const lang::Expr& function) override;
   std::string reserve_name(const std::string& hint) override;
   void add_function(const std::string& name, lang::Expr function) override;
   const lang::TypeDef* add_type(lang::TypeDefRef type) override;
@@ -65,6 +65,7 @@ class Pipeline final : public lang::Program, public interp::Host {
 
  private:
   formats::Progress progress(const lang::AttrsRef& attrs) const;
+  lang::Expr tidied(const lang::Expr& core, bool is_to_be_differentiated);
   lang::Expr pass(const char* name, lang::Expr expr);
   lang::Module& module_;
   typecheck::Checker& checker_;

@@ -13,11 +13,14 @@
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "repl/check_rest.h"
+#include "repl/effects.h"
 #include "repl/files.h"
 #include "repl/imports.h"
+#include "repl/let_function.h"
 #include "repl/pipeline.h"
 #include "repl/set_aside.h"
 #include "repl/show.h"
+#include "repl/source_of.h"
 #include "repl/tensor_files.h"
 #include "repl/text_errors.h"
 #include "stdlib/prelude.h"
@@ -119,7 +122,8 @@ struct Session::Impl {
       module.define(item.type_def);
     } else if (item.kind == ItemKind::Def) {
       if (origin == Origin::Own) set_aside(item.name, module, prelude);
-      module.define(Definition{item.name, item.expr, nullptr, origin, item.doc, item.span});
+      module.define(Definition{item.name, item.expr, nullptr, origin, item.doc, item.span,
+                               item.parameters, item.instance_of, item.instance_attrs});
     }
   }
 
@@ -316,8 +320,9 @@ struct Session::Impl {
   }
 
   ItemResult run_def(const Item& item) {
-    return {ItemKind::Def, item.name, to_string(checker.scheme(item.name).or_throw()), {},
-            true,          item.span};
+    const std::string owner = owner_of_gradient(module, item.name);
+    auto scheme = owner.empty() ? checker.scheme(item.name) : checker.check_gradient(owner);
+    return {ItemKind::Def, item.name, to_string(std::move(scheme).or_throw()), {}, true, item.span};
   }
 
   std::vector<Diagnostic> run_items(std::vector<Item>& items,
@@ -376,10 +381,19 @@ class Session::Run {
   }
 
  private:
+  // Of this text, else of the module; null if that is none.
+  const lang::Function* function_called(const std::string& name) const {
+    for (const Item& item : items_) {
+      if (item.name != name || item.kind == ItemKind::Import) continue;
+      return item.kind == ItemKind::Def ? lang::as<lang::Function>(item.expr) : nullptr;
+    }
+    const Definition* definition = session_.module.find(name);
+    return definition ? lang::as<lang::Function>(definition->function) : nullptr;
+  }
+
   void define_all() {
     for (Item& item : items_) {
-      if (item.kind == ItemKind::Let && item.expr->kind == lang::ExprKind::Function)
-        item.kind = ItemKind::Def;
+      let_as_definition(item, [&](const std::string& name) { return function_called(name); });
       if (item.kind == ItemKind::Def) undo_.note(item.name);
       if (item.kind == ItemKind::Let) {
         for (const std::string& name : names_of(item)) {
@@ -420,6 +434,8 @@ class Session::Run {
       deferred_.push_back(&item);
     } else if (!evaluate(item)) {
       failed_.push_back(item.name);
+      const std::string owner = owner_of_gradient(session_.module, item.name);
+      if (!owner.empty()) failed_.push_back(owner);
     }
   }
 
@@ -461,7 +477,7 @@ class Session::Run {
     if (!result) {
       errors_.add(result.errors(), item.span);
       stopped_ = true;
-    } else if (on_item_) {
+    } else if (on_item_ && item.instance_of.empty()) {
       on_item_(*result);
     }
     return static_cast<bool>(result);
@@ -564,6 +580,27 @@ Result<std::string> Session::show(const std::string& stage, const std::string& t
 
 const std::vector<std::string>& Session::stages() { return show_stages(); }
 
+Result<std::string> Session::source(const std::string& name) {
+  return impl_->guarded([&]() -> std::string {
+    if (const Definition* definition = impl_->module.lookup(name)) {
+      if (!definition->span) {
+        lang::fail(DiagnosticKind::BadCommand, fmt::format("`{}` has no text", name));
+      }
+      return std::string(definition->span.text());
+    }
+    const lang::OpDef* op = lang::OpRegistry::instance().find(name);
+    if (op) return operator_source(*op, impl_->prelude);
+    Diagnostic diagnostic(DiagnosticKind::UnknownName,
+                          fmt::format("no operator or function is called `{}`", name));
+    std::vector<std::string> names;
+    for (const lang::OpDef* each : lang::OpRegistry::instance().all()) names.push_back(each->name);
+    for (const Definition* each : impl_->module.definitions()) names.push_back(each->name);
+    if (const auto close = lang::closest_names(name, names); !close.empty())
+      diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
+    throw lang::Failure(std::move(diagnostic));
+  });
+}
+
 Result<Value> Session::evaluate(const std::string& text) {
   const lang::Source* source = impl_->sources.add("<expression>", text);
   return impl_->guarded(
@@ -587,11 +624,16 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
   impl_->pipeline.forget();
   auto timing = impl_->guarded([&] {
     const auto start = Clock::now();
-    const Expr prepared = impl_->ready(impl_->checked(impl_->command_expression(*source)));
+    const Expr expr = impl_->command_expression(*source);
+    const Expr prepared = impl_->ready(impl_->checked(expr));
     Timing result;
+    result.has_effects = has_visible_effect(expr, impl_->module);
     const auto thunk = impl_->evaluator.prepare(prepared);
     result.value = impl_->evaluator.run(thunk).or_throw();
     result.first_seconds = seconds_since(start);
+    result.median_seconds = result.first_seconds;
+    result.runs = 1;
+    if (result.has_effects) return result;
     std::vector<double> runs;
     const auto loop_start = Clock::now();
     while (runs.empty() ||

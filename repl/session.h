@@ -67,6 +67,8 @@ class Session {
   // stage: ast, typed, anf, opt, fused, loops, llvm, asm, grad
   lang::Result<std::string> show(const std::string& stage, const std::string& text);
   static const std::vector<std::string>& stages();
+  // The definition of an operator, at the types of its example, or the text of a function.
+  lang::Result<std::string> source(const std::string& name);
   lang::Result<lang::Value> evaluate(const std::string& text);
   // The value of an expression that was made and not read, such as a call with values at hand.
   lang::Result<lang::Value> evaluate(const lang::Expr& expr);
@@ -75,6 +77,7 @@ class Session {
     double first_seconds;   // includes checking and compiling
     double median_seconds;  // of the following runs
     int runs;
+    bool has_effects;  // then it runs once
   };
   lang::Result<Timing> time(const std::string& text, interp::JitMode mode);
   // The seconds of each of `runs` evaluations, after one that is not counted, in the session's own

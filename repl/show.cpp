@@ -19,6 +19,19 @@ namespace {
 
 std::string known_stages() { return fmt::format("{}", fmt::join(show_stages(), ", ")); }
 
+bool is_scalar_value(const lang::Type& type) {
+  const auto* tuple = lang::as<lang::TupleType>(type);
+  return tuple ? std::all_of(tuple->fields.begin(), tuple->fields.end(), is_scalar_value)
+               : lang::is_scalar(type);
+}
+
+// Scalars alone need no kernel.
+bool works_on_tensors(const lang::Call& call) {
+  return !is_scalar_value(call.type) ||
+         std::any_of(call.args.begin(), call.args.end(),
+                     [](const Expr& arg) { return !is_scalar_value(arg->type); });
+}
+
 // The groups that run as kernels, in program order.
 std::vector<Expr> groups_of(const Expr& finished) {
   std::vector<Expr> groups;
@@ -34,8 +47,7 @@ std::vector<Expr> groups_of(const Expr& finished) {
     }
     if (const auto* call = lang::as<lang::Call>(node)) {
       const auto* op = lang::as<lang::Operator>(call->callee);
-      if (op && op->op->effect == lang::Effect::None && !lang::is_scalar(node->type))
-        return wrap(node);
+      if (op && op->op->effect == lang::Effect::None && works_on_tensors(*call)) return wrap(node);
     }
     if (node->kind == lang::ExprKind::Comprehension || node->kind == lang::ExprKind::Reduction ||
         node->kind == lang::ExprKind::ScatterReduce) {

@@ -81,8 +81,10 @@ Type stack(TypeCall& call, const std::vector<Dim>& extents, const Type& body) {
     return tuple_type(std::move(fields));
   }
   if (body->kind == TypeKind::Var) return nullptr;
-  call.fail(DiagnosticKind::TypeMismatch,
-            "the body of a `for` over indices must be a tensor or a tuple of tensors");
+  throw Failure(  // the label is the caller's affair: the arguments are extents and body
+      Diagnostic(DiagnosticKind::TypeMismatch,
+                 "the body of a `for` over indices must be a tensor or a tuple of tensors",
+                 call.span));
 }
 
 // The inverse of `stack` for a result that is known first.

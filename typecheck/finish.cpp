@@ -182,6 +182,32 @@ Diagnostic ambiguous_variable(const Variable& variable, const std::string& type)
 
 }  // namespace
 
+namespace {
+
+// How `let f = e` is written as a definition, which may be generic.
+std::string as_definition(const ExprNode& whole, const Type& type) {
+  const std::string general = "help: a `def` may be generic; a value has one type";
+  const auto* function = as<FunctionType>(type);
+  const std::string value = quote(whole.span, "");
+  constexpr std::string_view kParams = "xyzuvw";
+  if (!function || value.empty() || function->params.size() > kParams.size()) return general;
+  const std::string_view text = whole.span.source->text().substr(0, whole.span.begin);
+  const std::size_t let = text.rfind("let ");
+  if (let == std::string_view::npos) return general;
+  std::string_view name = text.substr(let + 4);
+  name = name.substr(0, name.find_first_of(" ="));
+  const bool is_bound_by_it =
+      text.substr(let + 4 + name.size()).find_first_not_of(" =") == std::string_view::npos;
+  if (name.empty() || !is_bound_by_it) return general;
+  std::string params;
+  for (std::size_t i = 0; i < function->params.size(); ++i)
+    params += (i == 0 ? "" : ", ") + std::string(1, kParams[i]);
+  return fmt::format("help: a `def` may be generic: `def {}({}) = {}({})`", name, params, value,
+                     params);
+}
+
+}  // namespace
+
 void Inference::check_ambiguous(const Type& result, bool result_may_default) {
   // One without unknowns belongs to the body of a polymorphic local function, which copies run for.
   std::vector<const Relation*> open;
@@ -214,7 +240,7 @@ void Inference::check_ambiguous(const Type& result, bool result_may_default) {
         DiagnosticKind::AmbiguousType,
         fmt::format("cannot tell the type of this function: `{}`", solver_.show(known)),
         whole->span);
-    diagnostic.note("help: a `def` may be generic; a value has one type");
+    diagnostic.note(as_definition(*whole, known));
     throw Failure(std::move(diagnostic));
   }
 }

@@ -59,6 +59,8 @@ std::optional<Label> Inference::origin_of(const Expr& expr) const {
 // A disagreement between operands is understood where they come from.
 void Inference::report_relation(Failure&& failure, const Relation& relation) {
   Diagnostic& diagnostic = failure.diagnostics.front();
+  if (auto better = explain_index_dtype(diagnostic, relation)) diagnostic = std::move(*better);
+  help_with_result(diagnostic, relation);
   bool is_about_operands = diagnostic.labels.size() > 1;
   if (relation.call && is_about_operands) {
     for (const Expr& arg : relation.call->args) {
@@ -385,15 +387,6 @@ Type Inference::infer_projection(const Projection& node) {
   relation.attrs = make_attrs({{"index", static_cast<std::int64_t>(node.index)}});
   relation.span = node.span;
   relation.arg_spans = {node.tuple->span};
-  return relations_.add(std::move(relation));
-}
-
-Type Inference::infer_differentiate(const Differentiate& node) {
-  Relation relation;
-  relation.op = &differentiate_rule(node.mode);
-  relation.args = {infer(node.fn)};
-  relation.span = node.span;
-  relation.arg_spans = {node.fn->span};
   return relations_.add(std::move(relation));
 }
 

@@ -68,6 +68,10 @@ class Checker {
   // The type alone; may be polymorphic (a function value).
   lang::Result<Scheme> type_of(const lang::Expr& expr);
 
+  // The type of the custom gradient of function `name`, which must fit the function: it takes its
+  // parameters and the adjoint of its result, and gives an adjoint for each parameter.
+  lang::Result<Scheme> check_gradient(const std::string& name);
+
   // The body of global `name` at ground function type `type` as a typed Function. Quantified dims
   // of the definition stay symbolic (rigid variables); everything else is ground.
   lang::Result<lang::Expr> specialise(const std::string& name, const lang::Type& type);

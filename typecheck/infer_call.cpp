@@ -256,7 +256,16 @@ Type Inference::infer_call(const Call& call) {
     }
     arguments.push_back(std::move(found));
   }
-  if (!failures.empty()) report_arguments(call, *function, arguments, std::move(failures));
+  if (!failures.empty()) {
+    if (solver_.has_woken()) relations_.drain();
+    if (blames_index_ && call.callee->kind == ExprKind::Differentiate) {
+      // The arguments differ from what an index has made of the parameters.
+    } else if (std::optional<Diagnostic> better = explain_scalar(call, arguments)) {
+      report(Failure(std::move(*better)));
+    } else {
+      report_arguments(call, *function, arguments, std::move(failures));
+    }
+  }
   if (solver_.has_woken()) relations_.drain();
   return function->result;
 }
@@ -270,9 +279,20 @@ std::optional<AttrValue> attribute_from(const Expr& arg) {
     if (literal->is_float) return AttrValue(negated ? -literal->real : literal->real);
     return AttrValue(negated ? -literal->integer : literal->integer);
   }
+  if (const auto* tuple = as<Tuple>(arg)) {
+    AttrValue::List list;
+    for (const Expr& field : tuple->fields) {
+      std::optional<AttrValue> value = attribute_from(field);
+      if (!value || !value->as_int()) return std::nullopt;
+      list.push_back(std::move(*value));
+    }
+    return AttrValue(std::move(list));
+  }
   const auto* constant = as<Constant>(arg);
-  if (!constant || constant->value->rank() > 1) return std::nullopt;
-  const Tensor& tensor = *constant->value;
+  const auto* list = as<Literal>(arg);
+  const TensorRef value = constant ? constant->value : list ? list->elements : TensorRef();
+  if (!value || value->rank() > 1) return std::nullopt;
+  const Tensor& tensor = *value;
   if (tensor.rank() == 0 && tensor.dtype() == DType::Bool) return AttrValue(tensor.bits_at(0) != 0);
   if (!is_int(tensor.dtype())) return std::nullopt;
   std::vector<std::int64_t> values;
@@ -321,9 +341,19 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
 
 }  // namespace
 
+namespace {
+
+// A number without a dtype, of which a minus before it is part.
+bool is_number(const Expr& expr) {
+  const auto* literal = as<Literal>(expr);
+  return literal && !literal->elements;
+}
+
+}  // namespace
+
 Type Inference::infer_operator_call(const Call& call, const OpDef& op) {
   if (is_record_form(op)) return infer_record_form(call, op);
-  if (call.args.size() == 1 && call.args[0]->kind == ExprKind::Literal && op.name == "negative" &&
+  if (call.args.size() == 1 && is_number(call.args[0]) && op.name == "negative" &&
       !recorded(call.args[0])) {
     const Literal& literal = cast<Literal>(call.args[0]);
     if (purpose_ == Purpose::kCode) calls_[&call].literal = &literal;

@@ -14,7 +14,7 @@ namespace {
 
 // The integer that an extent expression plainly states.
 std::optional<std::int64_t> stated_integer(const Expr& expr) {
-  if (const auto* literal = as<Literal>(expr); literal && !literal->is_float)
+  if (const auto* literal = as<Literal>(expr); literal && !literal->is_float && !literal->elements)
     return literal->integer;
   if (const auto* constant = as<Constant>(expr)) {
     const Tensor& tensor = *constant->value;
@@ -139,6 +139,7 @@ Type Inference::infer_comprehension(const Comprehension& node) {
   relation.args = {tensor_type(Shape(std::move(dims)), DType::Int64), body};
   relation.span = node.span;
   relation.arg_spans = {tail_of(node.body)->span};
+  relation.node = &node;
   return relations_.add(std::move(relation));
 }
 
@@ -187,9 +188,22 @@ Type Inference::infer_scatter(const ScatterReduce& node) {
   return init;
 }
 
+void Inference::refuse_index_of_tuple(const Index& node, const Type& tuple) {
+  Diagnostic diagnostic(DiagnosticKind::TypeMismatch, "a tuple has fields, and is not indexed",
+                        node.span);
+  diagnostic.label(node.tensor->span, fmt::format("`{}`", solver_.show(tuple)));
+  bool negated = false;
+  const Literal* place = node.indices.size() == 1 ? as_literal(node.indices[0], negated) : nullptr;
+  const auto count = static_cast<std::int64_t>(as<TupleType>(solver_.head(tuple))->fields.size());
+  if (place && !place->is_float && !negated && place->integer < count)
+    diagnostic.note(fmt::format("help: `{}.{}`", quote(node.tensor->span, "..."), place->integer));
+  throw Failure(std::move(diagnostic));
+}
+
 Type Inference::infer_index(const Expr& expr) {
   const Index& node = cast<Index>(expr);
   Type tensor = infer(node.tensor);
+  if (solver_.head(tensor)->kind == TypeKind::Tuple) refuse_index_of_tuple(node, tensor);
   std::vector<Dim> axes;
   for (const Expr& index : node.indices) {
     axes.push_back(solver_.fresh_dim());

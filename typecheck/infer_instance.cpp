@@ -21,6 +21,7 @@ class Copier final : public Rewriter {
     switch (expr->kind) {
       case ExprKind::Literal: {
         const auto& literal = cast<Literal>(expr);
+        if (literal.elements) return make_literal(literal.elements, expr->span);
         return literal.is_float ? make_literal(literal.real, expr->span)
                                 : make_literal(literal.integer, expr->span);
       }

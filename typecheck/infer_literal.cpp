@@ -1,9 +1,12 @@
-// Numbers without a suffix: they take the dtype of their context.
+// Numbers without a suffix, and tensors of them: they take the dtype of their context.
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "lang/number_text.h"
 #include "typecheck/inference.h"
 
 namespace relay::typecheck {
@@ -12,12 +15,13 @@ using namespace lang;
 
 const Literal* as_literal(const Expr& expr, bool& negated) {
   negated = false;
-  if (const auto* literal = as<Literal>(expr)) return literal;
+  if (const auto* literal = as<Literal>(expr)) return literal->elements ? nullptr : literal;
   const auto* call = as<Call>(expr);
   const auto* op = call ? as<Operator>(call->callee) : nullptr;
   if (!op || op->op->name != "negative" || call->args.size() != 1) return nullptr;
   negated = true;
-  return as<Literal>(call->args[0]);
+  const auto* literal = as<Literal>(call->args[0]);
+  return literal && !literal->elements ? literal : nullptr;
 }
 
 Type Inference::infer_literal(const Literal& literal, bool negated) {
@@ -28,7 +32,10 @@ Type Inference::infer_literal(const Literal& literal, bool negated) {
       Solver::bit(literal.is_float ? PrimOperands::kFloat : PrimOperands::kNumeric);
   unsettled_.push_back(literals_.size());
   literals_.push_back({&literal, dtype, negated});
-  return tensor_type(Shape(), DTypeTerm(dtype));
+  std::vector<Dim> dims;
+  if (literal.elements)
+    dims.assign(literal.elements->shape().begin(), literal.elements->shape().end());
+  return tensor_type(Shape(std::move(dims)), DTypeTerm(dtype));
 }
 
 void Inference::settle_literal(const TypeVar& var) {
@@ -89,6 +96,55 @@ bool fits(std::int64_t value, DType dtype) {
 
 bool fits(double value, DType dtype) { return can_represent(dtype, value); }
 
+// What does not fit, as it would be written, and of a tensor which element it is.
+struct Misfit {
+  std::string text;
+  std::int64_t element = 0;
+};
+
+// Nothing if all fits.
+std::optional<Misfit> misfit(const Literal& literal, bool is_negated, DType dtype) {
+  const auto text_of = [&](bool is_float, std::int64_t integer, double real) {
+    return is_float ? float_text(DType::Float64, bits_from_double(DType::Float64, real), true)
+                    : std::to_string(integer);
+  };
+  if (!literal.elements) {
+    const bool ok = literal.is_float ? fits(literal.real, dtype)
+                                     : fits(is_negated ? -literal.integer : literal.integer, dtype);
+    if (ok) return std::nullopt;
+    return Misfit{literal_text(literal, is_negated)};
+  }
+  const Tensor& elements = *literal.elements;
+  for (std::int64_t i = 0; i < elements.element_count(); ++i) {
+    const double real = elements.number_at(i);
+    const std::int64_t integer =
+        literal.is_float ? 0 : int_from_bits(DType::Int64, elements.bits_at(i));
+    if (!(literal.is_float ? fits(real, dtype) : fits(integer, dtype)))
+      return Misfit{text_of(literal.is_float, integer, real), i};
+  }
+  return std::nullopt;
+}
+
+// Where element `number` of a tensor literal stands, found in its text; the whole literal if that
+// has comments.
+Span element_span(const Literal& literal, std::int64_t number) {
+  if (!literal.elements || !literal.span) return literal.span;
+  const std::string_view text = literal.span.text();
+  constexpr std::string_view kBetween = "[](), \t\r\n";
+  if (text.find('/') != std::string_view::npos) return literal.span;
+  std::size_t begin = 0;
+  for (; number >= 0; --number) {
+    begin = text.find_first_not_of(kBetween, begin);
+    if (begin == std::string_view::npos) return literal.span;
+    if (number > 0) begin = text.find_first_of(",]", begin);
+  }
+  const std::size_t end = std::min(text.find_first_of(kBetween, begin + 1), text.size());
+  const auto offset = [&](std::size_t at) {
+    return literal.span.begin + static_cast<std::uint32_t>(at);
+  };
+  return {literal.span.source, offset(begin), offset(end)};
+}
+
 }  // namespace
 
 void Inference::check_literals() {
@@ -96,16 +152,13 @@ void Inference::check_literals() {
     DTypeTerm dtype = solver_.resolve(DTypeTerm(use.dtype));
     if (!dtype.is_known()) continue;
     const Literal& literal = *use.node;
-    bool ok = literal.is_float
-                  ? fits(literal.real, dtype.known())
-                  : fits(use.is_negated ? -literal.integer : literal.integer, dtype.known());
-    if (ok) continue;
+    const std::optional<Misfit> found = misfit(literal, use.is_negated, dtype.known());
+    if (!found) continue;
+    const Span at = element_span(literal, found->element);
     Diagnostic diagnostic(
         DiagnosticKind::LiteralOutOfRange,
-        fmt::format("`{}` does not fit into `{}`", literal_text(literal, use.is_negated),
-                    name_of(dtype.known())),
-        literal.span);
-    diagnostic.label(literal.span, fmt::format("`{}`", name_of(dtype.known())));
+        fmt::format("`{}` does not fit into `{}`", found->text, name_of(dtype.known())), at);
+    diagnostic.label(at, fmt::format("`{}`", name_of(dtype.known())));
     report(Failure(std::move(diagnostic)));
   }
 }

@@ -169,7 +169,6 @@ class Inference {
   lang::Type infer_reference(const lang::Expr& expr);
   lang::Type infer_primitive(const lang::Primitive& node);
   lang::Type infer_projection(const lang::Projection& node);
-  lang::Type infer_differentiate(const lang::Differentiate& node);
   // infer_call.cpp
   lang::Type infer_call(const lang::Call& call);
   lang::Type infer_operator_call(const lang::Call& call, const lang::OpDef& op);
@@ -187,6 +186,15 @@ class Inference {
                         std::vector<std::optional<lang::Failure>> failures);
   lang::Diagnostic wrong_arity(const lang::Call& call, const lang::FunctionType& function);
   const lang::Function* callee_function(const lang::Expr& callee) const;
+  // infer_derivative.cpp
+  lang::Type infer_differentiate(const lang::Differentiate& node);
+  const lang::Function* known_literal(const lang::Expr& fn) const;
+  std::optional<lang::Diagnostic> explain_scalar(const lang::Call& call,
+                                                 const std::vector<lang::Type>& found);
+  void help_with_result(lang::Diagnostic& diagnostic, const Relation& relation);
+  const lang::Var* index_in_arithmetic(const lang::Expr& expr) const;
+  std::optional<lang::Diagnostic> explain_index_dtype(const lang::Diagnostic& cause,
+                                                      const Relation& relation);
   // records.cpp
   lang::Type infer_record_form(const lang::Call& call, const lang::OpDef& form);
   bool settle_records();
@@ -210,6 +218,7 @@ class Inference {
   lang::Type infer_reduction(const lang::Reduction& node);
   lang::Type infer_scatter(const lang::ScatterReduce& node);
   lang::Type infer_index(const lang::Expr& expr);
+  [[noreturn]] void refuse_index_of_tuple(const lang::Index& node, const lang::Type& tuple);
   void infer_position(const lang::Expr& index);
   void check_literal_indices();
   // finish.cpp
@@ -262,6 +271,7 @@ class Inference {
   // else is wrong.
   std::optional<std::vector<lang::Diagnostic>> inherited_;
   std::uint64_t next_order_ = 0;
+  bool blames_index_ = false;  // an error says that an index is no float
 };
 
 // Does a tensor, or a tuple with one, have a `?` extent?

@@ -30,6 +30,7 @@ std::string count_of(std::size_t count, std::string_view noun) {
 }
 
 std::string literal_text(const Literal& literal, bool negated) {
+  if (literal.elements) return quote(literal.span, "[...]");
   std::string text =
       literal.is_float
           ? float_text(DType::Float64, bits_from_double(DType::Float64, literal.real), true)
@@ -59,11 +60,12 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
   std::string text = literal_text(literal, false);
   if (demanded == DType::Bool) {
     Diagnostic diagnostic(DiagnosticKind::TypeMismatch,
-                          fmt::format("`{}` is a number, and `bool` is needed here", text),
+                          fmt::format("`{}` {}, and `bool` is needed here", text,
+                                      literal.elements ? "holds numbers" : "is a number"),
                           literal.span);
-    diagnostic.label(literal.span, "a number");
+    diagnostic.label(literal.span, literal.elements ? "numbers" : "a number");
     if (demanded_at) diagnostic.label(demanded_at, fmt::format("`{}`", demanded_text));
-    if (!literal.is_float && (literal.integer == 0 || literal.integer == 1)) {
+    if (!literal.elements && !literal.is_float && (literal.integer == 0 || literal.integer == 1)) {
       diagnostic.note(fmt::format("help: write `{}`", literal.integer == 1 ? "True" : "False"));
     }
     return diagnostic;
@@ -71,11 +73,13 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
   if (!literal.is_float || is_float(demanded)) return std::nullopt;
   Diagnostic diagnostic(
       DiagnosticKind::DTypeMismatch,
-      fmt::format("`{}` is a float literal, and it meets `{}`", text, name_of(demanded)),
+      fmt::format("`{}` {}, and it meets `{}`", text,
+                  literal.elements ? "holds floats" : "is a float literal", name_of(demanded)),
       literal.span);
-  diagnostic.label(literal.span, "a float");
+  diagnostic.label(literal.span, literal.elements ? "floats" : "a float");
   if (demanded_at) diagnostic.label(demanded_at, fmt::format("`{}`", demanded_text));
-  if (literal.real == std::floor(literal.real) && std::fabs(literal.real) < 1e15) {
+  if (!literal.elements && literal.real == std::floor(literal.real) &&
+      std::fabs(literal.real) < 1e15) {
     diagnostic.note(
         fmt::format("help: write `{}` for an integer", static_cast<std::int64_t>(literal.real)));
   } else if (demanded_at) {

@@ -320,6 +320,17 @@ Expr Rebuilder::short_circuit(const OpDef& strict, const std::vector<Expr>& args
 
 Expr Rebuilder::literal(const Literal& old, bool negated, const Type& type, Span span) {
   DType dtype = as<TensorType>(type)->dtype.known();
+  if (old.elements) {
+    const DType own = old.elements->dtype();
+    const TensorRef tensor = Tensor::make(dtype, old.elements->shape());
+    for (std::int64_t i = 0; i < tensor->element_count(); ++i) {
+      const std::uint64_t element = old.elements->bits_at(i);
+      tensor->set_bits(i, old.is_float ? bits_from_double(dtype, double_from_bits(own, element))
+                          : is_float(dtype) ? bits_from_double(dtype, old.elements->number_at(i))
+                                            : bits_from_int(dtype, int_from_bits(own, element)));
+    }
+    return make_constant(tensor, span);
+  }
   std::uint64_t bits = old.is_float ? bits_from_double(dtype, negated ? -old.real : old.real)
                        : is_float(dtype)
                            ? bits_from_double(dtype, negated ? -static_cast<double>(old.integer)

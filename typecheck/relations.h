@@ -18,8 +18,9 @@ struct Relation {
   lang::Type result = {};  // null until the first run
   lang::Span span = {};
   std::vector<lang::Span> arg_spans = {};
-  const lang::Call* call = nullptr;  // of which operator calls are; for messages
-  std::string needed_by = {};        // the global whose scheme brought it along
+  const lang::Call* call = nullptr;      // of which operator calls are; for messages
+  const lang::ExprNode* node = nullptr;  // of a rule of the core: the expression; for messages
+  std::string needed_by = {};            // the global whose scheme brought it along
   bool is_solved = false;
 };
 

@@ -528,6 +528,13 @@ void Solver::bind_dtype(Unknown& unknown, const DTypeTerm& dtype) {
   }
   std::uint8_t both = unknown.requirements | other->requirements;
   if (!satisfiable(both)) {
+    // A literal is spoken of by the dtype that it has if nothing else is said.
+    for (const auto& [literal, demand] : {std::pair{&unknown, other}, std::pair{other, &unknown}}) {
+      if (literal->literal && literal->literal->is_float) {
+        fail(DiagnosticKind::DTypeMismatch,
+             fmt::format("dtype `float32` is not {}", required_words(demand->requirements)));
+      }
+    }
     fail(DiagnosticKind::DTypeMismatch, fmt::format("no dtype is {}", required_words(both)));
   }
   other->requirements = both;
@@ -565,6 +572,10 @@ void Solver::require(const DTypeTerm& dtype, PrimOperands operands) {
   if (!unknown) return;
   std::uint8_t both = unknown->requirements | bit(operands);
   if (!satisfiable(both)) {
+    if (unknown->literal && unknown->literal->is_float) {
+      fail(DiagnosticKind::DTypeMismatch,
+           fmt::format("dtype `float32` is not {}", words_of(operands)));
+    }
     fail(DiagnosticKind::DTypeMismatch, fmt::format("no dtype is {}", required_words(both)));
   }
   unknown->requirements = both;

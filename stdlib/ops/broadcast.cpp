@@ -135,7 +135,9 @@ void add_where() {
     const auto& c = static_cast<const TensorType&>(*condition);
     const auto& a = static_cast<const TensorType&>(*x);
     const auto& b = static_cast<const TensorType&>(*y);
-    if (!c.dtype.is_known()) call.solver.unify(c.dtype, DTypeTerm(DType::Bool));
+    // Of numbers without a dtype each does.
+    const bool is_literal = call.call && call.call->args[0]->kind == lang::ExprKind::Literal;
+    if (!c.dtype.is_known() && !is_literal) call.solver.unify(c.dtype, DTypeTerm(DType::Bool));
     call.solver.unify(a.dtype, b.dtype);
     return solve_broadcast(call, {c.shape, a.shape, b.shape}, a.dtype);
   };

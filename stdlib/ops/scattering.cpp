@@ -216,7 +216,8 @@ std::vector<Expr> scatter_gradient(const Scatter& scatter, const Expr& out, cons
 
 // --- The operators ---
 
-void check_mode(const TypeCall& call, const char* key, const DTypeTerm& dtype) {
+// False while the dtype has to be known first.
+bool check_mode(const TypeCall& call, const char* key, const DTypeTerm& dtype) {
   const std::string& mode = call.attrs->get_string(key);
   const auto known = {"update", "add", "mul", "mean", "min", "max"};
   if (std::find(known.begin(), known.end(), mode) == known.end()) {
@@ -229,6 +230,7 @@ void check_mode(const TypeCall& call, const char* key, const DTypeTerm& dtype) {
               "not supported: the mean of integers in `" + call.op.name + "`");
   }
   if (mode != "update") call.solver.require(dtype, PrimOperands::kNumeric);
+  return mode != "mean" || dtype.is_known();
 }
 
 // Of updates beyond the indices of a `scatter_elements` nothing is used.
@@ -288,7 +290,7 @@ RuleOutcome scatter_elements_rule(TypeCall& call) {
   const Shape& at = call.tensor_node(1).shape;
   call.solver.require(call.tensor_node(1).dtype, PrimOperands::kInt);
   call.solver.unify(as_tensor(data).dtype, call.tensor_node(2).dtype);
-  check_mode(call, "reduction", as_tensor(data).dtype);
+  const bool is_settled_mode = check_mode(call, "reduction", as_tensor(data).dtype);
   call.returns(data);
   if (!shape.has_rank()) return RuleOutcome::Stuck;
   check_axis(call, call.attrs->get_int("axis"), shape);
@@ -307,7 +309,7 @@ RuleOutcome scatter_elements_rule(TypeCall& call) {
                   to_string(updates) + "`: axis " + std::to_string(k) +
                   " of the updates is too short");
   }
-  return RuleOutcome::Solved;
+  return is_settled_mode ? RuleOutcome::Solved : RuleOutcome::Stuck;
 }
 
 void add_scatter_elements() {
@@ -354,7 +356,7 @@ RuleOutcome scatter_nd_rule(TypeCall& call) {
   const Shape& updates = call.tensor_node(2).shape;
   call.solver.require(call.tensor_node(1).dtype, PrimOperands::kInt);
   call.solver.unify(as_tensor(data).dtype, call.tensor_node(2).dtype);
-  check_mode(call, "mode", as_tensor(data).dtype);
+  const bool is_settled_mode = check_mode(call, "mode", as_tensor(data).dtype);
   call.returns(data);
   if (!shape.has_rank() || !at.has_rank() || !updates.has_rank()) return RuleOutcome::Stuck;
   const auto mismatch = [&](const std::string& why) {
@@ -382,7 +384,7 @@ RuleOutcome scatter_nd_rule(TypeCall& call) {
     }
     call.solver.unify(updates[axis], wanted);
   }
-  return RuleOutcome::Solved;
+  return is_settled_mode ? RuleOutcome::Solved : RuleOutcome::Stuck;
 }
 
 void add_scatter_nd() {

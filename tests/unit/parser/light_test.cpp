@@ -138,7 +138,7 @@ TEST_CASE("light: calls with attributes") {
   CHECK(light("cast(1, dtype=float64)") == "cast(1, dtype=\"float64\")");
   CHECK(light("load_csv(\"a\\\"b\")").find("load_csv(") == 0);
   CHECK(light("def f(x) { x }\nf(1, axis=2)") ==
-        "UnknownAttribute 20-26: a call of a function takes no attributes");
+        "UnknownAttribute 20-24: `f` has no parameter `axis`\n  note: `f(x)`");
   CHECK(light("sum(1, axis=1 + 2)") ==
         "BadAttribute 12-17: the value of an attribute is a number, a string, a list, `True`, "
         "`False` or `None`");

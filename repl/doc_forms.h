@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace relay::repl {
+
+// What `:doc` says of a form of the language that is neither operator nor definition: `grad`,
+// `for`, `if`. Nothing for other names.
+std::optional<std::string> form_doc(std::string_view name);
+
+// The operator that an infix or prefix sign is short for: `add` for `+`. Empty for other texts.
+std::string_view operator_of_sign(std::string_view sign);
+
+}  // namespace relay::repl

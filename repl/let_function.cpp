@@ -1,0 +1,77 @@
+#include "repl/let_function.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "lang/op.h"
+
+namespace relay::repl {
+
+using lang::Expr;
+using lang::VariableRef;
+
+namespace {
+
+std::optional<std::vector<std::string>> names_of(const lang::Function* function) {
+  if (!function) return std::nullopt;
+  std::vector<std::string> names;
+  for (const VariableRef& param : function->params) names.push_back(param->name);
+  return names;
+}
+
+// The parameters of a function that needs no evaluation; nothing for other expressions.
+std::optional<std::vector<std::string>> parameters_of(const Expr& expr, const FindFunction& find) {
+  if (const auto* op = lang::as<lang::Operator>(expr)) {
+    const bool needs_attrs =
+        std::any_of(op->op->attrs.begin(), op->op->attrs.end(),
+                    [](const lang::AttrSpec& attr) { return !attr.default_value; });
+    if (needs_attrs) return std::nullopt;
+    std::vector<std::string> names;
+    for (const lang::InputSpec& input : op->op->inputs) {
+      if (!input.is_optional) names.push_back(input.name);
+    }
+    return names;
+  }
+  if (const auto* global = lang::as<lang::GlobalVar>(expr)) return names_of(find(global->name));
+  if (const auto* derivative = lang::as<lang::Differentiate>(expr))
+    return parameters_of(derivative->fn, find);
+  return names_of(lang::as<lang::Function>(expr));
+}
+
+}  // namespace
+
+void let_as_definition(parser::Item& item, const FindFunction& find) {
+  if (item.kind != parser::ItemKind::Let || item.pattern) return;
+  if (item.expr->kind == lang::ExprKind::Function) {
+    item.kind = parser::ItemKind::Def;
+    return;
+  }
+  const auto names = item.annotation ? std::nullopt : parameters_of(item.expr, find);
+  if (!names || names->empty()) return;
+  std::vector<VariableRef> params;
+  std::vector<Expr> args;
+  const lang::Span span = item.expr->span;
+  for (const std::string& name : *names) {
+    params.push_back(lang::make_variable(name, nullptr, span));
+    args.push_back(lang::make_var(params.back(), span));
+  }
+  if (const auto* op = lang::as<lang::Operator>(item.expr)) {
+    while (args.size() < op->op->inputs.size()) args.push_back(lang::make_tuple({}, span));
+  }
+  Expr body = lang::make_call(item.expr, std::move(args), nullptr, span);
+  item.expr = lang::make_function(std::move(params), nullptr, std::move(body), {}, nullptr, span);
+  item.kind = parser::ItemKind::Def;
+}
+
+std::string owner_of_gradient(const lang::Module& module, const std::string& name) {
+  const std::string ending = "." + std::string(lang::kGradientAttr);
+  if (!name.ends_with(ending)) return "";
+  std::string owner = name.substr(0, name.size() - ending.size());
+  const lang::Definition* definition = module.find(owner);
+  const auto* function = definition ? lang::as<lang::Function>(definition->function) : nullptr;
+  const std::string* gradient = function ? lang::gradient_of(*function) : nullptr;
+  return gradient && *gradient == name ? owner : "";
+}
+
+}  // namespace relay::repl

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "lang/module.h"
+#include "parser/parse.h"
+
+namespace relay::repl {
+
+// The function literal that a global stands for; null if it is none.
+using FindFunction = std::function<const lang::Function*(const std::string&)>;
+
+// A top-level `let` of what can only be a function (a literal, an operator, another global
+// function, the derivative of one of these) is a definition, which may be generic. Turns it into
+// one; leaves other items, and those with a type annotation, as they are.
+void let_as_definition(parser::Item& item, const FindFunction& find);
+
+// The function whose custom gradient `name` is; empty if it is none.
+std::string owner_of_gradient(const lang::Module& module, const std::string& name);
+
+}  // namespace relay::repl

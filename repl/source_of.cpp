@@ -1,0 +1,91 @@
+#include "repl/source_of.h"
+
+#include <fmt/format.h>
+
+#include "lang/print.h"
+#include "lang/visit.h"
+#include "parser/parse.h"
+#include "typecheck/infer.h"
+
+namespace relay::repl {
+
+using lang::DiagnosticKind;
+using lang::Expr;
+
+namespace {
+
+Expr first_call(const lang::OpDef& op, const Expr& typed) {
+  Expr found;
+  lang::visit_post_order(typed, [&](const Expr& node) {
+    const auto* call = lang::as<lang::Call>(node);
+    const auto* callee = call ? lang::as<lang::Operator>(call->callee) : nullptr;
+    if (!found && callee && callee->op == &op) found = node;
+  });
+  return found;
+}
+
+// The first call of the operator in its example, typed; null if there is none outside definitions.
+Expr example_call(const lang::OpDef& op, lang::Module scope, const lang::Source& text) {
+  typecheck::Checker checker(scope);
+  const parser::Parsed parsed = parser::parse(text, scope).or_throw();
+  for (const parser::Item& item : parsed.items) {
+    if (item.kind == parser::ItemKind::Type) scope.define(item.type_def);
+    if (item.kind == parser::ItemKind::Def)
+      scope.define({item.name, item.expr, nullptr, lang::Origin::Own, "", item.span});
+    if (item.kind != parser::ItemKind::Let && item.kind != parser::ItemKind::Expression) continue;
+    const Expr typed = checker.check(item.expr, item.annotation).or_throw();
+    if (Expr found = first_call(op, typed)) return found;
+    if (!item.name.empty())
+      scope.define({item.name, nullptr, typed->type, lang::Origin::Own, "", item.span});
+  }
+  return nullptr;
+}
+
+// What there is to say of an operator that no index notation defines; empty of the others.
+std::string without_definition(const lang::OpDef& op, const lang::Module& module) {
+  if (op.effect != lang::Effect::None)
+    return fmt::format("`{}` has an effect, which no definition describes\n", op.name);
+  if (op.primitive != lang::TensorPrimitive::None)
+    return fmt::format("`{}` is a primitive: a function of whole tensors\n", op.name);
+  if (op.static_form.empty()) return "";
+  return fmt::format("// `{}` is `{}`, with the values of inputs for attributes\n{}", op.name,
+                     op.static_form,
+                     operator_source(lang::OpRegistry::instance().get(op.static_form), module));
+}
+
+}  // namespace
+
+std::string operator_source(const lang::OpDef& op, const lang::Module& module) {
+  if (std::string text = without_definition(op, module); !text.empty()) return text;
+  const lang::OpDefinition& definition = op.definition ? op.definition : op.expansion;
+  const lang::Source text("<example>", op.example);
+  const Expr found = example_call(op, module, text);
+  if (!definition || !found) {
+    lang::fail(
+        DiagnosticKind::Unsupported,
+        fmt::format("not supported: the source of `{}`, whose example does not call it", op.name));
+  }
+  const auto& call = lang::cast<lang::Call>(found);
+  std::vector<lang::VariableRef> params;
+  std::vector<Expr> args;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    const bool is_missing = op.inputs[i].is_optional && call.args[i]->kind == lang::ExprKind::Tuple;
+    if (is_missing) {
+      args.push_back(call.args[i]);
+      continue;
+    }
+    params.push_back(lang::make_variable(op.inputs[i].name, call.args[i]->type));
+    args.push_back(lang::make_var(params.back()));
+  }
+  std::string attrs;
+  if (call.attrs) {
+    for (const lang::Attr& attr : call.attrs->list)
+      attrs += fmt::format("{}{}={}", attrs.empty() ? "" : ", ", attr.key, attr.value.to_string());
+  }
+  const Expr body = lang::rename_bound(definition({args, call.attrs, found->type}));
+  const Expr function = lang::make_function(std::move(params), found->type, body);
+  return fmt::format("{}{}", attrs.empty() ? "" : fmt::format("// with {}\n", attrs),
+                     lang::print_light_definition(op.name, function));
+}
+
+}  // namespace relay::repl

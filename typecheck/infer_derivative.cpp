@@ -1,0 +1,191 @@
+// `grad(f)` and its kin, and messages about them.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lang/visit.h"
+#include "typecheck/core_rules.h"
+#include "typecheck/inference.h"
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+Type Inference::infer_differentiate(const Differentiate& node) {
+  Relation relation;
+  relation.op = &differentiate_rule(node.mode);
+  relation.args = {infer(node.fn)};
+  relation.span = node.span;
+  relation.arg_spans = {node.fn->span};
+  relation.node = &node;
+  return relations_.add(std::move(relation));
+}
+
+// The function literal behind `fn`, if it stands in the code at hand.
+const Function* Inference::known_literal(const Expr& fn) const {
+  if (const auto* var = as<Var>(fn)) {
+    const Expr* found = let_values_.find(var->variable.get());
+    return found ? as<Function>(*found) : nullptr;
+  }
+  return as<Function>(fn);
+}
+
+namespace {
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '@' ||
+           c == '%';
+  });
+}
+
+// `fn` with the sum of its result for a result, as it would be written.
+std::optional<std::string> summed(const Expr& fn, std::size_t param_count) {
+  constexpr std::size_t kLongest = 70;
+  if (!fn->span) return std::nullopt;
+  const std::string_view text = fn->span.text();
+  if (const auto* function = as<Function>(fn)) {
+    const Span tail = tail_of(function->body)->span;
+    const bool is_inside = tail && tail.source == fn->span.source && tail.begin >= fn->span.begin &&
+                           tail.end <= fn->span.end;
+    if (!is_inside || text.size() > kLongest) return std::nullopt;
+    const std::size_t begin = tail.begin - fn->span.begin;
+    const std::size_t size = tail.end - tail.begin;
+    // The span of a function begins behind `fn`.
+    return fmt::format("fn {}sum({}){}", text.substr(0, begin), text.substr(begin, size),
+                       text.substr(begin + size));
+  }
+  if (!is_name(text)) return std::nullopt;
+  std::vector<std::string> params;
+  for (const char* name : {"x", "y", "z", "u", "v", "w"}) {
+    if (params.size() < param_count && text != name) params.emplace_back(name);
+  }
+  if (params.size() != param_count) return std::nullopt;
+  const std::string list = fmt::format("{}", fmt::join(params, ", "));
+  return fmt::format("fn ({}) {{ sum({}({})) }}", list, text, list);
+}
+
+}  // namespace
+
+// The demand of `grad` for a scalar result makes a function that is generic demand scalars of its
+// arguments: what is wrong is the function, not the argument. Runs after an error, so inference may
+// be left with what it finds here.
+std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
+                                                    const std::vector<Type>& found) {
+  const auto* node = as<Differentiate>(call.callee);
+  const Function* literal = node ? known_literal(node->fn) : nullptr;
+  const bool is_fresh = node && (literal || node->fn->kind == ExprKind::GlobalVar ||
+                                 node->fn->kind == ExprKind::Operator);
+  if (!is_fresh) return std::nullopt;
+  const std::size_t errors_before = errors_.size();
+  Type result;
+  try {
+    Type type;
+    if (literal) {
+      const Type declared = declare_local(*literal);
+      for (std::size_t i = 0; i < literal->params.size(); ++i)
+        introduce(literal->params[i], as<FunctionType>(declared)->params[i]);
+      type = function_type(as<FunctionType>(declared)->params, infer(literal->body));
+    } else if (const auto* global = as<GlobalVar>(node->fn)) {
+      type = global_type(*global);
+    } else {
+      type = operator_value(*cast<Operator>(node->fn).op, node->fn->span);
+    }
+    const auto* function = as<FunctionType>(solver_.head(type));
+    if (function && function->params.size() == found.size()) {
+      for (std::size_t i = 0; i < found.size(); ++i) solver_.unify(found[i], function->params[i]);
+      relations_.drain();
+      result = solver_.resolve(function->result);
+    }
+  } catch (const Failure&) {
+    result = nullptr;
+  }
+  const bool is_certain = errors_.size() == errors_before;
+  errors_.resize(errors_before);
+  const auto* tensor = is_certain && result ? as<TensorType>(result) : nullptr;
+  if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() == 0 ||
+      (tensor->dtype.is_known() && !is_float(tensor->dtype.known()))) {
+    return std::nullopt;
+  }
+  Diagnostic diagnostic(DiagnosticKind::NotDifferentiable,
+                        fmt::format("`{}` needs a function whose result is a float scalar, and "
+                                    "here it is `{}`",
+                                    name_of(node->mode), solver_.show(result)),
+                        node->fn->span);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    diagnostic.label(call.args[i]->span, fmt::format("`{}`", solver_.show(found[i])));
+  if (const auto text = summed(node->fn, found.size()))
+    diagnostic.note(fmt::format("help: `{}({})`", name_of(node->mode), *text));
+  return diagnostic;
+}
+
+// A function whose result is a tensor of floats has a sum that can be differentiated.
+void Inference::help_with_result(Diagnostic& diagnostic, const Relation& relation) {
+  if (diagnostic.kind != DiagnosticKind::NotDifferentiable || !relation.node ||
+      relation.node->kind != ExprKind::Differentiate)
+    return;
+  const auto& node = *static_cast<const Differentiate*>(relation.node);
+  const auto* function = as<FunctionType>(solver_.resolve(relation.args[0]));
+  const auto* result = function ? as<TensorType>(function->result) : nullptr;
+  if (!result || !result->shape.has_rank() || result->shape.rank() == 0 ||
+      !result->dtype.is_known() || !is_float(result->dtype.known()))
+    return;
+  if (const auto text = summed(node.fn, function->params.size()))
+    diagnostic.note(fmt::format("help: `{}({})`", name_of(node.mode), *text));
+}
+
+// The first index variable that is an operand of arithmetic; null if there is none. Indices are
+// arithmetic on integers, and so are not looked at.
+const Var* Inference::index_in_arithmetic(const Expr& expr) const {
+  if (const auto* index = as<Index>(expr)) return index_in_arithmetic(index->tensor);
+  if (expr->kind == ExprKind::Let) {
+    const Block block = open_block(expr);
+    for (const Binding& binding : block.bindings) {
+      if (const Var* found = index_in_arithmetic(binding.value)) return found;
+    }
+    return index_in_arithmetic(block.result);
+  }
+  const auto* call = as<Call>(expr);
+  const auto* op = call ? as<Operator>(call->callee) : nullptr;
+  if (op && op->op->name == "cast") return nullptr;
+  if (op) {
+    for (const Expr& arg : call->args) {
+      const auto* var = as<Var>(arg);
+      if (var && binders_.find(var->variable.get())) return var;
+    }
+  }
+  const Var* found = nullptr;
+  for_each_child(expr, [&](const Expr& child) {
+    if (!found) found = index_in_arithmetic(child);
+  });
+  return found;
+}
+
+// An index variable is an int64, which surprises who multiplies floats by it.
+std::optional<Diagnostic> Inference::explain_index_dtype(const Diagnostic& cause,
+                                                         const Relation& relation) {
+  if (cause.kind != DiagnosticKind::DTypeMismatch || !relation.node ||
+      cause.message.find("int64") == std::string::npos)
+    return std::nullopt;
+  const Var* var = nullptr;
+  if (relation.node->kind == ExprKind::Comprehension)
+    var = index_in_arithmetic(static_cast<const Comprehension*>(relation.node)->body);
+  if (relation.node->kind == ExprKind::Differentiate) {
+    const Function* function = known_literal(static_cast<const Differentiate*>(relation.node)->fn);
+    if (function) var = index_in_arithmetic(function->body);
+  }
+  if (!var) return std::nullopt;
+  blames_index_ = true;
+  const std::string& name = var->variable->name;
+  Diagnostic diagnostic(
+      DiagnosticKind::DTypeMismatch,
+      fmt::format("index `{}` is an `int64`, and with it what is needed as a float", name),
+      var->span);
+  diagnostic.label(var->span, "`int64`");
+  diagnostic.note(fmt::format("help: `cast({}, dtype=\"float32\")` makes it a float", name));
+  return diagnostic;
+}
+
+}  // namespace relay::typecheck
