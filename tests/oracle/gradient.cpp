@@ -235,6 +235,11 @@ std::string gradient_trouble(repl::Session& session, const CaseRow& row, const V
     return session.evaluator().call(*derivative, f.args);
   };
   const auto gradient = gradient_at(CaseDims::Constant);
+  if (row.has_note("refused")) {
+    const bool is_refused =
+        !gradient && gradient.errors().front().kind == lang::DiagnosticKind::Unsupported;
+    return is_refused ? "" : "its gradient is not refused as `Unsupported`";
+  }
   if (!gradient) return "its gradient fails:" + describe(gradient.errors());
   std::string trouble = first_order(session, f, *function, *gradient);
   if (!trouble.empty()) return trouble;

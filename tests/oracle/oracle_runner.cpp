@@ -2,9 +2,10 @@
 // gradients against differences.
 //
 //   oracle_runner [--only OPERATOR] CASES.tsv...
-//   oracle_runner --complete NAMES LEDGER CASES-FOLDER
+//   oracle_runner --complete LEAST NAMES LEDGER CASES-FOLDER
 //
-// The second form says which operators of Relay's work, are excused in the ledger, or are missing.
+// The second form says which operators of Relay's work, are excused in the ledger, or are missing;
+// something is wrong if any is missing, or if fewer than LEAST work.
 // Prints what is wrong with a row after its place, and closes with a count. Exit code 1: something
 // is wrong; 2: the call is.
 
@@ -80,21 +81,24 @@ void print_names(std::string_view what, const std::vector<std::string>& names) {
   for (const std::string& name : names) fmt::print("  {}\n", name);
 }
 
-int check_completeness(char** paths) {
-  const Completeness found = completeness(paths[0], paths[1], paths[2]);
+int check_completeness(char** arguments) {
+  const auto least = static_cast<std::size_t>(std::stoul(arguments[0]));
+  const Completeness found = completeness(arguments[1], arguments[2], arguments[3]);
   fmt::print("{} operators of Relay's work, {} are excused\n", found.working.size(),
              found.excused.size());
   print_names("of Relay's have no record and are not named in the ledger", found.without_record);
   print_names("have no row in the table of cases", found.without_row);
   print_names("have a derivative and no row in float64", found.without_gradient_row);
   print_names("are excused and have rows", found.wrongly_excused);
-  return 0;
+  const bool is_complete = found.without_record.empty() && found.without_row.empty() &&
+                           found.without_gradient_row.empty() && found.wrongly_excused.empty();
+  return is_complete && found.working.size() >= least ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 5 && std::string_view(argv[1]) == "--complete") {
+  if (argc == 6 && std::string_view(argv[1]) == "--complete") {
     try {
       return check_completeness(argv + 2);
     } catch (const std::exception& error) {
@@ -106,7 +110,7 @@ int main(int argc, char** argv) {
   if (!read_arguments(argc, argv, arguments)) {
     fmt::print(stderr,
                "usage: {0} [--only OPERATOR] CASES.tsv...\n"
-               "       {0} --complete NAMES LEDGER CASES-FOLDER\n",
+               "       {0} --complete LEAST NAMES LEDGER CASES-FOLDER\n",
                argv[0]);
     return 2;
   }
