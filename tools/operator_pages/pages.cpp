@@ -130,9 +130,9 @@ std::string signature(const OpDef& op) {
 }
 
 std::string derivative_text(const OpDef& op) {
-  if (!op.differentiable) return "zero";
   if (op.gradient) return "given";
-  return op.effect == lang::Effect::None ? "derived" : "none";
+  if (op.effect != lang::Effect::None) return "none";
+  return op.differentiable ? "derived" : "zero";
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -215,8 +215,9 @@ constexpr std::string_view kIntroduction =
     "Each operator is one record in `stdlib/ops`; these pages are made from the records by `./dev "
     "docs`, and a test\nsays when they are old. `:doc NAME` says the same at the prompt.\n\n"
     "An attribute stands behind the inputs by its name, with its default; a required one has "
-    "none. The derivative is *given* by\na rule, *derived* from the definition, or *zero* "
-    "everywhere. Fusion is read off the index maps of the definition at the\nshapes of the table "
+    "none. The derivative is *given* by\na rule, *derived* from the definition, *zero* "
+    "everywhere, or there is *none*, as of what acts on the world. Fusion is read off the index "
+    "maps of the definition at the\nshapes of the table "
     "of "
     "cases: *elementwise*, *broadcast*, *injective* (single elements of the operands, wherever), "
     "*reduction*\n(a fold over whole axes), *contraction* (a fold over products or windows, which "
