@@ -79,8 +79,10 @@ Completeness completeness(const std::string& names, const std::string& ledger,
                        [&](const std::string& pattern) { return matches(name, pattern); });
   };
   Completeness found;
+  std::set<std::string> relay_names;
   for (const std::string& line : lines_of(names)) {
     const std::string name = line.substr(0, line.find('\t'));
+    relay_names.insert(name);
     const lang::OpDef* op = lang::OpRegistry::instance().find(name);
     if (is_excused(name)) {
       found.excused.push_back(name);
@@ -94,7 +96,8 @@ Completeness completeness(const std::string& names, const std::string& ledger,
   for (const lang::OpDef* op : lang::OpRegistry::instance().all()) {
     if (!is_evaluated(*op) || is_excused(op->name)) continue;
     if (!tried.contains(op->name)) {
-      found.without_row.push_back(op->name);
+      const bool is_ours = !relay_names.contains(op->name);
+      (is_ours ? found.ours_without_row : found.without_row).push_back(op->name);
     } else if (op->differentiable && !differentiated.contains(op->name)) {
       found.without_gradient_row.push_back(op->name);
     }

@@ -10,7 +10,9 @@ struct Completeness {
   std::vector<std::string> working;  // a record that can be evaluated, with a row in the table
   std::vector<std::string> excused;  // named in the section "Operators" of the ledger
   std::vector<std::string> without_record;
-  std::vector<std::string> without_row;  // all records that can be evaluated, also ours alone
+  std::vector<std::string> without_row;
+  // Steps that others of ours are made of; those have rows.
+  std::vector<std::string> ours_without_row;
   std::vector<std::string> without_gradient_row;  // have a derivative, and no row that takes it
   std::vector<std::string> wrongly_excused;       // excused, and yet with rows
 };

@@ -88,6 +88,7 @@ int check_completeness(char** arguments) {
              found.excused.size());
   print_names("of Relay's have no record and are not named in the ledger", found.without_record);
   print_names("have no row in the table of cases", found.without_row);
+  print_names("of ours alone have none, as steps of others", found.ours_without_row);
   print_names("have a derivative and no row in float64", found.without_gradient_row);
   print_names("are excused and have rows", found.wrongly_excused);
   const bool is_complete = found.without_record.empty() && found.without_row.empty() &&
