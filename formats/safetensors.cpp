@@ -73,6 +73,10 @@ Entry find_entry(FileReader& file, const Location& location) {
                                      [&](const auto& known) { return known.first == name; });
     if (found == std::end(kNames))
       bad_data(location.path, fmt::format("`{}` has the dtype {}, which is none here", key, name));
+    for (const Json& extent : entry.at("shape")) {
+      if (!extent.is_number_integer())
+        bad_data(location.path, fmt::format("the shape of `{}` is no list of integers", key));
+    }
     Entry result{{found->second, entry.at("shape").get<std::vector<std::int64_t>>()}};
     const auto offsets = entry.at("data_offsets").get<std::vector<std::int64_t>>();
     const std::int64_t bytes = checked_count(location.path, result.header) *

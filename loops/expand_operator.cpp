@@ -117,9 +117,10 @@ Expr static_call(const lang::Call& call) {
 
 Expr expand_operator(const lang::Call& call, std::vector<Expr> args, const Type& known_result) {
   const lang::OpDef& op = *lang::cast<lang::Operator>(call.callee).op;
-  bool is_known = known_result && is_concrete(known_result);
-  for (const Expr& arg : call.args)
-    is_known = is_known && arg->type && !has_unknown_dims(arg->type);
+  // Of scalars there is nothing that only running knows.
+  const bool is_known = known_result && lang::is_scalar(known_result) &&
+                        std::all_of(args.begin(), args.end(),
+                                    [](const Expr& arg) { return lang::is_scalar(arg->type); });
   lang::AttrsRef attrs = call.attrs ? call.attrs : lang::complete_attrs(op, nullptr, call.span);
   Type result = known_result;
   if (!is_known) {

@@ -59,14 +59,15 @@ class Inliner final : public lang::Rewriter {
     if (const auto* global = as<lang::GlobalVar>(call->callee))
       return inline_global(expr, *call, *global);
     if (const auto* fn = as<lang::Function>(call->callee);
-        fn && !(fn->attrs && fn->attrs->find("Primitive"))) {
+        fn && !(fn->attrs && fn->attrs->find("Primitive")) && fits(*fn, call->args)) {
       return body_with(*fn, call->args);
     }
     if (const auto* var = as<lang::Var>(call->callee)) {
       const auto found = literals_.find(var->variable.get());
       if (found == literals_.end()) return expr;
       const auto& fn = lang::cast<lang::Function>(found->second);
-      if (is_straight_line(fn, max_bindings_)) return body_with(fn, call->args);
+      if (is_straight_line(fn, max_bindings_) && fits(fn, call->args))
+        return body_with(fn, call->args);
     }
     return expr;
   }
@@ -114,6 +115,28 @@ class Inliner final : public lang::Rewriter {
     }
   }
 
+  // The body is typed for `?` extents. Where more is known of an argument, its operators would have
+  // to be typed anew, and what they find could be wrong only now.
+  static bool fits(const lang::Function& fn, const std::vector<Expr>& args) {
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (has_any_dim(fn.params[i]->type) && !lang::equal(fn.params[i]->type, args[i]->type))
+        return false;
+    }
+    return true;
+  }
+
+  static bool has_any_dim(const lang::Type& type) {
+    const auto any_of = [](const std::vector<lang::Type>& types) {
+      return std::any_of(types.begin(), types.end(), has_any_dim);
+    };
+    if (const auto* tuple = as<lang::TupleType>(type)) return any_of(tuple->fields);
+    if (const auto* adt = as<lang::AdtType>(type)) return any_of(adt->args);
+    const auto* tensor = as<lang::TensorType>(type);
+    if (!tensor || !tensor->shape.has_rank()) return false;
+    const auto& dims = tensor->shape.dims();
+    return std::any_of(dims.begin(), dims.end(), [](const lang::Dim& dim) { return dim.is_any(); });
+  }
+
   static Expr body_with(const lang::Function& fn, const std::vector<Expr>& args) {
     lang::Substitution substitution;
     lang::TypeSubstitution dims;
@@ -133,7 +156,7 @@ class Inliner final : public lang::Rewriter {
     }
     const Expr callee = program_.function(global.name, call.callee->type);
     const auto& fn = lang::cast<lang::Function>(callee);
-    if (!is_straight_line(fn, max_bindings_)) return expr;
+    if (!is_straight_line(fn, max_bindings_) || !fits(fn, call.args)) return expr;
     if (custom_ == CustomGradients::Keep && lang::gradient_of(fn)) return expr;
     Expr body = body_with(fn, call.args);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells

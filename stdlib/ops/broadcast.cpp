@@ -43,7 +43,10 @@ constexpr BinaryRow kArithmetic[] = {
      [](const Expr& a, const Expr& b, const Expr& out, const Expr& dout) {
        const Expr positive = op("greater", {a, build::scalar_like(a, 0)});
        const Expr log_a = op("log", {op("where", {positive, a, build::scalar_like(a, 1)})});
-       return Adjoints{dout * (b * op("power", {a, b - 1.0})), dout * (out * log_a)};
+       // Where the exponent is 0 so is the derivative, also at a base of 0.
+       const Expr is_constant = op("equal", {b, build::scalar_like(b, 0)});
+       const Expr exponent = op("where", {is_constant, build::scalar_like(b, 1), b});
+       return Adjoints{dout * (b * op("power", {a, exponent - 1.0})), dout * (out * log_a)};
      }},
     {"maximum", Prim::Max, 4,
      "The larger operand, with broadcasting. NaN if either is NaN.\n"
@@ -124,7 +127,9 @@ void add_where() {
       "The element of `x` where the condition is True, else that of `y`, with broadcasting of all "
       "three.\n"
       "A number as condition counts as True where it is not 0.\n"
-      "The side that is not chosen does not count, whatever it holds.";
+      "The side that is not chosen does not count, whatever it holds; but its derivative is "
+      "computed, "
+      "and where that is not finite so is the sum: choose the operand, not the result.";
   def.example = "where([True, False], [1.0, 2.0], 0.0)\n// expect: [1.0, 0.0]";
   def.inputs = {
       {"condition", "bools"}, {"x", "values where it is True"}, {"y", "values where it is False"}};

@@ -14,8 +14,15 @@ namespace {
 
 // --- range_of, arange ---
 
-std::int64_t range_extent(double start, double stop, double step) {
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil((stop - start) / step)));
+std::int64_t range_extent(const TypeCall& call, double start, double stop, double step) {
+  if (step == 0) call.fail(DiagnosticKind::BadAttribute, "`step` must not be 0");
+  constexpr double kMost = 1e15;  // more than any memory holds
+  const double count = std::ceil((stop - start) / step);
+  if (!(count <= kMost)) {
+    call.fail(DiagnosticKind::BadAttribute,
+              "there is no end of numbers from `start` to `stop` in steps of `step`");
+  }
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(count));
 }
 
 void add_range_of() {
@@ -36,9 +43,8 @@ void add_range_of() {
       return *value->as_float();
     };
     const double step = number("step");
-    if (step == 0) call.fail(DiagnosticKind::BadAttribute, "`step` must not be 0");
     call.returns(
-        lang::tensor_type(Shape({Dim(range_extent(number("start"), number("stop"), step))}),
+        lang::tensor_type(Shape({Dim(range_extent(call, number("start"), number("stop"), step))}),
                           call.attrs->get_dtype("dtype")));
     return RuleOutcome::Solved;
   };
@@ -85,7 +91,8 @@ void add_arange() {
     const auto stop = call.number(1);
     const auto step = call.number(2);
     if (step && *step == 0) call.fail(DiagnosticKind::BadAttribute, "`step` must not be 0");
-    const Dim extent = start && stop && step ? Dim(range_extent(*start, *stop, *step)) : Dim::any();
+    const Dim extent =
+        start && stop && step ? Dim(range_extent(call, *start, *stop, *step)) : Dim::any();
     call.returns(lang::tensor_type(Shape({extent}),
                                    attr_dtype(call.attrs, "dtype", call.tensor_node(0).dtype)));
     return RuleOutcome::Solved;

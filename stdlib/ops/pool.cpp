@@ -189,13 +189,20 @@ Expr max_pool_adjoint(const AttrsRef& attrs, std::size_t count, const Expr& data
           });
         });
         return build::let("largest", largest, [&](const Expr& chosen) {
-          return scatter_into(data, dout, [&](const Indices& out) {
-            Indices place = tap_of(window, out, unravelled(window, build::at(chosen, out)));
-            for (std::size_t i = 0; i < count; ++i) {
-              const std::size_t axis = window.in.spatial[i];
-              place[axis] = build::sub(place[axis], build::index_constant(window.padding.front[i]));
-            }
-            return place;
+          // A window may lie in the padding altogether: what falls there is left out.
+          const Expr everywhere = scatter_into(padded, dout, [&](const Indices& out) {
+            return tap_of(window, out, unravelled(window, build::at(chosen, out)));
+          });
+          return build::let("everywhere", everywhere, [&](const Expr& all_adjoints) {
+            return generate_like(data, [&](const Indices& at) {
+              Indices place = at;
+              for (std::size_t i = 0; i < count; ++i) {
+                const std::size_t axis = window.in.spatial[i];
+                place[axis] =
+                    build::add(place[axis], build::index_constant(window.padding.front[i]));
+              }
+              return build::at(all_adjoints, place);
+            });
           });
         });
       });
@@ -526,6 +533,12 @@ void add_adaptive_pool(const char* name, std::size_t count, PoolKind kind, const
                  "`output_size` has " + std::to_string(size.size()) + " values for " +
                      std::to_string(count) + " spatial axes",
                  call.span);
+    }
+    for (const std::int64_t extent : size) {
+      if (extent < 1) {
+        lang::fail(DiagnosticKind::BadAttribute,
+                   "`output_size` must be positive, not " + std::to_string(extent), call.span);
+      }
     }
     return spatial_rule(call, count, [&](std::size_t i, const Dim& extent) {
       return size.empty() ? extent : Dim(size[i]);

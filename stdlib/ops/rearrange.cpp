@@ -103,7 +103,7 @@ void add_block_operator(const char* name, bool to_space, const char* doc, const 
   OpDef def;
   def.name = name;
   def.level = 5;
-  def.doc = doc;
+  def.doc = std::string(doc) + " What does not fill a block is left out, as in Relay.";
   def.example = example;
   def.inputs = {{"data", "batch, channels, height and width as `layout` says"}};
   def.attrs = {optional_attr("block_size", AttrKind::Int, 1, "extent of a block in space"),
