@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <memory>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -127,17 +129,29 @@ void run_whole(const Launch::Whole& step, const lang::Tensor& input, const lang:
   }
 }
 
-// An interrupt is noticed between the parts that a library has made of its work.
+// An interrupt is noticed between the parts that a library has made of its work. What a part throws
+// is thrown here.
 void run_library(const Launch::Library& step, const lang::Tensor& left, const lang::Tensor& right,
                  const lang::Tensor& result, int threads) {
   std::atomic<bool> stops = false;
+  std::mutex failing;
+  std::exception_ptr failure;
+  const auto run_part = [&](const std::function<void(int)>& part, int i) {
+    try {
+      part(i);
+    } catch (...) {
+      const std::lock_guard lock(failing);
+      failure = std::current_exception();
+      stops = true;
+    }
+  };
   const auto parallel = [&](int parts, const std::function<void(int)>& part) {
     if (stops) return;
     const int workers = std::min(parts, threads);
     std::atomic<int> next = 0;
     WorkerPool::instance().run(workers, [&](int) {
       for (int i = next++; i < parts && !stops; i = next++) {
-        part(i);
+        run_part(part, i);
         if (interrupt_requested.load(std::memory_order_relaxed)) stops = true;
       }
     });
@@ -148,6 +162,7 @@ void run_library(const Launch::Library& step, const lang::Tensor& left, const la
   };
   step.kernel->run(from(left, step.left_offset), from(right, step.right_offset), result.data(),
                    parallel);
+  if (failure) std::rethrow_exception(failure);
   if (stops) lang::fail(DiagnosticKind::Interrupted, "interrupted");
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -247,8 +248,10 @@ class Products final : public LibraryKernel {
     if constexpr (std::is_same_v<T, float>) {
       if (uses_dnnl_) {
         omp_set_num_threads(1);  // of this thread: the parts are what runs in parallel
-        dnnl_sgemm(plan_.a.is_transposed ? 'T' : 'N', plan_.b.is_transposed ? 'T' : 'N', m, n, k,
-                   1.0f, a, plan_.a.pitch, b, plan_.b.pitch, beta, c, c_pitch);
+        const dnnl_status_t status =
+            dnnl_sgemm(plan_.a.is_transposed ? 'T' : 'N', plan_.b.is_transposed ? 'T' : 'N', m, n,
+                       k, 1.0f, a, plan_.a.pitch, b, plan_.b.pitch, beta, c, c_pitch);
+        if (status != dnnl_success) throw std::bad_alloc();  // the arguments are right
         return;
       }
     }

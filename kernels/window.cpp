@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -182,9 +183,14 @@ struct Side {
 
 void execute(const dnnl::primitive& primitive, const std::unordered_map<int, memory>& arguments) {
   omp_set_num_threads(1);  // of this thread: the parts are what runs in parallel
-  dnnl::stream stream(engine());
-  primitive.execute(stream, arguments);
-  stream.wait();
+  try {
+    dnnl::stream stream(engine());
+    primitive.execute(stream, arguments);
+    stream.wait();
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
+    throw;
+  }
 }
 
 // The left operand falls into parts, and so does the right one; each pair of them makes a part of

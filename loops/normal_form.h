@@ -79,6 +79,7 @@ class LibraryKernel {
 
   virtual ~LibraryKernel() = default;
   // Which parts there are depends on the form alone, so the number of threads changes no bit.
+  // Throws std::bad_alloc where there is no memory to work in, also from parts.
   virtual void run(const void* left, const void* right, void* result,
                    const Parallel& parallel) const = 0;
 };

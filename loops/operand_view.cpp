@@ -6,6 +6,9 @@ namespace relay::loops {
 
 namespace {
 
+// How many copies a read looks through: programs may chain any number.
+constexpr int kDeepest = 32;
+
 bool is_constant(const Node& node, std::int64_t value) {
   return node.kind == NodeKind::Constant && node.dtype == DType::Int64 &&
          static_cast<std::int64_t>(node.bits) == value;
@@ -231,7 +234,7 @@ OperandView OperandReader::settled(Read read) const {
   OperandView view;
   view.axes = std::move(read.axes);
   TensorId tensor = read.tensor;
-  for (;;) {
+  for (int depth = 0;; ++depth) {
     const TensorDef& at = def(tensor);
     const std::vector<std::int64_t> strides = strides_of(at);
     IndexExpr address;
@@ -243,7 +246,8 @@ OperandView OperandReader::settled(Read read) const {
       for (const IndexTerm& term : address.terms)
         view.axes[static_cast<std::size_t>(space.atom(term.atom).id)].stride = term.coefficient;
     }
-    if (at.kind != TensorKind::Map || node(at.body).kind != NodeKind::Read) return view;
+    const bool is_copy = at.kind == TensorKind::Map && node(at.body).kind == NodeKind::Read;
+    if (!is_copy || depth == kDeepest) return view;
     IndexEnv env;
     for (std::size_t i = 0; i < indices.size(); ++i) env[at.vars[i]] = indices[i];
     auto deeper = inner.read_of(at.body, env);
@@ -257,7 +261,7 @@ OperandView OperandReader::settled(Read read) const {
 std::vector<OperandView> OperandReader::views_of(NodeId id, const IndexEnv& env) {
   std::vector<OperandView> views;
   auto read = read_of(id, env);
-  while (read) {
+  for (int depth = 0; read && depth <= kDeepest; ++depth) {
     views.insert(views.begin(), settled(*read));
     const TensorDef& at = def(read->tensor);
     // What lies behind a mask is no longer a function of these indices.

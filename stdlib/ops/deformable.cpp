@@ -19,17 +19,6 @@ AxisLayout weight_layout(const AttrsRef& attrs) {
   return known_layout(attrs->get_string("kernel_layout"), "OI", "HW");
 }
 
-Shape ranked(TypeCall& call, std::size_t input) {
-  const Type type = call.tensor(input);
-  const Shape& shape = as_tensor(type).shape;
-  if (shape.has_rank() && shape.rank() != 4) {
-    call.fail(DiagnosticKind::RankMismatch,
-              "`" + call.op.inputs[input].name + "` of `nn.deformable_conv2d` has rank 4, and `" +
-                  to_string(shape) + "` has rank " + std::to_string(shape.rank()));
-  }
-  return with_rank(call, shape, 4);
-}
-
 void check_attributes(const TypeCall& call) {
   check_window(call, 2);
   const AxisLayout data = layout_of(call, "data_layout", "NC", "HW");
@@ -54,9 +43,9 @@ RuleOutcome deformable_rule(TypeCall& call) {
   const AttrsRef& attrs = call.attrs;
   const AxisLayout layout = data_layout(attrs);
   const AxisLayout kernel = weight_layout(attrs);
-  const Shape data = ranked(call, 0);
-  const Shape offset = ranked(call, 1);
-  const Shape weight = ranked(call, 2);
+  const Shape data = input_of_rank(call, 0, 4);
+  const Shape offset = input_of_rank(call, 1, 4);
+  const Shape weight = input_of_rank(call, 2, 4);
   const DTypeTerm& dtype = as_tensor(call.tensor(0)).dtype;
   call.solver.require(dtype, PrimOperands::kFloat);
   for (const std::size_t input : {1, 2})

@@ -19,18 +19,6 @@ const TensorType& as_tensor(const Type& type) { return static_cast<const TensorT
   lang::fail(DiagnosticKind::BadAttribute, message, call.span);
 }
 
-Shape ranked(TypeCall& call, std::size_t input, std::size_t rank) {
-  const Type type = call.tensor(input);
-  const Shape& shape = as_tensor(type).shape;
-  if (shape.has_rank() && shape.rank() != rank) {
-    call.fail(DiagnosticKind::RankMismatch,
-              "`" + call.op.inputs[input].name + "` of `" + call.op.name + "` has rank " +
-                  std::to_string(rank) + ", and `" + to_string(shape) + "` has rank " +
-                  std::to_string(shape.rank()));
-  }
-  return with_rank(call, shape, rank);
-}
-
 // --- image.crop_and_resize ---
 
 RuleOutcome crop_and_resize_rule(TypeCall& call) {
@@ -46,9 +34,9 @@ RuleOutcome crop_and_resize_rule(TypeCall& call) {
     bad_attribute(call, "`crop_size` must be a height and a width");
   const AxisLayout layout = layout_of(call, "layout", "NC", "HW");
   if (layout.lead[0].block != 0) bad_attribute(call, "the batch axis of `layout` has no blocks");
-  const Shape data = ranked(call, 0, layout.rank);
-  const Shape boxes = ranked(call, 1, 2);
-  const Shape indices = ranked(call, 2, 1);
+  const Shape data = input_of_rank(call, 0, layout.rank);
+  const Shape boxes = input_of_rank(call, 1, 2);
+  const Shape indices = input_of_rank(call, 2, 1);
   check_has_elements(call, data, {layout.lead[0].axis, layout.spatial[0], layout.spatial[1]});
   call.solver.require(as_tensor(call.tensor(1)).dtype, PrimOperands::kNumeric);
   call.solver.require(as_tensor(call.tensor(2)).dtype, PrimOperands::kInt);
@@ -219,8 +207,8 @@ RuleOutcome dilation2d_rule(TypeCall& call) {
     bad_attribute(call, "`" + letters + "` is no kernel layout with the axes `IHW`, or `" +
                             layout.letters + "` has blocks");
   const AxisLayout kernel = kernel_layout_of(letters);
-  const Shape data = ranked(call, 0, 4);
-  const Shape weight = ranked(call, 1, 3);
+  const Shape data = input_of_rank(call, 0, 4);
+  const Shape weight = input_of_rank(call, 1, 3);
   const DTypeTerm& dtype = as_tensor(call.tensor(0)).dtype;
   call.solver.unify(as_tensor(call.tensor(1)).dtype, dtype);
   call.solver.require(dtype, PrimOperands::kNumeric);

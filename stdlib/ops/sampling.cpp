@@ -85,6 +85,13 @@ Scalar round_away(const Scalar& position) {
   return choose(up, below + 1, below);
 }
 
+Scalar pick(const std::vector<double>& values, const Scalar& index, DType dtype) {
+  Scalar value = build::constant(dtype, values.back());
+  for (std::size_t i = values.size() - 1; i-- > 0;)
+    value = choose(index == static_cast<double>(i), value.number(values[i]), value);
+  return value;
+}
+
 Scalar lerp(const Scalar& a, const Scalar& b, const Scalar& t) { return a * (1.0 - t) + b * t; }
 
 std::array<Scalar, 4> cubic_weights(const Scalar& t, double alpha) {
@@ -151,6 +158,24 @@ void check_one_of(const TypeCall& call, const char* key, std::initializer_list<c
   lang::fail(DiagnosticKind::BadAttribute,
              "`" + std::string(key) + "` is `" + value + "`, and must be one of " + listed,
              call.span);
+}
+
+Shape input_of_rank(TypeCall& call, std::size_t input, std::size_t rank) {
+  const Type type = call.tensor(input);
+  const Shape& shape = static_cast<const TensorType&>(*type).shape;
+  if (shape.has_rank() && shape.rank() != rank) {
+    call.fail(DiagnosticKind::RankMismatch,
+              "`" + call.op.inputs[input].name + "` of `" + call.op.name + "` has rank " +
+                  std::to_string(rank) + ", and `" + to_string(shape) + "` has rank " +
+                  std::to_string(shape.rank()));
+  }
+  return with_rank(call, shape, rank);
+}
+
+Shape input_of_rank(TypeCall& call, std::size_t input, std::size_t rank, PrimOperands operands) {
+  const Type type = call.tensor(input);
+  call.solver.require(static_cast<const TensorType&>(*type).dtype, operands);
+  return input_of_rank(call, input, rank);
 }
 
 void check_has_elements(const TypeCall& call, const Shape& shape,

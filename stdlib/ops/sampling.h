@@ -39,6 +39,8 @@ Scalar to_index(const Scalar& position);
 // Half away from zero.
 Scalar round_away(const Scalar& position);
 
+// The element of a short list of numbers at an int64 index.
+Scalar pick(const std::vector<double>& values, const Scalar& index, DType dtype);
 // a at t = 0, b at t = 1.
 Scalar lerp(const Scalar& a, const Scalar& b, const Scalar& t);
 // The weights of the four elements around a point that lies `t` behind the second one, for the
@@ -75,6 +77,10 @@ Scalar read_taps(const Expr& tensor, Indices index, const std::vector<std::size_
 // Checks that a string attribute is one of these; throws BadAttribute.
 void check_one_of(const TypeCall& call, const char* key, std::initializer_list<const char*> known);
 
+// The shape of an input that has this rank; throws RankMismatch if it has another. With `operands`:
+// and a dtype that they accept.
+Shape input_of_rank(TypeCall& call, std::size_t input, std::size_t rank);
+Shape input_of_rank(TypeCall& call, std::size_t input, std::size_t rank, PrimOperands operands);
 // Reading at positions needs something to read: throws ShapeMismatch where one of these axes of an
 // input is known to have no elements.
 void check_has_elements(const TypeCall& call, const Shape& shape,

@@ -16,25 +16,12 @@ namespace {
 
 const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
-Shape ranked(TypeCall& call, std::size_t input, std::size_t rank, PrimOperands operands) {
-  const Type type = call.tensor(input);
-  const Shape& shape = as_tensor(type).shape;
-  call.solver.require(as_tensor(type).dtype, operands);
-  if (shape.has_rank() && shape.rank() != rank) {
-    call.fail(DiagnosticKind::RankMismatch,
-              "`" + call.op.inputs[input].name + "` of `" + call.op.name + "` has rank " +
-                  std::to_string(rank) + ", and `" + to_string(shape) + "` has rank " +
-                  std::to_string(shape.rank()));
-  }
-  return with_rank(call, shape, rank);
-}
-
 // --- class_candidates: the boxes of each class from best to worst ---
 
 RuleOutcome candidates_rule(TypeCall& call) {
-  const Shape boxes = ranked(call, 0, 3, PrimOperands::kFloat);
-  const Shape scores = ranked(call, 1, 3, PrimOperands::kFloat);
-  for (const std::size_t input : {2, 3}) ranked(call, input, 0, PrimOperands::kNumeric);
+  const Shape boxes = input_of_rank(call, 0, 3, PrimOperands::kFloat);
+  const Shape scores = input_of_rank(call, 1, 3, PrimOperands::kFloat);
+  for (const std::size_t input : {2, 3}) input_of_rank(call, input, 0, PrimOperands::kNumeric);
   call.solver.unify(boxes[2], Dim(4));
   call.solver.unify(scores[0], boxes[0]);
   call.solver.unify(scores[2], boxes[1]);
@@ -246,11 +233,11 @@ void add_all_class_survivors() {
                 {"max_output_boxes_per_class", "negative: all"}};
   def.attrs = {format_attr()};
   def.type_rule = [](TypeCall& call) {
-    const Shape scores = ranked(call, 0, 3, PrimOperands::kFloat);
+    const Shape scores = input_of_rank(call, 0, 3, PrimOperands::kFloat);
     const Shape rows({scores[0] * scores[1], scores[2]});
     call.solver.unify(call.tensor(1), lang::tensor_type(rows, DType::Int64));
     call.solver.unify(call.tensor(2), lang::tensor_type(rows, DType::Bool));
-    ranked(call, 3, 0, PrimOperands::kInt);
+    input_of_rank(call, 3, 0, PrimOperands::kInt);
     return_indices(call, scores[0], scores[1], scores[2]);
     return RuleOutcome::Solved;
   };
@@ -281,10 +268,10 @@ void add_all_class_non_max_suppression() {
                 {"score_threshold", "what a score must be above"}};
   def.attrs = {format_attr()};
   def.type_rule = [](TypeCall& call) {
-    const Shape boxes = ranked(call, 0, 3, PrimOperands::kFloat);
-    const Shape scores = ranked(call, 1, 3, PrimOperands::kFloat);
-    ranked(call, 2, 0, PrimOperands::kInt);
-    for (const std::size_t input : {3, 4}) ranked(call, input, 0, PrimOperands::kNumeric);
+    const Shape boxes = input_of_rank(call, 0, 3, PrimOperands::kFloat);
+    const Shape scores = input_of_rank(call, 1, 3, PrimOperands::kFloat);
+    input_of_rank(call, 2, 0, PrimOperands::kInt);
+    for (const std::size_t input : {3, 4}) input_of_rank(call, input, 0, PrimOperands::kNumeric);
     call.solver.unify(boxes[2], Dim(4));
     call.solver.unify(scores[0], boxes[0]);
     call.solver.unify(scores[2], boxes[1]);
@@ -415,8 +402,8 @@ void add_regular_survivors() {
   def.attrs = regular_attrs();
   def.type_rule = [](TypeCall& call) {
     check_regular(call);
-    const Shape boxes = ranked(call, 0, 3, PrimOperands::kFloat);
-    const Shape scores = ranked(call, 1, 3, PrimOperands::kFloat);
+    const Shape boxes = input_of_rank(call, 0, 3, PrimOperands::kFloat);
+    const Shape scores = input_of_rank(call, 1, 3, PrimOperands::kFloat);
     const Shape rows({scores[0] * scores[1], scores[2]});
     call.solver.unify(call.tensor(2), lang::tensor_type(rows, DType::Int64));
     call.solver.unify(call.tensor(3), lang::tensor_type(rows, DType::Bool));
@@ -448,8 +435,8 @@ void add_regular_non_max_suppression() {
   def.attrs = regular_attrs();
   def.type_rule = [](TypeCall& call) {
     check_regular(call);
-    const Shape boxes = ranked(call, 0, 3, PrimOperands::kFloat);
-    const Shape scores = ranked(call, 1, 3, PrimOperands::kFloat);
+    const Shape boxes = input_of_rank(call, 0, 3, PrimOperands::kFloat);
+    const Shape scores = input_of_rank(call, 1, 3, PrimOperands::kFloat);
     call.solver.unify(boxes[2], Dim(4));
     call.solver.unify(scores[0], boxes[0]);
     call.solver.unify(scores[1], boxes[1]);

@@ -47,14 +47,6 @@ RuleOutcome prior_rule(TypeCall& call) {
   return RuleOutcome::Solved;
 }
 
-// The element of a short list of numbers at an index.
-Scalar pick(const std::vector<double>& values, const Scalar& index, DType dtype) {
-  Scalar value = build::constant(dtype, values.back());
-  for (std::size_t i = values.size() - 1; i-- > 0;)
-    value = choose(index == static_cast<double>(i), value.number(values[i]), value);
-  return value;
-}
-
 Expr multibox_prior(const DefinitionCall& call) {
   const AttrsRef& attrs = call.attrs;
   const auto& result = as_tensor(call.result);
@@ -136,15 +128,7 @@ RuleOutcome transform_rule(TypeCall& call) {
                "not supported: `vision.multibox_transform_loc` with `keep_background`", call.span);
   }
   const auto ranked = [&](std::size_t input, std::size_t rank) {
-    const Type type = call.tensor(input);
-    call.solver.require(as_tensor(type).dtype, PrimOperands::kFloat);
-    const Shape& shape = as_tensor(type).shape;
-    if (shape.has_rank() && shape.rank() != rank) {
-      call.fail(DiagnosticKind::RankMismatch,
-                "`" + call.op.inputs[input].name + "` has rank " + std::to_string(rank) +
-                    ", and `" + to_string(shape) + "` has rank " + std::to_string(shape.rank()));
-    }
-    return with_rank(call, shape, rank);
+    return input_of_rank(call, input, rank, PrimOperands::kFloat);
   };
   const Shape classes = ranked(0, 3);
   const Shape moves = ranked(1, 2);

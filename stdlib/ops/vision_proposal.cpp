@@ -62,16 +62,7 @@ ProposalShapes check_proposal(TypeCall& call) {
                  call.span);
   }
   const auto ranked = [&](std::size_t input, std::size_t rank) {
-    const Type type = call.tensor(input);
-    const Shape& shape = as_tensor(type).shape;
-    call.solver.require(as_tensor(type).dtype, PrimOperands::kFloat);
-    if (shape.has_rank() && shape.rank() != rank) {
-      call.fail(DiagnosticKind::RankMismatch,
-                "`" + call.op.inputs[input].name + "` of `" + call.op.name + "` has rank " +
-                    std::to_string(rank) + ", and `" + to_string(shape) + "` has rank " +
-                    std::to_string(shape.rank()));
-    }
-    return with_rank(call, shape, rank);
+    return input_of_rank(call, input, rank, PrimOperands::kFloat);
   };
   const Shape scores = ranked(0, 4);
   const Shape moves = ranked(1, 4);
@@ -107,13 +98,6 @@ std::array<std::vector<double>, 4> anchor_corners(const AttrsRef& attrs) {
     }
   }
   return corners;
-}
-
-Scalar pick(const std::vector<double>& values, const Scalar& index, DType dtype) {
-  Scalar value = build::constant(dtype, values.back());
-  for (std::size_t i = values.size() - 1; i-- > 0;)
-    value = choose(index == static_cast<double>(i), value.number(values[i]), value);
-  return value;
 }
 
 // Regions as the network predicts them, numbered by row, column and anchor.

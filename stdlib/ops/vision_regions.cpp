@@ -31,15 +31,7 @@ RuleOutcome region_rule(TypeCall& call) {
   }
   const AxisLayout layout = region_layout(call.attrs);
   const auto ranked = [&](std::size_t input, std::size_t rank) {
-    const Type type = call.tensor(input);
-    const Shape& shape = as_tensor(type).shape;
-    call.solver.require(as_tensor(type).dtype, PrimOperands::kFloat);
-    if (shape.has_rank() && shape.rank() != rank) {
-      call.fail(DiagnosticKind::RankMismatch,
-                "`" + call.op.inputs[input].name + "` has rank " + std::to_string(rank) +
-                    ", and `" + to_string(shape) + "` has rank " + std::to_string(shape.rank()));
-    }
-    return with_rank(call, shape, rank);
+    return input_of_rank(call, input, rank, PrimOperands::kFloat);
   };
   const Shape data = ranked(0, 4);
   const Shape regions = ranked(1, 2);

@@ -15,19 +15,6 @@ namespace {
 
 const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
-Shape ranked(TypeCall& call, std::size_t input, std::size_t rank, PrimOperands operands) {
-  const Type type = call.tensor(input);
-  const Shape& shape = as_tensor(type).shape;
-  call.solver.require(as_tensor(type).dtype, operands);
-  if (shape.has_rank() && shape.rank() != rank) {
-    call.fail(DiagnosticKind::RankMismatch,
-              "`" + call.op.inputs[input].name + "` of `" + call.op.name + "` has rank " +
-                  std::to_string(rank) + ", and `" + to_string(shape) + "` has rank " +
-                  std::to_string(shape.rank()));
-  }
-  return with_rank(call, shape, rank);
-}
-
 // A column of the boxes that an attribute names.
 void check_column(const TypeCall& call, const char* key, const Dim& columns, std::int64_t least,
                   std::int64_t count = 1) {
@@ -46,8 +33,8 @@ Scalar column_of(const Expr& data, const Expr& row, const Expr& box, std::int64_
 // --- vision.get_valid_counts ---
 
 RuleOutcome valid_counts_rule(TypeCall& call) {
-  const Shape data = ranked(call, 0, 3, PrimOperands::kFloat);
-  ranked(call, 1, 0, PrimOperands::kNumeric);
+  const Shape data = input_of_rank(call, 0, 3, PrimOperands::kFloat);
+  input_of_rank(call, 1, 0, PrimOperands::kNumeric);
   check_column(call, "score_index", data[2], 0);
   check_column(call, "id_index", data[2], std::numeric_limits<std::int64_t>::min());
   const DTypeTerm& dtype = as_tensor(call.tensor(0)).dtype;
@@ -130,8 +117,8 @@ std::vector<AttrSpec> suppression_attrs() {
 }
 
 Shape suppression_shapes(TypeCall& call) {
-  const Shape data = ranked(call, 0, 3, PrimOperands::kFloat);
-  const Shape counts = ranked(call, 1, 1, PrimOperands::kInt);
+  const Shape data = input_of_rank(call, 0, 3, PrimOperands::kFloat);
+  const Shape counts = input_of_rank(call, 1, 1, PrimOperands::kInt);
   call.solver.unify(counts[0], data[0]);
   check_column(call, "score_index", data[2], 0);
   check_column(call, "coord_start", data[2], 0, 4);
@@ -143,7 +130,7 @@ Shape suppression_shapes(TypeCall& call) {
 
 RuleOutcome candidates_rule(TypeCall& call) {
   const Shape data = suppression_shapes(call);
-  ranked(call, 2, 0, PrimOperands::kNumeric);
+  input_of_rank(call, 2, 0, PrimOperands::kNumeric);
   const DTypeTerm& dtype = as_tensor(call.tensor(0)).dtype;
   const Shape rows({data[0], data[1]});
   const Type bools = lang::tensor_type(rows, DType::Bool);
@@ -219,10 +206,10 @@ Expr candidates(const DefinitionCall& call) {
 RuleOutcome survivors_rule(TypeCall& call, std::size_t first) {
   const Shape data = suppression_shapes(call);
   const Shape rows({data[0], data[1]});
-  const Shape indices = ranked(call, first, 2, PrimOperands::kInt);
+  const Shape indices = input_of_rank(call, first, 2, PrimOperands::kInt);
   call.solver.unify(indices, rows);
-  ranked(call, first + 1, 0, PrimOperands::kInt);
-  ranked(call, first + 2, 0, PrimOperands::kNumeric);
+  input_of_rank(call, first + 1, 0, PrimOperands::kInt);
+  input_of_rank(call, first + 2, 0, PrimOperands::kNumeric);
   if (!call.attrs->get_bool("return_indices")) {
     call.returns(lang::tensor_type(data, as_tensor(call.tensor(0)).dtype));
   } else {
