@@ -182,18 +182,18 @@ Expr pullback_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
                       const VariableRef& self) {
   const auto& fn = lang::cast<lang::Function>(literal);
   PullbackMaker maker(program, pairs);
+  if (const std::string* gradient = lang::gradient_of(fn)) {
+    // A global as a value: its name without that of its gradient.
+    const std::string owner =
+        gradient->substr(0, gradient->size() - lang::kGradientAttr.size() - 1);
+    const auto [name, type] = maker.make(owner, type_of(fn.params, fn.body->type), 0, nullptr);
+    return calling(name, type, {}, fresh(fn.params), nullptr, literal->span);
+  }
   const std::vector<VariableRef> params = fresh(fn.params);
   if (const auto placed = as_placed(literal)) {
     const auto [name, type] = maker.make(placed->global, placed->type, placed->captures.size(),
                                          pairs.tangents().place(placed->place));
     return calling(name, type, placed->captures, params, fn.attrs, literal->span);
-  }
-  if (lang::gradient_of(fn)) {  // what is differentiated is a call of it
-    const Lifted own = lift(program, "fn", literal, self);
-    return pullback_literal(
-        program, pairs,
-        calling(own.name, own.type, uses_of(own.captures), params, nullptr, literal->span),
-        nullptr);
   }
   const Lifted lifted = lift(program, "fn", literal, self);
   const auto [name, type] = maker.make(lifted.name, lifted.type, lifted.captures.size(), nullptr);

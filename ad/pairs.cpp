@@ -297,6 +297,27 @@ class Deriver {
 
 }  // namespace
 
+namespace {
+
+// fn (x) { let result = f(x); result }: the halves of a function with a gradient of its own, which
+// holds for the call. (A call at the end would be taken for a loop.)
+Expr calling(const std::string& name, const Type& type, const lang::Function& function) {
+  std::vector<VariableRef> params;
+  std::vector<Expr> args;
+  for (const auto& param : function.params) {
+    params.push_back(lang::make_variable(param->name, param->type));
+    args.push_back(lang::make_var(params.back()));
+  }
+  const Type& result = as<lang::FunctionType>(type)->result;
+  const VariableRef variable = lang::make_variable("result", result);
+  const Expr call =
+      lang::make_call(lang::make_global_var(name, {}, type), std::move(args), nullptr, {}, result);
+  return lang::make_function(std::move(params), result,
+                             lang::make_let(variable, call, lang::make_var(variable)));
+}
+
+}  // namespace
+
 const Pair& Pairs::of_global(const std::string& name, const Type& type) {
   const std::string key = name + " : " + lang::to_string(type);
   if (const auto found = globals_.find(key); found != globals_.end()) return found->second;
@@ -315,7 +336,10 @@ const Pair& Pairs::of_global(const std::string& name, const Type& type) {
                                            lang::tuple_type(tangents));
   const Pair& known =
       globals_.emplace(key, std::move(pair)).first->second;  // before the body: it may call itself
-  const Expr function = lang::rename_bound(program_.inlined(program_.function(name, type)));
+  const Expr own = program_.function(name, type);
+  const bool is_custom = lang::gradient_of(lang::cast<lang::Function>(own)) != nullptr;
+  const Expr function = lang::rename_bound(
+      is_custom ? calling(name, type, lang::cast<lang::Function>(own)) : program_.inlined(own));
   RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
   Deriver(program_, *this, name, type, known, residual)
       .define(lang::cast<lang::Function>(function));

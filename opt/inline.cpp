@@ -33,7 +33,6 @@ class Inliner final : public lang::Rewriter {
       : program_(program), max_bindings_(max_bindings), custom_(custom) {}
 
   Expr run(const Expr& root) {
-    root_ = root;
     count_uses(root);
     return rewrite(root);
   }
@@ -43,14 +42,7 @@ class Inliner final : public lang::Rewriter {
     const auto* fn = as<lang::Function>(expr);
     const bool stays =
         fn && fn->attrs && (fn->attrs->find("Primitive") || fn->attrs->find("place"));
-    if (stays) return expr;
-    // A closure may be differentiated when it runs, from this code.
-    if (!fn || expr == root_ || custom_ == CustomGradients::Keep) return nullptr;
-    Inliner inner(program_, max_bindings_, CustomGradients::Keep);
-    inner.root_ = expr;
-    inner.literals_ = literals_;
-    inner.stack_ = stack_;
-    return inner.rewrite(expr);
+    return stays ? expr : Expr();
   }
 
   Expr post(const Expr& expr) override {
@@ -171,7 +163,6 @@ class Inliner final : public lang::Rewriter {
   lang::Program& program_;
   int max_bindings_;
   CustomGradients custom_;
-  Expr root_;
   std::unordered_map<const lang::Variable*, Expr> literals_;
   std::vector<std::string> stack_;
 };

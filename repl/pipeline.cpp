@@ -43,7 +43,19 @@ Expr Pipeline::to_core(const Expr& typed) {
   return expanded == anf ? anf : pass("expand_derivatives", opt::to_anf(expanded));
 }
 
-Expr Pipeline::optimise(const Expr& core) { return tidied(core, false); }
+namespace {
+
+// What may become a function value, of which a derivative may be wanted when it runs.
+bool has_function(const Expr& expr) {
+  bool found = false;
+  lang::visit_post_order(
+      expr, [&](const Expr& node) { found = found || node->kind == lang::ExprKind::Function; });
+  return found;
+}
+
+}  // namespace
+
+Expr Pipeline::optimise(const Expr& core) { return tidied(core, has_function(core)); }
 
 Expr Pipeline::inlined(const Expr& function) { return tidied(function, true); }
 

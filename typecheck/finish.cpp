@@ -293,6 +293,7 @@ void Inference::finish_ground(const Type& result, bool result_may_default) {
     relations_.drain();
     while (settle_index_relations(true)) relations_.drain();
   }
+  relations_.recheck();
   check_literals();
   check_literal_indices();
   throw_reported();  // after an error, what is open may be so because of it

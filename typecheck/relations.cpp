@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "typecheck/messages.h"
 
@@ -67,12 +68,27 @@ bool Relations::run(Relation& relation) {
   try {
     const RuleOutcome outcome = relation.op->type_rule(call);
     take_back();
+    if (outcome == RuleOutcome::Solved && has_open_literal(relation)) rechecked_.push_back(relation);
     return outcome == RuleOutcome::Solved;
   } catch (Failure& failure) {
     take_back();
     report_(explain_relation(std::move(failure), relation, solver_), relation);
     return give_up();
   }
+}
+
+bool Relations::has_open_literal(const Relation& relation) {
+  for (const Type& arg : relation.args) {
+    if (!arg->has_unknowns) continue;
+    for (const TypeVarRef& var : solver_.unknowns_of(arg)) {
+      if (var->kind == VarKind::DType && solver_.at(*var).literal) return true;
+    }
+  }
+  return false;
+}
+
+void Relations::recheck() {
+  for (Relation& relation : std::exchange(rechecked_, {})) run(relation);
 }
 
 void Relations::watch(std::uint32_t index) {

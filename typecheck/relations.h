@@ -39,6 +39,9 @@ class Relations {
   // An operator's result follows from its arguments, so of open relations that agree in these one
   // is enough: the others take its result. Keeps schemes small that use generic code repeatedly.
   void merge_equal();
+  // Solved relations may have had literals whose dtype was open: runs them again, now that it is
+  // not, for what their rules have to say about it.
+  void recheck();
   // Those that are not solved, in order of creation.
   std::vector<const Relation*> open() const;
   const Relation& operator[](std::uint32_t index) const { return relations_[index]; }
@@ -50,9 +53,11 @@ class Relations {
  private:
   bool run(Relation& relation);  // true when that solved it
   void watch(std::uint32_t index);
+  bool has_open_literal(const Relation& relation);
   Solver& solver_;
   Report report_;
   std::vector<Relation> relations_;
+  std::vector<Relation> rechecked_;  // solved with open literals
 };
 
 }  // namespace relay::typecheck
