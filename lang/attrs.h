@@ -89,7 +89,7 @@ class Attrs : public Counted {
   const std::string& get_string(std::string_view key) const;
   DType get_dtype(std::string_view key) const;
   std::vector<std::int64_t> get_ints(
-      std::string_view key) const;           // an integer counts as a list of one
+      std::string_view key) const;  // an integer counts as a list of one
   std::vector<double> get_floats(std::string_view key) const;
   bool is_null(std::string_view key) const;  // absent or None
 };

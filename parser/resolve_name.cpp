@@ -101,8 +101,8 @@ lang::Expr Resolver::name(const Node& node) {
 lang::Expr Resolver::dotted(const Node& node) {
   const Symbol& head = symbols_.intern(tree_.text(*node.child(0)));
   const Symbol& whole = symbols_.intern(dotted_text(node));
-  const bool is_function = own_defs_.contains(whole.text) ||
-                           (whole.outer_global && whole.outer_global->function);
+  const bool is_function =
+      own_defs_.contains(whole.text) || (whole.outer_global && whole.outer_global->function);
   const bool is_let = head.own_is_let || (head.outer_global && !head.outer_global->function);
   if (!strict_ && (head.local || (is_let && !is_function))) {
     Expr value = name(*node.child(0));

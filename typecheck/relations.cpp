@@ -68,7 +68,8 @@ bool Relations::run(Relation& relation) {
   try {
     const RuleOutcome outcome = relation.op->type_rule(call);
     take_back();
-    if (outcome == RuleOutcome::Solved && has_open_literal(relation)) rechecked_.push_back(relation);
+    if (outcome == RuleOutcome::Solved && has_open_literal(relation))
+      rechecked_.push_back(relation);
     return outcome == RuleOutcome::Solved;
   } catch (Failure& failure) {
     take_back();

@@ -132,8 +132,7 @@ void add_reinterpret() {
   def.doc =
       "The same bits read as elements of another dtype, which is as wide.\n"
       "Bool is not taken: of its eight bits only two patterns mean something.";
-  def.example =
-      "reinterpret([1.0, -0.0], dtype=\"uint32\")\n// expect: [1065353216, 2147483648]";
+  def.example = "reinterpret([1.0, -0.0], dtype=\"uint32\")\n// expect: [1065353216, 2147483648]";
   def.inputs = {{"data", "the tensor"}};
   def.attrs = {required_attr("dtype", AttrKind::DType, "the dtype of the result")};
   def.type_rule = [](TypeCall& call) {

@@ -149,8 +149,7 @@ void add_filled_sources() {
   def.doc =
       "From where each row of a sparse tensor comes whose empty rows are filled, in the order of "
       "rows: the number of its value, or -(r + 1) for the empty row r.";
-  def.example =
-      "filled_sources([[2, 0], [0, 1]], [0i64, 1i64, 0i64], 3)\n// expect: [1, -2, 0]";
+  def.example = "filled_sources([[2, 0], [0, 1]], [0i64, 1i64, 0i64], 3)\n// expect: [1, -2, 0]";
   def.inputs = {{"sparse_indices", "coordinates, one row for each value"},
                 {"empty", empty_doc},
                 {"total", "values and empty rows together", false, "total"}};
