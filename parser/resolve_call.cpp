@@ -92,6 +92,7 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
     return std::move(*named);
   std::vector<Expr> args = std::move(before);
   std::vector<Attr> attrs;
+  std::vector<Computed> computed;
   bool has_type_key = false;
   Span first_attr;
   std::size_t next_string = 0;
@@ -99,6 +100,10 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
     if (node->kind == Syntax::Attr) {
       if (!first_attr) first_attr = span(*node);
       if (op && repeats_input(*op->op, *node)) continue;
+      if (op && is_computed(*op->op, *node)) {
+        computed.push_back({std::string(tree_.text(*node->child(0))), expr(*node->child(1))});
+        continue;
+      }
       Attr attr = attribute(*node);
       const bool is_type_key = attr.key == "attrs_type_key";
       has_type_key |= is_type_key;
@@ -141,6 +146,8 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
   } else if (first_attr && !has_type_key) {
     report(Kind::UnknownAttribute, "a call of a function takes no attributes", first_attr);
   }
+  if (!computed.empty())
+    return computed_call(*op->op, std::move(args), std::move(attrs), std::move(computed), where);
   lang::AttrsRef list = attrs.empty() ? nullptr : lang::make_attrs(std::move(attrs));
   return lang::make_call(std::move(callee), std::move(args), std::move(list), where);
 }

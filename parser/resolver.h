@@ -163,6 +163,17 @@ class Resolver {
   bool repeats_input(const lang::OpDef& op, const Node& attribute) const;
   std::optional<lang::AttrValue> attribute_value(const Node& node);
 
+  // --- Attributes that are computed (resolve_computed.cpp) ---
+  struct Computed {
+    std::string key;
+    Expr value;
+  };
+  // Is the value of this attribute no constant, and may it be an input of another operator?
+  bool is_computed(const lang::OpDef& op, const Node& attribute);
+  bool is_computed(const Node& value);
+  Expr computed_call(const lang::OpDef& op, std::vector<Expr> args, std::vector<lang::Attr> attrs,
+                     std::vector<Computed> computed, Span where);
+
   // --- Parameters with default values (resolve_default.cpp) ---
   bool is_function_attribute(const Node& list, const Node& attr) const;
   void declare_signature(const Node& def);
