@@ -160,7 +160,8 @@ struct OpDef {
   std::string example;  // light notation with `// expect:` lines; run by the tests
   std::vector<InputSpec> inputs;
   std::vector<AttrSpec> attrs = {};
-  int level = 1;  // Relay's support level; 0 for ours alone
+  int level = 1;         // Relay's support level; 0 for ours alone
+  bool is_step = false;  // a part of other operators, which `:ops` does not list
   TypeRule type_rule = {};
   UsualRule usual = {};
   OpDefinition definition = {};  // empty for effects, primitives and the two below

@@ -180,7 +180,7 @@ CommandOutcome run_explain(Session&, std::string_view argument) {
 CommandOutcome run_ops(Session& session, std::string_view argument) {
   std::string text;
   for (const auto* op : lang::OpRegistry::instance().all()) {
-    if (op->name.find(argument) == std::string::npos) continue;
+    if (op->name.find(argument) == std::string::npos || op->is_step) continue;
     text += fmt::format("{:<28} {}\n", op->name, op->doc.substr(0, op->doc.find('\n')));
   }
   std::string own;

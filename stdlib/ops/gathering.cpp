@@ -354,6 +354,7 @@ RuleOutcome nonzero_rule(TypeCall& call, const Dim& count) {
 void add_nonzero_rows() {
   OpDef fixed;
   fixed.name = "nonzero_rows_of";
+  fixed.is_step = true;
   fixed.level = 0;
   fixed.doc = "`nonzero_rows` where the number of rows is an attribute.";
   fixed.example = "nonzero_rows_of([0, 7, 7], count=2)\n// expect: [[1], [2]]";
@@ -370,6 +371,7 @@ void add_nonzero_rows() {
 
   OpDef def;
   def.name = "nonzero_rows";
+  def.is_step = true;
   def.level = 0;
   def.doc = "The coordinates of the elements that are not 0, given how many there are.";
   def.example = "nonzero_rows([0, 7, 7], 2)\n// expect: [[1], [2]]";

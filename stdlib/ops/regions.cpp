@@ -185,6 +185,7 @@ void add_strided_set() {
 void add_strided_get() {
   OpDef def;
   def.name = "strided_get";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "The slice begin:end:strides of the data, filled up with 0 to the shape of `v`: what "

@@ -432,6 +432,7 @@ Expr equal_behind_definition(const DefinitionCall& call) {
 void add_equal_behind() {
   OpDef def;
   def.name = "equal_behind";
+  def.is_step = true;
   def.level = 0;
   def.doc = "For each element of a vector of integers, how many behind it are equal, as int64.";
   def.example = "equal_behind([5, 7, 5, 5])\n// expect: [2, 0, 1, 0]";

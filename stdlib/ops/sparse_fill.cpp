@@ -15,6 +15,7 @@ namespace {
 void add_empty_rows() {
   OpDef fixed;
   fixed.name = "empty_rows_of";
+  fixed.is_step = true;
   fixed.level = 0;
   fixed.doc = "`empty_rows` where the number of rows is an attribute.";
   fixed.example = "empty_rows_of([[0, 1], [2, 0]], rows=3)\n// expect: [0, 1, 0]";
@@ -45,6 +46,7 @@ void add_empty_rows() {
 
   OpDef def;
   def.name = "empty_rows";
+  def.is_step = true;
   def.level = 0;
   def.doc = "For each row of a sparse tensor 1 if it holds nothing, else 0.";
   def.example = "empty_rows([[0, 1], [2, 0]], 3)\n// expect: [0, 1, 0]";
@@ -127,6 +129,7 @@ void add_filled_sources() {
   const char* empty_doc = "for each row 1 if it holds nothing, else 0";
   OpDef fixed;
   fixed.name = "filled_sources_of";
+  fixed.is_step = true;
   fixed.level = 0;
   fixed.doc = "`filled_sources` where the number of rows of the result is an attribute.";
   fixed.example =
@@ -145,6 +148,7 @@ void add_filled_sources() {
 
   OpDef def;
   def.name = "filled_sources";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "From where each row of a sparse tensor comes whose empty rows are filled, in the order of "

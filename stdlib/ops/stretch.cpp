@@ -149,6 +149,7 @@ RuleOutcome collapse_sum_to_rule(TypeCall& call) {
 void add_collapse_sum_to() {
   OpDef fixed;
   fixed.name = "collapse_sum_to_shape";
+  fixed.is_step = true;
   fixed.level = 0;
   fixed.doc = "`collapse_sum_to` where the shape is an attribute.";
   fixed.example =

@@ -79,6 +79,7 @@ Expr step(const DefinitionCall& call) {
 void add_suppression_step() {
   OpDef def;
   def.name = "suppression_step";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "One step of non-maximum suppression: the box at a position of each row, if it is not "
@@ -108,6 +109,7 @@ void add_suppression_step() {
 void add_suppression_next() {
   OpDef def;
   def.name = "suppression_next";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "The first position behind another at which some row has a box that is not suppressed; -1 if "

@@ -78,6 +78,7 @@ Expr candidates(const DefinitionCall& call) {
 void add_class_candidates() {
   OpDef def;
   def.name = "class_candidates";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "What suppression for each class begins with: for each class of each batch the order of the "
@@ -220,6 +221,7 @@ Expr all_class_survivors(const DefinitionCall& call) {
 void add_all_class_survivors() {
   OpDef def;
   def.name = "all_class_survivors";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "What `vision.all_class_non_max_suppression` ends with: its result, once suppression is "
@@ -388,6 +390,7 @@ Expr regular_survivors(const DefinitionCall& call) {
 void add_regular_survivors() {
   OpDef def;
   def.name = "regular_survivors";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "What `vision.regular_non_max_suppression` ends with: its result, once suppression is done.";

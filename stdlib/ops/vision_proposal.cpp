@@ -218,6 +218,7 @@ Expr candidates(const DefinitionCall& call) {
 void add_proposal_candidates() {
   OpDef def;
   def.name = "proposal_candidates";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "What `vision.proposal` begins with: the corners of the best regions of each image from the "
@@ -246,6 +247,7 @@ void add_proposal_candidates() {
 void add_proposal_regions() {
   OpDef def;
   def.name = "proposal_regions";
+  def.is_step = true;
   def.level = 0;
   def.doc = "What `vision.proposal` ends with: the regions that stay, over and over, as rows.";
   def.example =

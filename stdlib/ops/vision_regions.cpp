@@ -239,6 +239,7 @@ const std::vector<InputSpec>& region_inputs() {
 void add_roi_samples() {
   OpDef def;
   def.name = "roi_samples";
+  def.is_step = true;
   def.level = 0;
   def.doc = "How many samples along an axis the longest bin of `vision.roi_align` has: at least 1.";
   def.example =
@@ -272,6 +273,7 @@ void add_roi_samples() {
 void add_roi_align_at_most() {
   OpDef def;
   def.name = "roi_align_at_most";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "`vision.roi_align` with an attribute for how many samples the longest bin has along an "
@@ -298,6 +300,7 @@ void add_roi_align_at_most() {
 void add_roi_align_adaptive() {
   OpDef def;
   def.name = "roi_align_adaptive";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "`vision.roi_align` where each region has as many samples as fit its size; `samples` is what "

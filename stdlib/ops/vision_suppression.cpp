@@ -316,6 +316,7 @@ Expr survivors(const DefinitionCall& call) {
 void add_nms_candidates() {
   OpDef def;
   def.name = "nms_candidates";
+  def.is_step = true;
   def.level = 0;
   def.doc =
       "What `vision.non_max_suppression` begins with: the order of the boxes by their scores, and "
@@ -339,6 +340,7 @@ void add_nms_candidates() {
 void add_nms_survivors() {
   OpDef def;
   def.name = "nms_survivors";
+  def.is_step = true;
   def.level = 0;
   def.doc = "What `vision.non_max_suppression` ends with: its result, once suppression is done.";
   def.example =
