@@ -10,7 +10,7 @@
 // same bits: every step is an exactly rounded IEEE 754 operation, in the order written here.
 //
 // Promises, for every float32 input, denormals included (tests/unit/loops/math_test.cpp checks it):
-//   - the error bound that stands in loops/math.def, at most 2.65 units in the last place; for a
+//   - the error bound that stands in loops/math.def, at most 3.8 units in the last place; for a
 //     denormal result the unit is the spacing of denormals;
 //   - the results of C's Annex F for 0, -0, infinities and NaN; odd functions are odd bit for bit;
 //   - a NaN result is some NaN: its sign and payload are not specified.
@@ -60,10 +60,17 @@ constexpr float kLn2 = 0x1.62e43p-1f;
 // kLn2Hi has 15 bits, so that its product with an exponent is exact.
 constexpr float kLn2Hi = 0x1.62e4p-1f;
 constexpr float kLn2Lo = 0x1.7f7d1cp-20f;
+// log2(e) - 1
+constexpr float kLog2eRest = 0x1.c551dap-2f;
+// In two parts each: the first one of few bits, so that its product with an exponent is exact.
+constexpr float kLog10e = 0x1.bcb7b2p-2f;
+constexpr float kLog10eHi = 0x1.bcp-2f;
+constexpr float kLog10eLo = 0x1.6f62a4p-11f;
+constexpr float kLog10Of2Hi = 0x1.344p-2f;
+constexpr float kLog10Of2Lo = 0x1.3509f8p-18f;
 constexpr double kLn2F64 = 0x1.62e42fefa39efp-1;
 constexpr double kLog2eF64 = 0x1.71547652b82fep0;
-constexpr double kLog10eF64 = 0x1.bcb7b1526e50ep-2;
-constexpr double kPiF64 = 0x1.921fb54442d18p1;
+constexpr double kQuarterF64 = 0x1.921fb54442d18p0;
 // pi / 2 in two parts
 constexpr float kQuarterHi = 0x1.921fb6p0f;
 constexpr float kQuarterLo = -0x1.777a5cp-25f;
@@ -129,6 +136,53 @@ ExpParts<T> exp_parts(T& t, typename T::F x) {
   return {rounded, t.sub(t.sub(x, t.mul(n, t.f32(kLn2Hi))), t.mul(n, t.f32(kLn2Lo)))};
 }
 
+// x = 2^e (1 + f), with 1 + f between the roots of 1/2 and 2, for x > 0; the sum f - half_square +
+// tail is log(1 + f). f and e are exact.
+template <class T>
+struct LogParts {
+  typename T::F e, f, half_square, tail;
+};
+template <class T>
+LogParts<T> log_parts(T& t, typename T::F x) {
+  constexpr std::array kTail = {0.333333135f,  -0.250000089f, 0.200021178f,
+                                -0.166679949f, 0.142195538f,  -0.124055982f,
+                                0.118881591f,  -0.116755985f, 0.0674658641f};
+  const auto denormal = t.lt(x, t.f32(0x1p-126f));
+  const auto scaled = t.bits(t.select(denormal, t.mul(x, t.f32(0x1p23f)), x));
+  const auto above = t.isub(scaled, t.i32(kRootHalfBits));
+  const auto shift = t.select(denormal, t.f32(23.0f), t.f32(0.0f));
+  const auto e = t.sub(t.to_float(t.ashr(above, 23)), shift);
+  const auto m = t.from_bits(t.iadd(t.iand(above, t.i32(0x007fffff)), t.i32(kRootHalfBits)));
+  const auto f = t.sub(m, t.f32(1.0f));
+  const auto square = t.mul(f, f);
+  const auto tail = t.mul(t.mul(square, f), poly(t, f, kTail));
+  return {e, f, t.mul(square, t.f32(0.5f)), tail};
+}
+
+// `result`, or what a logarithm is where log_parts has no meaning.
+template <class T>
+typename T::F log_at_ends(T& t, typename T::F x, typename T::F result) {
+  result = t.select(t.lt(x, t.f32(kInf)), result, x);
+  result = t.select(t.lt(x, t.f32(0.0f)), t.f32(kNan), result);
+  return t.select(t.eq(x, t.f32(0.0f)), t.f32(-kInf), result);
+}
+
+// e^|x| / 4 is scale + scale * p; NaN for NaN, and beyond float32 / 4 for infinity. A quarter, so
+// that all is finite where sinh and cosh are.
+template <class T>
+struct QuarterExp {
+  typename T::F scale, scaled_p;
+  typename T::F inverse;  // e^-|x| / 4
+};
+template <class T>
+QuarterExp<T> quarter_exp(T& t, typename T::F x) {
+  const auto [rounded, r] = exp_parts(t, at_most(t, t.abs(x), 89.5f));
+  const auto p = t.add(r, t.mul(t.mul(r, r), poly(t, r, kExpTail)));
+  const auto scale = pow2_of_rounded(t, rounded, -2);
+  const auto scaled_p = t.mul(scale, p);
+  return {scale, scaled_p, t.div(t.f32(0.0625f), t.add(scale, scaled_p))};
+}
+
 // --- pieces in float64 ---
 
 // 2^x for |x| < 1000, relative error 2^-40.
@@ -163,58 +217,56 @@ typename T::D log_f64(T& t, typename T::D x) {
   return t.dadd(t.dmul(t.to_f64(t.to_float(e)), t.f64(kLn2F64)), log_m);
 }
 
-// The natural logarithm of any float32 that is not negative.
-template <class T>
-typename T::D log_of_f32(T& t, typename T::F x) {
-  const auto tiny = t.lt(x, t.f32(0x1p-100f));
-  const auto scaled = t.select(tiny, t.mul(x, t.f32(0x1p64f)), x);
-  const auto shift = t.dselect(tiny, t.f64(64 * kLn2F64), t.f64(0.0));
-  auto result = t.dsub(log_f64(t, t.to_f64(scaled)), shift);
-  result = t.dselect(t.eq(x, t.f32(0.0f)), t.f64(-kInf), result);
-  return t.dselect(t.lt(x, t.f32(kInf)), result, t.to_f64(x));
-}
-
+// A quarter turn more or less is one operation in float64; the rest is float32.
 template <class T>
 struct SineCosine {
-  typename T::D sine, cosine;  // of what is left of x after whole quarter turns
+  typename T::F sine, cosine;  // of what is left of x after whole quarter turns
   typename T::I quarters;      // how many those were, modulo 4
 };
 
-// x times a piece of 2/pi, less its multiples of 4 quarter turns. 0 where |x| >= live_below: there
-// the product is such a multiple as a whole, and too large for the rounding trick.
-template <class T>
-typename T::D quarter_turns(T& t, typename T::F x, double piece, float live_below) {
-  constexpr double kRoundTo4 = 0x1.8p54;
-  const auto live = t.dselect(t.lt(t.abs(x), t.f32(live_below)), t.f64(piece), t.f64(0.0));
-  const auto product = t.dmul(t.to_f64(x), live);
-  const auto whole = t.dsub(t.dadd(product, t.f64(kRoundTo4)), t.f64(kRoundTo4));
-  return t.dsub(product, whole);
-}
+// 2/pi from the first bit on whose product with x is no multiple of 4 quarter turns, for x below a
+// bound: two pieces of 29 bits, whose products with x are exact, and the rest.
+struct TwoOverPi {
+  float below;
+  std::array<double, 3> pieces;
+};
+constexpr std::array<TwoOverPi, 5> kTwoOverPi = {{
+    {0x1p25f, {0x1.45f306cp-1, 0x1.c9c882ap-29, 0x1.4fe13abe8fa9ap-59}},
+    {0x1p51f, {0x1.45f306dp-1, 0x1.9391054p-30, 0x1.4fe13abe8fa9ap-59}},
+    {0x1p77f, {0x1.727220ap-27, 0x1.29fc275p-56, 0x1.f47d4d377036ep-86}},
+    {0x1p103f, {0x1.4a7f09cp-54, 0x1.5f47d4dp-82, 0x1.bb81b6c52b328p-113}},
+    {kInf, {0x1.abe8fa9p-79, 0x1.4ddc0dbp-108, 0x1.8a5664f10e41p-138}},
+}};
 
-// The reduction is exact enough for all of float32. 2/pi is cut into 27-bit pieces, so that each
-// product with x is exact; their sum is exact where it cancels, if it starts with the whole number
-// of quarters and then adds large to small.
 template <class T>
 SineCosine<T> reduced_sine_cosine(T& t, typename T::F x) {
-  const auto part0 = quarter_turns(t, x, 0x1.45f306cp-1, 0x1p53f);
-  const auto part1 = quarter_turns(t, x, 0x1.c9c8828p-29, 0x1p80f);
-  const auto part2 = quarter_turns(t, x, 0x1.29fc27p-56, 0x1p107f);
-  const auto part3 = quarter_turns(t, x, 0x1.5f47d4cp-82, kInf);
-  const auto part4 = quarter_turns(t, x, 0x1.3770368p-110, kInf);
-  const auto part5 = t.dmul(t.to_f64(x), t.f64(0x1.6295993c43904p-136));  // below 2^-7
-  const auto small = t.dadd(t.dadd(part3, part4), part5);
-  const auto sum = t.dadd(t.dadd(t.dadd(part0, part1), part2), small);
+  constexpr double kRoundTo4 = 0x1.8p54;
+  const auto magnitude = t.abs(x);
+  std::array<typename T::D, 3> product = {t.f64(0), t.f64(0), t.f64(0)};
+  for (std::size_t k = 0; k < 3; ++k) {
+    auto piece = t.f64(kTwoOverPi.back().pieces[k]);
+    for (std::size_t i = kTwoOverPi.size() - 1; i-- > 0;) {
+      piece = t.dselect(t.lt(magnitude, t.f32(kTwoOverPi[i].below)), t.f64(kTwoOverPi[i].pieces[k]),
+                        piece);
+    }
+    product[k] = t.dmul(t.to_f64(x), piece);
+  }
+  const auto whole = t.dsub(t.dadd(product[0], t.f64(kRoundTo4)), t.f64(kRoundTo4));
+  const auto first = t.dsub(product[0], whole);
+  const auto sum = t.dadd(first, product[1]);
   const auto quarters = t.dsub(t.dadd(sum, t.f64(kRoundF64)), t.f64(kRoundF64));
-  auto f = t.dadd(t.dadd(t.dadd(t.dsub(part0, quarters), part1), part2), part3);
-  f = t.dadd(t.dadd(f, part4), part5);
+  const auto f = t.dadd(t.dadd(t.dsub(first, quarters), product[1]), product[2]);
+  const auto r = t.to_f32(t.dmul(f, t.f64(kQuarterF64)));
 
-  constexpr std::array kSine = {1.5707963267877469, -0.64596409610040328, 0.079692581791348444,
-                                -0.0046812602394649353, 0.0001581941884887757};
-  constexpr std::array kCosine = {-1.2337005425850387, 0.25366922561591765, -0.020860162400738989,
-                                  0.00090376027251435178};
-  const auto z = t.dmul(f, f);
-  return {t.dmul(f, dpoly(t, z, kSine)), t.dadd(t.f64(1.0), t.dmul(z, dpoly(t, z, kCosine))),
-          small_int(t, t.to_f32(quarters))};
+  constexpr std::array kSine = {-0.166666552f, 0.00833215844f, -0.000195150205f};
+  constexpr std::array kCosine = {0.0416666456f, -0.00138873141f, 2.44328676e-05f};
+  const auto z = t.mul(r, r);
+  // The sum loses the sign of -0.
+  const auto curved = t.add(r, t.mul(r, t.mul(z, poly(t, z, kSine))));
+  const auto sine = t.select(t.eq(r, t.f32(0.0f)), r, curved);
+  const auto tail = t.mul(t.mul(z, z), poly(t, z, kCosine));
+  const auto cosine = t.add(t.sub(t.f32(1.0f), t.mul(z, t.f32(0.5f))), tail);
+  return {sine, cosine, small_int(t, t.to_f32(quarters))};
 }
 
 // sin(x + a quarter turn * `phase`)
@@ -223,25 +275,8 @@ typename T::F sine_of(T& t, typename T::F x, int phase) {
   const auto parts = reduced_sine_cosine(t, x);
   const auto quarters = phase == 0 ? parts.quarters : t.iadd(parts.quarters, t.i32(phase));
   const auto even = t.ieq(t.iand(quarters, t.i32(1)), t.i32(0));
-  const auto result = t.to_f32(t.dselect(even, parts.sine, parts.cosine));
+  const auto result = t.select(even, parts.sine, parts.cosine);
   return t.from_bits(t.ixor(t.bits(result), t.shl(t.iand(quarters, t.i32(2)), 30)));
-}
-
-// atan(y / x) for y, x >= 0, not both 0 or infinite. Relative error 2^-35.
-template <class T>
-typename T::D atan_of_ratio(T& t, typename T::D y, typename T::D x) {
-  constexpr std::array kTail = {-0.33333332499102569, 0.19999903906897001,   -0.14282007738550112,
-                                0.11044691476120801,  -0.084762689721054094, 0.047440491159196393};
-  // Turned by an eighth or a quarter of a circle, so that |ratio| <= tan(pi / 8).
-  const auto low = t.dlt(y, t.dmul(x, t.f64(0.41421356237309503)));
-  const auto high = t.dlt(t.dmul(x, t.f64(2.4142135623730949)), y);
-  const auto above = t.dselect(low, y, t.dselect(high, t.dsub(t.f64(0.0), x), t.dsub(y, x)));
-  const auto below = t.dselect(low, x, t.dselect(high, y, t.dadd(y, x)));
-  const auto turned =
-      t.dselect(low, t.f64(0.0), t.dselect(high, t.f64(kPiF64 / 2), t.f64(kPiF64 / 4)));
-  const auto ratio = t.ddiv(above, below);
-  const auto z = t.dmul(ratio, ratio);
-  return t.dadd(turned, t.dadd(ratio, t.dmul(ratio, t.dmul(z, dpoly(t, z, kTail)))));
 }
 
 template <class T>
@@ -262,13 +297,6 @@ typename T::F arc_of(T& t, typename T::F x) {
   const auto z = t.select(above, z_above, t.mul(magnitude, magnitude));
   const auto s = t.select(above, t.sqrt(z_above), magnitude);
   return t.add(s, t.mul(s, t.mul(z, poly(t, z, kTail))));
-}
-
-// e^|x|; NaN for NaN, and finite for infinity, but beyond float32.
-template <class T>
-typename T::D exp_of_magnitude(T& t, typename T::F x) {
-  const auto clamped = t.to_f64(at_most(t, t.abs(x), 100.0f));
-  return exp2_f64(t, t.dmul(clamped, t.f64(kLog2eF64)));
 }
 
 // x less the nearest integer; 0 for large x.
@@ -312,26 +340,32 @@ typename T::F expm1(T& t, typename T::F x) {
 template <class T>
 typename T::F log(T& t, typename T::F x) {
   using namespace detail;
-  constexpr std::array kTail = {0.333333135f,  -0.250000089f, 0.200021178f,
-                                -0.166679949f, 0.142195538f,  -0.124055982f,
-                                0.118881591f,  -0.116755985f, 0.0674658641f};
-  const auto denormal = t.lt(x, t.f32(0x1p-126f));
-  const auto scaled = t.bits(t.select(denormal, t.mul(x, t.f32(0x1p23f)), x));
-  // x = 2^e (1 + f), with 1 + f between the roots of 1/2 and 2.
-  const auto above = t.isub(scaled, t.i32(kRootHalfBits));
-  const auto shift = t.select(denormal, t.f32(23.0f), t.f32(0.0f));
-  const auto e = t.sub(t.to_float(t.ashr(above, 23)), shift);
-  const auto m = t.from_bits(t.iadd(t.iand(above, t.i32(0x007fffff)), t.i32(kRootHalfBits)));
-  const auto f = t.sub(m, t.f32(1.0f));
-  // f - f^2 / 2 + f^3 tail + e ln 2, small to large.
-  const auto square = t.mul(f, f);
-  auto result = t.mul(t.mul(square, f), poly(t, f, kTail));
-  result = t.add(result, t.mul(e, t.f32(kLn2Lo)));
-  result = t.sub(result, t.mul(square, t.f32(0.5f)));
-  result = t.add(t.add(f, result), t.mul(e, t.f32(kLn2Hi)));
-  result = t.select(t.lt(x, t.f32(kInf)), result, x);
-  result = t.select(t.lt(x, t.f32(0.0f)), t.f32(kNan), result);
-  return t.select(t.eq(x, t.f32(0.0f)), t.f32(-kInf), result);
+  const auto [e, f, half_square, tail] = log_parts(t, x);
+  // Small to large.
+  const auto small = t.sub(t.add(tail, t.mul(e, t.f32(kLn2Lo))), half_square);
+  return log_at_ends(t, x, t.add(t.add(f, small), t.mul(e, t.f32(kLn2Hi))));
+}
+
+// f log2(e) is f and 0.44 f, so that the rounding of the product is one of the smaller part.
+template <class T>
+typename T::F log2(T& t, typename T::F x) {
+  using namespace detail;
+  const auto [e, f, half_square, tail] = log_parts(t, x);
+  const auto rest = t.sub(tail, half_square);
+  auto small = t.mul(rest, t.f32(kLog2eRest));
+  small = t.add(t.add(small, t.mul(f, t.f32(kLog2eRest))), rest);
+  return log_at_ends(t, x, t.add(t.add(small, f), e));
+}
+
+template <class T>
+typename T::F log10(T& t, typename T::F x) {
+  using namespace detail;
+  const auto [e, f, half_square, tail] = log_parts(t, x);
+  const auto rest = t.sub(tail, half_square);
+  auto small = t.add(t.mul(f, t.f32(kLog10eLo)), t.mul(e, t.f32(kLog10Of2Lo)));
+  small = t.add(small, t.mul(rest, t.f32(kLog10e)));
+  small = t.add(small, t.mul(f, t.f32(kLog10eHi)));
+  return log_at_ends(t, x, t.add(small, t.mul(e, t.f32(kLog10Of2Hi))));
 }
 
 // With x = n ln(2)/2 + r, numerator and denominator of (e^2x - 1) / (e^2x + 1) are divided by
@@ -422,30 +456,27 @@ typename T::F acos(T& t, typename T::F x) {
   return t.select(is_above_half(t, x), above, below);
 }
 
-// --- through float64: one rounding that matters, the last -------------------------------------
-
+// Turned by an eighth or a quarter of a circle, so that atan is left of a ratio of at most
+// tan(pi / 8).
 template <class T>
-typename T::F log1p(T& t, typename T::F x) {
+typename T::F atan(T& t, typename T::F x) {
   using namespace detail;
-  auto result = t.to_f32(log_f64(t, t.dadd(t.f64(1.0), t.to_f64(x))));
-  result = t.select(t.lt(t.abs(x), t.f32(0x1p-24f)), x, result);
-  result = t.select(t.lt(x, t.f32(kInf)), result, x);
-  result = t.select(t.lt(x, t.f32(-1.0f)), t.f32(kNan), result);
-  return t.select(t.eq(x, t.f32(-1.0f)), t.f32(-kInf), result);
-}
-
-template <class T>
-typename T::F log2(T& t, typename T::F x) {
-  using namespace detail;
-  const auto result = t.to_f32(t.dmul(log_of_f32(t, x), t.f64(kLog2eF64)));
-  return t.select(t.lt(x, t.f32(0.0f)), t.f32(kNan), result);
-}
-
-template <class T>
-typename T::F log10(T& t, typename T::F x) {
-  using namespace detail;
-  const auto result = t.to_f32(t.dmul(log_of_f32(t, x), t.f64(kLog10eF64)));
-  return t.select(t.lt(x, t.f32(0.0f)), t.f32(kNan), result);
+  constexpr std::array kTail = {-0.333333164f, 0.199984714f, -0.142435327f, 0.105938137f,
+                                -0.0607822388f};
+  const auto a = t.abs(x);
+  const auto low = t.lt(a, t.f32(0.41421357f));
+  const auto high = t.lt(t.f32(2.4142137f), a);
+  const auto choose = [&](typename T::F if_low, typename T::F if_high, typename T::F between) {
+    return t.select(low, if_low, t.select(high, if_high, between));
+  };
+  const auto above = choose(a, t.f32(-1.0f), t.sub(a, t.f32(1.0f)));
+  const auto below = choose(t.f32(1.0f), a, t.add(a, t.f32(1.0f)));
+  const auto turned = choose(t.f32(0.0f), t.f32(kQuarterHi), t.f32(kQuarterHi / 2));
+  const auto rest = choose(t.f32(0.0f), t.f32(kQuarterLo), t.f32(kQuarterLo / 2));
+  const auto s = t.div(above, below);
+  const auto z = t.mul(s, s);
+  const auto small = t.add(t.mul(s, t.mul(z, poly(t, z, kTail))), rest);
+  return with_sign(t, t.add(turned, t.add(s, small)), x);
 }
 
 template <class T>
@@ -462,36 +493,65 @@ template <class T>
 typename T::F tan(T& t, typename T::F x) {
   const auto [sine, cosine, quarters] = detail::reduced_sine_cosine(t, x);
   const auto even = t.ieq(t.iand(quarters, t.i32(1)), t.i32(0));
-  const auto above = t.dselect(even, sine, cosine);
-  const auto below = t.dselect(even, cosine, t.dsub(t.f64(0.0), sine));
-  return t.to_f32(t.ddiv(above, below));
-}
-
-template <class T>
-typename T::F atan(T& t, typename T::F x) {
-  using namespace detail;
-  return with_sign(t, t.to_f32(atan_of_ratio(t, t.to_f64(t.abs(x)), t.f64(1.0))), x);
+  const auto above = t.select(even, sine, cosine);
+  const auto below = t.select(even, cosine, t.sub(t.f32(0.0f), sine));
+  return t.div(above, below);
 }
 
 template <class T>
 typename T::F sinh(T& t, typename T::F x) {
   using namespace detail;
-  constexpr std::array kTail = {0.16666666497575636, 0.0083333500572177303, 0.00019836159942342605,
-                                2.8169503654542292e-06};
-  const auto e = exp_of_magnitude(t, x);
-  const auto high = t.dmul(t.f64(0.5), t.dsub(e, t.ddiv(t.f64(1.0), e)));
-  const auto magnitude = t.abs(x);
-  const auto a = t.to_f64(magnitude);
-  const auto z = t.dmul(a, a);
-  const auto low = t.dadd(a, t.dmul(a, t.dmul(z, dpoly(t, z, kTail))));
-  return with_sign(t, t.to_f32(t.dselect(t.lt(magnitude, t.f32(1.0f)), low, high)), x);
+  constexpr std::array kTail = {0.166666672f, 0.0083333496f, 0.000198361595f, 2.81695043e-06f};
+  const auto a = t.abs(x);
+  const auto [scale, scaled_p, inverse] = quarter_exp(t, x);
+  const auto half = t.add(scale, t.sub(scaled_p, inverse));
+  const auto z = t.mul(a, a);
+  const auto low = t.add(a, t.mul(a, t.mul(z, poly(t, z, kTail))));
+  return with_sign(t, t.select(t.lt(a, t.f32(1.0f)), low, t.add(half, half)), x);
 }
 
 template <class T>
 typename T::F cosh(T& t, typename T::F x) {
+  const auto [scale, scaled_p, inverse] = detail::quarter_exp(t, x);
+  const auto half = t.add(scale, t.add(scaled_p, inverse));
+  return t.add(half, half);
+}
+
+// (1 + a) / (1 - a) = 2^e (1 + s) / (1 - s) for a = |x|, with e = 0 for a < 1/4 and s between -0.12
+// and 0.29: atanh a = e ln(2)/2 + atanh s. What makes s, 2^e (1 - a) - 1, is exact.
+template <class T>
+typename T::F atanh(T& t, typename T::F x) {
   using namespace detail;
-  const auto e = exp_of_magnitude(t, x);
-  return t.to_f32(t.dmul(t.f64(0.5), t.dadd(e, t.ddiv(t.f64(1.0), e))));
+  constexpr std::array kTail = {0.333333343f, 0.199998438f, 0.142942816f, 0.109072544f,
+                                0.112438217f};
+  constexpr float kLeast = 0x1.8p-24f;  // e is at most 24, so that 1 - 2^-e is exact
+  const auto a = t.abs(x);
+  const auto one = t.f32(1.0f);
+  const auto apart = t.isub(t.bits(t.add(one, a)), t.bits(at_least(t, t.sub(one, a), kLeast)));
+  const auto e = t.ashr(t.iadd(apart, t.i32(1 << 21)), 23);
+  const auto exponent = t.shl(e, 23);
+  const auto power = t.from_bits(t.iadd(t.i32(kOneBits), exponent));
+  const auto inverse = t.from_bits(t.isub(t.i32(kOneBits), exponent));
+  const auto q = t.mul(t.sub(t.sub(one, inverse), a), power);
+  const auto s = t.div(t.sub(a, q), t.add(t.add(a, q), t.f32(2.0f)));
+  const auto z = t.mul(s, s);
+  const auto n = t.to_float(e);
+  const auto small = t.add(t.mul(s, t.mul(z, poly(t, z, kTail))), t.mul(n, t.f32(kLn2Lo / 2)));
+  auto result = t.add(t.mul(n, t.f32(kLn2Hi / 2)), t.add(s, small));
+  result = t.select(t.eq(a, one), t.f32(kInf), result);
+  return with_sign(t, t.select(t.lt(one, a), t.f32(kNan), result), x);
+}
+
+// --- through float64: one rounding that matters, the last -------------------------------------
+
+template <class T>
+typename T::F log1p(T& t, typename T::F x) {
+  using namespace detail;
+  auto result = t.to_f32(log_f64(t, t.dadd(t.f64(1.0), t.to_f64(x))));
+  result = t.select(t.lt(t.abs(x), t.f32(0x1p-24f)), x, result);
+  result = t.select(t.lt(x, t.f32(kInf)), result, x);
+  result = t.select(t.lt(x, t.f32(-1.0f)), t.f32(kNan), result);
+  return t.select(t.eq(x, t.f32(-1.0f)), t.f32(-kInf), result);
 }
 
 template <class T>
@@ -513,18 +573,6 @@ typename T::F acosh(T& t, typename T::F x) {
   const auto result = t.to_f32(log_f64(t, t.dadd(a, root)));
   const auto defined = t.select(t.lt(x, t.f32(1.0f)), t.f32(kNan), result);
   return t.select(t.lt(x, t.f32(kInf)), defined, x);
-}
-
-template <class T>
-typename T::F atanh(T& t, typename T::F x) {
-  using namespace detail;
-  const auto magnitude = t.abs(x);
-  const auto a = t.to_f64(magnitude);
-  const auto ratio = t.ddiv(t.dadd(t.f64(1.0), a), t.dsub(t.f64(1.0), a));
-  auto result = t.to_f32(t.dmul(t.f64(0.5), log_f64(t, ratio)));
-  result = t.select(t.lt(magnitude, t.f32(0x1p-12f)), magnitude, result);
-  result = t.select(t.eq(magnitude, t.f32(1.0f)), t.f32(kInf), result);
-  return with_sign(t, t.select(t.lt(t.f32(1.0f), magnitude), t.f32(kNan), result), x);
 }
 
 // |x|^y is 2^(y log2 |x|), then the sign.

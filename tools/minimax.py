@@ -9,7 +9,7 @@ The error printed is that of the rounded polynomial in exact arithmetic, under t
 """
 import struct
 
-from mpmath import asin, atan, cos, cospi, erf, erfc, exp, expm1, log, log1p, lu_solve, matrix, mp, mpf
+from mpmath import asin, atan, atanh, cos, cospi, erf, erfc, exp, expm1, log, log1p, lu_solve, matrix, mp, mpf
 from mpmath import pi, sin, sinh, sqrt
 
 mp.dps = 70
@@ -80,6 +80,12 @@ def fit(name, function, weight, low, high, degree, rounding):
     print("  {" + ", ".join(f"{float(c):.{digits}g}{suffix}" for c in done) + "}")
 
 
+def odd_tail(name, function, high, degree):
+    """function(x) = x + x^3 p(x^2) for x^2 <= high; the error is relative."""
+    fit(name, lambda z: (function(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / function(sqrt(z)),
+        0, high, degree, to_float32)
+
+
 def split(name, value, ends):
     """`value` as a sum: the i-th part holds its bits down to 2^-ends[i], the last the rest."""
     parts = []
@@ -94,7 +100,10 @@ root_half = sqrt(mpf(1) / 2)
 half = ln2 / 2 + mpf("1e-4")
 
 split("ln 2, float32", ln2, (15,))
-split("2/pi, float64", 2 / pi, (27, 54, 81, 108, 135))
+# The first piece starts below the bits whose product with a float32 from `smallest` on is a multiple of 4.
+for smallest, top in ((0, 0), (25, -1), (51, -27), (77, -53), (103, -79)):
+    kept = 2 / pi - mp.floor(2 / pi / mpf(2) ** (top + 1)) * mpf(2) ** (top + 1)
+    split(f"2/pi from 2^{smallest}, float64", kept, (28 - top, 57 - top))
 
 # e^r = 1 + r + r^2 p(r); the error is relative to expm1.
 fit("exp_tail", lambda r: (expm1(r) - r) / r**2, lambda r: r**2 / expm1(r),
@@ -115,9 +124,16 @@ fit("erf_high", lambda a: log(erfc(a), 2), lambda a: erfc(a) * ln2, 1, 4, 6, to_
 fit("exp2_low", lambda f: expm1(f * ln2) / f, lambda f: f * exp(-f * ln2),
     "-0.5001", "0.5001", 4, to_float32)
 
-# asin(x) = x + x^3 p(x^2) for |x| <= 1/2
-fit("asin_tail", lambda z: (asin(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / asin(sqrt(z)),
-    0, mpf("0.25"), 4, to_float32)
+odd_tail("asin_tail", asin, mpf("0.25"), 4)
+odd_tail("atan_tail", atan, (sqrt(mpf(2)) - 1) ** 2, 4)
+odd_tail("atanh_tail", atanh, mpf("0.0825"), 4)
+odd_tail("sinh_tail", sinh, 1, 3)
+
+# sin as above, cos(x) = 1 - x^2/2 + x^4 p(x^2), for an eighth of a turn
+eighth = (pi / 4 * mpf("1.0004")) ** 2
+odd_tail("sin_tail", sin, eighth, 2)
+fit("cos_tail", lambda z: ((cos(sqrt(z)) - 1) / z + mpf(1) / 2) / z, lambda z: z**2 / cos(sqrt(z)),
+    0, eighth, 2, to_float32)
 
 # log((1 + s) / (1 - s)) = 2s + 2s^3 p(s^2)
 s_max = (1 - root_half) / (1 + root_half)
@@ -126,16 +142,3 @@ fit("dlog_tail", lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) / (2 * sqrt(z)) -
 # 2^f = 1 + f p(f)
 fit("dexp2", lambda f: expm1(f * ln2) / f, lambda f: f * exp(-f * ln2),
     "-0.5001", "0.5001", 7, to_float64)
-
-# In quarter turns f: sin = f p(f^2), cos = 1 + f^2 q(f^2).
-quarter = mpf("0.2501")
-fit("dsin", lambda z: sin(sqrt(z) * pi / 2) / sqrt(z), lambda z: sqrt(z) / sin(sqrt(z) * pi / 2),
-    0, quarter, 4, to_float64)
-fit("dcos", lambda z: (cos(sqrt(z) * pi / 2) - 1) / z, lambda z: z / cos(sqrt(z) * pi / 2),
-    0, quarter, 3, to_float64)
-
-# atan(x) = x + x^3 p(x^2), sinh(x) = x + x^3 p(x^2)
-fit("datan", lambda z: (atan(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / atan(sqrt(z)),
-    0, (sqrt(mpf(2)) - 1) ** 2, 5, to_float64)
-fit("dsinh", lambda z: (sinh(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / sinh(sqrt(z)),
-    0, 1, 3, to_float64)

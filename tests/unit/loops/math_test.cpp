@@ -66,9 +66,9 @@ std::vector<float> special_points() {
                                 30.0f, 87.33f, 88.72f, 89.0f, 89.41f, 100.0f, 103.97f, 105.0f};
   const float logarithms[] = {0.41421356f, 0.6931472f, 0.70710678f, 1.4142135f, 2.4142136f, 3.92f};
   const float angles[] = {0.78539816f, 1.5707964f, 3.1415927f, 6.2831855f, kNearQuarterTurns};
-  const float ranges[] = {0.0f,     kDenormal, 0x1p-126f, 0x1p-100f, 0x1p-25f,
-                          0x1p-24f, 0x1p-12f,  4.0f,      0x1p22f,   0x1p23f,
-                          0x1p24f,  0x1p53f,   0x1p80f,   0x1p107f,  kMax};
+  const float ranges[] = {0.0f,     kDenormal, 0x1p-126f, 0x1p-100f, 0x1p-25f, 0x1p-24f,
+                          0x1p-12f, 4.0f,      0x1p22f,   0x1p23f,   0x1p24f,  0x1p25f,
+                          0x1p51f,  0x1p77f,   0x1p103f,  kMax};
   std::vector<float> all;
   for (const std::span<const float> group :
        {std::span<const float>(exponentials), std::span<const float>(logarithms),
@@ -278,7 +278,7 @@ TEST_CASE("float32 special values", "[math]") {
   CHECK(math::rsqrt(t, 4.0f) == 0.5f);
   CHECK(same_bits(math::sin(t, -0.0f), -0.0f));
   CHECK(std::isnan(math::sin(t, kInf)));
-  CHECK(math::sin(t, 0x1p120f) == 0x1.82e346p-2f);
+  CHECK(ulp_error(math::sin(t, 0x1p120f), 0x1.82e346p-2) <= 2);
   CHECK(math::cos(t, 0.0f) == 1);
   CHECK(math::asin(t, 1.0f) == 0x1.921fb6p0f);
   CHECK(same_bits(math::acos(t, 1.0f), 0.0f));
