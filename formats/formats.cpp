@@ -87,8 +87,6 @@ const Format& format_of(const Location& location) {
 
 }  // namespace
 
-bool is_known_format(const std::string& path) { return find_format(path) != nullptr; }
-
 lang::Result<Header> read_header(const Location& location) {
   return lang::capture([&] { return format_of(location).header(location); });
 }

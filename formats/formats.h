@@ -33,9 +33,6 @@ struct NamedTensor {
   lang::TensorRef tensor;
 };
 
-// Does the extension name a format?
-bool is_known_format(const std::string& path);
-
 // A CSV's dtype is float32 here: its text does not say. Fails with FileError or BadData.
 lang::Result<Header> read_header(const Location& location);
 
