@@ -563,6 +563,7 @@ bool Session::has_main() const {
 }
 
 Result<std::string> Session::type_of(const std::string& text) {
+  interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add("<type>", text);
   return impl_->guarded([&] {
     const Expr expr = impl_->command_expression(*source);
@@ -571,6 +572,7 @@ Result<std::string> Session::type_of(const std::string& text) {
 }
 
 Result<std::string> Session::show(const std::string& stage, const std::string& text) {
+  interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add("<show>", text);
   return impl_->guarded([&] {
     const Expr expr = impl_->command_expression(*source);
@@ -602,16 +604,19 @@ Result<std::string> Session::source(const std::string& name) {
 }
 
 Result<Value> Session::evaluate(const std::string& text) {
+  interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add("<expression>", text);
   return impl_->guarded(
       [&] { return impl_->evaluate(impl_->checked(impl_->command_expression(*source))); });
 }
 
 Result<Value> Session::evaluate(const Expr& expr) {
+  interp::clear_interrupt();
   return impl_->guarded([&] { return impl_->evaluate(impl_->checked(expr)); });
 }
 
 Result<Session::Timing> Session::time(const std::string& text, interp::JitMode mode) {
+  interp::clear_interrupt();
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -654,6 +659,7 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
 }
 
 Result<std::vector<double>> Session::run_times(const std::string& text, int runs) {
+  interp::clear_interrupt();
   using Clock = std::chrono::steady_clock;
   const lang::Source* source = impl_->sources.add("<time>", text);
   return impl_->guarded([&] {
