@@ -9,6 +9,7 @@
 #include "ad/flatten.h"
 #include "ad/pairs.h"
 #include "ad/transpose.h"
+#include "lang/any_dim.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
@@ -24,19 +25,6 @@ using lang::ExprKind;
 using lang::Type;
 using lang::VariableRef;
 namespace build = lang::build;
-
-namespace {
-
-bool has_unknown_dims(const Type& type) {
-  if (const auto* tuple = as<lang::TupleType>(type))
-    return std::any_of(tuple->fields.begin(), tuple->fields.end(), has_unknown_dims);
-  const auto* tensor = as<lang::TensorType>(type);
-  if (!tensor || !tensor->shape.has_rank()) return false;
-  const auto& dims = tensor->shape.dims();
-  return std::any_of(dims.begin(), dims.end(), [](const lang::Dim& dim) { return dim.is_any(); });
-}
-
-}  // namespace
 
 Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
   Type tangent = pairs_.tangents().of(expr->type);
@@ -196,9 +184,9 @@ void BlockReverse::forward_operator(const Binding& binding, const lang::Call& ca
   const bool has_rule =
       op.gradient || !op.differentiable || op.effect != lang::Effect::None || !op.definition;
   const Type tangent = pairs_.tangents().of(binding.value->type);
-  const bool waits = has_unknown_dims(binding.value->type) ||
+  const bool waits = lang::has_any_dim(binding.value->type) ||
                      std::any_of(call.args.begin(), call.args.end(),
-                                 [](const Expr& arg) { return has_unknown_dims(arg->type); });
+                                 [](const Expr& arg) { return lang::has_any_dim(arg->type); });
   if (has_rule || waits || !tangent || is_unit(tangent)) {
     primal_.push_back({binding});
     return;

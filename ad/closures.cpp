@@ -18,12 +18,6 @@ namespace build = lang::build;
 
 namespace {
 
-std::vector<Expr> uses_of(const std::vector<VariableRef>& variables) {
-  std::vector<Expr> uses;
-  for (const auto& variable : variables) uses.push_back(lang::make_var(variable));
-  return uses;
-}
-
 std::vector<VariableRef> fresh(const std::vector<VariableRef>& variables) {
   std::vector<VariableRef> copies;
   for (const auto& variable : variables)

@@ -179,12 +179,6 @@ class Deriver {
     for (const auto& variable : variables) types.push_back(variable->type);
     return types;
   }
-  static std::vector<Expr> uses_of(const std::vector<VariableRef>& variables) {
-    std::vector<Expr> uses;
-    for (const auto& variable : variables) uses.push_back(lang::make_var(variable));
-    return uses;
-  }
-
   // A leaf that yields a result. Returns the residual of the forward half.
   Expr base_leaf(const Expr& value, const BlockReverse& path) {
     BlockReverse leaf = path;

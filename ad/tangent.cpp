@@ -83,6 +83,12 @@ const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name,
   return &def.constructors.back();
 }
 
+std::vector<Expr> uses_of(const std::vector<VariableRef>& variables) {
+  std::vector<Expr> uses;
+  for (const auto& variable : variables) uses.push_back(lang::make_var(variable));
+  return uses;
+}
+
 Expr construct(const lang::Constructor* constructor, std::vector<Expr> fields, const Type& type) {
   if (fields.empty()) return lang::make_constructor_ref(constructor, {}, type);
   std::vector<Type> types;

@@ -76,6 +76,8 @@ lang::Expr mirror_zero(const lang::Type& mirror);
 // Zeros of a tangent type; `primal` gives the shape where dims are symbolic.
 lang::Expr zero_of(const lang::Type& tangent, const lang::Expr& primal);
 
+// A use of each variable.
+std::vector<lang::Expr> uses_of(const std::vector<lang::VariableRef>& variables);
 // A call of a constructor, or the constructor itself where it has no fields.
 lang::Expr construct(const lang::Constructor* constructor, std::vector<lang::Expr> fields,
                      const lang::Type& type);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lang/any_dim.h"
 #include "loops/outline.h"
 
 namespace relay::loops {
@@ -601,7 +602,7 @@ class Expander {
   Type concrete_type(const Type& type) {
     if (!type || is_concrete(type)) return type;
     const auto* tensor = as<TensorType>(type);
-    if (!tensor || has_unknown_dims(type)) return nullptr;
+    if (!tensor || !tensor->shape.has_rank() || lang::has_any_dim(type)) return nullptr;
     std::vector<Dim> dims;
     for (const Dim& dim : tensor->shape.dims()) dims.push_back(with_known_dims(dim));
     return lang::tensor_type(lang::Shape(std::move(dims)), tensor->dtype);

@@ -25,7 +25,4 @@ lang::Expr static_call(const lang::Call& call);
 
 // Are all dims numbers?
 bool is_concrete(const lang::Type& type);
-// Is a dim `?`, or no tensor type known? Otherwise the checker has seen that shapes agree.
-bool has_unknown_dims(const lang::Type& type);
-
 }  // namespace relay::loops

@@ -27,21 +27,6 @@ bool is_concrete(const Type& type) {
   return true;
 }
 
-bool has_unknown_dims(const Type& type) {
-  if (const auto* tuple = as<lang::TupleType>(type)) {
-    for (const auto& field : tuple->fields) {
-      if (has_unknown_dims(field)) return true;
-    }
-    return false;
-  }
-  const auto* tensor = as<TensorType>(type);
-  if (!tensor || !tensor->shape.has_rank()) return true;
-  for (const Dim& dim : tensor->shape.dims()) {
-    if (dim.is_any()) return true;
-  }
-  return false;
-}
-
 namespace {
 
 // The elements from axis `axis` on, nested as the axes are.

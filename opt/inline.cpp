@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lang/any_dim.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
 
@@ -123,10 +124,7 @@ class Inliner final : public lang::Rewriter {
     };
     if (const auto* tuple = as<lang::TupleType>(type)) return any_of(tuple->fields);
     if (const auto* adt = as<lang::AdtType>(type)) return any_of(adt->args);
-    const auto* tensor = as<lang::TensorType>(type);
-    if (!tensor || !tensor->shape.has_rank()) return false;
-    const auto& dims = tensor->shape.dims();
-    return std::any_of(dims.begin(), dims.end(), [](const lang::Dim& dim) { return dim.is_any(); });
+    return lang::has_any_dim(type);
   }
 
   static Expr body_with(const lang::Function& fn, const std::vector<Expr>& args) {

@@ -31,20 +31,6 @@ Type merge_dims(const Type& a, const Type& b, bool widen) {
   return a;
 }
 
-bool has_any_dim(const Type& type) {
-  if (const auto* tensor = as<TensorType>(type)) {
-    for (const Dim& dim : tensor->shape.dims()) {
-      if (dim.is_any()) return true;
-    }
-  }
-  if (const auto* tuple = as<TupleType>(type)) {
-    for (const Type& field : tuple->fields) {
-      if (has_any_dim(field)) return true;
-    }
-  }
-  return false;
-}
-
 // `found` with an unknown for each `?` where `expected` knows more, or may still.
 Type Inference::open_extents(const Type& found, const Type& expected) {
   const auto* tensor = as<TensorType>(found);

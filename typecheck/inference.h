@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "lang/any_dim.h"
 #include "lang/module.h"
 #include "typecheck/infer.h"
 #include "typecheck/messages.h"
@@ -274,8 +275,6 @@ class Inference {
   bool blames_index_ = false;  // an error says that an index is no float
 };
 
-// Does a tensor, or a tuple with one, have a `?` extent?
-bool has_any_dim(const lang::Type& type);
 // Of two types that agree, the one with fewer `?`; or, for `widen`, with more.
 lang::Type merge_dims(const lang::Type& a, const lang::Type& b, bool widen);
 // The last expression of a let chain: what a body's type comes from.
