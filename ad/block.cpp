@@ -419,28 +419,6 @@ void BlockReverse::reverse_by_definition(const lang::Call& call, const lang::OpD
     accumulate(call.args[inputs[i]], build::project(adjoints, i));
 }
 
-namespace {
-
-// What a person gives as an adjoint, of the primal's own type, as one of the tangent type.
-Expr as_tangent(const Expr& gradient, const Type& primal_type, Tangents& tangents) {
-  const Type tangent = tangents.or_unit(primal_type);
-  if (lang::equal(tangent, primal_type)) return gradient;
-  if (is_unit(tangent)) return build::tuple({});
-  const auto* tuple = as<lang::TupleType>(primal_type);
-  if (!tuple) {
-    lang::fail(DiagnosticKind::Unsupported,
-               fmt::format("not supported: a gradient of one's own with an argument of type `{}`",
-                           lang::to_string(primal_type)),
-               gradient->span);
-  }
-  std::vector<Expr> fields;
-  for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
-    fields.push_back(as_tangent(build::project(gradient, i), tuple->fields[i], tangents));
-  return build::tuple(std::move(fields));
-}
-
-}  // namespace
-
 // The gradient takes the arguments and the adjoint of the result, and gives adjoints as a person
 // writes them: of the primal types.
 void BlockReverse::reverse_custom(const Binding& binding, const lang::Call& call,
@@ -459,7 +437,7 @@ void BlockReverse::reverse_custom(const Binding& binding, const lang::Call& call
       "adjoints", lang::make_call(callee, std::move(args), nullptr, binding.span, result));
   for (std::uint32_t i = 0; i < call.args.size(); ++i) {
     const Expr own = is_one ? adjoints : build::project(adjoints, i);
-    accumulate(call.args[i], as_tangent(own, type.params[i], pairs_.tangents()));
+    accumulate(call.args[i], pairs_.tangents().from_gradient(own));
   }
 }
 

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "ad/block.h"
+#include "ad/check_gradient.h"
 #include "ad/pairs.h"
 #include "lang/build.h"
+#include "lang/derivative.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
@@ -17,49 +19,129 @@ using lang::DiagnosticKind;
 using lang::Expr;
 using lang::ExprKind;
 using lang::Type;
+using lang::VariableRef;
 namespace build = lang::build;
 
 namespace {
 
-// fn (params) { (value, gradients) } or, for mode Grad, just the gradients.
-Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program& program,
-                Pairs& pairs) {
-  const Expr copy = lang::rename_bound(program.inlined(Expr(&given)));
-  const auto& fn = lang::cast<lang::Function>(copy);
-  const auto* result = as<lang::TensorType>(fn.body->type);
-  if (!result || result->shape.rank() != 0 || !lang::is_float(result->dtype.known())) {
+// The derivative of one function, reverse mode.
+class Derivation {
+ public:
+  Derivation(const lang::Function& given, lang::DiffMode mode, lang::Program& program, Pairs& pairs)
+      : given_(given),
+        mode_(mode),
+        pairs_(pairs),
+        // The primal code is a copy: the function may be called elsewhere too.
+        copy_(lang::rename_bound(program.inlined(Expr(&given)))),
+        fn_(lang::cast<lang::Function>(copy_)),
+        reverse_(program, pairs) {}
+
+  Expr derive() {
+    if (lang::needs_scalar_result(mode_)) demand_scalar();
+    const lang::Block block = lang::open_block(fn_.body);
+    reverse_.forward(block.bindings);
+    const Expr value = reverse_.forward_value("value", block.result);
+    return mode_ == lang::DiffMode::Vjp ? with_pullback(value) : with_gradient(value);
+  }
+
+ private:
+  void demand_scalar() const {
+    const auto* result = as<lang::TensorType>(fn_.body->type);
+    if (result && result->shape.rank() == 0 && lang::is_float(result->dtype.known())) return;
     lang::fail(
         DiagnosticKind::NotDifferentiable,
         fmt::format("`{}` needs a function whose result is a float scalar, this one's is `{}`",
-                    name_of(mode), lang::to_string(fn.body->type)),
-        given.span);
+                    name_of(mode_), lang::to_string(fn_.body->type)),
+        given_.span);
   }
-  BlockReverse reverse(program, pairs);
-  const lang::Block block = lang::open_block(fn.body);
-  reverse.forward(block.bindings);
-  const Expr value = reverse.forward_value("value", block.result);
-  reverse.seed(value, build::constant(result->dtype.known(), 1));
-  reverse.reverse();
-  std::vector<Expr> gradients;
-  for (const auto& param : fn.params) {
-    const Expr primal = lang::make_var(param);
-    const Type tangent = pairs.tangents().of(param->type);
-    if (!tangent) {
-      lang::fail(DiagnosticKind::Unsupported,
-                 fmt::format("not supported: the gradient of an argument of type `{}`",
-                             lang::to_string(param->type)),
-                 param->span);
+
+  // Walks back from the result; the gradients of the parameters.
+  std::vector<Expr> gradients(const Expr& value, const Expr& adjoint) {
+    reverse_.seed(value, adjoint);
+    reverse_.reverse();
+    std::vector<Expr> gradients;
+    for (const auto& param : fn_.params) {
+      const Type tangent = pairs_.tangents().of(param->type);
+      if (!tangent) {
+        lang::fail(DiagnosticKind::Unsupported,
+                   fmt::format("not supported: the gradient of an argument of type `{}`",
+                               lang::to_string(param->type)),
+                   param->span);
+      }
+      const Expr adjoint_of = is_unit(tangent) ? build::tuple({}) : reverse_.adjoint_of(param);
+      gradients.push_back(pairs_.tangents().as_gradient(adjoint_of, lang::make_var(param)));
     }
-    const Expr adjoint = is_unit(tangent) ? build::tuple({}) : reverse.adjoint_of(param);
-    gradients.push_back(pairs.tangents().as_gradient(adjoint, primal));
+    return gradients;
   }
-  Expr gradient = gradients.size() == 1 ? gradients[0] : build::tuple(gradients);
-  if (mode == lang::DiffMode::ValueAndGrad) gradient = build::tuple({value, gradient});
-  std::vector<lang::Binding> bindings = reverse.primal(0);
-  for (auto& binding : reverse.backward().take()) bindings.push_back(std::move(binding));
-  const Expr body = lang::close_block({std::move(bindings), gradient});
-  return lang::rename_bound(
-      lang::make_function(fn.params, body->type, body, {}, nullptr, given.span));
+
+  static Expr one_or_tuple(const std::vector<Expr>& gradients) {
+    return gradients.size() == 1 ? gradients[0] : build::tuple(gradients);
+  }
+
+  // fn (x...) { gradients }, or the value and them.
+  Expr with_gradient(const Expr& value) {
+    const auto* type = as<lang::TensorType>(value->type);
+    const std::vector<Expr> parts = gradients(value, build::constant(type->dtype.known(), 1));
+    Expr result = one_or_tuple(parts);
+    if (mode_ == lang::DiffMode::ValueAndGrad) result = build::tuple({value, result});
+    std::vector<lang::Binding> bindings = reverse_.primal(0);
+    for (auto& binding : reverse_.backward().take()) bindings.push_back(std::move(binding));
+    if (mode_ == lang::DiffMode::CheckGrad) result = checked(bindings, parts);
+    return function(std::move(bindings), result);
+  }
+
+  Expr checked(std::vector<lang::Binding>& bindings, const std::vector<Expr>& gradients) const {
+    std::vector<std::string> names;
+    for (const auto& param : fn_.params) names.push_back(param->name);
+    const VariableRef self = lang::make_variable("f", Expr(&given_)->type);
+    bindings.push_back({self, lang::rename_bound(Expr(&given_)), given_.span});
+    return check_gradient(lang::make_var(self), uses_of(fn_.params), gradients, names, given_.span);
+  }
+
+  // fn (x...) { (value, fn (dy) { gradients }) }
+  Expr with_pullback(const Expr& value) {
+    const VariableRef dy = lang::make_variable("dy", value->type);
+    const Expr result =
+        one_or_tuple(gradients(value, pairs_.tangents().from_gradient(lang::make_var(dy))));
+    const Expr body = lang::close_block({reverse_.backward().take(), result});
+    const VariableRef pullback =
+        lang::make_variable("pullback", lang::function_type({dy->type}, body->type));
+    std::vector<lang::Binding> bindings = reverse_.primal(0);
+    bindings.push_back({pullback, lang::make_function({dy}, body->type, body, {}, nullptr,
+                                                      given_.span, pullback->type)});
+    return function(std::move(bindings), build::tuple({value, lang::make_var(pullback)}));
+  }
+
+  Expr function(std::vector<lang::Binding> bindings, const Expr& result) const {
+    const Expr body = lang::close_block({std::move(bindings), result});
+    return lang::rename_bound(
+        lang::make_function(fn_.params, body->type, body, {}, nullptr, given_.span));
+  }
+
+  const lang::Function& given_;
+  lang::DiffMode mode_;
+  Pairs& pairs_;
+  Expr copy_;
+  const lang::Function& fn_;
+  BlockReverse reverse_;
+};
+
+Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program& program,
+                Pairs& pairs) {
+  switch (mode) {
+    case lang::DiffMode::Grad:
+    case lang::DiffMode::ValueAndGrad:
+    case lang::DiffMode::Vjp:
+    case lang::DiffMode::CheckGrad:
+      return Derivation(given, mode, program, pairs).derive();
+    case lang::DiffMode::Jvp:
+    case lang::DiffMode::Hvp:
+    case lang::DiffMode::Hessian:
+    case lang::DiffMode::Jacobian:
+      break;
+  }
+  lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: `{}`", name_of(mode)),
+             given.span);
 }
 
 class Expander final : public lang::Rewriter {

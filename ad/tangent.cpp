@@ -379,4 +379,43 @@ void Tangents::define_gradient(const std::string& name, const Type& adjoint_type
                         lang::rename_bound(lang::make_function({adjoint, value}, type, body)));
 }
 
+Expr Tangents::from_gradient(const Expr& gradient) {
+  const Type tangent = or_unit(gradient->type);
+  if (lang::equal(tangent, gradient->type)) return gradient;
+  if (is_unit(tangent)) return build::tuple({});
+  if (const auto* tuple = as<lang::TupleType>(gradient->type)) {
+    std::vector<Expr> fields;
+    for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
+      fields.push_back(from_gradient(build::project(gradient, i)));
+    return build::tuple(std::move(fields));
+  }
+  const auto* adt = as<AdtType>(gradient->type);
+  RELAY_CHECK(adt, "a tangent that is neither a tensor nor data");
+  const auto [place, is_new] = tangent_.try_emplace(
+      fmt::format("{} {}", static_cast<const void*>(adt->def), lang::to_string(gradient->type)));
+  if (is_new) {
+    place->second = program_.reserve_name(adt->def->name + "_tangent");
+    define_tangent(place->second, *adt);
+  }
+  return call_global(place->second, lang::function_type({gradient->type}, tangent), {gradient});
+}
+
+void Tangents::define_tangent(const std::string& name, const AdtType& primal) {
+  const Type type(&primal);
+  const Type result = of(type);
+  const VariableRef value = lang::make_variable("value", type);
+  std::vector<lang::Clause> clauses;
+  for (const lang::Constructor& constructor : primal.def->constructors) {
+    const std::vector<VariableRef> fields = variables_for(fields_of(constructor, primal), "field");
+    std::vector<Expr> parts;
+    for (const VariableRef& field : fields) {
+      if (!is_unit(or_unit(field->type))) parts.push_back(from_gradient(lang::make_var(field)));
+    }
+    clauses.push_back({pattern_of(&constructor, fields),
+                       construct(mirror(constructor, primal), std::move(parts), result)});
+  }
+  const Expr body = lang::make_match(lang::make_var(value), std::move(clauses), true, {}, result);
+  program_.add_function(name, lang::rename_bound(lang::make_function({value}, result, body)));
+}
+
 }  // namespace relay::ad

@@ -45,6 +45,9 @@ class Tangents {
   // An adjoint as the user sees it: of the primal's own type, integer and boolean leaves zero.
   // `adjoint` may be of type () where the primal's tangent is.
   lang::Expr as_gradient(const lang::Expr& adjoint, const lang::Expr& primal);
+  // The inverse: what a user gives, of the type of a primal value, as a tangent. Integer and
+  // boolean leaves are dropped.
+  lang::Expr from_gradient(const lang::Expr& gradient);
 
  private:
   struct Mirror {
@@ -57,6 +60,7 @@ class Tangents {
   void define_add(const std::string& name, const lang::AdtType& mirror);
   void define_gradient(const std::string& name, const lang::Type& adjoint,
                        const lang::AdtType& primal);
+  void define_tangent(const std::string& name, const lang::AdtType& primal);
 
   lang::Program& program_;
   lang::OpDef pullback_;
@@ -66,7 +70,9 @@ class Tangents {
   std::set<const lang::TypeDef*> made_;              // mirrors
   std::map<std::string, Mirror> mirrors_;            // by the primal's text
   std::map<const lang::TypeDef*, std::string> add_;  // functions, by mirror
-  std::map<std::string, std::string> gradient_;      // functions, by the primal's text
+  // Functions, by the primal's text.
+  std::map<std::string, std::string> gradient_;  // as_gradient
+  std::map<std::string, std::string> tangent_;   // from_gradient
 };
 
 // Is this `()`, the tangent type of what has no derivative?

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "interp/check_gradient.h"
 #include "interp/tangents.h"
 
 namespace relay::interp {
@@ -121,6 +122,12 @@ Value EffectCode::eval(Frame& frame) const {
       return with_pullback(machine, peek(args_[0], frame), type_, span);
     case Effect::AddTangents:
       return add_tangents(peek(args_[0], frame), peek(args_[1], frame));
+    case Effect::CheckGradient: {
+      const auto arguments = peek(args_[1], frame).as_tuple().fields();
+      const auto gradients = peek(args_[2], frame).as_tuple().fields();
+      return check_gradient(machine, peek(args_[0], frame), {arguments.begin(), arguments.end()},
+                            {gradients.begin(), gradients.end()}, attrs_, span);
+    }
     case Effect::None:
       break;
   }

@@ -133,16 +133,6 @@ std::string_view name_of(ExprKind kind) {
   return "?";
 }
 
-std::string_view name_of(DiffMode mode) {
-  switch (mode) {
-    case DiffMode::Grad:
-      return "grad";
-    case DiffMode::ValueAndGrad:
-      return "value_and_grad";
-  }
-  return "?";
-}
-
 VariableRef make_variable(std::string name, Type type, Span span, AttrsRef attrs) {
   return make_ref<const Variable>(std::move(name), std::move(type), span, std::move(attrs));
 }

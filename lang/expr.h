@@ -307,9 +307,17 @@ struct DimTerm final : ExprNode {  // a dimension used as an int64 scalar
   Dim dim;
 };
 
-// grad(f), value_and_grad(f), ...: a function value computed from the function `fn`.
-enum class DiffMode : std::uint8_t { Grad, ValueAndGrad };
-std::string_view name_of(DiffMode mode);  // "grad"
+// grad(f), jvp(f), ...: a function value computed from the function `fn` (lang/derivative).
+enum class DiffMode : std::uint8_t {
+  Grad,
+  ValueAndGrad,
+  Vjp,
+  Jvp,
+  Hvp,
+  Hessian,
+  Jacobian,
+  CheckGrad
+};
 struct Differentiate final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Differentiate;
   Differentiate(DiffMode mode, Expr fn, Span span, Type type)

@@ -150,8 +150,9 @@ enum class Effect : std::uint8_t {
   Save,
   CheckShape,
   CheckDims,
-  Pullback,    // of a function value: ad/closures
-  AddTangents  // of function values
+  Pullback,      // of a function value: ad/closures
+  AddTangents,   // of function values
+  CheckGradient  // against differences: ad/check_gradient
 };
 
 struct OpDef {

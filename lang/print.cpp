@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lang/build.h"
+#include "lang/derivative.h"
 #include "lang/diagnostic.h"
 #include "lang/metadata.h"
 #include "lang/op.h"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lang/build.h"
+#include "lang/derivative.h"
 #include "lang/diagnostic.h"
 #include "lang/number_text.h"
 #include "lang/op.h"
@@ -99,12 +100,12 @@ std::string head_of(const std::string& dotted) { return dotted.substr(0, dotted.
 
 void reserve_words(UniqueNames& names) {
   for (const char* word :
-       {"let",          "fn",       "def",     "if",       "else",      "type",   "match",
-        "extern",       "free_var", "ref",     "ref_read", "ref_write", "for",    "sum",
-        "prod",         "max",      "min",     "all",      "any",       "argmax", "argmin",
-        "with",         "import",   "scatter", "grad",     "prim",      "dim",    "vjp",
-        "jvp",          "True",     "False",   "hessian",  "jacobian",  "meta",   "value_and_grad",
-        "stop_gradient"}) {
+       {"let",    "fn",         "def",          "if",       "else",      "type",   "match",
+        "extern", "free_var",   "ref",          "ref_read", "ref_write", "for",    "sum",
+        "prod",   "max",        "min",          "all",      "any",       "argmax", "argmin",
+        "with",   "import",     "scatter",      "grad",     "prim",      "dim",    "vjp",
+        "jvp",    "True",       "False",        "hessian",  "jacobian",  "meta",   "value_and_grad",
+        "hvp",    "check_grad", "stop_gradient"}) {
     names.reserve(word);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/derivative.h"
 #include "lang/record.h"
 #include "parser/resolver.h"
 #include "parser/strings.h"
@@ -164,18 +165,23 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
       return std::nullopt;
     return primitive(text.substr(5), nodes, where);
   }
-  const bool is_diff = text == "grad" || text == "value_and_grad";
-  const bool is_later = text == "vjp" || text == "jvp" || text == "hessian" || text == "jacobian";
-  if (!is_diff && !is_later && text != "dim") return std::nullopt;
+  const std::optional<lang::DiffMode> mode = lang::parse_diff_mode(text);
+  if (!mode && text != "dim") return std::nullopt;
   Symbol& symbol = symbols_.intern(text);
   const bool has_meaning = symbol.constructor() || symbol.op ||
                            (!strict_ && (symbol.local || symbol.own_global || symbol.outer_global));
   if (has_meaning) return std::nullopt;
-  if (is_later) {
-    report(Kind::Unsupported, fmt::format("not supported: `{}`", text), where);
-    return lang::make_tuple({}, where);
+  const bool has_attr = std::any_of(nodes.begin(), nodes.end(),
+                                    [](const Node* node) { return node->kind == Syntax::Attr; });
+  if (mode == lang::DiffMode::CheckGrad && before.size() + nodes.size() > 1 && !has_attr) {
+    // check_grad(f, x...) is check_grad(f)(x...).
+    std::vector<Expr> args = before;
+    for (const Node* node : nodes) args.push_back(expr(*node));
+    Expr check = lang::make_differentiate(*mode, args.front(), where);
+    args.erase(args.begin());
+    return lang::make_call(std::move(check), std::move(args), nullptr, where);
   }
-  if (before.size() + nodes.size() != 1 || (!nodes.empty() && nodes[0]->kind == Syntax::Attr)) {
+  if (before.size() + nodes.size() != 1 || has_attr) {
     report(Kind::WrongArity,
            fmt::format("`{}` takes one argument, but {} given", text,
                        before.size() + nodes.size() == 1
@@ -192,8 +198,7 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
     return lang::make_dim_term(dim(*nodes[0]), where);
   }
   Expr fn = nodes.empty() ? before[0] : expr(*nodes[0]);
-  const auto mode = text == "grad" ? lang::DiffMode::Grad : lang::DiffMode::ValueAndGrad;
-  return lang::make_differentiate(mode, std::move(fn), where);
+  return lang::make_differentiate(*mode, std::move(fn), where);
 }
 
 // Reports operands whose dtypes are known (from literals and annotations) and do not fit.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/derivative.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
@@ -12,13 +13,7 @@ using lang::DiagnosticKind;
 
 namespace {
 
-bool is_special_form(std::string_view name) {
-  for (const std::string_view form :
-       {"grad", "value_and_grad", "vjp", "jvp", "hessian", "jacobian", "dim"}) {
-    if (form == name) return true;
-  }
-  return false;
-}
+bool is_special_form(std::string_view name) { return name == "dim" || lang::parse_diff_mode(name); }
 
 lang::Expr truth(bool value, lang::Span span) {
   return lang::make_constant(lang::Tensor::scalar(lang::DType::Bool, value ? 1 : 0), span);

@@ -1,12 +1,11 @@
 #include "typecheck/core_rules.h"
 
-#include <unordered_set>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "lang/module.h"
 #include "lang/record.h"
+#include "typecheck/derivative_rule.h"
 
 namespace relay::typecheck {
 
@@ -121,98 +120,7 @@ RuleOutcome comprehend(TypeCall& call) {
   return RuleOutcome::Stuck;
 }
 
-bool has_type_variable(const Type& type) {
-  for (const TypeVarRef& var : variables_of(type)) {
-    if (var->kind == VarKind::Type && var->flexible) return true;
-  }
-  return false;
-}
-
-RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
-  // The derivative's parameters are the function's.
-  const auto* derivative = as<FunctionType>(call.result);
-  if (call.args[0]->kind == TypeKind::Var && derivative) {
-    call.solver.unify(call.args[0], function_type(derivative->params,
-                                                  tensor_type(Shape(), call.solver.fresh_dtype())));
-    call.args[0] = call.solver.resolve(call.args[0]);
-  }
-  const auto* function = as<FunctionType>(call.args[0]);
-  if (!function) {
-    if (call.args[0]->kind == TypeKind::Var) return RuleOutcome::Stuck;
-    call.fail(DiagnosticKind::NotDifferentiable,
-              fmt::format("`{}` needs a function", name_of(mode)));
-  }
-  for (const Type& param : function->params) {
-    if (Type culprit = find_undifferentiable(param)) {
-      call.fail(DiagnosticKind::NotDifferentiable,
-                fmt::format("an argument that holds a {} has no gradient",
-                            culprit->kind == TypeKind::Function ? "function" : "reference"));
-    }
-  }
-  if (const auto* tensor = as<TensorType>(function->result)) {
-    bool rank_zero = !tensor->shape.has_rank() || tensor->shape.rank() == 0;
-    bool is_floating = !tensor->dtype.is_known() || is_float(tensor->dtype.known());
-    if (!rank_zero || !is_floating) {
-      call.fail(DiagnosticKind::NotDifferentiable,
-                fmt::format("`{}` needs a function whose result is a float scalar, found {}",
-                            name_of(mode),
-                            rank_zero ? fmt::format("`{}`", to_string(tensor->dtype))
-                                      : fmt::format("a tensor of rank {}", tensor->shape.rank())));
-    }
-  } else if (function->result->kind != TypeKind::Var) {
-    call.fail(DiagnosticKind::NotDifferentiable,
-              fmt::format("`{}` needs a function whose result is a float scalar", name_of(mode)));
-  }
-  DTypeTerm dtype = call.solver.fresh_dtype();
-  call.solver.require(dtype, PrimOperands::kFloat);
-  call.solver.unify(function->result, tensor_type(Shape(), dtype));
-  Type gradient = function->params.size() == 1 ? function->params[0] : tuple_type(function->params);
-  Type result = mode == DiffMode::Grad ? gradient : tuple_type({function->result, gradient});
-  call.returns(function_type(function->params, result));
-  for (const Type& param : function->params) {
-    if (has_type_variable(call.solver.resolve(param))) return RuleOutcome::Stuck;
-  }
-  return RuleOutcome::Solved;
-}
-
-Type find_in(const Type& type, std::unordered_set<const TypeDef*>& seen) {
-  switch (type->kind) {
-    case TypeKind::Function:
-    case TypeKind::Reference:
-      return type;
-    case TypeKind::Tuple:
-      for (const Type& field : as<TupleType>(type)->fields) {
-        if (Type found = find_in(field, seen)) return found;
-      }
-      return nullptr;
-    case TypeKind::Adt: {
-      const auto& adt = *as<AdtType>(type);
-      for (const Type& arg : adt.args) {
-        if (Type found = find_in(arg, seen)) return found;
-      }
-      if (!seen.insert(adt.def).second) return nullptr;
-      for (const Constructor& constructor : adt.def->constructors) {
-        for (const Type& field : constructor.fields) {
-          if (Type found = find_in(field, seen)) return found;
-        }
-      }
-      return nullptr;
-    }
-    case TypeKind::Tensor:
-    case TypeKind::Var:
-    case TypeKind::Dimension:
-    case TypeKind::Incomplete:
-      return nullptr;
-  }
-  return nullptr;
-}
-
 }  // namespace
-
-Type find_undifferentiable(const Type& type) {
-  std::unordered_set<const TypeDef*> seen;
-  return find_in(type, seen);
-}
 
 const OpDef& projection_rule() {
   static const OpDef kRule = make_rule("projection", {{"tuple", ""}}, project);
@@ -226,20 +134,9 @@ const OpDef& comprehension_rule() {
   static const OpDef kRule = make_rule("for", {{"extents", ""}, {"body", ""}}, comprehend);
   return kRule;
 }
-const OpDef& differentiate_rule(DiffMode mode) {
-  static const OpDef kGrad = make_rule("grad", {{"function", ""}}, [](TypeCall& call) {
-    return differentiate(call, DiffMode::Grad);
-  });
-  static const OpDef kValueAndGrad =
-      make_rule("value_and_grad", {{"function", ""}},
-                [](TypeCall& call) { return differentiate(call, DiffMode::ValueAndGrad); });
-  return mode == DiffMode::Grad ? kGrad : kValueAndGrad;
-}
-
 bool is_core_rule(const OpDef& op) {
   return is_record_form(op) || &op == &projection_rule() || &op == &index_rule() ||
-         &op == &comprehension_rule() || &op == &differentiate_rule(DiffMode::Grad) ||
-         &op == &differentiate_rule(DiffMode::ValueAndGrad);
+         &op == &comprehension_rule() || is_differentiate_rule(op);
 }
 
 std::string core_rule_text(const OpDef& op, const std::vector<std::string>& args,

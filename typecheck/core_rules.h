@@ -16,16 +16,10 @@ const lang::OpDef& projection_rule();
 const lang::OpDef& index_rule();
 // comprehension(extents, body) = result: `extents` as `axes` above
 const lang::OpDef& comprehension_rule();
-// grad(f), value_and_grad(f)
-const lang::OpDef& differentiate_rule(lang::DiffMode mode);
 
 bool is_core_rule(const lang::OpDef& op);
 // `Tensor[s, d][n] = A` and the like: a relation with one of these rules as text.
 std::string core_rule_text(const lang::OpDef& op, const std::vector<std::string>& args,
                            const lang::AttrsRef& attrs);
-
-// Where a function or a reference occurs inside `type`, that type; else null. Unknown parts count
-// as free of them.
-lang::Type find_undifferentiable(const lang::Type& type);
 
 }  // namespace relay::typecheck

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "lang/visit.h"
-#include "typecheck/core_rules.h"
+#include "typecheck/derivative_rule.h"
 #include "typecheck/inference.h"
 
 namespace relay::typecheck {
@@ -76,6 +76,8 @@ std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
                                                     const std::vector<Type>& found) {
   const auto* node = as<Differentiate>(call.callee);
   const Function* literal = node ? known_literal(node->fn) : nullptr;
+  if (node && (!needs_scalar_result(node->mode) || takes_direction(node->mode)))
+    return std::nullopt;
   const bool is_fresh = node && (literal || node->fn->kind == ExprKind::GlobalVar ||
                                  node->fn->kind == ExprKind::Operator);
   if (!is_fresh) return std::nullopt;
@@ -127,6 +129,7 @@ void Inference::help_with_result(Diagnostic& diagnostic, const Relation& relatio
       relation.node->kind != ExprKind::Differentiate)
     return;
   const auto& node = *static_cast<const Differentiate*>(relation.node);
+  if (!needs_scalar_result(node.mode)) return;
   const auto* function = as<FunctionType>(solver_.resolve(relation.args[0]));
   const auto* result = function ? as<TensorType>(function->result) : nullptr;
   if (!result || !result->shape.has_rank() || result->shape.rank() == 0 ||

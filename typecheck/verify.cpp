@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/derivative.h"
 #include "lang/diagnostic.h"
 #include "lang/module.h"
 #include "lang/op.h"
@@ -384,9 +385,7 @@ void Verifier::differentiate(const Expr& expr) {
   check(node.fn);
   const auto* function = as<FunctionType>(node.fn->type);
   if (!function) bad(expr, "the derivative of something that is no function");
-  Type gradient = function->params.size() == 1 ? function->params[0] : tuple_type(function->params);
-  Type result = node.mode == DiffMode::Grad ? gradient : tuple_type({function->result, gradient});
-  same(expr, expr->type, function_type(function->params, result), "a derivative");
+  same(expr, expr->type, derivative_type(node.mode, *function), "a derivative");
 }
 
 }  // namespace

@@ -1,0 +1,129 @@
+#include "lang/derivative.h"
+
+#include <array>
+
+#include "lang/diagnostic.h"
+
+namespace relay::lang {
+
+namespace {
+
+struct Form {
+  DiffMode mode;
+  std::string_view name;
+  bool needs_scalar_result;
+  bool takes_direction;
+  bool needs_tensors;
+};
+
+constexpr std::array kForms = {
+    Form{DiffMode::Grad, "grad", true, false, false},
+    Form{DiffMode::ValueAndGrad, "value_and_grad", true, false, false},
+    Form{DiffMode::Vjp, "vjp", false, false, false},
+    Form{DiffMode::Jvp, "jvp", false, true, false},
+    Form{DiffMode::Hvp, "hvp", true, true, false},
+    Form{DiffMode::Hessian, "hessian", true, false, true},
+    Form{DiffMode::Jacobian, "jacobian", false, false, true},
+    Form{DiffMode::CheckGrad, "check_grad", true, false, false},
+};
+
+const Form& form_of(DiffMode mode) {
+  for (const Form& form : kForms) {
+    if (form.mode == mode) return form;
+  }
+  internal_error(__FILE__, __LINE__, "a derivative of an unknown mode");
+}
+
+Type one_or_tuple(const std::vector<Type>& types) {
+  return types.size() == 1 ? types[0] : tuple_type(types);
+}
+
+// The derivatives of `of`, a tensor or a tuple of them, by a tensor: null without ranks.
+Type by(const Type& of, const TensorType& argument) {
+  if (const auto* tuple = as<TupleType>(of)) {
+    std::vector<Type> fields;
+    for (const Type& field : tuple->fields) {
+      fields.push_back(by(field, argument));
+      if (!fields.back()) return nullptr;
+    }
+    return tuple_type(std::move(fields));
+  }
+  const auto* tensor = as<TensorType>(of);
+  if (!tensor || !tensor->shape.has_rank() || !argument.shape.has_rank()) return nullptr;
+  std::vector<Dim> dims = tensor->shape.dims();
+  dims.insert(dims.end(), argument.shape.dims().begin(), argument.shape.dims().end());
+  return tensor_type(Shape(std::move(dims)), tensor->dtype);
+}
+
+// The derivatives of `of` by each of the parameters.
+Type by_each(const Type& of, const std::vector<Type>& params) {
+  std::vector<Type> parts;
+  for (const Type& param : params) {
+    const auto* tensor = as<TensorType>(param);
+    parts.push_back(tensor ? by(of, *tensor) : nullptr);
+    if (!parts.back()) return nullptr;
+  }
+  return one_or_tuple(parts);
+}
+
+Type result_of(DiffMode mode, const FunctionType& function) {
+  const Type gradient = one_or_tuple(function.params);
+  switch (mode) {
+    case DiffMode::Grad:
+    case DiffMode::Hvp:
+      return gradient;
+    case DiffMode::ValueAndGrad:
+      return tuple_type({function.result, gradient});
+    case DiffMode::Vjp:
+      return tuple_type({function.result, function_type({function.result}, gradient)});
+    case DiffMode::Jvp:
+      return tuple_type({function.result, function.result});
+    case DiffMode::Hessian: {
+      std::vector<Type> rows;
+      for (const Type& param : function.params) {
+        rows.push_back(by_each(param, function.params));
+        if (!rows.back()) return nullptr;
+      }
+      return one_or_tuple(rows);
+    }
+    case DiffMode::Jacobian: {
+      const auto* results = as<TupleType>(function.result);
+      if (!results) return by_each(function.result, function.params);
+      std::vector<Type> rows;
+      for (const Type& result : results->fields) {
+        rows.push_back(by_each(result, function.params));
+        if (!rows.back()) return nullptr;
+      }
+      return tuple_type(rows);
+    }
+    case DiffMode::CheckGrad:
+      return scalar_type(DType::Bool);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view name_of(DiffMode mode) { return form_of(mode).name; }
+
+std::optional<DiffMode> parse_diff_mode(std::string_view name) {
+  for (const Form& form : kForms) {
+    if (form.name == name) return form.mode;
+  }
+  return std::nullopt;
+}
+
+bool needs_scalar_result(DiffMode mode) { return form_of(mode).needs_scalar_result; }
+bool takes_direction(DiffMode mode) { return form_of(mode).takes_direction; }
+bool needs_tensors(DiffMode mode) { return form_of(mode).needs_tensors; }
+
+Type derivative_type(DiffMode mode, const FunctionType& function) {
+  Type result = result_of(mode, function);
+  if (!result) return nullptr;
+  std::vector<Type> params = function.params;
+  if (takes_direction(mode))
+    params.insert(params.end(), function.params.begin(), function.params.end());
+  return function_type(std::move(params), std::move(result));
+}
+
+}  // namespace relay::lang

@@ -1,0 +1,182 @@
+#include "typecheck/derivative_rule.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lang/module.h"
+
+namespace relay::typecheck {
+
+using namespace lang;
+
+namespace {
+
+bool has_type_variable(const Type& type) {
+  for (const TypeVarRef& var : variables_of(type)) {
+    if (var->kind == VarKind::Type && var->flexible) return true;
+  }
+  return false;
+}
+
+// The type of the function from what is known of its derivative: the parameters.
+void learn_parameters(TypeCall& call, DiffMode mode, const FunctionType& derivative) {
+  std::vector<Type> params = derivative.params;
+  if (takes_direction(mode)) {
+    if (params.size() % 2 != 0) return;
+    const std::size_t half = params.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) call.solver.unify(params[i], params[half + i]);
+    params.resize(half);
+  }
+  Type result = needs_scalar_result(mode) ? tensor_type(Shape(), call.solver.fresh_dtype())
+                                          : call.solver.fresh_type();
+  call.solver.unify(call.args[0], function_type(std::move(params), std::move(result)));
+  call.args[0] = call.solver.resolve(call.args[0]);
+}
+
+void refuse_functions_and_references(TypeCall& call, const Type& part, const char* what) {
+  const Type culprit = find_undifferentiable(part);
+  if (!culprit) return;
+  call.fail(DiagnosticKind::NotDifferentiable,
+            fmt::format("{} that holds a {} has no gradient", what,
+                        culprit->kind == TypeKind::Function ? "function" : "reference"));
+}
+
+void demand_scalar(TypeCall& call, DiffMode mode, const Type& result) {
+  if (const auto* tensor = as<TensorType>(result)) {
+    const bool rank_zero = !tensor->shape.has_rank() || tensor->shape.rank() == 0;
+    const bool is_floating = !tensor->dtype.is_known() || is_float(tensor->dtype.known());
+    if (!rank_zero || !is_floating) {
+      call.fail(DiagnosticKind::NotDifferentiable,
+                fmt::format("`{}` needs a function whose result is a float scalar, found {}",
+                            name_of(mode),
+                            rank_zero ? fmt::format("`{}`", to_string(tensor->dtype))
+                                      : fmt::format("a tensor of rank {}", tensor->shape.rank())));
+    }
+  } else if (result->kind != TypeKind::Var) {
+    call.fail(DiagnosticKind::NotDifferentiable,
+              fmt::format("`{}` needs a function whose result is a float scalar", name_of(mode)));
+  }
+  const DTypeTerm dtype = call.solver.fresh_dtype();
+  call.solver.require(dtype, PrimOperands::kFloat);
+  call.solver.unify(result, tensor_type(Shape(), dtype));
+}
+
+// `part` is a tensor of floats, or not known yet; or a tuple of them, where that is allowed.
+void demand_tensors(TypeCall& call, DiffMode mode, const Type& part, const char* what,
+                    bool allows_tuple) {
+  if (part->kind == TypeKind::Var) return;
+  if (const auto* tuple = as<TupleType>(part); tuple && allows_tuple) {
+    for (const Type& field : tuple->fields) demand_tensors(call, mode, field, what, false);
+    return;
+  }
+  const auto* tensor = as<TensorType>(part);
+  if (!tensor || (tensor->dtype.is_known() && !is_float(tensor->dtype.known()))) {
+    call.fail(DiagnosticKind::NotDifferentiable,
+              fmt::format("`{}` needs a function whose {} are tensors of floats, found `{}`",
+                          name_of(mode), what, to_string(part)));
+  }
+  if (!tensor->dtype.is_known()) call.solver.require(tensor->dtype, PrimOperands::kFloat);
+}
+
+RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
+  const auto* derivative = as<FunctionType>(call.result);
+  if (call.args[0]->kind == TypeKind::Var && derivative) learn_parameters(call, mode, *derivative);
+  const auto* function = as<FunctionType>(call.args[0]);
+  if (!function) {
+    if (call.args[0]->kind == TypeKind::Var) return RuleOutcome::Stuck;
+    call.fail(DiagnosticKind::NotDifferentiable,
+              fmt::format("`{}` needs a function", name_of(mode)));
+  }
+  for (const Type& param : function->params) {
+    refuse_functions_and_references(call, param, "an argument");
+    if (needs_tensors(mode)) demand_tensors(call, mode, param, "arguments", false);
+  }
+  if (needs_scalar_result(mode)) {
+    demand_scalar(call, mode, function->result);
+  } else {
+    refuse_functions_and_references(call, function->result, "a result");
+    if (needs_tensors(mode)) demand_tensors(call, mode, function->result, "results", true);
+  }
+  const Type resolved = call.solver.resolve(call.args[0]);
+  const auto& known = *as<FunctionType>(resolved);
+  if (const Type type = derivative_type(mode, known)) {
+    call.returns(type);
+  } else {
+    // At least the parameters: the arguments say the rest.
+    if (!derivative) call.returns(function_type(known.params, call.solver.fresh_type()));
+    return RuleOutcome::Stuck;
+  }
+  return has_type_variable(call.solver.resolve(call.args[0])) ? RuleOutcome::Stuck
+                                                              : RuleOutcome::Solved;
+}
+
+Type find_in(const Type& type, std::unordered_set<const TypeDef*>& seen) {
+  switch (type->kind) {
+    case TypeKind::Function:
+    case TypeKind::Reference:
+      return type;
+    case TypeKind::Tuple:
+      for (const Type& field : as<TupleType>(type)->fields) {
+        if (Type found = find_in(field, seen)) return found;
+      }
+      return nullptr;
+    case TypeKind::Adt: {
+      const auto& adt = *as<AdtType>(type);
+      for (const Type& arg : adt.args) {
+        if (Type found = find_in(arg, seen)) return found;
+      }
+      if (!seen.insert(adt.def).second) return nullptr;
+      for (const Constructor& constructor : adt.def->constructors) {
+        for (const Type& field : constructor.fields) {
+          if (Type found = find_in(field, seen)) return found;
+        }
+      }
+      return nullptr;
+    }
+    case TypeKind::Tensor:
+    case TypeKind::Var:
+    case TypeKind::Dimension:
+    case TypeKind::Incomplete:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+constexpr DiffMode kModes[] = {DiffMode::Grad,     DiffMode::ValueAndGrad, DiffMode::Vjp,
+                               DiffMode::Jvp,      DiffMode::Hvp,          DiffMode::Hessian,
+                               DiffMode::Jacobian, DiffMode::CheckGrad};
+
+// One record per mode, in the order of the modes.
+const std::vector<OpDef>& rules() {
+  static const std::vector<OpDef> kRules = [] {
+    std::vector<OpDef> rules;
+    for (const DiffMode mode : kModes) {
+      OpDef rule;
+      rule.name = std::string(name_of(mode));
+      rule.inputs = {{"function", ""}};
+      rule.type_rule = [mode](TypeCall& call) { return differentiate(call, mode); };
+      rules.push_back(std::move(rule));
+    }
+    return rules;
+  }();
+  return kRules;
+}
+
+}  // namespace
+
+Type find_undifferentiable(const Type& type) {
+  std::unordered_set<const TypeDef*> seen;
+  return find_in(type, seen);
+}
+
+const OpDef& differentiate_rule(DiffMode mode) { return rules()[static_cast<std::size_t>(mode)]; }
+
+bool is_differentiate_rule(const OpDef& op) {
+  return std::any_of(rules().begin(), rules().end(),
+                     [&](const OpDef& rule) { return &rule == &op; });
+}
+
+}  // namespace relay::typecheck
