@@ -68,9 +68,8 @@ Expr Adjoint::value(const Type& type, const Expr& primal, Emitter& emitter) cons
   if (!tuple || fields_.empty()) return emitter.emit("d", zero_of(type, primal));
   std::vector<Expr> fields;
   for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
-    const bool is_tuple = primal && as<lang::TupleType>(primal->type);
-    const bool needs_primal = fields_[i].is_zero() && is_tuple && !is_unit(tuple->fields[i]);
-    const Expr part = needs_primal ? emitter.emit("p", build::project(primal, i)) : Expr();
+    const bool asks = primal && !fields_[i].is_whole() && needs_primal(tuple->fields[i]);
+    const Expr part = asks ? emitter.emit("p", part_of(primal, i)) : Expr();
     fields.push_back(fields_[i].value(tuple->fields[i], part, emitter));
   }
   return emitter.emit("d", build::tuple(std::move(fields)));

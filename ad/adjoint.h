@@ -28,6 +28,8 @@ class Emitter {
 class Adjoint {
  public:
   bool is_zero() const;
+  // Is it one expression?
+  bool is_whole() const { return whole_ != nullptr; }
   // Adds an expression of tangent type `type`. `()`-typed contributions are dropped.
   void add(const lang::Expr& contribution, const lang::Type& type, Emitter& emitter);
   // Adds to field `index` of a tuple adjoint.

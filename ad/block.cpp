@@ -98,26 +98,37 @@ void BlockReverse::forward_binding(const Binding& binding) {
                                            pair.backward_type};
     return;
   }
-  if (value->kind == ExprKind::If || value->kind == ExprKind::Match) {
-    const Type tangent = tangent_of(value, value->span);
-    if (is_unit(tangent)) {
-      primal_.push_back({binding});
-      return;
-    }
-    // A branch in the middle: a function of its free variables, called on the spot.
-    std::vector<VariableRef> params = lang::free_variables(value);
-    std::vector<Expr> args;
-    for (const auto& param : params) args.push_back(lang::make_var(param));
-    const Expr lifted = lang::make_function(params, value->type, value, {}, nullptr, value->span);
-    const Lifted branch =
-        lift(program_, binding.variable->name + "_branch", lang::rename_bound(lifted), nullptr);
-    forward_binding({binding.variable,
-                     lang::make_call(lang::make_global_var(branch.name, value->span, branch.type),
-                                     args, nullptr, value->span, value->type),
-                     binding.span});
+  if (value->kind == ExprKind::If || value->kind == ExprKind::Match)
+    return forward_branches(binding);
+  primal_.push_back({binding});
+}
+
+void BlockReverse::forward_branches(const Binding& binding) {
+  const Expr& value = binding.value;
+  if (is_unit(tangent_of(value, value->span))) {
+    primal_.push_back({binding});
     return;
   }
-  primal_.push_back({binding});
+  if (const auto* match = as<lang::Match>(value); match && is_without_choice(*match))
+    return forward_fields(binding, *match);
+  // A branch in the middle: a function of its free variables, called on the spot.
+  std::vector<VariableRef> params = lang::free_variables(value);
+  std::vector<Expr> args;
+  for (const auto& param : params) args.push_back(lang::make_var(param));
+  const Expr lifted = lang::make_function(params, value->type, value, {}, nullptr, value->span);
+  const Lifted branch =
+      lift(program_, binding.variable->name + "_branch", lang::rename_bound(lifted), nullptr);
+  forward_binding({binding.variable,
+                   lang::make_call(lang::make_global_var(branch.name, value->span, branch.type),
+                                   args, nullptr, value->span, value->type),
+                   binding.span});
+}
+
+// An alias: a one-field tuple keeps the variable and its adjoint apart from the atom's.
+void BlockReverse::forward_alias(const Binding& binding, const Expr& atom) {
+  VariableRef alias = lang::make_variable("alias", lang::tuple_type({atom->type}));
+  primal_.push_back({{alias, build::tuple({atom})}});
+  primal_.push_back({{binding.variable, build::project(lang::make_var(alias), 0), binding.span}});
 }
 
 // Known calls go to the lifted global; as a value it is a literal that calls it.
@@ -194,14 +205,7 @@ void BlockReverse::forward_operator(const Binding& binding, const lang::Call& ca
   const Expr expanded = op.definition({call.args, call.attrs, binding.value->type});
   lang::Block block = flatten(expanded);
   for (const Binding& inner : block.bindings) forward_binding(inner);
-  if (build::is_atom(block.result)) {
-    // An alias: a one-field tuple keeps the variable and its adjoint apart from the atom's.
-    VariableRef alias = lang::make_variable("alias", lang::tuple_type({block.result->type}));
-    primal_.push_back({{alias, build::tuple({block.result})}});
-    primal_.push_back({{binding.variable, build::project(lang::make_var(alias), 0), binding.span}});
-
-    return;
-  }
+  if (build::is_atom(block.result)) return forward_alias(binding, block.result);
   forward_binding({binding.variable, block.result, binding.span});
 }
 
@@ -229,8 +233,7 @@ void BlockReverse::accumulate(const Expr& atom, const Expr& contribution) {
 void BlockReverse::reverse() {
   for (std::size_t i = primal_.size(); i-- > 0;) {
     if (primal_[i].pattern) {
-      accumulate(primal_[i].binding.value,
-                 adjoint_of_pattern(primal_[i].pattern, primal_[i].binding.value->type));
+      reverse_pattern(primal_[i].binding.value, primal_[i].pattern);
     } else {
       reverse_binding(primal_[i].binding);
     }
@@ -262,7 +265,17 @@ void BlockReverse::reverse_binding(const Binding& binding) {
       adjoints_[var->variable.get()].add_field(projection.index, adjoint, tuple_tangent, backward_);
       return;
     }
+    case ExprKind::Match:
+      return reverse_field(lang::cast<lang::Match>(value),
+                           found->second.value(tangent, primal, backward_));
     case ExprKind::Call:
+      if (lang::cast<lang::Call>(value).callee->kind == ExprKind::ConstructorRef &&
+          is_product(value->type)) {
+        const auto& args = lang::cast<lang::Call>(value).args;
+        for (std::uint32_t i = 0; i < args.size(); ++i)
+          accumulate(args[i], found->second.field(i, tangent, backward_));
+        return;
+      }
       reverse_call(binding, lang::cast<lang::Call>(value),
                    found->second.value(tangent, primal, backward_));
       return;

@@ -46,6 +46,12 @@ class BlockReverse {
   void forward_operator(const lang::Binding& binding, const lang::Call& call,
                         const lang::OpDef& op);
   void forward_function(const lang::Binding& binding);
+  void forward_branches(const lang::Binding& binding);
+  void forward_alias(const lang::Binding& binding, const lang::Expr& atom);
+  void forward_fields(const lang::Binding& binding, const lang::Match& match);
+  void bind_parts(const lang::Expr& value, const lang::PatternRef& pattern);
+  bool is_without_choice(const lang::Match& match) const;
+  bool is_product(const lang::Type& type) const;
   void forward_unknown(const lang::Binding& binding, const lang::Call& call);
   void reverse_function(const lang::Binding& binding, const lang::Expr& adjoint);
   void reverse_unknown(const lang::Binding& binding);
@@ -70,6 +76,8 @@ class BlockReverse {
   };
   void reverse_construction(const lang::Expr& value, const lang::Call& call,
                             const lang::Expr& adjoint);
+  void reverse_field(const lang::Match& match, const lang::Expr& adjoint);
+  void reverse_pattern(const lang::Expr& scrutinee, const lang::PatternRef& pattern);
   // The adjoint of what the pattern takes apart; null where nothing arrived.
   lang::Expr adjoint_of_pattern(const lang::PatternRef& pattern, const lang::Type& type);
   std::vector<Step> primal_;

@@ -57,6 +57,43 @@ class LeafSearch {
   std::set<std::string> seen_;
 };
 
+// Does a data type hold values of its own?
+class SelfSearch {
+ public:
+  explicit SelfSearch(const AdtType& adt) : def_(adt.def) {}
+
+  bool in(const Type& type) {
+    if (const auto* tuple = as<lang::TupleType>(type)) {
+      return std::any_of(tuple->fields.begin(), tuple->fields.end(),
+                         [&](const Type& field) { return in(field); });
+    }
+    const auto* adt = as<AdtType>(type);
+    if (!adt) return false;
+    return adt->def == def_ || in_fields(*adt);
+  }
+  bool in_fields(const AdtType& adt) {
+    // A type that grows at each turn of its recursion ends here too.
+    constexpr std::size_t kMostTypes = 1000;
+    if (!seen_.insert(lang::to_string(Type(&adt))).second) return false;
+    if (seen_.size() > kMostTypes) return true;
+    for (const lang::Constructor& constructor : adt.def->constructors) {
+      for (const Type& field : fields_of(constructor, adt)) {
+        if (in(field)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  const lang::TypeDef* def_;
+  std::set<std::string> seen_;
+};
+
+// A tuple by another name: one constructor, and no recursion.
+bool is_record(const AdtType& adt) {
+  return adt.def->constructors.size() == 1 && !SelfSearch(adt).in_fields(adt);
+}
+
 std::vector<VariableRef> variables_for(const std::vector<Type>& types, const char* name) {
   std::vector<VariableRef> variables;
   for (const Type& type : types) variables.push_back(lang::make_variable(name, type));
@@ -112,12 +149,35 @@ Expr mirror_zero(const Type& mirror) {
   return construct(&as<AdtType>(mirror)->def->constructors.front(), {}, mirror);
 }
 
+Expr part_of(const Expr& primal, std::uint32_t index) {
+  const auto* adt = as<AdtType>(primal->type);
+  if (!adt) return build::project(primal, index);
+  const lang::Constructor& constructor = adt->def->constructors.front();
+  const VariableRef field =
+      lang::make_variable("field", lang::field_type(*adt, constructor, index));
+  std::vector<lang::PatternRef> fields(constructor.fields.size(), lang::wildcard_pattern());
+  fields[index] = lang::variable_pattern(field);
+  return lang::make_match(
+      primal, {{lang::constructor_pattern(&constructor, std::move(fields)), lang::make_var(field)}},
+      true, {}, field->type);
+}
+
+bool needs_primal(const Type& tangent) {
+  if (const auto* tuple = as<lang::TupleType>(tangent))
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), needs_primal);
+  const auto* tensor = as<lang::TensorType>(tangent);
+  if (!tensor) return false;
+  const auto& dims = tensor->shape.dims();
+  return std::any_of(dims.begin(), dims.end(),
+                     [](const lang::Dim& dim) { return !dim.is_constant(); });
+}
+
 Expr zero_of(const Type& tangent, const Expr& primal) {
   if (const auto* tuple = as<lang::TupleType>(tangent)) {
     std::vector<Expr> fields;
     for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
-      const bool is_tuple = primal && as<lang::TupleType>(primal->type);
-      fields.push_back(zero_of(tuple->fields[i], is_tuple ? build::project(primal, i) : Expr()));
+      const bool asks = primal && needs_primal(tuple->fields[i]);
+      fields.push_back(zero_of(tuple->fields[i], asks ? part_of(primal, i) : Expr()));
     }
     return build::tuple(std::move(fields));
   }
@@ -233,6 +293,13 @@ const Tangents::Mirror& Tangents::mirror_of(const AdtType& primal) {
     return mirror;
   }
   if (has_reference(type)) return mirror;
+  if (is_record(primal)) {
+    std::vector<Type> fields;
+    for (const Type& field : fields_of(primal.def->constructors.front(), primal))
+      fields.push_back(of(field));
+    mirror.type = lang::tuple_type(std::move(fields));
+    return mirror;
+  }
   lang::TypeDefRef def(new lang::TypeDef);
   def->name = program_.reserve_name(primal.def->name + "_Tangent");
   mirror.type = lang::adt_type(program_.add_type(def));
@@ -329,6 +396,8 @@ Expr Tangents::as_gradient(const Expr& adjoint, const Expr& primal) {
   }
   const auto* adt = as<AdtType>(primal->type);
   RELAY_CHECK(adt, "the gradient of what is neither a tensor nor a data type");
+  if (const Type tangent = of(primal->type); !is_unit(tangent) && as<lang::TupleType>(tangent))
+    return gradient_of_record(adjoint, primal);
   const auto [place, is_new] = gradient_.try_emplace(
       fmt::format("{} {}", static_cast<const void*>(adt->def), lang::to_string(primal->type)));
   if (is_new) {
@@ -338,6 +407,21 @@ Expr Tangents::as_gradient(const Expr& adjoint, const Expr& primal) {
   return call_global(place->second,
                      lang::function_type({adjoint->type, primal->type}, primal->type),
                      {adjoint, primal});
+}
+
+Expr Tangents::gradient_of_record(const Expr& adjoint, const Expr& primal) {
+  const AdtType& adt = *as<AdtType>(primal->type);
+  const lang::Constructor& constructor = adt.def->constructors.front();
+  const std::vector<VariableRef> fields = variables_for(fields_of(constructor, adt), "field");
+  std::vector<Expr> gradients;
+  for (std::uint32_t i = 0; i < fields.size(); ++i) {
+    const Expr part = is_unit(adjoint->type) ? adjoint : build::project(adjoint, i);
+    gradients.push_back(as_gradient(part, lang::make_var(fields[i])));
+  }
+  const Expr gradient = construct(&constructor, std::move(gradients), primal->type);
+  if (lang::free_variables(gradient) == lang::free_variables(adjoint)) return gradient;
+  return lang::make_match(primal, {{pattern_of(&constructor, fields), gradient}}, true, {},
+                          primal->type);
 }
 
 void Tangents::define_gradient(const std::string& name, const Type& adjoint_type,
@@ -383,10 +467,10 @@ Expr Tangents::from_gradient(const Expr& gradient) {
   const Type tangent = or_unit(gradient->type);
   if (lang::equal(tangent, gradient->type)) return gradient;
   if (is_unit(tangent)) return build::tuple({});
-  if (const auto* tuple = as<lang::TupleType>(gradient->type)) {
+  if (const auto* tuple = as<lang::TupleType>(tangent)) {
     std::vector<Expr> fields;
     for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
-      fields.push_back(from_gradient(build::project(gradient, i)));
+      fields.push_back(from_gradient(part_of(gradient, i)));
     return build::tuple(std::move(fields));
   }
   const auto* adt = as<AdtType>(gradient->type);

@@ -13,9 +13,11 @@ namespace relay::ad {
 
 // The types of tangents and adjoints, and the arithmetic on them that needs code of its own.
 //
-// A float tensor is its own tangent; an integer's or boolean's is (); a tuple's is pointwise. A
-// data type that holds a float has a mirror: one constructor Zero, and one for each of its own with
-// the tangents of those fields that have one. What holds a function or a reference has none.
+// A float tensor is its own tangent; an integer's or boolean's is (); a tuple's is pointwise, and
+// so is that of a record (a data type with one constructor and no recursion): a tuple. Any other
+// data type that holds a float has a mirror: one
+// constructor Zero, and one for each of its own with the tangents of those fields that have one.
+// What holds a reference has none.
 class Tangents {
  public:
   explicit Tangents(lang::Program& program);
@@ -27,7 +29,7 @@ class Tangents {
   lang::Type of(const lang::Type& primal);
   lang::Type or_unit(const lang::Type& primal);  // () instead of null
 
-  // The mirror of a constructor; null if it is that of a type whose tangent is ().
+  // The mirror of a constructor; null if it is that of a type whose tangent is () or a tuple.
   const lang::Constructor* mirror(const lang::Constructor& constructor,
                                   const lang::AdtType& primal);
   // The tangent of function values, and a new constructor of it for what closures made at one place
@@ -51,13 +53,14 @@ class Tangents {
 
  private:
   struct Mirror {
-    lang::Type type;  // () if the data type holds no float
+    lang::Type type;  // () if the data type holds no float, a tuple for records
     std::map<const lang::Constructor*, const lang::Constructor*> constructors;
   };
   const Mirror& mirror_of(const lang::AdtType& primal);
   bool holds_float(const lang::Type& type);
   bool has_reference(const lang::Type& type);
   void define_add(const std::string& name, const lang::AdtType& mirror);
+  lang::Expr gradient_of_record(const lang::Expr& adjoint, const lang::Expr& primal);
   void define_gradient(const std::string& name, const lang::Type& adjoint,
                        const lang::AdtType& primal);
   void define_tangent(const std::string& name, const lang::AdtType& primal);
@@ -79,6 +82,10 @@ class Tangents {
 bool is_unit(const lang::Type& type);
 // The constructor Zero of a mirror.
 lang::Expr mirror_zero(const lang::Type& mirror);
+// Field `index` of a tuple or record.
+lang::Expr part_of(const lang::Expr& primal, std::uint32_t index);
+// Can zeros of the tangent only be made where the primal is at hand?
+bool needs_primal(const lang::Type& tangent);
 // Zeros of a tangent type; `primal` gives the shape where dims are symbolic.
 lang::Expr zero_of(const lang::Type& tangent, const lang::Expr& primal);
 
