@@ -5,6 +5,7 @@
 #include "ad/adjoint.h"
 #include "ad/pairs.h"
 #include "lang/build.h"
+#include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
 #include "lang/visit.h"
 
@@ -147,8 +148,9 @@ Lifted lift(lang::Program& program, const std::string& hint, const Expr& literal
   const Expr target = lang::make_global_var(lifted.name, literal->span, lifted.type);
   const Expr body =
       self ? SelfUses(self, target, lifted.captures, fn.params).rewrite(fn.body) : fn.body;
+  const lang::AttrsRef attrs = lang::is_checkpoint(fn) ? lang::checkpoint_attrs() : nullptr;
   program.add_function(lifted.name, lang::rename_bound(lang::make_function(
-                                        params, fn.result, body, {}, nullptr, literal->span)));
+                                        params, fn.result, body, {}, attrs, literal->span)));
   return lifted;
 }
 

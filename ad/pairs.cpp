@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "ad/block.h"
+#include "ad/checkpoint.h"
 #include "lang/build.h"
+#include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
 #include "lang/visit.h"
 
@@ -312,13 +314,11 @@ Expr calling(const std::string& name, const Type& type, const lang::Function& fu
 
 }  // namespace
 
-const Pair& Pairs::of_global(const std::string& name, const Type& type) {
-  const std::string key = name + " : " + lang::to_string(type);
-  if (const auto found = globals_.find(key); found != globals_.end()) return found->second;
+// The names and types of both halves; `residual` gets its name.
+Pair Pairs::declare(const std::string& name, const Type& type, lang::TypeDefRef residual) {
   const auto* fn_type = as<lang::FunctionType>(type);
-  lang::TypeDefRef residual(new lang::TypeDef);
   residual->name = program_.reserve_name(name + "_Residual");
-  const Type residual_type = lang::adt_type(program_.add_type(residual));
+  const Type residual_type = lang::adt_type(program_.add_type(std::move(residual)));
   std::vector<Type> tangents;
   for (const auto& param : fn_type->params) tangents.push_back(tangents_.or_unit(param));
   Pair pair;
@@ -328,15 +328,31 @@ const Pair& Pairs::of_global(const std::string& name, const Type& type) {
       lang::function_type(fn_type->params, lang::tuple_type({fn_type->result, residual_type}));
   pair.backward_type = lang::function_type({residual_type, tangents_.or_unit(fn_type->result)},
                                            lang::tuple_type(tangents));
-  const Pair& known =
-      globals_.emplace(key, std::move(pair)).first->second;  // before the body: it may call itself
+  return pair;
+}
+
+const Pair& Pairs::of_global(const std::string& name, const Type& type) {
+  const std::string key = name + " : " + lang::to_string(type);
+  if (const auto found = globals_.find(key); found != globals_.end()) return found->second;
+  lang::TypeDefRef residual(new lang::TypeDef);
+  const Pair& known = globals_.emplace(key, declare(name, type, residual))
+                          .first->second;  // before the body: it may call itself
   const Expr own = program_.function(name, type);
-  const bool is_custom = lang::gradient_of(lang::cast<lang::Function>(own)) != nullptr;
+  const auto& own_function = lang::cast<lang::Function>(own);
   const Expr function = lang::rename_bound(
-      is_custom ? calling(name, type, lang::cast<lang::Function>(own)) : program_.inlined(own));
+      lang::gradient_of(own_function) ? calling(name, type, own_function) : program_.inlined(own));
   RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
-  Deriver(program_, *this, name, type, known, residual)
-      .define(lang::cast<lang::Function>(function));
+  const auto derive = [&](const Pair& pair, const lang::TypeDefRef& saved) {
+    Deriver(program_, *this, name, type, pair, saved).define(lang::cast<lang::Function>(function));
+  };
+  if (lang::is_checkpoint(own_function)) {
+    lang::TypeDefRef saved(new lang::TypeDef);
+    const Pair inner = declare(name, type, saved);
+    derive(inner, saved);
+    define_checkpoint(program_, name, type, known, inner, *residual);
+  } else {
+    derive(known, residual);
+  }
   return known;
 }
 

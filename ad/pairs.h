@@ -34,6 +34,7 @@ class Pairs {
   void forget() { globals_.clear(); }
 
  private:
+  Pair declare(const std::string& name, const lang::Type& type, lang::TypeDefRef residual);
   lang::Program& program_;
   Tangents tangents_;
   std::map<std::string, Pair> globals_;

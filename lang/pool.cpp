@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <fstream>
@@ -116,6 +117,8 @@ std::byte* Pool::allocate(std::size_t bytes) {
     }
     if (!block) return nullptr;
   }
+  used_ += size;
+  peak_ = std::max(peak_, used_);
   ASAN_POISON_MEMORY_REGION(block, size);
   ASAN_UNPOISON_MEMORY_REGION(block, bytes);
   return block;
@@ -125,6 +128,7 @@ void Pool::release(std::byte* block, std::size_t bytes) {
   const std::size_t index = class_of(bytes);
   const std::size_t size = class_size(index);
   const std::lock_guard lock(mutex_);
+  used_ -= size;
   if (size > limit_) {
     give_to_system(block, size);
     return;

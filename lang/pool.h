@@ -32,6 +32,8 @@ class Pool {
   // Gives everything kept back to the system.
   void trim();
   std::size_t kept_bytes() const { return kept_; }
+  // The most that was in use at one time, by size classes.
+  std::size_t peak_bytes() const { return peak_; }
 
   static std::size_t class_of(std::size_t bytes);
   static std::size_t class_size(std::size_t index);  // in bytes
@@ -48,6 +50,8 @@ class Pool {
   std::array<SizeClass, kClassCount> classes_;
   std::uint64_t clock_ = 0;
   std::size_t kept_ = 0;
+  std::size_t used_ = 0;
+  std::size_t peak_ = 0;
   const std::size_t limit_;
 };
 

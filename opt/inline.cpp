@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lang/any_dim.h"
+#include "lang/checkpoint.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
 
@@ -40,6 +41,7 @@ class Inliner final : public lang::Rewriter {
 
  protected:
   Expr pre(const Expr& expr) override {
+    if (is_index_notation(expr) && !is_in_index_notation_) return in_index_notation(expr);
     const auto* fn = as<lang::Function>(expr);
     const bool stays =
         fn && fn->attrs && (fn->attrs->find("Primitive") || fn->attrs->find("place"));
@@ -52,14 +54,16 @@ class Inliner final : public lang::Rewriter {
     if (const auto* global = as<lang::GlobalVar>(call->callee))
       return inline_global(expr, *call, *global);
     if (const auto* fn = as<lang::Function>(call->callee);
-        fn && !(fn->attrs && fn->attrs->find("Primitive")) && fits(*fn, call->args)) {
+        fn && !(fn->attrs && fn->attrs->find("Primitive")) && !is_kept_apart(*fn) &&
+        fits(*fn, call->args)) {
       return body_with(*fn, call->args);
     }
     if (const auto* var = as<lang::Var>(call->callee)) {
       const auto found = literals_.find(var->variable.get());
       if (found == literals_.end()) return expr;
       const auto& fn = lang::cast<lang::Function>(found->second);
-      if (is_straight_line(fn, max_bindings_) && fits(fn, call->args))
+      if (is_kept_apart(fn)) return expr;
+      if ((is_straight_line(fn, max_bindings_) || lang::is_checkpoint(fn)) && fits(fn, call->args))
         return body_with(fn, call->args);
     }
     return expr;
@@ -67,6 +71,24 @@ class Inliner final : public lang::Rewriter {
 
  private:
   static constexpr std::size_t kMaxDepth = 16;
+
+  static bool is_index_notation(const Expr& expr) {
+    return expr->kind == ExprKind::Comprehension || expr->kind == ExprKind::Reduction ||
+           expr->kind == ExprKind::ScatterReduce;
+  }
+
+  Expr in_index_notation(const Expr& expr) {
+    Inliner inner(program_, max_bindings_, custom_);
+    inner.stack_ = stack_;
+    inner.literals_ = literals_;
+    inner.is_in_index_notation_ = true;
+    return inner.rewrite(expr);
+  }
+
+  // What is computed for one element is nothing to save.
+  bool is_kept_apart(const lang::Function& fn) const {
+    return lang::is_checkpoint(fn) && !is_in_index_notation_;
+  }
 
   // Let-bound function literals that are not recursive.
   void count_uses(const Expr& root) {
@@ -146,7 +168,8 @@ class Inliner final : public lang::Rewriter {
     }
     const Expr callee = program_.function(global.name, call.callee->type);
     const auto& fn = lang::cast<lang::Function>(callee);
-    if (!is_straight_line(fn, max_bindings_) || !fits(fn, call.args)) return expr;
+    if (!is_straight_line(fn, max_bindings_) || !fits(fn, call.args) || is_kept_apart(fn))
+      return expr;
     if (custom_ == CustomGradients::Keep && lang::gradient_of(fn)) return expr;
     Expr body = body_with(fn, call.args);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
@@ -163,6 +186,7 @@ class Inliner final : public lang::Rewriter {
   CustomGradients custom_;
   std::unordered_map<const lang::Variable*, Expr> literals_;
   std::vector<std::string> stack_;
+  bool is_in_index_notation_ = false;
 };
 
 }  // namespace

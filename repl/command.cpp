@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lang/op.h"
+#include "lang/pool.h"
 #include "lang/print.h"
 #include "repl/doc_forms.h"
 #include "repl/explain.h"
@@ -234,7 +235,7 @@ const std::vector<Command>& commands() {
       {":explain", "KIND", "what a kind of error means, with an example", run_explain},
       {":ops", "[PART]", "the operators, or those with PART in their name", run_ops},
       {":load", "FILE", "runs a file here", run_load},
-      {":stats", "", "kernels compiled and run so far", run_stats},
+      {":stats", "", "kernels compiled and run so far, and tensor memory", run_stats},
       {":help", "", "this list", run_help},
       {":quit", "", "leaves", run_quit},
   };
@@ -281,10 +282,12 @@ std::string describe(const interp::Statistics& statistics) {
       "kernels compiled       {} ({:.1f} ms)\n"
       "kernels run natively   {}\n"
       "kernels run on lanes   {}\n"
-      "kernels of libraries   {}\n",
+      "kernels of libraries   {}\n"
+      "tensor memory, peak    {:.1f} MiB\n",
       statistics.functions_specialised, statistics.kernels_compiled,
       statistics.compile_seconds * 1e3, statistics.kernels_run_native, statistics.kernels_run_lanes,
-      statistics.kernels_run_library);
+      statistics.kernels_run_library,
+      static_cast<double>(lang::Pool::instance().peak_bytes()) / (1 << 20));
 }
 
 }  // namespace relay::repl

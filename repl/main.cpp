@@ -205,7 +205,9 @@ void define_options(CLI::App& app, Arguments& into) {
   app.add_option("-I,--path", into.search_path,
                  "a folder where imports are looked for, as often as needed")
       ->allow_extra_args(false);
-  app.add_flag("--stats", into.stats, "say at the end how many kernels were compiled and run");
+  app.add_flag(
+      "--stats", into.stats,
+      "say at the end how many kernels were compiled and run, and the peak of tensor memory");
   app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay");
   app.add_flag("--version", into.version, "print the version");
   app.allow_extras();

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "lang/checkpoint.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/memory.h"
 
@@ -43,8 +44,6 @@ void add_marks() {
   add_identity("annotation.cast_hint", "Asks quantization for a cast at this place.",
                ", dtype=\"int8\"",
                {required_attr("dtype", AttrKind::DType, "the dtype that is asked for")});
-  add_identity("annotation.checkpoint",
-               "Marks what Relay's gradient pass computes again instead of keeping it.");
   const AttrSpec compiler =
       required_attr("compiler", AttrKind::String, "the name of the external compiler");
   add_identity("annotation.compiler_begin",
@@ -62,6 +61,22 @@ void add_marks() {
       {nullable_attr("virtual_device", AttrKind::Any, "the device; there is only this one"),
        optional_attr("constrain_result", AttrKind::Bool, false, "the result is on that device"),
        optional_attr("constrain_body", AttrKind::Bool, true, "the value is computed there")});
+}
+
+void add_checkpoint() {
+  OpDef def = identity_operator("annotation.checkpoint", 10, "",
+                                "def step(x) { annotation.checkpoint(tanh(exp(x) * x)) }\n"
+                                "step(0.5)\n// expect: 0.6775887 : float32\n"
+                                "grad(step)(0.5)\n// expect: 1.3376578 : float32",
+                                {});
+  def.doc =
+      "The value itself; a derivative computes what it is made of again instead of keeping it.\n"
+      "In `annotation.checkpoint(e)` all that is written in `e` runs once more in reverse, from "
+      "the "
+      "values of the variables it uses; calls in it as a whole, with their loops and recursion. "
+      "What a variable outside holds is kept.";
+  def.expansion = [](const DefinitionCall& call) { return lang::make_checkpoint(call.args[0]); };
+  lang::OpRegistry::instance().add(std::move(def));
 }
 
 // --- relay.op.annotation.simulated_quantize ---
@@ -118,6 +133,7 @@ void add_simulated_quantize() {
 
 void add_annotation_operators() {
   add_marks();
+  add_checkpoint();
   add_simulated_quantize();
 }
 

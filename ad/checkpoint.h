@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "ad/pairs.h"
+#include "lang/expr.h"
+#include "lang/module.h"
+
+namespace relay::ad {
+
+// Adds both halves of a function whose derivative keeps its arguments only (lang/checkpoint.h):
+// the forward half calls the function itself, the backward half runs the halves `inner` one after
+// the other. `residual`: the data type of `pair`'s residual, without constructors as yet.
+//
+// The backward half is a checkpoint as well, so that derivatives of derivatives keep no more.
+void define_checkpoint(lang::Program& program, const std::string& name, const lang::Type& type,
+                       const Pair& pair, const Pair& inner, lang::TypeDef& residual);
+
+}  // namespace relay::ad
