@@ -53,6 +53,10 @@ class LlvmTarget {
   D dsqrt(D a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a); }
   B dlt(D a, D b) { return b_.CreateFCmpOLT(a, b); }
   D dselect(B c, D a, D b) { return b_.CreateSelect(c, a, b); }
+  D dshl(D a, int count) {
+    llvm::Value* const bits = b_.CreateBitCast(a, widen(b_.getInt64Ty()));
+    return b_.CreateBitCast(b_.CreateShl(bits, static_cast<std::uint64_t>(count)), real());
+  }
   D pow2_f64(I k) {
     llvm::Type* const wide = widen(b_.getInt64Ty());
     llvm::Value* const exponent =

@@ -34,6 +34,7 @@
 //   D dadd dsub dmul ddiv(D, D)    D dsqrt(D)
 //   B dlt(D, D)    D dselect(B, D, D)
 //   D pow2_f64(I k)            the bits (k + 1023) << 52, in int64, for any k
+//   D dshl(D, int)             the bits, in int64, wrapping
 //
 // tools/minimax.py prints the coefficients.
 namespace relay::loops::math {
@@ -191,10 +192,12 @@ typename T::D exp2_f64(T& t, typename T::D x) {
   constexpr std::array kTail = {0.6931471880293428,    0.2402265092234274,
                                 0.05550357104252827,   0.009618056669886002,
                                 0.0013390867351459476, 0.00015461447463377875};
-  const auto n = t.dsub(t.dadd(x, t.f64(kRoundF64)), t.f64(kRoundF64));
-  const auto f = t.dsub(x, n);
+  // The low bits of `rounded` are the biased exponent of 2^n.
+  const auto bias = t.f64(kRoundF64 + 1023);
+  const auto rounded = t.dadd(x, bias);
+  const auto f = t.dsub(x, t.dsub(rounded, bias));
   const auto p = t.dadd(t.f64(1.0), t.dmul(f, dpoly(t, f, kTail)));
-  return t.dmul(p, t.pow2_f64(small_int(t, t.to_f32(n))));
+  return t.dmul(p, t.dshl(rounded, 52));
 }
 
 // x = 2^e (1 + s) / (1 - s) for 2^-120 < x <= 2^129, with |s| < 0.172; log x is e ln 2 + 2

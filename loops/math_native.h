@@ -52,6 +52,9 @@ struct NativeF32 {
   static D dsqrt(D a) { return std::sqrt(a); }
   static B dlt(D a, D b) { return a < b; }
   static D dselect(B c, D a, D b) { return c ? a : b; }
+  static D dshl(D a, int count) {
+    return std::bit_cast<D>(std::bit_cast<std::uint64_t>(a) << count);
+  }
   static D pow2_f64(I k) {
     return std::bit_cast<D>(static_cast<std::uint64_t>(std::int64_t{k} + 1023) << 52);
   }
