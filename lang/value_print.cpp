@@ -171,6 +171,57 @@ class TensorText {
   std::size_t width_ = 0;  // 0: elements are not aligned
 };
 
+// Does a value fit into what is left of a line? Looks at no more of it than a line can hold.
+class FlatWidth {
+ public:
+  FlatWidth(const ValuePrintOptions& options, std::size_t room) : options_(options), room_(room) {}
+
+  bool fits(const Value& value) {
+    switch (value.kind()) {
+      case ValueKind::Scalar:
+        return take(light_scalar(value.dtype(), value.bits()).size());
+      case ValueKind::Tensor:
+        return tensor(value.as_tensor());
+      case ValueKind::Tuple:
+        return take(2) && all(value.as_tuple().fields(), nullptr);
+      case ValueKind::Adt: {
+        const Constructor& constructor = value.as_adt().constructor();
+        return take(constructor.name.size() + 2) &&
+               all(value.as_adt().fields(), &constructor.field_names);
+      }
+      case ValueKind::Reference:
+        return take(5) && fits(value.as_reference().content);
+      default:
+        return take(10);
+    }
+  }
+
+ private:
+  bool take(std::size_t width) {
+    if (width > room_) return false;
+    room_ -= width;
+    return true;
+  }
+
+  bool all(std::span<const Value> fields, const std::vector<std::string>* names) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (names && i < names->size() && !take((*names)[i].size() + 3)) return false;
+      if (!take(i > 0 ? 2 : 0) || !fits(fields[i])) return false;
+    }
+    return true;
+  }
+
+  bool tensor(const Tensor& tensor) {
+    if (tensor.element_count() > static_cast<std::int64_t>(room_)) return false;
+    std::string text;
+    TensorText(tensor, options_, text, 0).write();
+    return text.find('\n') == std::string::npos && take(text.size());
+  }
+
+  const ValuePrintOptions& options_;
+  std::size_t room_;
+};
+
 // Without recursion: a list is as deep as it is long.
 class ValueText {
  public:
@@ -186,7 +237,7 @@ class ValueText {
         open_.pop_back();
         continue;
       }
-      if (cell.next > 0) out_ += ", ";
+      separate(cell);
       if (cell.names) out_ += (*cell.names)[cell.next] + " = ";
       begin(cell.fields[cell.next++]);
     }
@@ -194,13 +245,58 @@ class ValueText {
   }
 
  private:
+  // How the fields of a cell stand: in a row; each on a line of its own; or the same, but the last
+  // one, the rest of a list, under the cell itself and not further to the right.
+  enum class Layout { Row, Lines, Chain };
+
   // A tuple, constructor application or reference that has been opened.
   struct Cell {
     ValueKind kind;
     std::span<const Value> fields;
     const std::vector<std::string>* names;  // of a record's fields, or null
+    Layout layout;
+    std::size_t indent;  // of the line on which the cell began
     std::size_t next = 0;
   };
+
+  static bool is_rest(const AdtCell& cell, const Value& field) {
+    return field.kind() == ValueKind::Adt &&
+           field.as_adt().constructor().owner == cell.constructor().owner;
+  }
+
+  bool fits(const Value& value, std::size_t room) const {
+    return FlatWidth(options_, room).fits(value);
+  }
+
+  Layout layout_of(const Value& value, std::span<const Value> fields, bool has_names) const {
+    if (indent_ > kLineWidth / 2) return Layout::Row;  // too deep for lines to help
+    const std::size_t column = out_.size() - line_start_;
+    const std::size_t room = column < kLineWidth ? kLineWidth - column : 0;
+    if (value.kind() == ValueKind::Adt && !has_names) {
+      const bool has_rest = is_rest(value.as_adt(), fields.back());
+      const std::size_t own = fields.size() - (has_rest ? 1 : 0);
+      for (std::size_t i = 0; i < own; ++i) {
+        if (!fits(fields[i], kLineWidth - 4)) return has_rest ? Layout::Chain : Layout::Lines;
+      }
+      return Layout::Row;
+    }
+    // A single field gains nothing by a line of its own.
+    return fields.size() < 2 || fits(value, room) ? Layout::Row : Layout::Lines;
+  }
+
+  void line_break(std::size_t indent) {
+    out_ += '\n';
+    line_start_ = out_.size();
+    indent_ = indent;
+    out_ += std::string(indent, ' ');
+  }
+
+  void separate(const Cell& cell) {
+    if (cell.next > 0) out_ += cell.layout == Layout::Row ? ", " : ",";
+    if (cell.layout == Layout::Row) return;
+    const bool is_last = cell.next + 1 == cell.fields.size();
+    line_break(cell.layout == Layout::Chain && is_last ? cell.indent : cell.indent + 2);
+  }
 
   void begin(const Value& value) {
     switch (value.kind()) {
@@ -256,12 +352,14 @@ class ValueText {
       if (value.kind() == ValueKind::Reference) open_references_.erase(fields.data());
       return;
     }
+    const Layout layout = layout_of(value, fields, names != nullptr);
     out_ += text;
-    open_.push_back({value.kind(), fields, names});
+    open_.push_back({value.kind(), fields, names, layout, indent_});
   }
 
   void end(const Cell& cell) {
     if (cell.kind == ValueKind::Reference) open_references_.erase(cell.fields.data());
+    if (cell.layout == Layout::Lines) line_break(cell.indent);
     out_ += cell.kind == ValueKind::Tuple && cell.fields.size() == 1 ? ",)" : ")";
   }
 
@@ -269,6 +367,7 @@ class ValueText {
   std::int64_t cells_left_;
   std::string out_;
   std::size_t line_start_ = 0;
+  std::size_t indent_ = 0;  // of the line that `out_` ends with
   std::vector<Cell> open_;
   std::unordered_set<const Value*> open_references_;
 };

@@ -113,7 +113,7 @@ TEST_CASE("tensors print as nested brackets, rows below each other") {
   CHECK(to_string(tensor(DType::Float32, {0}, {})) == "[]");
   CHECK(to_string(tensor(DType::Float32, {2, 0}, {})) == "[[],\n []]");
   CHECK(to_string(iota({2, 2, 1})) == "[[[0],\n  [1]],\n [[2],\n  [3]]]");
-  CHECK(to_string(tuple({iota({2, 1}), i32(1)})) == "([[0],\n  [1]], 1)");
+  CHECK(to_string(tuple({iota({2, 1}), i32(1)})) == "(\n  [[0],\n   [1]],\n  1\n)");
 }
 
 TEST_CASE("big tensors are shortened") {
