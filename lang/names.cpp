@@ -45,10 +45,63 @@ std::size_t distance_of(std::string_view name, std::string_view candidate) {
   return distance;
 }
 
+// What people call things who come from elsewhere, and what these are called here.
+constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+    {"float", "float32"},
+    {"double", "float64"},
+    {"half", "float16"},
+    {"int", "int32"},
+    {"long", "int64"},
+    {"uint", "uint32"},
+    {"boolean", "bool"},
+    {"f32", "float32"},
+    {"f64", "float64"},
+    {"i32", "int32"},
+    {"i64", "int64"},
+    {"tensor", "Tensor"},
+    {"dot", "nn.matmul"},
+    {"matmul", "nn.matmul"},
+    {"mm", "nn.matmul"},
+    {"bmm", "nn.batch_matmul"},
+    {"shape", "shape_of"},
+    {"len", "length"},
+    {"concat", "concatenate"},
+    {"cat", "concatenate"},
+    {"pow", "power"},
+    {"range", "arange"},
+    {"permute", "transpose"},
+    {"view", "reshape"},
+    {"unsqueeze", "expand_dims"},
+    {"ln", "log"},
+    {"arctan", "atan"},
+    {"arcsin", "asin"},
+    {"arccos", "acos"},
+    {"absolute", "abs"},
+    {"neg", "negative"},
+    {"sub", "subtract"},
+    {"mul", "multiply"},
+    {"div", "divide"},
+    {"reduce", "foldl"},
+    {"fold", "foldl"},
+    {"reverse", "rev"},
+    {"append", "concat"},
+    {"head", "hd"},
+    {"tail", "tl"},
+    {"var", "variance"},
+    {"true", "True"},
+    {"false", "False"},
+    {"clamp", "clip"},
+    {"linear", "nn.dense"},
+};
+
 }  // namespace
 
 std::vector<std::string> closest_names(std::string_view name,
                                        const std::vector<std::string>& candidates) {
+  for (const auto& [theirs, ours] : kElsewhere) {
+    if (name == theirs && std::find(candidates.begin(), candidates.end(), ours) != candidates.end())
+      return {std::string(ours)};
+  }
   constexpr std::size_t kMost = 3;
   const std::size_t limit = std::max<std::size_t>(1, (name.size() + 1) / 3);
   std::vector<std::pair<std::size_t, std::string>> close;

@@ -81,6 +81,26 @@ std::optional<Edit> power(std::string_view text, std::uint32_t sign, std::uint32
               exponent.end() - base.begin};
 }
 
+// `x = e` and `f(x) = e`, where an item or a statement begins.
+std::optional<Edit> binding(std::string_view text, std::uint32_t equals) {
+  std::uint32_t end = equals;
+  while (end > 0 && text[end - 1] == ' ') --end;
+  const bool is_call = end > 0 && text[end - 1] == ')';
+  if (is_call) {
+    const std::size_t open = text.rfind('(', end - 1);
+    if (open == std::string_view::npos) return std::nullopt;
+    end = static_cast<std::uint32_t>(open);
+  }
+  const Piece name = word_before(text, end);
+  if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
+  std::uint32_t before = name.begin;
+  while (before > 0 && text[before - 1] == ' ') --before;
+  const std::string_view starts = "\n;{";
+  if (before > 0 && starts.find(text[before - 1]) == std::string_view::npos) return std::nullopt;
+  if (is_call) return Edit{"def ", name.begin, "help: a definition begins with `def`"};
+  return Edit{"let ", name.begin, "help: a binding begins with `let`"};
+}
+
 // Words of other languages; the error stands at the word, or at what follows it.
 struct Borrowed {
   std::string_view word;
@@ -163,8 +183,10 @@ std::vector<Edit> candidates(const lang::Diagnostic& error, std::string_view tex
                      "help: for a subtraction put a space behind `-`: right before a digit it "
                      "belongs to the number"});
   }
-  if (rest.starts_with('=') && !rest.starts_with("=="))
+  if (rest.starts_with('=') && !rest.starts_with("==")) {
+    if (auto edit = binding(text, at); edit && !strict) edits.push_back(std::move(*edit));
     edits.push_back({"=", at, "help: to compare, write `==`"});
+  }
   if (!strict) add_borrowed(text, at, edits);
   add_comment(text, at, edits);
   for (const std::string_view mark : {",", ")", "]", "}"}) {

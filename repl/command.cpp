@@ -160,7 +160,16 @@ CommandOutcome run_doc(Session& session, std::string_view argument) {
     names.push_back(op->name);
     if (op->name.ends_with("." + name)) by_last_part.push_back(op);
   }
-  if (by_last_part.size() == 1) return output(describe_op(*by_last_part.front()));
+  if (!by_last_part.empty()) {
+    // The shortest is the plain one: `nn.softmax`, and not `qnn.softmax`.
+    std::sort(by_last_part.begin(), by_last_part.end(), [](const auto* a, const auto* b) {
+      return std::pair(a->name.size(), a->name) < std::pair(b->name.size(), b->name);
+    });
+    std::string text = describe_op(*by_last_part.front());
+    for (std::size_t i = 1; i < by_last_part.size(); ++i)
+      text += fmt::format("{}`{}`", i == 1 ? "see also " : ", ", by_last_part[i]->name);
+    return output(by_last_part.size() > 1 ? text + "\n" : text);
+  }
   for (const auto* definition : session.module().definitions()) names.push_back(definition->name);
   Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("nothing is called `{}`", name));
   if (const auto close = lang::closest_names(name, names); !close.empty()) {

@@ -272,6 +272,12 @@ Type Inference::infer_call(const Call& call) {
 
 namespace {
 
+// A number without a dtype, of which a minus before it is part.
+bool is_number(const Expr& expr) {
+  const auto* literal = as<Literal>(expr);
+  return literal && !literal->elements;
+}
+
 // The value that a constant argument would have as an attribute; nothing for other arguments.
 std::optional<AttrValue> attribute_from(const Expr& arg) {
   bool negated = false;
@@ -332,21 +338,16 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
     add(attr.name + "=" + (attr.default_value ? attr.default_value->to_string() : "…"));
   }
   diagnostic.note(fmt::format("note: `{}({})`", op.name, parts));
-  if (call.args.size() > op.inputs.size()) {
-    if (std::optional<std::string> named = with_named_attributes(call, op))
-      diagnostic.note(fmt::format("help: attributes are named: `{}`", *named));
+  if (call.args.size() <= op.inputs.size()) return diagnostic;
+  std::optional<std::string> named;
+  if (!is_number(call.args[0])) named = with_named_attributes(call, op);
+  if (named) {
+    diagnostic.note(fmt::format("help: attributes are named: `{}`", *named));
+  } else if (call.args.size() == 2 && (op.name == "max" || op.name == "min")) {
+    diagnostic.note(fmt::format("help: `{}imum` is the {} of two", op.name,
+                                op.name == "max" ? "larger" : "smaller"));
   }
   return diagnostic;
-}
-
-}  // namespace
-
-namespace {
-
-// A number without a dtype, of which a minus before it is part.
-bool is_number(const Expr& expr) {
-  const auto* literal = as<Literal>(expr);
-  return literal && !literal->elements;
 }
 
 }  // namespace

@@ -272,6 +272,15 @@ std::optional<Diagnostic> literal_argument(const Relation& relation, const std::
     for (std::size_t j = 0; j < args.size(); ++j) {
       std::optional<DType> demanded = known_dtype(args[j]);
       if (!demanded) continue;
+      if (*demanded == DType::Bool) {
+        // That a truth is needed in place of the number is so only where the operator takes truths.
+        std::vector<Type> truths = args;
+        for (Type& each : truths) {
+          if (open_literal(each, solver))
+            each = tensor_type(as<TensorType>(each)->shape, DType::Bool);
+        }
+        if (!accepts_arguments(relation, truths)) continue;
+      }
       if (auto diagnostic =
               explain_literal(*literal, *demanded, arg_span(relation, j), to_string(args[j]))) {
         return diagnostic;

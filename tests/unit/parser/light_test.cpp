@@ -167,6 +167,10 @@ TEST_CASE("light: what is missing, and to what it belongs") {
         "SyntaxError 27-28: expected `,` or `)` to close the arguments opened at 2:6, found `}`\n  "
         "label 16-17: opened here\n  help: put `)` before `}`");
   CHECK(light("{ let x = 1 x }") == "SyntaxError 12-13: expected `;` after the binding, found `x`");
+  CHECK(light("x = 3").find("help: a binding begins with `let`") != std::string::npos);
+  CHECK(light("{ 1; y = 3; y }").find("help: a binding begins with `let`") != std::string::npos);
+  CHECK(light("f(x, y) = x").find("help: a definition begins with `def`") != std::string::npos);
+  CHECK(light("if 1 = 2 { 1 } else { 2 }").find("help: to compare") != std::string::npos);
   CHECK(light("\"abc") == "SyntaxError 0-1: this string is never closed");
   CHECK(light("1 /* 2 /* 3 */") == "SyntaxError 2-4: this comment is never closed");
 }
