@@ -85,6 +85,7 @@ class Reader {
       if (!trimmed(line).empty()) add(line);
     }
     if (file.bad()) file_error(fmt::format("cannot read `{}`", location_.path));
+    if (rows_ == 0 && !header_.empty()) fail_without_rows();
     const lang::TensorRef tensor = lang::Tensor::make(dtype_, {rows_, columns_});
     if (!bytes_.empty()) std::memcpy(tensor->data(), bytes_.data(), bytes_.size());
     return tensor;
@@ -99,7 +100,10 @@ class Reader {
       const auto bits = element(unquoted(rest.substr(0, end)), dtype_);
       if (!bits) {
         bytes_.resize(before);
-        if (line_number_ == 1 && is_header(line)) return;
+        if (line_number_ == 1 && is_header(line)) {
+          header_ = trimmed(line);
+          return;
+        }
         fail(line, fields, unquoted(rest.substr(0, end)));
       }
       const auto* first = reinterpret_cast<const std::byte*>(&*bits);
@@ -127,6 +131,20 @@ class Reader {
 
   std::string where() const { return fmt::format("{}:{}", location_.path, line_number_); }
 
+  [[noreturn]] void fail_without_rows() const {
+    lang::Diagnostic diagnostic(
+        lang::DiagnosticKind::BadData,
+        fmt::format("{}: no line holds numbers; the first is taken for names: `{}`", location_.path,
+                    header_));
+    for (const std::string_view other : {",", ";", "\t", "|"}) {
+      if (other == location_.delimiter || header_.find(other) == std::string::npos) continue;
+      diagnostic.note(fmt::format("help: `delimiter=\"{}\"` separates its fields",
+                                  other == "\t" ? "\\t" : other));
+      break;
+    }
+    throw lang::Failure(std::move(diagnostic));
+  }
+
   [[noreturn]] void fail(std::string_view line, std::int64_t field, std::string_view text) const {
     const bool is_number = number<double>(text).has_value();
     const std::string what =
@@ -141,6 +159,7 @@ class Reader {
 
   const Location& location_;
   DType dtype_;
+  std::string header_;
   std::vector<std::byte> bytes_;
   std::int64_t rows_ = 0;
   std::int64_t columns_ = 0;
