@@ -16,6 +16,7 @@ class Emitter {
   // Binds `value` unless it is an atom; returns the atom.
   lang::Expr emit(const std::string& name, lang::Expr value);
   void append(const std::vector<lang::Binding>& bindings);
+  const std::vector<lang::Binding>& bindings() const { return bindings_; }
   std::vector<lang::Binding> take() { return std::move(bindings_); }
 
  private:

@@ -8,6 +8,7 @@
 #include "ad/closures.h"
 #include "ad/flatten.h"
 #include "ad/pairs.h"
+#include "ad/scalar_form.h"
 #include "ad/transpose.h"
 #include "lang/any_dim.h"
 #include "lang/build.h"
@@ -100,7 +101,7 @@ void BlockReverse::forward_binding(const Binding& binding) {
   }
   if (value->kind == ExprKind::If || value->kind == ExprKind::Match)
     return forward_branches(binding);
-  primal_.push_back({binding});
+  if (!forward_index_notation(binding)) primal_.push_back({binding});
 }
 
 void BlockReverse::forward_branches(const Binding& binding) {
@@ -226,8 +227,28 @@ void BlockReverse::accumulate(const Expr& atom, const Expr& contribution) {
   if (!var) return;  // constants
   const Type tangent = tangent_of(atom, atom->span);
   if (is_unit(tangent)) return;
-  adjoints_[var->variable.get()].add(backward_.emit(var->variable->name + "_adj", contribution),
-                                     tangent, backward_);
+  adjoint_to_add_to(var->variable)
+      .add(backward_.emit(var->variable->name + "_adj", contribution), tangent, backward_);
+}
+
+Adjoint& BlockReverse::adjoint_to_add_to(const VariableRef& variable) {
+  if (outside_ && !outside_->inside.count(variable.get()) && !adjoints_.count(variable.get()))
+    outside_->whole.push_back(variable);
+  return adjoints_[variable.get()];
+}
+
+// In the body of index notation, reads of what is outside are kept apart: together they are much
+// smaller than an adjoint of the whole for each point.
+void BlockReverse::contribute(std::vector<Contribution> contributions) {
+  for (Contribution& each : contributions) {
+    const bool is_kept =
+        outside_ && !each.indices.empty() && !outside_->inside.count(each.variable.get());
+    if (is_kept) {
+      add_to(outside_->reads, std::move(each));
+    } else {
+      accumulate(lang::make_var(each.variable), placed(each));
+    }
+  }
 }
 
 void BlockReverse::reverse() {
@@ -262,7 +283,8 @@ void BlockReverse::reverse_binding(const Binding& binding) {
       if (!var) return;
       const Type tuple_tangent = tangent_of(projection.tuple, binding.span);
       const Expr adjoint = found->second.value(tangent, primal, backward_);
-      adjoints_[var->variable.get()].add_field(projection.index, adjoint, tuple_tangent, backward_);
+      adjoint_to_add_to(var->variable)
+          .add_field(projection.index, adjoint, tuple_tangent, backward_);
       return;
     }
     case ExprKind::Match:
@@ -286,13 +308,8 @@ void BlockReverse::reverse_binding(const Binding& binding) {
     case ExprKind::Index:
     case ExprKind::Comprehension:
     case ExprKind::Reduction:
-    case ExprKind::ScatterReduce: {
-      const Expr adjoint = found->second.value(tangent, primal, backward_);
-      for (const auto& [variable, contribution] : transpose(value, adjoint)) {
-        accumulate(lang::make_var(variable), contribution);
-      }
-      return;
-    }
+    case ExprKind::ScatterReduce:
+      return reverse_index_notation(binding, found->second);
     case ExprKind::RefCreate:
     case ExprKind::RefRead:
     case ExprKind::RefWrite:
@@ -323,6 +340,21 @@ void BlockReverse::reverse_binding(const Binding& binding) {
     if (is_unit(as<lang::TupleType>(type->result)->fields[i])) continue;
     accumulate(call.args[i], build::project(result, i));
   }
+}
+
+void BlockReverse::reverse_index_notation(const Binding& binding, const Adjoint& adjoint) {
+  const Expr primal = lang::make_var(binding.variable);
+  const Type tangent = tangent_of(primal, binding.span);
+  std::vector<Expr> adjoints;
+  if (const auto* tuple = as<lang::TupleType>(tangent)) {
+    for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
+      adjoints.push_back(adjoint.field(i, tangent, backward_));
+  } else {
+    adjoints.push_back(adjoint.value(tangent, primal, backward_));
+  }
+  const Expr form = scalar_form(binding.value);
+  if (is_arithmetic(form)) return contribute(transpose(form, adjoints, backward_));
+  reverse_repeated(binding.value, adjoints);
 }
 
 void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,

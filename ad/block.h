@@ -1,11 +1,14 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ad/adjoint.h"
 #include "ad/closures.h"
+#include "ad/contribution.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 
@@ -53,6 +56,7 @@ class BlockReverse {
   bool is_without_choice(const lang::Match& match) const;
   bool is_product(const lang::Type& type) const;
   void forward_unknown(const lang::Binding& binding, const lang::Call& call);
+  bool forward_index_notation(const lang::Binding& binding);
   void reverse_function(const lang::Binding& binding, const lang::Expr& adjoint);
   void reverse_unknown(const lang::Binding& binding);
   void take_apart(const lang::Constructor* mirror, const std::vector<lang::Expr>& fields,
@@ -64,7 +68,19 @@ class BlockReverse {
                              const lang::Expr& adjoint);
   void reverse_custom(const lang::Binding& binding, const lang::Call& call,
                       const std::string& gradient, const lang::Expr& adjoint);
+  void reverse_index_notation(const lang::Binding& binding, const Adjoint& adjoint);
   void accumulate(const lang::Expr& atom, const lang::Expr& contribution);
+  Adjoint& adjoint_to_add_to(const lang::VariableRef& variable);
+  void contribute(std::vector<Contribution> contributions);
+
+  // Index notation whose body is more than arithmetic (repeated.cpp).
+  void reverse_repeated(const lang::Expr& value, const std::vector<lang::Expr>& adjoints);
+  void reverse_point(const lang::Block& body, const std::vector<lang::Expr>& adjoints);
+  struct Point;
+  Point point_code(const std::vector<lang::IndexBinder>& binders, Emitter& around);
+  void keep_read(Contribution read, const std::vector<lang::IndexBinder>& binders, Emitter& around,
+                 Point& point);
+  std::unordered_set<const lang::Variable*> bound_here() const;
   lang::Type tangent_of(const lang::Expr& expr, lang::Span span) const;
 
   lang::Program& program_;
@@ -109,6 +125,13 @@ class BlockReverse {
   std::unordered_map<const lang::Variable*, PairCall> pair_calls_;
   // Results of functions with gradients of their own, and the names of those.
   std::unordered_map<const lang::Variable*, std::string> custom_;
+  // While the body of index notation is reversed: what it says of the variables outside of it.
+  struct Outside {
+    std::unordered_set<const lang::Variable*> inside;  // all others are outside
+    std::vector<Contribution> reads;
+    std::vector<lang::VariableRef> whole;  // those that have an adjoint, in order
+  };
+  std::optional<Outside> outside_;
 };
 
 }  // namespace relay::ad

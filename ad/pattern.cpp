@@ -136,7 +136,7 @@ void BlockReverse::reverse_field(const lang::Match& match, const Expr& adjoint) 
   const auto* var = as<lang::Var>(match.scrutinee);
   if (!var) return;
   const Type tangent = tangent_of(match.scrutinee, match.span);
-  adjoints_[var->variable.get()].add_field(*place, adjoint, tangent, backward_);
+  adjoint_to_add_to(var->variable).add_field(*place, adjoint, tangent, backward_);
 }
 
 void BlockReverse::reverse_pattern(const Expr& scrutinee, const PatternRef& pattern) {
@@ -150,8 +150,8 @@ void BlockReverse::reverse_pattern(const Expr& scrutinee, const PatternRef& patt
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     if (is_unit(as<lang::TupleType>(tangent)->fields[i])) continue;
     if (const Expr adjoint = adjoint_of_pattern(pattern->fields[i], types[i])) {
-      adjoints_[var->variable.get()].add_field(i, backward_.emit("part", adjoint), tangent,
-                                               backward_);
+      adjoint_to_add_to(var->variable)
+          .add_field(i, backward_.emit("part", adjoint), tangent, backward_);
     }
   }
 }

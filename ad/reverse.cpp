@@ -187,7 +187,8 @@ class Expander final : public lang::Rewriter {
         global && program_.is_function(global->name)) {
       const Expr function = program_.function(global->name, fn->type);
       const auto& known = lang::cast<lang::Function>(function);
-      if (!lang::gradient_of(known)) return function;
+      // Dims that are known here may be variables there: only the call puts them in.
+      if (!lang::gradient_of(known) && lang::equal(function->type, fn->type)) return function;
       std::vector<std::string> names;
       for (const auto& param : known.params) names.push_back(param->name);
       return eta_expanded(fn, names, nullptr, span);

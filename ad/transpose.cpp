@@ -1,11 +1,12 @@
 #include "ad/transpose.h"
 
-#include <optional>
-#include <unordered_set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "ad/primitive_rules.h"
+#include "ad/reduce_adjoint.h"
+#include "ad/scalar_form.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
@@ -14,242 +15,286 @@
 namespace relay::ad {
 
 using lang::as;
-using lang::Dim;
 using lang::Expr;
 using lang::ExprKind;
+using lang::ExprNode;
 using lang::IndexBinder;
-using lang::VariableRef;
+using lang::Prim;
+using lang::ReduceOp;
 namespace build = lang::build;
 
 namespace {
 
-bool is_float_tensor(const lang::Type& type) {
-  const auto* tensor = as<lang::TensorType>(type);
-  return tensor && lang::is_float(tensor->dtype.known());
+bool is_float_scalar(const Expr& expr) {
+  const auto* tensor = as<lang::TensorType>(expr->type);
+  return tensor && lang::is_scalar(expr->type) && lang::is_float(tensor->dtype.known());
 }
 
-// Scalar lets are substituted and operator calls on scalars expanded, so that only primitives,
-// indexing, reductions and atoms are left.
-class ScalarForm final : public lang::Rewriter {
- protected:
-  Expr post(const Expr& expr) override {
-    if (const auto* let = as<lang::Let>(expr))
-      return rewrite(lang::substitute(let->body, {{let->variable.get(), let->value}}));
-    const auto* call = as<lang::Call>(expr);
-    const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-    if (op && op->op->definition && lang::is_scalar(expr->type)) {
-      return ScalarForm().rewrite(op->op->definition({call->args, call->attrs, expr->type}));
-    }
-    if (const auto* branch = as<lang::If>(expr); branch && lang::is_scalar(expr->type)) {
-      return build::select(branch->condition, branch->then_branch, branch->else_branch);
-    }
-    return expr;
+// On one side of a `select`: where the condition holds, or where it does not. Null: always.
+struct Guard {
+  Expr condition;
+  bool holds = true;
+
+  Expr kept(const Expr& a) const {
+    if (!condition) return a;
+    const Expr zero = build::constant(as<lang::TensorType>(a->type)->dtype.known(), 0);
+    return build::select(condition, holds ? a : zero, holds ? zero : a);
   }
 };
 
-// Walks a scalar body backwards: `a` is the adjoint of `expr`, `domain` the binders in force.
+// An adjoint may hold a reduction as a primal value under the binders of that very reduction: as a
+// value it has binders of its own.
+class Primal final : public lang::Rewriter {
+ protected:
+  Expr post(const Expr& expr) override {
+    return expr->kind == ExprKind::Reduction ? lang::rename_bound(expr) : expr;
+  }
+};
+
+// Walks scalar code backwards. The code is a graph: each node is walked once, with the sum of what
+// its uses give it. The body of a reduction is a scope, and so is each side of a `select`; a node
+// belongs to the innermost scope around all its uses. What leaves a scope is summed over its
+// binders, or dropped where its side is not taken: there and not before, so that an infinite
+// derivative of a side that is not taken does no harm.
 class Walker {
  public:
-  std::vector<std::pair<VariableRef, Expr>> contributions;
+  struct Root {
+    Expr expr;
+    Expr adjoint;
+  };
 
-  void walk(const Expr& expr, const Expr& a, const std::vector<IndexBinder>& domain) {
-    if (!is_float_tensor(expr->type)) return;
+  explicit Walker(Emitter& code) : code_(code) {}
+
+  void walk(const std::vector<Root>& roots, const std::vector<IndexBinder>& domain) {
+    scopes_.push_back({0, 0, domain, {}});
+    std::vector<Expr> fields;
+    for (const Root& root : roots) fields.push_back(root.expr);
+    const Expr all = lang::make_tuple(std::move(fields));
+    std::vector<Expr> order;
+    lang::visit_post_order(all, [&](const Expr& node) { order.push_back(node); });
+    for (const Root& root : roots) enter(root.expr, 0);
+    for (auto node = order.rbegin(); node != order.rend(); ++node) {
+      if (scope_of_.count(node->get())) assign_children(*node);
+    }
+    for (const Root& root : roots) contribute(root.expr, 0, root.adjoint);
+    for (auto node = order.rbegin(); node != order.rend(); ++node) {
+      const auto found = adjoints_.find(node->get());
+      if (found != adjoints_.end()) step(*node, scope_of_.at(node->get()), found->second);
+    }
+  }
+
+  std::vector<Contribution> contributions;
+
+ private:
+  using ScopeId = std::size_t;
+  struct Scope {
+    ScopeId parent;
+    int depth;
+    std::vector<IndexBinder> binders;
+    Guard guard;
+  };
+
+  // --- Scopes ---
+
+  ScopeId inner_scope(const Expr& node, int side, ScopeId parent,
+                      const std::vector<IndexBinder>& binders, Guard guard) {
+    const auto [place, is_new] = inner_[side].try_emplace(node.get(), scopes_.size());
+    if (is_new) scopes_.push_back({parent, scopes_[parent].depth + 1, binders, std::move(guard)});
+    return place->second;
+  }
+
+  void enter(const Expr& expr, ScopeId use) {
+    if (!is_float_scalar(expr)) return;
+    const auto [place, is_new] = scope_of_.try_emplace(expr.get(), use);
+    if (is_new) return;
+    ScopeId a = place->second;
+    ScopeId b = use;
+    while (a != b) {
+      ScopeId& deeper = scopes_[a].depth >= scopes_[b].depth ? a : b;
+      deeper = scopes_[deeper].parent;
+    }
+    place->second = a;
+  }
+
+  void assign_children(const Expr& expr) {
+    const ScopeId scope = scope_of_.at(expr.get());
+    if (const auto* node = as<lang::Primitive>(expr)) {
+      for (std::size_t i = 0; i < node->args.size(); ++i)
+        enter(node->args[i], scope_of_operand(expr, *node, i, scope));
+    } else if (const auto* call = as<lang::Call>(expr)) {
+      for (const Expr& arg : call->args) enter(arg, scope);
+    } else if (const auto* reduction = as<lang::Reduction>(expr)) {
+      enter(reduction->body, inner_scope(expr, 0, scope, reduction->binders, {}));
+    }
+  }
+
+  ScopeId scope_of_operand(const Expr& expr, const lang::Primitive& node, std::size_t i,
+                           ScopeId scope) {
+    if (node.prim != Prim::Select || i == 0) return scope;
+    return inner_scope(expr, static_cast<int>(i), scope, {},
+                       {primal_.rewrite(node.args[0]), i == 1});
+  }
+
+  std::vector<IndexBinder> domain_of(ScopeId scope) const {
+    std::vector<IndexBinder> domain;
+    if (scope != 0) domain = domain_of(scopes_[scope].parent);
+    const auto& own = scopes_[scope].binders;
+    domain.insert(domain.end(), own.begin(), own.end());
+    return domain;
+  }
+
+  // --- Adjoints ---
+
+  // `expr` is used in the scope `use`, and this use has adjoint `a` there; null: zero.
+  void contribute(const Expr& expr, ScopeId use, Expr a) {
+    if (!a || !is_float_scalar(expr)) return;
+    for (const ScopeId own = scope_of_.at(expr.get()); use != own; use = scopes_[use].parent) {
+      const Scope& left = scopes_[use];
+      a = left.guard.kept(a);
+      if (!left.binders.empty())
+        a = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, left.binders, a));
+    }
+    Expr& sum = adjoints_[expr.get()];
+    sum = sum ? build::add(sum, a) : a;
+  }
+
+  void step(const Expr& expr, ScopeId scope, const Expr& a) {
     switch (expr->kind) {
       case ExprKind::Constant:
       case ExprKind::GlobalVar:
         return;
       case ExprKind::Var:
-        read(expr, lang::cast<lang::Var>(expr).variable, {}, a, domain);
-        return;
+        return read(expr, lang::cast<lang::Var>(expr).variable, {}, scope, a);
       case ExprKind::Index: {
         const auto& index = lang::cast<lang::Index>(expr);
-        if (index.tensor->kind == ExprKind::Constant || index.tensor->kind == ExprKind::GlobalVar)
-          return;
-        const auto* var = as<lang::Var>(index.tensor);
-        if (!var) unsupported(expr, "indexing of something that is not a variable");
-        if (!lang::is_scalar(expr->type))
-          unsupported(expr, "partial indexing inside index notation");
-        read(expr, var->variable, index.indices, a, domain);
+        if (const auto* var = as<lang::Var>(index.tensor))
+          read(expr, var->variable, index.indices, scope, a);
         return;
       }
-      case ExprKind::Primitive: {
-        const auto& node = lang::cast<lang::Primitive>(expr);
-        const auto adjoints = primitive_adjoints(node, expr, a);
-        for (std::size_t i = 0; i < adjoints.size(); ++i) {
-          if (adjoints[i]) walk(node.args[i], adjoints[i], domain);
-        }
-        return;
-      }
-      case ExprKind::Reduction: {
-        // `a` may hold this very reduction as a primal value: the walk inside needs binders of its
-        // own.
-        const Expr fresh = lang::rename_bound(expr);
-        const auto& node = lang::cast<lang::Reduction>(fresh);
-        if (node.op != lang::ReduceOp::Sum) {
-          lang::fail(lang::DiagnosticKind::Unsupported,
-                     fmt::format("not supported: the derivative of the reduction `{}` in index "
-                                 "notation (use the operator)",
-                                 name_of(node.op)),
-                     expr->span);
-        }
-        std::vector<IndexBinder> inner = domain;
-        inner.insert(inner.end(), node.binders.begin(), node.binders.end());
-        walk(node.body, a, inner);
-        return;
-      }
-      default:
-        unsupported(expr, words_for(expr->kind));
-    }
-  }
-
- private:
-  static std::string_view words_for(ExprKind kind) {
-    switch (kind) {
+      case ExprKind::Primitive:
+        return primitive(expr, scope, a);
       case ExprKind::Call:
-        return "a call of a function that has branches, loops or a gradient of its own";
-      case ExprKind::If:
-        return "branches that are tensors";
-      case ExprKind::Match:
-        return "`match` in it";
-      case ExprKind::Comprehension:
-        return "a tensor that is computed in each step";
-      case ExprKind::ScatterReduce:
-        return "`scatter` in it";
-      case ExprKind::RefRead:
-        return "references in it";
+        return call(expr, scope, a);
+      case ExprKind::Reduction:
+        return reduction(expr, scope, a);
       default:
-        return "other things than arithmetic and reductions in it";
+        RELAY_CHECK(false, fmt::format("`{}` is no arithmetic", name_of(expr->kind)));
     }
   }
 
-  [[noreturn]] static void unsupported(const Expr& expr, std::string_view what) {
-    lang::fail(lang::DiagnosticKind::Unsupported,
-               fmt::format("not supported: the derivative of index notation with {}", what),
-               expr->span);
+  void primitive(const Expr& expr, ScopeId scope, const Expr& a) {
+    const auto& node = lang::cast<lang::Primitive>(expr);
+    const Expr value = primal_.rewrite(expr);
+    const std::vector<Expr> adjoints =
+        node.prim == Prim::Select
+            ? std::vector<Expr>{nullptr, a, a}  // the scopes of the sides see to the rest
+            : primitive_adjoints(lang::cast<lang::Primitive>(value), value, a);
+    for (std::size_t i = 0; i < adjoints.size(); ++i)
+      contribute(node.args[i], scope_of_operand(expr, node, i, scope), adjoints[i]);
   }
 
-  // The read `variable[indices]` (or the scalar `variable`) has adjoint `a` at each point of
-  // `domain`.
-  void read(const Expr& expr, const VariableRef& variable, const std::vector<Expr>& indices,
-            const Expr& a, const std::vector<IndexBinder>& domain) {
-    const auto* tensor = as<lang::TensorType>(variable->type);
-    if (!tensor || !tensor->shape.has_rank()) unsupported(expr, "a variable that is not a tensor");
-    if (inverts(indices, *tensor, domain)) {
-      contributions.emplace_back(variable, gather(indices, a, domain));
-      return;
+  // An operator with a gradient of its own, or none.
+  void call(const Expr& expr, ScopeId scope, const Expr& a) {
+    const auto& node = lang::cast<lang::Call>(expr);
+    const lang::OpDef& op = *lang::cast<lang::Operator>(node.callee).op;
+    if (!op.differentiable) return;
+    lang::Substitution values;
+    const auto named = [&](const Expr& value) {
+      const lang::VariableRef variable = lang::make_variable("x", value->type);
+      values.emplace(variable.get(), value);
+      return lang::make_var(variable);
+    };
+    lang::GradientCall rule{{}, node.attrs, named(primal_.rewrite(expr)), named(a)};
+    for (const Expr& arg : node.args) rule.args.push_back(named(primal_.rewrite(arg)));
+    const std::vector<Expr> adjoints = op.gradient(rule);
+    for (std::size_t i = 0; i < adjoints.size() && i < node.args.size(); ++i) {
+      if (adjoints[i])
+        contribute(node.args[i], scope, lang::substitute(scalar_form(adjoints[i]), values));
     }
-    const Expr init = build::zeros_like(lang::make_var(variable));
-    const Expr node = lang::make_scatter_reduce(lang::ReduceOp::Sum, init, domain, indices, a,
-                                                expr->span, variable->type);
-    contributions.emplace_back(variable, lang::rename_bound(node));
   }
 
-  static const lang::Variable* binder_of(const Expr& index) {
-    const auto* var = as<lang::Var>(index);
-    return var ? var->variable.get() : nullptr;
-  }
-
-  static std::optional<Dim> dim_of(const Expr& extent) {
-    if (const auto* term = as<lang::DimTerm>(extent)) return term->dim;
-    if (const auto* constant = as<lang::Constant>(extent))
-      return Dim(static_cast<std::int64_t>(constant->value->number_at(0)));
-    return std::nullopt;
-  }
-
-  // Every index is a binder of its own that runs over exactly that axis.
-  static bool inverts(const std::vector<Expr>& indices, const lang::TensorType& tensor,
-                      const std::vector<IndexBinder>& domain) {
-    std::unordered_set<const lang::Variable*> seen;
-    for (std::size_t axis = 0; axis < indices.size(); ++axis) {
-      const auto* variable = binder_of(indices[axis]);
-      if (!variable || !seen.insert(variable).second) return false;
-      bool found = false;
-      for (const auto& binder : domain) {
-        if (binder.variable.get() != variable) continue;
-        const auto dim = dim_of(binder.extent);
-        found = dim && *dim == tensor.shape[axis];
-      }
-      if (!found) return false;
+  void reduction(const Expr& expr, ScopeId scope, const Expr& a) {
+    const auto& node = lang::cast<lang::Reduction>(expr);
+    const ScopeId inside = inner_scope(expr, 0, scope, node.binders, {});
+    Expr adjoint = a;
+    if (node.op != ReduceOp::Sum) {
+      const Expr elements =
+          tabulated("elements", domain_of(inside), primal_.rewrite(node.body), code_);
+      adjoint = element_adjoint(node.op, elements, domain_of(scope), node.binders, a, code_);
     }
-    return true;
+    contribute(node.body, inside, adjoint);
   }
 
-  static Expr gather(const std::vector<Expr>& indices, const Expr& a,
-                     const std::vector<IndexBinder>& domain) {
-    std::vector<IndexBinder> kept, summed;
-    for (const Expr& index : indices) {
-      for (const auto& binder : domain) {
-        if (binder.variable.get() == binder_of(index)) kept.push_back(binder);
-      }
-    }
-    for (const auto& binder : domain) {
-      bool is_kept = false;
-      for (const auto& other : kept) is_kept = is_kept || other.variable == binder.variable;
-      if (!is_kept) summed.push_back(binder);
-    }
-    Expr body = a;
-    if (!summed.empty()) body = lang::make_reduction(lang::ReduceOp::Sum, summed, body);
-    if (!kept.empty()) body = lang::make_comprehension(kept, body);
-    return lang::rename_bound(body);
+  // The read `variable[indices]` (or the scalar `variable`) has adjoint `a` at each point of its
+  // scope.
+  void read(const Expr& expr, const lang::VariableRef& variable, const std::vector<Expr>& indices,
+            ScopeId scope, Expr a) {
+    for (ScopeId each = scope; each != 0; each = scopes_[each].parent)
+      a = scopes_[each].guard.kept(a);
+    std::vector<Expr> places;
+    for (const Expr& index : indices) places.push_back(primal_.rewrite(index));
+    add_to(contributions, {variable, places, std::move(a), domain_of(scope), expr->span});
   }
+
+  Emitter& code_;
+  Primal primal_;
+  std::vector<Scope> scopes_;
+  std::unordered_map<const ExprNode*, ScopeId> scope_of_;
+  std::unordered_map<const ExprNode*, ScopeId> inner_[3];
+  std::unordered_map<const ExprNode*, Expr> adjoints_;
 };
 
-std::vector<Expr> uses_of(const std::vector<IndexBinder>& binders) {
-  std::vector<Expr> uses;
-  for (const auto& binder : binders) uses.push_back(lang::make_var(binder.variable));
-  return uses;
+// x[i] with its result's adjoint, outside of any comprehension.
+Contribution whole_read(const lang::Index& index, const lang::VariableRef& variable,
+                        const Expr& adjoint, Emitter& code) {
+  Contribution read{variable, {}, nullptr, {}, index.span};
+  for (const Expr& each : index.indices)
+    read.indices.push_back(build::cast_to(lang::DType::Int64, each));
+  const auto& dims = as<lang::TensorType>(variable->type)->shape.dims();
+  for (std::size_t axis = index.indices.size(); axis < dims.size(); ++axis) {
+    const lang::VariableRef rest = lang::make_variable("r", lang::scalar_type(lang::DType::Int64));
+    Expr extent = dims[axis].is_constant() ? build::index_constant(dims[axis].constant())
+                  : dims[axis].is_any()    ? build::op("dim_of", {index.tensor},
+                                                       {{"axis", static_cast<std::int64_t>(axis)}})
+                                           : lang::make_dim_term(dims[axis]);
+    read.domain.push_back({rest, code.emit("extent", std::move(extent))});
+  }
+  const std::vector<Expr> rest = uses_of(read.domain);
+  read.indices.insert(read.indices.end(), rest.begin(), rest.end());
+  read.value = build::at(adjoint, rest);
+  return read;
 }
 
 }  // namespace
 
-std::vector<std::pair<VariableRef, Expr>> transpose(const Expr& node, const Expr& adjoint) {
-  const Expr plain = lang::rename_bound(ScalarForm().rewrite(node));
-  Walker walker;
-  switch (plain->kind) {
-    case ExprKind::Comprehension: {
-      const auto& comprehension = lang::cast<lang::Comprehension>(plain);
-      walker.walk(comprehension.body, build::at(adjoint, uses_of(comprehension.binders)),
-                  comprehension.binders);
-      break;
+std::vector<Contribution> transpose(const Expr& form, const std::vector<Expr>& adjoints,
+                                    Emitter& code) {
+  const Expr plain = lang::rename_bound(form);
+  Walker walker(code);
+  if (const auto* comprehension = as<lang::Comprehension>(plain)) {
+    const auto* tuple = as<lang::Tuple>(comprehension->body);
+    std::vector<Walker::Root> roots;
+    for (std::size_t i = 0; i < adjoints.size(); ++i) {
+      if (!adjoints[i]) continue;
+      roots.push_back({tuple ? tuple->fields[i] : comprehension->body,
+                       build::at(adjoints[i], uses_of(comprehension->binders))});
     }
-    case ExprKind::Reduction:
-    case ExprKind::Primitive:
-      walker.walk(plain, adjoint, {});
-      break;
-    case ExprKind::Index: {
-      const auto& index = lang::cast<lang::Index>(plain);
-      const auto* var = as<lang::Var>(index.tensor);
-      if (!var) break;
-      const auto& rest = as<lang::TensorType>(plain->type)->shape.dims();
-      const Expr init = build::zeros_like(index.tensor);
-      const Expr scattered =
-          build::scatter(lang::ReduceOp::Sum, init, rest, [&](const build::Indices& inner) {
-            build::Indices all;
-            for (const Expr& each : index.indices)
-              all.push_back(build::cast_to(lang::DType::Int64, each));
-            all.insert(all.end(), inner.begin(), inner.end());
-            return std::pair{all, build::at(adjoint, inner)};
-          });
-      walker.contributions.emplace_back(var->variable, scattered);
-      break;
+    walker.walk(roots, comprehension->binders);
+  } else if (const auto* index = as<lang::Index>(plain)) {
+    if (const auto* var = as<lang::Var>(index->tensor))
+      walker.contributions.push_back(whole_read(*index, var->variable, adjoints[0], code));
+  } else if (const auto* scatter = as<lang::ScatterReduce>(plain)) {
+    if (scatter->op != ReduceOp::Sum) {
+      lang::fail(
+          lang::DiagnosticKind::Unsupported,
+          fmt::format("not supported: the derivative of a scatter with `{}`", name_of(scatter->op)),
+          form->span);
     }
-    case ExprKind::ScatterReduce: {
-      const auto& scatter = lang::cast<lang::ScatterReduce>(plain);
-      if (scatter.op != lang::ReduceOp::Sum) {
-        lang::fail(lang::DiagnosticKind::Unsupported,
-                   fmt::format("not supported: the derivative of a scatter with `{}`",
-                               name_of(scatter.op)),
-                   node->span);
-      }
-      if (const auto* var = as<lang::Var>(scatter.init))
-        walker.contributions.emplace_back(var->variable, adjoint);
-      walker.walk(scatter.value, build::at(adjoint, scatter.indices), scatter.binders);
-      break;
-    }
-    default:
-      // ScalarForm turned the whole node into an atom or a select: nothing indexes, the scalar
-      // rules apply.
-      walker.walk(plain, adjoint, {});
+    if (const auto* var = as<lang::Var>(scatter->init))
+      walker.contributions.push_back({var->variable, {}, adjoints[0], {}, form->span});
+    walker.walk({{scatter->value, build::at(adjoints[0], scatter->indices)}}, scatter->binders);
+  } else {
+    walker.walk({{plain, adjoints[0]}}, {});
   }
   return std::move(walker.contributions);
 }

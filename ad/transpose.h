@@ -1,18 +1,18 @@
 #pragma once
 
-#include <utility>
 #include <vector>
 
+#include "ad/adjoint.h"
+#include "ad/contribution.h"
 #include "lang/expr.h"
 
 namespace relay::ad {
 
-// Transposition of index notation: the contributions of `node` (a comprehension, reduction, scatter
-// or index expression with scalar bodies over primitives and indexing) with result adjoint
-// `adjoint` to the adjoints of the float variables it reads. Where a read's index map inverts
-// (distinct binders), the contribution is again a comprehension (a gather), with sums over the
-// binders that do not occur; where not, it is a scatter. Throws Failure(NotDifferentiable).
-std::vector<std::pair<lang::VariableRef, lang::Expr>> transpose(const lang::Expr& node,
-                                                                const lang::Expr& adjoint);
+// Transposition of index notation: what `form`, a scalar form that is arithmetic (a comprehension,
+// reduction, scatter, primitive or index expression), gives to the adjoints of the float variables
+// that it reads. `adjoints` are those of its result, or of the fields of a tuple; null for zero.
+// Tensors that this takes go to `code`. Throws Failure.
+std::vector<Contribution> transpose(const lang::Expr& form, const std::vector<lang::Expr>& adjoints,
+                                    Emitter& code);
 
 }  // namespace relay::ad

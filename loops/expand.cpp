@@ -519,11 +519,19 @@ class Expander {
   // Bare uses `a[i]` of one index must agree; with dims that only now are numbers, they may not.
   void check_extents(std::span<const NodeId> indices, const std::vector<std::int64_t>& shape,
                      Span span) const {
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const auto extent_on = [&](std::size_t axis) -> std::int64_t {
       const Node& node = make_.node(indices[axis]);
-      if (node.kind != NodeKind::IndexVar) continue;
-      const std::int64_t extent = stages_.var_extents[static_cast<std::size_t>(node.ref)];
-      if (extent <= shape[axis]) continue;
+      if (node.kind != NodeKind::IndexVar) return 1;
+      return stages_.var_extents[static_cast<std::size_t>(node.ref)];
+    };
+    // What is never read cannot be out of range: what has a 0 among its extents may not know the
+    // others.
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (extent_on(axis) == 0) return;
+    }
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const std::int64_t extent = extent_on(axis);
+      if (make_.node(indices[axis]).kind != NodeKind::IndexVar || extent <= shape[axis]) continue;
       lang::fail(DiagnosticKind::ShapeMismatchAtRunTime,
                  fmt::format("an index that runs to {} is used on axis {}, whose extent is {}",
                              extent, axis, shape[axis]),

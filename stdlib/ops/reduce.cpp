@@ -77,17 +77,19 @@ Expr extreme_gradient(const GradientCall& call) {
   return mask * spread_back(call, call.dout / sum_again(call, mask));
 }
 
-// The product of the other elements: p / x, where p leaves zeros out and counts them apart.
+// The product of the other elements: of those along the last axis, times that of the other products
+// along the axis before it, and so on. Nothing is divided.
 Expr product_gradient(const GradientCall& call) {
-  const Expr& x = call.args[0];
-  const Expr is_zero = op("equal", {x, build::scalar_like(x, 0)});
-  const Expr zero = op("cast", {is_zero}, {{"dtype", tensor_type_of(x).dtype.known()}});
-  const Expr others_zero = spread_back(call, sum_again(call, zero)) - zero;
-  const Expr nonzero = op("where", {is_zero, build::scalar_like(x, 1), x});
-  std::vector<lang::Attr> attrs = call.attrs->list;
-  const Expr rest = spread_back(call, op("prod", {nonzero}, std::move(attrs))) / nonzero;
-  return spread_back(call, call.dout) *
-         only_where(op("equal", {others_zero, build::scalar_like(x, 0)}), rest);
+  const std::vector<bool> reduced = axes_of(call);
+  Expr adjoint = spread_back(call, call.dout);
+  Expr products = call.args[0];
+  for (std::size_t i = reduced.size(); i-- > 0;) {
+    if (!reduced[i]) continue;
+    const AttrValue axis = static_cast<std::int64_t>(i);
+    adjoint = adjoint * op("product_of_others", {products}, {{"axis", axis}});
+    products = op("prod", {products}, {{"axis", axis}, {"keepdims", true}});
+  }
+  return adjoint;
 }
 
 constexpr ReductionRow kReductions[] = {
@@ -97,7 +99,7 @@ constexpr ReductionRow kReductions[] = {
      [](const GradientCall& call) { return spread_back(call, call.dout); }},
     {"prod", ReduceOp::Prod, PrimOperands::kNumeric,
      "The product along axes; 1 of nothing. Integers wrap.\n"
-     "The gradient is right also where elements are 0; higher derivatives only where none is.",
+     "Derivatives of any order are right also where elements are 0.",
      "prod([2.0, 3.0, 4.0])\n// expect: 24.0", product_gradient},
     {"max", ReduceOp::Max, PrimOperands::kAnyDType,
      "The largest value along axes. NaN wins; of nothing it is an error. Of bools it is `any`.\n"

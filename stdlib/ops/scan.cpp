@@ -229,6 +229,39 @@ void add_cumprod() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// --- product_of_others ---
+
+// What stands before an element times what stands behind it.
+void add_product_of_others() {
+  OpDef def;
+  def.name = "product_of_others";
+  def.level = 0;
+  def.is_step = true;
+  def.doc =
+      "For each element the product of all others along an axis; nothing is divided, so that it is "
+      "right also where elements are 0. The derivative of `prod` is made of it.";
+  def.example = "product_of_others([2.0, 0.0, 5.0])\n// expect: [0.0, 10.0, 0.0]";
+  def.inputs = {{"data", "the values"}};
+  def.attrs = {optional_attr("axis", AttrKind::Int, -1, "the axis")};
+  def.type_rule = [](TypeCall& call) {
+    const Type data = call.tensor(0);
+    call.solver.require(as_tensor(data).dtype, PrimOperands::kNumeric);
+    call.returns(data);
+    if (!as_tensor(data).shape.has_rank()) return RuleOutcome::Stuck;
+    check_axis(call, call.attrs->get_int("axis"), as_tensor(data).shape);
+    return RuleOutcome::Solved;
+  };
+  def.definition = [](const DefinitionCall& call) {
+    const AttrValue axis = call.attrs->get_int("axis");
+    const auto before = [&](const Expr& x) {
+      return op("cumprod", {x}, {{"axis", axis}, {"exclusive", true}});
+    };
+    const auto reversed = [&](const Expr& x) { return op("reverse", {x}, {{"axis", axis}}); };
+    return before(call.args[0]) * reversed(before(reversed(call.args[0])));
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 // --- linear_recurrence ---
 
 // By doubling: after the stage with distance s, element i holds what its last 2 s terms give, and
@@ -328,6 +361,7 @@ void add_linear_recurrence() {
 void add_scan_operators() {
   add_cumsum();
   add_cumprod();
+  add_product_of_others();
   add_linear_recurrence();
 }
 

@@ -10,6 +10,10 @@ def linear_recurrence(factors, terms):
     return np.array(result)
 
 
+def product_of_others(a):
+    return np.array([np.prod(np.delete(a, i), dtype=a.dtype) for i in range(len(a))])
+
+
 def strided_set(a, values, place):
     result = a.copy()
     result[place] = values

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "lang/expr.h"
+
+namespace relay::ad {
+
+// What reads inside index notation give to the adjoint of the variable that they read: at each
+// point of `domain`, the scalar `value` for its element [indices]. Without indices and domain,
+// `value` is an adjoint of the whole variable, of its tangent type.
+struct Contribution {
+  lang::VariableRef variable;
+  std::vector<lang::Expr> indices;
+  lang::Expr value;
+  std::vector<lang::IndexBinder> domain;
+  lang::Span span;
+
+  bool is_whole() const { return indices.empty() && domain.empty(); }
+};
+
+// The contribution as an adjoint of the whole variable. Where the indices invert (they are distinct
+// binders, each of which runs over just that axis), a gather, with sums over the binders that do
+// not occur in them; else a scatter into zeros.
+lang::Expr placed(const Contribution& contribution);
+
+// Adds `contribution` to one of the same elements over the same domain, or behind the others.
+void add_to(std::vector<Contribution>& contributions, Contribution contribution);
+
+// A use of each binder's variable.
+std::vector<lang::Expr> uses_of(const std::vector<lang::IndexBinder>& binders);
+
+}  // namespace relay::ad

@@ -1,0 +1,84 @@
+#include "ad/reduce_adjoint.h"
+
+#include "ad/contribution.h"
+#include "lang/build.h"
+#include "lang/diagnostic.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using lang::Expr;
+using lang::IndexBinder;
+using lang::Prim;
+using lang::ReduceOp;
+namespace build = lang::build;
+
+namespace {
+
+std::vector<IndexBinder> joined(std::vector<IndexBinder> a, const std::vector<IndexBinder>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Expr number(const Expr& like, double value) {
+  return build::constant(lang::as<lang::TensorType>(like->type)->dtype.known(), value);
+}
+
+// Those elements that equal the extreme one share its adjoint.
+Expr share(ReduceOp op, const Expr& elements, const std::vector<IndexBinder>& domain,
+           const std::vector<IndexBinder>& over, const Expr& a, Emitter& code) {
+  const Expr element = build::at(elements, uses_of(joined(domain, over)));
+  const Expr extreme = tabulated("extreme", domain, lang::make_reduction(op, over, element), code);
+  const Expr is_extreme = build::prim(Prim::Eq, {element, build::at(extreme, uses_of(domain))});
+  const Expr one = build::select(is_extreme, number(a, 1), number(a, 0));
+  const Expr ties = tabulated("ties", domain, lang::make_reduction(ReduceOp::Sum, over, one), code);
+  return build::select(is_extreme, build::div(a, build::at(ties, uses_of(domain))), number(a, 0));
+}
+
+// The product of the other elements: of the others along the last axis, times that of the other
+// products along the axis before it, and so on.
+Expr others(const Expr& elements, const std::vector<IndexBinder>& domain,
+            std::vector<IndexBinder> over, const Expr& a, Emitter& code) {
+  Expr adjoint = a;
+  Expr products = elements;
+  while (!over.empty()) {
+    const auto axis = static_cast<std::int64_t>(domain.size() + over.size() - 1);
+    const Expr along =
+        code.emit("others", build::op("product_of_others", {products}, {{"axis", axis}}));
+    adjoint = build::mul(adjoint, build::at(along, uses_of(joined(domain, over))));
+    over.pop_back();
+    if (!over.empty())
+      products = code.emit("products", build::op("prod", {products}, {{"axis", axis}}));
+  }
+  return adjoint;
+}
+
+}  // namespace
+
+Expr element_adjoint(ReduceOp op, const Expr& elements, const std::vector<IndexBinder>& domain,
+                     const std::vector<IndexBinder>& over, const Expr& a, Emitter& code) {
+  switch (op) {
+    case ReduceOp::Sum:
+      return a;
+    case ReduceOp::Max:
+    case ReduceOp::Min:
+      return share(op, elements, domain, over, a, code);
+    case ReduceOp::Prod:
+      return others(elements, domain, over, a, code);
+    case ReduceOp::All:
+    case ReduceOp::Any:
+    case ReduceOp::ArgMax:
+    case ReduceOp::ArgMin:
+      break;
+  }
+  RELAY_CHECK(false, "a reduction to what is no float has no adjoint");
+  return nullptr;
+}
+
+Expr tabulated(const std::string& name, const std::vector<IndexBinder>& domain, const Expr& body,
+               Emitter& code) {
+  const Expr table = domain.empty() ? body : lang::make_comprehension(domain, body);
+  return code.emit(name, lang::rename_bound(table));
+}
+
+}  // namespace relay::ad

@@ -1,0 +1,319 @@
+// Index notation in reverse whose body is more than arithmetic: calls, branches, tensors. The body
+// is reversed as any straight-line code, and the adjoint of
+//   for i { body }          is made of   for i { body again, and backwards }
+// which gives, at each point, the adjoints of what the body reads `xs[i]` (they are placed by their
+// indices, as those of arithmetic are), and of what it uses whole (summed over the points). What is
+// no tensor is summed in a loop over the points, and so is what would be kept for each point only
+// to be summed.
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <unordered_set>
+
+#include "ad/block.h"
+#include "ad/hoist_reads.h"
+#include "ad/pairs.h"
+#include "ad/reduce_adjoint.h"
+#include "ad/repeated_loop.h"
+#include "ad/scalar_form.h"
+#include "lang/any_dim.h"
+#include "lang/build.h"
+#include "lang/diagnostic.h"
+#include "lang/op.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Binding;
+using lang::Expr;
+using lang::ExprKind;
+using lang::IndexBinder;
+using lang::ReduceOp;
+using lang::Type;
+using lang::Variable;
+using lang::VariableRef;
+namespace build = lang::build;
+
+namespace {
+
+using Variables = std::unordered_set<const Variable*>;
+
+bool mentions(const Expr& expr, const Variables& variables) {
+  const auto free = lang::free_variables(expr);
+  return std::any_of(free.begin(), free.end(),
+                     [&](const VariableRef& each) { return variables.count(each.get()) != 0; });
+}
+
+const Expr* body_of(const Expr& value) {
+  if (const auto* comprehension = as<lang::Comprehension>(value)) return &comprehension->body;
+  if (const auto* reduction = as<lang::Reduction>(value)) return &reduction->body;
+  return nullptr;
+}
+
+const std::vector<IndexBinder>& binders_of(const Expr& value) {
+  if (const auto* comprehension = as<lang::Comprehension>(value)) return comprehension->binders;
+  return lang::cast<lang::Reduction>(value).binders;
+}
+
+Expr with_body(const Expr& value, Expr body) {
+  if (const auto* node = as<lang::Comprehension>(value))
+    return lang::make_comprehension(node->binders, std::move(body), value->span, value->type);
+  const auto& node = lang::cast<lang::Reduction>(value);
+  return lang::make_reduction(node.op, node.binders, std::move(body), value->span, value->type);
+}
+
+// Takes something apart, or chooses between values at hand: never worth repeating.
+bool is_access(const Expr& value) {
+  if (value->kind == ExprKind::Projection) return true;
+  const auto* match = as<lang::Match>(value);
+  return match && match->is_complete &&
+         std::all_of(match->clauses.begin(), match->clauses.end(),
+                     [](const lang::Clause& clause) { return build::is_atom(clause.body); });
+}
+
+// What was printed, asserted or saved is not again.
+Binding without_effect(Binding binding) {
+  const auto* call = as<lang::Call>(binding.value);
+  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+  const bool acts =
+      op && (op->op->effect == lang::Effect::Print || op->op->effect == lang::Effect::Assert ||
+             op->op->effect == lang::Effect::Save);
+  if (acts && is_unit(binding.value->type)) binding.value = build::tuple({});
+  return binding;
+}
+
+// Calls `found` with the parts of a tangent that are no tuples, and the primal of each (null where
+// its zeros need none).
+void for_each_part(const Expr& value, const Type& tangent, const Expr& primal, Emitter& code,
+                   Emitter& around, const std::function<void(Expr, Expr)>& found) {
+  const auto* tuple = as<lang::TupleType>(tangent);
+  if (!tuple) return found(value, primal);
+  for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
+    if (is_unit(tuple->fields[i])) continue;
+    const Expr part = primal && needs_primal(tuple->fields[i])
+                          ? around.emit("part", part_of(primal, i))
+                          : Expr();
+    for_each_part(code.emit("part", build::project(value, i)), tuple->fields[i], part, code, around,
+                  found);
+  }
+}
+
+Expr tuple_of_parts(const Type& tangent, const std::vector<Expr>& parts, std::size_t& next) {
+  const auto* tuple = as<lang::TupleType>(tangent);
+  if (!tuple) return parts[next++];
+  std::vector<Expr> fields;
+  for (const Type& field : tuple->fields) fields.push_back(tuple_of_parts(field, parts, next));
+  return build::tuple(std::move(fields));
+}
+
+}  // namespace
+
+// Fields of records and the like that do not depend on the indices are taken once.
+bool BlockReverse::forward_index_notation(const Binding& binding) {
+  const Expr* body = body_of(binding.value);
+  if (!body || (*body)->kind != ExprKind::Let || is_arithmetic(scalar_form(binding.value)))
+    return false;
+  Variables inside;
+  for (const IndexBinder& binder : binders_of(binding.value)) inside.insert(binder.variable.get());
+  lang::Block block = lang::open_block(*body);
+  std::vector<Binding> kept;
+  for (const Binding& each : block.bindings) {
+    if (is_access(each.value) && !mentions(each.value, inside)) {
+      forward_binding(each);
+    } else {
+      inside.insert(each.variable.get());
+      kept.push_back(each);
+    }
+  }
+  if (kept.size() == block.bindings.size()) return false;
+  block.bindings = std::move(kept);
+  const Expr value = with_body(binding.value, lang::close_block(block));
+  primal_.push_back({{binding.variable, value, binding.span}});
+  return true;
+}
+
+// The code at one point, and what it gives.
+struct BlockReverse::Point {
+  std::vector<Binding> code;
+  // Values of which there is one for each point, and the tensors of them all.
+  std::vector<std::pair<Expr, VariableRef>> kept;
+  std::vector<Contribution> reads;  // in terms of those tensors
+  // Values that are summed over the points, the primals that they are adjoints of parts of, and the
+  // variables that these are parts of.
+  std::vector<Expr> parts, primals;
+  std::vector<VariableRef> whole;
+
+  // `element` for all values of `domain`; returns the element at a point.
+  Expr keep(const std::vector<IndexBinder>& binders, const std::vector<IndexBinder>& domain,
+            const Expr& element, Emitter& inner) {
+    const Expr value = tabulated("kept", domain, element, inner);
+    const VariableRef all =
+        lang::make_variable("all", lang::make_comprehension(binders, value)->type);
+    kept.emplace_back(value, all);
+    std::vector<Expr> indices = uses_of(binders);
+    for (const Expr& index : uses_of(domain)) indices.push_back(index);
+    return build::at(lang::make_var(all), indices);
+  }
+};
+
+void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& adjoints) {
+  if (!body_of(value)) {
+    lang::fail(lang::DiagnosticKind::Unsupported,
+               "not supported: the derivative of a scatter of more than arithmetic", value->span);
+  }
+  const Expr plain = lang::rename_bound(value);
+  const std::vector<IndexBinder>& binders = binders_of(plain);
+  std::vector<Expr> at_point;
+  if (const auto* reduction = as<lang::Reduction>(plain)) {
+    const Expr elements = reduction->op == ReduceOp::Sum
+                              ? Expr()
+                              : tabulated("elements", binders, reduction->body, backward_);
+    at_point = {element_adjoint(reduction->op, elements, {}, binders, adjoints[0], backward_)};
+  } else {
+    for (const Expr& each : adjoints)
+      at_point.push_back(each ? build::at(each, uses_of(binders)) : Expr());
+  }
+  BlockReverse inner(program_, pairs_);
+  inner.functions_ = functions_;
+  inner.reverse_point(hoist_reads(lang::open_block(*body_of(plain))), at_point);
+  Point point = inner.point_code(binders, backward_);
+
+  // What is kept for each point only to be summed is summed in a loop, unless it is a scalar or
+  // there are reads, for which the points are gone through anyway.
+  const bool needs_loop = point.reads.empty() &&
+                          std::any_of(point.parts.begin(), point.parts.end(), [](const Expr& part) {
+                            return !lang::is_scalar(part->type);
+                          });
+  std::vector<Expr> sums(point.parts.size());
+  std::vector<std::size_t> in_loop;
+  std::vector<std::int64_t> axes(binders.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  for (std::size_t i = 0; i < point.parts.size(); ++i) {
+    const Type& type = point.parts[i]->type;
+    if (needs_loop || type->kind != lang::TypeKind::Tensor || lang::has_any_dim(type)) {
+      in_loop.push_back(i);
+      continue;
+    }
+    const Expr element = point.parts[i];
+    const VariableRef all =
+        lang::make_variable("all", lang::make_comprehension(binders, element)->type);
+    point.kept.emplace_back(element, all);
+    sums[i] = build::op("sum", {lang::make_var(all)}, {{"axis", lang::AttrValue::ints(axes)}});
+  }
+  if (!point.kept.empty()) {
+    std::vector<Expr> values;
+    for (const auto& [element, all] : point.kept) values.push_back(element);
+    const bool is_one = values.size() == 1;
+    const Expr body =
+        lang::close_block({point.code, is_one ? values[0] : build::tuple(std::move(values))});
+    const Expr points = backward_.emit(
+        "points", lang::rename_bound(lang::make_comprehension(binders, body, value->span)));
+    for (std::uint32_t i = 0; i < point.kept.size(); ++i)
+      backward_.append({{point.kept[i].second, is_one ? points : build::project(points, i)}});
+  }
+  if (!in_loop.empty()) {
+    std::vector<Expr> parts, primals;
+    for (const std::size_t i : in_loop) {
+      parts.push_back(point.parts[i]);
+      primals.push_back(point.primals[i]);
+    }
+    const std::vector<Expr> totals =
+        summed_in_loop(program_, binders, point.code, parts, primals, backward_);
+    for (std::size_t i = 0; i < in_loop.size(); ++i) sums[in_loop[i]] = totals[i];
+  }
+  contribute(std::move(point.reads));
+  std::size_t next = 0;
+  for (const VariableRef& variable : point.whole) {
+    const Expr whole = lang::make_var(variable);
+    accumulate(whole, tuple_of_parts(tangent_of(whole, variable->span), sums, next));
+  }
+}
+
+// `adjoints`: of the result, or of its fields; null for zero.
+void BlockReverse::reverse_point(const lang::Block& body, const std::vector<Expr>& adjoints) {
+  forward(body.bindings);
+  const Expr result = forward_value("value", body.result);
+  outside_.emplace();
+  outside_->inside = bound_here();
+  const auto* var = as<lang::Var>(result);
+  if (!var) return;
+  const Type tangent = tangent_of(result, result->span);
+  Adjoint& adjoint = adjoint_to_add_to(var->variable);
+  for (std::uint32_t i = 0; i < adjoints.size(); ++i) {
+    if (!adjoints[i]) continue;
+    const Expr seed = backward_.emit("adjoint", adjoints[i]);
+    if (as<lang::TupleType>(tangent)) {
+      adjoint.add_field(i, seed, tangent, backward_);
+    } else {
+      adjoint.add(seed, tangent, backward_);
+    }
+  }
+  reverse();
+}
+
+std::unordered_set<const Variable*> BlockReverse::bound_here() const {
+  Variables variables;
+  for (const Step& step : primal_) variables.insert(step.binding.variable.get());
+  for (const Binding& each : backward_.bindings()) variables.insert(each.variable.get());
+  return variables;
+}
+
+BlockReverse::Point BlockReverse::point_code(const std::vector<IndexBinder>& binders,
+                                             Emitter& around) {
+  Point point;
+  for (Contribution& read : outside_->reads) keep_read(std::move(read), binders, around, point);
+  for (const VariableRef& variable : outside_->whole) {
+    if (!has_adjoint(variable)) continue;
+    point.whole.push_back(variable);
+    const Expr primal = lang::make_var(variable);
+    for_each_part(adjoint_of(variable), tangent_of(primal, variable->span), primal, backward_,
+                  around, [&](Expr part, Expr of) {
+                    point.parts.push_back(std::move(part));
+                    point.primals.push_back(std::move(of));
+                  });
+  }
+  for (Binding& binding : primal(0)) point.code.push_back(without_effect(std::move(binding)));
+  for (Binding& binding : backward_.take()) point.code.push_back(std::move(binding));
+  return point;
+}
+
+void BlockReverse::keep_read(Contribution read, const std::vector<IndexBinder>& binders,
+                             Emitter& around, Point& point) {
+  const Variables bound = bound_here();
+  Variables used;
+  for (const Expr& index : read.indices) {
+    for (const VariableRef& variable : lang::free_variables(index)) used.insert(variable.get());
+  }
+  std::vector<IndexBinder> domain, summed;
+  bool is_fixed = true;
+  for (IndexBinder& binder : read.domain) {
+    if (!used.count(binder.variable.get())) {
+      summed.push_back(binder);
+      continue;
+    }
+    // An extent that is found inside, of something outside, is found outside again.
+    for (const Binding& each : backward_.bindings()) {
+      const auto* var = as<lang::Var>(binder.extent);
+      if (var && each.variable == var->variable && !mentions(each.value, bound))
+        binder.extent = around.emit("extent", each.value);
+    }
+    is_fixed = is_fixed && !mentions(binder.extent, bound);
+    domain.push_back(binder);
+  }
+  if (!is_fixed) return accumulate(lang::make_var(read.variable), placed(read));
+  Expr value = read.value;
+  if (!summed.empty())
+    value = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, summed, value));
+  Contribution outer{
+      read.variable, {}, point.keep(binders, domain, value, backward_), binders, read.span};
+  outer.domain.insert(outer.domain.end(), domain.begin(), domain.end());
+  for (const Expr& index : read.indices) {
+    outer.indices.push_back(mentions(index, bound) ? point.keep(binders, domain, index, backward_)
+                                                   : index);
+  }
+  point.reads.push_back(std::move(outer));
+}
+
+}  // namespace relay::ad

@@ -1,0 +1,123 @@
+#include "ad/scalar_form.h"
+
+#include <algorithm>
+
+#include "lang/build.h"
+#include "lang/op.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Expr;
+using lang::ExprKind;
+using lang::Prim;
+namespace build = lang::build;
+
+namespace {
+
+// What may fail, made harmless where `condition` does not hold.
+class Guard final : public lang::Rewriter {
+ public:
+  explicit Guard(Expr condition) : condition_(std::move(condition)) {}
+
+ protected:
+  Expr post(const Expr& expr) override {
+    if (const auto* index = as<lang::Index>(expr); index && !index->in_bounds) {
+      std::vector<Expr> indices;
+      for (const Expr& each : index->indices) indices.push_back(guarded(each, 0));
+      return lang::make_index(index->tensor, std::move(indices), false, expr->span, expr->type);
+    }
+    const auto* node = as<lang::Primitive>(expr);
+    const bool divides = node && (node->prim == Prim::Div || node->prim == Prim::FloorDiv ||
+                                  node->prim == Prim::Mod || node->prim == Prim::FloorMod);
+    if (!divides || lang::is_float(as<lang::TensorType>(expr->type)->dtype.known())) return expr;
+    return lang::make_primitive(node->prim, {node->args[0], guarded(node->args[1], 1)}, expr->span,
+                                expr->type);
+  }
+
+ private:
+  Expr guarded(const Expr& value, std::int64_t otherwise) const {
+    const auto dtype = as<lang::TensorType>(value->type)->dtype.known();
+    return build::select(condition_, value, build::constant_int(dtype, otherwise));
+  }
+  Expr condition_;
+};
+
+class ScalarForm final : public lang::Rewriter {
+ protected:
+  Expr post(const Expr& expr) override {
+    if (const auto* let = as<lang::Let>(expr))
+      return lang::substitute(let->body, {{let->variable.get(), let->value}});
+    if (const auto* branch = as<lang::If>(expr); branch && lang::is_scalar(expr->type)) {
+      const Expr& condition = branch->condition;
+      return build::select(condition, Guard(condition).rewrite(branch->then_branch),
+                           Guard(build::prim(Prim::Not, {condition})).rewrite(branch->else_branch));
+    }
+    const auto* call = as<lang::Call>(expr);
+    const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+    if (!op || !op->op->definition || op->op->gradient || !op->op->differentiable ||
+        !lang::is_scalar(expr->type))
+      return expr;
+    return ScalarForm().rewrite(op->op->definition({call->args, call->attrs, expr->type}));
+  }
+};
+
+bool are_scalars(const std::vector<Expr>& exprs) {
+  return std::all_of(exprs.begin(), exprs.end(),
+                     [](const Expr& expr) { return lang::is_scalar(expr->type); });
+}
+
+bool is_arithmetic_node(const Expr& expr, const Expr& root) {
+  switch (expr->kind) {
+    case ExprKind::Var:
+    case ExprKind::Constant:
+    case ExprKind::GlobalVar:
+    case ExprKind::DimTerm:
+    case ExprKind::Operator:
+      return true;
+    case ExprKind::Primitive:
+      return are_scalars(lang::cast<lang::Primitive>(expr).args);
+    case ExprKind::Index: {
+      const ExprKind tensor = lang::cast<lang::Index>(expr).tensor->kind;
+      return (lang::is_scalar(expr->type) || expr == root) &&
+             (tensor == ExprKind::Var || tensor == ExprKind::Constant ||
+              tensor == ExprKind::GlobalVar);
+    }
+    case ExprKind::Call: {
+      const auto& call = lang::cast<lang::Call>(expr);
+      const auto* op = as<lang::Operator>(call.callee);
+      return op && op->op->definition && op->op->effect == lang::Effect::None &&
+             lang::is_scalar(expr->type) && are_scalars(call.args);
+    }
+    case ExprKind::Reduction:
+      return lang::is_scalar(lang::cast<lang::Reduction>(expr).body->type);
+    case ExprKind::Comprehension:
+      return expr == root;
+    case ExprKind::ScatterReduce:
+      return expr == root && lang::cast<lang::ScatterReduce>(expr).init->kind == ExprKind::Var;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Expr scalar_form(const Expr& expr) { return ScalarForm().rewrite(expr); }
+
+bool is_arithmetic(const Expr& form) {
+  std::vector<Expr> roots = {form};
+  if (const auto* comprehension = as<lang::Comprehension>(form)) {
+    const auto* tuple = as<lang::Tuple>(comprehension->body);
+    roots = tuple ? tuple->fields : std::vector{comprehension->body};
+    if (!are_scalars(roots)) return false;
+  }
+  bool found = true;
+  for (const Expr& root : roots) {
+    lang::visit_post_order(
+        root, [&](const Expr& node) { found = found && is_arithmetic_node(node, form); });
+  }
+  return found;
+}
+
+}  // namespace relay::ad

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "lang/expr.h"
+
+namespace relay::ad {
+
+// Index notation with its `let`s substituted, operators on scalars expanded (those stay that have
+// a gradient of their own, or none at all), and `if` on scalars as `select`, where what the branch
+// not taken must not compute is made harmless: its checked reads go to element 0, its integer
+// divisions divide by 1.
+lang::Expr scalar_form(const lang::Expr& expr);
+
+// Is this scalar form nothing but arithmetic on elements: can it be transposed?
+bool is_arithmetic(const lang::Expr& form);
+
+}  // namespace relay::ad
