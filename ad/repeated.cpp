@@ -92,9 +92,8 @@ void for_each_part(const Expr& value, const Type& tangent, const Expr& primal, E
   if (!tuple) return found(value, primal);
   for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
     if (is_unit(tuple->fields[i])) continue;
-    const Expr part = primal && needs_primal(tuple->fields[i])
-                          ? around.emit("part", part_of(primal, i))
-                          : Expr();
+    const Expr part =
+        primal && needs_primal(tuple->fields[i]) ? around.emit("part", part_of(primal, i)) : Expr();
     for_each_part(code.emit("part", build::project(value, i)), tuple->fields[i], part, code, around,
                   found);
   }
