@@ -164,12 +164,10 @@ class Normaliser {
         lang::for_each_child(inner, [&](const Expr& child) {
           depends = depends || dependents.count(child.get()) != 0;
         });
-        // What is bound inside the body may depend on the binders through its value: keep it all
-        // inside.
-        if (!depends)
-          lang::for_each_binder(inner, [&](const VariableRef&) {
-            depends = inner->kind == ExprKind::Let || inner->kind == ExprKind::Match;
-          });
+        // What a `let` binds inside the body may depend on the binders through its value: keep it
+        // all inside. A `match` does so only where its scrutinee does, which is one of its
+        // children.
+        depends = depends || inner->kind == ExprKind::Let;
         if (depends) {
           dependents.insert(inner.get());
           lang::for_each_binder(inner,

@@ -208,9 +208,10 @@ Document Formatter::match(const Node& node) {
   return make_.concat(std::move(parts));
 }
 
-// Other expressions go to the right by themselves where they need to.
+// Other expressions, and a sequence in braces, go to the right by themselves where they need to.
 Document Formatter::arm_body(const Node& node) {
-  return node.kind == Syntax::Sequence ? make_.nest(any(node)) : any(node);
+  const bool is_bare = node.kind == Syntax::Sequence && !is_surrounded(node);
+  return is_bare ? make_.nest(any(node)) : any(node);
 }
 
 Document Formatter::arm(const Node& node) {

@@ -4,6 +4,7 @@
 
 #include "lang/derivative.h"
 #include "lang/record.h"
+#include "lang/tree_form.h"
 #include "parser/resolver.h"
 #include "parser/strings.h"
 
@@ -165,12 +166,24 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
       return std::nullopt;
     return primitive(text.substr(5), nodes, where);
   }
+  const lang::OpDef* tree_form = lang::find_tree_form(text);
   const std::optional<lang::DiffMode> mode = lang::parse_diff_mode(text);
-  if (!mode && text != "dim") return std::nullopt;
+  if (!mode && !tree_form && text != "dim") return std::nullopt;
   Symbol& symbol = symbols_.intern(text);
   const bool has_meaning = symbol.constructor() || symbol.op ||
                            (!strict_ && (symbol.local || symbol.own_global || symbol.outer_global));
   if (has_meaning) return std::nullopt;
+  if (tree_form) {
+    std::vector<Expr> args = before;
+    for (const Node* node : nodes) {
+      if (node->kind == Syntax::Attr)
+        report(Kind::UnknownAttribute, fmt::format("`{}` takes no attributes", text), span(*node));
+      else
+        args.push_back(expr(*node));
+    }
+    return lang::make_call(lang::make_operator(tree_form, span(callee)), std::move(args), nullptr,
+                           where);
+  }
   const bool has_attr = std::any_of(nodes.begin(), nodes.end(),
                                     [](const Node* node) { return node->kind == Syntax::Attr; });
   if (mode == lang::DiffMode::CheckGrad && before.size() + nodes.size() > 1 && !has_attr) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "lang/derivative.h"
+#include "lang/tree_form.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
@@ -13,7 +14,9 @@ using lang::DiagnosticKind;
 
 namespace {
 
-bool is_special_form(std::string_view name) { return name == "dim" || lang::parse_diff_mode(name); }
+bool is_special_form(std::string_view name) {
+  return name == "dim" || lang::parse_diff_mode(name) || lang::find_tree_form(name);
+}
 
 lang::Expr truth(bool value, lang::Span span) {
   return lang::make_constant(lang::Tensor::scalar(lang::DType::Bool, value ? 1 : 0), span);

@@ -20,6 +20,13 @@ constexpr std::array kForms = {
          "grad(fn (x) { sum(x * x) })([1.0, 2.0])  // [2.0, 4.0]"},
     Form{"value_and_grad", "value_and_grad(f)", "a function that gives the result and the gradient",
          "value_and_grad(fn (x) { sum(x * x) })([1.0, 2.0])  // (5.0, [2.0, 4.0])"},
+    Form{"tree_map", "tree_map(f, tree, ...)",
+         "the tree (a tuple, record or other data type) with `f` of each leaf that is a float "
+         "tensor; of several trees, `f` of the leaves at one place",
+         "tree_map(fn (x) { x * 2.0 }, (1.0, [2.0]))  // (2.0, [4.0])"},
+    Form{"tree_fold", "tree_fold(f, start, tree, ...)",
+         "`f(f(start, leaf), leaf)` and so on, over the leaves that are float tensors",
+         "tree_fold(fn (n, x) { n + sum(x) }, 0.0, (1.0, [2.0]))  // 3.0"},
     Form{"for", "for i, j { e }, for i < n { e }",
          "the tensor of the values of `e`; extents come from uses such as `a[i]`, or are written",
          "for i < 3 { i * i }  // [0, 1, 4]"},

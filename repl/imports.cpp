@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "repl/files.h"
+#include "stdlib/library.h"
 
 namespace relay::repl {
 
@@ -26,6 +27,7 @@ std::string key_of(const std::string& path) {
 }  // namespace
 
 std::string read_import(const ImportedFile& file, lang::Span span) {
+  if (file.text) return std::string(*file.text);
   auto text = read_file(file.path);
   if (text) return std::move(*text);
   Diagnostic diagnostic = text.errors().front();
@@ -48,6 +50,7 @@ ImportedFile& Imports::find(const std::string& path, const std::string& director
     return fs::is_regular_file(place, error);
   });
   if (found == places.end()) {
+    if (ImportedFile* library = find_in_library(path)) return *library;
     places.erase(std::unique(places.begin(), places.end()), places.end());
     Diagnostic diagnostic(DiagnosticKind::FileError, fmt::format("cannot find `{}`", path), span);
     diagnostic.note(fmt::format("note: looked for `{}`", fmt::join(places, "`, `")));
@@ -61,6 +64,24 @@ ImportedFile& Imports::find(const std::string& path, const std::string& director
     file->prefix = new_prefix(*found);
   }
   return *file;
+}
+
+// Its folder is none of the disk's, and its names begin with the file's.
+ImportedFile* Imports::find_in_library(const std::string& path) {
+  for (const stdlib::EmbeddedFile& embedded : stdlib::library_files()) {
+    if (embedded.name != path) continue;
+    const std::string shown = fmt::format("<stdlib>/{}", embedded.name);
+    std::unique_ptr<ImportedFile>& file = files_[shown];
+    if (!file) {
+      file = std::make_unique<ImportedFile>();
+      file->path = shown;
+      file->key = shown;
+      file->prefix = new_prefix(shown);
+      file->text = embedded.text;
+    }
+    return file.get();
+  }
+  return nullptr;
 }
 
 // The file's name as a name, with a number behind it if another file has the same one.

@@ -2,7 +2,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lang/diagnostic.h"
@@ -12,9 +14,10 @@ namespace relay::repl {
 
 // A file that has been imported, or is being imported.
 struct ImportedFile {
-  std::string path;      // as shown to the user
-  std::string key;       // the same for all ways to write the path
-  std::string prefix;    // of its globals' names: `other.`
+  std::string path;                           // as shown to the user
+  std::string key;                            // the same for all ways to write the path
+  std::string prefix;                         // of its globals' names: `other.`
+  std::optional<std::string_view> text = {};  // of a file of the standard library
   lang::Module exports;  // what an importing text sees: its definitions, and those it imports
   bool is_loaded = false;
 };
@@ -26,7 +29,8 @@ class Imports {
   explicit Imports(std::vector<std::string> search_path) : search_path_(std::move(search_path)) {}
 
   // The file that `import "path"` means in a text whose folder is `directory`: relative to that
-  // folder, then to each folder of the search path. Throws Failure(FileError) at `span`.
+  // folder, then to each folder of the search path, then in the standard library. Throws
+  // Failure(FileError) at `span`.
   ImportedFile& find(const std::string& path, const std::string& directory, lang::Span span);
 
   // Around the reading of a file. Throws Failure(ImportCycle) if it is being read already.
@@ -42,6 +46,7 @@ class Imports {
   };
 
  private:
+  ImportedFile* find_in_library(const std::string& path);  // null: not there
   std::string new_prefix(const std::string& path);
 
   std::vector<std::string> search_path_;

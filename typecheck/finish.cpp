@@ -1,6 +1,7 @@
 // The end of a run of inference: defaults, and what could not be told.
 
 #include <algorithm>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -38,11 +39,29 @@ std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>&
 
 // An index relation that waits for the rank of its tensor: as many indices as axes is what is meant
 // wherever the element is used as a tensor. (`all`: everywhere.) One that only hands its element on
-// stays open.
+// stays open, and so does one with fewer indices than another into the same tensor: `m[k]` is a row
+// where there is an `m[k, j]`.
 bool Inference::settle_index_relations(bool all) {
-  bool settled = false;
+  std::vector<const Relation*> open;
+  std::unordered_map<const TypeVar*, std::size_t> most;  // indices, by the tensor's unknown shape
+  const auto count = [](const Relation& relation) {
+    return as<TensorType>(relation.args[1])->shape.rank();
+  };
+  const auto shape_of = [this](const Relation& relation) -> const TypeVar* {
+    const Type type = solver_.resolve(relation.args[0]);
+    const auto* tensor = as<TensorType>(type);
+    return tensor && !tensor->shape.has_rank() ? tensor->shape.var().get() : nullptr;
+  };
   for (const Relation* relation : relations_.open()) {
-    if (relation->op != &index_rule() || relation->is_solved) continue;
+    if (relation->op != &index_rule()) continue;
+    open.push_back(relation);
+    std::size_t& known = most[shape_of(*relation)];
+    known = std::max(known, count(*relation));
+  }
+  bool settled = false;
+  for (const Relation* relation : open) {
+    const TypeVar* shape = shape_of(*relation);
+    if (relation->is_solved || (shape && count(*relation) < most[shape])) continue;
     Type element = solver_.resolve(relation->result);
     if (solver_.is_error(element) || (!all && !as<TensorType>(element))) continue;
     settled |= expect(
@@ -117,7 +136,7 @@ void add_inputs(const Type& type, std::vector<Type>& inputs) {
 
 void Inference::finish_generic(const std::vector<Type>& roots) {
   relations_.drain();
-  while (settle_records()) relations_.drain();
+  while (settle_records() || settle_trees()) relations_.drain();
   while (settle_index_relations(false)) relations_.drain();
   if (settle_opened()) relations_.drain();
   relations_.merge_equal();
@@ -285,7 +304,7 @@ void Inference::default_leftovers() {
 
 void Inference::finish_ground(const Type& result, bool result_may_default) {
   relations_.drain();
-  while (settle_records()) relations_.drain();
+  while (settle_records() || settle_trees()) relations_.drain();
   while (settle_index_relations(false)) relations_.drain();
   while (settle_index_relations(true)) relations_.drain();
   if (settle_opened()) relations_.drain();
@@ -293,11 +312,13 @@ void Inference::finish_ground(const Type& result, bool result_may_default) {
     relations_.drain();
     while (settle_index_relations(true)) relations_.drain();
   }
+  while (settle_trees()) relations_.drain();
   relations_.recheck();
   check_literals();
   check_literal_indices();
   throw_reported();  // after an error, what is open may be so because of it
   check_records(false);
+  check_trees();
   check_ambiguous(result, result_may_default);
   default_leftovers();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lang/record.h"
+#include "lang/tree_form.h"
 #include "typecheck/inference.h"
 #include "typecheck/substitution.h"
 
@@ -354,6 +355,7 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
 
 Type Inference::infer_operator_call(const Call& call, const OpDef& op) {
   if (is_record_form(op)) return infer_record_form(call, op);
+  if (is_tree_form(op)) return infer_tree_form(call, op);
   if (call.args.size() == 1 && is_number(call.args[0]) && op.name == "negative" &&
       !recorded(call.args[0])) {
     const Literal& literal = cast<Literal>(call.args[0]);

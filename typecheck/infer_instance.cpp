@@ -85,6 +85,23 @@ Type Inference::instantiate_local(const Var& use) {
   return infer_function(copy, declared);
 }
 
+// A function that is written in its place, or is a global one, is copied, so that each copy has a
+// type of its own. Any other is a value, which has one type.
+Expr Inference::function_for_leaf(const Expr& function) {
+  switch (function->kind) {
+    case ExprKind::Function:
+    case ExprKind::GlobalVar:
+    case ExprKind::Operator:
+    case ExprKind::ConstructorRef:
+    case ExprKind::Var:  // of which one with type parameters is generic too
+      break;
+    default:
+      return function;
+  }
+  kept_.push_back(rename_bound(Copier().rewrite(function)));
+  return kept_.back();
+}
+
 const std::vector<LocalInstance>* Inference::instances_of(const Variable* variable) const {
   if (polymorphic_.empty()) return nullptr;
   auto found = polymorphic_.find(variable);

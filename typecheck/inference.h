@@ -8,6 +8,7 @@
 
 #include "lang/any_dim.h"
 #include "lang/module.h"
+#include "typecheck/expand_tree.h"
 #include "typecheck/infer.h"
 #include "typecheck/messages.h"
 #include "typecheck/pointer_map.h"
@@ -127,6 +128,10 @@ class Inference {
   const std::vector<LocalInstance>* instances_of(const lang::Variable* variable) const;
   // What a use of such a function stands for; null for any other expression.
   lang::VariableRef instance_at(const lang::ExprNode* use) const;
+  // The functions of a tree form, for each type of leaf.
+  const std::vector<LeafFunction>& functions_of(const lang::Call* tree_form) const {
+    return trees_.at(tree_form);
+  }
   // Of operand `index` of a node; null if it has none.
   const Coercion* coercion(const lang::ExprNode* site, std::size_t index) const;
   // `found` for a place where `expected` is needed, recorded as operand `index` of `site`.
@@ -159,6 +164,7 @@ class Inference {
   // infer_instance.cpp
   void infer_polymorphic(const lang::Let& let);
   lang::Type instantiate_local(const lang::Var& use);
+  lang::Expr function_for_leaf(const lang::Expr& function);
   lang::Type declare_quantified(const lang::FunctionType& annotation, lang::Span span);
   [[noreturn]] void refuse_higher_rank(const lang::Call& call, const lang::Variable& param,
                                        const lang::Type& found, const lang::Type& expected);
@@ -200,6 +206,20 @@ class Inference {
   lang::Type infer_record_form(const lang::Call& call, const lang::OpDef& form);
   bool settle_records();
   void check_records(bool is_generic);
+  // trees.cpp
+  struct TreeUse {
+    const lang::Call* call;
+    const lang::OpDef* form;
+    lang::Type tree = {};
+    lang::Type result = {};
+  };
+  lang::Type infer_tree_form(const lang::Call& call, const lang::OpDef& form);
+  bool settle_tree(TreeUse& use);
+  void infer_leaf_function(const lang::Expr& function, const std::vector<lang::Type>& params,
+                           const lang::Type& result, const std::string& form,
+                           const lang::Type& leaf);
+  bool settle_trees();
+  void check_trees();
   // infer_match.cpp
   lang::Type infer_match(const lang::Expr& expr);
   void infer_pattern(const lang::PatternRef& pattern, const lang::Type& scrutinee,
@@ -266,6 +286,8 @@ class Inference {
     const lang::Call* call;
   };
   std::vector<RecordUse> records_;
+  std::vector<TreeUse> waiting_trees_;
+  PointerMap<lang::Call, std::vector<LeafFunction>> trees_;  // of Purpose::kCode only
   std::vector<lang::Diagnostic> warnings_;
   std::vector<lang::Diagnostic> errors_;
   // Errors of the globals that are used: said where those are checked, and here only if nothing

@@ -6,6 +6,7 @@
 #include "lang/op.h"
 #include "lang/record.h"
 #include "lang/short_circuit.h"
+#include "lang/tree_form.h"
 
 namespace relay::typecheck {
 
@@ -32,6 +33,7 @@ class Rebuilder {
   Expr node(const Expr& old);
   Expr let(const Expr& old);
   Expr call(const Call& old);
+  Expr tree_form(const Call& old, const OpDef& form, const Type& type);
   Expr callee(const Expr& old, const Type& type);
   Expr short_circuit(const OpDef& strict, const std::vector<Expr>& args, const Type& type,
                      Span span);
@@ -280,6 +282,8 @@ Expr Rebuilder::call(const Call& old) {
         *op->op, fields,
         list({old.args.begin(), old.args.begin() + static_cast<std::ptrdiff_t>(count)}), old.span);
   }
+  if (const auto* op = as<Operator>(old.callee); op && is_tree_form(*op->op))
+    return tree_form(old, *op->op, type);
   bool is_instance = old.callee->kind == ExprKind::Operator ||
                      old.callee->kind == ExprKind::GlobalVar ||
                      old.callee->kind == ExprKind::ConstructorRef;
@@ -307,6 +311,14 @@ Expr Rebuilder::call(const Call& old) {
   Type instance = solver_.resolve(info.callee);
   if (instance->kind == TypeKind::Adt) return callee(old.callee, instance);
   return make_call(callee(old.callee, instance), arguments(old), old.attrs, old.span, type);
+}
+
+Expr Rebuilder::tree_form(const Call& old, const OpDef& form, const Type& type) {
+  std::vector<LeafFunction> functions;
+  for (const LeafFunction& each : inference_.functions_of(&old))
+    functions.push_back({solver_.resolve(each.leaf), expr(each.function)});
+  return expand_tree_form(form, functions, list({old.args.begin() + 1, old.args.end()}), type,
+                          old.span);
 }
 
 // `a && b` on scalars is `if (a) { b } else { False }`.

@@ -57,6 +57,8 @@ TEST_CASE("format: blocks, cases and rows keep their lines") {
   CHECK(formatted("def f(x) {\nx }\ndef g(x) { x\n}") == "def f(x) {\n  x\n}\ndef g(x) { x }\n");
   CHECK(formatted("match x {\nA => 1, B(y) => let z = y; z }") ==
         "match x {\n  A => 1,\n  B(y) => let z = y; z,\n}\n");
+  CHECK(formatted("match x {\nA => 1,\nB(y) => {\nlet z = y;\nz } }") ==
+        "match x {\n  A => 1,\n  B(y) => {\n    let z = y;\n    z\n  },\n}\n");
   CHECK(formatted("def f(x,k=3,y:int32=2){x}with gradient fn(x,k,y,dy){(dy,k,y)}") ==
         "def f(x, k=3, y: int32 = 2) { x } with gradient fn (x, k, y, dy) { (dy, k, y) }\n");
   CHECK(formatted("[[1, 2],\n[3, 4]]") == "[\n  [1, 2],\n  [3, 4],\n]\n");

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "lang/op.h"
+#include "stdlib/library.h"
 #include "stdlib/prelude.h"
 #include "stdlib/register.h"
 
@@ -69,4 +70,11 @@ TEST_CASE("the prelude is embedded", "[stdlib]") {
   REQUIRE_FALSE(files.empty());
   CHECK(files.front().name == "prelude.relay");
   CHECK(files.front().text.find("def foldl(") != std::string_view::npos);
+}
+
+TEST_CASE("the library that programs import is embedded, and is no prelude", "[stdlib]") {
+  const auto files = relay::stdlib::library_files();
+  REQUIRE_FALSE(files.empty());
+  CHECK(files.front().name == "optim.relay");
+  CHECK(files.front().text.find("def adam(") != std::string_view::npos);
 }
