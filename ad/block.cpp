@@ -10,6 +10,7 @@
 #include "ad/pairs.h"
 #include "ad/scalar_form.h"
 #include "ad/transpose.h"
+#include "ad/way.h"
 #include "lang/any_dim.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
@@ -75,33 +76,39 @@ void BlockReverse::forward_binding(const Binding& binding) {
         primal_.push_back({binding});
         return;
       }
-      pair = pairs_.of_global(global->name, call->callee->type);
+      pair = through_call(value->span,
+                          [&] { return pairs_.of_global(global->name, call->callee->type); });
     } else if (var && functions_.count(var->variable.get())) {
       const KnownFunction& known = functions_.at(var->variable.get());
-      pair = pairs_.of_global(known.global, known.type);
+      pair = through_call(value->span, [&] { return pairs_.of_global(known.global, known.type); });
       args = known.captures;
       args.insert(args.end(), call->args.begin(), call->args.end());
     } else {
       return forward_unknown(binding, *call);
     }
-    const auto* forward_type = as<lang::FunctionType>(pair.forward_type);
-    VariableRef both = lang::make_variable(binding.variable->name + "_both", forward_type->result);
-    VariableRef residual = lang::make_variable(
-        binding.variable->name + "_residual", as<lang::TupleType>(forward_type->result)->fields[1]);
-    primal_.push_back(
-        {{both,
-          lang::make_call(lang::make_global_var(pair.forward, value->span, pair.forward_type), args,
-                          nullptr, value->span, forward_type->result),
-          value->span}});
-    primal_.push_back({{residual, build::project(lang::make_var(both), 1)}});
-    primal_.push_back({{binding.variable, build::project(lang::make_var(both), 0), value->span}});
-    pair_calls_[binding.variable.get()] = {pair.backward, residual, std::move(args),
-                                           pair.backward_type};
-    return;
+    return forward_pair(binding, pair, std::move(args));
   }
   if (value->kind == ExprKind::If || value->kind == ExprKind::Match)
     return forward_branches(binding);
   if (!forward_index_notation(binding)) primal_.push_back({binding});
+}
+
+// A call of a function with control flow, as a call of its forward half.
+void BlockReverse::forward_pair(const Binding& binding, const Pair& pair, std::vector<Expr> args) {
+  const Expr& value = binding.value;
+  const auto* forward_type = as<lang::FunctionType>(pair.forward_type);
+  VariableRef both = lang::make_variable(binding.variable->name + "_both", forward_type->result);
+  VariableRef residual = lang::make_variable(binding.variable->name + "_residual",
+                                             as<lang::TupleType>(forward_type->result)->fields[1]);
+  primal_.push_back(
+      {{both,
+        lang::make_call(lang::make_global_var(pair.forward, value->span, pair.forward_type), args,
+                        nullptr, value->span, forward_type->result),
+        value->span}});
+  primal_.push_back({{residual, build::project(lang::make_var(both), 1)}});
+  primal_.push_back({{binding.variable, build::project(lang::make_var(both), 0), value->span}});
+  pair_calls_[binding.variable.get()] = {pair.backward, residual, std::move(args),
+                                         pair.backward_type};
 }
 
 void BlockReverse::forward_branches(const Binding& binding) {
@@ -119,10 +126,7 @@ void BlockReverse::forward_branches(const Binding& binding) {
   const Expr lifted = lang::make_function(params, value->type, value, {}, nullptr, value->span);
   const Lifted branch =
       lift(program_, binding.variable->name + "_branch", lang::rename_bound(lifted), nullptr);
-  forward_binding({binding.variable,
-                   lang::make_call(lang::make_global_var(branch.name, value->span, branch.type),
-                                   args, nullptr, value->span, value->type),
-                   binding.span});
+  forward_pair(binding, pairs_.of_global(branch.name, branch.type), std::move(args));
 }
 
 // An alias: a one-field tuple keeps the variable and its adjoint apart from the atom's.
@@ -205,9 +209,12 @@ void BlockReverse::forward_operator(const Binding& binding, const lang::Call& ca
   }
   const Expr expanded = op.definition({call.args, call.attrs, binding.value->type});
   lang::Block block = flatten(expanded);
-  for (const Binding& inner : block.bindings) forward_binding(inner);
+  // Its steps stand where the operator is called.
+  const lang::Span place = binding.value->span;
+  for (const Binding& inner : block.bindings)
+    forward_binding({inner.variable, inner.value, inner.span ? inner.span : place});
   if (build::is_atom(block.result)) return forward_alias(binding, block.result);
-  forward_binding({binding.variable, block.result, binding.span});
+  forward_binding({binding.variable, block.result, binding.span ? binding.span : place});
 }
 
 std::vector<Binding> BlockReverse::primal(std::size_t first) const {
@@ -256,7 +263,9 @@ void BlockReverse::reverse() {
     if (primal_[i].pattern) {
       reverse_pattern(primal_[i].binding.value, primal_[i].pattern);
     } else {
-      reverse_binding(primal_[i].binding);
+      const Binding& binding = primal_[i].binding;
+      placed_at(binding.span ? binding.span : binding.value->span,
+                [&] { reverse_binding(binding); });
     }
   }
 }

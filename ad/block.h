@@ -15,6 +15,7 @@
 namespace relay::ad {
 
 class Pairs;
+struct Pair;
 
 // Reverse mode over straight-line code. The primal bindings are copied (calls of functions with
 // control flow become calls of their forward halves, operators without a rule of their own are
@@ -49,6 +50,7 @@ class BlockReverse {
   void forward_operator(const lang::Binding& binding, const lang::Call& call,
                         const lang::OpDef& op);
   void forward_function(const lang::Binding& binding);
+  void forward_pair(const lang::Binding& binding, const Pair& pair, std::vector<lang::Expr> args);
   void forward_branches(const lang::Binding& binding);
   void forward_alias(const lang::Binding& binding, const lang::Expr& atom);
   void forward_fields(const lang::Binding& binding, const lang::Match& match);

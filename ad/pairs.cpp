@@ -334,13 +334,30 @@ Pair Pairs::declare(const std::string& name, const Type& type, lang::TypeDefRef 
 const Pair& Pairs::of_global(const std::string& name, const Type& type) {
   const std::string key = name + " : " + lang::to_string(type);
   if (const auto found = globals_.find(key); found != globals_.end()) return found->second;
+  const std::size_t before = known_.size();
+  known_.push_back(key);
+  try {
+    return derive_global(key, name, type);
+  } catch (const lang::Failure&) {
+    // Those derived on the way may call this one, which does not exist.
+    for (; known_.size() > before; known_.pop_back()) globals_.erase(known_.back());
+    throw;
+  }
+}
+
+Expr Pairs::prepared(const Expr& function) const {
+  return keeps_calls_ ? function : program_.inlined(function);
+}
+
+const Pair& Pairs::derive_global(const std::string& key, const std::string& name,
+                                 const Type& type) {
   lang::TypeDefRef residual(new lang::TypeDef);
   const Pair& known = globals_.emplace(key, declare(name, type, residual))
                           .first->second;  // before the body: it may call itself
   const Expr own = program_.function(name, type);
   const auto& own_function = lang::cast<lang::Function>(own);
   const Expr function = lang::rename_bound(
-      lang::gradient_of(own_function) ? calling(name, type, own_function) : program_.inlined(own));
+      lang::gradient_of(own_function) ? calling(name, type, own_function) : prepared(own));
   RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
   const auto derive = [&](const Pair& pair, const lang::TypeDefRef& saved) {
     Deriver(program_, *this, name, type, pair, saved).define(lang::cast<lang::Function>(function));

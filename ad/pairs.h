@@ -28,16 +28,27 @@ class Pairs {
  public:
   explicit Pairs(lang::Program& program) : program_(program), tangents_(program) {}
   Tangents& tangents() { return tangents_; }
-  // Of a global at a ground type.
+  // Of a global at a ground type. Throws Failure, and then knows no more than before.
   const Pair& of_global(const std::string& name, const lang::Type& type);
+  // A function as it is differentiated: small calls are inlined, unless all calls are kept, which
+  // is for messages that tell the way to what has no derivative.
+  lang::Expr prepared(const lang::Expr& function) const;
+  void keep_calls(bool keep) { keeps_calls_ = keep; }
   // The program's definitions have changed.
-  void forget() { globals_.clear(); }
+  void forget() {
+    globals_.clear();
+    known_.clear();
+  }
 
  private:
   Pair declare(const std::string& name, const lang::Type& type, lang::TypeDefRef residual);
   lang::Program& program_;
   Tangents tangents_;
+  const Pair& derive_global(const std::string& key, const std::string& name,
+                            const lang::Type& type);
   std::map<std::string, Pair> globals_;
+  std::vector<std::string> known_;  // their keys, in order
+  bool keeps_calls_ = false;
 };
 
 }  // namespace relay::ad

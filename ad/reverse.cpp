@@ -32,7 +32,7 @@ class Derivation {
         mode_(mode),
         pairs_(pairs),
         // The primal code is a copy: the function may be called elsewhere too.
-        copy_(lang::rename_bound(program.inlined(Expr(&given)))),
+        copy_(lang::rename_bound(pairs.prepared(Expr(&given)))),
         fn_(lang::cast<lang::Function>(copy_)),
         reverse_(program, pairs) {}
 
@@ -227,7 +227,16 @@ lang::Result<Expr> expand_derivatives(const Expr& expr, lang::Program& program, 
   lang::visit_post_order(
       expr, [&](const Expr& node) { needed = needed || node->kind == ExprKind::Differentiate; });
   if (!needed) return expr;
-  return lang::capture([&] { return Expander(program, pairs).block(expr); });
+  const auto expand = [&] {
+    return lang::capture([&] { return Expander(program, pairs).block(expr); });
+  };
+  lang::Result<Expr> expanded = expand();
+  if (expanded) return expanded;
+  // Once more with all calls in place, so that the message can name them.
+  pairs.keep_calls(true);
+  lang::Result<Expr> explained = expand();
+  pairs.keep_calls(false);
+  return explained ? expanded : explained;
 }
 
 }  // namespace relay::ad
