@@ -55,6 +55,7 @@ Expr BlockReverse::forward_value(const std::string& name, const Expr& value) {
 
 void BlockReverse::forward_binding(const Binding& binding) {
   const Expr& value = binding.value;
+  note_extent(binding, extents_);
   if (value->kind == ExprKind::Function) return forward_function(binding);
   if (const auto* call = as<lang::Call>(value)) {
     if (const auto* op = as<lang::Operator>(call->callee))
@@ -253,7 +254,7 @@ void BlockReverse::contribute(std::vector<Contribution> contributions) {
     if (is_kept) {
       add_to(outside_->reads, std::move(each));
     } else {
-      accumulate(lang::make_var(each.variable), placed(each));
+      accumulate(lang::make_var(each.variable), placed(each, extents_));
     }
   }
 }

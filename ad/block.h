@@ -99,6 +99,7 @@ class BlockReverse {
   // The adjoint of what the pattern takes apart; null where nothing arrived.
   lang::Expr adjoint_of_pattern(const lang::PatternRef& pattern, const lang::Type& type);
   std::vector<Step> primal_;
+  Extents extents_;
   Emitter backward_;
   std::unordered_map<const lang::Variable*, Adjoint> adjoints_;
   // Let-bound function literals.

@@ -1,10 +1,10 @@
 #include "ad/contribution.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_set>
 
 #include "lang/build.h"
+#include "lang/op.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -13,6 +13,7 @@ using lang::as;
 using lang::Dim;
 using lang::Expr;
 using lang::IndexBinder;
+using lang::VariableRef;
 namespace build = lang::build;
 
 namespace {
@@ -22,15 +23,27 @@ const lang::Variable* binder_of(const Expr& index) {
   return var ? var->variable.get() : nullptr;
 }
 
-std::optional<Dim> dim_of(const Expr& extent) {
-  if (const auto* term = as<lang::DimTerm>(extent)) return term->dim;
+const Dim& extent_of(const VariableRef& tensor, std::size_t axis) {
+  return as<lang::TensorType>(tensor->type)->shape[axis];
+}
+
+// Is this the extent of an axis of `tensor`?
+bool is_extent(const Expr& extent, const VariableRef& tensor, std::size_t axis,
+               const Extents& extents) {
+  const Dim& dim = extent_of(tensor, axis);
+  if (const auto* term = as<lang::DimTerm>(extent)) return term->dim == dim;
   if (const auto* constant = as<lang::Constant>(extent))
-    return Dim(static_cast<std::int64_t>(constant->value->number_at(0)));
-  return std::nullopt;
+    return dim.is_constant(static_cast<std::int64_t>(constant->value->number_at(0)));
+  const auto* var = as<lang::Var>(extent);
+  const auto found = var ? extents.find(var->variable.get()) : extents.end();
+  if (found == extents.end()) return false;
+  const auto& [other, other_axis] = found->second;
+  const bool is_same = other == tensor && other_axis == axis;
+  return is_same || (!dim.is_any() && extent_of(other, other_axis) == dim);
 }
 
 // Every index is a binder of its own that runs over exactly that axis.
-bool inverts(const Contribution& read, const lang::TensorType& tensor) {
+bool inverts(const Contribution& read, const Extents& extents) {
   std::unordered_set<const lang::Variable*> seen;
   for (std::size_t axis = 0; axis < read.indices.size(); ++axis) {
     const auto* variable = binder_of(read.indices[axis]);
@@ -38,9 +51,8 @@ bool inverts(const Contribution& read, const lang::TensorType& tensor) {
     const auto found =
         std::find_if(read.domain.begin(), read.domain.end(),
                      [&](const IndexBinder& binder) { return binder.variable.get() == variable; });
-    if (found == read.domain.end()) return false;
-    const auto dim = dim_of(found->extent);
-    if (!dim || !(*dim == tensor.shape[axis])) return false;
+    if (found == read.domain.end() || !is_extent(found->extent, read.variable, axis, extents))
+      return false;
   }
   return true;
 }
@@ -60,7 +72,8 @@ Expr gather(const Contribution& read) {
   }
   Expr body = read.value;
   if (!summed.empty()) body = lang::make_reduction(lang::ReduceOp::Sum, summed, body);
-  if (!kept.empty()) body = lang::make_comprehension(kept, body);
+  // Its type says what the extents may not: that it is as large as the variable.
+  if (!kept.empty()) body = lang::make_comprehension(kept, body, read.span, read.variable->type);
   return lang::rename_bound(body);
 }
 
@@ -79,11 +92,23 @@ bool have_same_place(const Contribution& a, const Contribution& b) {
 
 }  // namespace
 
-Expr placed(const Contribution& read) {
+void note_extent(const lang::Binding& binding, Extents& extents) {
+  const auto* call = as<lang::Call>(binding.value);
+  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+  if (!op || op->op->name != "dim_of") return;
+  const auto* tensor = as<lang::Var>(call->args[0]);
+  const auto* type = as<lang::TensorType>(call->args[0]->type);
+  if (!tensor || !type || !type->shape.has_rank()) return;
+  std::int64_t axis = call->attrs->get_int("axis");
+  if (axis < 0) axis += static_cast<std::int64_t>(type->shape.rank());
+  extents[binding.variable.get()] = {tensor->variable, static_cast<std::size_t>(axis)};
+}
+
+Expr placed(const Contribution& read, const Extents& extents) {
   if (read.is_whole()) return read.value;
   const auto* tensor = as<lang::TensorType>(read.variable->type);
   RELAY_CHECK(tensor && tensor->shape.has_rank(), "what is indexed is a tensor");
-  if (inverts(read, *tensor)) return gather(read);
+  if (inverts(read, extents)) return gather(read);
   const Expr init = build::zeros_like(lang::make_var(read.variable));
   return lang::rename_bound(lang::make_scatter_reduce(lang::ReduceOp::Sum, init, read.domain,
                                                       read.indices, read.value, read.span,

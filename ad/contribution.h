@@ -1,5 +1,6 @@
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "lang/expr.h"
@@ -19,10 +20,19 @@ struct Contribution {
   bool is_whole() const { return indices.empty() && domain.empty(); }
 };
 
+// The axis whose extent a variable holds.
+struct AxisOf {
+  lang::VariableRef tensor;
+  std::size_t axis;
+};
+using Extents = std::unordered_map<const lang::Variable*, AxisOf>;
+// Keeps what `dim_of(tensor)` says of the variable that it is bound to.
+void note_extent(const lang::Binding& binding, Extents& extents);
+
 // The contribution as an adjoint of the whole variable. Where the indices invert (they are distinct
 // binders, each of which runs over just that axis), a gather, with sums over the binders that do
 // not occur in them; else a scatter into zeros.
-lang::Expr placed(const Contribution& contribution);
+lang::Expr placed(const Contribution& contribution, const Extents& extents);
 
 // Adds `contribution` to one of the same elements over the same domain, or behind the others.
 void add_to(std::vector<Contribution>& contributions, Contribution contribution);

@@ -301,7 +301,7 @@ void BlockReverse::keep_read(Contribution read, const std::vector<IndexBinder>& 
     is_fixed = is_fixed && !mentions(binder.extent, bound);
     domain.push_back(binder);
   }
-  if (!is_fixed) return accumulate(lang::make_var(read.variable), placed(read));
+  if (!is_fixed) return accumulate(lang::make_var(read.variable), placed(read, extents_));
   Expr value = read.value;
   if (!summed.empty())
     value = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, summed, value));
