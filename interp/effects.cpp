@@ -8,6 +8,7 @@
 
 #include "interp/check_gradient.h"
 #include "interp/tangents.h"
+#include "lang/utf8.h"
 
 namespace relay::interp {
 
@@ -23,6 +24,16 @@ std::string print_text(const Value& value, const lang::AttrsRef& attrs) {
                        attrs->get_int("digits"));
   }
   return to_string(value);
+}
+
+// The label, and behind it the text, all of whose lines begin in one column.
+std::string beside(const std::string& label, const std::string& text) {
+  std::string result = label + " ";
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result.append(lang::code_points(label) + 1, ' ');
+  }
+  return result;
 }
 
 bool is_unit(const Value& value) {
@@ -77,7 +88,7 @@ Value EffectCode::eval(Frame& frame) const {
         return Value::unit();
       }
       const std::string text = print_text(value, attrs_);
-      machine.host.write(label.empty() ? text + "\n" : label + " " + text + "\n");
+      machine.host.write((label.empty() ? text : beside(label, text)) + "\n");
       return Value::unit();
     }
     case Effect::Assert:

@@ -29,6 +29,7 @@ class Rest {
     for (const Item& item : reading_.parsed.items) {
       if (item.expr) note_mentions(item);
     }
+    for (const Item* item : lost_) leave_out(*item);  // now that all that read them are known
   }
 
   std::vector<Diagnostic> errors() {
@@ -86,7 +87,7 @@ class Rest {
         readers_[found->second].push_back(&item);
         mentions_[&item].push_back(found->second);
       } else if (!module_.find(global->name)) {
-        leave_out(item);
+        lost_.push_back(&item);
       }
     });
   }
@@ -141,6 +142,7 @@ class Rest {
   std::unordered_map<const Item*, std::vector<const Item*>> mentions_;  // by way of globals
   std::unordered_map<const Item*, std::vector<const Item*>> readers_;
   std::unordered_set<const Item*> missing_;  // bindings without a type so far
+  std::vector<const Item*> lost_;            // mention what was left out of the text
   std::unordered_set<const Item*> unsound_;
 };
 

@@ -76,7 +76,12 @@ void Inference::infer_leaf_function(const Expr& function, const std::vector<Type
     return;
   }
   const Type made = solver_.fresh_type();
-  if (!expect({own, function_type(params, made), function->span, subject})) return;
+  Mismatch mismatch{own, function_type(params, made), function->span, subject};
+  if (function->kind == ExprKind::Var)
+    mismatch.notes.emplace_back(
+        "help: a value has one type; a function that is written in its place, or as a `def`, is "
+        "typed for each leaf");
+  if (!expect(mismatch)) return;
   Span tail = function->span;
   if (literal) {
     infer_function(function, own);
