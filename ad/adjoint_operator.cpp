@@ -39,7 +39,9 @@ class NoProgram final : public lang::Program {
 
 Type adjoints_type(const std::vector<Type>& inputs) {
   std::vector<Type> adjoints;
-  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(adjoints), has_tangent);
+  for (const Type& input : inputs) {
+    if (has_tangent(input)) adjoints.push_back(tangent_of(input));
+  }
   return lang::tuple_type(std::move(adjoints));
 }
 
@@ -75,7 +77,7 @@ Expr by_rule(const OpDef& op, const lang::DefinitionCall& call) {
     std::vector<Expr> adjoints;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!has_tangent(inputs[i]->type)) continue;
-      adjoints.push_back(all[i] ? all[i] : build::zeros_like(inputs[i]));
+      adjoints.push_back(all[i] ? all[i] : zero_of(tangent_of(inputs[i]->type), inputs[i]));
     }
     return build::tuple(std::move(adjoints));
   });
@@ -111,12 +113,18 @@ std::unique_ptr<const OpDef> make(const OpDef& op) {
 }  // namespace
 
 bool has_tangent(const Type& type) {
-  if (const auto* tuple = as<lang::TupleType>(type)) {
-    return !tuple->fields.empty() &&
-           std::all_of(tuple->fields.begin(), tuple->fields.end(), has_tangent);
-  }
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), has_tangent);
   const auto* tensor = as<lang::TensorType>(type);
   return tensor && lang::is_float(tensor->dtype.known());
+}
+
+Type tangent_of(const Type& type) {
+  const auto* tuple = as<lang::TupleType>(type);
+  if (!tuple) return has_tangent(type) ? type : lang::unit_type();
+  std::vector<Type> fields;
+  for (const Type& field : tuple->fields) fields.push_back(tangent_of(field));
+  return lang::tuple_type(std::move(fields));
 }
 
 const OpDef& adjoint_operator(const OpDef& op) {

@@ -11,7 +11,9 @@ namespace relay::ad {
 // that follows from its definition. The same object at each call; it is in no registry.
 const lang::OpDef& adjoint_operator(const lang::OpDef& op);
 
-// Is there an adjoint of a value of that type: a float tensor, or a tuple of them?
+// Is there an adjoint of a value of that type: does it hold a float tensor?
 bool has_tangent(const lang::Type& type);
+// Its type: () in the place of what has none.
+lang::Type tangent_of(const lang::Type& type);
 
 }  // namespace relay::ad

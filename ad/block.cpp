@@ -457,7 +457,7 @@ void BlockReverse::reverse_by_definition(const lang::Call& call, const lang::OpD
   std::vector<std::size_t> inputs;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     if (!op.inputs[i].attr.empty() || !has_tangent(call.args[i]->type)) continue;
-    types.push_back(call.args[i]->type);
+    types.push_back(ad::tangent_of(call.args[i]->type));
     inputs.push_back(i);
   }
   if (inputs.empty()) return;

@@ -35,6 +35,13 @@ class Flattener {
         return lang::make_projection(atom(projection.tuple), projection.index, (*expr)->span,
                                      (*expr)->type);
       }
+      case ExprKind::ScatterReduce: {
+        const auto& scatter = lang::cast<lang::ScatterReduce>(*expr);
+        if (lang::build::is_atom(scatter.init)) return *expr;
+        return lang::make_scatter_reduce(scatter.op, atom(scatter.init), scatter.binders,
+                                         scatter.indices, scatter.value, (*expr)->span,
+                                         (*expr)->type);
+      }
       default:
         return *expr;
     }
