@@ -1,6 +1,8 @@
 #include "ad/adjoint.h"
 
 #include "lang/build.h"
+#include "lang/op.h"
+#include "lang/visit.h"
 
 namespace relay::ad {
 
@@ -28,20 +30,53 @@ bool Adjoint::is_zero() const {
   return true;
 }
 
-void Adjoint::add(const Expr& contribution, const Type& type, Emitter& emitter) {
+void Adjoint::add(const Expr& contribution, const Type& type, Emitter& emitter,
+                  const std::string& name) {
   if (!contribution || is_unit(type)) return;
-  if (const auto* tuple = as<lang::TupleType>(type)) {
-    if (!whole_ && fields_.empty()) {
-      whole_ = contribution;
-      return;
-    }
-    split(*tuple, emitter);
-    for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
-      fields_[i].add(emitter.emit("d", build::project(contribution, i)), tuple->fields[i], emitter);
-    }
+  const auto* tuple = as<lang::TupleType>(type);
+  if (!tuple) return add_tensor(contribution, emitter, name);
+  const Expr atom = emitter.emit(name, contribution);
+  if (!whole_ && fields_.empty()) {
+    whole_ = atom;
     return;
   }
-  whole_ = whole_ ? emitter.emit("d", emitter.tangents().add(whole_, contribution)) : contribution;
+  split(*tuple, emitter);
+  for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
+    fields_[i].add(build::project(atom, i), tuple->fields[i], emitter);
+}
+
+namespace {
+
+const lang::ScatterReduce* as_scatter_into_zeros(const Expr& expr) {
+  const auto* scatter = as<lang::ScatterReduce>(expr);
+  const auto* init = scatter ? as<lang::Call>(scatter->init) : nullptr;
+  const auto* op = init ? as<lang::Operator>(init->callee) : nullptr;
+  const bool is_zero = op && (op->op->name == "zeros" || op->op->name == "zeros_like");
+  return is_zero && scatter->op == lang::ReduceOp::Sum ? scatter : nullptr;
+}
+
+Expr scatter_into(const Expr& init, const Expr& scatter) {
+  const auto& node = lang::cast<lang::ScatterReduce>(scatter);
+  return lang::rename_bound(lang::make_scatter_reduce(node.op, init, node.binders, node.indices,
+                                                      node.value, node.span, node.type));
+}
+
+}  // namespace
+
+void Adjoint::add_tensor(const Expr& contribution, Emitter& emitter, const std::string& name) {
+  if (as_scatter_into_zeros(contribution)) {
+    if (!whole_ || !scatters_.empty()) scatters_.push_back(contribution);
+    whole_ = emitter.emit(name, whole_ ? scatter_into(whole_, contribution) : contribution);
+    return;
+  }
+  const Expr dense = emitter.emit(name, contribution);
+  const std::vector<Expr> scatters = std::exchange(scatters_, {});
+  if (!scatters.empty()) {
+    whole_ = dense;
+    for (const Expr& scatter : scatters) whole_ = emitter.emit("d", scatter_into(whole_, scatter));
+    return;
+  }
+  whole_ = whole_ ? emitter.emit("d", emitter.tangents().add(whole_, dense)) : dense;
 }
 
 void Adjoint::split(const lang::TupleType& tuple, Emitter& emitter) {
@@ -50,7 +85,7 @@ void Adjoint::split(const lang::TupleType& tuple, Emitter& emitter) {
   const Expr whole = std::exchange(whole_, nullptr);
   for (std::uint32_t i = 0; i < tuple.fields.size(); ++i) {
     if (!is_unit(tuple.fields[i]))
-      fields_[i].add(emitter.emit("d", build::project(whole, i)), tuple.fields[i], emitter);
+      fields_[i].add(build::project(whole, i), tuple.fields[i], emitter);
   }
 }
 

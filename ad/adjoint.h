@@ -25,14 +25,17 @@ class Emitter {
 };
 
 // What is known of the adjoint of one value: nothing yet (a symbolic zero), an expression of the
-// tangent type, or, for tuples, something per field.
+// tangent type, or, for tuples, something per field. What is scattered into zeros goes into what is
+// there instead: in place, where nobody else holds it, so that reading a few elements of a tensor
+// costs no pass over all of them.
 class Adjoint {
  public:
   bool is_zero() const;
   // Is it one expression?
   bool is_whole() const { return whole_ != nullptr; }
   // Adds an expression of tangent type `type`. `()`-typed contributions are dropped.
-  void add(const lang::Expr& contribution, const lang::Type& type, Emitter& emitter);
+  void add(const lang::Expr& contribution, const lang::Type& type, Emitter& emitter,
+           const std::string& name = "d");
   // Adds to field `index` of a tuple adjoint.
   void add_field(std::uint32_t index, const lang::Expr& contribution,
                  const lang::Type& tuple_tangent, Emitter& emitter);
@@ -43,8 +46,11 @@ class Adjoint {
   lang::Expr field(std::uint32_t index, const lang::Type& tuple_tangent, Emitter& emitter) const;
 
  private:
+  void add_tensor(const lang::Expr& contribution, Emitter& emitter, const std::string& name);
   void split(const lang::TupleType& tuple, Emitter& emitter);
   lang::Expr whole_;
+  // While `whole_` has been made by scatters alone: these.
+  std::vector<lang::Expr> scatters_;
   std::vector<Adjoint> fields_;
 };
 

@@ -236,7 +236,7 @@ void BlockReverse::accumulate(const Expr& atom, const Expr& contribution) {
   const Type tangent = tangent_of(atom, atom->span);
   if (is_unit(tangent)) return;
   adjoint_to_add_to(var->variable)
-      .add(backward_.emit(var->variable->name + "_adj", contribution), tangent, backward_);
+      .add(contribution, tangent, backward_, var->variable->name + "_adj");
 }
 
 Adjoint& BlockReverse::adjoint_to_add_to(const VariableRef& variable) {

@@ -91,7 +91,9 @@ class Deriver {
     std::vector<Type> params = forward->params;
     params.push_back(tape_type_);
     loop_type_ = lang::function_type(std::move(params), forward->result);
-    unwind_type_ = lang::function_type({tape_type_, adjoints_type_}, adjoints_type_);
+    std::vector<Type> state = {tape_type_};
+    append_leaves(adjoints_type_, state);
+    unwind_type_ = lang::function_type(std::move(state), adjoints_type_);
   }
 
   // --- forward half, leaf by leaf ---
@@ -190,11 +192,8 @@ class Deriver {
     const VariableRef rest = has_loop_ ? lang::make_variable("tape", tape_type_) : VariableRef();
     std::vector<VariableRef> own = {adjoint};
     if (rest) own.push_back(rest);
-    Backward backward = backward_of(leaf, own, [&](Expr adjoints) {
-      return rest ? call_global(unwind_name_, unwind_type_,
-                                {lang::make_var(rest), std::move(adjoints)})
-                  : adjoints;
-    });
+    Backward backward = backward_of(
+        leaf, own, [&](Expr adjoints) { return rest ? unwind(rest, adjoints) : adjoints; });
     std::vector<Type> types = types_of(backward.saved);
     std::vector<Expr> fields = uses_of(backward.saved);
     if (rest) {
@@ -215,19 +214,36 @@ class Deriver {
     return incoming_;
   }
 
+  // The adjoints of the arguments in the backward loop: made of its parameters, one for each
+  // tensor, so that none is held by a tuple as well and what is added to it is added in place.
+  Expr adjoints_state() {
+    if (state_.empty()) {
+      std::vector<Type> leaves;
+      append_leaves(adjoints_type_, leaves);
+      for (const Type& leaf : leaves) state_.push_back(lang::make_variable("adjoint", leaf));
+    }
+    std::size_t next = 0;
+    return packed(adjoints_type_, state_, next);
+  }
+
+  Expr unwind(const VariableRef& tape, const Expr& adjoints) const {
+    std::vector<Expr> args = {lang::make_var(tape)};
+    append_parts(adjoints, args);
+    return call_global(unwind_name_, unwind_type_, std::move(args));
+  }
+
   // A leaf that goes round the loop. Returns the tape with this step on top.
   Expr step_leaf(const lang::Call& call, const BlockReverse& path) {
     BlockReverse leaf = path;
-    if (!adjoints_) adjoints_ = lang::make_variable("adjoints", adjoints_type_);
-    for (std::size_t i = 0; i < tangents_.size(); ++i) {
-      if (!is_unit(tangents_[i]))
-        leaf.seed(call.args[i],
-                  build::project(lang::make_var(adjoints_), static_cast<std::uint32_t>(i)));
+    const Expr state = adjoints_state();
+    for (std::uint32_t i = 0; i < tangents_.size(); ++i) {
+      if (!is_unit(tangents_[i])) leaf.seed(call.args[i], build::project(state, i));
     }
     const VariableRef rest = lang::make_variable("tape", tape_type_);
-    Backward backward = backward_of(leaf, {adjoints_, rest}, [&](Expr adjoints) {
-      return call_global(unwind_name_, unwind_type_, {lang::make_var(rest), std::move(adjoints)});
-    });
+    std::vector<VariableRef> own = state_;
+    own.push_back(rest);
+    Backward backward =
+        backward_of(leaf, own, [&](const Expr& adjoints) { return unwind(rest, adjoints); });
     std::vector<Type> types = types_of(backward.saved);
     types.push_back(tape_type_);
     std::vector<Expr> fields = uses_of(backward.saved);
@@ -256,10 +272,11 @@ class Deriver {
 
   void add_unwind() {
     const VariableRef tape = lang::make_variable("tape", tape_type_);
-    if (!adjoints_) adjoints_ = lang::make_variable("adjoints", adjoints_type_);
     std::vector<lang::Clause> clauses = step_clauses_;
-    clauses.push_back({lang::constructor_pattern(start_, {}), lang::make_var(adjoints_)});
-    add(unwind_name_, {tape, adjoints_},
+    clauses.push_back({lang::constructor_pattern(start_, {}), adjoints_state()});
+    std::vector<VariableRef> params = {tape};
+    params.insert(params.end(), state_.begin(), state_.end());
+    add(unwind_name_, params,
         lang::make_match(lang::make_var(tape), std::move(clauses), true, {}, adjoints_type_));
   }
 
@@ -286,7 +303,8 @@ class Deriver {
   lang::TypeDefRef tape_def_;
   Type tape_type_, loop_type_, unwind_type_;
   const lang::Constructor* start_ = nullptr;
-  VariableRef tape_, adjoints_;
+  VariableRef tape_;
+  std::vector<VariableRef> state_;
   std::string loop_name_, unwind_name_;
   std::vector<lang::Clause> step_clauses_;
 };

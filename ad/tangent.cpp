@@ -187,6 +187,27 @@ Expr zero_of(const Type& tangent, const Expr& primal) {
   return primal ? build::zeros_like(primal) : build::zeros_of(tangent);
 }
 
+void append_leaves(const Type& tangent, std::vector<Type>& leaves) {
+  const auto* tuple = as<lang::TupleType>(tangent);
+  if (!tuple) return leaves.push_back(tangent);
+  for (const Type& field : tuple->fields) append_leaves(field, leaves);
+}
+
+Expr packed(const Type& tangent, const std::vector<VariableRef>& leaves, std::size_t& next) {
+  const auto* tuple = as<lang::TupleType>(tangent);
+  if (!tuple) return lang::make_var(leaves[next++]);
+  std::vector<Expr> fields;
+  for (const Type& field : tuple->fields) fields.push_back(packed(field, leaves, next));
+  return build::tuple(std::move(fields));
+}
+
+void append_parts(const Expr& tangent, std::vector<Expr>& parts) {
+  const auto* tuple = as<lang::TupleType>(tangent->type);
+  if (!tuple) return parts.push_back(tangent);
+  for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
+    append_parts(build::project(tangent, i), parts);
+}
+
 Tangents::Tangents(lang::Program& program) : program_(program) {
   pullback_.name = "with_pullback";
   pullback_.doc = "The function that gives the result and its pullback.";

@@ -89,6 +89,13 @@ bool needs_primal(const lang::Type& tangent);
 // Zeros of a tangent type; `primal` gives the shape where dims are symbolic.
 lang::Expr zero_of(const lang::Type& tangent, const lang::Expr& primal);
 
+// The tensors and data that a tangent is made of, in order: their types, a tangent made of
+// variables of these types from `next` on, and the parts of a tangent.
+void append_leaves(const lang::Type& tangent, std::vector<lang::Type>& leaves);
+lang::Expr packed(const lang::Type& tangent, const std::vector<lang::VariableRef>& leaves,
+                  std::size_t& next);
+void append_parts(const lang::Expr& tangent, std::vector<lang::Expr>& parts);
+
 // A use of each variable.
 std::vector<lang::Expr> uses_of(const std::vector<lang::VariableRef>& variables);
 // A call of a constructor, or the constructor itself where it has no fields.

@@ -175,7 +175,7 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
   consider_native(machine, *instance);
 
   const KernelRunner native = [&](std::size_t launch) { return instance->native[launch]; };
-  auto results = launch(instance->lowered, leaves, native, machine.threads);
+  auto results = launch(instance->lowered, std::move(leaves), native, machine.threads);
   if (!results) {
     lang::Diagnostic first = results.errors().front();
     if (!first.span) first.span = span;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "interp/order.h"
 #include "interp/stack.h"
 #include "interp/worker_pool.h"
+#include "loops/stages.h"
 
 namespace relay::interp {
 
@@ -166,13 +168,35 @@ void run_library(const Launch::Library& step, const lang::Tensor& left, const la
   if (stops) lang::fail(DiagnosticKind::Interrupted, "interrupted");
 }
 
-std::vector<TensorRef> run_all(const loops::LoweredGroup& group,
-                               std::span<const TensorRef> leaf_args, const KernelRunner& runner,
-                               int threads) {
-  std::vector<TensorRef> buffers(leaf_args.begin(), leaf_args.end());
+// Is this the last reference to all of a buffer, aligned as a fresh one is?
+bool is_free(const TensorRef& tensor) {
+  constexpr std::uintptr_t kAlignment = 64;
+  return tensor->is_unique() && tensor->owns_buffer_alone() &&
+         reinterpret_cast<std::uintptr_t>(tensor->data()) % kAlignment == 0;
+}
+
+TensorRef make_tensor(const loops::LoweredGroup& group, std::size_t made,
+                      std::span<const TensorRef> args, std::vector<bool>& is_done) {
+  const loops::MadeTensor& tensor = group.made[made];
+  for (const loops::Reuse& reuse : group.reuse) {
+    if (reuse.made != made || !is_free(args[reuse.arg])) continue;
+    if (reuse.copy) is_done[*reuse.copy] = true;
+    const TensorRef& arg = args[reuse.arg];
+    if (arg->shape() == tensor.shape) return arg;
+    return lang::Tensor::view(*arg, tensor.shape, loops::row_major(tensor.shape), 0);
+  }
+  return lang::Tensor::make(tensor.dtype, tensor.shape);
+}
+
+std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::vector<TensorRef> buffers,
+                               const KernelRunner& runner, int threads) {
+  const std::size_t arg_count = buffers.size();
+  std::vector<bool> is_done(group.reuse.empty() ? 0 : group.launches.size(), false);
   buffers.insert(buffers.end(), group.literals.begin(), group.literals.end());
-  for (const auto& made : group.made) buffers.push_back(lang::Tensor::make(made.dtype, made.shape));
+  for (std::size_t i = 0; i < group.made.size(); ++i)
+    buffers.push_back(make_tensor(group, i, {buffers.data(), arg_count}, is_done));
   for (std::size_t i = 0; i < group.launches.size(); ++i) {
+    if (!is_done.empty() && is_done[i]) continue;
     const Launch& step = group.launches[i];
     if (step.whole) {
       run_whole(*step.whole, *buffers[static_cast<std::size_t>(step.buffers[0])],
@@ -207,9 +231,9 @@ std::vector<TensorRef> run_all(const loops::LoweredGroup& group,
 }  // namespace
 
 lang::Result<std::vector<TensorRef>> launch(const loops::LoweredGroup& group,
-                                            std::span<const TensorRef> leaf_args,
+                                            std::vector<TensorRef> leaf_args,
                                             const KernelRunner& runner, int threads) {
-  return lang::capture([&] { return run_all(group, leaf_args, runner, threads); });
+  return lang::capture([&] { return run_all(group, std::move(leaf_args), runner, threads); });
 }
 
 }  // namespace relay::interp

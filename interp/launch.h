@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "lang/diagnostic.h"
@@ -15,11 +14,12 @@ namespace relay::interp {
 using KernelRunner = std::function<loops::KernelFunction(std::size_t launch)>;
 
 // Runs a group's kernels in order and gives the leaves of its result. `leaf_args` have the layouts
-// the group was lowered for. Big kernels are spread over `threads` threads (this one included),
-// which changes no bit. Fails with IndexOutOfRange or DivisionByZero (the first in row-major order,
-// at its place), OutOfMemory, or Interrupted.
+// the group was lowered for; the memory of one that nobody else holds may be that of a result. Big
+// kernels are spread over `threads` threads (this one included), which changes no bit. Fails with
+// IndexOutOfRange or DivisionByZero (the first in row-major order, at its place), OutOfMemory, or
+// Interrupted.
 lang::Result<std::vector<lang::TensorRef>> launch(const loops::LoweredGroup& group,
-                                                  std::span<const lang::TensorRef> leaf_args,
+                                                  std::vector<lang::TensorRef> leaf_args,
                                                   const KernelRunner& runner, int threads);
 
 }  // namespace relay::interp

@@ -34,7 +34,10 @@ Value TupleCode::eval(Frame& frame) const {
 }
 
 Value ProjectionCode::eval(Frame& frame) const {
-  return peek(tuple_, frame).as_tuple().fields()[index_];
+  if (tuple_.from != From::LastUse) return peek(tuple_, frame).as_tuple().fields()[index_];
+  const Value tuple = fetch(tuple_, frame);
+  Value& field = tuple.as_tuple().fields()[index_];
+  return tuple.is_unique() ? std::move(field) : field;
 }
 
 namespace {

@@ -1,9 +1,12 @@
 #include "loops/lower.h"
 
+#include <algorithm>
+
 #include "loops/expand.h"
 #include "loops/finish.h"
 #include "loops/inline.h"
 #include "loops/kernel_builder.h"
+#include "loops/reuse.h"
 
 namespace relay::loops {
 
@@ -145,8 +148,12 @@ class Lowerer {
 
   void add_scatter(TensorId id) {
     const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
-    const std::int32_t buffer = make(id);
-    if (count_of(def.shape) > 0) {
+    const bool goes_on = is_scatter_for(def.init, id);
+    const std::int32_t buffer =
+        goes_on ? places_[static_cast<std::size_t>(def.init)].buffer : make(id);
+    if (goes_on) {
+      place(id, buffer, row_major(def.shape));
+    } else if (count_of(def.shape) > 0) {
       KernelBuilder copy(stages_, storage_, places_);
       copy.build_copy(def.init, buffer);
       launch(copy);
@@ -157,6 +164,21 @@ class Lowerer {
     KernelBuilder scatter(stages_, storage_, places_);
     scatter.build_scatter(id, buffer);
     launch(scatter);
+  }
+
+  // Is `init` a scatter that only scatter `id` reads, to start from? Then both fill one tensor.
+  bool is_scatter_for(TensorId init, TensorId id) const {
+    if (stages_.tensors[static_cast<std::size_t>(init)].kind != TensorKind::Scatter ||
+        storage_[static_cast<std::size_t>(init)] != Storage::Stored)
+      return false;
+    const auto is_init = [&](const Node& node) {
+      return node.kind == NodeKind::Read && node.ref == init;
+    };
+    if (std::any_of(stages_.nodes.begin(), stages_.nodes.end(), is_init)) return false;
+    for (std::size_t other = 0; other < stages_.tensors.size(); ++other) {
+      if (stages_.tensors[other].init == init && static_cast<TensorId>(other) != id) return false;
+    }
+    return std::find(stages_.results.begin(), stages_.results.end(), init) == stages_.results.end();
   }
 
   void launch(KernelBuilder& builder) {
@@ -181,7 +203,11 @@ class Lowerer {
 
 lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args,
                                  KernelLibrary* library) {
-  return lang::capture([&] { return Lowerer(group, args, library).run(); });
+  return lang::capture([&] {
+    LoweredGroup lowered = Lowerer(group, args, library).run();
+    find_reuse(lowered, args);
+    return lowered;
+  });
 }
 
 }  // namespace relay::loops

@@ -69,12 +69,21 @@ struct ResultLeaf {
   std::int64_t offset = 0;
 };
 
+// The tensor `made` may take the memory of the leaf argument `arg` where nobody else holds that.
+// It holds its elements then before launch `copy` has run, which needs not run.
+struct Reuse {
+  std::size_t arg = 0;
+  std::size_t made = 0;
+  std::optional<std::size_t> copy;
+};
+
 // A group lowered for given layouts.
 struct LoweredGroup {
   std::vector<lang::TensorRef> literals;  // constants of the program that are read as memory
   std::vector<MadeTensor> made;
   std::vector<Launch> launches;
   std::vector<ResultLeaf> results;  // leaves of the result (tuples flattened)
+  std::vector<Reuse> reuse;
 };
 
 // Lowers the body of `group` — a Function whose params are tensors, scalars or tuples of them and

@@ -252,6 +252,54 @@ TEST_CASE("a scatter adds into a copy", "[loops]") {
   CHECK(group.launches.back().kernel.sites.empty());
 }
 
+TEST_CASE("a scatter goes into what nobody else holds", "[loops]") {
+  const auto x = param({100});
+  const auto v = param({6});
+  const auto at_most_six = [&](const Expr& init) {
+    return build::scatter(ReduceOp::Sum, init, {6}, [&](const Indices& i) {
+      return std::pair{i, build::at(make_var(v), i)};
+    });
+  };
+  const TensorRef values = counting({6});
+  for (const auto& body : {at_most_six(make_var(x)), at_most_six(at_most_six(make_var(x)))}) {
+    TensorRef init = counting({100});
+    const auto group = lower({x, v}, body, {init, values});
+    const std::byte* place = init->data();
+    std::vector<TensorRef> shared = {init, values};
+    const auto apart = interp::launch(
+        group, shared, [](std::size_t) { return nullptr; }, 1);
+    CHECK(apart->front()->data() != place);
+    shared.clear();
+    std::vector<TensorRef> args = {std::move(init), values};
+    const auto within = interp::launch(
+        group, std::move(args), [](std::size_t) { return nullptr; }, 1);
+    CHECK(within->front()->data() == place);
+    CHECK(bit_equal(*apart->front(), *within->front()));
+  }
+}
+
+TEST_CASE("memory is used again only by what reads each element where it writes", "[loops]") {
+  const auto x = param({100});
+  const auto y = param({100});
+  const auto reads = [&](const Expr& place_of_x) {
+    return build::comprehension({100}, [&](const Indices& i) {
+      const Expr at = place_of_x ? build::sub(place_of_x, i[0]) : i[0];
+      return build::mul(build::at(make_var(x), {at}), build::at(make_var(y), i));
+    });
+  };
+  const std::vector<TensorRef> args = {counting({100}), counting({100})};
+  CHECK(lower({x, y}, reads(nullptr), args).reuse.size() == 1);
+  CHECK(lower({x, y}, reads(nullptr), args).reuse[0].arg == 0);
+  CHECK(lower({x, y}, reads(build::index_constant(99)), args).reuse[0].arg == 1);
+  const auto small = param({4});
+  const Expr both = build::comprehension({100}, [&](const Indices& i) {
+    return build::mul(build::at(make_var(x), i),
+                      build::at(make_var(small), {build::index_constant(1)}));
+  });
+  CHECK(lower({x, small}, build::tuple({both, make_var(x)}), {counting({100}), counting({4})})
+            .reuse.empty());
+}
+
 TEST_CASE("tuples in and out, and constants of the program", "[loops]") {
   const auto pair = make_variable(
       "p", tuple_type({tensor_type({2}, DType::Float32), scalar_type(DType::Float32)}));

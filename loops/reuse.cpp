@@ -1,0 +1,112 @@
+#include "loops/reuse.h"
+
+#include <algorithm>
+
+#include "loops/stages.h"
+
+namespace relay::loops {
+
+namespace {
+
+std::int64_t number_of(const Size& size, const Launch& launch) {
+  return size.is_literal ? size.value : launch.sizes[static_cast<std::size_t>(size.value)];
+}
+
+bool same_address(const Address& a, const Address& b, const Launch& launch) {
+  if (number_of(a.offset, launch) != number_of(b.offset, launch)) return false;
+  const auto within = [&](const Address& x, const Address& y) {
+    return std::all_of(x.terms.begin(), x.terms.end(), [&](const AddressTerm& term) {
+      return std::any_of(y.terms.begin(), y.terms.end(), [&](const AddressTerm& other) {
+        return term.index == other.index &&
+               number_of(term.stride, launch) == number_of(other.stride, launch);
+      });
+    });
+  };
+  return a.terms.size() == b.terms.size() && within(a, b) && within(b, a);
+}
+
+class Search {
+ public:
+  Search(LoweredGroup& group, std::span<const Layout> args)
+      : group_(group), args_(args), first_made_(args.size() + group.literals.size()) {}
+
+  void run() {
+    std::vector<bool> taken(args_.size(), false);
+    for (std::size_t made = 0; made < group_.made.size(); ++made) {
+      const std::size_t first = first_use(first_made_ + made);
+      if (first == group_.launches.size()) continue;
+      for (std::size_t arg = 0; arg < args_.size(); ++arg) {
+        if (taken[arg] || !fits(arg, made) || !is_last_read(arg, first)) continue;
+        if (!reads_where_it_writes(arg, group_.launches[first])) continue;
+        taken[arg] = true;
+        group_.reuse.push_back(
+            {arg, made, is_copy(group_.launches[first]) ? std::optional(first) : std::nullopt});
+        break;
+      }
+    }
+  }
+
+ private:
+  static bool uses(const Launch& launch, std::size_t buffer) {
+    return std::find(launch.buffers.begin(), launch.buffers.end(),
+                     static_cast<std::int32_t>(buffer)) != launch.buffers.end();
+  }
+
+  std::size_t first_use(std::size_t buffer) const {
+    std::size_t at = 0;
+    while (at < group_.launches.size() && !uses(group_.launches[at], buffer)) ++at;
+    return at;
+  }
+
+  bool fits(std::size_t arg, std::size_t made) const {
+    const Layout& layout = args_[arg];
+    const MadeTensor& tensor = group_.made[made];
+    return layout.dtype == tensor.dtype && !tensor.shape.empty() &&
+           count_of(layout.shape) == count_of(tensor.shape) &&
+           layout.strides == row_major(layout.shape);
+  }
+
+  bool is_last_read(std::size_t arg, std::size_t launch) const {
+    if (!uses(group_.launches[launch], arg)) return false;
+    for (std::size_t later = launch + 1; later < group_.launches.size(); ++later) {
+      if (uses(group_.launches[later], arg)) return false;
+    }
+    return std::none_of(group_.results.begin(), group_.results.end(), [&](const ResultLeaf& leaf) {
+      return leaf.buffer == static_cast<std::int32_t>(arg);
+    });
+  }
+
+  static bool reads_where_it_writes(std::size_t arg, const Launch& launch) {
+    const Kernel& kernel = launch.kernel;
+    if (launch.whole || launch.library || kernel.store != StoreKind::Assign) return false;
+    for (const Region& region : kernel.regions) {
+      for (const Instruction& step : region.code) {
+        if (step.code != Code::Load && step.code != Code::ScalarInput) continue;
+        const auto buffer = launch.buffers[static_cast<std::size_t>(step.buffer)];
+        if (buffer != static_cast<std::int32_t>(arg)) continue;
+        if (step.code == Code::ScalarInput ||
+            !same_address(step.address, kernel.destination, launch))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // Of a kernel that reads where it writes: does it do nothing else?
+  static bool is_copy(const Launch& launch) {
+    const Region& body = launch.kernel.regions[0];
+    return std::all_of(body.code.begin(), body.code.end(), [&](const Instruction& step) {
+      return step.code == Code::Axis || (step.code == Code::Load && step.id == body.result);
+    });
+  }
+
+  LoweredGroup& group_;
+  std::span<const Layout> args_;
+  std::size_t first_made_;
+};
+
+}  // namespace
+
+void find_reuse(LoweredGroup& group, std::span<const Layout> args) { Search(group, args).run(); }
+
+}  // namespace relay::loops
