@@ -29,6 +29,29 @@ std::vector<Type> fields_of(const lang::Constructor& constructor, const AdtType&
   return fields;
 }
 
+// Appends which definitions a type means: a name may have been defined anew.
+void add_definitions(const Type& type, std::string& text) {
+  const auto add_all = [&](const std::vector<Type>& parts) {
+    for (const Type& part : parts) add_definitions(part, text);
+  };
+  if (const auto* tuple = as<lang::TupleType>(type)) add_all(tuple->fields);
+  if (const auto* adt = as<AdtType>(type)) {
+    text += fmt::format(" {}", static_cast<const void*>(adt->def));
+    add_all(adt->args);
+  }
+  if (const auto* function = as<lang::FunctionType>(type)) {
+    add_all(function->params);
+    add_definitions(function->result, text);
+  }
+}
+
+// The text of a type, with the definitions that it means.
+std::string identity_of(const Type& type) {
+  std::string text = lang::to_string(type);
+  add_definitions(type, text);
+  return text;
+}
+
 // Does a leaf of the type (through data types, each once) satisfy `wanted`?
 class LeafSearch {
  public:
@@ -43,7 +66,7 @@ class LeafSearch {
     if (!adt) return wanted_(type);
     // A type that grows at each turn of its recursion ends here too.
     constexpr std::size_t kMostTypes = 1000;
-    if (!seen_.insert(lang::to_string(type)).second || seen_.size() > kMostTypes) return false;
+    if (!seen_.insert(identity_of(type)).second || seen_.size() > kMostTypes) return false;
     for (const lang::Constructor& constructor : adt->def->constructors) {
       for (const Type& field : fields_of(constructor, *adt)) {
         if (in(field)) return true;
@@ -304,9 +327,7 @@ Type Tangents::or_unit(const Type& primal) {
 
 const Tangents::Mirror& Tangents::mirror_of(const AdtType& primal) {
   const Type type(&primal);
-  // A name may have been defined anew.
-  const auto [place, is_new] = mirrors_.try_emplace(
-      fmt::format("{} {}", static_cast<const void*>(primal.def), lang::to_string(type)));
+  const auto [place, is_new] = mirrors_.try_emplace(identity_of(type));
   Mirror& mirror = place->second;
   if (!is_new) return mirror;
   if (!holds_float(type)) {
@@ -419,8 +440,7 @@ Expr Tangents::as_gradient(const Expr& adjoint, const Expr& primal) {
   RELAY_CHECK(adt, "the gradient of what is neither a tensor nor a data type");
   if (const Type tangent = of(primal->type); !is_unit(tangent) && as<lang::TupleType>(tangent))
     return gradient_of_record(adjoint, primal);
-  const auto [place, is_new] = gradient_.try_emplace(
-      fmt::format("{} {}", static_cast<const void*>(adt->def), lang::to_string(primal->type)));
+  const auto [place, is_new] = gradient_.try_emplace(identity_of(primal->type));
   if (is_new) {
     place->second = program_.reserve_name(adt->def->name + "_gradient");
     define_gradient(place->second, adjoint->type, *adt);
@@ -496,8 +516,7 @@ Expr Tangents::from_gradient(const Expr& gradient) {
   }
   const auto* adt = as<AdtType>(gradient->type);
   RELAY_CHECK(adt, "a tangent that is neither a tensor nor data");
-  const auto [place, is_new] = tangent_.try_emplace(
-      fmt::format("{} {}", static_cast<const void*>(adt->def), lang::to_string(gradient->type)));
+  const auto [place, is_new] = tangent_.try_emplace(identity_of(gradient->type));
   if (is_new) {
     place->second = program_.reserve_name(adt->def->name + "_tangent");
     define_tangent(place->second, *adt);

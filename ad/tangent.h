@@ -71,9 +71,9 @@ class Tangents {
   lang::TypeDefRef functions_;
   lang::Type function_tangent_;
   std::set<const lang::TypeDef*> made_;              // mirrors
-  std::map<std::string, Mirror> mirrors_;            // by the primal's text
+  std::map<std::string, Mirror> mirrors_;            // by the primal's identity
   std::map<const lang::TypeDef*, std::string> add_;  // functions, by mirror
-  // Functions, by the primal's text.
+  // Functions, by the primal's identity: its text and the definitions that it means.
   std::map<std::string, std::string> gradient_;  // as_gradient
   std::map<std::string, std::string> tangent_;   // from_gradient
 };

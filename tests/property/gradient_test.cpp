@@ -1,97 +1,100 @@
-// Reverse mode against central differences in float64, on generated smooth programs.
+// Derivatives of generated programs in float64: what must hold of each, and how many programs used
+// what.
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <optional>
+#include <array>
+#include <cstdio>
 
 #include <catch2/catch.hpp>
 
-#include "lang/tensor.h"
-#include "repl/session.h"
+#include "tests/support/derivative_check.h"
 #include "tests/support/property.h"
+#include "tests/support/shrink.h"
 
 namespace relay::tests {
 namespace {
 
-using lang::DType;
-using lang::Value;
+constexpr std::size_t kPrograms = 1000;         // in each half
+constexpr std::size_t kBothTiers = 40;          // one program in so many runs in both
+constexpr std::size_t kVerified = 10;           // one in so many with every pass verified
+constexpr std::size_t kFewest = 100;            // programs that use a feature
+constexpr std::size_t kRoughPerCent = 6;        // at a kink or a jump
+constexpr std::size_t kUnsupportedPerCent = 1;  // docs/limits.md says of what
 
-constexpr std::size_t kPrograms = 400;
-constexpr std::size_t kUnsupportedPerCent = 7;  // of the programs; docs/limits.md says of what
-constexpr double kStep = 1e-5;
+using Property = Failure (DerivativeCheck::*)(const RandomProgram&, bool both_tiers);
 
-std::int64_t element_count(const Value& value) {
-  return value.is_scalar() ? 1 : value.as_tensor().element_count();
-}
-double element(const Value& value, std::int64_t i) {
-  return value.is_scalar() ? std::bit_cast<double>(value.bits()) : value.as_tensor().number_at(i);
-}
+// The features that must be there often.
+constexpr Feature kRequired[] = {
+    Feature::If,      Feature::Match,        Feature::ListRecursion, Feature::TreeRecursion,
+    Feature::Closure, Feature::IndexNotation};
 
-// A copy of `value` with `delta` added to one element.
-Value moved(const Value& value, std::int64_t at, double delta) {
-  const auto bits = [&](std::int64_t i) {
-    return std::bit_cast<std::uint64_t>(element(value, i) + (i == at ? delta : 0));
-  };
-  if (value.is_scalar()) return Value::scalar(DType::Float64, bits(0));
-  auto tensor = lang::Tensor::make(DType::Float64, value.as_tensor().shape());
-  for (std::int64_t i = 0; i < tensor->element_count(); ++i) tensor->set_bits(i, bits(i));
-  return Value::tensor(std::move(tensor));
-}
-
-// The first component of the gradient that finite differences deny; empty if there is none.
-std::string check_gradient(repl::Session& session, const RandomProgram& program,
-                           std::size_t& unsupported) {
-  const auto errors = session.run("<program>", program.text, nullptr);
-  if (!errors.empty()) return rendered(errors);
-  const std::string names = program.arg_names();
-  const auto function = session.evaluate(program.wrapped("f(" + names + ")"));
-  if (!function) return rendered(function.errors());
-  const auto derivative = session.evaluate(program.wrapped("grad(f)(" + names + ")"));
-  if (!derivative && is_unsupported(derivative.errors())) {
-    ++unsupported;
-    return "";
+void check_property(Property property, const ProgramOptions& options, const char* test,
+                    std::uint64_t first) {
+  DerivativeCheck plain(false);
+  DerivativeCheck verified(true);
+  std::array<std::size_t, kFeatures> used{};
+  const auto all = seeds(kPrograms, first);
+  for (const std::uint64_t seed : all) {
+    const RandomProgram program = random_program(seed, options);
+    for (std::size_t i = 0; i < kFeatures; ++i)
+      used[i] += program.uses(static_cast<Feature>(i)) ? 1 : 0;
+    DerivativeCheck& check = seed % kVerified == 0 ? verified : plain;
+    const bool both_tiers = seed % kBothTiers == 0 || all.size() == 1;
+    const Failure failure = (check.*property)(program, both_tiers);
+    if (!failure) continue;
+    const auto fails = [&](const RandomProgram& smaller) {
+      return (check.*property)(smaller, both_tiers).kind == failure.kind;
+    };
+    const RandomProgram smallest = shrunk(program, options, fails);
+    FAIL_CHECK(replay(smallest, test) << "\n" << (check.*property)(smallest, both_tiers).text);
   }
-  if (!derivative) return rendered(derivative.errors());
-  const auto gradient = session.evaluator().call(*derivative, program.args);
-  if (!gradient) return rendered(gradient.errors());
-  const auto value_at = [&](std::size_t param, std::int64_t i, double delta) {
-    auto args = program.args;
-    args[param] = moved(args[param], i, delta);
-    return element(session.evaluator().call(*function, args).or_throw(), 0);
-  };
-  for (std::size_t param = 0; param < program.args.size(); ++param) {
-    const Value& adjoint =
-        program.args.size() == 1 ? *gradient : gradient->as_tuple().fields()[param];
-    if (element_count(adjoint) != element_count(program.args[param]))
-      return "the gradient has another shape";
-    for (std::int64_t i = 0; i < element_count(adjoint); ++i) {
-      const double above = value_at(param, i, kStep);
-      const double below = value_at(param, i, -kStep);
-      const double expected = (above - below) / (2 * kStep);
-      const double scale = 1 + std::abs(expected) + std::abs(above);
-      if (std::abs(element(adjoint, i) - expected) <= 2e-6 * scale) continue;
-      return "argument " + std::to_string(param) + ", element " + std::to_string(i) +
-             ": gradient " + std::to_string(element(adjoint, i)) + ", differences " +
-             std::to_string(expected);
+  std::printf("%s: %zu programs;", test, all.size());
+  for (std::size_t i = 0; i < kFeatures; ++i) std::printf(" %s %zu,", kFeatureNames[i], used[i]);
+  const std::size_t rough = plain.rough + verified.rough;
+  const std::size_t flat = plain.flat + verified.flat;
+  std::size_t unsupported = 0;
+  for (const DerivativeCheck* check : {&plain, &verified}) {
+    for (const auto& [message, count] : check->unsupported) {
+      unsupported += count;
+      std::printf("\n  %zu: %s", count, message.c_str());
     }
   }
-  return "";
+  std::printf("\n  derivative 0: %zu, at a kink: %zu, not supported: %zu\n", flat, rough,
+              unsupported);
+  if (all.size() < kPrograms) return;
+  CHECK(rough * 100 <= all.size() * kRoughPerCent);
+  CHECK(unsupported * 100 <= all.size() * kUnsupportedPerCent);
+  for (const Feature feature : kRequired) {
+    INFO(kFeatureNames[static_cast<std::size_t>(feature)]);
+    CHECK(used[static_cast<std::size_t>(feature)] >= kFewest);
+  }
 }
 
-TEST_CASE("gradients agree with finite differences") {
-  repl::SessionOptions options;
-  options.jit = interp::JitMode::Off;
-  options.verify = true;
-  repl::Session session(options);
-  const auto all = seeds(kPrograms);
-  std::size_t unsupported = 0;
-  for (const std::uint64_t seed : all) {
-    const RandomProgram program = random_program(seed, {DType::Float64, true, 4, true});
-    INFO(replay(program, "gradients agree with finite differences"));
-    CHECK(check_gradient(session, program, unsupported) == "");
-  }
-  CHECK(unsupported * 100 <= all.size() * kUnsupportedPerCent);
+constexpr const char* kGradient = "gradients agree with central differences";
+constexpr const char* kTranspose = "forward and reverse mode agree";
+constexpr const char* kSecond = "second derivatives agree with differences of gradients";
+
+void check_gradients(std::uint64_t first) {
+  check_property(&DerivativeCheck::gradient, {}, kGradient, first);
+}
+void check_transposes(std::uint64_t first) {
+  ProgramOptions options;
+  options.scalar_result = false;
+  check_property(&DerivativeCheck::transpose, options, kTranspose, first);
+}
+void check_second(std::uint64_t first) {
+  ProgramOptions options;
+  options.size = 8;
+  check_property(&DerivativeCheck::second, options, kSecond, first);
+}
+
+// Each in two halves, which may run at the same time.
+TEST_CASE("gradients agree with central differences") { check_gradients(1); }
+TEST_CASE("gradients agree with central differences, more") { check_gradients(1 + kPrograms); }
+TEST_CASE("forward and reverse mode agree", "[.]") { check_transposes(1); }
+TEST_CASE("forward and reverse mode agree, more", "[.]") { check_transposes(1 + kPrograms); }
+TEST_CASE("second derivatives agree with differences of gradients") { check_second(1); }
+TEST_CASE("second derivatives agree with differences of gradients, more") {
+  check_second(1 + kPrograms);
 }
 
 }  // namespace

@@ -21,7 +21,15 @@ using lang::Expr;
 constexpr std::size_t kPrograms = 300;
 constexpr DType kDTypes[] = {DType::Float32, DType::Float64, DType::Int32};
 
-ProgramOptions options_for(std::uint64_t seed) { return {kDTypes[seed % 3], false, 4, false}; }
+// An empty list or option is printed without what it could hold, so data is left out.
+ProgramOptions options_for(std::uint64_t seed) {
+  ProgramOptions options;
+  options.dtype = kDTypes[seed % 3];
+  options.smooth = false;
+  options.scalar_result = false;
+  options.whole_language = false;
+  return options;
+}
 
 // The definition that a text consists of; null if it does not parse, which is a failed check.
 Expr parse_definition(lang::SourceStore& sources, const lang::Module& module,

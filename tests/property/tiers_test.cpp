@@ -36,15 +36,19 @@ void check_tiers(DType dtype, const char* test) {
   options.jit = interp::JitMode::Always;
   repl::Session native(options);
   for (const std::uint64_t seed : seeds(kPrograms)) {
-    const RandomProgram program = random_program(seed, {dtype, false, 4, false});
+    ProgramOptions drawn;
+    drawn.dtype = dtype;
+    drawn.smooth = false;
+    drawn.scalar_result = false;
+    const RandomProgram program = random_program(seed, drawn);
     INFO(replay(program, test));
     const Outcome a = run(lanes, program);
     const Outcome b = run(native, program);
     CHECK(a.errors == "");  // well typed, and nothing in it can fail
     CHECK(a.errors == b.errors);
     if (!a.value || !b.value) continue;
-    INFO("lanes  " << lang::to_string(*a.value) << "\nnative " << lang::to_string(*b.value));
-    CHECK(lang::bit_equal(*a.value, *b.value));
+    // Each session has data types of its own. Text tells floats apart, and all NaNs are one.
+    CHECK(lang::to_string(*a.value) == lang::to_string(*b.value));
   }
   CHECK(lanes.evaluator().statistics().kernels_run_native == 0);
 }

@@ -11,13 +11,14 @@
 // How the property tests draw their cases and say which one failed.
 namespace relay::tests {
 
-// The seeds to try: `count` of them from 1, or RELAY_PROGRAMS of them, or the one that RELAY_SEED
-// names.
-inline std::vector<std::uint64_t> seeds(std::size_t count) {
+// The seeds to try: `count` of them from `first`, or RELAY_PROGRAMS of them from RELAY_FIRST, or
+// the one that RELAY_SEED names.
+inline std::vector<std::uint64_t> seeds(std::size_t count, std::uint64_t first = 1) {
   if (const char* one = std::getenv("RELAY_SEED")) return {std::strtoull(one, nullptr, 10)};
   if (const char* more = std::getenv("RELAY_PROGRAMS")) count = std::strtoull(more, nullptr, 10);
+  if (const char* start = std::getenv("RELAY_FIRST")) first = std::strtoull(start, nullptr, 10);
   std::vector<std::uint64_t> all;
-  for (std::size_t i = 1; i <= count; ++i) all.push_back(i);
+  for (std::uint64_t i = 0; i < count; ++i) all.push_back(first + i);
   return all;
 }
 

@@ -1,24 +1,15 @@
 #include "tests/support/random_program.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "lang/tensor.h"
+#include "tests/support/random_generator.h"
 
 namespace relay::tests {
 
 using lang::DType;
-
-std::uint64_t Random::next() {  // splitmix64
-  state_ += 0x9e3779b97f4a7c15;
-  std::uint64_t z = state_;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-double Random::number() { return (static_cast<double>(below(257)) - 128.0) / 64.0; }
 
 std::string RandomProgram::arg_names() const {
   std::string text;
@@ -35,416 +26,283 @@ std::string RandomProgram::wrapped(const std::string& body) const {
   return text + ") { " + body + " }";
 }
 
-namespace {
-
-using Shape = std::vector<std::int64_t>;
-
-struct Name {
-  std::string text;
-  Shape shape;
-};
-struct Callee {
-  std::string name;
-  std::vector<Shape> params;
-  Shape result;
-  bool is_loop;  // takes a count first
-};
-
-class Generator {
- public:
-  Generator(std::uint64_t seed, const ProgramOptions& options) : random_(seed), options_(options) {
-    program_.seed = seed;
-  }
-
-  RandomProgram run() {
-    if (random_.one_in(2)) library();
-    const std::size_t helpers = random_.below(3);
-    for (std::size_t i = 0; i < helpers; ++i) random_.one_in(3) ? loop() : helper();
-    main();
-    return std::move(program_);
-  }
-
- private:
-  bool is_float() const { return lang::is_float(options_.dtype); }
-
-  // --- Text of types and numbers ---
-
-  std::string type_text(const Shape& shape) const {
-    return type_text(shape, lang::name_of(options_.dtype));
-  }
-  static std::string type_text(const Shape& shape, std::string_view dtype) {
-    if (shape.empty()) return std::string(dtype);
-    return fmt::format("Tensor[({}), {}]", fmt::join(shape, ", "), dtype);
-  }
-
-  std::string number_text(double value) const {
-    if (!is_float()) return fmt::format("{}", static_cast<int>(value * 8));
-    const char* suffix = options_.dtype == DType::Float64   ? "f64"
-                         : options_.dtype == DType::Float16 ? "f16"
-                                                            : "f";
-    const std::string digits = fmt::format("{}", value);
-    return digits + (digits.find('.') == std::string::npos ? ".0" : "") + suffix;
-  }
-  std::string scalar(double value) const {
-    const std::string text = number_text(value);
-    return text.starts_with('-') ? "(" + text + ")" : text;
-  }
-
-  // A literal of this shape; its elements go to `numbers` too.
-  std::string literal(const Shape& shape, std::size_t axis, std::vector<double>* numbers) {
-    if (axis == shape.size()) {
-      const double value = random_.number();
-      if (numbers) numbers->push_back(value);
-      return shape.empty() ? scalar(value) : number_text(value);
-    }
-    std::string text = "[";
-    for (std::int64_t i = 0; i < shape[axis]; ++i) {
-      text += (i ? ", " : "") + literal(shape, axis + 1, numbers);
-    }
-    return text + "]";
-  }
-
-  lang::Value value_of(const Shape& shape, const std::vector<double>& numbers) const {
-    const auto bits = [&](double value) {
-      return is_float() ? lang::bits_from_double(options_.dtype, value)
-                        : lang::bits_from_int(options_.dtype, static_cast<int>(value * 8));
-    };
-    if (shape.empty()) return lang::Value::scalar(options_.dtype, bits(numbers[0]));
-    auto tensor = lang::Tensor::make(options_.dtype, shape);
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      tensor->set_bits(static_cast<std::int64_t>(i), bits(numbers[i]));
-    }
-    return lang::Value::tensor(std::move(tensor));
-  }
-
-  Shape any_shape() {
-    Shape shape(random_.below(3));
-    for (auto& extent : shape) extent = static_cast<std::int64_t>(1 + random_.below(4));
-    return shape;
-  }
-
-  // --- Definitions ---
-
-  // Functions whose dimensions stay variables when they are specialised.
-  void library() {
-    has_library_ = true;
-    const std::string_view dtype = lang::name_of(options_.dtype);
-    program_.text += "def mm(a, b) { for i, j { sum k { a[i, k] * b[k, j] } } }\n";
-    program_.text += "def outer(a, b) { for i, j { a[i] * b[j] } }\n";
-    program_.text += fmt::format(
-        "def dot[n](a: Tensor[(n), {0}], b: Tensor[(n), {0}]) {{ sum(a * b) }}\n", dtype);
-  }
-
-  std::string library_call(const Shape& shape, int depth) {
-    const auto inner = static_cast<std::int64_t>(1 + random_.below(4));
-    if (shape.size() == 2 && random_.one_in(2)) {
-      return fmt::format("mm({}, {})", expression({shape[0], inner}, depth - 1),
-                         expression({inner, shape[1]}, depth - 1));
-    }
-    if (shape.size() == 2) {
-      return fmt::format("outer({}, {})", expression({shape[0]}, depth - 1),
-                         expression({shape[1]}, depth - 1));
-    }
-    const std::string dot =
-        fmt::format("dot({}, {})", expression({inner}, depth - 1), expression({inner}, depth - 1));
-    return shape.empty() ? dot : fmt::format("({} * {})", expression(shape, depth - 1), dot);
-  }
-
-  void helper() {
-    Callee callee{fmt::format("g{}", callees_.size()), {}, any_shape(), false};
-    for (std::size_t i = 1 + random_.below(2); i > 0; --i) callee.params.push_back(any_shape());
-    define(callee, "", expression_over(callee.params, callee.result));
-  }
-
-  // A tail-recursive loop whose state stays small.
-  void loop() {
-    const Shape state = any_shape();
-    Callee callee{fmt::format("g{}", callees_.size()), {state, any_shape()}, state, true};
-    const std::string step = expression_over(callee.params, state);
-    const std::string damped = is_float() ? fmt::format("tanh({})", step) : step;
-    define(callee, "n, ",
-           fmt::format("if (n <= 0) {{ p0 }} else {{ {}(n - 1, {}, p1) }}", callee.name, damped));
-  }
-
-  void define(const Callee& callee, const std::string& first, const std::string& body) {
-    const bool annotated = random_.one_in(2);
-    std::string params = first;
-    for (std::size_t i = 0; i < callee.params.size(); ++i) {
-      params += fmt::format("{}p{}", i ? ", " : "", i);
-      if (annotated) params += ": " + type_text(callee.params[i]);
-    }
-    program_.text += fmt::format("def {}({}) {{ {} }}\n", callee.name, params, body);
-    callees_.push_back(callee);
-  }
-
-  std::string expression_over(const std::vector<Shape>& params, const Shape& result) {
-    scope_.clear();
-    for (std::size_t i = 0; i < params.size(); ++i)
-      scope_.push_back({fmt::format("p{}", i), params[i]});
-    return expression(result, options_.depth - 1);
-  }
-
-  void main() {
-    scope_.clear();
-    std::string args;
-    std::string params;
-    for (std::size_t i = 1 + random_.below(3); i > 0; --i) {
-      const std::string name = fmt::format("x{}", scope_.size());
-      const Shape shape = any_shape();
-      std::vector<double> numbers;
-      args += (args.empty() ? "" : ", ") + literal(shape, 0, &numbers);
-      program_.args.push_back(value_of(shape, numbers));
-      program_.param_types.push_back(type_text(shape));
-      params += (params.empty() ? "" : ", ") + name + ": " + type_text(shape);
-      scope_.push_back({name, shape});
-    }
-    const Shape result = options_.scalar_result ? Shape{} : any_shape();
-    program_.text +=
-        fmt::format("def f({}) {{ {} }}\n", params, expression(result, options_.depth));
-    program_.call = fmt::format("f({})", args);
-  }
-
-  // --- Expressions ---
-
-  std::string expression(const Shape& shape, int depth) {
-    if (depth <= 0) return leaf(shape);
-    switch (random_.below(12)) {
-      case 0:
-        return leaf(shape);
-      case 1:
-        return unary(shape, depth);
-      case 2:
-      case 3:
-        return binary(shape, depth);
-      case 4:
-        return broadcast(shape, depth);
-      case 5:
-        return let(shape, depth);
-      case 6:
-        return tuple(shape, depth);
-      case 7:
-        return conditional(shape, depth);
-      case 8:
-        return call(shape, depth);
-      case 9:
-        return reduced(shape, depth);
-      case 10:
-        return indexed(shape, depth);
-      default:
-        return rearranged(shape, depth);
-    }
-  }
-
-  std::string leaf(const Shape& shape) {
-    std::vector<const Name*> fitting;
-    for (const Name& name : scope_) {
-      if (name.shape == shape) fitting.push_back(&name);
-    }
-    if (!fitting.empty() && !random_.one_in(6)) return fitting[random_.below(fitting.size())]->text;
-    if (scope_.empty() || random_.one_in(3)) return literal(shape, 0, nullptr);
-    // A name of another shape must do.
-    const Name& name = scope_[random_.below(scope_.size())];
-    const std::string number = name.shape.empty() ? name.text : fmt::format("sum({})", name.text);
-    return shape.empty() ? number : fmt::format("({} * {})", literal(shape, 0, nullptr), number);
-  }
-
-  std::string unary(const Shape& shape, int depth) {
-    const std::string x = expression(shape, depth - 1);
-    if (!is_float()) {
-      static constexpr const char* kInteger[] = {"(-{})", "abs({})", "bitwise_not({})", "sign({})"};
-      return fmt::format(fmt::runtime(kInteger[random_.below(4)]), x);
-    }
-    static constexpr const char* kSmooth[] = {"sin({0})",
-                                              "cos({0})",
-                                              "tanh({0})",
-                                              "sigmoid({0})",
-                                              "atan({0})",
-                                              "erf({0})",
-                                              "(-{0})",
-                                              "exp(tanh({0}))",
-                                              "log(sigmoid({0}) + {1})",
-                                              "sqrt({1} + sigmoid({0}))"};
-    static constexpr const char* kOther[] = {"abs({0})",  "nn.relu({0})", "floor({0})",
-                                             "sign({0})", "sqrt({0})",    "log({0})",
-                                             "exp({0})",  "round({0})"};
-    if (options_.smooth || random_.one_in(2)) {
-      return fmt::format(fmt::runtime(kSmooth[random_.below(std::size(kSmooth))]), x, scalar(1.5));
-    }
-    return fmt::format(fmt::runtime(kOther[random_.below(std::size(kOther))]), x);
-  }
-
-  std::string binary(const Shape& shape, int depth) {
-    return combine(expression(shape, depth - 1), expression(shape, depth - 1));
-  }
-
-  std::string combine(const std::string& a, const std::string& b) {
-    const std::size_t kinds = options_.smooth ? 4 : 7;
-    switch (random_.below(kinds)) {
-      case 0:
-        return fmt::format("({} + {})", a, b);
-      case 1:
-        return fmt::format("({} - {})", a, b);
-      case 2:
-        return fmt::format("({} * {})", a, b);
-      case 3:
-        if (!is_float()) return fmt::format("mod({}, {})", a, scalar(1 + random_.below(5)));
-        return options_.smooth ? fmt::format("({} / ({} + sigmoid({})))", a, scalar(1), b)
-                               : fmt::format("({} / {})", a, b);
-      case 4:
-        return fmt::format("maximum({}, {})", a, b);
-      case 5:
-        return fmt::format("minimum({}, {})", a, b);
-      default:
-        return fmt::format("where({} < {}, {}, {})", a, b, b, a);
-    }
-  }
-
-  // An operand of another shape that broadcasts to this one.
-  std::string broadcast(const Shape& shape, int depth) {
-    Shape smaller(shape.begin() + static_cast<std::ptrdiff_t>(random_.below(shape.size() + 1)),
-                  shape.end());
-    if (!smaller.empty() && random_.one_in(3)) smaller[0] = 1;
-    const std::string a = expression(shape, depth - 1);
-    const std::string b = expression(smaller, depth - 1);
-    return random_.one_in(2) ? combine(a, b) : fmt::format("({} * {})", b, a);
-  }
-
-  std::string let(const Shape& shape, int depth) {
-    const Shape bound = any_shape();
-    const std::string name = fmt::format("v{}", names_++);
-    const std::string value = expression(bound, depth - 1);
-    scope_.push_back({name, bound});
-    const std::string body = expression(shape, depth - 1);
-    scope_.pop_back();
-    return fmt::format("{{ let {} = {}; {} }}", name, value, body);
-  }
-
-  std::string tuple(const Shape& shape, int depth) {
-    const Shape other = any_shape();
-    const std::string name = fmt::format("t{}", names_++);
-    const std::string first = expression(shape, depth - 1);
-    const std::string second = expression(other, depth - 1);
-    scope_.push_back({name + ".0", shape});
-    scope_.push_back({name + ".1", other});
-    const std::string body = expression(shape, depth - 1);
-    scope_.resize(scope_.size() - 2);
-    return fmt::format("{{ let {} = ({}, {}); {} }}", name, first, second, body);
-  }
-
-  // Smooth: the condition does not depend on what is differentiated.
-  std::string conditional(const Shape& shape, int depth) {
-    const std::string condition =
-        options_.smooth
-            ? fmt::format("{} < {}", random_.below(5), random_.below(5))
-            : fmt::format("{} < {}", expression({}, depth - 2), expression({}, depth - 2));
-    return fmt::format("if ({}) {{ {} }} else {{ {} }}", condition, expression(shape, depth - 1),
-                       expression(shape, depth - 1));
-  }
-
-  std::string call(const Shape& shape, int depth) {
-    if (has_library_ && random_.one_in(2)) return library_call(shape, depth);
-    std::vector<const Callee*> fitting;
-    for (const Callee& callee : callees_) {
-      if (callee.result == shape) fitting.push_back(&callee);
-    }
-    if (fitting.empty()) return binary(shape, depth);
-    const Callee& callee = *fitting[random_.below(fitting.size())];
-    std::string args = callee.is_loop ? fmt::format("{}", random_.below(5)) : "";
-    for (const Shape& param : callee.params) {
-      args += (args.empty() ? "" : ", ") + expression(param, depth - 2);
-    }
-    return fmt::format("{}({})", callee.name, args);
-  }
-
-  // A reduction of a tensor with one axis more.
-  std::string reduced(const Shape& shape, int depth) {
-    if (shape.size() > 1) return unary(shape, depth);
-    Shape larger = shape;
-    const std::size_t axis = random_.below(shape.size() + 1);
-    larger.insert(larger.begin() + static_cast<std::ptrdiff_t>(axis),
-                  static_cast<std::int64_t>(1 + random_.below(5)));
-    const std::string x = expression(larger, depth - 1);
-    static constexpr const char* kOps[] = {"sum", "mean", "max", "min"};
-    const std::size_t ops = !options_.smooth ? 4 : 2;
-    const char* op = kOps[random_.below(ops)];
-    if (!is_float() && op == kOps[1]) op = "sum";
-    return fmt::format("{}({}, axis={})", op, x, axis);
-  }
-
-  // Index notation over a named tensor, also with the index reversed.
-  std::string indexed(const Shape& shape, int depth) {
-    if (shape.empty()) {
-      const std::int64_t n = static_cast<std::int64_t>(1 + random_.below(5));
-      const std::string v = fmt::format("v{}", names_++);
-      const std::string value = expression({n}, depth - 1);
-      const std::string i = fmt::format("i{}", names_++);
-      return fmt::format("{{ let {0} = {1}; sum {2} {{ {3} }} }}", v, value, i,
-                         element(fmt::format("{}[{}]", v, i), depth));
-    }
-    const std::string v = fmt::format("v{}", names_++);
-    if (shape.size() == 1) {
-      const std::string value = expression(shape, depth - 1);
-      const std::string i = fmt::format("i{}", names_++);
-      const bool reversed = random_.one_in(3);
-      const std::string at =
-          reversed ? fmt::format("{}[{} - {}]", v, shape[0] - 1, i) : fmt::format("{}[{}]", v, i);
-      return fmt::format("{{ let {} = {}; for {}{} {{ {} }} }}", v, value, i,
-                         reversed ? fmt::format(" < {}", shape[0]) : "", element(at, depth));
-    }
-    const std::int64_t inner = static_cast<std::int64_t>(1 + random_.below(3));
-    const std::string w = fmt::format("w{}", names_++);
-    const std::string a = expression({shape[0], inner}, depth - 2);
-    const std::string b = expression({inner, shape[1]}, depth - 2);
-    return fmt::format(
-        "{{ let {0} = {1}; let {2} = {3}; for i, j {{ sum k {{ {0}[i, k] * {2}[k, j] }} }} }}", v,
-        a, w, b);
-  }
-
-  // A scalar expression over one element and the scalars in scope.
-  std::string element(const std::string& at, int depth) {
-    scope_.push_back({at, {}});
-    scope_.push_back({at, {}});  // likelier than the rest
-    const std::string body = combine(at, expression({}, depth - 2));
-    scope_.resize(scope_.size() - 2);
-    return body;
-  }
-
-  std::string rearranged(const Shape& shape, int depth) {
-    if (shape.size() == 2) {
-      return fmt::format("transpose({})", expression({shape[1], shape[0]}, depth - 1));
-    }
-    if (shape.size() == 1) {
-      switch (random_.below(is_float() ? 4 : 3)) {
-        case 0:
-          return fmt::format("reverse({}, axis=0)", expression(shape, depth - 1));
-        case 1:
-          return fmt::format("reshape({}, newshape=[{}])", expression({shape[0], 1}, depth - 1),
-                             shape[0]);
-        case 2: {
-          const std::int64_t rows = static_cast<std::int64_t>(1 + random_.below(3));
-          return fmt::format("take({}, {}, axis=0)", expression({rows, shape[0]}, depth - 1),
-                             random_.below(static_cast<std::size_t>(rows)));
-        }
-        default:
-          return fmt::format("nn.softmax({})", expression(shape, depth - 1));
-      }
-    }
-    return fmt::format("squeeze({}, axis=[0])", expression({1}, depth - 1));
-  }
-
-  Random random_;
-  const ProgramOptions options_;
-  RandomProgram program_;
-  std::vector<Name> scope_;
-  std::vector<Callee> callees_;
-  bool has_library_ = false;
-  int names_ = 0;
-};
-
-}  // namespace
-
 RandomProgram random_program(std::uint64_t seed, const ProgramOptions& options) {
-  return Generator(seed, options).run();
+  Random random(seed);
+  RandomProgram program = Generator(random, options).run();
+  program.seed = seed;
+  return program;
+}
+
+RandomProgram program_of_choices(const Choices& choices, const ProgramOptions& options) {
+  Random random(choices);
+  return Generator(random, options).run();
+}
+
+bool Ty::element_is_tensor() const {
+  return std::all_of(parts.begin(), parts.end(), [](const Ty& part) { return part.is_tensor(); });
+}
+
+bool Ty::holds_function() const {
+  if (is_function()) return true;
+  for (const Ty& part : parts) {
+    if (part.holds_function()) return true;
+  }
+  return false;
+}
+
+RandomProgram Generator::run() {
+  {
+    const Random::Part part(random_);
+    shapes_ = {{}, tensor_type().shape, tensor_type().shape};
+    shapes_.insert(shapes_.begin(), Shape{});
+    std::vector<Ty> palette = {{}};
+    for (int i = 0; i < 5; ++i) palette.push_back(new_type(2));
+    palette_ = std::move(palette);
+  }
+  features_ = 0;
+  define_some();
+  define_main();
+  program_.features = features_;
+  program_.choices = random_.take_choices();
+  program_.text = library_ + program_.text;
+  return std::move(program_);
+}
+
+// --- What programs may use that many of them share ---
+
+std::string Generator::require(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kLibrary[] = {
+      {"Tree", "type Tree[A] { Leaf(A), Node(Tree[A], Tree[A]) }"},
+      {"Rose", "type Rose[A] { Rose(A, List[Rose[A]]) }"},
+      {"Params", "type Params { Params { w: Tensor[(3), DTYPE], b: DTYPE, steps: int32 } }"},
+      {"Choice", "type Choice { Neither, One(DTYPE), Many(Tensor[(3), DTYPE], DTYPE) }"},
+      {"Box", "type Box[A] { Box(A) }"},
+      {"twice", "def twice(f, x) { f(f(x)) }"},
+      {"swap", "def swap(p) { let (a, b) = p; (b, a) }"},
+      {"apply_all",
+       "def apply_all(fs, x) { match fs { Nil => x, Cons(f, rest) => "
+       "apply_all(rest, f(x)) } }"},
+      {"fold_tree",
+       "def fold_tree(f, g, t) { match t { Leaf(x) => f(x), Node(l, r) => "
+       "g(fold_tree(f, g, l), fold_tree(f, g, r)) } }"},
+      {"map_tree",
+       "def map_tree(f, t) { match t { Leaf(x) => Leaf(f(x)), Node(l, r) => "
+       "Node(map_tree(f, l), map_tree(f, r)) } }"},
+      {"fold_rose",
+       "def fold_rose(f, t) { match t { Rose(x, kids) => "
+       "f(x, map(fn (kid) { fold_rose(f, kid) }, kids)) } }"},
+      {"mm", "def mm(a, b) { for i, j { sum k { a[i, k] * b[k, j] } } }"},
+      {"outer", "def outer(a, b) { for i, j { a[i] * b[j] } }"},
+      {"dot", "def dot[n](a: Tensor[(n), DTYPE], b: Tensor[(n), DTYPE]) { sum(a * b) }"}};
+  if (declared_.insert(std::string(name)).second) {
+    for (const auto& [key, text] : kLibrary) {
+      if (key != name) continue;
+      library_ += text;
+      library_ += '\n';
+    }
+    for (std::size_t at; (at = library_.find("DTYPE")) != std::string::npos;)
+      library_.replace(at, 5, dtype_name());
+  }
+  return std::string(name);
+}
+
+// --- Types ---
+
+std::string Generator::type_text(const Ty& type) {
+  std::vector<std::string> parts;
+  for (const Ty& part : type.parts) parts.push_back(type_text(part));
+  switch (type.kind) {
+    case Ty::Kind::Tensor:
+      if (type.shape.empty()) return std::string(dtype_name());
+      return fmt::format("Tensor[({}), {}]", fmt::join(type.shape, ", "), dtype_name());
+    case Ty::Kind::Tuple:
+      return fmt::format("({})", fmt::join(parts, ", "));
+    case Ty::Kind::List:
+      return fmt::format("List[{}]", parts[0]);
+    case Ty::Kind::Option:
+      return fmt::format("Option[{}]", parts[0]);
+    case Ty::Kind::Tree:
+      return fmt::format("{}[{}]", require("Tree"), parts[0]);
+    case Ty::Kind::Rose:
+      return fmt::format("{}[{}]", require("Rose"), parts[0]);
+    case Ty::Kind::Record:
+      return require("Params");
+    case Ty::Kind::Choice:
+      return require("Choice");
+    case Ty::Kind::Function: {
+      const std::string result = parts.back();
+      parts.pop_back();
+      return fmt::format("fn ({}) -> {}", fmt::join(parts, ", "), result);
+    }
+  }
+  return "";
+}
+
+Ty Generator::tensor_type() {
+  static const std::vector<Shape> kShapes = {{},  {},  {},     {3},    {3},    {2},
+                                             {2}, {1}, {2, 3}, {3, 2}, {2, 2}, {1, 3}};
+  if (!shapes_.empty() && !random_.one_in(8))
+    return {Ty::Kind::Tensor, shapes_[random_.below(shapes_.size())], {}};
+  return {Ty::Kind::Tensor, kShapes[random_.below(kShapes.size())], {}};
+}
+
+// Few types in one program, so that what it makes fits what it has.
+Ty Generator::data_type(int depth) {
+  const Random::Part part(random_);
+  if (!palette_.empty() && !random_.one_in(6)) {
+    const Ty& type = palette_[random_.below(palette_.size())];
+    if (depth > 1 || type.is_tensor() || type.element_is_tensor()) return type;
+    return tensor_type();
+  }
+  return new_type(depth);
+}
+
+Ty Generator::new_type(int depth) {
+  const std::size_t kind = depth <= 0 ? 0 : random_.below(options_.whole_language ? 16 : 10);
+  switch (kind) {
+    case 8:
+    case 9: {
+      std::vector<Ty> fields = {data_type(depth - 1), data_type(depth - 1)};
+      if (random_.one_in(4)) fields.push_back(data_type(depth - 1));
+      return {Ty::Kind::Tuple, {}, std::move(fields)};
+    }
+    case 10:
+    case 11:
+      return {Ty::Kind::List, {}, {data_type(depth - 1)}};
+    case 12:
+      return {Ty::Kind::Option, {}, {data_type(depth - 1)}};
+    case 13:
+      return {random_.one_in(3) ? Ty::Kind::Rose : Ty::Kind::Tree, {}, {data_type(depth - 1)}};
+    case 14:
+      use(Feature::Record);
+      return {Ty::Kind::Record, {}, {}};
+    case 15:
+      return {Ty::Kind::Choice, {}, {}};
+    default:
+      return tensor_type();
+  }
+}
+
+Ty Generator::function_type() {
+  std::vector<Ty> parts = {data_type(1)};
+  if (random_.one_in(4)) parts.push_back(data_type(1));
+  parts.push_back(random_.one_in(3) ? data_type(1) : parts[0]);
+  return {Ty::Kind::Function, {}, std::move(parts)};
+}
+
+Ty Generator::any_type(int depth) {
+  return options_.whole_language && random_.one_in(8) ? function_type() : data_type(depth);
+}
+
+// --- Numbers ---
+
+std::string Generator::number_digits(double value) const {
+  if (!is_float()) return fmt::format("{}", static_cast<int>(value * 8));
+  const std::string digits = fmt::format("{:.4g}", value);
+  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
+}
+
+std::string Generator::scalar(double value) const {
+  const char* suffix = !is_float()                        ? ""
+                       : options_.dtype == DType::Float64 ? "f64"
+                       : options_.dtype == DType::Float16 ? "f16"
+                                                          : "f";
+  const std::string text = number_digits(value) + suffix;
+  return text.starts_with('-') ? "(" + text + ")" : text;
+}
+
+std::string Generator::literal(const Shape& shape, std::size_t axis) {
+  if (axis == shape.size()) {
+    if (shape.empty()) return scalar(random_.number());
+    const std::string text = scalar(random_.number());
+    return text.starts_with('(') ? text.substr(1, text.size() - 2) : text;
+  }
+  std::string text = "[";
+  for (std::int64_t i = 0; i < shape[axis]; ++i) text += (i ? ", " : "") + literal(shape, axis + 1);
+  return text + "]";
+}
+
+std::string Generator::small_count() { return fmt::format("{}", 1 + random_.below(3)); }
+
+std::string Generator::constant(const Ty& type, int depth) {
+  const Random::Part part(random_);
+  const auto parts = [&](const std::vector<Ty>& types) {
+    std::vector<std::string> texts;
+    for (const Ty& part : types) texts.push_back(constant(part, depth - 1));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  };
+  switch (type.kind) {
+    case Ty::Kind::Tensor:
+      return literal(type.shape);
+    case Ty::Kind::Tuple:
+      return "(" + parts(type.parts) + ")";
+    case Ty::Kind::List: {
+      std::string text = "Nil";
+      for (std::size_t i = random_.below(4); i > 0; --i)
+        text = fmt::format("Cons({}, {})", constant(type.element(), depth - 1), text);
+      return text;
+    }
+    case Ty::Kind::Option:
+      return random_.one_in(4) ? "None" : fmt::format("Some({})", parts(type.parts));
+    case Ty::Kind::Tree:
+      if (depth <= 0 || random_.one_in(3)) return fmt::format("Leaf({})", parts(type.parts));
+      return fmt::format("Node({}, {})", constant(type, depth - 1), constant(type, depth - 1));
+    case Ty::Kind::Rose: {
+      std::string kids = "Nil";
+      if (depth > 0) {
+        for (std::size_t i = random_.below(3); i > 0; --i)
+          kids = fmt::format("Cons({}, {})", constant(type, depth - 1), kids);
+      }
+      return fmt::format("Rose({}, {})", parts(type.parts), kids);
+    }
+    case Ty::Kind::Record:
+      return fmt::format("Params({}, {}, {})", literal({3}), literal({}), small_count());
+    case Ty::Kind::Choice:
+      if (random_.one_in(6)) return "Neither";
+      return random_.one_in(2) ? fmt::format("One({})", literal({}))
+                               : fmt::format("Many({}, {})", literal({3}), literal({}));
+    case Ty::Kind::Function:
+      break;
+  }
+  return "";
+}
+
+// --- Names ---
+
+std::string Generator::fresh(std::string_view prefix) {
+  return fmt::format("{}{}", prefix, names_++);
+}
+
+std::vector<int> Generator::shares(int fuel, std::size_t count) {
+  std::vector<int> parts(count, 0);
+  int left = fuel - 1;
+  for (std::size_t i = 0; i + 1 < count && left > 0; ++i) {
+    const auto even = static_cast<std::size_t>(left) * 2 / (count - i);
+    parts[i] = static_cast<int>(random_.below(even + 1));
+    if (parts[i] > left) parts[i] = left;
+    left -= parts[i];
+  }
+  parts.back() = left > 0 ? left : 0;
+  return parts;
+}
+
+const Generator::Name* Generator::variable(const Ty& type) {
+  std::vector<const Name*> fitting;
+  for (const Name& name : scope_) {
+    if (name.type == type) fitting.push_back(&name);
+  }
+  if (fitting.empty()) return nullptr;
+  const std::size_t back = std::min(random_.below(fitting.size()), random_.below(fitting.size()));
+  return fitting[fitting.size() - 1 - back];
+}
+
+const Generator::Name* Generator::variable_of(Ty::Kind kind) {
+  std::vector<const Name*> fitting;
+  for (const Name& name : scope_) {
+    if (name.type.kind == kind) fitting.push_back(&name);
+  }
+  if (fitting.empty()) return nullptr;
+  return fitting[fitting.size() - 1 - random_.below(fitting.size())];
 }
 
 }  // namespace relay::tests
