@@ -7,6 +7,7 @@
 
 #include "ad/block.h"
 #include "ad/flatten.h"
+#include "ad/no_program.h"
 #include "ad/pairs.h"
 #include "lang/build.h"
 
@@ -19,23 +20,6 @@ using lang::Type;
 namespace build = lang::build;
 
 namespace {
-
-// Definitions call operators only.
-class NoProgram final : public lang::Program {
- public:
-  Expr function(const std::string&, const Type&) override { return none(); }
-  bool is_function(const std::string&) override { return false; }
-  Expr inlined(const Expr&) override { return none(); }
-  std::string reserve_name(const std::string&) override { return none(), std::string(); }
-  void add_function(const std::string&, Expr) override { none(); }
-  const lang::TypeDef* add_type(lang::TypeDefRef) override { return none(), nullptr; }
-
- private:
-  static Expr none() {
-    RELAY_CHECK(false, "the definition of an operator calls a function");
-    return nullptr;
-  }
-};
 
 Type adjoints_type(const std::vector<Type>& inputs) {
   std::vector<Type> adjoints;

@@ -17,8 +17,6 @@ using lang::Type;
 using lang::VariableRef;
 namespace build = lang::build;
 
-namespace {
-
 std::vector<VariableRef> fresh(const std::vector<VariableRef>& variables) {
   std::vector<VariableRef> copies;
   for (const auto& variable : variables)
@@ -32,15 +30,17 @@ Type type_of(const std::vector<VariableRef>& params, const Type& result) {
   return lang::function_type(std::move(types), result);
 }
 
-// fn (params) { @global(captures, params) }
-Expr calling(const std::string& global, const Type& type, const std::vector<Expr>& captures,
-             const std::vector<VariableRef>& params, lang::AttrsRef attrs, lang::Span span) {
+Expr literal_calling(const std::string& global, const Type& type, const std::vector<Expr>& captures,
+                     const std::vector<VariableRef>& params, lang::AttrsRef attrs,
+                     lang::Span span) {
   std::vector<Expr> args = captures;
   for (const Expr& use : uses_of(params)) args.push_back(use);
   const Expr body = call_global(global, type, std::move(args));
   return lang::make_function(params, body->type, body, {}, std::move(attrs), span,
                              type_of(params, body->type));
 }
+
+namespace {
 
 // Calls of itself pass the captures along; as a value it is a literal again.
 class SelfUses final : public lang::Rewriter {
@@ -62,8 +62,8 @@ class SelfUses final : public lang::Rewriter {
   }
   Expr post(const Expr& expr) override {
     if (!is_self(expr)) return expr;
-    return calling(lang::cast<lang::GlobalVar>(target_).name, target_->type, uses_of(captures_),
-                   fresh(params_), nullptr, expr->span);
+    return literal_calling(lang::cast<lang::GlobalVar>(target_).name, target_->type,
+                           uses_of(captures_), fresh(params_), nullptr, expr->span);
   }
 
  private:
@@ -170,8 +170,9 @@ std::optional<Placed> as_placed(const Expr& literal) {
 
 Expr placed_literal(const Lifted& lifted, const Expr& literal, std::int64_t place) {
   const auto& fn = lang::cast<lang::Function>(literal);
-  return calling(lifted.name, lifted.type, uses_of(lifted.captures), fresh(fn.params),
-                 lang::make_attrs({{std::string(kPlaceAttribute), place, {}}}), literal->span);
+  return literal_calling(lifted.name, lifted.type, uses_of(lifted.captures), fresh(fn.params),
+                         lang::make_attrs({{std::string(kPlaceAttribute), place, {}}}),
+                         literal->span);
 }
 
 Expr pullback_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
@@ -183,17 +184,17 @@ Expr pullback_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
     const std::string owner =
         gradient->substr(0, gradient->size() - lang::kGradientAttr.size() - 1);
     const auto [name, type] = maker.make(owner, type_of(fn.params, fn.body->type), 0, nullptr);
-    return calling(name, type, {}, fresh(fn.params), nullptr, literal->span);
+    return literal_calling(name, type, {}, fresh(fn.params), nullptr, literal->span);
   }
   const std::vector<VariableRef> params = fresh(fn.params);
   if (const auto placed = as_placed(literal)) {
     const auto [name, type] = maker.make(placed->global, placed->type, placed->captures.size(),
                                          pairs.tangents().place(placed->place));
-    return calling(name, type, placed->captures, params, fn.attrs, literal->span);
+    return literal_calling(name, type, placed->captures, params, fn.attrs, literal->span);
   }
   const Lifted lifted = lift(program, "fn", literal, self);
   const auto [name, type] = maker.make(lifted.name, lifted.type, lifted.captures.size(), nullptr);
-  return calling(name, type, uses_of(lifted.captures), params, nullptr, literal->span);
+  return literal_calling(name, type, uses_of(lifted.captures), params, nullptr, literal->span);
 }
 
 }  // namespace relay::ad

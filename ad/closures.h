@@ -46,6 +46,15 @@ struct Placed {
 };
 std::optional<Placed> as_placed(const lang::Expr& literal);
 
+// fn (params) { @global(captures, params) }
+lang::Expr literal_calling(const std::string& global, const lang::Type& type,
+                           const std::vector<lang::Expr>& captures,
+                           const std::vector<lang::VariableRef>& params, lang::AttrsRef attrs,
+                           lang::Span span);
+// Variables like these.
+std::vector<lang::VariableRef> fresh(const std::vector<lang::VariableRef>& variables);
+lang::Type type_of(const std::vector<lang::VariableRef>& params, const lang::Type& result);
+
 // The literal of `with_pullback(f)`, for the literal of `f`: the same free variables.
 lang::Expr pullback_literal(lang::Program& program, Pairs& pairs, const lang::Expr& literal,
                             const lang::VariableRef& self);

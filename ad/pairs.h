@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ad/adjoint.h"
+#include "ad/jvps.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 
@@ -26,8 +27,10 @@ struct Pair {
 // The state of differentiation: lives as long as the program.
 class Pairs {
  public:
-  explicit Pairs(lang::Program& program) : program_(program), tangents_(program) {}
+  explicit Pairs(lang::Program& program)
+      : program_(program), tangents_(program), jvps_(program, *this) {}
   Tangents& tangents() { return tangents_; }
+  Jvps& jvps() { return jvps_; }
   // Of a global at a ground type. Throws Failure, and then knows no more than before.
   const Pair& of_global(const std::string& name, const lang::Type& type);
   // A function as it is differentiated: small calls are inlined, unless all calls are kept, which
@@ -38,14 +41,17 @@ class Pairs {
   void forget() {
     globals_.clear();
     known_.clear();
+    jvps_.forget();
   }
 
  private:
   Pair declare(const std::string& name, const lang::Type& type, lang::TypeDefRef residual);
-  lang::Program& program_;
-  Tangents tangents_;
   const Pair& derive_global(const std::string& key, const std::string& name,
                             const lang::Type& type);
+
+  lang::Program& program_;
+  Tangents tangents_;
+  Jvps jvps_;
   std::map<std::string, Pair> globals_;
   std::vector<std::string> known_;  // their keys, in order
   bool keeps_calls_ = false;

@@ -1,3 +1,5 @@
+#include "ad/pattern.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -19,9 +21,6 @@ using lang::PatternRef;
 using lang::Type;
 namespace build = lang::build;
 
-namespace {
-
-// The types of the parts that a pattern of this kind takes a value apart into.
 std::vector<Type> parts_of(const PatternRef& pattern, const Type& type) {
   if (pattern->kind == PatternKind::Tuple) return as<lang::TupleType>(type)->fields;
   std::vector<Type> types;
@@ -52,7 +51,6 @@ PatternRef with_variables(const PatternRef& pattern, const Type& type, Tangents&
              : lang::constructor_pattern(pattern->constructor, std::move(fields), pattern->span);
 }
 
-// Does every value of the type match?
 bool is_irrefutable(const PatternRef& pattern, const Type& type, Tangents& tangents) {
   if (pattern->kind == PatternKind::Wildcard || pattern->kind == PatternKind::Variable) return true;
   if (pattern->kind == PatternKind::Constructor) {
@@ -68,7 +66,6 @@ bool is_irrefutable(const PatternRef& pattern, const Type& type, Tangents& tange
   return true;
 }
 
-// The place of the one field that `match (p) { C(_, w, _) => w }` reads; nothing for any other.
 std::optional<std::uint32_t> field_read(const lang::Match& match) {
   const auto* var = as<lang::Var>(match.clauses[0].body);
   const PatternRef& pattern = match.clauses[0].pattern;
@@ -84,8 +81,6 @@ std::optional<std::uint32_t> field_read(const lang::Match& match) {
   }
   return place;
 }
-
-}  // namespace
 
 bool BlockReverse::is_product(const Type& type) const {
   const Type tangent = pairs_.tangents().of(type);

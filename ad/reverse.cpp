@@ -6,6 +6,8 @@
 
 #include "ad/block.h"
 #include "ad/check_gradient.h"
+#include "ad/forward.h"
+#include "ad/jacobian.h"
 #include "ad/pairs.h"
 #include "lang/build.h"
 #include "lang/derivative.h"
@@ -126,24 +128,6 @@ class Derivation {
   BlockReverse reverse_;
 };
 
-Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program& program,
-                Pairs& pairs) {
-  switch (mode) {
-    case lang::DiffMode::Grad:
-    case lang::DiffMode::ValueAndGrad:
-    case lang::DiffMode::Vjp:
-    case lang::DiffMode::CheckGrad:
-      return Derivation(given, mode, program, pairs).derive();
-    case lang::DiffMode::Jvp:
-    case lang::DiffMode::Hvp:
-    case lang::DiffMode::Hessian:
-    case lang::DiffMode::Jacobian:
-      break;
-  }
-  lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: `{}`", name_of(mode)),
-             given.span);
-}
-
 class Expander final : public lang::Rewriter {
  public:
   Expander(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
@@ -221,6 +205,26 @@ class Expander final : public lang::Rewriter {
 };
 
 }  // namespace
+
+Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program& program,
+                Pairs& pairs) {
+  switch (mode) {
+    case lang::DiffMode::Grad:
+    case lang::DiffMode::ValueAndGrad:
+    case lang::DiffMode::Vjp:
+    case lang::DiffMode::CheckGrad:
+      return Derivation(given, mode, program, pairs).derive();
+    case lang::DiffMode::Jvp:
+      return jvp(given, program, pairs);
+    case lang::DiffMode::Hvp:
+      return hvp(given, program, pairs);
+    case lang::DiffMode::Hessian:
+      return hessian(given, program, pairs);
+    case lang::DiffMode::Jacobian:
+      return jacobian(given, program, pairs);
+  }
+  lang::internal_error(__FILE__, __LINE__, "a derivative of an unknown mode");
+}
 
 lang::Result<Expr> expand_derivatives(const Expr& expr, lang::Program& program, Pairs& pairs) {
   bool needed = false;

@@ -7,6 +7,10 @@
 
 namespace relay::ad {
 
+// The function that the derivative of `given` in that mode is.
+lang::Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program& program,
+                      Pairs& pairs);
+
 // Replaces every Differentiate node of a typed ANF expression by the function it stands for,
 // innermost first, so derivatives of derivatives work. Functions made on the way (pullbacks of
 // known functions, taping and backward loops) are added to `program`. The result is typed but not

@@ -243,6 +243,19 @@ Tangents::Tangents(lang::Program& program) : program_(program) {
   pullback_.effect = lang::Effect::Pullback;
   // What the closure captures is the same.
   pullback_.gradient = [](const lang::GradientCall& call) { return std::vector<Expr>{call.dout}; };
+  pullback_.tangent = [](const lang::TangentCall& call) { return call.tangents[0]; };
+
+  tangent_operator_.name = "with_tangent";
+  tangent_operator_.doc = "The function that gives the result and its tangent.";
+  tangent_operator_.level = 0;
+  tangent_operator_.inputs = {{"function", "the function"}};
+  tangent_operator_.type_rule = [this](lang::TypeCall& call) {
+    call.returns(with_tangent(*as<lang::FunctionType>(call.args[0])));
+    return lang::RuleOutcome::Solved;
+  };
+  tangent_operator_.effect = lang::Effect::Tangent;
+  tangent_operator_.gradient = pullback_.gradient;
+  tangent_operator_.tangent = pullback_.tangent;
 
   add_functions_.name = "add_function_tangents";
   add_functions_.doc = "The sum of two tangents of functions.";
@@ -255,6 +268,10 @@ Tangents::Tangents(lang::Program& program) : program_(program) {
   add_functions_.effect = lang::Effect::AddTangents;
   add_functions_.gradient = [](const lang::GradientCall& call) {
     return std::vector<Expr>{call.dout, call.dout};
+  };
+  add_functions_.tangent = [this](const lang::TangentCall& call) {
+    const auto& [a, b] = std::tie(call.tangents[0], call.tangents[1]);
+    return a && b ? add(a, b) : a ? a : b;
   };
 }
 
@@ -318,6 +335,14 @@ Type Tangents::with_pullback(const lang::FunctionType& function) {
   const Type pullback =
       lang::function_type({or_unit(function.result)}, lang::tuple_type(std::move(adjoints)));
   return lang::function_type(function.params, lang::tuple_type({function.result, pullback}));
+}
+
+Type Tangents::with_tangent(const lang::FunctionType& function) {
+  std::vector<Type> params = {function_tangent()};
+  params.insert(params.end(), function.params.begin(), function.params.end());
+  for (const Type& param : function.params) params.push_back(or_unit(param));
+  return lang::function_type(std::move(params),
+                             lang::tuple_type({function.result, or_unit(function.result)}));
 }
 
 Type Tangents::or_unit(const Type& primal) {

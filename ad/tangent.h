@@ -41,6 +41,9 @@ class Tangents {
   // fn (A...) -> (B, fn (tangent of B) -> (function tangent, tangents of A...)).
   lang::Type with_pullback(const lang::FunctionType& function);
   const lang::OpDef& pullback_operator() const { return pullback_; }
+  // fn (function tangent, A..., tangents of A...) -> (B, tangent of B).
+  lang::Type with_tangent(const lang::FunctionType& function);
+  const lang::OpDef& tangent_operator() const { return tangent_operator_; }
 
   // The sum of two adjoints of one mirror type: of the fields, Zero being nothing.
   lang::Expr add(const lang::Expr& a, const lang::Expr& b);
@@ -67,6 +70,7 @@ class Tangents {
 
   lang::Program& program_;
   lang::OpDef pullback_;
+  lang::OpDef tangent_operator_;
   lang::OpDef add_functions_;
   lang::TypeDefRef functions_;
   lang::Type function_tangent_;

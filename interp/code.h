@@ -63,7 +63,9 @@ struct FunctionCode : lang::Counted {
   // by which it calls itself, or null.
   std::vector<lang::VariableRef> captured;
   lang::VariableRef self;
-  mutable lang::Ref<FunctionCode> with_pullback;  // once it has been asked for
+  // Once they have been asked for.
+  mutable lang::Ref<FunctionCode> with_pullback;
+  mutable lang::Ref<FunctionCode> with_tangent;
 };
 using FunctionCodeRef = lang::Ref<FunctionCode>;
 

@@ -131,6 +131,8 @@ Value EffectCode::eval(Frame& frame) const {
     }
     case Effect::Pullback:
       return with_pullback(machine, peek(args_[0], frame), type_, span);
+    case Effect::Tangent:
+      return with_tangent(machine, peek(args_[0], frame), type_, span);
     case Effect::AddTangents:
       return add_tangents(peek(args_[0], frame), peek(args_[1], frame));
     case Effect::CheckGradient: {

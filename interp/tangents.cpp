@@ -15,17 +15,24 @@ using lang::ValueKind;
 
 namespace {
 
-// fn (x...) { C(x...) }
-Expr constructor_literal(const lang::Constructor& constructor, const lang::Type& type) {
+enum class Mode { Reverse, Forward };
+
+// fn (x...) { C(x...) }, for its derivative of that type.
+Expr constructor_literal(const lang::Constructor& constructor, const lang::Type& type, Mode mode) {
   const auto& derived = *lang::as<lang::FunctionType>(type);
   const lang::Type result = lang::as<lang::TupleType>(derived.result)->fields[0];
+  std::vector<lang::Type> types = derived.params;
+  if (mode == Mode::Forward) {  // its own tangent, the arguments, their tangents
+    types.erase(types.begin());
+    types.resize(types.size() / 2);
+  }
   std::vector<lang::VariableRef> params;
   std::vector<Expr> args;
-  for (const lang::Type& param : derived.params) {
+  for (const lang::Type& param : types) {
     params.push_back(lang::make_variable("x", param));
     args.push_back(lang::make_var(params.back()));
   }
-  const lang::Type own = lang::function_type(derived.params, result);
+  const lang::Type own = lang::function_type(std::move(types), result);
   const Expr body = lang::make_call(lang::make_constructor_ref(&constructor, {}, own),
                                     std::move(args), nullptr, {}, result);
   return lang::make_function(std::move(params), result, body, {}, nullptr, {}, own);
@@ -33,8 +40,9 @@ Expr constructor_literal(const lang::Constructor& constructor, const lang::Type&
 
 FunctionCodeRef derive(Machine& machine, const Expr& literal, const lang::VariableRef& self,
                        const std::vector<lang::VariableRef>& captured, const std::string& name,
-                       lang::Span span) {
-  auto derived = machine.host.with_pullback(literal, self);
+                       Mode mode, lang::Span span) {
+  auto derived = mode == Mode::Reverse ? machine.host.with_pullback(literal, self)
+                                       : machine.host.with_tangent(literal, self);
   if (derived) return prepare_closure(name, *derived, captured);
   lang::Diagnostic first = derived.errors().front();
   if (!first.span) first.span = span;
@@ -71,24 +79,35 @@ std::vector<Value> sums(std::span<Value> a, std::span<Value> b) {
   return result;
 }
 
-}  // namespace
-
-Value with_pullback(Machine& machine, const Value& function, const lang::Type& type,
-                    lang::Span span) {
+Value derivative(Machine& machine, const Value& function, const lang::Type& type, Mode mode,
+                 lang::Span span) {
   if (function.kind() == ValueKind::Constructor) {
-    const Expr literal = constructor_literal(function.as_constructor(), type);
-    const FunctionCodeRef code = derive(machine, literal, nullptr, {}, "constructor", span);
+    const Expr literal = constructor_literal(function.as_constructor(), type, mode);
+    const FunctionCodeRef code = derive(machine, literal, nullptr, {}, "constructor", mode, span);
     return code ? closure_of(code, {}) : Value();
   }
   if (function.kind() != ValueKind::Closure)
     return machine.fail(lang::DiagnosticKind::NotAFunction, "the callee is not a function", span);
   const auto& closure = static_cast<const Closure&>(function.as_closure());
   const FunctionCode& code = *closure.code;
-  if (!code.with_pullback) {
-    code.with_pullback = derive(machine, code.source, code.self, code.captured, code.name, span);
-    if (!code.with_pullback) return {};
+  FunctionCodeRef& known = mode == Mode::Reverse ? code.with_pullback : code.with_tangent;
+  if (!known) {
+    known = derive(machine, code.source, code.self, code.captured, code.name, mode, span);
+    if (!known) return {};
   }
-  return closure_of(code.with_pullback, closure.captures);
+  return closure_of(known, closure.captures);
+}
+
+}  // namespace
+
+Value with_pullback(Machine& machine, const Value& function, const lang::Type& type,
+                    lang::Span span) {
+  return derivative(machine, function, type, Mode::Reverse, span);
+}
+
+Value with_tangent(Machine& machine, const Value& function, const lang::Type& type,
+                   lang::Span span) {
+  return derivative(machine, function, type, Mode::Forward, span);
 }
 
 Value add_tangents(const Value& a, const Value& b) {

@@ -10,6 +10,10 @@ namespace relay::interp {
 lang::Value with_pullback(Machine& machine, const lang::Value& function, const lang::Type& type,
                           lang::Span span);
 
+// The function that gives the result of `function` and its tangent, in the same way.
+lang::Value with_tangent(Machine& machine, const lang::Value& function, const lang::Type& type,
+                         lang::Span span);
+
 // The sum of two tangents of functions: of what the closures captured, part by part. A constructor
 // without fields is zero. O(size).
 lang::Value add_tangents(const lang::Value& a, const lang::Value& b);

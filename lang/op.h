@@ -134,6 +134,16 @@ struct GradientCall {
 // use build::sum_to where an argument was broadcast. A tuple argument's adjoint is a tuple.
 using OpGradient = std::function<std::vector<Expr>(const GradientCall&)>;
 
+// One application as its tangent override sees it: all expressions are atoms.
+struct TangentCall {
+  std::vector<Expr> args;
+  AttrsRef attrs;
+  Expr out;                    // the primal result
+  std::vector<Expr> tangents;  // of the arguments; null: a symbolic zero
+};
+// The tangent of the result; null: a symbolic zero.
+using OpTangent = std::function<Expr(const TangentCall&)>;
+
 // Functions of whole tensors that index notation does not express: the core's closed list.
 enum class TensorPrimitive : std::uint8_t {
   None,
@@ -151,6 +161,7 @@ enum class Effect : std::uint8_t {
   CheckShape,
   CheckDims,
   Pullback,      // of a function value: ad/closures
+  Tangent,       // the same: ad/function_tangent
   AddTangents,   // of function values
   CheckGradient  // against differences: ad/check_gradient
 };
@@ -175,6 +186,7 @@ struct OpDef {
   OpDefinition expansion = {};
   TensorPrimitive primitive = TensorPrimitive::None;
   OpGradient gradient = {};    // override; empty: derived from the definition
+  OpTangent tangent = {};      // the same, forward mode
   bool differentiable = true;  // false: all adjoints are zero (comparisons, argmax, shape-only)
   Effect effect = Effect::None;
 };

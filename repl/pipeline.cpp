@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ad/closures.h"
+#include "ad/function_tangent.h"
 #include "ad/reverse.h"
 #include "jit/jit.h"
 #include "lang/visit.h"
@@ -132,6 +133,13 @@ Result<Expr> Pipeline::with_pullback(const Expr& function, const lang::VariableR
   return lang::capture([&] {
     const Expr literal = opt::to_anf(opt::inline_groups(function));
     return finish(optimise(ad::pullback_literal(*this, derivatives_, literal, self)));
+  });
+}
+
+Result<Expr> Pipeline::with_tangent(const Expr& function, const lang::VariableRef& self) {
+  return lang::capture([&] {
+    const Expr literal = opt::to_anf(opt::inline_groups(function));
+    return finish(optimise(ad::tangent_literal(*this, derivatives_, literal, self)));
   });
 }
 

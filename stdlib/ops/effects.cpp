@@ -82,6 +82,14 @@ void add_check_shape() {
     return RuleOutcome::Solved;
   };
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> { return {call.dout, nullptr}; };
+  def.tangent = [](const lang::TangentCall& call) -> Expr {
+    const Expr& tangent = call.tangents[0];
+    if (!tangent) return nullptr;
+    const OpDef& self = lang::OpRegistry::instance().get("check_shape");
+    const Type type = lang::function_type({tangent->type, call.args[1]->type}, call.out->type);
+    return lang::make_call(lang::make_operator(&self, {}, type), {tangent, call.args[1]},
+                           call.attrs, {}, call.out->type);
+  };
   def.effect = lang::Effect::CheckShape;
   lang::OpRegistry::instance().add(std::move(def));
 }

@@ -148,8 +148,8 @@ Expr log_softmax_definition(const DefinitionCall& call) {
   });
 }
 
-Expr sum_along(const GradientCall& call, const Expr& value) {
-  return op("sum", {value}, {{"axis", call.attrs->get_int("axis")}, {"keepdims", true}});
+Expr sum_along(const AttrsRef& attrs, const Expr& value) {
+  return op("sum", {value}, {{"axis", attrs->get_int("axis")}, {"keepdims", true}});
 }
 
 void add_softmax() {
@@ -160,7 +160,11 @@ void add_softmax() {
                  "nn.softmax([1.0, 1.0])\n// expect: [0.5, 0.5]");
   def.definition = softmax_definition;
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
-    return {call.out * (call.dout - sum_along(call, call.dout * call.out))};
+    return {call.out * (call.dout - sum_along(call.attrs, call.dout * call.out))};
+  };
+  def.tangent = [](const lang::TangentCall& call) -> Expr {
+    const Expr& dx = call.tangents[0];
+    return call.out * (dx - sum_along(call.attrs, dx * call.out));
   };
   lang::OpRegistry::instance().add(std::move(def));
 }
@@ -173,7 +177,11 @@ void add_log_softmax() {
                  "nn.log_softmax([[5.0], [7.0]])\n// expect: [[0.0], [0.0]]");
   def.definition = log_softmax_definition;
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
-    return {call.dout - op("exp", {call.out}) * sum_along(call, call.dout)};
+    return {call.dout - op("exp", {call.out}) * sum_along(call.attrs, call.dout)};
+  };
+  def.tangent = [](const lang::TangentCall& call) -> Expr {
+    const Expr& dx = call.tangents[0];
+    return dx - sum_along(call.attrs, op("exp", {call.out}) * dx);
   };
   lang::OpRegistry::instance().add(std::move(def));
 }

@@ -74,19 +74,26 @@ std::int64_t count_of(const Leaf& leaf) {
 
 double element(const Value& value, std::int64_t i) { return value.to_tensor()->number_at(i); }
 
-// The arguments with `delta(leaf number, element)` added to the floats.
-std::vector<Value> moved(std::vector<Value> args, const std::vector<Leaf>& leaves,
-                         const std::function<double(std::size_t, std::int64_t)>& delta) {
+// The arguments with `change(leaf number, element, old)` in the place of the floats.
+std::vector<Value> changed(std::vector<Value> args, const std::vector<Leaf>& leaves,
+                           const std::function<double(std::size_t, std::int64_t, double)>& change) {
   for (std::size_t n = 0; n < leaves.size(); ++n) {
     const Leaf& leaf = leaves[n];
     if (leaf.dtype != DType::Float64) continue;
     const Value old = field_at(args[leaf.argument], leaf.path);
     const auto tensor = lang::Tensor::make(DType::Float64, leaf.shape);
     for (std::int64_t i = 0; i < tensor->element_count(); ++i)
-      tensor->set_bits(i, std::bit_cast<std::uint64_t>(element(old, i) + delta(n, i)));
+      tensor->set_bits(i, std::bit_cast<std::uint64_t>(change(n, i, element(old, i))));
     args[leaf.argument] = with_field(args[leaf.argument], leaf.path, Value::tensor(tensor));
   }
   return args;
+}
+
+// The arguments with `delta(leaf number, element)` added to the floats.
+std::vector<Value> moved(const std::vector<Value>& args, const std::vector<Leaf>& leaves,
+                         const std::function<double(std::size_t, std::int64_t)>& delta) {
+  return changed(args, leaves,
+                 [&](std::size_t n, std::int64_t i, double old) { return old + delta(n, i); });
 }
 
 std::string tensor_text(const Leaf& leaf) {
@@ -242,6 +249,35 @@ std::string second_order(repl::Session& session, const ToNumber& f) {
   return "";
 }
 
+// Forward mode: the tangent along a direction is the product of the gradient and the direction.
+std::string forward_mode(repl::Session& session, const ToNumber& f, const Value& gradient,
+                         CaseDims dims) {
+  const auto direction = [](std::size_t n, std::int64_t i) {
+    return unit_number(i, 110 + static_cast<std::int64_t>(n)) - 0.4;
+  };
+  double expected = 0;
+  double scale = 0;
+  for (std::size_t n = 0; n < f.leaves.size(); ++n) {
+    if (f.leaves[n].dtype != DType::Float64) continue;
+    const Value adjoint = adjoint_of(gradient, f.leaves[n], f.args.size());
+    for (std::int64_t i = 0; i < count_of(f.leaves[n]); ++i) {
+      expected += element(adjoint, i) * direction(n, i);
+      scale += std::abs(element(adjoint, i) * direction(n, i));
+    }
+  }
+  const auto derivative = session.evaluate(fmt::format("jvp({})", f.function(dims)));
+  if (!derivative) return "its jvp fails:" + describe(derivative.errors());
+  std::vector<Value> args = f.args;
+  const auto along = changed(
+      f.args, f.leaves, [&](std::size_t n, std::int64_t i, double) { return direction(n, i); });
+  args.insert(args.end(), along.begin(), along.end());
+  const auto both = session.evaluator().call(*derivative, args);
+  if (!both) return "its jvp fails:" + describe(both.errors());
+  const double found = element(both->as_tuple().fields()[1], 0);
+  if (std::abs(found - expected) <= 1e-9 * (1 + scale)) return "";
+  return fmt::format("its tangent along a direction is {}, the gradient says {}", found, expected);
+}
+
 }  // namespace
 
 bool has_gradient(const CaseRow& row, const Value& result) {
@@ -273,6 +309,7 @@ std::string gradient_trouble(repl::Session& session, const CaseRow& row, const V
   }
   if (!gradient) return "its gradient fails:" + describe(gradient.errors());
   std::string trouble = first_order(session, f, *function, *gradient);
+  if (trouble.empty()) trouble = forward_mode(session, f, *gradient, CaseDims::Constant);
   if (!trouble.empty()) return trouble;
   if (!row.has_note("constant")) {
     for (const auto& [dims, what] :
@@ -283,6 +320,8 @@ std::string gradient_trouble(repl::Session& session, const CaseRow& row, const V
         return fmt::format("with {} dims its gradient fails:{}", what, describe(same.errors()));
       if (!lang::bit_equal(*gradient, *same))
         return fmt::format("with {} dims its gradient has other bits", what);
+      trouble = forward_mode(session, f, *gradient, dims);
+      if (!trouble.empty()) return fmt::format("with {} dims: {}", what, trouble);
     }
   }
   return second_order(session, f);

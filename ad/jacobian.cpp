@@ -1,0 +1,311 @@
+#include "ad/jacobian.h"
+
+#include <functional>
+#include <numeric>
+#include <optional>
+
+#include "ad/forward.h"
+#include "ad/reverse.h"
+#include "lang/build.h"
+#include "lang/op.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Dim;
+using lang::Expr;
+using lang::IndexBinder;
+using lang::Type;
+using lang::VariableRef;
+namespace build = lang::build;
+
+namespace {
+
+const lang::TensorType& tensor_of(const Type& type) { return *as<lang::TensorType>(type); }
+
+// The extent of an axis of a value, as an atom.
+Expr extent_of(const Expr& value, std::size_t axis, Emitter& code) {
+  const Dim& dim = tensor_of(value->type).shape[axis];
+  if (dim.is_constant()) return build::index_constant(dim.constant());
+  if (!dim.is_any()) return lang::make_dim_term(dim);
+  return code.emit("extent",
+                   build::op("dim_of", {value}, {{"axis", static_cast<std::int64_t>(axis)}}));
+}
+
+// Directions along the elements of a tensor, and what is computed along each.
+class Directions {
+ public:
+  // `like`: an atom of that shape.
+  Directions(const Expr& like, Emitter& code) : like_(like) {
+    const std::size_t rank = tensor_of(like->type).shape.rank();
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      extents_.push_back(extent_of(like, axis, code));
+      binders_.push_back(binder(axis));
+    }
+  }
+
+  // The tensors that `along` gives for the direction, stacked along the axes of `like`.
+  std::vector<Expr> each(
+      const std::function<std::vector<Expr>(const Expr& direction, Emitter& code)>& along,
+      Emitter& code) const {
+    if (binders_.empty()) return along(number(1), code);
+    Emitter inner(code.tangents());
+    const std::vector<Expr> parts = along(inner.emit("direction", direction()), inner);
+    std::vector<Type> types;
+    for (const Expr& part : parts) types.push_back(stacked(part->type));
+    const bool is_one = parts.size() == 1;
+    const Expr result = is_one ? parts[0] : build::tuple(parts);
+    const Expr all = code.emit(
+        "all", lang::make_comprehension(binders_, lang::close_block({inner.take(), result}), {},
+                                        is_one ? types[0] : lang::tuple_type(types)));
+    if (is_one) return {all};
+    std::vector<Expr> stacks;
+    for (std::uint32_t i = 0; i < parts.size(); ++i)
+      stacks.push_back(code.emit("all", build::project(all, i)));
+    return stacks;
+  }
+
+ private:
+  Expr number(double value) const {
+    return build::constant(tensor_of(like_->type).dtype.known(), value);
+  }
+  IndexBinder binder(std::size_t axis) const {
+    static constexpr std::string_view kNames = "ijklmn";
+    return {lang::make_variable(std::string(1, kNames[axis % kNames.size()]),
+                                lang::scalar_type(lang::DType::Int64)),
+            extents_[axis]};
+  }
+  // 1 at the place of the binders, else 0.
+  Expr direction() const {
+    std::vector<IndexBinder> places;
+    Expr is_here;
+    for (std::size_t axis = 0; axis < binders_.size(); ++axis) {
+      places.push_back(binder(axis));
+      const Expr same = build::prim(lang::Prim::Eq, {lang::make_var(places[axis].variable),
+                                                     lang::make_var(binders_[axis].variable)});
+      is_here = is_here ? build::prim(lang::Prim::And, {is_here, same}) : same;
+    }
+    return lang::make_comprehension(places, build::select(is_here, number(1), number(0)), {},
+                                    like_->type);
+  }
+  Type stacked(const Type& part) const {
+    std::vector<Dim> dims = tensor_of(like_->type).shape.dims();
+    const auto& own = tensor_of(part).shape.dims();
+    dims.insert(dims.end(), own.begin(), own.end());
+    return lang::tensor_type(lang::Shape(std::move(dims)), tensor_of(part).dtype);
+  }
+
+  Expr like_;
+  std::vector<Expr> extents_;
+  std::vector<IndexBinder> binders_;
+};
+
+Expr one_or_tuple(const std::vector<Expr>& parts) {
+  return parts.size() == 1 ? parts[0] : build::tuple(parts);
+}
+
+// The fields of a tuple, or the value alone.
+std::vector<Expr> parts_of(const Expr& value, Emitter& code) {
+  const auto* tuple = as<lang::TupleType>(value->type);
+  if (!tuple) return {value};
+  std::vector<Expr> parts;
+  for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
+    parts.push_back(code.emit("part", build::project(value, i)));
+  return parts;
+}
+
+// For each argument of `fn`, the derivatives of the parts of its result, of shape A ++ R.
+std::vector<std::vector<Expr>> columns(const lang::Function& fn,
+                                       const std::vector<VariableRef>& params,
+                                       lang::Program& program, Pairs& pairs, Emitter& code) {
+  std::vector<std::vector<Expr>> all;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const Directions directions(lang::make_var(params[i]), code);
+    all.push_back(directions.each(
+        [&](const Expr& direction, Emitter& inner) {
+          Linearised linear(fn, program, pairs);
+          for (std::size_t k = 0; k < params.size(); ++k)
+            inner.append({{linear.params()[k], lang::make_var(params[k])}});
+          linear.set_direction(i, direction, inner);
+          return parts_of(linear.run(inner).second, inner);
+        },
+        code));
+  }
+  return all;
+}
+
+std::vector<VariableRef> parameters_like(const lang::Function& given) {
+  std::vector<VariableRef> params;
+  for (const VariableRef& param : given.params)
+    params.push_back(lang::make_variable(param->name, param->type, param->span));
+  return params;
+}
+
+Expr function_of(const std::vector<VariableRef>& params, Emitter& code, const Expr& result,
+                 lang::Span span) {
+  const Expr body = lang::close_block({code.take(), result});
+  return lang::rename_bound(lang::make_function(params, body->type, body, {}, nullptr, span));
+}
+
+// A ++ R as R ++ A.
+Expr with_results_first(const Expr& column, std::size_t argument_rank) {
+  const std::size_t rank = tensor_of(column->type).shape.rank();
+  if (argument_rank == 0 || argument_rank == rank) return column;
+  std::vector<std::int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  std::rotate(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(argument_rank), axes.end());
+  return build::op("transpose", {column}, {{"axes", lang::AttrValue::ints(axes)}});
+}
+
+// The derivatives of each result by each argument.
+using Rows = std::vector<std::vector<Expr>>;
+
+Expr as_result(const Rows& rows) {
+  std::vector<Expr> all;
+  for (const auto& row : rows) all.push_back(one_or_tuple(row));
+  return one_or_tuple(all);
+}
+
+class Jacobian {
+ public:
+  Jacobian(const lang::Function& given, lang::Program& program, Pairs& pairs)
+      : given_(given), program_(program), pairs_(pairs), params_(parameters_like(given)) {}
+
+  Expr make() {
+    Emitter code(pairs_.tangents());
+    const std::optional<bool> choice = is_wide();
+    Expr result;
+    if (choice) {
+      result = *choice ? by_results(code) : by_arguments(code);
+    } else {
+      Emitter along_arguments(pairs_.tangents());
+      const Expr a = by_arguments(along_arguments);
+      Emitter along_results(pairs_.tangents());
+      const Expr b = by_results(along_results);
+      const Expr narrow = has_fewer_arguments(code);
+      result = code.emit(
+          "jacobian",
+          lang::make_if(narrow, lang::close_block({along_arguments.take(), a}),
+                        lang::close_block({along_results.take(), b}), given_.span, a->type));
+    }
+    return function_of(params_, code, result, given_.span);
+  }
+
+ private:
+  std::vector<Type> results() const {
+    const Type& result = given_.body->type;
+    const auto* tuple = as<lang::TupleType>(result);
+    return tuple ? tuple->fields : std::vector<Type>{result};
+  }
+
+  static std::optional<Dim> count(const std::vector<Type>& types) {
+    Dim sum;
+    for (const Type& type : types) {
+      Dim product = 1;
+      for (const Dim& dim : tensor_of(type).shape.dims()) product = product * dim;
+      sum = sum + product;
+    }
+    return sum.is_any() ? std::nullopt : std::optional(sum);
+  }
+
+  // Are there more arguments than results? Nothing where only running tells.
+  std::optional<bool> is_wide() const {
+    std::vector<Type> types;
+    for (const VariableRef& param : params_) types.push_back(param->type);
+    const auto arguments = count(types);
+    const auto outputs = count(results());
+    // One result that is a scalar has the fewest elements there can be.
+    if (outputs && outputs->is_constant(1)) return !(arguments && arguments->is_constant(1));
+    if (!arguments || !outputs) return std::nullopt;
+    const Dim more = *arguments - *outputs;
+    return more.is_constant() ? std::optional(more.constant() > 0) : std::nullopt;
+  }
+
+  Expr by_arguments(Emitter& code) {
+    const auto all = columns(given_, params_, program_, pairs_, code);
+    Rows rows(results().size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        const std::size_t rank = tensor_of(params_[i]->type).shape.rank();
+        rows[r].push_back(code.emit("jacobian", with_results_first(all[i][r], rank)));
+      }
+    }
+    return as_result(rows);
+  }
+
+  // The value of a function's body at the parameters.
+  Expr value_of(const lang::Function& fn, Emitter& code) const {
+    lang::Substitution args;
+    for (std::size_t i = 0; i < params_.size(); ++i)
+      args[fn.params[i].get()] = lang::make_var(params_[i]);
+    const lang::Block block = lang::open_block(lang::rename_bound(lang::substitute(fn.body, args)));
+    code.append(block.bindings);
+    return code.emit("value", block.result);
+  }
+
+  Expr by_results(Emitter& code) {
+    const Expr derived = derivative(given_, lang::DiffMode::Vjp, program_, pairs_);
+    const Expr both = value_of(lang::cast<lang::Function>(derived), code);
+    const Expr value = code.emit("value", build::project(both, 0));
+    const Expr pullback = code.emit("pullback", build::project(both, 1));
+    const std::vector<Expr> outputs = parts_of(value, code);
+    Rows rows;
+    for (std::size_t r = 0; r < outputs.size(); ++r) {
+      const Directions directions(outputs[r], code);
+      rows.push_back(directions.each(
+          [&](const Expr& direction, Emitter& inner) {
+            std::vector<Expr> adjoints;
+            for (std::size_t k = 0; k < outputs.size(); ++k)
+              adjoints.push_back(k == r ? direction
+                                        : inner.emit("zero", build::zeros_like(outputs[k])));
+            const bool is_tuple = as<lang::TupleType>(value->type) != nullptr;
+            const Expr adjoint = is_tuple ? build::tuple(adjoints) : direction;
+            const Expr gradients =
+                inner.emit("gradients", build::call(pullback, {inner.emit("adjoint", adjoint)}));
+            return params_.size() == 1 ? std::vector{gradients} : parts_of(gradients, inner);
+          },
+          code));
+    }
+    return as_result(rows);
+  }
+
+  Expr has_fewer_arguments(Emitter& code) const {
+    const auto total = [&](const std::vector<Expr>& values) {
+      Expr sum = build::index_constant(0);
+      for (const Expr& value : values) {
+        Expr product = build::index_constant(1);
+        for (std::size_t axis = 0; axis < tensor_of(value->type).shape.rank(); ++axis)
+          product = build::mul(product, extent_of(value, axis, code));
+        sum = build::add(sum, product);
+      }
+      return sum;
+    };
+    const Expr value = value_of(lang::cast<lang::Function>(Expr(&given_)), code);
+    const Expr arguments = total(uses_of(params_));
+    const Expr outputs = total(parts_of(value, code));
+    return code.emit("is_narrow", build::prim(lang::Prim::Le, {arguments, outputs}));
+  }
+
+  const lang::Function& given_;
+  lang::Program& program_;
+  Pairs& pairs_;
+  std::vector<VariableRef> params_;
+};
+
+}  // namespace
+
+Expr hessian(const lang::Function& given, lang::Program& program, Pairs& pairs) {
+  const Expr gradient = derivative(given, lang::DiffMode::Grad, program, pairs);
+  const std::vector<VariableRef> params = parameters_like(given);
+  Emitter code(pairs.tangents());
+  const Expr result =
+      as_result(columns(lang::cast<lang::Function>(gradient), params, program, pairs, code));
+  return function_of(params, code, result, given.span);
+}
+
+Expr jacobian(const lang::Function& given, lang::Program& program, Pairs& pairs) {
+  return Jacobian(given, program, pairs).make();
+}
+
+}  // namespace relay::ad
