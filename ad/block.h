@@ -83,6 +83,10 @@ class BlockReverse {
   void keep_read(Contribution read, const std::vector<lang::IndexBinder>& binders, Emitter& around,
                  Point& point);
   std::unordered_set<const lang::Variable*> bound_here() const;
+  bool take_distributed(const std::vector<lang::IndexBinder>& binders, Point& point,
+                        std::vector<lang::Expr>& sums);
+  void take_points(const std::vector<lang::IndexBinder>& binders, Point& point,
+                   std::vector<lang::Expr>& sums, lang::Span span);
   lang::Type tangent_of(const lang::Expr& expr, lang::Span span) const;
 
   lang::Program& program_;

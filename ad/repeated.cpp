@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "ad/block.h"
+#include "ad/distribute.h"
 #include "ad/hoist_reads.h"
 #include "ad/pairs.h"
 #include "ad/reduce_adjoint.h"
@@ -179,27 +180,88 @@ void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& 
   inner.reverse_point(hoist_reads(lang::open_block(*body_of(plain))), at_point);
   Point point = inner.point_code(binders, backward_);
 
+  std::vector<Expr> sums(point.parts.size());
+  if (!take_distributed(binders, point, sums)) take_points(binders, point, sums, value->span);
+  contribute(std::move(point.reads));
+  std::size_t next = 0;
+  for (const VariableRef& variable : point.whole) {
+    const Expr whole = lang::make_var(variable);
+    accumulate(whole, tuple_of_parts(tangent_of(whole, variable->span), sums, next));
+  }
+}
+
+namespace {
+
+Expr sum_over(const std::vector<IndexBinder>& binders, const Expr& all) {
+  std::vector<std::int64_t> axes(binders.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  return build::op("sum", {all}, {{"axis", lang::AttrValue::ints(std::move(axes))}});
+}
+
+// Does that read, whose value is taken from `all`, go to places that do not depend on the point?
+bool is_same_at_all_points(const Contribution& read, const VariableRef& all,
+                           const std::vector<IndexBinder>& binders) {
+  const auto* value = as<lang::Index>(read.value);
+  const auto* tensor = as<lang::Var>(value ? value->tensor : read.value);
+  if (!tensor || !(tensor->variable == all)) return false;
+  Variables points;
+  for (const IndexBinder& binder : binders) points.insert(binder.variable.get());
+  return std::none_of(read.indices.begin(), read.indices.end(),
+                      [&](const Expr& index) { return mentions(index, points); });
+}
+
+}  // namespace
+
+bool BlockReverse::take_distributed(const std::vector<IndexBinder>& binders, Point& point,
+                                    std::vector<Expr>& sums) {
+  std::vector<Expr> values = point.parts;
+  for (const auto& [element, all] : point.kept) values.push_back(element);
+  auto result = distributed(binders, point.code, values);
+  if (!result) return false;
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = summed_over_points(*result, i, binders);
+  // Reads of the same elements at all points are sums too.
+  std::vector<Binding> kept;
+  for (std::size_t i = 0; i < point.kept.size(); ++i) {
+    const VariableRef& all = point.kept[i].second;
+    const auto read = std::find_if(point.reads.begin(), point.reads.end(), [&](const auto& each) {
+      return is_same_at_all_points(each, all, binders);
+    });
+    if (read == point.reads.end()) {
+      kept.push_back({all, result->values[sums.size() + i]});
+      continue;
+    }
+    const Expr total = summed_over_points(*result, sums.size() + i, binders);
+    const VariableRef variable = lang::make_variable("total", total->type);
+    kept.push_back({variable, total});
+    read->domain.erase(read->domain.begin(),
+                       read->domain.begin() + static_cast<std::ptrdiff_t>(binders.size()));
+    read->value = build::at(lang::make_var(variable), uses_of(read->domain));
+  }
+  backward_.append(result->code);
+  backward_.append(kept);
+  return true;
+}
+
+void BlockReverse::take_points(const std::vector<IndexBinder>& binders, Point& point,
+                               std::vector<Expr>& sums, lang::Span span) {
   // What is kept for each point only to be summed is summed in a loop, unless it is a scalar or
   // there are reads, for which the points are gone through anyway.
   const bool needs_loop = point.reads.empty() &&
                           std::any_of(point.parts.begin(), point.parts.end(), [](const Expr& part) {
                             return !lang::is_scalar(part->type);
                           });
-  std::vector<Expr> sums(point.parts.size());
   std::vector<std::size_t> in_loop;
-  std::vector<std::int64_t> axes(binders.size());
-  std::iota(axes.begin(), axes.end(), 0);
   for (std::size_t i = 0; i < point.parts.size(); ++i) {
-    const Type& type = point.parts[i]->type;
-    if (needs_loop || type->kind != lang::TypeKind::Tensor || lang::has_any_dim(type)) {
+    const Expr& element = point.parts[i];
+    if (needs_loop || element->type->kind != lang::TypeKind::Tensor ||
+        lang::has_any_dim(element->type)) {
       in_loop.push_back(i);
       continue;
     }
-    const Expr element = point.parts[i];
     const VariableRef all =
         lang::make_variable("all", lang::make_comprehension(binders, element)->type);
     point.kept.emplace_back(element, all);
-    sums[i] = build::op("sum", {lang::make_var(all)}, {{"axis", lang::AttrValue::ints(axes)}});
+    sums[i] = sum_over(binders, lang::make_var(all));
   }
   if (!point.kept.empty()) {
     std::vector<Expr> values;
@@ -207,27 +269,20 @@ void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& 
     const bool is_one = values.size() == 1;
     const Expr body =
         lang::close_block({point.code, is_one ? values[0] : build::tuple(std::move(values))});
-    const Expr points = backward_.emit(
-        "points", lang::rename_bound(lang::make_comprehension(binders, body, value->span)));
+    const Expr points =
+        backward_.emit("points", lang::rename_bound(lang::make_comprehension(binders, body, span)));
     for (std::uint32_t i = 0; i < point.kept.size(); ++i)
       backward_.append({{point.kept[i].second, is_one ? points : build::project(points, i)}});
   }
-  if (!in_loop.empty()) {
-    std::vector<Expr> parts, primals;
-    for (const std::size_t i : in_loop) {
-      parts.push_back(point.parts[i]);
-      primals.push_back(point.primals[i]);
-    }
-    const std::vector<Expr> totals =
-        summed_in_loop(program_, binders, point.code, parts, primals, backward_);
-    for (std::size_t i = 0; i < in_loop.size(); ++i) sums[in_loop[i]] = totals[i];
+  if (in_loop.empty()) return;
+  std::vector<Expr> parts, primals;
+  for (const std::size_t i : in_loop) {
+    parts.push_back(point.parts[i]);
+    primals.push_back(point.primals[i]);
   }
-  contribute(std::move(point.reads));
-  std::size_t next = 0;
-  for (const VariableRef& variable : point.whole) {
-    const Expr whole = lang::make_var(variable);
-    accumulate(whole, tuple_of_parts(tangent_of(whole, variable->span), sums, next));
-  }
+  const std::vector<Expr> totals =
+      summed_in_loop(program_, binders, point.code, parts, primals, backward_);
+  for (std::size_t i = 0; i < in_loop.size(); ++i) sums[in_loop[i]] = totals[i];
 }
 
 // `adjoints`: of the result, or of its fields; null for zero.
