@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lang/op.h"
 #include "repl/files.h"
 #include "stdlib/library.h"
 
@@ -22,6 +23,21 @@ std::string key_of(const std::string& path) {
   std::error_code error;
   const fs::path canonical = fs::weakly_canonical(path, error);
   return error ? path : canonical.string();
+}
+
+// A file that is there, of nearly that name; empty if there is none.
+std::string close_to(const std::string& path, const std::vector<std::string>& places) {
+  const std::string whole = path + ".relay";
+  for (const std::string& place : places) {
+    std::error_code error;
+    if (fs::is_regular_file(place + ".relay", error)) return whole;
+  }
+  std::vector<std::string> library;
+  for (const stdlib::EmbeddedFile& file : stdlib::library_files())
+    library.push_back(fs::path(file.name).stem().string());
+  const std::vector<std::string> close =
+      lang::closest_names(fs::path(path).stem().string(), library);
+  return close.empty() ? "" : close.front() + ".relay";
 }
 
 }  // namespace
@@ -54,6 +70,8 @@ ImportedFile& Imports::find(const std::string& path, const std::string& director
     places.erase(std::unique(places.begin(), places.end()), places.end());
     Diagnostic diagnostic(DiagnosticKind::FileError, fmt::format("cannot find `{}`", path), span);
     diagnostic.note(fmt::format("note: looked for `{}`", fmt::join(places, "`, `")));
+    if (const std::string close = close_to(path, places); !close.empty())
+      diagnostic.note(fmt::format("help: did you mean `{}`?", close));
     throw lang::Failure(std::move(diagnostic));
   }
   std::unique_ptr<ImportedFile>& file = files_[key_of(*found)];
