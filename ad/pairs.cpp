@@ -10,6 +10,7 @@
 #include "lang/build.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
+#include "lang/match_dims.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -349,13 +350,28 @@ Pair Pairs::declare(const std::string& name, const Type& type, lang::TypeDefRef 
   return pair;
 }
 
-const Pair& Pairs::of_global(const std::string& name, const Type& type) {
-  const std::string key = name + " : " + lang::to_string(type);
-  if (const auto found = globals_.find(key); found != globals_.end()) return found->second;
+namespace {
+
+// The pair of a function of type `own`, as a use at type `actual` sees it.
+Pair at_dims_of(Pair pair, const Type& own, const Type& actual) {
+  lang::TypeSubstitution dims;
+  lang::match_dims(own, actual, dims);
+  pair.forward_type = lang::substitute(pair.forward_type, dims);
+  pair.backward_type = lang::substitute(pair.backward_type, dims);
+  return pair;
+}
+
+}  // namespace
+
+Pair Pairs::of_global(const std::string& name, const Type& type) {
+  const Expr own = program_.function(name, type);
+  const std::string key = name + " : " + lang::to_string(own->type);
+  if (const auto found = globals_.find(key); found != globals_.end())
+    return at_dims_of(found->second, own->type, type);
   const std::size_t before = known_.size();
   known_.push_back(key);
   try {
-    return derive_global(key, name, type);
+    return at_dims_of(derive_global(key, name, own), own->type, type);
   } catch (const lang::Failure&) {
     // Those derived on the way may call this one, which does not exist.
     for (; known_.size() > before; known_.pop_back()) globals_.erase(known_.back());
@@ -367,12 +383,11 @@ Expr Pairs::prepared(const Expr& function) const {
   return keeps_calls_ ? function : program_.inlined(function);
 }
 
-const Pair& Pairs::derive_global(const std::string& key, const std::string& name,
-                                 const Type& type) {
+const Pair& Pairs::derive_global(const std::string& key, const std::string& name, const Expr& own) {
+  const Type& type = own->type;
   lang::TypeDefRef residual(new lang::TypeDef);
   const Pair& known = globals_.emplace(key, declare(name, type, residual))
                           .first->second;  // before the body: it may call itself
-  const Expr own = program_.function(name, type);
   const auto& own_function = lang::cast<lang::Function>(own);
   const Expr function = lang::rename_bound(
       lang::gradient_of(own_function) ? calling(name, type, own_function) : prepared(own));

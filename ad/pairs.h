@@ -31,8 +31,10 @@ class Pairs {
       : program_(program), tangents_(program), jvps_(program, *this) {}
   Tangents& tangents() { return tangents_; }
   Jvps& jvps() { return jvps_; }
-  // Of a global at a ground type. Throws Failure, and then knows no more than before.
-  const Pair& of_global(const std::string& name, const lang::Type& type);
+  // Of a global at a ground type. The halves are derived once for all extents that the function's
+  // code leaves open, and their types are those of this use. Throws Failure, and then knows no more
+  // than before.
+  Pair of_global(const std::string& name, const lang::Type& type);
   // A function as it is differentiated: small calls are inlined, unless all calls are kept, which
   // is for messages that tell the way to what has no derivative.
   lang::Expr prepared(const lang::Expr& function) const;
@@ -46,8 +48,7 @@ class Pairs {
 
  private:
   Pair declare(const std::string& name, const lang::Type& type, lang::TypeDefRef residual);
-  const Pair& derive_global(const std::string& key, const std::string& name,
-                            const lang::Type& type);
+  const Pair& derive_global(const std::string& key, const std::string& name, const lang::Expr& own);
 
   lang::Program& program_;
   Tangents tangents_;

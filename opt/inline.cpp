@@ -5,6 +5,7 @@
 
 #include "lang/any_dim.h"
 #include "lang/checkpoint.h"
+#include "lang/match_dims.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
 
@@ -102,34 +103,6 @@ class Inliner final : public lang::Rewriter {
     });
   }
 
-  // What the dimensions of a callee, which stay variables in it, are at a call of this type.
-  static void match_dims(const lang::Type& own, const lang::Type& actual,
-                         lang::TypeSubstitution& dims) {
-    const auto each = [&](const std::vector<lang::Type>& a, const std::vector<lang::Type>& b) {
-      for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) match_dims(a[i], b[i], dims);
-    };
-    if (!own || !actual || own->kind != actual->kind) return;
-    if (const auto* tensor = as<lang::TensorType>(own)) {
-      const auto& shape = as<lang::TensorType>(actual)->shape;
-      if (!tensor->shape.has_rank() || !shape.has_rank() || tensor->shape.rank() != shape.rank())
-        return;
-      for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-        if (const auto variable = tensor->shape[axis].as_variable())
-          dims.dims.emplace(variable.get(), shape[axis]);
-      }
-    } else if (const auto* tuple = as<lang::TupleType>(own)) {
-      each(tuple->fields, as<lang::TupleType>(actual)->fields);
-    } else if (const auto* dimension = as<lang::DimensionType>(own)) {
-      if (const auto variable = dimension->dim.as_variable())
-        dims.dims.emplace(variable.get(), as<lang::DimensionType>(actual)->dim);
-    } else if (const auto* adt = as<lang::AdtType>(own)) {
-      each(adt->args, as<lang::AdtType>(actual)->args);
-    } else if (const auto* function = as<lang::FunctionType>(own)) {
-      each(function->params, as<lang::FunctionType>(actual)->params);
-      match_dims(function->result, as<lang::FunctionType>(actual)->result, dims);
-    }
-  }
-
   // The body is typed for `?` extents. Where more is known of an argument, its operators would have
   // to be typed anew, and what they find could be wrong only now.
   static bool fits(const lang::Function& fn, const std::vector<Expr>& args) {
@@ -154,7 +127,7 @@ class Inliner final : public lang::Rewriter {
     lang::TypeSubstitution dims;
     for (std::size_t i = 0; i < args.size(); ++i) {
       substitution[fn.params[i].get()] = args[i];
-      match_dims(fn.params[i]->type, args[i]->type, dims);
+      lang::match_dims(fn.params[i]->type, args[i]->type, dims);
     }
     // Arguments first: retyping makes new variables of whatever is free.
     return lang::substitute_types(lang::substitute(lang::rename_bound(fn.body), substitution),
