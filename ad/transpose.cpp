@@ -7,6 +7,7 @@
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"
 #include "ad/scalar_form.h"
+#include "ad/scatter_adjoint.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
@@ -250,15 +251,7 @@ Contribution whole_read(const lang::Index& index, const lang::VariableRef& varia
   Contribution read{variable, {}, nullptr, {}, index.span};
   for (const Expr& each : index.indices)
     read.indices.push_back(build::cast_to(lang::DType::Int64, each));
-  const auto& dims = as<lang::TensorType>(variable->type)->shape.dims();
-  for (std::size_t axis = index.indices.size(); axis < dims.size(); ++axis) {
-    const lang::VariableRef rest = lang::make_variable("r", lang::scalar_type(lang::DType::Int64));
-    Expr extent = dims[axis].is_constant() ? build::index_constant(dims[axis].constant())
-                  : dims[axis].is_any()    ? build::op("dim_of", {index.tensor},
-                                                       {{"axis", static_cast<std::int64_t>(axis)}})
-                                           : lang::make_dim_term(dims[axis]);
-    read.domain.push_back({rest, code.emit("extent", std::move(extent))});
-  }
+  read.domain = binders_over(index.tensor, index.indices.size(), code);
   const std::vector<Expr> rest = uses_of(read.domain);
   read.indices.insert(read.indices.end(), rest.begin(), rest.end());
   read.value = build::at(adjoint, rest);
@@ -284,15 +277,10 @@ std::vector<Contribution> transpose(const Expr& form, const std::vector<Expr>& a
     if (const auto* var = as<lang::Var>(index->tensor))
       walker.contributions.push_back(whole_read(*index, var->variable, adjoints[0], code));
   } else if (const auto* scatter = as<lang::ScatterReduce>(plain)) {
-    if (scatter->op != ReduceOp::Sum) {
-      lang::fail(
-          lang::DiagnosticKind::Unsupported,
-          fmt::format("not supported: the derivative of a scatter with `{}`", name_of(scatter->op)),
-          form->span);
-    }
+    const ScatterAdjoint parts = scatter_adjoint(*scatter, adjoints[0], code);
     if (const auto* var = as<lang::Var>(scatter->init))
-      walker.contributions.push_back({var->variable, {}, adjoints[0], {}, form->span});
-    walker.walk({{scatter->value, build::at(adjoints[0], scatter->indices)}}, scatter->binders);
+      walker.contributions.push_back({var->variable, {}, parts.init, {}, form->span});
+    walker.walk({{scatter->value, parts.value}}, scatter->binders);
   } else {
     walker.walk({{plain, adjoints[0]}}, {});
   }

@@ -66,13 +66,20 @@ Expr last_update(const Scatter& scatter) {
   return scatter.again(none, own, "max");
 }
 
+Expr as_row(const Expr& tensor) {
+  return op("reshape", {tensor}, {{"newshape", AttrValue::ints({-1})}});
+}
+
+// The row-major positions in the data to which the updates go, as a vector.
+Expr places_row(const Scatter& scatter) {
+  return as_row(generate_like(scatter.updates, [&](const Indices& i) {
+    return linear_position(scatter.data, scatter.place(i));
+  }));
+}
+
 // How many later updates go to the place of each update.
 Expr later_updates(const Scatter& scatter) {
-  const Expr places = generate_like(scatter.updates, [&](const Indices& i) {
-    return linear_position(scatter.data, scatter.place(i));
-  });
-  const Expr row = op("reshape", {places}, {{"newshape", AttrValue::ints({-1})}});
-  return op("reshape_like", {op("equal_behind", {row}), scatter.updates});
+  return op("reshape_like", {op("equal_behind", {places_row(scatter)}), scatter.updates});
 }
 
 // 0.5 to the power of an int64 tensor, as floats like those of `like`.
@@ -175,22 +182,14 @@ Adjoints mean_gradient(const Scatter& scatter, const Expr& dout) {
           scatter.at_places(dout) * as_dtype(update_share(scatter), dtype)};
 }
 
-// Each factor's adjoint is the product of the others. Those of an update leave zeros out and count
-// them apart, so that nothing is divided by 0.
+// Each factor's adjoint is the product of the others; nothing is divided.
 Adjoints product_gradient(const Scatter& scatter, const Expr& dout) {
-  const Expr& updates = scatter.updates;
-  const Expr ones = ones_of(scatter.data);
-  const Expr zero = as_number(is_zero(updates), updates);
-  const Expr nonzero = op("where", {is_zero(updates), build::scalar_like(updates, 1), updates});
-  const Expr zeros = scatter.again(zeros_like(scatter.data), zero, "add");
-  const Expr rest = scatter.again(ones, nonzero, "mul");
-  const auto at_places = [&](const char* name, const Expr& tensor) {
-    return build::let(name, tensor, [&](const Expr& named) { return scatter.at_places(named); });
-  };
-  const Expr others_zero = at_places("zeros", zeros) - zero;
-  const Expr others = only_where(is_zero(others_zero), at_places("rest", rest) / nonzero);
-  return {dout * scatter.again(ones, updates, "mul"),
-          at_places("scaled", dout * scatter.data) * others};
+  const Expr row = as_row(as_dtype(scatter.updates, accumulator_of(dtype_of(dout))));
+  const Expr others = op("product_of_others_at", {row, places_row(scatter)});
+  const Expr scaled = build::let("scaled", dout * scatter.data,
+                                 [&](const Expr& named) { return scatter.at_places(named); });
+  return {dout * scatter.again(ones_of(scatter.data), scatter.updates, "mul"),
+          scaled * op("reshape_like", {as_dtype(others, dtype_of(dout)), scatter.updates})};
 }
 
 // Those that share the extreme value share its adjoint.
@@ -448,12 +447,80 @@ void add_equal_behind() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// In the order of the places, those of one place stand together: the products of what stands before
+// each and behind it are recurrences that begin anew where the place changes.
+Expr others_at_definition(const DefinitionCall& call) {
+  const std::vector<Dim>& dims = dims_of(call.args[0]);
+  const DType dtype = call.tensor(0).dtype.known();
+  const Expr zero = build::constant(dtype, 0);
+  const Expr one = build::constant(dtype, 1);
+  const auto in_order = [&](const Expr& row, const Expr& order) {
+    return build::comprehension(
+        dims, [&](const Indices& k) { return build::at(row, {build::at(order, k)}); });
+  };
+  return build::let("order", op("sort_order", {call.args[1]}), [&](const Expr& order) {
+    return build::let("places", in_order(call.args[1], order), [&](const Expr& places) {
+      return build::let("factors", in_order(call.args[0], order), [&](const Expr& x) {
+        // By `step`, -1 or 1: the neighbour's position, and whether it has the same place.
+        const auto neighbour = [&](const Expr& k, int step) {
+          return clamp_index(build::add(k, build::index_constant(step)), 0, dims[0].constant() - 1);
+        };
+        const auto is_same = [&](const Expr& k, int step) {
+          const Expr other = neighbour(k, step);
+          return build::prim(
+              Prim::And,
+              {build::prim(Prim::Ne, {other, k}),
+               build::prim(Prim::Eq, {build::at(places, {other}), build::at(places, {k})})});
+        };
+        const auto products = [&](int step) {
+          const Expr terms = build::comprehension(dims, [&](const Indices& k) {
+            return build::select(is_same(k[0], step), zero, one);
+          });
+          const Expr factors = build::comprehension(dims, [&](const Indices& k) {
+            const Expr from = step < 0 ? neighbour(k[0], -1) : k[0];
+            return build::select(is_same(k[0], -1), build::at(x, {from}), zero);
+          });
+          return op("linear_recurrence", {factors, terms}, {{"reverse", step > 0}});
+        };
+        return build::let("others", products(-1) * products(1), [&](const Expr& others) {
+          return build::let("ranks", op("invert_permutation", {order}),
+                            [&](const Expr& ranks) { return in_order(others, ranks); });
+        });
+      });
+    });
+  });
+}
+
+void add_product_of_others_at() {
+  OpDef def;
+  def.name = "product_of_others_at";
+  def.is_step = true;
+  def.level = 0;
+  def.doc =
+      "For each element of a vector the product of all others that have the same place; nothing is "
+      "divided. The derivative of a scatter that multiplies is made of it.";
+  def.example =
+      "product_of_others_at([2.0, 0.0, 5.0, 3.0], [7, 1, 7, 7])\n// expect: [15.0, 1.0, 6.0, 10.0]";
+  def.inputs = {{"data", "the factors"}, {"places", "integers, one for each"}};
+  def.type_rule = [](TypeCall& call) {
+    const Shape shape = with_rank(call, call.tensor_node(0).shape, 1);
+    call.solver.unify(call.tensor_node(1).shape, shape);
+    call.solver.require(call.tensor_node(0).dtype, PrimOperands::kFloat);
+    call.solver.require(call.tensor_node(1).dtype, PrimOperands::kInt);
+    call.returns(lang::tensor_type(shape, call.tensor_node(0).dtype));
+    return RuleOutcome::Solved;
+  };
+  def.definition = others_at_definition;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 }  // namespace
 
 void add_scattering_operators() {
   add_scatter_elements();
   add_scatter_nd();
   add_equal_behind();
+  add_product_of_others_at();
 }
 
 }  // namespace relay::stdlib

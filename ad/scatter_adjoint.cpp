@@ -1,0 +1,115 @@
+#include "ad/scatter_adjoint.h"
+
+#include "ad/contribution.h"
+#include "ad/reduce_adjoint.h"
+#include "lang/build.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Expr;
+using lang::IndexBinder;
+using lang::Prim;
+using lang::ReduceOp;
+namespace build = lang::build;
+
+namespace {
+
+Expr number(const Expr& like, double value) {
+  return build::constant(as<lang::TensorType>(like->type)->dtype.known(), value);
+}
+
+Expr made_again(const lang::ScatterReduce& scatter, ReduceOp op, const Expr& init,
+                const Expr& value) {
+  return lang::rename_bound(lang::make_scatter_reduce(op, init, scatter.binders, scatter.indices,
+                                                      value, scatter.span, init->type));
+}
+
+ScatterAdjoint extreme_adjoint(const lang::ScatterReduce& scatter, const Expr& adjoint,
+                               Emitter& code) {
+  const std::vector<IndexBinder> axes = binders_over(scatter.init, 0, code);
+  const std::vector<Expr> place = uses_of(axes);
+  const Expr out =
+      code.emit("extreme", made_again(scatter, scatter.op, scatter.init, scatter.value));
+  const Expr zero = number(scatter.value, 0);
+  const Expr one = number(scatter.value, 1);
+  const Expr is_init =
+      build::prim(Prim::Eq, {build::at(scatter.init, place), build::at(out, place)});
+  // An adjoint may stand under the binders of the value's own reductions.
+  const Expr value = lang::rename_bound(scatter.value);
+  const Expr is_value = build::prim(Prim::Eq, {value, build::at(out, scatter.indices)});
+  const Expr own = tabulated("own", axes, build::select(is_init, one, zero), code);
+  const Expr ties = code.emit(
+      "ties", made_again(scatter, ReduceOp::Sum, own, build::select(is_value, one, zero)));
+  const Expr share =
+      tabulated("share", axes, build::div(build::at(adjoint, place), build::at(ties, place)), code);
+  return {tabulated("kept", axes, build::select(is_init, build::at(share, place), zero), code),
+          build::select(is_value, build::at(share, scatter.indices), zero)};
+}
+
+// The row-major position of an element of `tensor`.
+Expr linear(const Expr& tensor, const std::vector<Expr>& indices, Emitter& code) {
+  const std::vector<IndexBinder> axes = binders_over(tensor, 0, code);
+  Expr position = build::index_constant(0);
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    position = build::add(build::mul(position, axes[axis].extent),
+                          build::cast_to(lang::DType::Int64, indices[axis]));
+  }
+  return position;
+}
+
+ScatterAdjoint product_adjoint(const lang::ScatterReduce& scatter, const Expr& adjoint,
+                               Emitter& code) {
+  const std::vector<IndexBinder> axes = binders_over(scatter.init, 0, code);
+  const std::vector<Expr> place = uses_of(axes);
+  const Expr ones = tabulated("ones", axes, number(scatter.value, 1), code);
+  const Expr factor = code.emit("factor", made_again(scatter, ReduceOp::Prod, ones, scatter.value));
+  const Expr kept = tabulated(
+      "kept", axes, build::mul(build::at(adjoint, place), build::at(factor, place)), code);
+  const Expr before =
+      build::mul(build::at(adjoint, scatter.indices), build::at(scatter.init, scatter.indices));
+  if (scatter.binders.empty()) return {kept, before};
+  const auto row = [&](const Expr& table) {
+    return code.emit("row",
+                     build::op("reshape", {table}, {{"newshape", lang::AttrValue::ints({-1})}}));
+  };
+  const Expr values = tabulated("values", scatter.binders, scatter.value, code);
+  const Expr places =
+      tabulated("places", scatter.binders, linear(scatter.init, scatter.indices, code), code);
+  const Expr others =
+      code.emit("others", build::op("product_of_others_at", {row(values), row(places)}));
+  const Expr back = code.emit("others", build::op("reshape_like", {others, values}));
+  return {kept, build::mul(before, build::at(back, uses_of(scatter.binders)))};
+}
+
+}  // namespace
+
+std::vector<IndexBinder> binders_over(const Expr& tensor, std::size_t first, Emitter& code) {
+  const auto& dims = as<lang::TensorType>(tensor->type)->shape.dims();
+  std::vector<IndexBinder> binders;
+  for (std::size_t axis = first; axis < dims.size(); ++axis) {
+    Expr extent = dims[axis].is_constant() ? build::index_constant(dims[axis].constant())
+                  : dims[axis].is_any()
+                      ? build::op("dim_of", {tensor}, {{"axis", static_cast<std::int64_t>(axis)}})
+                      : lang::make_dim_term(dims[axis]);
+    binders.push_back({lang::make_variable("r", lang::scalar_type(lang::DType::Int64)),
+                       code.emit("extent", std::move(extent))});
+  }
+  return binders;
+}
+
+ScatterAdjoint scatter_adjoint(const lang::ScatterReduce& scatter, const Expr& adjoint,
+                               Emitter& code) {
+  switch (scatter.op) {
+    case ReduceOp::Max:
+    case ReduceOp::Min:
+      return extreme_adjoint(scatter, adjoint, code);
+    case ReduceOp::Prod:
+      return product_adjoint(scatter, adjoint, code);
+    default:
+      return {adjoint, build::at(adjoint, scatter.indices)};
+  }
+}
+
+}  // namespace relay::ad
