@@ -125,8 +125,8 @@ void BlockReverse::forward_branches(const Binding& binding) {
   std::vector<Expr> args;
   for (const auto& param : params) args.push_back(lang::make_var(param));
   const Expr lifted = lang::make_function(params, value->type, value, {}, nullptr, value->span);
-  const Lifted branch =
-      lift(program_, binding.variable->name + "_branch", lang::rename_bound(lifted), nullptr);
+  const Lifted branch = lift(program_, binding.variable->name + "_branch",
+                             lang::rename_bound(lifted), nullptr, inline_mark());
   forward_pair(binding, pairs_.of_global(branch.name, branch.type), std::move(args));
 }
 

@@ -135,7 +135,7 @@ class PullbackMaker {
 }  // namespace
 
 Lifted lift(lang::Program& program, const std::string& hint, const Expr& literal,
-            const VariableRef& self) {
+            const VariableRef& self, lang::AttrsRef attrs) {
   const auto& fn = lang::cast<lang::Function>(literal);
   std::vector<VariableRef> captures;
   for (const auto& free : lang::free_variables(literal)) {
@@ -148,9 +148,10 @@ Lifted lift(lang::Program& program, const std::string& hint, const Expr& literal
   const Expr target = lang::make_global_var(lifted.name, literal->span, lifted.type);
   const Expr body =
       self ? SelfUses(self, target, lifted.captures, fn.params).rewrite(fn.body) : fn.body;
-  const lang::AttrsRef attrs = lang::is_checkpoint(fn) ? lang::checkpoint_attrs() : nullptr;
-  program.add_function(lifted.name, lang::rename_bound(lang::make_function(
-                                        params, fn.result, body, {}, attrs, literal->span)));
+  if (lang::is_checkpoint(fn)) attrs = lang::checkpoint_attrs();
+  program.add_function(lifted.name,
+                       lang::rename_bound(lang::make_function(params, fn.result, body, {},
+                                                              std::move(attrs), literal->span)));
   return lifted;
 }
 

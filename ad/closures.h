@@ -29,9 +29,9 @@ struct Lifted {
 };
 inline constexpr std::string_view kPlaceAttribute = "place";
 
-// `self`: the variable by which the literal's body calls itself, or null.
+// `self`: the variable by which the literal's body calls itself, or null. `attrs`: the global's.
 Lifted lift(lang::Program& program, const std::string& hint, const lang::Expr& literal,
-            const lang::VariableRef& self);
+            const lang::VariableRef& self, lang::AttrsRef attrs = nullptr);
 
 // The literal that stands for `lifted` in differentiated code; `place` counts places where closures
 // are made.

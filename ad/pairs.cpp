@@ -39,6 +39,7 @@ class Deriver {
 
   void define(const lang::Function& fn) {
     fn_ = &fn;
+    is_inlined_ = is_inlined(fn);
     residual_type_ = lang::adt_type(residual_.get());
     for (const auto& param : fn.params) tangents_.push_back(pairs_.tangents().or_unit(param->type));
     adjoints_type_ = lang::tuple_type(tangents_);
@@ -258,8 +259,24 @@ class Deriver {
 
   // --- the functions ---
 
+  // The halves of a branch, and of what is as small as one, come together again where they are
+  // called: then the residual need not be made (opt/branches).
+  static bool is_inlined(const lang::Function& fn) {
+    if (fn.attrs && fn.attrs->find("Inline")) return true;
+    constexpr int kSmall = 40;
+    int nodes = 0;
+    bool calls = false;
+    lang::visit_post_order(fn.body, [&](const Expr& node) {
+      ++nodes;
+      calls = calls || node->kind == ExprKind::GlobalVar;
+    });
+    return nodes <= kSmall && !calls;
+  }
+
   void add(const std::string& name, const std::vector<VariableRef>& params, const Expr& body) {
-    program_.add_function(name, lang::rename_bound(lang::make_function(params, body->type, body)));
+    program_.add_function(
+        name, lang::rename_bound(lang::make_function(params, body->type, body, {},
+                                                     is_inlined_ ? inline_mark() : nullptr)));
   }
 
   void add_entry() {
@@ -295,6 +312,7 @@ class Deriver {
   const Pair& pair_;
   lang::TypeDefRef residual_;
   const lang::Function* fn_ = nullptr;
+  bool is_inlined_ = false;
   Type residual_type_, adjoints_type_;
   std::vector<Type> tangents_;
   std::vector<lang::Clause> base_clauses_;

@@ -128,6 +128,12 @@ class Derivation {
   BlockReverse reverse_;
 };
 
+// Such a function has halves of its own, which it may call itself.
+bool ends_in_branch(const lang::Function& fn) {
+  const Expr result = lang::open_block(fn.body).result;
+  return result->kind == ExprKind::If || result->kind == ExprKind::Match;
+}
+
 class Expander final : public lang::Rewriter {
  public:
   Expander(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
@@ -172,14 +178,18 @@ class Expander final : public lang::Rewriter {
       const Expr function = program_.function(global->name, fn->type);
       const auto& known = lang::cast<lang::Function>(function);
       // Dims that are known here may be variables there: only the call puts them in.
-      if (!lang::gradient_of(known) && lang::equal(function->type, fn->type)) return function;
+      if (!lang::gradient_of(known) && lang::equal(function->type, fn->type) &&
+          !ends_in_branch(known))
+        return function;
       std::vector<std::string> names;
       for (const auto& param : known.params) names.push_back(param->name);
       return eta_expanded(fn, names, nullptr, span);
     }
     const auto* type = as<lang::FunctionType>(fn->type);
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < type->params.size(); ++i) names.push_back(fmt::format("x{}", i));
+    const bool is_one = type->params.size() == 1;
+    for (std::size_t i = 0; i < type->params.size(); ++i)
+      names.push_back(is_one ? "x" : fmt::format("x{}", i));
     const auto* op = as<lang::Operator>(fn);
     return eta_expanded(
         fn, names, op ? lang::complete_attrs(*op->op, nullptr, fn->span) : lang::AttrsRef(), span);

@@ -163,6 +163,8 @@ Expr call_global(const std::string& name, const Type& type, std::vector<Expr> ar
                          as<lang::FunctionType>(type)->result);
 }
 
+lang::AttrsRef inline_mark() { return lang::make_attrs({{"Inline", std::int64_t{1}, {}}}); }
+
 bool is_unit(const Type& type) {
   const auto* tuple = as<lang::TupleType>(type);
   return tuple && tuple->fields.empty();

@@ -82,6 +82,8 @@ class Tangents {
   std::map<std::string, std::string> tangent_;   // from_gradient
 };
 
+// The mark of functions that stand for a piece of the code that calls them.
+lang::AttrsRef inline_mark();
 // Is this `()`, the tangent type of what has no derivative?
 bool is_unit(const lang::Type& type);
 // The constructor Zero of a mirror.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <utility>
@@ -127,7 +128,7 @@ class LightPrinter {
   std::string definition(const std::string& name, const Expr& root) {
     const auto* function = as<Function>(root);
     if (!function) return "let " + name + " = " + expression(root);
-    return "def " + name + signature(*function) + " {\n" +
+    return "def " + name + signature(*function, name.size()) + " {\n" +
            indent(block(function->body, plan_.inner_scope(root))) + "\n}";
   }
 
@@ -182,6 +183,7 @@ class LightPrinter {
       if (is_effect) {
         push(scope, value.text + ";");
       } else if (goes_to_its_use(let, value, scope)) {
+        if (!is_pure(let.value)) moved_.insert(let.variable.get());
         inlined_.emplace(let.variable.get(), std::move(value));
       } else {
         const bool is_annotated = let.variable->type && !let.value->type;
@@ -200,10 +202,16 @@ class LightPrinter {
   }
 
   bool goes_to_its_use(const Let& let, const Piece& value, int scope) const {
-    if (let.value->kind == ExprKind::Function || !pure_.contains(let.value.get())) return false;
+    if (const auto* last = as<Var>(let.body); last && last->variable == let.variable) return true;
+    if (let.value->kind == ExprKind::Function) return false;
     if (!value.is_one_line() || value.text.size() > kLongest) return false;
     const auto uses = uses_.find(let.variable.get());
     if (uses == uses_.end() || uses->second.count != 1) return false;
+    // What has an effect may go to where it comes next anyway.
+    if (!is_pure(let.value) && !comes_next(let)) return false;
+    // A loop or a choice that has a name is easier to read than one inside something else.
+    if (value.level == kBlock && let.variable->span && let.body->kind == ExprKind::Let)
+      return false;
     // Not into a function or loop, where it would be computed anew each time.
     for (int at = uses->second.scope; at != scope; at = plan_.parent(at)) {
       const ScopePlan::ScopeKind kind = plan_.kind(at);
@@ -212,6 +220,28 @@ class LightPrinter {
         return false;
     }
     return true;
+  }
+
+  // Pure, also with what has gone into it.
+  bool is_pure(const Expr& value) const {
+    if (!pure_.contains(value.get())) return false;
+    if (moved_.empty()) return true;
+    const std::vector<VariableRef> used = free_variables(value);
+    return std::none_of(used.begin(), used.end(), [this](const VariableRef& variable) {
+      return moved_.contains(variable.get());
+    });
+  }
+
+  bool comes_next(const Let& let) const {
+    const auto* next = as<Let>(let.body);
+    const Expr& value = next ? next->value : let.body;
+    if (!is_pure(value) || build::is_atom(value)) return false;
+    bool is_there = false;
+    for (const Expr& operand : operands_of(value)) {
+      const auto* var = as<Var>(operand);
+      is_there = is_there || (var && var->variable == let.variable);
+    }
+    return is_there;
   }
 
   void push(int scope, std::string line) {
@@ -294,6 +324,13 @@ class LightPrinter {
     return text;
   }
 
+  std::string on_lines(const std::vector<Expr>& exprs) {
+    std::string text;
+    for (const Expr& expr : exprs)
+      text += (text.empty() ? "" : ",\n") + pieces_.at(expr.get()).text;
+    return "(\n" + indent(text) + "\n)";
+  }
+
   // Where the other operand says the dtype, a number need not.
   std::string infix_operand(const Expr& expr, const Expr& other, Level least) {
     const Constant* number = as_number(expr);
@@ -352,7 +389,13 @@ class LightPrinter {
     return Piece{record + " with { " + fields(form->fields, values, 0) + " }"};
   }
 
-  Piece call(const Call& call) {
+  // Does it print as more than a name or a number?
+  bool is_long(const Expr& expr) const {
+    const std::string& text = pieces_.at(expr.get()).text;
+    return text.find_first_of("( [") != std::string::npos;
+  }
+
+  Piece call(const Call& call, bool is_written) {
     const std::vector<const Attr*> written = written_attrs(call);
     const auto* op = as<Operator>(call.callee);
     if (op && is_record_form(*op->op)) return record_form(call, *op->op);
@@ -364,7 +407,12 @@ class LightPrinter {
     }
     if (op && written.empty()) {
       const Infix* symbol = infix_of(op->op->name);
-      if (symbol && call.args.size() == 2) return infix(*symbol, call.args[0], call.args[1]);
+      if (symbol && call.args.size() == 2) {
+        // In code that nobody wrote, `x * cos(x)` and not `cos(x) * x`.
+        const bool swaps = op->op->name == "multiply" && !is_written && is_long(call.args[0]) &&
+                           build::is_atom(call.args[1]) && !is_long(call.args[1]);
+        return infix(*symbol, call.args[swaps ? 1 : 0], call.args[swaps ? 0 : 1]);
+      }
       if (op->op->name == "negative" && call.args.size() == 1) return prefix("-", call.args[0]);
       if (op->op->name == "logical_not" && call.args.size() == 1) return prefix("!", call.args[0]);
     }
@@ -398,24 +446,28 @@ class LightPrinter {
     return {print_constant(tensor, true), kAtom};
   }
 
-  std::string signature(const Function& function) {
+  // `used`: what stands on the line before it.
+  std::string signature(const Function& function, std::size_t used) {
     std::string text;
     for (const TypeVarRef& var : function.type_params)
       text += (text.empty() ? "[" : ", ") + types_.name(var);
     if (!text.empty()) text += "]";
-    text += "(";
-    for (const VariableRef& param : function.params) {
-      if (text.back() != '(') text += ", ";
-      text += name(param);
-      if (param->type) text += ": " + types_.print(param->type);
-    }
+    std::vector<std::string> params;
+    for (const VariableRef& param : function.params)
+      params.push_back(name(param) + (param->type ? ": " + types_.print(param->type) : ""));
     if (function.attrs) {
-      for (const Attr& attr : function.attrs->list) {
-        if (text.back() != '(') text += ", ";
-        text += attr.key + "=" + attr.value.to_string();
-      }
+      for (const Attr& attr : function.attrs->list)
+        params.push_back(attr.key + "=" + attr.value.to_string());
     }
-    return text + ")" + (function.result ? " -> " + types_.print(function.result) : "");
+    const std::string result = function.result ? " -> " + types_.print(function.result) : "";
+    std::string list;
+    for (const std::string& param : params) list += (list.empty() ? "" : ", ") + param;
+    constexpr std::size_t kSignature = 100;
+    if (params.size() < 2 || used + text.size() + list.size() + result.size() <= kSignature)
+      return text + "(" + list + ")" + result;
+    list.clear();
+    for (const std::string& param : params) list += (list.empty() ? "" : ",\n") + param;
+    return text + "(\n" + indent(list) + "\n)" + result;
   }
 
   std::string binders(const std::vector<IndexBinder>& list) {
@@ -429,23 +481,39 @@ class LightPrinter {
     return text;
   }
 
+  // Loops beside each other have indices of the same names.
+  void release(const std::vector<IndexBinder>& list) {
+    for (const IndexBinder& binder : list) names_.release(name(binder.variable));
+  }
+
   Piece loop(const Expr& expr, std::string_view word, const std::vector<IndexBinder>& list,
              const Expr& body) {
     const std::string head = std::string(word) + " " + binders(list) + " ";
-    return {head + braces(block(body, plan_.inner_scope(expr)), head.size()), kBlock};
+    Piece piece{head + braces(block(body, plan_.inner_scope(expr)), head.size()), kBlock};
+    release(list);
+    return piece;
+  }
+
+  std::string index_text(const Expr& index) {
+    const Constant* number = as_number(index);
+    return number ? plain_number(*number->value).text : piece_of(index).text;
   }
 
   Piece scatter(const Expr& expr, const ScatterReduce& node) {
     const int scope = plan_.inner_scope(expr);
     const std::string head = "scatter " + std::string(name_of(node.op)) + "(" +
-                             pieces_.at(node.init.get()).text + ") " + binders(node.binders) + " ";
+                             pieces_.at(node.init.get()).text + ") " + binders(node.binders) +
+                             (node.binders.empty() ? "" : " ");
     // There is no place for a `let` before the indices.
     const int outer = std::exchange(no_names_inside_, scope);
     std::string indices;
     for (const Expr& index : node.indices)
-      indices += (indices.empty() ? "" : ", ") + piece_of(index).text;
+      indices += (indices.empty() ? "" : ", ") + index_text(index);
     no_names_inside_ = outer;
-    return {head + braces("[" + indices + "] => " + block(node.value, scope), head.size()), kBlock};
+    Piece piece{head + braces("[" + indices + "] => " + block(node.value, scope), head.size()),
+                kBlock};
+    release(node.binders);
+    return piece;
   }
 
   Piece index(const Index& node) {
@@ -453,9 +521,7 @@ class LightPrinter {
     std::string indices;
     for (const Expr& index : node.indices) {
       is_bare = is_bare && index->kind == ExprKind::Var;
-      const Constant* number = as_number(index);
-      indices += (indices.empty() ? "" : ", ") +
-                 (number ? plain_number(*number->value).text : pieces_.at(index.get()).text);
+      indices += (indices.empty() ? "" : ", ") + index_text(index);
     }
     return {operand(node.tensor, kAtom) + (node.in_bounds && !is_bare ? "![" : "[") + indices + "]",
             kAtom};
@@ -476,11 +542,18 @@ class LightPrinter {
     if (std::optional<Piece> record = record_match(expr, node)) return *record;
     std::string text =
         (node.is_complete ? "match " : "match? ") + operand(node.scrutinee, kAtom) + " {\n";
+    const std::size_t head_size = text.size();
     for (std::size_t i = 0; i < node.clauses.size(); ++i) {
       const std::string head = pattern(node.clauses[i].pattern) + " => ";
       const std::string body = block(node.clauses[i].body, plan_.inner_scope(expr, i));
       const bool is_one_line = body.find('\n') == std::string::npos;
-      text += indent(head + (is_one_line ? body : "{\n" + indent(body) + "\n}") + ",") + "\n";
+      const bool is_alone = node.clauses[i].body->kind == ExprKind::Match ||
+                            node.clauses[i].body->kind == ExprKind::If;
+      if (node.clauses.size() == 1 && is_one_line &&
+          head_size + head.size() + body.size() <= kLongest)
+        return {text.substr(0, head_size - 1) + " " + head + body + " }", kBlock};
+      text += indent(head + (is_one_line || is_alone ? body : "{\n" + indent(body) + "\n}") + ",") +
+              "\n";
     }
     return {text + "}", kBlock};
   }
@@ -510,7 +583,9 @@ class LightPrinter {
         return number_piece(print_literal(cast<Literal>(expr), true));
       case ExprKind::Tuple: {
         const auto& tuple = cast<Tuple>(expr);
-        return {"(" + list(tuple.fields) + (tuple.fields.size() == 1 ? ",)" : ")")};
+        const std::string fields = list(tuple.fields);
+        if (tuple.fields.size() > 1 && fields.size() > kTuple) return {on_lines(tuple.fields)};
+        return {"(" + fields + (tuple.fields.size() == 1 ? ",)" : ")")};
       }
       case ExprKind::Projection:
         return {operand(cast<Projection>(expr).tuple, kAtom) + "." +
@@ -521,11 +596,12 @@ class LightPrinter {
         return if_else(expr, cast<If>(expr));
       case ExprKind::Function: {
         const auto& function = cast<Function>(expr);
-        const std::string head = "fn " + signature(function) + " ";
-        return {head + braces(block(function.body, plan_.inner_scope(expr)), head.size()), kBlock};
+        const std::string head = "fn " + signature(function, 3) + " ";
+        const std::size_t line = head.size() - (head.rfind('\n') + 1);
+        return {head + braces(block(function.body, plan_.inner_scope(expr)), line), kBlock};
       }
       case ExprKind::Call:
-        return call(cast<Call>(expr));
+        return call(cast<Call>(expr), static_cast<bool>(expr->span));
       case ExprKind::Match:
         return match(expr, cast<Match>(expr));
       case ExprKind::RefCreate:
@@ -564,6 +640,7 @@ class LightPrinter {
 
   static constexpr std::size_t kLongest = 56;  // of what stands inside something else
   static constexpr std::size_t kLine = 80;
+  static constexpr std::size_t kTuple = 92;
 
   struct Uses {
     int count = 0;
@@ -573,6 +650,7 @@ class LightPrinter {
   std::vector<std::vector<std::string>> lines_;  // by scope, of those being printed
   std::unordered_map<const ExprNode*, Piece> pieces_;
   std::unordered_map<const Variable*, Piece> inlined_;
+  std::unordered_set<const Variable*> moved_;  // of those, the ones with effects
   std::unordered_map<const Variable*, std::string> variable_names_;
   std::unordered_map<const Variable*, Uses> uses_;
   std::unordered_set<const ExprNode*> pure_;

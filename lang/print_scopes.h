@@ -64,6 +64,8 @@ class UniqueNames {
   bool is_taken(const std::string& name) const { return taken_.contains(name); }
   // `base` itself, or with 1, 2, ... behind it.
   std::string take(const std::string& base);
+  // The name is free again: its scope is printed.
+  void release(const std::string& name) { taken_.erase(name); }
 
  private:
   std::unordered_set<std::string> taken_;

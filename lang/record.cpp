@@ -267,4 +267,36 @@ std::optional<RecordForm> as_record_form(const Match& match) {
   return RecordForm{false, {}, {*name}};
 }
 
+std::optional<FieldRead> as_field_read(const Match& match) {
+  if (match.clauses.size() != 1) return std::nullopt;
+  const Clause& clause = match.clauses[0];
+  const auto* body = as<Var>(clause.body);
+  const Pattern& pattern = *clause.pattern;
+  if (!body || pattern.kind != PatternKind::Constructor ||
+      pattern.constructor->owner->constructors.size() != 1)
+    return std::nullopt;
+  std::optional<FieldRead> read;
+  for (std::size_t i = 0; i < pattern.fields.size(); ++i) {
+    const Pattern& field = *pattern.fields[i];
+    if (field.kind == PatternKind::Wildcard) continue;
+    if (read || field.kind != PatternKind::Variable || field.variable != body->variable)
+      return std::nullopt;
+    read = FieldRead{pattern.constructor, i};
+  }
+  return read;
+}
+
+Expr read_field(const Expr& record, const Constructor& constructor, std::size_t place, Span span) {
+  const auto* adt = as<AdtType>(record->type);
+  RELAY_CHECK(adt, "a field of what is no data type");
+  const std::string name = place < constructor.field_names.size() ? constructor.field_names[place]
+                                                                  : std::string("field");
+  const VariableRef field = make_variable(name, field_type(*adt, constructor, place));
+  std::vector<PatternRef> fields(constructor.fields.size(), wildcard_pattern());
+  fields[place] = variable_pattern(field);
+  std::vector<Clause> clauses;
+  clauses.push_back({constructor_pattern(&constructor, std::move(fields)), make_var(field)});
+  return make_match(record, std::move(clauses), true, span, field->type);
+}
+
 }  // namespace relay::lang

@@ -36,6 +36,14 @@ bool has_field(const TypeDef& def, std::string_view name);
 // The fields of a constructor with the type's parameters replaced by those of `adt`.
 Type field_type(const AdtType& adt, const Constructor& constructor, std::size_t place);
 
+// `match record { C(_, w, _) => w }` where C is the only constructor of its type.
+struct FieldRead {
+  const Constructor* constructor;
+  std::size_t place;
+};
+std::optional<FieldRead> as_field_read(const Match& match);
+Expr read_field(const Expr& record, const Constructor& constructor, std::size_t place, Span span);
+
 // What a form whose types are known stands for. `args` are the record and, for `with`, the values.
 Expr expand_record_form(const OpDef& form, const std::vector<std::string>& fields,
                         const std::vector<Expr>& args, Span span);

@@ -2,6 +2,7 @@
 
 #include "lang/alpha_equal.h"
 #include "lang/build.h"
+#include "lang/op.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
 
@@ -68,19 +69,31 @@ class Merger final : public lang::Rewriter {
   Expr renamed(const Expr& expr) { return names_.empty() ? expr : lang::substitute(expr, names_); }
   Expr nested(const Expr& expr) { return rewrite(expr); }
 
-  Expr find(const Expr& value) {
-    if (!can_merge(value)) return nullptr;
+  // Sums and products with their operands in one order: `a * b` has the bits of `b * a`.
+  static Expr ordered(const Expr& value) {
+    const auto* call = lang::as<lang::Call>(value);
+    const auto* op = call ? lang::as<lang::Operator>(call->callee) : nullptr;
+    if (!op || (op->op->name != "add" && op->op->name != "multiply")) return value;
+    if (lang::structural_hash(call->args[0]) <= lang::structural_hash(call->args[1])) return value;
+    return lang::make_call(call->callee, {call->args[1], call->args[0]}, call->attrs, value->span,
+                           value->type);
+  }
+
+  Expr find(const Expr& given) {
+    if (!can_merge(given)) return nullptr;
+    const Expr value = ordered(given);
     const auto found = by_hash_.find(lang::structural_hash(value));
     if (found == by_hash_.end()) return nullptr;
     for (const auto& [known, variable] : found->second) {
       if (lang::alpha_equal(known, value) && lang::equal(known->type, value->type))
-        return lang::make_var(variable, value->span);
+        return lang::make_var(variable, given->span);
     }
     return nullptr;
   }
 
-  void remember(const Expr& value, const lang::VariableRef& variable) {
-    if (!can_merge(value)) return;
+  void remember(const Expr& given, const lang::VariableRef& variable) {
+    if (!can_merge(given)) return;
+    const Expr value = ordered(given);
     const std::size_t hash = lang::structural_hash(value);
     by_hash_[hash].emplace_back(value, variable);
     seen_.emplace_back(hash, value);

@@ -30,6 +30,21 @@ bool is_straight_line(const lang::Function& fn, int max_bindings) {
   return is_plain(block.result);
 }
 
+// Relay's mark of what is to be inlined, whatever its form. Differentiation sets it.
+bool is_marked(const lang::Function& fn) {
+  const lang::AttrValue* mark = fn.attrs ? fn.attrs->find("Inline") : nullptr;
+  return mark && mark->as_int() && *mark->as_int() != 0;
+}
+
+bool calls(const Expr& body, const std::string& name) {
+  bool found = false;
+  lang::visit_post_order(body, [&](const Expr& node) {
+    const auto* global = as<lang::GlobalVar>(node);
+    found = found || (global && global->name == name);
+  });
+  return found;
+}
+
 class Inliner final : public lang::Rewriter {
  public:
   Inliner(lang::Program& program, int max_bindings, CustomGradients custom)
@@ -141,8 +156,9 @@ class Inliner final : public lang::Rewriter {
     }
     const Expr callee = program_.function(global.name, call.callee->type);
     const auto& fn = lang::cast<lang::Function>(callee);
-    if (!is_straight_line(fn, max_bindings_) || !fits(fn, call.args) || is_kept_apart(fn))
-      return expr;
+    const bool is_wanted =
+        is_marked(fn) ? !calls(fn.body, global.name) : is_straight_line(fn, max_bindings_);
+    if (!is_wanted || !fits(fn, call.args) || is_kept_apart(fn)) return expr;
     if (custom_ == CustomGradients::Keep && lang::gradient_of(fn)) return expr;
     Expr body = body_with(fn, call.args);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells

@@ -29,13 +29,18 @@ lang::Expr expand_operators(const lang::Expr& expr);
 // nothing, stacked *_like. Keeps IEEE results except where stated in the .cpp.
 lang::Expr simplify(const lang::Expr& expr);
 
+// Takes matches on known constructions, takes apart what has only one form (`match p { P(w, b) =>
+// ... }` reads fields), and joins a match with the branch that made its scrutinee. The result need
+// not be in A-normal form.
+lang::Expr resolve_branches(const lang::Expr& expr);
+
 // Drops bindings without effect that nobody uses.
 lang::Expr eliminate_dead_code(const lang::Expr& expr);
 // Merges equal pure bindings of a scope and of the scopes that enclose it.
 lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
 // Inlines calls of known non-recursive functions: function literals that are called once or are
 // small, and globals whose specialised body (from `program`) is a straight-line block of at most
-// `max_bindings`.
+// `max_bindings`, or which have the attribute `Inline=1` and do not call themselves.
 // Functions with a gradient of their own stay calls where code is yet to be differentiated.
 enum class CustomGradients : std::uint8_t { Inline, Keep };
 lang::Expr inline_calls(const lang::Expr& expr, lang::Program& program, int max_bindings = 24,

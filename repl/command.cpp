@@ -54,6 +54,10 @@ CommandOutcome run_show(Session& session, std::string_view argument) {
   return outcome_of(session.show(std::string(stage), std::string(text)));
 }
 
+CommandOutcome run_grad(Session& session, std::string_view argument) {
+  return outcome_of(session.derivative(std::string(argument), lang::DiffMode::Grad));
+}
+
 std::string duration(double seconds) {
   if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
   if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
@@ -237,6 +241,7 @@ const std::vector<Command>& commands() {
       {":type", "EXPR", "the type of an expression, without running it", run_type},
       {":show", "STAGE EXPR",
        "the program after a stage: ast, typed, anf, grad, opt, fused, loops, llvm, asm", run_show},
+      {":grad", "EXPR", "the gradient of a function, or of the one that is called", run_grad},
       {":time", "EXPR", "how long it takes in each tier", run_time},
       {":seconds", "RUNS EXPR", "the seconds of each run, for scripts", run_seconds},
       {":doc", "NAME", "what an operator, function or type is, with an example", run_doc},

@@ -14,6 +14,7 @@
 #include "interp/eval.h"
 #include "repl/command.h"
 #include "repl/driver.h"
+#include "repl/grad_file.h"
 #include "repl/progress.h"
 #include "repl/report.h"
 #include "repl/session.h"
@@ -30,6 +31,7 @@ struct Arguments {
   int threads = 0;
   std::vector<std::string> check;
   repl::FormatRequest format;
+  repl::GradRequest grad;
   std::vector<std::string> search_path;
   std::vector<std::string> rest;  // arguments of the program
 };
@@ -185,6 +187,11 @@ int run(const Arguments& arguments, repl::Reporter& reporter) {
     reporter.hint("relay --explain");
     return status;
   }
+  if (!arguments.grad.path.empty()) {
+    repl::GradRequest request = arguments.grad;
+    request.strict = arguments.strict;
+    return repl::print_gradient(request, arguments.search_path, reporter);
+  }
   return run_program(arguments, reporter);
 }
 
@@ -208,7 +215,7 @@ void define_options(CLI::App& app, Arguments& into) {
   app.add_flag(
       "--stats", into.stats,
       "say at the end how many kernels were compiled and run, and the peak of tensor memory");
-  app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay");
+  app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay, or print it");
   app.add_flag("--version", into.version, "print the version");
   app.allow_extras();
   app.footer("What follows FILE are arguments of the program's `@main`, each an expression.");
@@ -222,6 +229,13 @@ void define_options(CLI::App& app, Arguments& into) {
   format->add_flag("--check", into.format.check, "only name the files that are not formatted")
       ->excludes(write);
   format->add_flag("--strict,--light", into.format.converts, "in this notation");
+  auto* grad = app.add_subcommand("grad", "print the derivative of a function, simplified");
+  grad->add_option("FILE", into.grad.path, "the file it is in, or - for standard input")
+      ->required();
+  grad->add_option("-f,--function", into.grad.function,
+                   "its name (default: the only one of the file)");
+  grad->add_option("--mode", into.grad.mode,
+                   "grad (the default), value_and_grad, vjp, jvp, hvp, hessian or jacobian");
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ Expr Pipeline::optimise(const Expr& core) { return tidied(core, has_function(cor
 Expr Pipeline::inlined(const Expr& function) { return tidied(function, true); }
 
 Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
-  constexpr int kRounds = 4;
+  constexpr int kRounds = 8;
   constexpr int kMaxBindings = 24;  // of what is inlined
   const auto custom =
       is_to_be_differentiated ? opt::CustomGradients::Keep : opt::CustomGradients::Inline;
@@ -70,6 +70,7 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
   for (int round = 0; round < kRounds; ++round) {
     const Expr before = expr;
     expr = pass("simplify", opt::to_anf(opt::simplify(expr)));
+    expr = pass("resolve_branches", opt::to_anf(opt::resolve_branches(expr)));
     expr = pass("eliminate_common_subexpressions", opt::eliminate_common_subexpressions(expr));
     expr = pass("eliminate_dead_code", opt::eliminate_dead_code(expr));
     if (expr == before) break;

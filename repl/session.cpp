@@ -13,6 +13,7 @@
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "repl/check_rest.h"
+#include "repl/derivative.h"
 #include "repl/effects.h"
 #include "repl/files.h"
 #include "repl/imports.h"
@@ -577,6 +578,16 @@ Result<std::string> Session::show(const std::string& stage, const std::string& t
   return impl_->guarded([&] {
     const Expr expr = impl_->command_expression(*source);
     return show_stage(stage, expr, impl_->module, impl_->checker, impl_->pipeline);
+  });
+}
+
+Result<std::string> Session::derivative(const std::string& text, lang::DiffMode mode,
+                                        bool is_strict) {
+  interp::clear_interrupt();
+  const lang::Source* source = impl_->sources.add("<grad>", text);
+  return impl_->guarded([&] {
+    const Expr expr = impl_->command_expression(*source);
+    return print_derivative(expr, mode, is_strict, impl_->module, impl_->checker, impl_->pipeline);
   });
 }
 

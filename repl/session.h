@@ -9,6 +9,7 @@
 
 #include "interp/eval.h"
 #include "lang/diagnostic.h"
+#include "lang/expr.h"
 #include "lang/module.h"
 #include "lang/value.h"
 #include "parser/parse.h"
@@ -67,6 +68,9 @@ class Session {
   // stage: ast, typed, anf, opt, fused, loops, llvm, asm, grad
   lang::Result<std::string> show(const std::string& stage, const std::string& text);
   static const std::vector<std::string>& stages();
+  // The derivative of a function, simplified, as a text (repl/derivative.h).
+  lang::Result<std::string> derivative(const std::string& text, lang::DiffMode mode,
+                                       bool is_strict = false);
   // The definition of an operator, at the types of its example, or the text of a function.
   lang::Result<std::string> source(const std::string& name);
   lang::Result<lang::Value> evaluate(const std::string& text);

@@ -9,6 +9,7 @@
 #include "lang/print.h"
 #include "lang/visit.h"
 #include "loops/lower.h"
+#include "repl/derivative.h"
 
 namespace relay::repl {
 
@@ -114,21 +115,6 @@ std::string show_kernels(const std::string& stage, const Expr& finished, Pipelin
   return text.empty() ? "no kernels: nothing here works on tensors of rank 1 or more\n" : text;
 }
 
-// The derivative of the called function at the types of this call.
-Expr gradient_function(const Expr& typed, Pipeline& pipeline) {
-  const auto* call = lang::as<lang::Call>(typed);
-  if (!call)
-    lang::fail(DiagnosticKind::BadCommand,
-               "`grad` shows the derivative of a call: `:show grad f(x)`", typed->span);
-  if (call->callee->kind == lang::ExprKind::Differentiate)
-    return pipeline.optimise(pipeline.to_core(call->callee));
-  const auto* type = lang::as<lang::FunctionType>(call->callee->type);
-  lang::Type result = type->params.size() == 1 ? type->params[0] : lang::tuple_type(type->params);
-  const Expr derivative = lang::make_differentiate(lang::DiffMode::Grad, call->callee, typed->span,
-                                                   lang::function_type(type->params, result));
-  return pipeline.optimise(pipeline.to_core(derivative));
-}
-
 }  // namespace
 
 const std::vector<std::string>& show_stages() {
@@ -146,6 +132,8 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
     if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
     throw lang::Failure(std::move(diagnostic.note("note: the stages are " + known_stages())));
   }
+  if (stage == "grad")
+    return print_derivative(expr, lang::DiffMode::Grad, false, module, checker, pipeline);
   const auto* global = lang::as<lang::GlobalVar>(expr);
   const lang::Definition* definition = global ? module.find(global->name) : nullptr;
   if (stage == "ast") {
@@ -167,7 +155,6 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
     typed = checker.check(expr).or_throw();
   }
   if (stage == "typed") return lang::print(typed, {.types = true});
-  if (stage == "grad") return lang::print_light(gradient_function(typed, pipeline));
   const Expr core = pipeline.to_core(typed);
   if (stage == "anf") return lang::print(core);
   const Expr optimised = pipeline.optimise(core);

@@ -1,0 +1,619 @@
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <unordered_set>
+
+#include "lang/alpha_equal.h"
+#include "lang/build.h"
+#include "lang/diagnostic.h"
+#include "lang/record.h"
+#include "lang/visit.h"
+#include "opt/passes.h"
+
+// Matches on values that are known. What differentiation leaves behind when the halves of a branch
+// have come together again is a choice that makes a residual, and later a match that asks which
+// choice it was:
+//
+//   let both = if (c) { (x * x, Left(x)) } else { (-x, Right) };
+//   match both.1 { Left(x) => 2.0 * x, Right => -1.0 }
+//
+// Nobody would write that, and the residual need not exist.
+
+namespace relay::opt {
+
+using lang::as;
+using lang::Binding;
+using lang::Block;
+using lang::Expr;
+using lang::ExprKind;
+using lang::PatternKind;
+using lang::PatternRef;
+using lang::VariableRef;
+namespace build = lang::build;
+
+namespace {
+
+using Variables = std::unordered_set<const lang::Variable*>;
+
+bool is_branch(const Expr& expr) {
+  return expr->kind == ExprKind::If || expr->kind == ExprKind::Match;
+}
+
+// A constructor and the atoms that it was given.
+struct Construction {
+  const lang::Constructor* constructor;
+  std::vector<Expr> fields;
+};
+
+// Is this the only form that values of the pattern's type have?
+bool is_irrefutable(const PatternRef& pattern) {
+  if (pattern->kind == PatternKind::Constructor &&
+      pattern->constructor->owner->constructors.size() != 1)
+    return false;
+  return std::all_of(pattern->fields.begin(), pattern->fields.end(), is_irrefutable);
+}
+
+class Resolver final : public lang::Rewriter {
+ public:
+  explicit Resolver(const Expr& root) {
+    lang::visit_post_order(root, [this](const Expr& node) {
+      if (const auto* let = as<lang::Let>(node)) definitions_[let->variable.get()] = let->value;
+    });
+  }
+
+  Expr block(const Expr& expr) {
+    Block opened = lang::open_block(expr);
+    bool changed = false;
+    for (Binding& binding : opened.bindings) {
+      Expr value = rewrite(binding.value);
+      changed = changed || !(value == binding.value);
+      binding.value = std::move(value);
+    }
+    Expr result = rewrite(opened.result);
+    changed = changed || !(result == opened.result);
+    opened.result = std::move(result);
+    while (end_with_branch(opened) || join_branches(opened) || narrow_branches(opened)) {
+      changed = true;
+    }
+    return changed ? lang::close_block(opened) : expr;
+  }
+
+ protected:
+  Expr pre(const Expr& expr) override {
+    if (expr->kind == ExprKind::Let) return block(expr);
+    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive"))
+      return expr;
+    return nullptr;
+  }
+
+  Expr post(const Expr& expr) override {
+    const auto* match = as<lang::Match>(expr);
+    if (!match) return expr;
+    Expr better = known_clause(*match);
+    if (!better) better = same_in_all(*match);
+    if (!better) better = taken_apart(expr, *match);
+    return better ? better : expr;
+  }
+
+ private:
+  // --- What is known of a value ---
+
+  const Expr& definition(const Expr& atom) const {
+    const Expr* at = &atom;
+    while (const auto* var = as<lang::Var>(*at)) {
+      const auto found = definitions_.find(var->variable.get());
+      if (found == definitions_.end()) break;
+      at = &found->second;
+    }
+    return *at;
+  }
+
+  std::optional<Construction> construction(const Expr& atom) const {
+    const Expr& value = definition(atom);
+    if (const auto* alone = as<lang::ConstructorRef>(value)) {
+      if (!alone->constructor->fields.empty()) return std::nullopt;
+      return Construction{alone->constructor, {}};
+    }
+    const auto* call = as<lang::Call>(value);
+    const auto* callee = call ? as<lang::ConstructorRef>(call->callee) : nullptr;
+    if (!callee) return std::nullopt;
+    return Construction{callee->constructor, call->args};
+  }
+
+  // Does the pattern take the value? Nothing where that is not known. Binds its variables.
+  std::optional<bool> takes(const PatternRef& pattern, const Expr& atom,
+                            lang::Substitution& bound) const {
+    switch (pattern->kind) {
+      case PatternKind::Wildcard:
+        return true;
+      case PatternKind::Variable:
+        bound[pattern->variable.get()] = atom;
+        return true;
+      case PatternKind::Tuple: {
+        const auto* tuple = as<lang::Tuple>(definition(atom));
+        if (!tuple) return std::nullopt;
+        return take_all(pattern->fields, tuple->fields, bound);
+      }
+      case PatternKind::Constructor: {
+        const auto known = construction(atom);
+        if (!known) return std::nullopt;
+        if (known->constructor != pattern->constructor) return false;
+        return take_all(pattern->fields, known->fields, bound);
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<bool> take_all(const std::vector<PatternRef>& patterns,
+                               const std::vector<Expr>& atoms, lang::Substitution& bound) const {
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      const auto taken = takes(patterns[i], atoms[i], bound);
+      if (!taken || !*taken) return taken;
+    }
+    return true;
+  }
+
+  // The body of the clause that takes the scrutinee, if that is known; else null.
+  Expr known_clause(const lang::Match& match) const {
+    for (const lang::Clause& clause : match.clauses) {
+      lang::Substitution bound;
+      // A variable alone takes everything, and says nothing.
+      if (clause.pattern->kind == PatternKind::Variable ||
+          clause.pattern->kind == PatternKind::Wildcard) {
+        if (!construction(match.scrutinee) && match.clauses.size() > 1) return nullptr;
+      }
+      const auto taken = takes(clause.pattern, match.scrutinee, bound);
+      if (!taken) return nullptr;
+      if (*taken) return lang::substitute(clause.body, bound);
+    }
+    return nullptr;
+  }
+
+  // --- Matches that do not choose ---
+
+  // The atom that every clause gives.
+  static Expr same_in_all(const lang::Match& match) {
+    if (!match.is_complete || match.clauses.size() < 2) return nullptr;
+    const Expr& first = match.clauses[0].body;
+    if (!build::is_atom(first)) return nullptr;
+    for (const lang::Clause& clause : match.clauses) {
+      if (!lang::alpha_equal(clause.body, first)) return nullptr;
+    }
+    const auto* var = as<lang::Var>(first);
+    bool is_bound = false;
+    lang::for_each_variable(match.clauses[0].pattern, [&](const VariableRef& variable) {
+      is_bound = is_bound || (var && var->variable == variable);
+    });
+    return is_bound ? Expr() : first;
+  }
+
+  // let w = p.w; ... body, for the one clause that takes every value. Data types that no person has
+  // declared are taken apart only where their value is made.
+  static Expr taken_apart(const Expr& expr, const lang::Match& match) {
+    if (match.clauses.size() != 1 || lang::as_field_read(match)) return nullptr;
+    const lang::Clause& clause = match.clauses[0];
+    const bool is_declared = clause.pattern->kind == PatternKind::Constructor &&
+                             clause.pattern->constructor->owner->span;
+    if (!is_declared || !is_irrefutable(clause.pattern)) return nullptr;
+    Variables used;
+    for (const auto& variable : lang::free_variables(clause.body)) used.insert(variable.get());
+    Block block;
+    lang::Substitution bound;
+    read_parts(clause.pattern, match.scrutinee, used, expr->span, block, bound);
+    block.result = lang::substitute(clause.body, bound);
+    return lang::close_block(block);
+  }
+
+  static bool reads(const PatternRef& pattern, const Variables& used) {
+    bool found = false;
+    lang::for_each_variable(pattern, [&](const VariableRef& variable) {
+      found = found || used.contains(variable.get());
+    });
+    return found;
+  }
+
+  static void read_parts(const PatternRef& pattern, const Expr& value, const Variables& used,
+                         lang::Span span, Block& block, lang::Substitution& bound) {
+    if (pattern->kind == PatternKind::Variable) bound[pattern->variable.get()] = value;
+    for (std::size_t i = 0; i < pattern->fields.size(); ++i) {
+      const PatternRef& field = pattern->fields[i];
+      if (!reads(field, used)) continue;
+      const Expr part = pattern->kind == PatternKind::Tuple
+                            ? build::project(value, static_cast<std::uint32_t>(i))
+                            : lang::read_field(value, *pattern->constructor, i, span);
+      const std::string name =
+          field->kind == PatternKind::Variable ? field->variable->name : std::string("field");
+      const VariableRef variable = lang::make_variable(name, part->type, field->span);
+      block.bindings.push_back({variable, part, span});
+      read_parts(field, lang::make_var(variable), used, span, block, bound);
+    }
+  }
+
+  // --- Branches in a block ---
+
+  // let r = if ...; r  becomes the `if` itself.
+  static bool end_with_branch(Block& block) {
+    if (block.bindings.empty() || !is_branch(block.bindings.back().value)) return false;
+    const auto* var = as<lang::Var>(block.result);
+    if (!var || !(var->variable == block.bindings.back().variable)) return false;
+    block.result = block.bindings.back().value;
+    block.bindings.pop_back();
+    return true;
+  }
+
+  // How the rest of a block uses the tuple (or the value) that a branch gives.
+  struct Uses {
+    std::vector<std::pair<std::size_t, std::uint32_t>> projections;  // binding, field
+    bool other = false;
+  };
+  static Uses uses_of(const VariableRef& variable, const Block& block, std::size_t first) {
+    Uses uses;
+    for (std::size_t i = first; i < block.bindings.size(); ++i) {
+      const auto* projection = as<lang::Projection>(block.bindings[i].value);
+      const auto* var = projection ? as<lang::Var>(projection->tuple) : nullptr;
+      if (var && var->variable == variable) {
+        uses.projections.emplace_back(i, projection->index);
+      } else if (mentions(block.bindings[i].value, variable)) {
+        uses.other = true;
+      }
+    }
+    const auto* projection = as<lang::Projection>(block.result);
+    const auto* var = projection ? as<lang::Var>(projection->tuple) : nullptr;
+    if (var && var->variable == variable) {
+      uses.projections.emplace_back(block.bindings.size(), projection->index);
+    } else if (mentions(block.result, variable)) {
+      uses.other = true;
+    }
+    return uses;
+  }
+
+  static bool mentions(const Expr& expr, const VariableRef& variable) {
+    const auto free = lang::free_variables(expr);
+    return std::find(free.begin(), free.end(), variable) != free.end();
+  }
+
+  // The last expressions of the branches, in order.
+  static void for_each_leaf(const Expr& expr, const std::function<void(const Expr&)>& visit) {
+    const Expr result = lang::open_block(expr).result;
+    if (const auto* branch = as<lang::If>(result)) {
+      for_each_leaf(branch->then_branch, visit);
+      for_each_leaf(branch->else_branch, visit);
+    } else if (const auto* match = as<lang::Match>(result)) {
+      for (const auto& clause : match->clauses) for_each_leaf(clause.body, visit);
+    } else {
+      visit(result);
+    }
+  }
+
+  // The branch with other ends: `change` gets the code of a leaf, and gives what takes its place.
+  static Expr with_leaves(const Expr& expr, const lang::Type& type,
+                          const std::function<Expr(Block)>& change) {
+    Block block = lang::open_block(expr);
+    if (const auto* branch = as<lang::If>(block.result)) {
+      block.result =
+          lang::make_if(branch->condition, with_leaves(branch->then_branch, type, change),
+                        with_leaves(branch->else_branch, type, change), block.result->span, type);
+      return lang::close_block(block);
+    }
+    if (const auto* match = as<lang::Match>(block.result)) {
+      std::vector<lang::Clause> clauses;
+      for (const auto& clause : match->clauses)
+        clauses.push_back({clause.pattern, with_leaves(clause.body, type, change)});
+      block.result = lang::make_match(match->scrutinee, std::move(clauses), match->is_complete,
+                                      block.result->span, type);
+      return lang::close_block(block);
+    }
+    return change(std::move(block));
+  }
+
+  // Tuples of which only some fields are read become those fields.
+  static bool narrow_branches(Block& block) {
+    for (std::size_t i = 0; i < block.bindings.size(); ++i) {
+      if (is_branch(block.bindings[i].value) && narrow(block, i)) return true;
+    }
+    return false;
+  }
+
+  static bool narrow(Block& block, std::size_t at) {
+    Binding& binding = block.bindings[at];
+    const auto* tuple = as<lang::TupleType>(binding.value->type);
+    if (!tuple || tuple->fields.empty()) return false;
+    const Uses uses = uses_of(binding.variable, block, at + 1);
+    if (uses.other || uses.projections.empty()) return false;
+    std::vector<std::uint32_t> read;
+    for (const auto& [place, field] : uses.projections) {
+      if (std::find(read.begin(), read.end(), field) == read.end()) read.push_back(field);
+    }
+    std::sort(read.begin(), read.end());
+    if (read.size() == tuple->fields.size() && read.size() > 1) return false;
+    bool has_tuple = false;
+    with_leaves(binding.value, binding.value->type, [&](const Block& leaf) {
+      has_tuple = has_tuple || tuple_of(leaf);
+      return leaf.result;
+    });
+    if (!has_tuple) return false;
+    const bool is_one = read.size() == 1;
+    std::vector<lang::Type> types;
+    for (const auto field : read) types.push_back(tuple->fields[field]);
+    const lang::Type type = is_one ? types[0] : lang::tuple_type(types);
+    const VariableRef& named_after =
+        uses.projections.size() == 1 && uses.projections[0].first < block.bindings.size()
+            ? block.bindings[uses.projections[0].first].variable
+            : binding.variable;
+    const VariableRef narrowed = lang::make_variable(named_after->name, type, named_after->span);
+    binding.value = with_leaves(binding.value, type, [&](Block leaf) {
+      std::vector<Expr> fields;
+      for (const auto field : read) fields.push_back(field_of(leaf, field));
+      leaf.result = is_one ? fields[0] : build::tuple(std::move(fields));
+      return lang::close_block(leaf);
+    });
+    binding.variable = narrowed;
+    for (const auto& [place, field] : uses.projections) {
+      const auto index = std::find(read.begin(), read.end(), field) - read.begin();
+      const Expr use = lang::make_var(narrowed);
+      Expr value = is_one ? use : build::project(use, static_cast<std::uint32_t>(index));
+      (place == block.bindings.size() ? block.result : block.bindings[place].value) =
+          std::move(value);
+    }
+    return true;
+  }
+
+  // The tuple that is a leaf's result, or null.
+  static const lang::Tuple* tuple_of(const Block& leaf) {
+    if (const auto* tuple = as<lang::Tuple>(leaf.result)) return tuple;
+    const auto* var = as<lang::Var>(leaf.result);
+    for (const Binding& binding : leaf.bindings) {
+      if (var && binding.variable == var->variable) return as<lang::Tuple>(binding.value);
+    }
+    return nullptr;
+  }
+
+  // The atom of field `index` of a leaf's result.
+  static Expr field_of(Block& leaf, std::uint32_t index) {
+    if (const auto* tuple = tuple_of(leaf)) return tuple->fields[index];
+    if (!build::is_atom(leaf.result)) {
+      const VariableRef whole = lang::make_variable("both", leaf.result->type, leaf.result->span);
+      leaf.bindings.push_back({whole, leaf.result, leaf.result->span});
+      leaf.result = lang::make_var(whole);
+    }
+    const Expr part = build::project(leaf.result, index);
+    const VariableRef variable = lang::make_variable("part", part->type);
+    leaf.bindings.push_back({variable, part, {}});
+    return lang::make_var(variable);
+  }
+
+  // --- A match on what a branch has made ---
+
+  struct Join {
+    std::size_t branch;      // the binding with the branch
+    std::size_t projection;  // the binding that takes the residual out of its tuple
+    std::uint32_t field;
+    std::size_t match;  // the binding with the match; as many as there are: the result
+  };
+
+  bool join_branches(Block& block) {
+    for (std::size_t i = 0; i <= block.bindings.size(); ++i) {
+      const Expr& value = i < block.bindings.size() ? block.bindings[i].value : block.result;
+      const auto* match = as<lang::Match>(value);
+      const auto join = match ? find_join(block, *match, i) : std::nullopt;
+      if (join && (join_after(block, *join) || choose_again(block, *join))) return true;
+    }
+    return false;
+  }
+
+  std::optional<Join> find_join(const Block& block, const lang::Match& match,
+                                std::size_t at) const {
+    const auto place_of = [&](const Expr& atom) -> std::optional<std::size_t> {
+      const auto* var = as<lang::Var>(atom);
+      for (std::size_t i = 0; var && i < at; ++i) {
+        if (block.bindings[i].variable == var->variable) return i;
+      }
+      return std::nullopt;
+    };
+    const auto projection = place_of(match.scrutinee);
+    if (!projection) return std::nullopt;
+    const auto* taken = as<lang::Projection>(block.bindings[*projection].value);
+    const auto branch = taken ? place_of(taken->tuple) : std::nullopt;
+    if (!branch || !is_branch(block.bindings[*branch].value)) return std::nullopt;
+    const Join join{*branch, *projection, taken->index, at};
+    if (!makes_known(block.bindings[*branch].value, join.field, match)) return std::nullopt;
+    // The residual is read by this match alone.
+    int uses = 0;
+    const VariableRef& residual = block.bindings[join.projection].variable;
+    for (const Binding& binding : block.bindings) uses += mentions(binding.value, residual);
+    uses += mentions(block.result, residual);
+    const Uses others = uses_of(block.bindings[join.branch].variable, block, join.branch + 1);
+    int taken_out = 0;
+    for (const auto& [place, field] : others.projections) taken_out += field == join.field;
+    if (uses != 1 || taken_out != 1 || others.other) return std::nullopt;
+    return join;
+  }
+
+  // Does each leaf say which clause is taken, and none twice?
+  bool makes_known(const Expr& branch, std::uint32_t field, const lang::Match& match) const {
+    std::unordered_set<const lang::Constructor*> made;
+    bool is_known = true;
+    for_each_leaf(branch, [&](const Expr& leaf) {
+      const auto* tuple = as<lang::Tuple>(leaf);
+      const auto known = tuple ? construction(tuple->fields[field]) : std::nullopt;
+      is_known = is_known && known && made.insert(known->constructor).second &&
+                 clause_for(*known, match) != nullptr;
+    });
+    return is_known;
+  }
+
+  static const lang::Clause* clause_for(const Construction& known, const lang::Match& match) {
+    for (const lang::Clause& clause : match.clauses) {
+      const auto& pattern = *clause.pattern;
+      if (pattern.kind != PatternKind::Constructor) return nullptr;
+      if (pattern.constructor != known.constructor) continue;
+      const bool is_flat =
+          std::all_of(pattern.fields.begin(), pattern.fields.end(), [](const PatternRef& field) {
+            return field->kind == PatternKind::Variable || field->kind == PatternKind::Wildcard;
+          });
+      return is_flat ? &clause : nullptr;
+    }
+    return nullptr;
+  }
+
+  // The code of the clause for what the leaf has made.
+  Expr clause_code(const Construction& known, const lang::Match& match) const {
+    const lang::Clause& clause = *clause_for(known, match);
+    lang::Substitution bound;
+    for (std::size_t i = 0; i < known.fields.size(); ++i) {
+      const PatternRef& field = clause.pattern->fields[i];
+      if (field->kind == PatternKind::Variable) bound[field->variable.get()] = known.fields[i];
+    }
+    return lang::substitute(clause.body, bound);
+  }
+
+  static const Expr& match_of(const Block& block, const Join& join) {
+    return join.match < block.bindings.size() ? block.bindings[join.match].value : block.result;
+  }
+
+  // The bindings between branch and match that need what the branch gives.
+  static std::vector<bool> dependents_of(const Block& block, const Join& join) {
+    Variables late{block.bindings[join.branch].variable.get()};
+    std::vector<bool> is_late(block.bindings.size(), false);
+    for (std::size_t i = join.branch + 1; i < std::min(join.match, block.bindings.size()); ++i) {
+      if (i == join.projection) continue;
+      for (const auto& variable : lang::free_variables(block.bindings[i].value))
+        is_late[i] = is_late[i] || late.contains(variable.get());
+      if (is_late[i]) late.insert(block.bindings[i].variable.get());
+    }
+    return is_late;
+  }
+
+  // One branch that does both, where the match needs nothing that was computed from the branch's
+  // result.
+  bool join_after(Block& block, const Join& join) {
+    const lang::Match& match = lang::cast<lang::Match>(match_of(block, join));
+    const std::vector<bool> is_late = dependents_of(block, join);
+    Variables late{block.bindings[join.branch].variable.get()};
+    for (std::size_t i = join.branch + 1; i < std::min(join.match, block.bindings.size()); ++i) {
+      if (has_effect(block.bindings[i].value)) return false;
+      if (is_late[i]) late.insert(block.bindings[i].variable.get());
+    }
+    const VariableRef residual = block.bindings[join.projection].variable;
+    const Expr whole = match_of(block, join);
+    for (const auto& variable : lang::free_variables(whole)) {
+      if (!(variable == residual) && late.contains(variable.get())) return false;
+    }
+    const Uses uses = uses_of(block.bindings[join.branch].variable, block, join.branch + 1);
+    const auto* tuple = as<lang::TupleType>(block.bindings[join.branch].value->type);
+    // All fields but the residual stay, and the match's value comes behind them.
+    std::vector<lang::Type> types;
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
+      if (i != join.field) types.push_back(tuple->fields[i]);
+    }
+    types.push_back(whole->type);
+    const lang::Type type = lang::tuple_type(types);
+    const Expr joined = with_leaves(block.bindings[join.branch].value, type, [&](Block leaf) {
+      const auto fields = lang::cast<lang::Tuple>(leaf.result).fields;
+      const Block code = lang::open_block(clause_code(*construction(fields[join.field]), match));
+      for (const Binding& binding : code.bindings) leaf.bindings.push_back(binding);
+      std::vector<Expr> results;
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (i != join.field) results.push_back(fields[i]);
+      }
+      results.push_back(named(leaf, code.result));
+      leaf.result = build::tuple(std::move(results));
+      return lang::close_block(leaf);
+    });
+    const VariableRef all = lang::make_variable(block.bindings[join.branch].variable->name, type);
+    Block next;
+    const auto keep = [&](std::size_t i) {
+      Binding binding = block.bindings[i];
+      for (const auto& [place, field] : uses.projections) {
+        if (place == i)
+          binding.value =
+              build::project(lang::make_var(all), field < join.field ? field : field - 1);
+      }
+      next.bindings.push_back(std::move(binding));
+    };
+    const std::size_t end = std::min(join.match, block.bindings.size());
+    for (std::size_t i = 0; i < end; ++i) {
+      if (i != join.branch && i != join.projection && !is_late[i]) keep(i);
+    }
+    next.bindings.push_back({all, joined, block.bindings[join.branch].span});
+    const Expr last =
+        build::project(lang::make_var(all), static_cast<std::uint32_t>(types.size() - 1));
+    for (std::size_t i = join.branch + 1; i < end; ++i) {
+      if (is_late[i]) keep(i);
+    }
+    if (join.match < block.bindings.size()) {
+      next.bindings.push_back(
+          {block.bindings[join.match].variable, last, block.bindings[join.match].span});
+      for (std::size_t i = join.match + 1; i < block.bindings.size(); ++i) keep(i);
+      next.result = block.result;
+    } else {
+      next.result = last;
+    }
+    for (const auto& [place, field] : uses.projections) {
+      if (place == block.bindings.size() && join.match < place)
+        next.result = build::project(lang::make_var(all), field < join.field ? field : field - 1);
+    }
+    block = std::move(next);
+    return true;
+  }
+
+  static Expr named(Block& leaf, const Expr& value) {
+    if (build::is_atom(value)) return value;
+    const VariableRef variable = lang::make_variable("v", value->type, value->span);
+    leaf.bindings.push_back({variable, value, value->span});
+    return lang::make_var(variable);
+  }
+
+  // The same choice once more, where it needs nothing that the first one has computed.
+  bool choose_again(Block& block, const Join& join) {
+    const lang::Match& match = lang::cast<lang::Match>(match_of(block, join));
+    const Expr& branch = block.bindings[join.branch].value;
+    std::optional<Expr> again = chosen_again(branch, join.field, match, {});
+    if (!again) return false;
+    Expr renamed = lang::rename_bound(*again);
+    (join.match < block.bindings.size() ? block.bindings[join.match].value : block.result) =
+        std::move(renamed);
+    return true;
+  }
+
+  // `local`: what the patterns around have bound, which the copy binds too.
+  std::optional<Expr> chosen_again(const Expr& expr, std::uint32_t field, const lang::Match& match,
+                                   const Variables& own) const {
+    const Block block = lang::open_block(expr);
+    Variables inside = own;
+    for (const Binding& binding : block.bindings) inside.insert(binding.variable.get());
+    const auto is_local = [&](const Expr& atom) {
+      const auto* var = as<lang::Var>(atom);
+      return var && inside.contains(var->variable.get());
+    };
+    if (const auto* branch = as<lang::If>(block.result)) {
+      if (is_local(branch->condition)) return std::nullopt;
+      auto yes = chosen_again(branch->then_branch, field, match, inside);
+      auto no = chosen_again(branch->else_branch, field, match, inside);
+      if (!yes || !no) return std::nullopt;
+      return lang::make_if(branch->condition, *yes, *no, block.result->span, match.type);
+    }
+    if (const auto* inner = as<lang::Match>(block.result)) {
+      if (is_local(inner->scrutinee)) return std::nullopt;
+      std::vector<lang::Clause> clauses;
+      for (const auto& clause : inner->clauses) {
+        auto body = chosen_again(clause.body, field, match, inside);
+        if (!body) return std::nullopt;
+        clauses.push_back({clause.pattern, *body});
+      }
+      return lang::make_match(inner->scrutinee, std::move(clauses), inner->is_complete,
+                              block.result->span, match.type);
+    }
+    const auto known = construction(lang::cast<lang::Tuple>(block.result).fields[field]);
+    if (std::any_of(known->fields.begin(), known->fields.end(), is_local)) return std::nullopt;
+    return clause_code(*known, match);
+  }
+
+  std::unordered_map<const lang::Variable*, Expr> definitions_;
+};
+
+}  // namespace
+
+Expr resolve_branches(const Expr& expr) { return Resolver(expr).rewrite(expr); }
+
+}  // namespace relay::opt

@@ -1,0 +1,199 @@
+#include <cmath>
+
+#include "lang/build.h"
+#include "lang/op.h"
+#include "opt/definitions.h"
+
+// Sums and products. Exact in IEEE arithmetic, with these exceptions: `x + 0`, `-(a - b)` and
+// `x - (-y)`-like rewrites may change the sign of a zero; `c*x + x` becomes `(c+1)*x` for small
+// whole c (exact for c up to 2, one rounding less for larger ones); and the sums and products of
+// adjoints, whose order nobody wrote, are regrouped where `x + y + y` becomes `x + 2*y`,
+// `x * (3*y)` becomes `3 * (x*y)`, and `x * (1/y)` becomes `x / y`.
+
+namespace relay::opt {
+
+using lang::as;
+using lang::Expr;
+namespace build = lang::build;
+
+Expr folded(std::string_view name, const Expr& a, const Expr& b) {
+  const auto* left = as<lang::Constant>(a);
+  const auto* right = as<lang::Constant>(b);
+  if (!left || !right || left->value->rank() != 0 || right->value->rank() != 0) return nullptr;
+  const lang::DType dtype = left->value->dtype();
+  if (dtype != right->value->dtype()) return nullptr;
+  // Rounding the result in float64 once more gives the one of float32: 53 bits are twice 24 and
+  // more.
+  if (dtype != lang::DType::Float32 && dtype != lang::DType::Float64) return nullptr;
+  const double x = left->value->number_at(0);
+  const double y = right->value->number_at(0);
+  const double value = name == "add"        ? x + y
+                       : name == "subtract" ? x - y
+                       : name == "multiply" ? x * y
+                       : name == "divide"   ? x / y
+                                            : NAN;
+  if (!std::isfinite(value)) return nullptr;
+  Expr constant = build::constant(dtype, value);
+  const double rounded = lang::cast<lang::Constant>(constant).value->number_at(0);
+  return std::isfinite(rounded) ? constant : Expr();
+}
+
+namespace {
+
+bool is_whole(double value, double limit) {
+  return value == std::floor(value) && std::abs(value) < limit;
+}
+
+// Counts of equal terms, and factors whose product is exact.
+constexpr double kSmallCount = 64;
+constexpr double kSmallFactor = 1024;
+
+Expr doubled(const Expr& x) { return build::op("multiply", {build::scalar_like(x, 2), x}); }
+
+class Arithmetic {
+ public:
+  Arithmetic(const Expr& expr, const Definitions& definitions)
+      : expr_(expr), call_(lang::cast<lang::Call>(expr)), definitions_(definitions) {}
+
+  Expr run() {
+    const std::string& name = lang::cast<lang::Operator>(call_.callee).op->name;
+    const auto& args = call_.args;
+    if (args.size() == 2) {
+      if (Expr constant = folded(name, args[0], args[1])) return constant;
+    }
+    if (name == "add") return sum(args[0], args[1]);
+    if (name == "subtract") return difference(args[0], args[1]);
+    if (name == "multiply") return product(args[0], args[1]);
+    if (name == "divide") return quotient(args[0], args[1]);
+    if (name == "negative") return negation(args[0]);
+    if (name == "sum" && is_made(expr_)) {
+      if (const auto* inner = is_a(args[0], "negative")) {
+        const Expr sum =
+            lang::make_call(call_.callee, {inner->args[0]}, call_.attrs, expr_->span, expr_->type);
+        return build::op("negative", {sum});
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  const lang::Call* is_a(const Expr& atom, std::string_view name) const {
+    return definitions_.call_of(atom, name);
+  }
+
+  Expr sum(const Expr& a, const Expr& b) {
+    if (definitions_.is_number(b, 0) && same_type(expr_, a)) return a;
+    if (definitions_.is_number(a, 0) && same_type(expr_, b)) return b;
+    if (const auto* inner = is_a(b, "negative")) return build::op("subtract", {a, inner->args[0]});
+    if (const auto* inner = is_a(a, "negative"); inner && !as<lang::Constant>(b))
+      return build::op("subtract", {b, inner->args[0]});
+    if (same_atom(a, b) && as<lang::TensorType>(a->type)) return doubled(a);
+    for (const auto& [one, other] : {std::pair{a, b}, {b, a}}) {
+      if (Expr better = multiple(one, other)) return better;
+      if (!is_made(expr_) || !same_type(one, other)) continue;
+      const auto* inner = is_a(one, "add");
+      if (!inner) continue;
+      for (const std::size_t place : {std::size_t{1}, std::size_t{0}}) {
+        if (same_atom(inner->args[place], other) && same_type(inner->args[1 - place], other))
+          return build::op("add", {inner->args[1 - place], doubled(other)});
+      }
+    }
+    return nullptr;
+  }
+
+  // c * x + x
+  Expr multiple(const Expr& product, const Expr& single) {
+    const auto* inner = is_a(product, "multiply");
+    if (!inner || !same_atom(inner->args[1], single)) return nullptr;
+    const auto factor = definitions_.scalar(inner->args[0]);
+    if (!factor || !is_whole(*factor, kSmallCount)) return nullptr;
+    return build::op("multiply", {build::scalar_like(single, *factor + 1), single});
+  }
+
+  Expr difference(const Expr& a, const Expr& b) {
+    if (definitions_.is_number(b, 0) && same_type(expr_, a)) return a;
+    if (const auto* inner = is_a(b, "negative")) return build::op("add", {a, inner->args[0]});
+    if (definitions_.is_number(a, 0) && same_type(expr_, b)) return build::op("negative", {b});
+    return nullptr;
+  }
+
+  Expr product(const Expr& a, const Expr& b) {
+    if (definitions_.is_number(b, 1) && same_type(expr_, a)) return a;
+    if (definitions_.is_number(a, 1) && same_type(expr_, b)) return b;
+    const auto left = definitions_.scalar(a);
+    // Constants stand on the left.
+    if (definitions_.scalar(b) && !left) return build::op("multiply", {b, a});
+    const auto* negative_left = is_a(a, "negative");
+    const auto* negative_right = is_a(b, "negative");
+    if (negative_left && negative_right)
+      return build::op("multiply", {negative_left->args[0], negative_right->args[0]});
+    if (left) return scaled(*left, a, b, negative_right);
+    if (!is_made(expr_)) return nullptr;
+    for (const auto& [scaled, other] : {std::pair{a, b}, {b, a}}) {
+      // Small whole numbers come out of products: `x * (2 * y)` is `2 * (x * y)`.
+      const auto* inner = is_a(scaled, "multiply");
+      const auto factor = inner ? definitions_.scalar(inner->args[0]) : std::nullopt;
+      if (!factor || !is_whole(*factor, kSmallFactor)) continue;
+      const bool is_left = scaled == a;
+      return build::op("multiply",
+                       {inner->args[0], build::op("multiply", {is_left ? inner->args[1] : other,
+                                                               is_left ? other : inner->args[1]})});
+    }
+    if (const auto* inner = is_a(b, "divide"); inner && definitions_.is_number(inner->args[0], 1))
+      return replaced(build::op("divide", {a, inner->args[1]}));
+    if (const auto* inner = is_a(a, "divide"); inner && definitions_.is_number(inner->args[0], 1))
+      return replaced(build::op("divide", {b, inner->args[1]}));
+    if (negative_left)
+      return build::op("negative", {build::op("multiply", {negative_left->args[0], b})});
+    if (negative_right)
+      return build::op("negative", {build::op("multiply", {a, negative_right->args[0]})});
+    return nullptr;
+  }
+
+  // `better`, if it has the type that is wanted: what is left out may have stretched the result.
+  Expr replaced(Expr better) const { return same_type(better, expr_) ? better : Expr(); }
+
+  // c * b
+  Expr scaled(double c, const Expr& a, const Expr& b, const lang::Call* negative) {
+    if (c == -1) return same_type(expr_, b) ? build::op("negative", {b}) : Expr();
+    if (negative) return build::op("multiply", {build::scalar_like(a, -c), negative->args[0]});
+    // c * (d * x), where the product of the constants is exact: small whole numbers.
+    const auto* inner = is_a(b, "multiply");
+    const auto factor = inner ? definitions_.scalar(inner->args[0]) : std::nullopt;
+    if (factor && is_whole(c, kSmallFactor) && is_whole(*factor, kSmallFactor))
+      return build::op("multiply", {build::scalar_like(a, c * *factor), inner->args[1]});
+    return nullptr;
+  }
+
+  Expr quotient(const Expr& a, const Expr& b) {
+    if (definitions_.is_number(b, 1) && same_type(expr_, a)) return a;
+    const auto* inner = is_made(expr_) ? is_a(a, "negative") : nullptr;
+    return inner ? build::op("negative", {build::op("divide", {inner->args[0], b})}) : Expr();
+  }
+
+  Expr negation(const Expr& x) {
+    if (const auto* inner = is_a(x, "negative")) return inner->args[0];
+    if (const auto value = definitions_.scalar(x)) return build::constant(dtype_of(x), -*value);
+    if (!is_made(expr_)) return nullptr;
+    if (const auto* inner = is_a(x, "multiply")) {
+      if (const auto factor = definitions_.scalar(inner->args[0]))
+        return build::op("multiply",
+                         {build::scalar_like(inner->args[0], -*factor), inner->args[1]});
+    }
+    if (const auto* inner = is_a(x, "subtract"))
+      return build::op("subtract", {inner->args[1], inner->args[0]});
+    return nullptr;
+  }
+
+  const Expr& expr_;
+  const lang::Call& call_;
+  const Definitions& definitions_;
+};
+
+}  // namespace
+
+Expr simplified_arithmetic(const Expr& expr, const Definitions& definitions) {
+  return Arithmetic(expr, definitions).run();
+}
+
+}  // namespace relay::opt

@@ -1,0 +1,108 @@
+#include <unordered_map>
+
+#include "lang/alpha_equal.h"
+#include "lang/build.h"
+#include "opt/definitions.h"
+
+// Index notation: the algebra of operators on the primitives of its bodies, and loops that only
+// copy.
+
+namespace relay::opt {
+
+using lang::as;
+using lang::Expr;
+using lang::ExprKind;
+using lang::Prim;
+namespace build = lang::build;
+
+namespace {
+
+std::optional<double> number(const Expr& expr) {
+  const auto* constant = as<lang::Constant>(expr);
+  if (!constant || constant->value->rank() != 0) return std::nullopt;
+  return constant->value->number_at(0);
+}
+
+bool is(const Expr& expr, double value) {
+  const auto found = number(expr);
+  return found && *found == value;
+}
+
+const lang::Primitive* as_prim(const Expr& expr, Prim prim) {
+  const auto* node = as<lang::Primitive>(expr);
+  return node && node->prim == prim ? node : nullptr;
+}
+
+bool is_float(const Expr& expr) {
+  const auto* tensor = as<lang::TensorType>(expr->type);
+  return tensor && tensor->dtype.is_known() && lang::is_float(tensor->dtype.known());
+}
+
+Expr negated(Expr x) { return build::prim(Prim::Neg, {std::move(x)}); }
+
+Expr simplified_primitive(const lang::Primitive& node) {
+  const auto& args = node.args;
+  if (!is_float(args[0]) && node.prim != Prim::Select) return nullptr;
+  switch (node.prim) {
+    case Prim::Add:
+      if (is(args[1], 0)) return args[0];
+      if (is(args[0], 0)) return args[1];
+      if (const auto* inner = as_prim(args[1], Prim::Neg))
+        return build::sub(args[0], inner->args[0]);
+      return folded("add", args[0], args[1]);
+    case Prim::Sub:
+      if (is(args[1], 0)) return args[0];
+      if (const auto* inner = as_prim(args[1], Prim::Neg))
+        return build::add(args[0], inner->args[0]);
+      return folded("subtract", args[0], args[1]);
+    case Prim::Mul: {
+      if (is(args[1], 1)) return args[0];
+      if (is(args[0], 1)) return args[1];
+      if (is(args[0], -1)) return negated(args[1]);
+      if (is(args[1], -1)) return negated(args[0]);
+      const auto* left = as_prim(args[0], Prim::Neg);
+      const auto* right = as_prim(args[1], Prim::Neg);
+      if (left && right) return build::mul(left->args[0], right->args[0]);
+      if (left) return negated(build::mul(left->args[0], args[1]));
+      if (right) return negated(build::mul(args[0], right->args[0]));
+      return folded("multiply", args[0], args[1]);
+    }
+    case Prim::Div:
+      if (is(args[1], 1)) return args[0];
+      return folded("divide", args[0], args[1]);
+    case Prim::Neg:
+      if (const auto* inner = as_prim(args[0], Prim::Neg)) return inner->args[0];
+      if (const auto value = number(args[0])) return build::constant(dtype_of(args[0]), -*value);
+      return nullptr;
+    case Prim::Select:
+      if (const auto condition = number(args[0])) return *condition != 0 ? args[1] : args[2];
+      return nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+// for i, j { t[i, j] } over all of t.
+Expr copied(const Expr& expr, const lang::Comprehension& node) {
+  const auto* index = as<lang::Index>(node.body);
+  // Of what a person has written the bounds are checked too.
+  if (!is_made(expr) || !index || index->tensor->kind != ExprKind::Var ||
+      !same_type(index->tensor, expr) || !has_known_shape(expr) ||
+      index->indices.size() != node.binders.size())
+    return nullptr;
+  for (std::size_t i = 0; i < node.binders.size(); ++i) {
+    const auto* var = as<lang::Var>(index->indices[i]);
+    if (!var || !(var->variable == node.binders[i].variable)) return nullptr;
+  }
+  return index->tensor;
+}
+
+}  // namespace
+
+Expr simplified_index_notation(const Expr& expr) {
+  if (const auto* node = as<lang::Primitive>(expr)) return simplified_primitive(*node);
+  if (const auto* node = as<lang::Comprehension>(expr)) return copied(expr, *node);
+  return nullptr;
+}
+
+}  // namespace relay::opt

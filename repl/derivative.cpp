@@ -1,0 +1,126 @@
+#include "repl/derivative.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lang/op.h"
+#include "lang/print.h"
+#include "lang/visit.h"
+#include "repl/made_program.h"
+
+namespace relay::repl {
+
+using lang::as;
+using lang::DiagnosticKind;
+using lang::Expr;
+using lang::Type;
+
+namespace {
+
+// What stays open in a scheme is a float32 scalar; a dtype that must be an integer's is int32.
+Type plainest_instance(const typecheck::Scheme& given) {
+  const typecheck::Scheme& scheme = given.usual ? *given.usual : given;
+  lang::TypeSubstitution plain;
+  for (const lang::TypeVarRef& var : lang::variables_of(scheme.type)) {
+    switch (var->kind) {
+      case lang::VarKind::Type:
+        plain.types.emplace(var.get(), lang::scalar_type(lang::DType::Float32));
+        break;
+      case lang::VarKind::Shape:
+        plain.shapes.emplace(var.get(), lang::Shape(std::vector<lang::Dim>{}));
+        break;
+      case lang::VarKind::DType: {
+        const auto demand =
+            std::find_if(scheme.requirements.begin(), scheme.requirements.end(),
+                         [&](const typecheck::DTypeRequirement& each) { return each.var == var; });
+        const bool takes_floats = demand == scheme.requirements.end() ||
+                                  lang::accepts(demand->operands, lang::DType::Float32);
+        plain.dtypes.emplace(var.get(), takes_floats ? lang::DType::Float32 : lang::DType::Int32);
+        break;
+      }
+      case lang::VarKind::Dim:
+        break;  // by name
+    }
+  }
+  return lang::substitute(scheme.type, plain);
+}
+
+[[noreturn]] void fail_without_function(const Expr& expr, const Type& type, lang::DiffMode mode) {
+  throw lang::Failure(
+      lang::Diagnostic(DiagnosticKind::BadCommand,
+                       fmt::format("`{}` takes a function, or a call of one, and this is `{}`",
+                                   lang::name_of(mode), lang::to_string(type)),
+                       expr->span));
+}
+
+bool is_function_form(const Expr& expr) {
+  return expr->kind == lang::ExprKind::Function || expr->kind == lang::ExprKind::GlobalVar ||
+         expr->kind == lang::ExprKind::Operator || expr->kind == lang::ExprKind::Differentiate;
+}
+
+// With the dimensions that it is generic in.
+Expr with_dimensions(const Expr& function) {
+  const auto& fn = lang::cast<lang::Function>(function);
+  std::vector<lang::TypeVarRef> dims;
+  const auto collect = [&](const Type& type) {
+    for (const lang::TypeVarRef& var : lang::variables_of(type)) {
+      if (std::find(dims.begin(), dims.end(), var) == dims.end()) dims.push_back(var);
+    }
+  };
+  for (const auto& param : fn.params) collect(param->type);
+  if (dims.empty()) return function;
+  return lang::make_function(fn.params, fn.result, fn.body, dims, fn.attrs, function->span,
+                             function->type);
+}
+
+}  // namespace
+
+Expr derivative_of(const Expr& expr, lang::DiffMode mode, typecheck::Checker& checker) {
+  // A call that gives a function is a function like any other.
+  if (expr->kind == lang::ExprKind::Call) {
+    const Expr typed = checker.check(expr).or_throw();
+    if (!as<lang::FunctionType>(typed->type)) {
+      const auto* call = as<lang::Call>(typed);
+      if (!call || call->callee->kind == lang::ExprKind::ConstructorRef)
+        fail_without_function(expr, typed->type, mode);
+      // Typed as the call that it would be: if its result is no scalar, that is said of the call.
+      const auto& given = lang::cast<lang::Call>(expr);
+      std::vector<Expr> args = given.args;
+      if (lang::takes_direction(mode))
+        args.insert(args.end(), given.args.begin(), given.args.end());
+      const Expr derivative = lang::make_differentiate(mode, given.callee, given.callee->span);
+      const Expr whole = lang::make_call(derivative, std::move(args), nullptr, expr->span);
+      return lang::cast<lang::Call>(checker.check(whole).or_throw()).callee;
+    }
+  }
+  if (!is_function_form(expr)) {
+    const typecheck::Scheme scheme = checker.type_of(expr).or_throw();
+    if (!as<lang::FunctionType>(scheme.type)) fail_without_function(expr, scheme.type, mode);
+  }
+  const Expr derivative = lang::make_differentiate(mode, expr, expr->span);
+  return checker.check(derivative, plainest_instance(checker.type_of(derivative).or_throw()))
+      .or_throw();
+}
+
+std::string print_derivative(const Expr& expr, lang::DiffMode mode, bool is_strict,
+                             lang::Module& module, typecheck::Checker& checker,
+                             Pipeline& pipeline) {
+  const Expr function = pipeline.optimise(pipeline.to_core(derivative_of(expr, mode, checker)));
+  const MadeProgram made = collect_made(function, is_strict, module, pipeline);
+  std::string text;
+  const auto add = [&](const std::string& item) { text += item + "\n"; };
+  for (const auto& type : made.types)
+    add(is_strict ? lang::print_type_def(*type) : lang::print_light_type_def(*type));
+  for (const auto& [name, body] : made.functions) {
+    add(is_strict ? lang::print_definition(name, body) : lang::print_light_definition(name, body));
+  }
+  if (!is_strict) return text + lang::print_light(with_dimensions(made.result));
+  const auto* global = as<lang::GlobalVar>(expr);
+  const std::string name =
+      global ? fmt::format("{}_{}", global->name, lang::name_of(mode)) : "main";
+  return "#[version = \"0.0.5\"]\n" + text +
+         lang::print_definition(name, with_dimensions(made.result));
+}
+
+}  // namespace relay::repl
