@@ -389,13 +389,7 @@ class LightPrinter {
     return Piece{record + " with { " + fields(form->fields, values, 0) + " }"};
   }
 
-  // Does it print as more than a name or a number?
-  bool is_long(const Expr& expr) const {
-    const std::string& text = pieces_.at(expr.get()).text;
-    return text.find_first_of("( [") != std::string::npos;
-  }
-
-  Piece call(const Call& call, bool is_written) {
+  Piece call(const Call& call) {
     const std::vector<const Attr*> written = written_attrs(call);
     const auto* op = as<Operator>(call.callee);
     if (op && is_record_form(*op->op)) return record_form(call, *op->op);
@@ -407,12 +401,7 @@ class LightPrinter {
     }
     if (op && written.empty()) {
       const Infix* symbol = infix_of(op->op->name);
-      if (symbol && call.args.size() == 2) {
-        // In code that nobody wrote, `x * cos(x)` and not `cos(x) * x`.
-        const bool swaps = op->op->name == "multiply" && !is_written && is_long(call.args[0]) &&
-                           build::is_atom(call.args[1]) && !is_long(call.args[1]);
-        return infix(*symbol, call.args[swaps ? 1 : 0], call.args[swaps ? 0 : 1]);
-      }
+      if (symbol && call.args.size() == 2) return infix(*symbol, call.args[0], call.args[1]);
       if (op->op->name == "negative" && call.args.size() == 1) return prefix("-", call.args[0]);
       if (op->op->name == "logical_not" && call.args.size() == 1) return prefix("!", call.args[0]);
     }
@@ -601,7 +590,7 @@ class LightPrinter {
         return {head + braces(block(function.body, plan_.inner_scope(expr)), line), kBlock};
       }
       case ExprKind::Call:
-        return call(cast<Call>(expr), static_cast<bool>(expr->span));
+        return call(cast<Call>(expr));
       case ExprKind::Match:
         return match(expr, cast<Match>(expr));
       case ExprKind::RefCreate:

@@ -30,6 +30,7 @@ class Definitions {
 };
 
 bool same_type(const lang::Expr& a, const lang::Expr& b);
+// One variable, or reads of one element.
 bool same_atom(const lang::Expr& a, const lang::Expr& b);
 lang::DType dtype_of(const lang::Expr& tensor);
 // Is every extent of the tensor known, if only by name?

@@ -60,6 +60,8 @@ bool is_kernel(const Expr& value) {
 
 class Fuser final : public lang::Rewriter {
  public:
+  explicit Fuser(std::size_t most) : most_(most) {}
+
   Expr block(const Expr& expr) {
     Plan plan(lang::open_block(expr));
     for (auto& binding : plan.block.bindings) binding.value = nested(binding.value);
@@ -93,6 +95,7 @@ class Fuser final : public lang::Rewriter {
     std::vector<int> level;
     std::vector<std::vector<VariableRef>> reads;
     std::vector<std::size_t> group;  // union-find over kernel bindings
+    std::vector<std::size_t> size;   // of the group, at its root
   };
 
   Expr nested(const Expr& expr) { return rewrite(expr); }
@@ -119,7 +122,7 @@ class Fuser final : public lang::Rewriter {
     return i;
   }
 
-  static void assign_levels(Plan& plan) {
+  void assign_levels(Plan& plan) const {
     const auto& bindings = plan.block.bindings;
     const std::size_t count = bindings.size();
     plan.kernel.resize(count);
@@ -127,6 +130,7 @@ class Fuser final : public lang::Rewriter {
     plan.reads.resize(count);
     plan.group.resize(count);
     std::iota(plan.group.begin(), plan.group.end(), std::size_t{0});
+    plan.size.assign(count, 1);
     int effect_level = 0;
     for (std::size_t i = 0; i < count; ++i) {
       plan.index[bindings[i].variable.get()] = i;
@@ -143,14 +147,32 @@ class Fuser final : public lang::Rewriter {
       if (!plan.kernel[i] && has_effect(bindings[i].value))
         level = effect_level = std::max(level, effect_level);
       plan.level[i] = level;
-      if (!plan.kernel[i]) continue;
-      for (const auto& variable : plan.reads[i]) {
-        const auto found = plan.index.find(variable.get());
-        if (found == plan.index.end() || !plan.kernel[found->second] ||
-            plan.level[found->second] != level)
-          continue;
-        plan.group[find(plan, i)] = find(plan, found->second);
-      }
+      if (plan.kernel[i]) join_groups(plan, i);
+    }
+  }
+
+  // The group of the kernels that `i` reads; where it would be too large, `i` begins one later.
+  void join_groups(Plan& plan, std::size_t i) const {
+    std::vector<std::size_t> roots;
+    std::size_t size = 1;
+    for (const auto& variable : plan.reads[i]) {
+      const auto found = plan.index.find(variable.get());
+      if (found == plan.index.end() || !plan.kernel[found->second] ||
+          plan.level[found->second] != plan.level[i])
+        continue;
+      const std::size_t root = find(plan, found->second);
+      if (root == i || std::find(roots.begin(), roots.end(), root) != roots.end()) continue;
+      roots.push_back(root);
+      size += plan.size[root];
+    }
+    if (most_ > 0 && size > most_) {
+      ++plan.level[i];
+      return;
+    }
+    for (const std::size_t root : roots) {
+      const std::size_t own = find(plan, i);
+      plan.group[own] = root;
+      plan.size[root] = size;
     }
   }
 
@@ -245,6 +267,8 @@ class Fuser final : public lang::Rewriter {
       result.push_back({outputs[i], lang::build::project(lang::make_var(group), i), span});
     }
   }
+
+  const std::size_t most_;
 };
 
 // Kernels read variables only: top-level bindings that hold tensors are read into variables first,
@@ -285,6 +309,8 @@ Expr read_globals(const Expr& expr) {
 
 }  // namespace
 
-Expr fuse_operators(const Expr& expr) { return Fuser().block(read_globals(expr)); }
+Expr fuse_operators(const Expr& expr, std::size_t most) {
+  return Fuser(most).block(read_globals(expr));
+}
 
 }  // namespace relay::opt

@@ -45,10 +45,13 @@ bool calls(const Expr& body, const std::string& name) {
   return found;
 }
 
+// Which global functions are inlined: all that are small or marked, or those that are marked.
+enum class Globals : std::uint8_t { Small, Marked };
+
 class Inliner final : public lang::Rewriter {
  public:
-  Inliner(lang::Program& program, int max_bindings, CustomGradients custom)
-      : program_(program), max_bindings_(max_bindings), custom_(custom) {}
+  Inliner(lang::Program& program, int max_bindings, CustomGradients custom, Globals globals)
+      : program_(program), max_bindings_(max_bindings), custom_(custom), globals_(globals) {}
 
   Expr run(const Expr& root) {
     count_uses(root);
@@ -79,8 +82,13 @@ class Inliner final : public lang::Rewriter {
       if (found == literals_.end()) return expr;
       const auto& fn = lang::cast<lang::Function>(found->second);
       if (is_kept_apart(fn)) return expr;
-      if ((is_straight_line(fn, max_bindings_) || lang::is_checkpoint(fn)) && fits(fn, call->args))
-        return body_with(fn, call->args);
+      const bool is_wanted = is_straight_line(fn, max_bindings_) || lang::is_checkpoint(fn) ||
+                             (uses_[var->variable.get()] == 1 && !lang::gradient_of(fn));
+      if (!is_wanted || !fits(fn, call->args)) return expr;
+      // The literal as it was: what it calls is inlined here once more.
+      Inliner inner(program_, max_bindings_, custom_, globals_);
+      inner.stack_ = stack_;
+      return inner.run(body_with(fn, call->args));
     }
     return expr;
   }
@@ -94,7 +102,7 @@ class Inliner final : public lang::Rewriter {
   }
 
   Expr in_index_notation(const Expr& expr) {
-    Inliner inner(program_, max_bindings_, custom_);
+    Inliner inner(program_, max_bindings_, custom_, globals_);
     inner.stack_ = stack_;
     inner.literals_ = literals_;
     inner.is_in_index_notation_ = true;
@@ -109,6 +117,9 @@ class Inliner final : public lang::Rewriter {
   // Let-bound function literals that are not recursive.
   void count_uses(const Expr& root) {
     lang::visit_post_order(root, [&](const Expr& node) {
+      lang::for_each_child(node, [&](const Expr& child) {
+        if (const auto* var = as<lang::Var>(child)) ++uses_[var->variable.get()];
+      });
       const auto* let = as<lang::Let>(node);
       if (!let || let->value->kind != ExprKind::Function) return;
       for (const auto& variable : lang::free_variables(let->value)) {
@@ -156,14 +167,15 @@ class Inliner final : public lang::Rewriter {
     }
     const Expr callee = program_.function(global.name, call.callee->type);
     const auto& fn = lang::cast<lang::Function>(callee);
-    const bool is_wanted =
-        is_marked(fn) ? !calls(fn.body, global.name) : is_straight_line(fn, max_bindings_);
+    const bool is_wanted = is_marked(fn)
+                               ? !calls(fn.body, global.name)
+                               : globals_ == Globals::Small && is_straight_line(fn, max_bindings_);
     if (!is_wanted || !fits(fn, call.args) || is_kept_apart(fn)) return expr;
     if (custom_ == CustomGradients::Keep && lang::gradient_of(fn)) return expr;
     Expr body = body_with(fn, call.args);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     stack_.push_back(global.name);
-    Inliner inner(program_, max_bindings_, custom_);
+    Inliner inner(program_, max_bindings_, custom_, globals_);
     inner.stack_ = stack_;
     Expr result = inner.run(body);
     stack_.pop_back();
@@ -173,16 +185,23 @@ class Inliner final : public lang::Rewriter {
   lang::Program& program_;
   int max_bindings_;
   CustomGradients custom_;
+  Globals globals_;
   std::unordered_map<const lang::Variable*, Expr> literals_;
+  std::unordered_map<const lang::Variable*, int> uses_;
   std::vector<std::string> stack_;
   bool is_in_index_notation_ = false;
 };
 
 }  // namespace
 
+Expr inline_literals(const Expr& expr, lang::Program& program, int max_bindings,
+                     CustomGradients custom) {
+  return Inliner(program, max_bindings, custom, Globals::Marked).run(expr);
+}
+
 Expr inline_calls(const Expr& expr, lang::Program& program, int max_bindings,
                   CustomGradients custom) {
-  return Inliner(program, max_bindings, custom).run(expr);
+  return Inliner(program, max_bindings, custom, Globals::Small).run(expr);
 }
 
 namespace {

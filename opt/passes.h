@@ -45,13 +45,21 @@ lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
 enum class CustomGradients : std::uint8_t { Inline, Keep };
 lang::Expr inline_calls(const lang::Expr& expr, lang::Program& program, int max_bindings = 24,
                         CustomGradients custom = CustomGradients::Inline);
+// Evaluates calls of operators whose arguments are constants. `evaluate` gives the constant of a
+// closed call, or null where it has none.
+using Evaluate = std::function<lang::Expr(const lang::Expr& call)>;
+lang::Expr fold_constants(const lang::Expr& expr, const Evaluate& evaluate);
+// The same for function literals and what is marked: other passes make their calls known.
+lang::Expr inline_literals(const lang::Expr& expr, lang::Program& program, int max_bindings = 24,
+                           CustomGradients custom = CustomGradients::Inline);
 // Undoes fuse_operators.
 lang::Expr inline_groups(const lang::Expr& expr);
 // Groups connected operator calls and lowerable index notation of a block into `fn (...,
 // Primitive=1) {...}` calls where at least one tensor of rank > 0 is involved. Relay's
 // post-dominator rule, widened to reductions with elementwise producers and epilogues. Scalar-only
 // code stays as it is.
-lang::Expr fuse_operators(const lang::Expr& expr);
+// `most`: of the operators in one group; 0: any number.
+lang::Expr fuse_operators(const lang::Expr& expr, std::size_t most = 0);
 
 // Does evaluating the expression (not calling a function value it yields) have effects: references,
 // print, assert, load, calls of functions not known to be pure.

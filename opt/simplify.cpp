@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "lang/alpha_equal.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -52,6 +53,7 @@ bool same_type(const Expr& a, const Expr& b) { return lang::equal(a->type, b->ty
 bool same_atom(const Expr& a, const Expr& b) {
   const auto* x = as<lang::Var>(a);
   const auto* y = as<lang::Var>(b);
+  if (a->kind == ExprKind::Index && b->kind == ExprKind::Index) return lang::alpha_equal(a, b);
   return x && y && x->variable == y->variable;
 }
 

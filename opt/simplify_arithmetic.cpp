@@ -104,10 +104,17 @@ class Arithmetic {
   // c * x + x
   Expr multiple(const Expr& product, const Expr& single) {
     const auto* inner = is_a(product, "multiply");
-    if (!inner || !same_atom(inner->args[1], single)) return nullptr;
-    const auto factor = definitions_.scalar(inner->args[0]);
+    const auto factor = inner ? definitions_.scalar(inner->args[0]) : std::nullopt;
     if (!factor || !is_whole(*factor, kSmallCount)) return nullptr;
-    return build::op("multiply", {build::scalar_like(single, *factor + 1), single});
+    if (same_atom(inner->args[1], single))
+      return build::op("multiply", {build::scalar_like(single, *factor + 1), single});
+    // c * x + d * x
+    const auto* other = is_made(expr_) ? is_a(single, "multiply") : nullptr;
+    const auto count = other ? definitions_.scalar(other->args[0]) : std::nullopt;
+    if (!count || !is_whole(*count, kSmallCount) || !same_atom(inner->args[1], other->args[1]))
+      return nullptr;
+    return build::op("multiply",
+                     {build::scalar_like(inner->args[1], *factor + *count), inner->args[1]});
   }
 
   Expr difference(const Expr& a, const Expr& b) {
@@ -129,6 +136,9 @@ class Arithmetic {
       return build::op("multiply", {negative_left->args[0], negative_right->args[0]});
     if (left) return scaled(*left, a, b, negative_right);
     if (!is_made(expr_)) return nullptr;
+    // `x * cos(x)`, and not `cos(x) * x`.
+    if (is_computed(a) && b->kind == lang::ExprKind::Var && !is_computed(b))
+      return build::op("multiply", {b, a});
     for (const auto& [scaled, other] : {std::pair{a, b}, {b, a}}) {
       // Small whole numbers come out of products: `x * (2 * y)` is `2 * (x * y)`.
       const auto* inner = is_a(scaled, "multiply");
@@ -149,6 +159,8 @@ class Arithmetic {
       return build::op("negative", {build::op("multiply", {a, negative_right->args[0]})});
     return nullptr;
   }
+
+  bool is_computed(const Expr& atom) const { return !(definitions_.of(atom) == atom); }
 
   // `better`, if it has the type that is wanted: what is left out may have stretched the result.
   Expr replaced(Expr better) const { return same_type(better, expr_) ? better : Expr(); }

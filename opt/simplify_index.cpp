@@ -1,7 +1,5 @@
-#include <unordered_map>
-
-#include "lang/alpha_equal.h"
 #include "lang/build.h"
+#include "lang/visit.h"
 #include "opt/definitions.h"
 
 // Index notation: the algebra of operators on the primitives of its bodies, and loops that only
@@ -49,6 +47,8 @@ Expr simplified_primitive(const lang::Primitive& node) {
       if (is(args[0], 0)) return args[1];
       if (const auto* inner = as_prim(args[1], Prim::Neg))
         return build::sub(args[0], inner->args[0]);
+      if (same_atom(args[0], args[1]))
+        return build::mul(build::constant(dtype_of(args[0]), 2), args[0]);
       return folded("add", args[0], args[1]);
     case Prim::Sub:
       if (is(args[1], 0)) return args[0];
@@ -97,11 +97,43 @@ Expr copied(const Expr& expr, const lang::Comprehension& node) {
   return index->tensor;
 }
 
+// Bodies are trees: operands are no atoms, and what a rule makes needs no name.
+class BodySimplifier final : public lang::Rewriter {
+ protected:
+  Expr post(const Expr& expr) override {
+    Expr better;
+    if (const auto* node = as<lang::Primitive>(expr)) better = simplified_primitive(*node);
+    const auto* call = as<lang::Call>(expr);
+    if (call && call->callee->kind == ExprKind::Operator)
+      better = simplified_arithmetic(expr, Definitions());
+    return better ? better : expr;
+  }
+};
+
 }  // namespace
 
 Expr simplified_index_notation(const Expr& expr) {
-  if (const auto* node = as<lang::Primitive>(expr)) return simplified_primitive(*node);
-  if (const auto* node = as<lang::Comprehension>(expr)) return copied(expr, *node);
+  if (const auto* node = as<lang::Comprehension>(expr)) {
+    const Expr body = BodySimplifier().rewrite(node->body);
+    const Expr better = body == node->body
+                            ? expr
+                            : lang::make_comprehension(node->binders, body, expr->span, expr->type);
+    const Expr copy = copied(better, lang::cast<lang::Comprehension>(better));
+    return copy ? copy : better;
+  }
+  if (const auto* node = as<lang::Reduction>(expr)) {
+    const Expr body = BodySimplifier().rewrite(node->body);
+    return body == node->body
+               ? Expr()
+               : lang::make_reduction(node->op, node->binders, body, expr->span, expr->type);
+  }
+  if (const auto* node = as<lang::ScatterReduce>(expr)) {
+    const Expr value = BodySimplifier().rewrite(node->value);
+    return value == node->value
+               ? Expr()
+               : lang::make_scatter_reduce(node->op, node->init, node->binders, node->indices,
+                                           value, expr->span, expr->type);
+  }
   return nullptr;
 }
 

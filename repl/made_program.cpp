@@ -64,6 +64,18 @@ class Collector final {
     return std::move(made_);
   }
 
+  MadeProgram run(const std::vector<std::pair<std::string, Expr>>& functions, bool are_changed) {
+    for (const auto& [name, function] : functions) {
+      ++taken_[name];
+      if (are_changed) changed_.insert(name);
+    }
+    for (const auto& [name, function] : functions) {
+      Expr body = renamed(function);
+      made_.functions.emplace_back(name, std::move(body));
+    }
+    return std::move(made_);
+  }
+
  private:
   // Everything that is made under its new name.
   class Renamer final : public lang::Rewriter {
@@ -200,12 +212,15 @@ class Collector final {
   const std::string* function(const lang::GlobalVar& global) {
     if (!pipeline_.is_function(global.name)) return nullptr;
     const bool is_made = module_.find(global.name) == nullptr;
-    if (!is_made && !is_whole_) return nullptr;
+    const bool is_changed = changed_.contains(global.name);
+    if (!is_made && !is_whole_ && !is_changed) return nullptr;
     const std::string key =
         is_made ? global.name : global.name + " " + lang::to_string(global.type);
     const auto [place, is_new] = functions_.try_emplace(key);
     if (is_new) {
-      place->second = unique(plain(global.name));
+      place->second = unique(is_changed ? global.name + "_primal"
+                             : is_made  ? plain(global.name)
+                                        : global.name);
       const std::string name = place->second;
       const Expr body = renamed(pipeline_.optimise(pipeline_.function(global.name, global.type)));
       made_.functions.emplace_back(name, body);
@@ -235,6 +250,7 @@ class Collector final {
   std::unordered_map<const lang::TypeDef*, const lang::TypeDef*> types_;
   std::map<std::string, std::string> functions_;
   std::map<std::string, int> taken_;
+  std::set<std::string> changed_;
 };
 
 }  // namespace
@@ -242,6 +258,11 @@ class Collector final {
 MadeProgram collect_made(const Expr& expr, bool is_whole, const lang::Module& module,
                          Pipeline& pipeline) {
   return Collector(is_whole, module, pipeline).run(expr);
+}
+
+MadeProgram collect_made(const std::vector<std::pair<std::string, Expr>>& functions,
+                         bool are_changed, const lang::Module& module, Pipeline& pipeline) {
+  return Collector(false, module, pipeline).run(functions, are_changed);
 }
 
 }  // namespace relay::repl

@@ -23,4 +23,10 @@ struct MadeProgram {
 MadeProgram collect_made(const lang::Expr& expr, bool is_whole, const lang::Module& module,
                          Pipeline& pipeline);
 
+// The same for the functions of a module, which keep their names and stand in `functions` too.
+// `are_changed`: they are no longer what their names mean to those who call them; what is still
+// called is added as `NAME_primal`.
+MadeProgram collect_made(const std::vector<std::pair<std::string, lang::Expr>>& functions,
+                         bool are_changed, const lang::Module& module, Pipeline& pipeline);
+
 }  // namespace relay::repl

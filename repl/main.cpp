@@ -15,6 +15,7 @@
 #include "repl/command.h"
 #include "repl/driver.h"
 #include "repl/grad_file.h"
+#include "repl/opt_file.h"
 #include "repl/progress.h"
 #include "repl/report.h"
 #include "repl/session.h"
@@ -27,11 +28,12 @@ using namespace relay;  // NOLINT: the program's own file
 
 struct Arguments {
   std::string file, expression, kind, jit = "auto", kernels = "auto", error_format = "text";
-  bool stats = false, strict = false, version = false;
+  bool is_opt = false, stats = false, strict = false, version = false;
   int threads = 0;
   std::vector<std::string> check;
   repl::FormatRequest format;
   repl::GradRequest grad;
+  repl::OptRequest opt;
   std::vector<std::string> search_path;
   std::vector<std::string> rest;  // arguments of the program
 };
@@ -192,6 +194,7 @@ int run(const Arguments& arguments, repl::Reporter& reporter) {
     request.strict = arguments.strict;
     return repl::print_gradient(request, arguments.search_path, reporter);
   }
+  if (arguments.is_opt) return repl::optimise_file(arguments.opt, arguments.search_path, reporter);
   return run_program(arguments, reporter);
 }
 
@@ -236,6 +239,12 @@ void define_options(CLI::App& app, Arguments& into) {
                    "its name (default: the only one of the file)");
   grad->add_option("--mode", into.grad.mode,
                    "grad (the default), value_and_grad, vjp, jvp, hvp, hessian or jacobian");
+  auto* opt = app.add_subcommand("opt", "print a file after named passes");
+  opt->add_option("FILE", into.opt.path, "the file, or - for standard input");
+  opt->add_option("-p,--passes", into.opt.passes,
+                  "the passes in order: -p \"InferType,FuseOps(max_depth=4)\"");
+  opt->add_flag("--list", into.opt.list, "print the passes and their options");
+  opt->callback([&into] { into.is_opt = true; });
 }
 
 }  // namespace

@@ -73,6 +73,8 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
     expr = pass("resolve_branches", opt::to_anf(opt::resolve_branches(expr)));
     expr = pass("eliminate_common_subexpressions", opt::eliminate_common_subexpressions(expr));
     expr = pass("eliminate_dead_code", opt::eliminate_dead_code(expr));
+    expr = pass("inline_literals",
+                opt::to_anf(opt::inline_literals(expr, *this, kMaxBindings, custom)));
     if (expr == before) break;
   }
   return expr;

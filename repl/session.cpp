@@ -18,6 +18,7 @@
 #include "repl/files.h"
 #include "repl/imports.h"
 #include "repl/let_function.h"
+#include "repl/module_passes.h"
 #include "repl/pipeline.h"
 #include "repl/set_aside.h"
 #include "repl/show.h"
@@ -588,6 +589,21 @@ Result<std::string> Session::derivative(const std::string& text, lang::DiffMode 
   return impl_->guarded([&] {
     const Expr expr = impl_->command_expression(*source);
     return print_derivative(expr, mode, is_strict, impl_->module, impl_->checker, impl_->pipeline);
+  });
+}
+
+Result<std::string> Session::optimised(const std::string& passes, bool is_strict,
+                                       std::vector<std::string>& generic) {
+  interp::clear_interrupt();
+  const lang::Source* source = impl_->sources.add("-p", passes);
+  return impl_->guarded([&] {
+    const auto calls = opt::parse_passes(*source).or_throw();
+    ModulePasses module(impl_->module, impl_->checker, impl_->pipeline, [&](const Expr& core) {
+      return impl_->evaluator.evaluate(impl_->pipeline.finish(core));
+    });
+    for (const opt::PassCall& call : calls) module.run(call);
+    generic = module.generic();
+    return module.print(is_strict);
   });
 }
 

@@ -71,6 +71,10 @@ class Session {
   // The derivative of a function, simplified, as a text (repl/derivative.h).
   lang::Result<std::string> derivative(const std::string& text, lang::DiffMode mode,
                                        bool is_strict = false);
+  // What was defined here, after passes (opt/pass_list.h), in strict or light notation; `generic`
+  // gets the functions that have no ground types and stay as they are.
+  lang::Result<std::string> optimised(const std::string& passes, bool is_strict,
+                                      std::vector<std::string>& generic);
   // The definition of an operator, at the types of its example, or the text of a function.
   lang::Result<std::string> source(const std::string& name);
   lang::Result<lang::Value> evaluate(const std::string& text);

@@ -75,15 +75,14 @@ std::vector<Diagnostic> format_file(const std::string& path, const FormatRequest
   return {};
 }
 
-constexpr std::array<std::string_view, 3> kCommands = {"check", "fmt", "grad"};
+constexpr std::array<std::string_view, 4> kCommands = {"check", "fmt", "grad", "opt"};
 
 // What is shown at the prompt, and has no command yet.
 struct Planned {
   std::string_view name;
   std::string_view instead;
 };
-constexpr std::array<Planned, 2> kPlanned = {{
-    {"opt", ":show opt EXPR"},
+constexpr std::array<Planned, 1> kPlanned = {{
     {"doc", ":doc NAME"},
 }};
 
@@ -151,7 +150,7 @@ int report_unknown_command(const std::string& word, Reporter& reporter) {
   Diagnostic diagnostic(DiagnosticKind::BadCommand,
                         fmt::format("there is neither a command nor a file `{}`", word));
   const auto close = lang::closest_names(word, {kCommands.begin(), kCommands.end()});
-  diagnostic.note(close.empty() ? "note: the commands are `check`, `fmt` and `grad`"
+  diagnostic.note(close.empty() ? "note: the commands are `check`, `fmt`, `grad` and `opt`"
                                 : fmt::format("help: did you mean `relay {}`?", close.front()));
   reporter.report({std::move(diagnostic)});
   return kMisuse;

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "repl/report.h"
+
+namespace relay::repl {
+
+struct OptRequest {
+  std::string path;
+  std::string passes;
+  bool list = false;
+};
+
+// `relay opt -p PASSES FILE`: prints the functions and types of the file after the passes, in the
+// notation of the file, and runs nothing. `relay opt --list`: the passes. Returns the exit code of
+// the program.
+int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
+                  Reporter& reporter);
+
+}  // namespace relay::repl
