@@ -79,7 +79,13 @@ void Generator::define_loop() {
   use(Feature::Loop);
   const Ty state = data_type(1);
   Callee callee{fresh("loop"), {state, any_type(1)}, state, true};
-  const std::string params = parameters(callee.params, random_.one_in(2));
+  const std::string params =
+      parameters(callee.params, random_.one_in(2) || !callee.params[1].is_scalar());
+  if (const Ty& read = callee.params[1]; read.is_tensor() && !read.shape.empty()) {
+    Ty part = read;
+    part.shape.erase(part.shape.begin());
+    scope_.push_back({fmt::format("p1[mod(n, {})]", read.shape[0]), part});
+  }
   const std::string stop = random_.one_in(3) ? fmt::format("n <= 0 || {}", condition(2)) : "n <= 0";
   const std::string end = random_.one_in(3) ? expression(state, 3) : "p0";
   const std::string step = tame(state, expression(state, 6));

@@ -26,6 +26,8 @@ std::string Generator::expression(const Ty& type, int fuel) {
                                       {2, &Generator::let_function},
                                       {1, &Generator::local_loop},
                                       {1, &Generator::local_list_loop},
+                                      {2, &Generator::place_loop},
+                                      {1, &Generator::checkpoint},
                                       {2, &Generator::fold},
                                       {1, &Generator::fold_tree},
                                       {1, &Generator::fold_functions},
@@ -401,6 +403,48 @@ std::string Generator::local_list_loop(const Ty& type, int fuel) {
       "{0}(rest, "
       "{5}) }} }}; {0}({6}, {7}) }}",
       go, type_text(list), acc, type_text(type), head, step, items, start);
+}
+
+// A loop that reads other elements of a tensor at each step.
+std::string Generator::place_loop(const Ty& type, int fuel) {
+  use(Feature::Loop);
+  use(Feature::Closure);
+  const auto parts = shares(fuel, 3);
+  const std::int64_t n = static_cast<std::int64_t>(1 + random_.below(3));
+  const bool rows = random_.one_in(3);
+  const Ty tensor{Ty::Kind::Tensor, rows ? Shape{n, 3} : Shape{n}, {}};
+  const std::string items = scrutinee(tensor, parts[0]);
+  const std::string start = expression(type, parts[1]);
+  const std::string xs = fresh("xs");
+  const std::string go = fresh("go");
+  const std::string acc = fresh("acc");
+  static constexpr const char* kReads[] = {"{}[k - 1]", "take({}, k - 1, axis=0)"};
+  const std::string read = fmt::format(fmt::runtime(kReads[random_.below(2)]), xs);
+  const bool carried = random_.one_in(2);  // part of the state, or captured
+  scope_.push_back({xs, tensor});
+  scope_.push_back({acc, type});
+  scope_.push_back({read, {Ty::Kind::Tensor, rows ? Shape{3} : Shape{}, {}}});
+  const std::string step = tame(type, using_names(type, expression(type, parts[2]), 2));
+  const std::string next =
+      carried && random_.one_in(3) ? tame(tensor, expression(tensor, parts[2] / 2)) : xs;
+  scope_.resize(scope_.size() - 3);
+  if (!carried) {
+    return fmt::format(
+        "{{ let {0} = {1}; let {2} = fn (k: int32, {3}: {4}) -> {4} {{ if (k == 0) {{ {3} }} else "
+        "{{ "
+        "{2}(k - 1, {5}) }} }}; {2}({6}, {7}) }}",
+        xs, items, go, acc, type_text(type), step, n, start);
+  }
+  return fmt::format(
+      "{{ let {0} = fn (k: int32, {1}: {2}, {3}: {4}) -> {4} {{ if (k == 0) {{ {3} }} else {{ "
+      "{0}(k - 1, {5}, "
+      "{6}) }} }}; {0}({7}, {8}, {9}) }}",
+      go, xs, type_text(tensor), acc, type_text(type), next, step, n, items, start);
+}
+
+// Computed again in reverse.
+std::string Generator::checkpoint(const Ty& type, int fuel) {
+  return fmt::format("annotation.checkpoint({})", expression(type, fuel - 1));
 }
 
 // --- References ---

@@ -106,9 +106,13 @@ std::string Generator::known_function(const Ty& type, int fuel) {
   if (names.empty()) return lambda(type, fuel);
   const std::string name = names[random_.below(names.size())];
   for (const Callee& callee : callees_) {
-    if (callee.name == name) features_ |= callee.features;
+    if (callee.name != name) continue;
+    features_ |= callee.features;
+    return name;
   }
-  return name;
+  // Nothing else may say at which type a generic function is meant.
+  const std::string f = fresh("f");
+  return fmt::format("{{ let {0}: {1} = {2}; {0} }}", f, type_text(type), name);
 }
 
 std::string Generator::composed(const Ty& type, int fuel) {

@@ -82,8 +82,8 @@ class Generator {
   // `body` of that type, in which the tensors among the last `count` names are used, or most are.
   std::string using_names(const Ty& type, std::string body, std::size_t count);
   Produce let, let_pattern, projection, of_data, conditional, match_option, match_list, match_two,
-      match_tree, match_choice, scrutinee, local_loop, local_list_loop, reference, reference_loop,
-      reference_in_closure;
+      match_tree, match_choice, scrutinee, local_loop, local_list_loop, place_loop, checkpoint,
+      reference, reference_loop, reference_in_closure;
   std::string condition(int fuel);
   std::string pattern(const Ty& type, int depth);  // one that everything fits
   std::string clause(const std::string& pattern, const Ty& type, int fuel, std::size_t scope);

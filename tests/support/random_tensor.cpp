@@ -239,8 +239,8 @@ std::string Generator::indexed_vector(const Ty& type, int fuel) {
       const std::string body = expression({}, parts[1]);
       scope_.pop_back();
       --index_depth_;
-      return fmt::format("{{ let {0} = {1}; for {2} {{ let {3} = {0}[{2}]; {4} }} }}", v, value, i,
-                         row, body);
+      return fmt::format("{{ let {0}: {5} = {1}; for {2} {{ let {3} = {0}[{2}]; {4} }} }}", v,
+                         value, i, row, body, type_text(tensor({n, 3})));
     }
   }
 }
@@ -275,8 +275,8 @@ std::string Generator::indexed_matrix(const Ty& type, int fuel) {
       const std::string body = expression(row, parts[1]);
       scope_.pop_back();
       --index_depth_;
-      return fmt::format("{{ let {0} = {1}; for {2} {{ let {3} = {0}[{2}]; {4} }} }}", v, value, i,
-                         name, body);
+      return fmt::format("{{ let {0}: {5} = {1}; for {2} {{ let {3} = {0}[{2}]; {4} }} }}", v,
+                         value, i, name, body, type_text(type));
     }
   }
 }
