@@ -73,7 +73,7 @@ Expr gather(const Contribution& read) {
   Expr body = read.value;
   if (!summed.empty()) body = lang::make_reduction(lang::ReduceOp::Sum, summed, body);
   // Its type says what the extents may not: that it is as large as the variable.
-  if (!kept.empty()) body = lang::make_comprehension(kept, body, read.span, read.variable->type);
+  if (!kept.empty()) body = lang::make_comprehension(kept, body, {}, read.variable->type);
   return lang::rename_bound(body);
 }
 
