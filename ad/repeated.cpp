@@ -242,6 +242,25 @@ bool BlockReverse::take_distributed(const std::vector<IndexBinder>& binders, Poi
   return true;
 }
 
+namespace {
+
+// More elements than are kept for all points only to be summed: beyond, going through the points
+// twice is the smaller evil.
+constexpr std::int64_t kMostKept = std::int64_t{1} << 24;
+
+bool is_too_large(const std::vector<IndexBinder>& binders, const Expr& part) {
+  const auto* tensor = as<lang::TensorType>(lang::make_comprehension(binders, part)->type);
+  std::int64_t count = 1;
+  for (const lang::Dim& dim : tensor->shape.dims()) {
+    if (!dim.is_constant() || dim.constant() == 0) return false;
+    if (count > kMostKept / dim.constant()) return true;
+    count *= dim.constant();
+  }
+  return false;
+}
+
+}  // namespace
+
 void BlockReverse::take_points(const std::vector<IndexBinder>& binders, Point& point,
                                std::vector<Expr>& sums, lang::Span span) {
   // What is kept for each point only to be summed is summed in a loop, unless it is a scalar or
@@ -254,7 +273,7 @@ void BlockReverse::take_points(const std::vector<IndexBinder>& binders, Point& p
   for (std::size_t i = 0; i < point.parts.size(); ++i) {
     const Expr& element = point.parts[i];
     if (needs_loop || element->type->kind != lang::TypeKind::Tensor ||
-        lang::has_any_dim(element->type)) {
+        lang::has_any_dim(element->type) || is_too_large(binders, element)) {
       in_loop.push_back(i);
       continue;
     }
