@@ -79,6 +79,12 @@ void Adjoint::add_tensor(const Expr& contribution, Emitter& emitter, const std::
   whole_ = whole_ ? emitter.emit("d", emitter.tangents().add(whole_, dense)) : dense;
 }
 
+void Adjoint::replace(Expr whole) {
+  whole_ = std::move(whole);
+  fields_.clear();
+  scatters_.clear();
+}
+
 void Adjoint::split(const lang::TupleType& tuple, Emitter& emitter) {
   if (fields_.empty()) fields_.resize(tuple.fields.size());
   if (!whole_) return;

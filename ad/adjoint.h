@@ -39,6 +39,8 @@ class Adjoint {
   // Adds to field `index` of a tuple adjoint.
   void add_field(std::uint32_t index, const lang::Expr& contribution,
                  const lang::Type& tuple_tangent, Emitter& emitter);
+  // It is this from now on.
+  void replace(lang::Expr whole);
   // The adjoint as an expression of tangent type `type`; zeros (like `primal`, when given) where
   // nothing arrived.
   lang::Expr value(const lang::Type& type, const lang::Expr& primal, Emitter& emitter) const;

@@ -29,6 +29,8 @@ using lang::VariableRef;
 namespace build = lang::build;
 
 Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
+  const auto* var = as<lang::Var>(expr);
+  if (var && !active_.is_active(var->variable)) return lang::unit_type();
   Type tangent = pairs_.tangents().of(expr->type);
   if (!tangent) {
     lang::fail(DiagnosticKind::Unsupported,
@@ -40,7 +42,7 @@ Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
 }
 
 BlockReverse::BlockReverse(lang::Program& program, Pairs& pairs)
-    : program_(program), pairs_(pairs), backward_(pairs.tangents()) {}
+    : program_(program), pairs_(pairs), backward_(pairs.tangents()), active_(pairs.tangents()) {}
 
 void BlockReverse::forward(const std::vector<Binding>& bindings) {
   for (const Binding& binding : bindings) forward_binding(binding);
@@ -56,7 +58,12 @@ Expr BlockReverse::forward_value(const std::string& name, const Expr& value) {
 void BlockReverse::forward_binding(const Binding& binding) {
   const Expr& value = binding.value;
   note_extent(binding, extents_);
+  const bool is_active = active_.bind(binding.variable, value);
   if (value->kind == ExprKind::Function) return forward_function(binding);
+  if (!is_active) {
+    primal_.push_back({binding});
+    return;
+  }
   if (const auto* call = as<lang::Call>(value)) {
     if (const auto* op = as<lang::Operator>(call->callee))
       return forward_operator(binding, *call, *op->op);
@@ -78,12 +85,12 @@ void BlockReverse::forward_binding(const Binding& binding) {
         return;
       }
       pair = through_call(value->span,
-                          [&] { return pairs_.of_global(global->name, call->callee->type); });
+                          [&] { return pair_of(global->name, call->callee->type, args); });
     } else if (var && functions_.count(var->variable.get())) {
       const KnownFunction& known = functions_.at(var->variable.get());
-      pair = through_call(value->span, [&] { return pairs_.of_global(known.global, known.type); });
       args = known.captures;
       args.insert(args.end(), call->args.begin(), call->args.end());
+      pair = through_call(value->span, [&] { return pair_of(known.global, known.type, args); });
     } else {
       return forward_unknown(binding, *call);
     }
@@ -109,7 +116,16 @@ void BlockReverse::forward_pair(const Binding& binding, const Pair& pair, std::v
   primal_.push_back({{residual, build::project(lang::make_var(both), 1)}});
   primal_.push_back({{binding.variable, build::project(lang::make_var(both), 0), value->span}});
   pair_calls_[binding.variable.get()] = {pair.backward, residual, std::move(args),
-                                         pair.backward_type};
+                                         pair.backward_type, pair.accumulated};
+}
+
+Pair BlockReverse::pair_of(const std::string& name, const Type& type,
+                           const std::vector<Expr>& args) {
+  std::vector<bool> wanted;
+  for (const Expr& arg : args) {
+    wanted.push_back(!is_unit(pairs_.tangents().or_unit(arg->type)) && active_.reads_active(arg));
+  }
+  return pairs_.of_global(name, type, wanted);
 }
 
 void BlockReverse::forward_branches(const Binding& binding) {
@@ -127,7 +143,8 @@ void BlockReverse::forward_branches(const Binding& binding) {
   const Expr lifted = lang::make_function(params, value->type, value, {}, nullptr, value->span);
   const Lifted branch = lift(program_, binding.variable->name + "_branch",
                              lang::rename_bound(lifted), nullptr, inline_mark());
-  forward_pair(binding, pairs_.of_global(branch.name, branch.type), std::move(args));
+  const Pair pair = pair_of(branch.name, branch.type, args);
+  forward_pair(binding, pair, std::move(args));
 }
 
 // An alias: a one-field tuple keeps the variable and its adjoint apart from the atom's.
@@ -338,17 +355,40 @@ void BlockReverse::reverse_binding(const Binding& binding) {
   const auto pair = pair_calls_.find(binding.variable.get());
   RELAY_CHECK(pair != pair_calls_.end(),
               fmt::format("no rule for a binding of kind {}", name_of(value->kind)));
-  const PairCall& call = pair->second;
-  const Expr adjoint = found->second.value(tangent, primal, backward_);
+  reverse_pair(pair->second, found->second.value(tangent, primal, backward_), binding.span);
+}
+
+// What is known of an accumulated adjoint goes in, and what comes out is all of it.
+void BlockReverse::reverse_pair(const PairCall& call, const Expr& adjoint, lang::Span span) {
   const auto* type = as<lang::FunctionType>(call.backward_type);
+  const auto& tangents = as<lang::TupleType>(type->result)->fields;
+  std::vector<Expr> args = {lang::make_var(call.residual), adjoint};
+  std::unordered_set<const lang::Variable*> given;
+  std::vector<bool> is_replaced(call.args.size(), false);
+  for (const std::size_t i : call.accumulated) {
+    const auto* var = as<lang::Var>(call.args[i]);
+    is_replaced[i] =
+        var && active_.is_active(var->variable) && given.insert(var->variable.get()).second;
+    append_parts(is_replaced[i]
+                     ? adjoint_to_add_to(var->variable).value(tangents[i], call.args[i], backward_)
+                     : zero_of(tangents[i], call.args[i]),
+                 args);
+  }
   const Expr result = backward_.emit(
       "adjoints",
-      lang::make_call(lang::make_global_var(call.backward_name, binding.span, call.backward_type),
-                      {lang::make_var(call.residual), adjoint}, nullptr, binding.span,
-                      type->result));
+      lang::make_call(lang::make_global_var(call.backward_name, span, call.backward_type),
+                      std::move(args), nullptr, span, type->result));
+  std::vector<Expr> parts(call.args.size());
   for (std::uint32_t i = 0; i < call.args.size(); ++i) {
-    if (is_unit(as<lang::TupleType>(type->result)->fields[i])) continue;
-    accumulate(call.args[i], build::project(result, i));
+    if (!is_unit(tangents[i])) parts[i] = backward_.emit("part", build::project(result, i));
+  }
+  // One variable may be two arguments: what replaces its adjoint comes before what is added to it.
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    if (!is_replaced[i]) continue;
+    adjoints_[lang::cast<lang::Var>(call.args[i]).variable.get()].replace(parts[i]);
+  }
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    if (!is_replaced[i]) accumulate(call.args[i], parts[i]);
   }
 }
 
@@ -398,7 +438,7 @@ void BlockReverse::reverse_construction(const Expr& value, const lang::Call& cal
   const auto* mirror = pairs_.tangents().mirror(constructor, *as<lang::AdtType>(value->type));
   std::vector<Expr> fields;  // those that have an adjoint
   for (const Expr& arg : call.args) {
-    if (!is_unit(tangent_of(arg, call.span))) fields.push_back(arg);
+    if (!is_unit(pairs_.tangents().or_unit(arg->type))) fields.push_back(arg);
   }
   take_apart(mirror, fields, adjoint, call.span);
 }

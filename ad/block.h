@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ad/active_variables.h"
 #include "ad/adjoint.h"
 #include "ad/closures.h"
 #include "ad/contribution.h"
@@ -24,6 +25,9 @@ struct Pair;
 class BlockReverse {
  public:
   BlockReverse(lang::Program& program, Pairs& pairs);
+
+  // Nobody asks for the adjoint of this variable from outside, nor of what depends on no other.
+  void deactivate(const lang::VariableRef& variable) { active_.deactivate(variable); }
 
   // Appends primal bindings. May be called several times (a path through branches).
   void forward(const std::vector<lang::Binding>& bindings);
@@ -105,6 +109,7 @@ class BlockReverse {
   std::vector<Step> primal_;
   Extents extents_;
   Emitter backward_;
+  ActiveVariables active_;
   std::unordered_map<const lang::Variable*, Adjoint> adjoints_;
   // Let-bound function literals.
   struct KnownFunction {
@@ -128,7 +133,11 @@ class BlockReverse {
     lang::VariableRef residual;
     std::vector<lang::Expr> args;
     lang::Type backward_type;
+    std::vector<std::size_t> accumulated;
   };
+  Pair pair_of(const std::string& name, const lang::Type& type,
+               const std::vector<lang::Expr>& args);
+  void reverse_pair(const PairCall& call, const lang::Expr& adjoint, lang::Span span);
   std::unordered_map<const lang::Variable*, PairCall> pair_calls_;
   // Results of functions with gradients of their own, and the names of those.
   std::unordered_map<const lang::Variable*, std::string> custom_;

@@ -47,8 +47,9 @@ void define_checkpoint(lang::Program& program, const std::string& name, const Ty
   const std::vector<VariableRef> given = variables_of(backward_type.params);
   const Expr both = call_global(inner.forward, inner.forward_type, uses_of(again));
   const Expr clause = build::let("both", both, [&](const Expr& value) {
-    return call_global(inner.backward, inner.backward_type,
-                       {build::project(value, 1), lang::make_var(given[1])});
+    std::vector<Expr> args = uses_of(given);
+    args[0] = build::project(value, 1);
+    return call_global(inner.backward, inner.backward_type, std::move(args));
   });
   std::vector<lang::PatternRef> fields;
   for (const VariableRef& variable : again) fields.push_back(lang::variable_pattern(variable));

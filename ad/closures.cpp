@@ -85,8 +85,11 @@ class PullbackMaker {
   // The first `captured` parameters are captures; their adjoints go to `place`, null: nowhere.
   std::pair<std::string, Type> make(const std::string& global, const Type& type,
                                     std::size_t captured, const lang::Constructor* place) {
-    const Pair pair = pairs_.of_global(global, type);
     const auto& function = *as<lang::FunctionType>(type);
+    std::vector<bool> wanted;
+    for (const Type& param : function.params)
+      wanted.push_back(!is_unit(pairs_.tangents().or_unit(param)));
+    const Pair pair = pairs_.of_global(global, type, wanted);
     std::vector<VariableRef> params;
     for (const Type& param : function.params) params.push_back(lang::make_variable("x", param));
     Emitter code(pairs_.tangents());
@@ -94,8 +97,8 @@ class PullbackMaker {
         code.emit("both", call_global(pair.forward, pair.forward_type, uses_of(params)));
     const Expr result = code.emit("result", build::project(both, 0));
     const Expr residual = code.emit("residual", build::project(both, 1));
-    const Expr pullback =
-        code.emit("pullback", pullback_of(pair, residual, function, captured, place));
+    const Expr pullback = code.emit(
+        "pullback", pullback_of(pair, residual, uses_of(params), function, captured, place));
     const Expr body = lang::close_block({code.take(), build::tuple({result, pullback})});
     const std::string name = program_.reserve_name(global + "_pullback");
     program_.add_function(name, lang::rename_bound(lang::make_function(params, body->type, body)));
@@ -103,13 +106,17 @@ class PullbackMaker {
   }
 
  private:
-  Expr pullback_of(const Pair& pair, const Expr& residual, const lang::FunctionType& function,
-                   std::size_t captured, const lang::Constructor* place) {
+  Expr pullback_of(const Pair& pair, const Expr& residual, const std::vector<Expr>& params,
+                   const lang::FunctionType& function, std::size_t captured,
+                   const lang::Constructor* place) {
     Tangents& tangents = pairs_.tangents();
     const VariableRef adjoint = lang::make_variable("adjoint", tangents.or_unit(function.result));
     Emitter code(tangents);
-    const Expr all = code.emit("adjoints", call_global(pair.backward, pair.backward_type,
-                                                       {residual, lang::make_var(adjoint)}));
+    std::vector<Expr> args = {residual, lang::make_var(adjoint)};
+    for (const std::size_t i : pair.accumulated)
+      append_parts(zero_of(tangents.or_unit(function.params[i]), params[i]), args);
+    const Expr all =
+        code.emit("adjoints", call_global(pair.backward, pair.backward_type, std::move(args)));
     std::vector<Expr> own;
     std::vector<Expr> results(1);
     for (std::uint32_t i = 0; i < function.params.size(); ++i) {

@@ -41,11 +41,14 @@ class Deriver {
     fn_ = &fn;
     is_inlined_ = is_inlined(fn);
     residual_type_ = lang::adt_type(residual_.get());
-    for (const auto& param : fn.params) tangents_.push_back(pairs_.tangents().or_unit(param->type));
-    adjoints_type_ = lang::tuple_type(tangents_);
+    adjoints_type_ = as<lang::FunctionType>(pair_.backward_type)->result;
+    tangents_ = as<lang::TupleType>(adjoints_type_)->fields;
     has_loop_ = has_tail_self_call(fn.body);
     if (has_loop_) prepare_loop();
     BlockReverse path(program_, pairs_);
+    for (std::size_t i = 0; i < tangents_.size(); ++i) {
+      if (is_unit(tangents_[i])) path.deactivate(fn.params[i]);
+    }
     const Expr body = forward_tail(fn.body, path);
     if (!has_loop_) {
       add(pair_.forward, fn.params, body);
@@ -191,8 +194,13 @@ class Deriver {
     const VariableRef adjoint =
         lang::make_variable("adjoint", pairs_.tangents().or_unit(value->type));
     leaf.seed(value, lang::make_var(adjoint));
+    make_accumulators();
+    std::size_t next = 0;
+    for (const std::size_t i : pair_.accumulated)
+      leaf.seed(lang::make_var(fn_->params[i]), packed(tangents_[i], accumulators_, next));
     const VariableRef rest = has_loop_ ? lang::make_variable("tape", tape_type_) : VariableRef();
-    std::vector<VariableRef> own = {adjoint};
+    std::vector<VariableRef> own = accumulators_;
+    own.push_back(adjoint);
     if (rest) own.push_back(rest);
     Backward backward = backward_of(
         leaf, own, [&](Expr adjoints) { return rest ? unwind(rest, adjoints) : adjoints; });
@@ -209,6 +217,13 @@ class Deriver {
                                       {{adjoint.get(), lang::make_var(incoming(adjoint->type))}});
     base_clauses_.push_back(clause_of(constructor, backward, rest));
     return construct(constructor, std::move(fields), residual_type_);
+  }
+
+  // The parameters of the backward half that hold adjoints so far.
+  void make_accumulators() {
+    const auto& params = as<lang::FunctionType>(pair_.backward_type)->params;
+    while (accumulators_.size() + 2 < params.size())
+      accumulators_.push_back(lang::make_variable("so_far", params[accumulators_.size() + 2]));
   }
 
   const VariableRef& incoming(const Type& type) {
@@ -301,7 +316,9 @@ class Deriver {
   void add_backward() {
     const auto* type = as<lang::FunctionType>(pair_.backward_type);
     const VariableRef residual = lang::make_variable("residual", residual_type_);
-    add(pair_.backward, {residual, incoming(type->params[1])},
+    std::vector<VariableRef> params = {residual, incoming(type->params[1])};
+    params.insert(params.end(), accumulators_.begin(), accumulators_.end());
+    add(pair_.backward, params,
         lang::make_match(lang::make_var(residual), base_clauses_, true, {}, adjoints_type_));
   }
 
@@ -317,6 +334,7 @@ class Deriver {
   std::vector<Type> tangents_;
   std::vector<lang::Clause> base_clauses_;
   VariableRef incoming_;
+  std::vector<VariableRef> accumulators_;
   // loops
   bool has_loop_ = false;
   lang::TypeDefRef tape_def_;
@@ -351,20 +369,36 @@ Expr calling(const std::string& name, const Type& type, const lang::Function& fu
 
 }  // namespace
 
+namespace {
+
+bool holds_tensor(const Type& tangent) {
+  if (const auto* tuple = as<lang::TupleType>(tangent))
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), holds_tensor);
+  return as<lang::TensorType>(tangent) && !lang::is_scalar(tangent);
+}
+
+}  // namespace
+
 // The names and types of both halves; `residual` gets its name.
-Pair Pairs::declare(const std::string& name, const Type& type, lang::TypeDefRef residual) {
+Pair Pairs::declare(const std::string& name, const Type& type, const std::vector<bool>& active,
+                    lang::TypeDefRef residual) {
   const auto* fn_type = as<lang::FunctionType>(type);
   residual->name = program_.reserve_name(name + "_Residual");
   const Type residual_type = lang::adt_type(program_.add_type(std::move(residual)));
-  std::vector<Type> tangents;
-  for (const auto& param : fn_type->params) tangents.push_back(tangents_.or_unit(param));
   Pair pair;
+  std::vector<Type> tangents;
+  std::vector<Type> given = {residual_type, tangents_.or_unit(fn_type->result)};
+  for (std::size_t i = 0; i < fn_type->params.size(); ++i) {
+    tangents.push_back(active[i] ? tangents_.or_unit(fn_type->params[i]) : lang::unit_type());
+    if (!holds_tensor(tangents[i]) || !threading_.is_threaded(name, type, i)) continue;
+    pair.accumulated.push_back(i);
+    append_leaves(tangents[i], given);
+  }
   pair.forward = program_.reserve_name(name + "_forward");
   pair.backward = program_.reserve_name(name + "_backward");
   pair.forward_type =
       lang::function_type(fn_type->params, lang::tuple_type({fn_type->result, residual_type}));
-  pair.backward_type = lang::function_type({residual_type, tangents_.or_unit(fn_type->result)},
-                                           lang::tuple_type(tangents));
+  pair.backward_type = lang::function_type(std::move(given), lang::tuple_type(std::move(tangents)));
   return pair;
 }
 
@@ -381,15 +415,11 @@ Pair at_dims_of(Pair pair, const Type& own, const Type& actual) {
 
 }  // namespace
 
-Pair Pairs::of_global(const std::string& name, const Type& type) {
+Pair Pairs::of_global(const std::string& name, const Type& type, const std::vector<bool>& wanted) {
   const Expr own = program_.function(name, type);
-  const std::string key = name + " : " + lang::to_string(own->type);
-  if (const auto found = globals_.find(key); found != globals_.end())
-    return at_dims_of(found->second, own->type, type);
   const std::size_t before = known_.size();
-  known_.push_back(key);
   try {
-    return at_dims_of(derive_global(key, name, own), own->type, type);
+    return at_dims_of(at_own_type(name, own, wanted), own->type, type);
   } catch (const lang::Failure&) {
     // Those derived on the way may call this one, which does not exist.
     for (; known_.size() > before; known_.pop_back()) globals_.erase(known_.back());
@@ -397,25 +427,43 @@ Pair Pairs::of_global(const std::string& name, const Type& type) {
   }
 }
 
+const Pair& Pairs::remember(const std::string& key, const Pair& pair) {
+  known_.push_back(key);
+  return *globals_.emplace(key, &pair).first->second;
+}
+
 Expr Pairs::prepared(const Expr& function) const {
   return keeps_calls_ ? function : program_.inlined(function);
 }
 
-const Pair& Pairs::derive_global(const std::string& key, const std::string& name, const Expr& own) {
+const Pair& Pairs::at_own_type(const std::string& name, const Expr& own,
+                               const std::vector<bool>& wanted) {
+  std::string key = name + " : " + lang::to_string(own->type) + " / ";
+  for (const bool is_wanted : wanted) key += is_wanted ? '1' : '0';
+  const auto found = globals_.find(key);
+  return found != globals_.end() ? *found->second : derive_global(key, name, own, wanted);
+}
+
+const Pair& Pairs::derive_global(const std::string& key, const std::string& name, const Expr& own,
+                                 const std::vector<bool>& wanted) {
   const Type& type = own->type;
-  lang::TypeDefRef residual(new lang::TypeDef);
-  const Pair& known = globals_.emplace(key, declare(name, type, residual))
-                          .first->second;  // before the body: it may call itself
   const auto& own_function = lang::cast<lang::Function>(own);
   const Expr function = lang::rename_bound(
       lang::gradient_of(own_function) ? calling(name, type, own_function) : prepared(own));
   RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
+  const std::vector<bool> active =
+      active_params(lang::cast<lang::Function>(function), name, type, wanted, tangents_);
+  if (active != wanted) return remember(key, at_own_type(name, own, active));
+  lang::TypeDefRef residual(new lang::TypeDef);
+  pairs_.push_back(declare(name, type, active, residual));
+  // Before the body, which may call the function.
+  const Pair& known = remember(key, pairs_.back());
   const auto derive = [&](const Pair& pair, const lang::TypeDefRef& saved) {
     Deriver(program_, *this, name, type, pair, saved).define(lang::cast<lang::Function>(function));
   };
   if (lang::is_checkpoint(own_function)) {
     lang::TypeDefRef saved(new lang::TypeDef);
-    const Pair inner = declare(name, type, saved);
+    const Pair inner = declare(name, type, active, saved);
     derive(inner, saved);
     define_checkpoint(program_, name, type, known, inner, *residual);
   } else {

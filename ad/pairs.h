@@ -1,11 +1,14 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "ad/active_variables.h"
 #include "ad/adjoint.h"
 #include "ad/jvps.h"
+#include "ad/threading.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 
@@ -13,28 +16,32 @@ namespace relay::ad {
 
 // The two halves of the derivative of a known function with control flow:
 //   forward  : (args...) -> (result, residual)
-//   backward : (residual, adjoint of result) -> (adjoints of args...)
+//   backward : (residual, adjoint of result, accumulators...) -> (adjoints of args...)
+// Arguments that nobody asks the adjoint of have `()`. Those that go round a recursion unchanged
+// have accumulators: what their adjoint is so far, to which the backward half adds, in place where
+// it can; one for each tensor of it.
 // The residual is a generated data type with one constructor per leaf of the body's `if` tree,
 // holding what the backward half reads. A tail-recursive loop becomes a taping loop (the residual
 // is threaded through as a tape) and a backward loop that unwinds it; both are tail-recursive.
 struct Pair {
   std::string forward;
   std::string backward;
-  lang::Type forward_type;   // fn (args...) -> (result, residual)
-  lang::Type backward_type;  // fn (residual, tangent) -> (tangents...)
+  lang::Type forward_type;               // fn (args...) -> (result, residual)
+  lang::Type backward_type;              // fn (residual, tangent, accumulators...) -> (tangents...)
+  std::vector<std::size_t> accumulated;  // these parameters have accumulators
 };
 
 // The state of differentiation: lives as long as the program.
 class Pairs {
  public:
   explicit Pairs(lang::Program& program)
-      : program_(program), tangents_(program), jvps_(program, *this) {}
+      : program_(program), tangents_(program), threading_(program), jvps_(program, *this) {}
   Tangents& tangents() { return tangents_; }
   Jvps& jvps() { return jvps_; }
-  // Of a global at a ground type. The halves are derived once for all extents that the function's
-  // code leaves open, and their types are those of this use. Throws Failure, and then knows no more
-  // than before.
-  Pair of_global(const std::string& name, const lang::Type& type);
+  // Of a global at a ground type, with the adjoints of the arguments that are `wanted`. The halves
+  // are derived once for all extents that the function's code leaves open, and their types are
+  // those of this use. Throws Failure, and then knows no more than before.
+  Pair of_global(const std::string& name, const lang::Type& type, const std::vector<bool>& wanted);
   // A function as it is differentiated: small calls are inlined, unless all calls are kept, which
   // is for messages that tell the way to what has no derivative.
   lang::Expr prepared(const lang::Expr& function) const;
@@ -43,17 +50,25 @@ class Pairs {
   void forget() {
     globals_.clear();
     known_.clear();
+    threading_.forget();
     jvps_.forget();
   }
 
  private:
-  Pair declare(const std::string& name, const lang::Type& type, lang::TypeDefRef residual);
-  const Pair& derive_global(const std::string& key, const std::string& name, const lang::Expr& own);
+  Pair declare(const std::string& name, const lang::Type& type, const std::vector<bool>& active,
+               lang::TypeDefRef residual);
+  const Pair& at_own_type(const std::string& name, const lang::Expr& own,
+                          const std::vector<bool>& wanted);
+  const Pair& derive_global(const std::string& key, const std::string& name, const lang::Expr& own,
+                            const std::vector<bool>& wanted);
+  const Pair& remember(const std::string& key, const Pair& pair);
 
   lang::Program& program_;
   Tangents tangents_;
+  Threading threading_;
   Jvps jvps_;
-  std::map<std::string, Pair> globals_;
+  std::deque<Pair> pairs_;
+  std::map<std::string, const Pair*> globals_;
   std::vector<std::string> known_;  // their keys, in order
   bool keeps_calls_ = false;
 };

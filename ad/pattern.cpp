@@ -152,7 +152,10 @@ void BlockReverse::reverse_pattern(const Expr& scrutinee, const PatternRef& patt
 }
 
 PatternRef BlockReverse::enter(const Expr& scrutinee, const PatternRef& pattern) {
-  if (is_unit(tangent_of(scrutinee, scrutinee->span))) return pattern;
+  if (is_unit(tangent_of(scrutinee, scrutinee->span)) || !active_.reads_active(scrutinee)) {
+    active_.deactivate(pattern);
+    return pattern;
+  }
   PatternRef named = with_variables(pattern, scrutinee->type, pairs_.tangents());
   primal_.push_back({{nullptr, scrutinee, scrutinee->span}, named});
   return named;

@@ -40,6 +40,10 @@ class Derivation {
 
   Expr derive() {
     if (lang::needs_scalar_result(mode_)) demand_scalar();
+    for (const auto& free : lang::free_variables(copy_)) reverse_.deactivate(free);
+    for (const auto& param : fn_.params) {
+      if (is_unit(pairs_.tangents().or_unit(param->type))) reverse_.deactivate(param);
+    }
     const lang::Block block = lang::open_block(fn_.body);
     reverse_.forward(block.bindings);
     const Expr value = reverse_.forward_value("value", block.result);

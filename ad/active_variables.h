@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "ad/tangent.h"
+#include "lang/expr.h"
+
+namespace relay::ad {
+
+// Which variables the derivative asks for: those that a wanted parameter has an influence on,
+// through values that have tangents. Nothing is saved, and no adjoint is computed, for the others.
+// Variables are active until they are said not to be.
+class ActiveVariables {
+ public:
+  explicit ActiveVariables(Tangents& tangents) : tangents_(&tangents) {}
+
+  void deactivate(const lang::VariableRef& variable) { inactive_.insert(variable.get()); }
+  // All variables of a pattern.
+  void deactivate(const lang::PatternRef& pattern);
+  bool is_active(const lang::VariableRef& variable) const {
+    return inactive_.count(variable.get()) == 0;
+  }
+  // Does the expression read an active variable?
+  bool reads_active(const lang::Expr& expr) const;
+  // Deactivates the variable, if it depends on no active one or its type has no tangent but `()`.
+  // Returns whether it is active.
+  bool bind(const lang::VariableRef& variable, const lang::Expr& value);
+
+ private:
+  Tangents* tangents_;
+  std::unordered_set<const lang::Variable*> inactive_;
+};
+
+// For the parameters of the function that is called `name` at `type`: `wanted`, and those that its
+// calls of itself make depend on these.
+std::vector<bool> active_params(const lang::Function& function, const std::string& name,
+                                const lang::Type& type, std::vector<bool> wanted,
+                                Tangents& tangents);
+
+}  // namespace relay::ad
