@@ -390,6 +390,8 @@ std::shared_ptr<const LibraryKernel> make_window(const Window& form) {
   if (form.dtype != lang::DType::Float32 || loops::products_of(form) < kFewestProducts)
     return nullptr;
   if (!groups_are_regular(form)) return nullptr;
+  // oneDNN settles how many threads a primitive takes when it makes it.
+  omp_set_num_threads(1);
   try {
     const Parts parts = parts_of(form);
     const Window part = part_of(form, parts);
