@@ -24,9 +24,8 @@ bool ActiveVariables::reads_active(const Expr& expr) const {
 }
 
 bool ActiveVariables::bind(const lang::VariableRef& variable, const Expr& value) {
-  const Type tangent = tangents_->of(value->type);
-  // What holds a reference has no tangent: what is written there later is not known here.
-  if (!tangent || (!is_unit(tangent) && reads_active(value))) return true;
+  const bool has_tangent = !is_unit(tangents_->or_unit(value->type));
+  if (has_tangent && (reads_active(value) || use_->in(value))) return true;
   deactivate(variable);
   return false;
 }
@@ -36,17 +35,18 @@ namespace {
 class SelfCalls {
  public:
   SelfCalls(const lang::Function& function, const std::string& name, const Type& type,
-            std::vector<bool> wanted, Tangents& tangents)
+            std::vector<bool> wanted, Tangents& tangents, ReferenceUse& use)
       : function_(function),
         name_(name),
         type_(type),
         tangents_(tangents),
+        use_(use),
         active_(std::move(wanted)) {}
 
   std::vector<bool> run() {
     do {
       has_grown_ = false;
-      ActiveVariables activity(tangents_);
+      ActiveVariables activity(tangents_, use_);
       for (std::size_t i = 0; i < active_.size(); ++i) {
         if (!active_[i]) activity.deactivate(function_.params[i]);
       }
@@ -96,6 +96,7 @@ class SelfCalls {
   const std::string& name_;
   const Type& type_;
   Tangents& tangents_;
+  ReferenceUse& use_;
   std::vector<bool> active_;
   bool has_grown_ = false;
 };
@@ -103,8 +104,9 @@ class SelfCalls {
 }  // namespace
 
 std::vector<bool> active_params(const lang::Function& function, const std::string& name,
-                                const Type& type, std::vector<bool> wanted, Tangents& tangents) {
-  return SelfCalls(function, name, type, std::move(wanted), tangents).run();
+                                const Type& type, std::vector<bool> wanted, Tangents& tangents,
+                                ReferenceUse& use) {
+  return SelfCalls(function, name, type, std::move(wanted), tangents, use).run();
 }
 
 }  // namespace relay::ad

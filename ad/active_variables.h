@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ad/reference_use.h"
 #include "ad/tangent.h"
 #include "lang/expr.h"
 
@@ -14,7 +15,7 @@ namespace relay::ad {
 // Variables are active until they are said not to be.
 class ActiveVariables {
  public:
-  explicit ActiveVariables(Tangents& tangents) : tangents_(&tangents) {}
+  ActiveVariables(Tangents& tangents, ReferenceUse& use) : tangents_(&tangents), use_(&use) {}
 
   void deactivate(const lang::VariableRef& variable) { inactive_.insert(variable.get()); }
   // All variables of a pattern.
@@ -25,11 +26,13 @@ class ActiveVariables {
   // Does the expression read an active variable?
   bool reads_active(const lang::Expr& expr) const;
   // Deactivates the variable, if it depends on no active one or its type has no tangent but `()`.
+  // What may read a reference depends on what has been written there.
   // Returns whether it is active.
   bool bind(const lang::VariableRef& variable, const lang::Expr& value);
 
  private:
   Tangents* tangents_;
+  ReferenceUse* use_;
   std::unordered_set<const lang::Variable*> inactive_;
 };
 
@@ -37,6 +40,6 @@ class ActiveVariables {
 // calls of itself make depend on these.
 std::vector<bool> active_params(const lang::Function& function, const std::string& name,
                                 const lang::Type& type, std::vector<bool> wanted,
-                                Tangents& tangents);
+                                Tangents& tangents, ReferenceUse& use);
 
 }  // namespace relay::ad

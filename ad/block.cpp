@@ -8,6 +8,7 @@
 #include "ad/closures.h"
 #include "ad/flatten.h"
 #include "ad/pairs.h"
+#include "ad/replay.h"
 #include "ad/scalar_form.h"
 #include "ad/transpose.h"
 #include "ad/way.h"
@@ -15,6 +16,7 @@
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
+#include "lang/record.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -42,7 +44,10 @@ Type BlockReverse::tangent_of(const Expr& expr, lang::Span span) const {
 }
 
 BlockReverse::BlockReverse(lang::Program& program, Pairs& pairs)
-    : program_(program), pairs_(pairs), backward_(pairs.tangents()), active_(pairs.tangents()) {}
+    : program_(program),
+      pairs_(pairs),
+      backward_(pairs.tangents()),
+      active_(pairs.tangents(), pairs.reference_use()) {}
 
 void BlockReverse::forward(const std::vector<Binding>& bindings) {
   for (const Binding& binding : bindings) forward_binding(binding);
@@ -60,63 +65,75 @@ void BlockReverse::forward_binding(const Binding& binding) {
   note_extent(binding, extents_);
   const bool is_active = active_.bind(binding.variable, value);
   if (value->kind == ExprKind::Function) return forward_function(binding);
-  if (!is_active) {
+  if (!is_active && !pairs_.reference_use().in(value)) {
     primal_.push_back({binding});
     return;
   }
   if (const auto* call = as<lang::Call>(value)) {
     if (const auto* op = as<lang::Operator>(call->callee))
       return forward_operator(binding, *call, *op->op);
-    const Type tangent = pairs_.tangents().of(
-        value->type);  // null: a type we cannot pass through; reported if it matters
-    const auto* global = as<lang::GlobalVar>(call->callee);
-    const auto* var = as<lang::Var>(call->callee);
-    Pair pair;
-    std::vector<Expr> args = call->args;
-    if (!tangent || is_unit(tangent) || call->callee->kind == ExprKind::ConstructorRef) {
-      primal_.push_back({binding});
-      return;
-    }
-    if (global && program_.is_function(global->name)) {
-      const Expr callee = program_.function(global->name, call->callee->type);
-      if (const std::string* gradient = lang::gradient_of(lang::cast<lang::Function>(callee))) {
-        custom_.emplace(binding.variable.get(), *gradient);
-        primal_.push_back({binding});
-        return;
-      }
-      pair = through_call(value->span,
-                          [&] { return pair_of(global->name, call->callee->type, args); });
-    } else if (var && functions_.count(var->variable.get())) {
-      const KnownFunction& known = functions_.at(var->variable.get());
-      args = known.captures;
-      args.insert(args.end(), call->args.begin(), call->args.end());
-      pair = through_call(value->span, [&] { return pair_of(known.global, known.type, args); });
-    } else {
-      return forward_unknown(binding, *call);
-    }
-    return forward_pair(binding, pair, std::move(args));
+    return forward_call(binding, *call);
   }
   if (value->kind == ExprKind::If || value->kind == ExprKind::Match)
     return forward_branches(binding);
+  const Expr since = forward_watch(binding);
   if (!forward_index_notation(binding)) primal_.push_back({binding});
+  if (since) push_effect(end_replay());
 }
 
-// A call of a function with control flow, as a call of its forward half.
-void BlockReverse::forward_pair(const Binding& binding, const Pair& pair, std::vector<Expr> args) {
-  const Expr& value = binding.value;
-  const auto* forward_type = as<lang::FunctionType>(pair.forward_type);
-  VariableRef both = lang::make_variable(binding.variable->name + "_both", forward_type->result);
+void BlockReverse::forward_call(const Binding& binding, const lang::Call& call) {
+  const auto* global = as<lang::GlobalVar>(call.callee);
+  const auto* var = as<lang::Var>(call.callee);
+  const bool is_asked_for = !is_unit(pairs_.tangents().or_unit(binding.value->type));
+  if (call.callee->kind == ExprKind::ConstructorRef ||
+      (var && plain_functions_.count(var->variable.get()))) {
+    primal_.push_back({binding});
+    return;
+  }
+  std::vector<Expr> args = call.args;
+  std::string name;
+  Type type = call.callee->type;
+  if (global && program_.is_function(global->name)) {
+    name = global->name;
+    const Expr callee = program_.function(name, type);
+    if (const std::string* gradient = lang::gradient_of(lang::cast<lang::Function>(callee))) {
+      if (is_asked_for) custom_.emplace(binding.variable.get(), *gradient);
+      primal_.push_back({binding});
+      return;
+    }
+  } else if (var && functions_.count(var->variable.get())) {
+    const KnownFunction& known = functions_.at(var->variable.get());
+    name = known.global;
+    type = known.type;
+    args = known.captures;
+    args.insert(args.end(), call.args.begin(), call.args.end());
+  } else {
+    return forward_unknown(binding, call);
+  }
+  const bool uses_references = pairs_.reference_use().in_global(name, type);
+  if (!is_asked_for && !uses_references) {
+    primal_.push_back({binding});
+    return;
+  }
+  const Pair pair = through_call(binding.value->span, [&] { return pair_of(name, type, args); });
+  forward_pair(binding, pair, std::move(args), uses_references);
+}
+
+void BlockReverse::forward_pair(const Binding& binding, const Pair& pair, std::vector<Expr> args,
+                                bool uses_references) {
+  const lang::Span span = binding.value->span;
+  const Type& result = as<lang::FunctionType>(pair.forward_type)->result;
+  VariableRef both = lang::make_variable(binding.variable->name + "_both", result);
   VariableRef residual = lang::make_variable(binding.variable->name + "_residual",
-                                             as<lang::TupleType>(forward_type->result)->fields[1]);
-  primal_.push_back(
-      {{both,
-        lang::make_call(lang::make_global_var(pair.forward, value->span, pair.forward_type), args,
-                        nullptr, value->span, forward_type->result),
-        value->span}});
+                                             as<lang::TupleType>(result)->fields[1]);
+  primal_.push_back({{both,
+                      lang::make_call(lang::make_global_var(pair.forward, span, pair.forward_type),
+                                      args, nullptr, span, result),
+                      span}});
   primal_.push_back({{residual, build::project(lang::make_var(both), 1)}});
-  primal_.push_back({{binding.variable, build::project(lang::make_var(both), 0), value->span}});
-  pair_calls_[binding.variable.get()] = {pair.backward, residual, std::move(args),
-                                         pair.backward_type, pair.accumulated};
+  primal_.push_back({{binding.variable, build::project(lang::make_var(both), 0), span}});
+  pair_calls_[binding.variable.get()] = {pair.backward,      residual,         std::move(args),
+                                         pair.backward_type, pair.accumulated, uses_references};
 }
 
 Pair BlockReverse::pair_of(const std::string& name, const Type& type,
@@ -130,7 +147,7 @@ Pair BlockReverse::pair_of(const std::string& name, const Type& type,
 
 void BlockReverse::forward_branches(const Binding& binding) {
   const Expr& value = binding.value;
-  if (is_unit(tangent_of(value, value->span))) {
+  if (is_unit(tangent_of(value, value->span)) && !pairs_.reference_use().in(value)) {
     primal_.push_back({binding});
     return;
   }
@@ -144,7 +161,8 @@ void BlockReverse::forward_branches(const Binding& binding) {
   const Lifted branch = lift(program_, binding.variable->name + "_branch",
                              lang::rename_bound(lifted), nullptr, inline_mark());
   const Pair pair = pair_of(branch.name, branch.type, args);
-  forward_pair(binding, pair, std::move(args));
+  forward_pair(binding, pair, std::move(args),
+               pairs_.reference_use().in_global(branch.name, branch.type));
 }
 
 // An alias: a one-field tuple keeps the variable and its adjoint apart from the atom's.
@@ -157,8 +175,10 @@ void BlockReverse::forward_alias(const Binding& binding, const Expr& atom) {
 // Known calls go to the lifted global; as a value it is a literal that calls it.
 void BlockReverse::forward_function(const Binding& binding) {
   const Expr& literal = binding.value;
-  const Type tangent = pairs_.tangents().of(literal->type);
-  if (is_unit(tangent)) {
+  const auto& function = lang::cast<lang::Function>(literal);
+  if (is_unit(pairs_.tangents().or_unit(function.body->type)) &&
+      !pairs_.reference_use().in(function.body)) {
+    plain_functions_.insert(binding.variable.get());
     primal_.push_back({binding});
     return;
   }
@@ -289,9 +309,16 @@ void BlockReverse::reverse() {
 }
 
 void BlockReverse::reverse_binding(const Binding& binding) {
+  reverse_write(binding);
   const auto found = adjoints_.find(binding.variable.get());
-  if (found == adjoints_.end() || found->second.is_zero()) return;
+  const bool is_zero = found == adjoints_.end() || found->second.is_zero();
+  if (is_zero && !runs_anyway(*binding.variable)) return;
   if (unknown_calls_.count(binding.variable.get())) return reverse_unknown(binding);
+  if (const auto pair = pair_calls_.find(binding.variable.get()); pair != pair_calls_.end()) {
+    const PairCall call = pair->second;
+    uses_references_ = uses_references_ || call.uses_references;
+    return reverse_pair(call, adjoint_of(binding.variable), binding.span);
+  }
   const Expr primal = lang::make_var(binding.variable);
   const Type tangent = tangent_of(primal, binding.span);
   const Expr& value = binding.value;
@@ -305,7 +332,6 @@ void BlockReverse::reverse_binding(const Binding& binding) {
     }
     case ExprKind::Projection: {
       const auto& projection = lang::cast<lang::Projection>(value);
-      if (pair_calls_.count(binding.variable.get())) break;
       const auto* var = as<lang::Var>(projection.tuple);
       if (!var) return;
       const Type tuple_tangent = tangent_of(projection.tuple, binding.span);
@@ -337,11 +363,9 @@ void BlockReverse::reverse_binding(const Binding& binding) {
     case ExprKind::Reduction:
     case ExprKind::ScatterReduce:
       return reverse_index_notation(binding, found->second);
-    case ExprKind::RefCreate:
     case ExprKind::RefRead:
-    case ExprKind::RefWrite:
-      lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through references",
-                 value->span);
+      return reverse_read(lang::cast<lang::RefRead>(value),
+                          found->second.value(tangent, primal, backward_));
     case ExprKind::Function:
       return reverse_function(binding, found->second.value(tangent, primal, backward_));
     case ExprKind::Constant:
@@ -350,12 +374,8 @@ void BlockReverse::reverse_binding(const Binding& binding) {
     case ExprKind::Operator:
       return;
     default:
-      break;
+      RELAY_CHECK(false, fmt::format("no rule for a binding of kind {}", name_of(value->kind)));
   }
-  const auto pair = pair_calls_.find(binding.variable.get());
-  RELAY_CHECK(pair != pair_calls_.end(),
-              fmt::format("no rule for a binding of kind {}", name_of(value->kind)));
-  reverse_pair(pair->second, found->second.value(tangent, primal, backward_), binding.span);
 }
 
 // What is known of an accumulated adjoint goes in, and what comes out is all of it.
@@ -404,7 +424,9 @@ void BlockReverse::reverse_index_notation(const Binding& binding, const Adjoint&
   }
   const Expr form = scalar_form(binding.value);
   if (is_arithmetic(form)) return contribute(transpose(form, adjoints, backward_));
-  reverse_repeated(binding.value, adjoints);
+  const auto watched = watched_.find(binding.variable.get());
+  reverse_repeated(binding.value, adjoints,
+                   watched == watched_.end() ? Expr() : lang::make_var(watched->second));
 }
 
 void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,
@@ -451,10 +473,11 @@ void BlockReverse::take_apart(const lang::Constructor* mirror, const std::vector
   std::vector<Expr> parts;
   std::vector<Expr> zeros;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const VariableRef part = lang::make_variable("part", mirror->fields[i]);
+    const Type type = lang::field_type(*as<lang::AdtType>(adjoint->type), *mirror, i);
+    const VariableRef part = lang::make_variable("part", type);
     patterns.push_back(lang::variable_pattern(part));
     parts.push_back(lang::make_var(part));
-    zeros.push_back(zero_of(mirror->fields[i], fields[i]));
+    zeros.push_back(zero_of(type, fields[i]));
   }
   std::vector<lang::Clause> clauses;
   const Expr all = build::tuple(std::move(parts));
@@ -468,6 +491,7 @@ void BlockReverse::take_apart(const lang::Constructor* mirror, const std::vector
 
 void BlockReverse::reverse_unknown(const Binding& binding) {
   const UnknownCall call = unknown_calls_.at(binding.variable.get());
+  uses_references_ = true;
   const Expr adjoint = adjoint_of(binding.variable);
   const auto* type = as<lang::FunctionType>(call.pullback->type);
   const Expr all =
@@ -482,6 +506,7 @@ void BlockReverse::reverse_unknown(const Binding& binding) {
 
 // The adjoint of a closure holds those of what it has captured.
 void BlockReverse::reverse_function(const Binding& binding, const Expr& adjoint) {
+  if (plain_functions_.count(binding.variable.get())) return;
   const KnownFunction& known = functions_.at(binding.variable.get());
   std::vector<Expr> fields;
   for (const Expr& capture : known.captures) {

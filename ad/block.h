@@ -48,13 +48,18 @@ class BlockReverse {
   lang::Expr adjoint_of(const lang::VariableRef& variable);
   bool has_adjoint(const lang::VariableRef& variable) const;
   Emitter& backward() { return backward_; }
+  // After reverse(): the code that goes backwards; between begin and end of a walk (AdjointCells)
+  // where it uses references.
+  std::vector<lang::Binding> take_walk();
 
  private:
   void forward_binding(const lang::Binding& binding);
   void forward_operator(const lang::Binding& binding, const lang::Call& call,
                         const lang::OpDef& op);
+  void forward_call(const lang::Binding& binding, const lang::Call& call);
+  void forward_pair(const lang::Binding& binding, const Pair& pair, std::vector<lang::Expr> args,
+                    bool uses_references);
   void forward_function(const lang::Binding& binding);
-  void forward_pair(const lang::Binding& binding, const Pair& pair, std::vector<lang::Expr> args);
   void forward_branches(const lang::Binding& binding);
   void forward_alias(const lang::Binding& binding, const lang::Expr& atom);
   void forward_fields(const lang::Binding& binding, const lang::Match& match);
@@ -80,8 +85,11 @@ class BlockReverse {
   void contribute(std::vector<Contribution> contributions);
 
   // Index notation whose body is more than arithmetic (repeated.cpp).
-  void reverse_repeated(const lang::Expr& value, const std::vector<lang::Expr>& adjoints);
-  void reverse_point(const lang::Block& body, const std::vector<lang::Expr>& adjoints);
+  // `since`: when it was computed, where it may use references.
+  void reverse_repeated(const lang::Expr& value, const std::vector<lang::Expr>& adjoints,
+                        const lang::Expr& since);
+  void reverse_point(const lang::Block& body, const std::vector<lang::Expr>& adjoints,
+                     const lang::Expr& since);
   struct Point;
   Point point_code(const std::vector<lang::IndexBinder>& binders, Emitter& around);
   void keep_read(Contribution read, const std::vector<lang::IndexBinder>& binders, Emitter& around,
@@ -134,6 +142,7 @@ class BlockReverse {
     std::vector<lang::Expr> args;
     lang::Type backward_type;
     std::vector<std::size_t> accumulated;
+    bool uses_references = false;
   };
   Pair pair_of(const std::string& name, const lang::Type& type,
                const std::vector<lang::Expr>& args);
@@ -148,6 +157,22 @@ class BlockReverse {
     std::vector<lang::VariableRef> whole;  // those that have an adjoint, in order
   };
   std::optional<Outside> outside_;
+  // Function literals whose calls have nothing to do in reverse.
+  std::unordered_set<const lang::Variable*> plain_functions_;
+  bool uses_references_ = false;  // the code that goes backwards
+  // When index notation that may use references was computed, by its variable.
+  std::unordered_map<const lang::Variable*, lang::VariableRef> watched_;
+
+  // reference.cpp
+  // Index notation that may use references is computed again in reverse, so that it must not write
+  // them: a replay begins, and the time is given. Else null.
+  lang::Expr forward_watch(const lang::Binding& binding);
+  void push_effect(const lang::Expr& effect);
+  void reverse_read(const lang::RefRead& read, const lang::Expr& adjoint);
+  // Making a reference, too.
+  void reverse_write(const lang::Binding& binding);
+  // Does its code run in reverse even where the adjoint of the result is zero?
+  bool runs_anyway(const lang::Variable& variable) const;
 };
 
 }  // namespace relay::ad

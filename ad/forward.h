@@ -30,6 +30,7 @@ class Linearised {
   Pairs& pairs_;
   lang::Expr copy_;
   const lang::Function* fn_;
+  std::int64_t walk_;
   ForwardBlock forward_;
 };
 

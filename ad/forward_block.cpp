@@ -17,8 +17,8 @@ using lang::Type;
 using lang::VariableRef;
 namespace build = lang::build;
 
-ForwardBlock::ForwardBlock(lang::Program& program, Pairs& pairs)
-    : program_(program), pairs_(pairs) {}
+ForwardBlock::ForwardBlock(lang::Program& program, Pairs& pairs, std::int64_t walk)
+    : program_(program), pairs_(pairs), walk_(walk) {}
 
 void ForwardBlock::set_tangent(const VariableRef& variable, TangentValue tangent) {
   if (!tangent.is_zero()) tangents_[variable.get()] = std::move(tangent);
@@ -133,16 +133,8 @@ void ForwardBlock::step(const Binding& binding, Emitter& code) {
     }
     case ExprKind::RefCreate:
     case ExprKind::RefRead:
-    case ExprKind::RefWrite: {
-      const auto* create = as<lang::RefCreate>(value);
-      const auto* write = as<lang::RefWrite>(value);
-      const Expr stored = create ? create->value : write ? write->value : Expr();
-      if (stored && !tangent_of(stored).is_zero()) {
-        lang::fail(DiagnosticKind::Unsupported, "not supported: differentiation through references",
-                   value->span);
-      }
-      return code.append({binding});
-    }
+    case ExprKind::RefWrite:
+      return reference(binding, code);
     case ExprKind::Primitive:
     case ExprKind::Index:
     case ExprKind::Comprehension:

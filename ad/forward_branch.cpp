@@ -47,7 +47,7 @@ void ForwardBlock::branch(const Binding& binding, Emitter& code) {
   }
   bool is_zero = true;
   for (const Part& part : parts) is_zero = is_zero && part.dual.tangent.is_zero();
-  if (is_zero) return code.append({binding});
+  if (is_zero && !pairs_.reference_use().in(binding.value)) return code.append({binding});
   std::vector<Expr> bodies;
   for (Part& part : parts) {
     Expr result = both(part.dual, part.code);

@@ -98,8 +98,24 @@ void ForwardBlock::function(const Binding& binding, Emitter& code) {
   functions_[binding.variable.get()] = std::move(known);
 }
 
+// A function that nobody knows may read a reference that has a tangent.
+bool ForwardBlock::may_use_references(const lang::Call& call) {
+  ReferenceUse& use = pairs_.reference_use();
+  if (const auto* global = as<lang::GlobalVar>(call.callee);
+      global && program_.is_function(global->name))
+    return use.in_global(global->name, global->type);
+  const auto* var = as<lang::Var>(call.callee);
+  const auto found = var ? functions_.find(var->variable.get()) : functions_.end();
+  if (found == functions_.end()) return true;
+  const KnownFunction& known = found->second;
+  return known.literal ? use.in(lang::cast<lang::Function>(known.literal).body)
+                       : use.in_global(known.global, known.type);
+}
+
 Expr ForwardBlock::derived_call(const lang::Call& call, lang::Span span, Emitter& code) {
-  if (is_unit(tangent_type(call.type))) return nullptr;
+  const bool may_use = may_use_references(call);
+  uses_references_ = uses_references_ || may_use;
+  if (is_unit(tangent_type(call.type)) && !may_use) return nullptr;
   if (const auto* global = as<lang::GlobalVar>(call.callee);
       global && program_.is_function(global->name))
     return known_call(global->name, call.callee->type, call.args, span, code);
@@ -107,7 +123,8 @@ Expr ForwardBlock::derived_call(const lang::Call& call, lang::Span span, Emitter
   const auto found = var ? functions_.find(var->variable.get()) : functions_.end();
   if (found == functions_.end()) return unknown_call(call, span, code);
   KnownFunction& known = found->second;
-  if (!is_active(call.args) && (known.literal || !is_active(known.captures))) return nullptr;
+  if (!may_use && !is_active(call.args) && (known.literal || !is_active(known.captures)))
+    return nullptr;
   if (known.literal) {
     Lifted lifted = lift(program_, var->variable->name, known.literal, known.self);
     known = {{}, {}, std::move(lifted.name), std::move(lifted.type), uses_of(lifted.captures)};
@@ -127,21 +144,22 @@ Expr ForwardBlock::known_call(const std::string& name, const Type& type,
     active.push_back(!value.is_zero() && !is_unit(tangent));
     if (active.back()) all.push_back(value.value(tangent, arg, code));
   }
-  if (all.size() == args.size()) return nullptr;
-  const Jvp jvp = through_call(span, [&] { return pairs_.jvps().of_global(name, type, active); });
+  if (all.size() == args.size() && !pairs_.reference_use().in_global(name, type)) return nullptr;
+  const Jvp jvp =
+      through_call(span, [&] { return pairs_.jvps().of_global(name, type, active, walk_); });
   return lang::make_call(lang::make_global_var(jvp.name, span, jvp.type), std::move(all), nullptr,
                          span, as<lang::FunctionType>(jvp.type)->result);
 }
 
 Expr ForwardBlock::unknown_call(const lang::Call& call, lang::Span span, Emitter& code) {
   const TangentValue own = tangent_of(call.callee);
-  if (own.is_zero() && !is_active(call.args)) return nullptr;
   Tangents& tangents = pairs_.tangents();
   const Type type = tangents.with_tangent(*as<lang::FunctionType>(call.callee->type));
   const Expr op = lang::make_operator(&tangents.tangent_operator(), span,
                                       lang::function_type({call.callee->type}, type));
-  const Expr derived =
-      code.emit("derived", lang::make_call(op, {call.callee}, nullptr, span, type));
+  const Expr derived = code.emit(
+      "derived",
+      lang::make_call(op, {call.callee}, lang::make_attrs({{"walk", walk_, {}}}), span, type));
   std::vector<Expr> args = {own.value(tangents.function_tangent(), call.callee, code)};
   args.insert(args.end(), call.args.begin(), call.args.end());
   for (const Expr& arg : call.args)

@@ -18,7 +18,9 @@ using lang::VariableRef;
 namespace build = lang::build;
 
 void ForwardBlock::index_notation(const Binding& binding, Emitter& code) {
-  if (!is_active(uses_of(lang::free_variables(binding.value)))) return code.append({binding});
+  if (!is_active(uses_of(lang::free_variables(binding.value))) &&
+      !pairs_.reference_use().in(binding.value))
+    return code.append({binding});
   if (const Expr form = scalar_form(binding.value); is_arithmetic(form)) {
     code.append({binding});
     return arithmetic({binding.variable, form, binding.span}, code);
@@ -97,7 +99,8 @@ void ForwardBlock::element_by_element(const Binding& binding, Emitter& code) {
   const auto& node = lang::cast<lang::Comprehension>(binding.value);
   Emitter inner(pairs_.tangents());
   const Dual dual = run(node.body, inner);
-  if (dual.tangent.is_zero()) return code.append({binding});
+  if (dual.tangent.is_zero() && !pairs_.reference_use().in(binding.value))
+    return code.append({binding});
   const Type tangent = tangent_type(node.body->type);
   std::vector<Expr> leaves;
   leaves_of(dual.value, leaves, inner);

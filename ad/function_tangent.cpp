@@ -16,8 +16,13 @@ namespace {
 class Maker {
  public:
   Maker(lang::Program& program, Pairs& pairs, const std::string& global, const Type& type,
-        std::size_t captured)
-      : program_(program), pairs_(pairs), global_(global), type_(type), captured_(captured) {
+        std::size_t captured, std::int64_t walk)
+      : program_(program),
+        pairs_(pairs),
+        global_(global),
+        type_(type),
+        captured_(captured),
+        walk_(walk) {
     const auto& function = *as<lang::FunctionType>(type);
     own_ = lang::make_variable("dself", pairs.tangents().function_tangent());
     for (std::size_t i = 0; i < function.params.size(); ++i) {
@@ -58,7 +63,7 @@ class Maker {
       active.push_back(!is_unit(tangents_[i]->type) && (with_captures || i >= captured_));
       if (active.back()) args.push_back(lang::make_var(tangents_[i]));
     }
-    const Jvp& jvp = pairs_.jvps().of_global(global_, type_, active);
+    const Jvp& jvp = pairs_.jvps().of_global(global_, type_, active, walk_);
     return call_global(jvp.name, jvp.type, std::move(args));
   }
 
@@ -67,6 +72,7 @@ class Maker {
   std::string global_;
   Type type_;
   std::size_t captured_;
+  std::int64_t walk_;
   VariableRef own_;
   std::vector<VariableRef> primals_;
   std::vector<VariableRef> tangents_;
@@ -75,7 +81,7 @@ class Maker {
 }  // namespace
 
 Expr tangent_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
-                     const VariableRef& self) {
+                     const VariableRef& self, std::int64_t walk) {
   const auto& fn = lang::cast<lang::Function>(literal);
   Tangents& tangents = pairs.tangents();
   std::vector<VariableRef> params = {lang::make_variable("dself", tangents.function_tangent())};
@@ -83,12 +89,12 @@ Expr tangent_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
   for (const VariableRef& param : fn.params)
     params.push_back(lang::make_variable("d" + param->name, tangents.or_unit(param->type)));
   if (const auto placed = as_placed(literal)) {
-    const Maker maker(program, pairs, placed->global, placed->type, placed->captures.size());
+    const Maker maker(program, pairs, placed->global, placed->type, placed->captures.size(), walk);
     const auto [name, type] = maker.make(tangents.place(placed->place));
     return literal_calling(name, type, placed->captures, params, fn.attrs, literal->span);
   }
   const Lifted lifted = lift(program, "fn", literal, self);
-  const Maker maker(program, pairs, lifted.name, lifted.type, lifted.captures.size());
+  const Maker maker(program, pairs, lifted.name, lifted.type, lifted.captures.size(), walk);
   const auto [name, type] = maker.make(nullptr);
   return literal_calling(name, type, uses_of(lifted.captures), params, nullptr, literal->span);
 }

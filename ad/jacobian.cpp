@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ad/forward.h"
+#include "ad/replay.h"
 #include "ad/reverse.h"
 #include "lang/build.h"
 #include "lang/op.h"
@@ -120,6 +121,9 @@ std::vector<std::vector<Expr>> columns(const lang::Function& fn,
                                        const std::vector<VariableRef>& params,
                                        lang::Program& program, Pairs& pairs, Emitter& code) {
   std::vector<std::vector<Expr>> all;
+  // The function runs once for each direction.
+  Expr since;
+  if (pairs.reference_use().in(fn.body)) since = code.emit("since", reference_time());
   for (std::size_t i = 0; i < params.size(); ++i) {
     const Directions directions(lang::make_var(params[i]), code);
     all.push_back(directions.each(
@@ -128,7 +132,10 @@ std::vector<std::vector<Expr>> columns(const lang::Function& fn,
           for (std::size_t k = 0; k < params.size(); ++k)
             inner.append({{linear.params()[k], lang::make_var(params[k])}});
           linear.set_direction(i, direction, inner);
-          return parts_of(linear.run(inner).second, inner);
+          if (since) inner.emit("replay", begin_replay(since));
+          const Expr along = linear.run(inner).second;
+          if (since) inner.emit("replay", end_replay());
+          return parts_of(along, inner);
         },
         code));
   }

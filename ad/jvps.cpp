@@ -13,14 +13,16 @@ using lang::Expr;
 using lang::Type;
 using lang::VariableRef;
 
-const Jvp& Jvps::of_global(const std::string& name, const Type& type, const Activity& active) {
+const Jvp& Jvps::of_global(const std::string& name, const Type& type, const Activity& active,
+                           std::int64_t walk) {
   std::string key = name + " : " + lang::to_string(type) + " : ";
   for (const bool is_active : active) key += is_active ? '1' : '0';
+  if (pairs_.reference_use().in_global(name, type)) key += " in " + std::to_string(walk);
   if (const auto found = globals_.find(key); found != globals_.end()) return found->second;
   const std::size_t before = known_.size();
   known_.push_back(key);
   try {
-    return derive(key, name, type, active);
+    return derive(key, name, type, active, walk);
   } catch (const lang::Failure&) {
     // Those derived on the way may call this one, which does not exist.
     for (; known_.size() > before; known_.pop_back()) globals_.erase(known_.back());
@@ -29,7 +31,7 @@ const Jvp& Jvps::of_global(const std::string& name, const Type& type, const Acti
 }
 
 const Jvp& Jvps::derive(const std::string& key, const std::string& name, const Type& type,
-                        const Activity& active) {
+                        const Activity& active, std::int64_t walk) {
   Tangents& tangents = pairs_.tangents();
   const auto& function_type = *as<lang::FunctionType>(type);
   std::vector<Type> params = function_type.params;
@@ -45,7 +47,7 @@ const Jvp& Jvps::derive(const std::string& key, const std::string& name, const T
           .first->second;
   const Expr own = lang::rename_bound(pairs_.prepared(program_.function(name, type)));
   const auto& function = lang::cast<lang::Function>(own);
-  ForwardBlock forward(program_, pairs_);
+  ForwardBlock forward(program_, pairs_, walk);
   std::vector<VariableRef> variables = function.params;
   for (std::size_t i = 0; i < active.size(); ++i) {
     if (!active[i]) continue;

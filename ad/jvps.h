@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,8 +27,9 @@ class Jvps {
  public:
   Jvps(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
   // Of a global at a ground type. Arguments whose tangent type is () are never active.
-  // Throws Failure, and then knows no more than before.
-  const Jvp& of_global(const std::string& name, const lang::Type& type, const Activity& active);
+  // `walk`: that of the tangents of references. Throws Failure, and then knows no more than before.
+  const Jvp& of_global(const std::string& name, const lang::Type& type, const Activity& active,
+                       std::int64_t walk);
   // The program's definitions have changed.
   void forget() {
     globals_.clear();
@@ -36,7 +38,7 @@ class Jvps {
 
  private:
   const Jvp& derive(const std::string& key, const std::string& name, const lang::Type& type,
-                    const Activity& active);
+                    const Activity& active, std::int64_t walk);
 
   lang::Program& program_;
   Pairs& pairs_;

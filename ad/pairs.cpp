@@ -452,7 +452,7 @@ const Pair& Pairs::derive_global(const std::string& key, const std::string& name
       lang::gradient_of(own_function) ? calling(name, type, own_function) : prepared(own));
   RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
   const std::vector<bool> active =
-      active_params(lang::cast<lang::Function>(function), name, type, wanted, tangents_);
+      active_params(lang::cast<lang::Function>(function), name, type, wanted, tangents_, uses_);
   if (active != wanted) return remember(key, at_own_type(name, own, active));
   lang::TypeDefRef residual(new lang::TypeDef);
   pairs_.push_back(declare(name, type, active, residual));
@@ -465,7 +465,7 @@ const Pair& Pairs::derive_global(const std::string& key, const std::string& name
     lang::TypeDefRef saved(new lang::TypeDef);
     const Pair inner = declare(name, type, active, saved);
     derive(inner, saved);
-    define_checkpoint(program_, name, type, known, inner, *residual);
+    define_checkpoint(program_, name, type, known, inner, *residual, uses_.in_global(name, type));
   } else {
     derive(known, residual);
   }

@@ -7,7 +7,9 @@
 
 #include "ad/active_variables.h"
 #include "ad/adjoint.h"
+#include "ad/adjoint_cells.h"
 #include "ad/jvps.h"
+#include "ad/reference_use.h"
 #include "ad/threading.h"
 #include "lang/expr.h"
 #include "lang/module.h"
@@ -35,8 +37,15 @@ struct Pair {
 class Pairs {
  public:
   explicit Pairs(lang::Program& program)
-      : program_(program), tangents_(program), threading_(program), jvps_(program, *this) {}
+      : program_(program),
+        tangents_(program),
+        cells_(program, tangents_),
+        uses_(program, cells_),
+        threading_(program),
+        jvps_(program, *this) {}
   Tangents& tangents() { return tangents_; }
+  AdjointCells& cells() { return cells_; }
+  ReferenceUse& reference_use() { return uses_; }
   Jvps& jvps() { return jvps_; }
   // Of a global at a ground type, with the adjoints of the arguments that are `wanted`. The halves
   // are derived once for all extents that the function's code leaves open, and their types are
@@ -52,6 +61,7 @@ class Pairs {
     known_.clear();
     threading_.forget();
     jvps_.forget();
+    uses_.forget();
   }
 
  private:
@@ -65,6 +75,8 @@ class Pairs {
 
   lang::Program& program_;
   Tangents tangents_;
+  AdjointCells cells_;
+  ReferenceUse uses_;
   Threading threading_;
   Jvps jvps_;
   std::deque<Pair> pairs_;

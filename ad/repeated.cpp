@@ -17,6 +17,7 @@
 #include "ad/pairs.h"
 #include "ad/reduce_adjoint.h"
 #include "ad/repeated_loop.h"
+#include "ad/replay.h"
 #include "ad/scalar_form.h"
 #include "lang/any_dim.h"
 #include "lang/build.h"
@@ -158,7 +159,8 @@ struct BlockReverse::Point {
   }
 };
 
-void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& adjoints) {
+void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& adjoints,
+                                    const Expr& since) {
   if (!body_of(value)) {
     lang::fail(lang::DiagnosticKind::Unsupported,
                "not supported: the derivative of a scatter of more than arithmetic", value->span);
@@ -177,7 +179,9 @@ void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& 
   }
   BlockReverse inner(program_, pairs_);
   inner.functions_ = functions_;
-  inner.reverse_point(hoist_reads(lang::open_block(*body_of(plain))), at_point);
+  inner.plain_functions_ = plain_functions_;
+  inner.reverse_point(hoist_reads(lang::open_block(*body_of(plain))), at_point, since);
+  uses_references_ = uses_references_ || inner.uses_references_;
   Point point = inner.point_code(binders, backward_);
 
   std::vector<Expr> sums(point.parts.size());
@@ -305,9 +309,12 @@ void BlockReverse::take_points(const std::vector<IndexBinder>& binders, Point& p
 }
 
 // `adjoints`: of the result, or of its fields; null for zero.
-void BlockReverse::reverse_point(const lang::Block& body, const std::vector<Expr>& adjoints) {
+void BlockReverse::reverse_point(const lang::Block& body, const std::vector<Expr>& adjoints,
+                                 const Expr& since) {
+  if (since) push_effect(begin_replay(since));
   forward(body.bindings);
   const Expr result = forward_value("value", body.result);
+  if (since) push_effect(end_replay());
   outside_.emplace();
   outside_->inside = bound_here();
   const auto* var = as<lang::Var>(result);

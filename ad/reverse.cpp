@@ -91,7 +91,7 @@ class Derivation {
     Expr result = one_or_tuple(parts);
     if (mode_ == lang::DiffMode::ValueAndGrad) result = build::tuple({value, result});
     std::vector<lang::Binding> bindings = reverse_.primal(0);
-    for (auto& binding : reverse_.backward().take()) bindings.push_back(std::move(binding));
+    for (auto& binding : reverse_.take_walk()) bindings.push_back(std::move(binding));
     if (mode_ == lang::DiffMode::CheckGrad) result = checked(bindings, parts);
     return function(std::move(bindings), result);
   }
@@ -109,7 +109,7 @@ class Derivation {
     const VariableRef dy = lang::make_variable("dy", value->type);
     const Expr result =
         one_or_tuple(gradients(value, pairs_.tangents().from_gradient(lang::make_var(dy))));
-    const Expr body = lang::close_block({reverse_.backward().take(), result});
+    const Expr body = lang::close_block({reverse_.take_walk(), result});
     const VariableRef pullback =
         lang::make_variable("pullback", lang::function_type({dy->type}, body->type));
     std::vector<lang::Binding> bindings = reverse_.primal(0);

@@ -101,7 +101,7 @@ class Application {
     Pairs pairs(program);
     Tangents& tangents = pairs.tangents();
     if (!lang::equal(tangents.of(result_), result_)) return false;
-    ForwardBlock forward(program, pairs);
+    ForwardBlock forward(program, pairs, AdjointCells::kBack);
     std::vector<Expr> args = args_;
     for (std::size_t i = 0; i < args_.size(); ++i) {
       if (!active[i]) continue;

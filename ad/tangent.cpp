@@ -251,6 +251,8 @@ Tangents::Tangents(lang::Program& program) : program_(program) {
   tangent_operator_.doc = "The function that gives the result and its tangent.";
   tangent_operator_.level = 0;
   tangent_operator_.inputs = {{"function", "the function"}};
+  tangent_operator_.attrs = {
+      {"walk", lang::AttrKind::Int, std::int64_t{0}, "that of the tangents of references"}};
   tangent_operator_.type_rule = [this](lang::TypeCall& call) {
     call.returns(with_tangent(*as<lang::FunctionType>(call.args[0])));
     return lang::RuleOutcome::Solved;
@@ -281,11 +283,6 @@ bool Tangents::holds_float(const Type& type) {
   return LeafSearch([this](const Type& leaf) { return !is_unit(or_unit(leaf)); }).in(type);
 }
 
-bool Tangents::has_reference(const Type& type) {
-  return LeafSearch([](const Type& leaf) { return leaf->kind == lang::TypeKind::Reference; })
-      .in(type);
-}
-
 Type Tangents::of(const Type& primal) {
   if (const auto* tensor = as<lang::TensorType>(primal))
     return lang::is_float(tensor->dtype.known()) ? primal : lang::unit_type();
@@ -298,10 +295,8 @@ Type Tangents::of(const Type& primal) {
     }
     return lang::tuple_type(std::move(fields));
   }
-  if (const auto* function = as<lang::FunctionType>(primal)) {
-    const Type result = of(function->result);
-    return result && is_unit(result) ? lang::unit_type() : function_tangent();
-  }
+  if (as<lang::FunctionType>(primal)) return function_tangent();
+  if (as<lang::ReferenceType>(primal)) return lang::unit_type();
   const auto* adt = as<AdtType>(primal);
   if (!adt) return nullptr;
   return made_.count(adt->def) ? primal : mirror_of(*adt).type;
@@ -361,7 +356,6 @@ const Tangents::Mirror& Tangents::mirror_of(const AdtType& primal) {
     mirror.type = lang::unit_type();
     return mirror;
   }
-  if (has_reference(type)) return mirror;
   if (is_record(primal)) {
     std::vector<Type> fields;
     for (const Type& field : fields_of(primal.def->constructors.front(), primal))
@@ -413,7 +407,7 @@ Expr Tangents::add(const Expr& a, const Expr& b) {
     return lang::make_call(lang::make_operator(&add_functions_, {}, type), {a, b}, nullptr, {},
                            a->type);
   }
-  const auto [place, is_new] = add_.try_emplace(adt->def);
+  const auto [place, is_new] = add_.try_emplace(identity_of(a->type));
   if (is_new) {
     place->second = program_.reserve_name(adt->def->name + "_add");
     define_add(place->second, *adt);
@@ -431,8 +425,9 @@ void Tangents::define_add(const std::string& name, const AdtType& mirror) {
   std::vector<lang::Clause> clauses;
   clauses.push_back({lang::constructor_pattern(&constructors.front(), {}), lang::make_var(b)});
   for (std::size_t k = 1; k < constructors.size(); ++k) {
-    const std::vector<VariableRef> left = variables_for(constructors[k].fields, "x");
-    const std::vector<VariableRef> right = variables_for(constructors[k].fields, "y");
+    const std::vector<Type> fields = fields_of(constructors[k], mirror);
+    const std::vector<VariableRef> left = variables_for(fields, "x");
+    const std::vector<VariableRef> right = variables_for(fields, "y");
     std::vector<Expr> sums;
     for (std::size_t i = 0; i < left.size(); ++i)
       sums.push_back(add(lang::make_var(left[i]), lang::make_var(right[i])));

@@ -17,7 +17,7 @@ namespace relay::ad {
 // so is that of a record (a data type with one constructor and no recursion): a tuple. Any other
 // data type that holds a float has a mirror: one
 // constructor Zero, and one for each of its own with the tangents of those fields that have one.
-// What holds a reference has none.
+// A function's is made of those of what it captures. A reference has (): see ad/adjoint_cells.h.
 class Tangents {
  public:
   explicit Tangents(lang::Program& program);
@@ -28,6 +28,8 @@ class Tangents {
   // program: tangents go from one piece of code to another that is derived much later.
   lang::Type of(const lang::Type& primal);
   lang::Type or_unit(const lang::Type& primal);  // () instead of null
+  // A data type that is its own tangent, with zero as its first constructor.
+  void add_own_tangent(const lang::TypeDef* def) { made_.insert(def); }
 
   // The mirror of a constructor; null if it is that of a type whose tangent is () or a tuple.
   const lang::Constructor* mirror(const lang::Constructor& constructor,
@@ -61,7 +63,6 @@ class Tangents {
   };
   const Mirror& mirror_of(const lang::AdtType& primal);
   bool holds_float(const lang::Type& type);
-  bool has_reference(const lang::Type& type);
   void define_add(const std::string& name, const lang::AdtType& mirror);
   lang::Expr gradient_of_record(const lang::Expr& adjoint, const lang::Expr& primal);
   void define_gradient(const std::string& name, const lang::Type& adjoint,
@@ -74,9 +75,9 @@ class Tangents {
   lang::OpDef add_functions_;
   lang::TypeDefRef functions_;
   lang::Type function_tangent_;
-  std::set<const lang::TypeDef*> made_;              // mirrors
-  std::map<std::string, Mirror> mirrors_;            // by the primal's identity
-  std::map<const lang::TypeDef*, std::string> add_;  // functions, by mirror
+  std::set<const lang::TypeDef*> made_;     // mirrors
+  std::map<std::string, Mirror> mirrors_;   // by the primal's identity
+  std::map<std::string, std::string> add_;  // functions, by the mirror's identity
   // Functions, by the primal's identity: its text and the definitions that it means.
   std::map<std::string, std::string> gradient_;  // as_gradient
   std::map<std::string, std::string> tangent_;   // from_gradient

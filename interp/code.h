@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,7 +66,7 @@ struct FunctionCode : lang::Counted {
   lang::VariableRef self;
   // Once they have been asked for.
   mutable lang::Ref<FunctionCode> with_pullback;
-  mutable lang::Ref<FunctionCode> with_tangent;
+  mutable std::map<std::int64_t, lang::Ref<FunctionCode>> with_tangent;  // by walk
 };
 using FunctionCodeRef = lang::Ref<FunctionCode>;
 

@@ -132,7 +132,7 @@ Value EffectCode::eval(Frame& frame) const {
     case Effect::Pullback:
       return with_pullback(machine, peek(args_[0], frame), type_, span);
     case Effect::Tangent:
-      return with_tangent(machine, peek(args_[0], frame), type_, span);
+      return with_tangent(machine, peek(args_[0], frame), type_, attrs_->get_int("walk"), span);
     case Effect::AddTangents:
       return add_tangents(peek(args_[0], frame), peek(args_[1], frame));
     case Effect::CheckGradient: {
@@ -141,6 +141,29 @@ Value EffectCode::eval(Frame& frame) const {
       return check_gradient(machine, peek(args_[0], frame), {arguments.begin(), arguments.end()},
                             {gradients.begin(), gradients.end()}, attrs_, span);
     }
+    case Effect::WalkCell: {
+      lang::ReferenceCell& cell = peek(args_[0], frame).as_reference();
+      const std::int64_t walk = attrs_->get_int("walk");
+      if (const auto trouble = machine.walks.trouble_walking(cell, walk); !trouble.empty()) {
+        return machine.fail(DiagnosticKind::Unsupported, fmt::format("not supported: {}", trouble),
+                            span);
+      }
+      return machine.walks.cell(cell, walk, type_);
+    }
+    case Effect::BeginWalk:
+      machine.walks.begin(attrs_->get_int("walk"));
+      return Value::unit();
+    case Effect::EndWalk:
+      machine.walks.end();
+      return Value::unit();
+    case Effect::Time:
+      return Value::scalar(lang::DType::Int64, machine.walks.time());
+    case Effect::BeginReplay:
+      machine.walks.begin_replay(peek(args_[0], frame).bits());
+      return Value::unit();
+    case Effect::EndReplay:
+      machine.walks.end_replay();
+      return Value::unit();
     case Effect::None:
       break;
   }

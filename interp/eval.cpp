@@ -35,6 +35,7 @@ struct Evaluator::Impl {
     std::vector<Diagnostic> errors;
     std::exception_ptr internal;
     if (depth++ == 0) clear_interrupt();
+    const Walks::Mark mark = machine.walks.mark();
     const auto run = [&] {
       try {
         value = body();
@@ -48,6 +49,7 @@ struct Evaluator::Impl {
     };
     EvaluationStack::instance().run(run);
     --depth;
+    machine.walks.restore(mark);
     const Signal signal = machine.signal;
     machine.signal = Signal::None;
     if (internal) std::rethrow_exception(internal);

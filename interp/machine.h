@@ -5,6 +5,7 @@
 
 #include "interp/code.h"
 #include "interp/stack.h"
+#include "interp/walks.h"
 
 namespace relay::interp {
 
@@ -32,6 +33,8 @@ class Machine {
   int threads;
   Statistics statistics;
   std::int64_t total_cost = 0;  // scalar operations run by lanes so far
+
+  Walks walks;
 
   Signal signal = Signal::None;
   std::optional<lang::Diagnostic> error;

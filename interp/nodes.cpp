@@ -156,14 +156,32 @@ Value CallValueCode::eval(Frame& frame) const {
   return call_value(fetch(callee_, frame), args_, tail_, span, frame);
 }
 
-Value RefCreateCode::eval(Frame& frame) const {
-  return Value::reference(
-      lang::Ref<lang::ReferenceCell>(new lang::ReferenceCell(fetch(value_, frame))));
+namespace {
+
+Value unsupported(Machine& machine, std::string_view what, lang::Span span) {
+  return machine.fail(DiagnosticKind::Unsupported, fmt::format("not supported: {}", what), span);
 }
-Value RefReadCode::eval(Frame& frame) const { return peek(ref_, frame).as_reference().content; }
+
+}  // namespace
+
+Value RefCreateCode::eval(Frame& frame) const {
+  return Value::reference(lang::Ref<lang::ReferenceCell>(
+      new lang::ReferenceCell(fetch(value_, frame), frame.machine.walks.tick())));
+}
+
+Value RefReadCode::eval(Frame& frame) const {
+  const lang::ReferenceCell& cell = peek(ref_, frame).as_reference();
+  const std::string_view trouble = frame.machine.walks.trouble_reading(cell);
+  return trouble.empty() ? cell.content : unsupported(frame.machine, trouble, span);
+}
+
 Value RefWriteCode::eval(Frame& frame) const {
   Value value = fetch(value_, frame);
-  peek(ref_, frame).as_reference().content = std::move(value);
+  lang::ReferenceCell& cell = peek(ref_, frame).as_reference();
+  const std::string_view trouble = frame.machine.walks.trouble_writing(cell);
+  if (!trouble.empty()) return unsupported(frame.machine, trouble, span);
+  cell.content = std::move(value);
+  cell.written = frame.machine.walks.tick();
   return Value::unit();
 }
 

@@ -143,7 +143,7 @@ class RefCreateCode final : public Code {
 };
 class RefReadCode final : public Code {
  public:
-  explicit RefReadCode(Operand ref) : ref_(ref) {}
+  RefReadCode(Operand ref, lang::Span span) : Code(span), ref_(ref) {}
   lang::Value eval(Frame& frame) const override;
 
  private:
@@ -151,7 +151,8 @@ class RefReadCode final : public Code {
 };
 class RefWriteCode final : public Code {
  public:
-  RefWriteCode(Operand ref, Operand value) : ref_(ref), value_(value) {}
+  RefWriteCode(Operand ref, Operand value, lang::Span span)
+      : Code(span), ref_(ref), value_(value) {}
   lang::Value eval(Frame& frame) const override;
 
  private:

@@ -193,11 +193,12 @@ class FunctionPreparer {
         return std::make_unique<RefCreateCode>(
             operand(lang::cast<lang::RefCreate>(expr).value, live));
       case ExprKind::RefRead:
-        return std::make_unique<RefReadCode>(operand(lang::cast<lang::RefRead>(expr).ref, live));
+        return std::make_unique<RefReadCode>(operand(lang::cast<lang::RefRead>(expr).ref, live),
+                                             expr->span);
       case ExprKind::RefWrite: {
         const auto& write = lang::cast<lang::RefWrite>(expr);
         const Operand value = operand(write.value, live);
-        return std::make_unique<RefWriteCode>(operand(write.ref, live), value);
+        return std::make_unique<RefWriteCode>(operand(write.ref, live), value, expr->span);
       }
       case ExprKind::Primitive:
         return primitive(lang::cast<lang::Primitive>(expr), live);

@@ -17,6 +17,12 @@ namespace {
 
 enum class Mode { Reverse, Forward };
 
+struct Derivation {
+  Mode mode;
+  std::int64_t walk;
+  lang::Span span;
+};
+
 // fn (x...) { C(x...) }, for its derivative of that type.
 Expr constructor_literal(const lang::Constructor& constructor, const lang::Type& type, Mode mode) {
   const auto& derived = *lang::as<lang::FunctionType>(type);
@@ -40,12 +46,12 @@ Expr constructor_literal(const lang::Constructor& constructor, const lang::Type&
 
 FunctionCodeRef derive(Machine& machine, const Expr& literal, const lang::VariableRef& self,
                        const std::vector<lang::VariableRef>& captured, const std::string& name,
-                       Mode mode, lang::Span span) {
-  auto derived = mode == Mode::Reverse ? machine.host.with_pullback(literal, self)
-                                       : machine.host.with_tangent(literal, self);
+                       const Derivation& how) {
+  auto derived = how.mode == Mode::Reverse ? machine.host.with_pullback(literal, self)
+                                           : machine.host.with_tangent(literal, self, how.walk);
   if (derived) return prepare_closure(name, *derived, captured);
   lang::Diagnostic first = derived.errors().front();
-  if (!first.span) first.span = span;
+  if (!first.span) first.span = how.span;
   machine.fail(std::move(first));
   return {};
 }
@@ -79,20 +85,22 @@ std::vector<Value> sums(std::span<Value> a, std::span<Value> b) {
   return result;
 }
 
-Value derivative(Machine& machine, const Value& function, const lang::Type& type, Mode mode,
-                 lang::Span span) {
+Value derivative(Machine& machine, const Value& function, const lang::Type& type,
+                 const Derivation& how) {
   if (function.kind() == ValueKind::Constructor) {
-    const Expr literal = constructor_literal(function.as_constructor(), type, mode);
-    const FunctionCodeRef code = derive(machine, literal, nullptr, {}, "constructor", mode, span);
+    const Expr literal = constructor_literal(function.as_constructor(), type, how.mode);
+    const FunctionCodeRef code = derive(machine, literal, nullptr, {}, "constructor", how);
     return code ? closure_of(code, {}) : Value();
   }
   if (function.kind() != ValueKind::Closure)
-    return machine.fail(lang::DiagnosticKind::NotAFunction, "the callee is not a function", span);
+    return machine.fail(lang::DiagnosticKind::NotAFunction, "the callee is not a function",
+                        how.span);
   const auto& closure = static_cast<const Closure&>(function.as_closure());
   const FunctionCode& code = *closure.code;
-  FunctionCodeRef& known = mode == Mode::Reverse ? code.with_pullback : code.with_tangent;
+  FunctionCodeRef& known =
+      how.mode == Mode::Reverse ? code.with_pullback : code.with_tangent[how.walk];
   if (!known) {
-    known = derive(machine, code.source, code.self, code.captured, code.name, mode, span);
+    known = derive(machine, code.source, code.self, code.captured, code.name, how);
     if (!known) return {};
   }
   return closure_of(known, closure.captures);
@@ -102,12 +110,12 @@ Value derivative(Machine& machine, const Value& function, const lang::Type& type
 
 Value with_pullback(Machine& machine, const Value& function, const lang::Type& type,
                     lang::Span span) {
-  return derivative(machine, function, type, Mode::Reverse, span);
+  return derivative(machine, function, type, {Mode::Reverse, 0, span});
 }
 
 Value with_tangent(Machine& machine, const Value& function, const lang::Type& type,
-                   lang::Span span) {
-  return derivative(machine, function, type, Mode::Forward, span);
+                   std::int64_t walk, lang::Span span) {
+  return derivative(machine, function, type, {Mode::Forward, walk, span});
 }
 
 Value add_tangents(const Value& a, const Value& b) {

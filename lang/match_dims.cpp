@@ -25,6 +25,8 @@ void match_dims(const Type& own, const Type& actual, TypeSubstitution& dims) {
       dims.dims.emplace(variable.get(), as<DimensionType>(actual)->dim);
   } else if (const auto* adt = as<AdtType>(own)) {
     each(adt->args, as<AdtType>(actual)->args);
+  } else if (const auto* reference = as<ReferenceType>(own)) {
+    match_dims(reference->content, as<ReferenceType>(actual)->content, dims);
   } else if (const auto* function = as<FunctionType>(own)) {
     each(function->params, as<FunctionType>(actual)->params);
     match_dims(function->result, as<FunctionType>(actual)->result, dims);

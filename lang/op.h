@@ -160,10 +160,16 @@ enum class Effect : std::uint8_t {
   Save,
   CheckShape,
   CheckDims,
-  Pullback,      // of a function value: ad/closures
-  Tangent,       // the same: ad/function_tangent
-  AddTangents,   // of function values
-  CheckGradient  // against differences: ad/check_gradient
+  Pullback,       // of a function value: ad/closures
+  Tangent,        // the same: ad/function_tangent
+  AddTangents,    // of function values
+  CheckGradient,  // against differences: ad/check_gradient
+  WalkCell,       // of a reference: ad/adjoint_cells.h
+  BeginWalk,
+  EndWalk,
+  BeginReplay,  // of what was computed before: ad/replay.h
+  EndReplay,
+  Time  // how often references have been made or written
 };
 
 struct OpDef {

@@ -2,6 +2,7 @@
 
 #include "lang/build.h"
 #include "lang/diagnostic.h"
+#include "lang/op.h"
 #include "lang/visit.h"
 
 namespace relay::lang {
@@ -255,7 +256,34 @@ class BoundRenamer final : public Rewriter {
     return make_variable(variable->name, variable->type, variable->span, variable->attrs);
   }
 
+  // A node is evaluated once. What may have an effect has it in the copy too, so it is another node
+  // there, also where nothing is renamed in it.
+  Expr post(const Expr& expr) override {
+    switch (expr->kind) {
+      case ExprKind::RefCreate:
+        return make_ref_create(cast<RefCreate>(expr).value, expr->span, expr->type);
+      case ExprKind::RefRead:
+        return make_ref_read(cast<RefRead>(expr).ref, expr->span, expr->type);
+      case ExprKind::RefWrite: {
+        const auto& node = cast<RefWrite>(expr);
+        return make_ref_write(node.ref, node.value, expr->span, expr->type);
+      }
+      case ExprKind::Call: {
+        const auto& node = cast<Call>(expr);
+        return is_pure(node.callee)
+                   ? expr
+                   : make_call(node.callee, node.args, node.attrs, expr->span, expr->type);
+      }
+      default:
+        return expr;
+    }
+  }
+
  private:
+  static bool is_pure(const Expr& callee) {
+    const auto* op = as<Operator>(callee);
+    return op ? op->op->effect == Effect::None : callee->kind == ExprKind::ConstructorRef;
+  }
   std::unordered_set<const Variable*> bound_;
 };
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lang/dtype.h"
 #include "lang/module.h"
@@ -145,8 +146,20 @@ class AdtCell final : public Counted {
 
 class ReferenceCell final : public Counted {
  public:
-  explicit ReferenceCell(Value content) : content(std::move(content)) {}
+  ReferenceCell(Value content, std::uint64_t time)
+      : content(std::move(content)), made(time), written(time) {}
+  explicit ReferenceCell(Value content) : ReferenceCell(std::move(content), 0) {}
   Value content;
+  // When, in a count of the references made and written so far.
+  std::uint64_t made;
+  std::uint64_t written;
+  // Of derivatives: the references that hold the adjoint of the content, one for each walk back
+  // through code that is under way.
+  struct Adjoint {
+    std::uint64_t walk;
+    Ref<ReferenceCell> cell;
+  };
+  std::vector<Adjoint> adjoints;
 };
 
 // A function value; each tier derives its own.
