@@ -269,7 +269,12 @@ void BlockReverse::accumulate(const Expr& atom, const Expr& contribution) {
   if (!contribution) return;
   const auto* var = as<lang::Var>(atom);
   RELAY_CHECK(var || build::is_atom(atom), "an adjoint for what is no atom would get lost");
-  if (!var) return;  // constants
+  if (!var) {  // constants: only what happens on the way counts
+    const auto* call = as<lang::Call>(contribution);
+    const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+    if (op && op->op->effect == lang::Effect::Print) backward_.emit("told", contribution);
+    return;
+  }
   const Type tangent = tangent_of(atom, atom->span);
   if (is_unit(tangent)) return;
   adjoint_to_add_to(var->variable)

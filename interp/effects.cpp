@@ -77,10 +77,18 @@ Value EffectCode::fail_here(Machine& machine, lang::Diagnostic diagnostic) const
   return machine.fail(std::move(diagnostic));
 }
 
+// What is not for people, but for whoever watches: the host.
+Value EffectCode::trace(Frame& frame) const {
+  std::vector<Value> values;
+  for (const auto& arg : args_) values.push_back(peek(arg, frame));
+  return frame.machine.host.trace(op_->name, *attrs_, values);
+}
+
 Value EffectCode::eval(Frame& frame) const {
   Machine& machine = frame.machine;
   switch (op_->effect) {
     case Effect::Print: {
+      if (op_->name.starts_with(kTracePrefix)) return trace(frame);
       const std::string& label = attrs_->get_string("label");
       const Value& value = peek(args_[0], frame);
       if (!label.empty() && is_unit(value)) {

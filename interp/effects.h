@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "interp/code.h"
@@ -7,6 +8,9 @@
 #include "lang/op.h"
 
 namespace relay::interp {
+
+// Operators that print for the host alone (Host::trace) have names that begin so.
+inline constexpr std::string_view kTracePrefix = "trace.";
 
 // An operator that does something besides computing: print, assert, load.
 class EffectCode final : public Code {
@@ -21,6 +25,7 @@ class EffectCode final : public Code {
   lang::Value eval(Frame& frame) const override;
 
  private:
+  lang::Value trace(Frame& frame) const;
   lang::Value fail_here(Machine& machine, lang::Diagnostic diagnostic) const;
 
   const lang::OpDef* op_;

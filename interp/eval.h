@@ -52,6 +52,11 @@ class Host {
   virtual lang::Result<bool> save(const lang::Value& value, const lang::AttrsRef& attrs) = 0;
   // Where `print` goes.
   virtual void write(std::string_view text) = 0;
+  // What an operator `trace.NAME` with the effect Print tells, and the value of its call.
+  virtual lang::Value trace(const std::string&, const lang::Attrs&,
+                            const std::vector<lang::Value>&) {
+    return lang::Value::unit();
+  }
   // The kernel compiler, loaded on first request; null if there is none (then lanes run
   // everything).
   virtual loops::KernelCompiler* kernel_compiler() = 0;

@@ -33,9 +33,9 @@ constexpr std::array<std::string_view, 3> kLike = {"broadcast_to_like", "collaps
                                                    "reshape_like"};
 constexpr std::array<std::string_view, 2> kFills = {"zeros_like", "ones_like"};
 // The result has the shape of the operand.
-constexpr std::array<std::string_view, 14> kUnary = {
-    "negative", "exp",     "log",        "sqrt",           "sin", "cos", "tanh", "sigmoid", "abs",
-    "relu",     "nn.relu", "nn.softmax", "nn.log_softmax", "cast"};
+constexpr std::array<std::string_view, 13> kUnary = {
+    "negative", "exp",     "log",        "sqrt",           "sin", "cos", "tanh", "sigmoid",
+    "abs",      "nn.relu", "nn.softmax", "nn.log_softmax", "cast"};
 
 class Shapes {
  public:
@@ -49,6 +49,7 @@ class Shapes {
     const auto& args = call_.args;
     if (args.empty()) return nullptr;
     if (name_ == "cast" && same_type(expr_, args[0])) return args[0];
+    if (name_ == "dim_of") return known_extent();
     if (lang::is_scalar(expr_->type) && is_one_of(name_, kFills))
       return build::constant(dtype_of(expr_), name_ == "ones_like" ? 1.0 : 0.0);
     if (!has_known_shape(expr_)) return nullptr;
@@ -124,6 +125,18 @@ class Shapes {
     }
     const bool are_scalars = lang::is_scalar(small->type) && lang::is_scalar(other->type);
     return are_scalars ? broadcast_again(left ? *left : *right, both()) : Expr();
+  }
+
+  // What the type says.
+  Expr known_extent() const {
+    const auto* type = as<lang::TensorType>(call_.args[0]->type);
+    if (!type || !type->shape.has_rank()) return nullptr;
+    const std::int64_t axis = call_.attrs->get_int("axis");
+    const auto rank = static_cast<std::int64_t>(type->shape.rank());
+    const std::int64_t place = axis < 0 ? axis + rank : axis;
+    if (place < 0 || place >= rank) return nullptr;
+    const lang::Dim& dim = type->shape[static_cast<std::size_t>(place)];
+    return dim.is_constant() ? build::index_constant(dim.constant()) : Expr();
   }
 
   // The value before reshapes that end in its own shape.

@@ -58,6 +58,10 @@ CommandOutcome run_grad(Session& session, std::string_view argument) {
   return outcome_of(session.derivative(std::string(argument), lang::DiffMode::Grad));
 }
 
+CommandOutcome run_trace(Session& session, std::string_view argument) {
+  return outcome_of(session.trace(std::string(argument)));
+}
+
 std::string duration(double seconds) {
   if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
   if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
@@ -242,6 +246,8 @@ const std::vector<Command>& commands() {
       {":show", "STAGE EXPR",
        "the program after a stage: ast, typed, anf, grad, opt, fused, loops, llvm, asm", run_show},
       {":grad", "EXPR", "the gradient of a function, or of the one that is called", run_grad},
+      {":trace", "CALL",
+       "what it computes, line by line; `grad CALL`, `jvp CALL`: with its derivatives", run_trace},
       {":time", "EXPR", "how long it takes in each tier", run_time},
       {":seconds", "RUNS EXPR", "the seconds of each run, for scripts", run_seconds},
       {":doc", "NAME", "what an operator, function or type is, with an example", run_doc},

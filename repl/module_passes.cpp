@@ -211,19 +211,28 @@ std::string ModulePasses::print(bool is_strict) const {
   std::vector<std::pair<std::string, Expr>> roots;
   for (const Entry& entry : functions_) roots.emplace_back(entry.name, entry.function);
   const MadeProgram made = collect_made(roots, are_gradients_, module_, pipeline_);
-  std::string text(is_strict ? "#[version = \"0.0.5\"]\n" : "");
+  if (is_strict) return print_strict(made);
+  std::string text;
   const auto add = [&](const std::string& item) { text += item + "\n"; };
-  const auto add_type = [&](const lang::TypeDef& type) {
-    add(is_strict ? lang::print_type_def(type) : lang::print_light_type_def(type));
-  };
   for (const lang::TypeDef* type : module_.types()) {
-    if (type->origin == lang::Origin::Own && module_.find_type(type->name) == type) add_type(*type);
+    if (type->origin == lang::Origin::Own && module_.find_type(type->name) == type)
+      add(lang::print_light_type_def(*type));
   }
-  for (const auto& type : made.types) add_type(*type);
-  for (const auto& [name, body] : made.functions) {
-    add(is_strict ? lang::print_definition(name, body) : lang::print_light_definition(name, body));
-  }
+  for (const auto& type : made.types) add(lang::print_light_type_def(*type));
+  for (const auto& [name, body] : made.functions) add(lang::print_light_definition(name, body));
   return text;
+}
+
+// Tensors and devices that the notation has no words for stand in the metadata of the whole text.
+std::string ModulePasses::print_strict(const MadeProgram& made) const {
+  lang::Module printed = module_;
+  for (const lang::Definition* definition : module_.definitions()) {
+    if (definition->origin == lang::Origin::Own) printed.remove(definition->name);
+  }
+  for (const auto& type : made.types) printed.define(type);
+  for (const auto& [name, body] : made.functions)
+    printed.define(lang::Definition{name, body, nullptr, lang::Origin::Own, "", {}});
+  return lang::print_module(printed, {.header = true});
 }
 
 }  // namespace relay::repl

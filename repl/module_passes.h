@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "opt/pass_list.h"
+#include "repl/made_program.h"
 #include "repl/pipeline.h"
 
 namespace relay::repl {
@@ -37,6 +38,7 @@ class ModulePasses final : private lang::Program {
   void each(const std::function<lang::Expr(const lang::Expr&)>& pass);
   void keep_reachable(const std::string& entry);
   lang::Expr with_gradient(const Entry& entry) const;
+  std::string print_strict(const MadeProgram& made) const;
 
   // lang::Program: the functions as they are now, everything else from the pipeline.
   lang::Expr function(const std::string& name, const lang::Type& type) override;

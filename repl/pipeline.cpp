@@ -14,6 +14,7 @@
 #include "lang/visit.h"
 #include "opt/passes.h"
 #include "repl/tensor_files.h"
+#include "repl/trace.h"
 #include "typecheck/verify.h"
 
 namespace relay::repl {
@@ -189,6 +190,12 @@ std::string Pipeline::find_file(const std::string& path) const {
   if (fs::exists(path, error) || directory_.empty() || fs::path(path).is_absolute()) return path;
   const fs::path beside = fs::path(directory_) / path;
   return fs::exists(beside, error) ? beside.string() : path;
+}
+
+lang::Value Pipeline::trace(const std::string& name, const lang::Attrs& attrs,
+                            const std::vector<lang::Value>& values) {
+  if (recorder_) return recorder_->tell(name, attrs, values);
+  return interp::Host::trace(name, attrs, values);
 }
 
 void Pipeline::write(std::string_view text) {

@@ -17,6 +17,8 @@
 
 namespace relay::repl {
 
+class TraceRecorder;
+
 // The order of the stages, and what they need of each other: the program as passes see it (Program)
 // and as the evaluator sees it (Host). Specialisations and what passes made are cached until
 // `forget`.
@@ -51,11 +53,15 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Result<lang::TensorRef> load(const lang::AttrsRef& attrs) override;
   lang::Result<bool> save(const lang::Value& value, const lang::AttrsRef& attrs) override;
   void write(std::string_view text) override;
+  lang::Value trace(const std::string& name, const lang::Attrs& attrs,
+                    const std::vector<lang::Value>& values) override;
   loops::KernelCompiler* kernel_compiler() override;
   loops::KernelLibrary* kernel_library() override {
     return options_.kernels ? &kernel_library_ : nullptr;
   }
 
+  // Who watches instrumented code; null: nobody.
+  void set_recorder(TraceRecorder* recorder) { recorder_ = recorder; }
   void set_value(const std::string& name, lang::Value value) { values_[name] = std::move(value); }
   const lang::Value* value(const std::string& name) const;
   // Where a file named in the program is: as given, or beside the program's file.
@@ -73,6 +79,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   typecheck::Checker& checker_;
   const SessionOptions& options_;
   interp::Evaluator* evaluator_ = nullptr;
+  TraceRecorder* recorder_ = nullptr;
   std::string directory_;
   std::map<std::string, lang::Value> values_;
   std::unordered_map<std::string, lang::Expr> core_;      // by specialisation key

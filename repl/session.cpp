@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "interp/stack.h"
+#include "lang/derivative.h"
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "repl/check_rest.h"
@@ -25,6 +26,7 @@
 #include "repl/source_of.h"
 #include "repl/tensor_files.h"
 #include "repl/text_errors.h"
+#include "repl/trace.h"
 #include "stdlib/prelude.h"
 #include "stdlib/register.h"
 
@@ -592,6 +594,28 @@ Result<std::string> Session::derivative(const std::string& text, lang::DiffMode 
   });
 }
 
+Result<std::string> Session::trace(const std::string& text) {
+  interp::clear_interrupt();
+  std::string call = text;
+  std::optional<lang::DiffMode> mode;
+  for (const lang::DiffMode each : {lang::DiffMode::Grad, lang::DiffMode::Jvp}) {
+    const std::string name(lang::name_of(each));
+    if (!text.starts_with(name + " ")) continue;
+    mode = each;
+    call = text.substr(name.size());
+  }
+  const lang::Source* source = impl_->sources.add("<trace>", call);
+  const interp::JitMode before = impl_->evaluator.mode();
+  impl_->evaluator.set_mode(interp::JitMode::Off);
+  auto table = impl_->guarded([&] {
+    return traced(impl_->command_expression(*source), mode, impl_->module, impl_->checker,
+                  impl_->pipeline, impl_->evaluator);
+  });
+  impl_->evaluator.set_mode(before);
+  impl_->pipeline.set_recorder(nullptr);
+  return table;
+}
+
 Result<std::string> Session::optimised(const std::string& passes, bool is_strict,
                                        std::vector<std::string>& generic) {
   interp::clear_interrupt();
@@ -599,7 +623,7 @@ Result<std::string> Session::optimised(const std::string& passes, bool is_strict
   return impl_->guarded([&] {
     const auto calls = opt::parse_passes(*source).or_throw();
     ModulePasses module(impl_->module, impl_->checker, impl_->pipeline, [&](const Expr& core) {
-      return impl_->evaluator.evaluate(impl_->pipeline.finish(core));
+      return impl_->evaluator.evaluate(impl_->ready(core));
     });
     for (const opt::PassCall& call : calls) module.run(call);
     generic = module.generic();

@@ -71,6 +71,9 @@ class Session {
   // The derivative of a function, simplified, as a text (repl/derivative.h).
   lang::Result<std::string> derivative(const std::string& text, lang::DiffMode mode,
                                        bool is_strict = false);
+  // Runs a call of a function and tells what it computes, line by line: `f(x)`, or, with the
+  // adjoints, `grad f(x)`, or, with the tangents, `jvp f(x, dx)`.
+  lang::Result<std::string> trace(const std::string& text);
   // What was defined here, after passes (opt/pass_list.h), in strict or light notation; `generic`
   // gets the functions that have no ground types and stay as they are.
   lang::Result<std::string> optimised(const std::string& passes, bool is_strict,

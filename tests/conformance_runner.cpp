@@ -39,6 +39,7 @@ struct Tally {
   int checked = 0;
   int without_verdict = 0;
   int listed = 0;
+  int not_comparable = 0;
   int not_read_back = 0;
   std::map<std::string, int> without_operator;  // by operator
   std::map<std::string, int> not_run;           // by kind
@@ -78,8 +79,8 @@ std::set<std::string> known_to_be_missing(const std::vector<std::string>& files)
 
 void run(const Record& record, const std::set<std::string>& missing,
          const std::map<std::string, std::string>& reasons, Tally& tally) {
-  if (!is_checked_kind(record.kind)) {
-    ++tally.not_run[record.kind];
+  if (!is_checked(record)) {
+    ++tally.not_run[record.pass.empty() ? record.kind : record.pass];
     return;
   }
   if (!record.has_verdict) {
@@ -91,6 +92,10 @@ void run(const Record& record, const std::set<std::string>& missing,
     return;
   }
   const Agreement outcome = check_record(record);
+  if (!outcome.is_comparable) {
+    ++tally.not_comparable;
+    return;
+  }
   ++tally.checked;
   tally.agree += outcome.agrees;
   tally.not_read_back += !outcome.reads_back;
@@ -156,6 +161,9 @@ int run_all(const Arguments& arguments) {
   print_counts("records are of a kind that is not run yet", tally.not_run);
   if (tally.without_verdict > 0)
     fmt::print("{} records have no verdict and were skipped\n", tally.without_verdict);
+  if (tally.not_comparable > 0)
+    fmt::print("{} results of Relay's passes do not stand alone, or take no tensors\n",
+               tally.not_comparable);
   if (tally.not_read_back > 0)
     fmt::print("{} programs do not read back as they print\n", tally.not_read_back);
   if (!reasons.empty()) fmt::print("{} differences are known\n", tally.listed);

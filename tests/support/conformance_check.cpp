@@ -12,6 +12,7 @@
 #include "lang/print.h"
 #include "parser/parse.h"
 #include "tests/support/conformance_eval.h"
+#include "tests/support/conformance_pass.h"
 #include "typecheck/infer.h"
 
 namespace relay::tests {
@@ -193,15 +194,23 @@ Agreement check(const Record& record) {
 
 }  // namespace
 
-bool is_checked_kind(const std::string& kind) {
-  return kind == "parse" || kind == "infer" || kind == "mutant" || kind == "eval";
+bool is_checked(const Record& record) {
+  if (record.kind == "pass") return record.accepted && has_pass(record);
+  return record.kind == "parse" || record.kind == "infer" || record.kind == "mutant" ||
+         record.kind == "eval";
 }
 
 Agreement check_record(const Record& record) {
   Agreement outcome;
-  if (record.kind == "eval") {
+  if (record.kind == "eval" || record.kind == "pass") {
     try {
-      outcome.difference = evaluate_record(record);
+      if (record.kind == "eval") {
+        outcome.difference = evaluate_record(record);
+      } else {
+        PassOutcome passed = run_pass(record);
+        outcome.difference = std::move(passed.difference);
+        outcome.is_comparable = passed.is_comparable;
+      }
     } catch (const std::exception& error) {
       outcome.difference = fmt::format("internal error: {}", first_line(error.what()));
     }

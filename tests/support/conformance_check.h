@@ -13,10 +13,11 @@ struct Agreement {
   std::string difference;         // one line, when it does not agree
   bool reads_back = true;         // print -> parse -> print is the identity; true when rejected
   std::string read_back_trouble;  // one line
+  bool is_comparable = true;      // of a `pass` record (conformance_pass.h)
 };
 
-// Kinds whose records can be checked.
-bool is_checked_kind(const std::string& kind);
+// Records that can be checked: of most kinds all, of passes those that we have.
+bool is_checked(const Record& record);
 
 // Reads the program, checks its types (not those of a lone expression, as in Relay) and compares:
 // the verdict; of a `parse` record of an expression the program; of an `infer` record every

@@ -34,6 +34,7 @@ Record record_of(const Json& object) {
   record.kind = object.at("kind").get<std::string>();
   record.accepted = object.at("ok").get<bool>();
   record.has_verdict = record.accepted || object.contains("error_type");
+  record.pass = text_of(object, "pass");
   record.init_module = text_of(object, "init_module");
   record.is_expression = text_of(object, "api") == "expr";
   record.error = first_of(object, {"error", "error_type"});

@@ -17,6 +17,7 @@ struct Record {
   bool accepted = false;
   std::string result;           // what the other implementation printed, when it accepted
   std::string error;            // and what it said, when it did not
+  std::string pass = {};        // of a `pass` record
   std::string evaluation = {};  // of an `eval` record, as JSON: entry, inputs and output
 };
 

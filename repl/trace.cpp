@@ -1,0 +1,233 @@
+#include "repl/trace.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "lang/derivative.h"
+#include "lang/utf8.h"
+
+namespace relay::repl {
+
+using lang::Value;
+
+namespace {
+
+constexpr std::size_t kWidest = 44;     // of a column
+constexpr int kDeepest = 6;             // calls inside calls that are shown
+constexpr std::size_t kSteps = 5;       // of a loop, else its first and last two
+constexpr std::size_t kMost = 200'000;  // events that are kept
+
+// Names of tangents of data types without what makes them unique: `List_Tangent_3_Cons` is `Cons`.
+std::string plain(const std::string& text) {
+  static constexpr std::string_view kMark = "_Tangent_";
+  std::string result = text;
+  for (std::size_t at; (at = result.find(kMark)) != std::string::npos;) {
+    std::size_t begin = at;
+    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(result[begin - 1])) != 0 ||
+                         result[begin - 1] == '_'))
+      --begin;
+    std::size_t end = at + kMark.size();
+    while (end < result.size() && std::isdigit(static_cast<unsigned char>(result[end])) != 0) ++end;
+    if (end < result.size() && result[end] == '_') ++end;
+    result.erase(begin, end - begin);
+  }
+  return result;
+}
+
+// A value that fits in a column: as it prints, or what can be said of it.
+std::string summary(const Value& value) {
+  const std::string text = plain(to_string(value, {.max_elements = 8, .edge_items = 2}));
+  if (text.find('\n') == std::string::npos && lang::code_points(text) <= kWidest) return text;
+  if (value.is_tensor()) {
+    const lang::Tensor& tensor = value.as_tensor();
+    std::string shape;
+    for (const std::int64_t extent : tensor.shape())
+      shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+    double least = INFINITY, largest = -INFINITY, sum = 0;
+    for (std::int64_t i = 0; i < tensor.element_count(); ++i) {
+      const double x = tensor.number_at(i);
+      least = std::min(least, x);
+      largest = std::max(largest, x);
+      sum += x;
+    }
+    return fmt::format("({}) {:.4g} to {:.4g}, mean {:.4g}", shape, least, largest,
+                       sum / static_cast<double>(tensor.element_count()));
+  }
+  std::string line;
+  for (const char c : text) {
+    const bool is_space = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (!is_space || (!line.empty() && line.back() != ' ')) line += is_space ? ' ' : c;
+  }
+  return line;
+}
+
+std::string cut(const std::string& text) {
+  if (lang::code_points(text) <= kWidest) return text;
+  std::string result;
+  std::size_t points = 0;
+  for (const char c : text) {
+    const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    if (begins && ++points >= kWidest) break;
+    result += c;
+  }
+  return result + "…";
+}
+
+bool holds_float(const Value& value) {
+  if (value.is_scalar()) return lang::is_float(value.dtype());
+  if (value.is_tensor()) return lang::is_float(value.as_tensor().dtype());
+  return true;
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(width - std::min(width, lang::code_points(text)), ' ');
+}
+
+}  // namespace
+
+Value TraceRecorder::tell(const std::string& name, const lang::Attrs& attrs,
+                          const std::vector<Value>& values) {
+  const auto place = static_cast<std::size_t>(attrs.get_int("place"));
+  if (name == kTraceMark) {
+    const TracePlace::Kind kind = places_[place].kind;
+    if (kind == TracePlace::Kind::Leave) {
+      --depth_;
+    } else if (events_.size() < kMost) {
+      events_.push_back({place, depth_});
+    }
+    if (kind == TracePlace::Kind::Enter) ++depth_;
+    return Value::unit();
+  }
+  if (name == kTraceStep) {
+    const std::size_t number = events_.size();
+    if (number < kMost) {
+      events_.push_back({place, depth_, values[0], {}, false});
+      events_.back().has_derivative =
+          places_[place].kind != TracePlace::Kind::Choice && holds_float(values[0]);
+    }
+    return Value::scalar(lang::DType::Int64, number);
+  }
+  if (name != kTraceValue) {
+    const auto number =
+        static_cast<std::size_t>(lang::int_from_bits(lang::DType::Int64, values[1].bits()));
+    if (number < events_.size()) events_[number].derivative = values[0];
+  }
+  return values[0];
+}
+
+// The events that are shown, in order. In the place of those that are left out stands, once, their
+// number with the highest bit set.
+std::vector<std::size_t> TraceRecorder::kept() const {
+  constexpr std::size_t kGap = ~(~std::size_t{0} >> 1U);
+  std::vector<std::size_t> result;
+  std::size_t i = 0;
+  while (i < events_.size()) {
+    const Event& event = events_[i];
+    if (event.depth > kDeepest) {
+      std::size_t end = i;
+      while (end < events_.size() && events_[end].depth > kDeepest) ++end;
+      result.push_back((end - i) | kGap);
+      i = end;
+      continue;
+    }
+    // The steps of a loop begin at one place, at one depth.
+    std::vector<std::size_t> starts;
+    if (places_[event.place].is_entry) {
+      for (std::size_t j = i; j < events_.size() && events_[j].depth >= event.depth; ++j) {
+        if (events_[j].depth == event.depth && events_[j].place == event.place) starts.push_back(j);
+      }
+    }
+    if (starts.size() <= kSteps) {
+      result.push_back(i++);
+      continue;
+    }
+    const std::size_t first_out = starts[2];
+    const std::size_t last_in = starts[starts.size() - 2];
+    for (std::size_t j = i; j < first_out; ++j) {
+      if (events_[j].depth <= kDeepest) result.push_back(j);
+    }
+    result.push_back((last_in - first_out) | kGap);
+    for (i = last_in; i < events_.size() && events_[i].depth >= event.depth; ++i) {
+      if (events_[i].depth <= kDeepest) result.push_back(i);
+    }
+  }
+  return result;
+}
+
+std::string TraceRecorder::table(const std::string& second) const {
+  constexpr std::size_t kGap = ~(~std::size_t{0} >> 1U);
+  std::vector<Row> rows;
+  int depth = 0;
+  for (const std::size_t number : kept()) {
+    if ((number & kGap) != 0) {
+      rows.push_back({depth, fmt::format("… {} more lines", number & ~kGap), "", ""});
+      continue;
+    }
+    const Event& event = events_[number];
+    depth = event.depth;
+    const bool is_seen = !second.empty() && event.has_derivative;
+    rows.push_back({event.depth, places_[event.place].label,
+                    event.value ? summary(*event.value) : "",
+                    !is_seen           ? ""
+                    : event.derivative ? summary(*event.derivative)
+                                       : "-"});
+  }
+  std::size_t widest = 6, widest_value = 5;
+  for (Row& row : rows) {
+    row.label = std::string(2 * static_cast<std::size_t>(row.depth), ' ') + cut(row.label);
+    row.value = cut(row.value);
+    row.derivative = cut(row.derivative);
+    widest = std::max(widest, lang::code_points(row.label));
+    widest_value = std::max(widest_value, lang::code_points(row.value));
+  }
+  const auto line = [&](const std::string& label, const std::string& value,
+                        const std::string& derivative) {
+    std::string text = padded(label, widest) + " | ";
+    text += second.empty() ? value : padded(value, widest_value) + " | " + derivative;
+    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  };
+  std::string text = line("source", "value", second);
+  for (const Row& row : rows) text += line(row.label, row.value, row.derivative);
+  return text;
+}
+
+std::string traced(const lang::Expr& call, std::optional<lang::DiffMode> mode, lang::Module& module,
+                   typecheck::Checker& checker, Pipeline& pipeline, interp::Evaluator& evaluator) {
+  using lang::Expr;
+  const auto* given = lang::as<lang::Call>(call);
+  if (!given) {
+    lang::fail(lang::DiagnosticKind::BadCommand,
+               "`:trace` takes the call of a function, such as `f(x)`, `grad f(x)` or "
+               "`jvp f(x, dx)`",
+               call->span);
+  }
+  const Expr whole =
+      mode ? lang::make_call(lang::make_differentiate(*mode, given->callee, given->callee->span),
+                             given->args, given->attrs, call->span)
+           : call;
+  const Expr typed = checker.check(whole).or_throw();
+  const auto& typed_call = lang::cast<lang::Call>(typed);
+  const auto* derivative = lang::as<lang::Differentiate>(typed_call.callee);
+  const Expr& function = mode && derivative ? derivative->fn : typed_call.callee;
+  Instrumenter instrumenter(module, checker, pipeline);
+  Expr watched = instrumenter.instrumented(function);
+  if (instrumenter.places().empty()) {
+    lang::fail(lang::DiagnosticKind::BadCommand,
+               "nothing to trace: the function has no text of its own here", given->callee->span);
+  }
+  if (mode && derivative)
+    watched = lang::make_differentiate(*mode, watched, derivative->span, derivative->type);
+  const Expr run =
+      lang::make_call(watched, typed_call.args, typed_call.attrs, typed->span, typed->type);
+  TraceRecorder recorder(instrumenter.places());
+  pipeline.set_recorder(&recorder);
+  const auto value = evaluator.evaluate(pipeline.finish(pipeline.optimise(pipeline.to_core(run))));
+  pipeline.set_recorder(nullptr);
+  if (!value) throw lang::Failure(value.errors());
+  return recorder.table(!mode ? "" : *mode == lang::DiffMode::Jvp ? "tangent" : "adjoint");
+}
+
+}  // namespace relay::repl

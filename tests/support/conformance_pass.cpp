@@ -1,0 +1,169 @@
+#include "tests/support/conformance_pass.h"
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "parser/parse.h"
+#include "repl/session.h"
+
+namespace relay::tests {
+namespace {
+
+using lang::Expr;
+using lang::Type;
+using lang::Value;
+
+const std::map<std::string, std::string>& our_passes() {
+  static const std::map<std::string, std::string> names = {
+      {"gradient", "Gradient"},
+      {"FirstOrderGradient", "FirstOrderGradient"},
+      {"ToANormalForm", "ToANormalForm"},
+      {"FoldConstant", "FoldConstant"},
+      {"EliminateCommonSubexpr", "EliminateCommonSubexpr"},
+      {"SimplifyExpr", "SimplifyExpr"},
+      {"FuseOps", "FuseOps"},
+      {"InlineGlobals", "Inline"},
+      {"RemoveUnusedFunctions", "RemoveUnusedFunctions"},
+  };
+  return names;
+}
+
+repl::SessionOptions quiet() {
+  repl::SessionOptions options;
+  options.jit = interp::JitMode::Off;
+  options.write = [](std::string_view) {};
+  return options;
+}
+
+std::string describe(const lang::Diagnostic& error) {
+  return fmt::format("{}: {}", lang::name_of(error.kind),
+                     error.message.substr(0, error.message.find('\n')));
+}
+
+// An argument of the type, always the same; null where it is not made of tensors of known shape.
+Expr argument_of(const Type& type, std::uint64_t& seed) {
+  if (const auto* tuple = lang::as<lang::TupleType>(type)) {
+    std::vector<Expr> fields;
+    for (const Type& field : tuple->fields) {
+      fields.push_back(argument_of(field, seed));
+      if (!fields.back()) return nullptr;
+    }
+    return lang::make_tuple(std::move(fields));
+  }
+  const auto* tensor = lang::as<lang::TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank() || !tensor->dtype.is_known()) return nullptr;
+  std::vector<std::int64_t> shape;
+  for (const lang::Dim& dim : tensor->shape.dims()) {
+    if (!dim.is_constant()) return nullptr;
+    shape.push_back(dim.constant());
+  }
+  const lang::TensorRef value = lang::Tensor::make(tensor->dtype.known(), shape);
+  for (std::int64_t i = 0; i < value->element_count(); ++i) {
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    const double unit = static_cast<double>(seed >> 11U) / 9007199254740992.0;
+    const double number =
+        lang::is_float(tensor->dtype.known()) ? 0.2 + 0.7 * unit : std::floor(2.0 * unit);
+    value->set_bits(i, lang::bits_from_double(tensor->dtype.known(), number));
+  }
+  return lang::make_constant(value);
+}
+
+std::string compare(const Value& ours, const Value& theirs) {
+  if (ours.kind() == lang::ValueKind::Tuple && theirs.kind() == lang::ValueKind::Tuple) {
+    const auto a = ours.as_tuple().fields();
+    const auto b = theirs.as_tuple().fields();
+    if (a.size() != b.size()) return fmt::format("{} fields, Relay has {}", a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const std::string difference = compare(a[i], b[i]);
+      if (!difference.empty()) return fmt::format("field {}: {}", i, difference);
+    }
+    return {};
+  }
+  const auto is_tensor = [](const Value& value) { return value.is_scalar() || value.is_tensor(); };
+  if (!is_tensor(ours) || !is_tensor(theirs)) return {};
+  const lang::TensorRef a = ours.to_tensor();
+  const lang::TensorRef b = theirs.to_tensor();
+  if (!lang::equal(lang::type_of_tensor(*a), lang::type_of_tensor(*b))) {
+    return fmt::format("`{}`, Relay has `{}`", lang::to_string(lang::type_of_tensor(*a)),
+                       lang::to_string(lang::type_of_tensor(*b)));
+  }
+  double largest = 0;
+  for (std::int64_t i = 0; i < b->element_count(); ++i)
+    largest = std::max(largest, std::abs(b->number_at(i)));
+  for (std::int64_t i = 0; i < a->element_count(); ++i) {
+    const double x = a->number_at(i);
+    const double y = b->number_at(i);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    if (std::abs(x - y) <= 1e-4 * std::abs(y) + 1e-5 * largest) continue;
+    return fmt::format("element {} is {}, Relay has {}", i, x, y);
+  }
+  return {};
+}
+
+// A text in a session of its own: a module with `@main`, or an expression that is a function.
+class Ran {
+ public:
+  explicit Ran(const std::string& text) : session_(quiet()), source_("record", text) {
+    const auto parsed = parser::parse(source_, session_.module(), parser::Notation::Strict);
+    if (parsed && parsed->items.size() == 1 &&
+        parsed->items[0].kind == parser::ItemKind::Expression) {
+      function_ = parsed->items[0].expr;
+      return;
+    }
+    const auto errors = session_.run(
+        "record", text, [](const repl::ItemResult&) {}, parser::Notation::Strict);
+    if (!errors.empty()) trouble_ = describe(errors.front());
+    function_ = lang::make_global_var("main");
+  }
+
+  repl::Session& session() { return session_; }
+  const std::string& trouble() const { return trouble_; }
+
+  std::optional<Value> call(const std::vector<Expr>& arguments) {
+    if (!trouble_.empty()) return std::nullopt;
+    auto value = session_.evaluate(lang::make_call(function_, arguments));
+    if (value) return *value;
+    trouble_ = describe(value.errors().front());
+    return std::nullopt;
+  }
+
+ private:
+  repl::Session session_;
+  lang::Source source_;
+  Expr function_;
+  std::string trouble_;
+};
+
+}  // namespace
+
+bool has_pass(const Record& record) { return our_passes().contains(record.pass); }
+
+PassOutcome run_pass(const Record& record) {
+  Ran given(record.source);
+  if (!given.trouble().empty()) return {given.trouble()};
+  const lang::Definition* main = given.session().module().find("main");
+  const auto* function = main ? lang::as<lang::Function>(main->function) : nullptr;
+  if (!function) return {"", false};
+  std::vector<Expr> arguments;
+  std::uint64_t seed = 17;
+  for (const auto& param : function->params) {
+    arguments.push_back(param->type ? argument_of(param->type, seed) : Expr());
+    if (!arguments.back()) return {"", false};
+  }
+  Ran theirs(record.result);
+  const auto expected = theirs.call(arguments);
+  if (!expected) return {"", false};
+  std::vector<std::string> generic;
+  const auto text = given.session().optimised(our_passes().at(record.pass), true, generic);
+  if (!text) return {"the pass: " + describe(text.errors().front())};
+  Ran ours(*text);
+  const auto found = ours.call(arguments);
+  if (!found) return {"what we made: " + ours.trouble()};
+  return {compare(*found, *expected)};
+}
+
+}  // namespace relay::tests
