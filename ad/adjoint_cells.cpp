@@ -18,7 +18,6 @@ lang::OpDef effect(const char* name, const char* doc, lang::Effect effect) {
   op.name = name;
   op.doc = doc;
   op.level = 0;
-  op.attrs = {{"walk", lang::AttrKind::Int, AdjointCells::kBack, "the number of the walk"}};
   op.type_rule = [](lang::TypeCall& call) {
     call.returns(lang::unit_type());
     return lang::RuleOutcome::Solved;
@@ -28,12 +27,11 @@ lang::OpDef effect(const char* name, const char* doc, lang::Effect effect) {
   return op;
 }
 
-Expr call_of(const lang::OpDef& op, std::vector<Expr> args, const Type& result, std::int64_t walk) {
+Expr call_of(const lang::OpDef& op, std::vector<Expr> args, const Type& result) {
   std::vector<Type> types;
   for (const Expr& arg : args) types.push_back(arg->type);
   const Expr callee = lang::make_operator(&op, {}, lang::function_type(std::move(types), result));
-  return lang::make_call(callee, std::move(args), lang::make_attrs({{"walk", walk, {}}}), {},
-                         result);
+  return lang::make_call(callee, std::move(args), nullptr, {}, result);
 }
 
 const Type& content_of(const Type& reference) {
@@ -56,20 +54,35 @@ AdjointCells::AdjointCells(lang::Program& program, Tangents& tangents)
   tangent_cell_ = adjoint_cell_;
   tangent_cell_.name = "tangent_cell";
   tangent_cell_.doc = "The reference with the tangent of what a reference holds.";
+  tangent_cell_.inputs.push_back({"walk", "the walk that the tangent belongs to"});
 }
 
-Expr AdjointCells::begin(std::int64_t walk) {
-  static const lang::OpDef kOperator =
-      effect("begin_walk", "The cells of references, of adjoints or tangents, are zero.",
-             lang::Effect::BeginWalk);
-  return call_of(kOperator, {}, lang::unit_type(), walk);
+Expr AdjointCells::begin() {
+  static const lang::OpDef kOperator = effect(
+      "begin_walk", "The cells of references for adjoints are zero.", lang::Effect::BeginWalk);
+  return call_of(kOperator, {}, lang::unit_type());
 }
 
-Expr AdjointCells::end(std::int64_t walk) {
+Expr AdjointCells::begin_forward() {
+  static const lang::OpDef kOperator = [] {
+    lang::OpDef op = effect("begin_forward_walk", "The cells of references for tangents are zero.",
+                            lang::Effect::BeginWalk);
+    op.type_rule = [](lang::TypeCall& call) {
+      call.returns(walk_type());
+      return lang::RuleOutcome::Solved;
+    };
+    return op;
+  }();
+  return call_of(kOperator, {}, walk_type());
+}
+
+Expr AdjointCells::end() {
   static const lang::OpDef kOperator =
       effect("end_walk", "The walk that began last ends.", lang::Effect::EndWalk);
-  return call_of(kOperator, {}, lang::unit_type(), walk);
+  return call_of(kOperator, {}, lang::unit_type());
 }
+
+Type AdjointCells::walk_type() { return lang::scalar_type(lang::DType::Int64); }
 
 const lang::TypeDef& AdjointCells::sum() {
   if (sum_) return *sum_;
@@ -92,10 +105,12 @@ Type AdjointCells::content_type(const Type& tangent) {
   return as<lang::AdtType>(tangent) ? tangent : lang::adt_type(&sum(), {tangent});
 }
 
-Expr AdjointCells::cell(const Expr& reference, std::int64_t walk, Emitter& code) {
+Expr AdjointCells::cell(const Expr& reference, const Expr& walk, Emitter& code) {
   const Type content = content_type(tangents_.or_unit(content_of(reference->type)));
-  const lang::OpDef& op = walk == kBack ? adjoint_cell_ : tangent_cell_;
-  return code.emit("cell", call_of(op, {reference}, lang::reference_type(content), walk));
+  std::vector<Expr> args = {reference};
+  if (walk) args.push_back(walk);
+  return code.emit("cell", call_of(walk ? tangent_cell_ : adjoint_cell_, std::move(args),
+                                   lang::reference_type(content)));
 }
 
 void AdjointCells::write(const Expr& cell, const Expr& content, Emitter& code) {
@@ -118,7 +133,7 @@ Expr AdjointCells::part(const Expr& content, const Expr& value, Emitter& code) {
 }
 
 void AdjointCells::add(const Expr& reference, const Expr& adjoint, Emitter& code) {
-  const Expr own = cell(reference, kBack, code);
+  const Expr own = cell(reference, nullptr, code);
   const Type& type = content_of(own->type);
   const Expr before = code.emit("before", lang::make_ref_read(own, {}, type));
   if (lang::equal(adjoint->type, type)) return write(own, tangents_.add(before, adjoint), code);
@@ -136,20 +151,20 @@ void AdjointCells::add(const Expr& reference, const Expr& adjoint, Emitter& code
 }
 
 Expr AdjointCells::take(const Expr& reference, const Expr& value, Emitter& code) {
-  const Expr own = cell(reference, kBack, code);
+  const Expr own = cell(reference, nullptr, code);
   const Type& type = content_of(own->type);
   const Expr before = code.emit("before", lang::make_ref_read(own, {}, type));
   write(own, mirror_zero(type), code);
   return part(before, value, code);
 }
 
-Expr AdjointCells::get(const Expr& reference, const Expr& value, std::int64_t walk, Emitter& code) {
+Expr AdjointCells::get(const Expr& reference, const Expr& value, const Expr& walk, Emitter& code) {
   const Expr own = cell(reference, walk, code);
   return part(code.emit("content", lang::make_ref_read(own, {}, content_of(own->type))), value,
               code);
 }
 
-void AdjointCells::set(const Expr& reference, const Expr& tangent, std::int64_t walk,
+void AdjointCells::set(const Expr& reference, const Expr& tangent, const Expr& walk,
                        Emitter& code) {
   const Expr own = cell(reference, walk, code);
   const Type& type = content_of(own->type);

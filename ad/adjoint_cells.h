@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "ad/adjoint.h"
 #include "lang/expr.h"
 #include "lang/module.h"
@@ -19,19 +17,18 @@ class Tangents;
 // The cells belong to a walk, which is what runs between `begin` and `end`, and hold zero at first:
 // what a reference from elsewhere held before is a constant, and nothing goes from one walk to
 // another. Walks nest. A walk back stands alone, so its cells are those of the one that began last.
-// One in forward mode goes along with the code, and with walks of other derivatives in it: it has a
-// number, which is that of its code.
+// One in forward mode goes along with the code, and with walks of other derivatives in it, which
+// may be of the same code: so it is a value, an int64, that all code gets which may use references.
 class AdjointCells {
  public:
-  static constexpr std::int64_t kBack = 0;  // the number of all walks back
-
   AdjointCells(lang::Program& program, Tangents& tangents);
   AdjointCells(const AdjointCells&) = delete;
   AdjointCells& operator=(const AdjointCells&) = delete;
 
-  static lang::Expr begin(std::int64_t walk);
-  static lang::Expr end(std::int64_t walk);
-  std::int64_t new_walk() { return ++walks_; }
+  static lang::Expr begin();
+  static lang::Expr begin_forward();  // gives the walk
+  static lang::Expr end();            // of the one that began last
+  static lang::Type walk_type();
   // Is there an adjoint of what a reference of this type holds?
   bool has_adjoint(const lang::Type& reference);
 
@@ -41,23 +38,23 @@ class AdjointCells {
   lang::Expr take(const lang::Expr& reference, const lang::Expr& value, Emitter& code);
 
   // Forward: the tangent of `value`, which was read.
-  lang::Expr get(const lang::Expr& reference, const lang::Expr& value, std::int64_t walk,
+  lang::Expr get(const lang::Expr& reference, const lang::Expr& value, const lang::Expr& walk,
                  Emitter& code);
   // Forward: that of what was written; null for zero.
-  void set(const lang::Expr& reference, const lang::Expr& tangent, std::int64_t walk,
+  void set(const lang::Expr& reference, const lang::Expr& tangent, const lang::Expr& walk,
            Emitter& code);
 
  private:
   const lang::TypeDef& sum();
   lang::Type content_type(const lang::Type& tangent);
-  lang::Expr cell(const lang::Expr& reference, std::int64_t walk, Emitter& code);
+  // `walk`: null for the adjoint.
+  lang::Expr cell(const lang::Expr& reference, const lang::Expr& walk, Emitter& code);
   static void write(const lang::Expr& cell, const lang::Expr& content, Emitter& code);
   lang::Expr part(const lang::Expr& content, const lang::Expr& value, Emitter& code);
 
   lang::Program& program_;
   Tangents& tangents_;
   lang::OpDef adjoint_cell_, tangent_cell_;
-  std::int64_t walks_ = 0;
   // Sum[T] { Zero, Sum(T) }: of tangents that have no zero without a shape.
   lang::TypeDefRef sum_;
 };

@@ -27,28 +27,27 @@ TangentValue from_gradient(const Expr& gradient, Tangents& tangents, Emitter& co
   return TangentValue(code.emit("d", tangents.from_gradient(gradient)));
 }
 
-lang::Binding step(const Expr& value) { return {lang::make_variable("walk", value->type), value}; }
-
 }  // namespace
 
 Linearised::Linearised(const lang::Function& given, lang::Program& program, Pairs& pairs)
     : pairs_(pairs),
       copy_(lang::rename_bound(pairs.prepared(Expr(&given)))),
       fn_(&lang::cast<lang::Function>(copy_)),
-      walk_(pairs.cells().new_walk()),
-      forward_(program, pairs, walk_) {}
+      forward_(program, pairs) {}
 
 void Linearised::set_direction(std::size_t index, const Expr& direction, Emitter& code) {
   forward_.set_tangent(fn_->params[index], from_gradient(direction, pairs_.tangents(), code));
 }
 
 std::pair<Expr, Expr> Linearised::run(Emitter& code) {
+  Expr walk;
+  if (pairs_.reference_use().in(fn_->body)) {
+    walk = code.emit("walk", AdjointCells::begin_forward());
+    forward_.set_walk(walk);
+  }
+  const auto dual = forward_.run(fn_->body, code);
+  if (walk) code.emit("done", AdjointCells::end());
   Tangents& tangents = pairs_.tangents();
-  Emitter body(tangents);
-  const auto dual = forward_.run(fn_->body, body);
-  if (forward_.uses_references()) code.append({step(AdjointCells::begin(walk_))});
-  code.append(body.take());
-  if (forward_.uses_references()) code.append({step(AdjointCells::end(walk_))});
   const Expr tangent = dual.tangent.value(tangents.or_unit(dual.value->type), dual.value, code);
   return {dual.value, code.emit("d", tangents.as_gradient(tangent, dual.value))};
 }

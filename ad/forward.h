@@ -30,7 +30,6 @@ class Linearised {
   Pairs& pairs_;
   lang::Expr copy_;
   const lang::Function* fn_;
-  std::int64_t walk_;
   ForwardBlock forward_;
 };
 

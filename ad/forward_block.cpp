@@ -10,15 +10,14 @@ namespace relay::ad {
 
 using lang::as;
 using lang::Binding;
-using lang::DiagnosticKind;
 using lang::Expr;
 using lang::ExprKind;
 using lang::Type;
 using lang::VariableRef;
 namespace build = lang::build;
 
-ForwardBlock::ForwardBlock(lang::Program& program, Pairs& pairs, std::int64_t walk)
-    : program_(program), pairs_(pairs), walk_(walk) {}
+ForwardBlock::ForwardBlock(lang::Program& program, Pairs& pairs)
+    : program_(program), pairs_(pairs) {}
 
 void ForwardBlock::set_tangent(const VariableRef& variable, TangentValue tangent) {
   if (!tangent.is_zero()) tangents_[variable.get()] = std::move(tangent);
@@ -43,6 +42,14 @@ ForwardBlock::Dual ForwardBlock::run(const Expr& expr, Emitter& code) {
 }
 
 Expr ForwardBlock::tail(const Expr& block) { return tail_in(block, Emitter(pairs_.tangents())); }
+
+Expr ForwardBlock::in_own_walk(const Expr& block) {
+  Emitter code(pairs_.tangents());
+  set_walk(code.emit("walk", AdjointCells::begin_forward()));
+  Expr result = both(run(block, code), code);
+  code.emit("done", AdjointCells::end());
+  return lang::close_block({code.take(), std::move(result)});
+}
 
 Expr ForwardBlock::tail_in(const Expr& expr, Emitter code) {
   const lang::Block block = lang::open_block(expr);

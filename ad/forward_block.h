@@ -21,9 +21,11 @@ class Pairs;
 // unless it is set. Needs: typed ANF, variables that are bound once.
 class ForwardBlock {
  public:
-  // `walk`: the number of the walk (AdjointCells) that tangents of references belong to.
-  ForwardBlock(lang::Program& program, Pairs& pairs, std::int64_t walk);
+  ForwardBlock(lang::Program& program, Pairs& pairs);
   void set_tangent(const lang::VariableRef& variable, TangentValue tangent);
+  // An atom that says whose tangents references hold (ad/adjoint_cells); needed where code may use
+  // any.
+  void set_walk(lang::Expr walk) { walk_ = std::move(walk); }
   TangentValue tangent_of(const lang::Expr& atom) const;
 
   // An atom and its tangent.
@@ -35,8 +37,8 @@ class ForwardBlock {
   Dual run(const lang::Expr& block, Emitter& code);
   // The body of a function that gives (result, tangent): what it calls last stays last.
   lang::Expr tail(const lang::Expr& block);
-  // Does the code use the walk?
-  bool uses_references() const { return uses_references_; }
+  // The same, where it is a walk of its own, with no tangents in references from outside.
+  lang::Expr in_own_walk(const lang::Expr& block);
   // One step.
   void step(const lang::Binding& binding, Emitter& code);
 
@@ -48,6 +50,8 @@ class ForwardBlock {
   lang::Expr both(const Dual& dual, Emitter& code) const;
   // `value` gives such a tuple for the variable of `binding`.
   void bind_both(const lang::Binding& binding, lang::Expr value, Emitter& code);
+
+  void reference(const lang::Binding& binding, Emitter& code);
 
   // forward_branch.cpp
   void branch(const lang::Binding& binding, Emitter& code);
@@ -66,14 +70,10 @@ class ForwardBlock {
   void construction(const lang::Binding& binding, const lang::Call& call, Emitter& code);
   // The call that gives the result and its tangent; null where the tangent is zero.
   lang::Expr derived_call(const lang::Call& call, lang::Span span, Emitter& code);
-  bool may_use_references(const lang::Call& call);
   lang::Expr known_call(const std::string& name, const lang::Type& type,
                         const std::vector<lang::Expr>& args, lang::Span span, Emitter& code);
   lang::Expr unknown_call(const lang::Call& call, lang::Span span, Emitter& code);
   bool is_active(const std::vector<lang::Expr>& args) const;
-
-  // forward_reference.cpp
-  void reference(const lang::Binding& binding, Emitter& code);
 
   // forward_operator.cpp
   void operator_call(const lang::Binding& binding, const lang::Call& call, const lang::OpDef& op,
@@ -98,8 +98,7 @@ class ForwardBlock {
 
   lang::Program& program_;
   Pairs& pairs_;
-  std::int64_t walk_;
-  bool uses_references_ = false;
+  lang::Expr walk_;
   std::unordered_map<const lang::Variable*, TangentValue> tangents_;
   // Let-bound function literals: global functions with the captures as leading parameters, made
   // when the first call needs one.

@@ -47,26 +47,28 @@ void ForwardBlock::branch(const Binding& binding, Emitter& code) {
   }
   bool is_zero = true;
   for (const Part& part : parts) is_zero = is_zero && part.dual.tangent.is_zero();
-  if (is_zero && !pairs_.reference_use().in(binding.value)) return code.append({binding});
+  const bool uses_references = pairs_.reference_use().in(binding.value);
+  if (is_zero && !uses_references) return code.append({binding});
   std::vector<Expr> bodies;
   for (Part& part : parts) {
-    Expr result = both(part.dual, part.code);
+    Expr result = is_zero ? part.dual.value : both(part.dual, part.code);
     bodies.push_back(lang::close_block({part.code.take(), std::move(result)}));
   }
-  const Type type = lang::tuple_type({binding.value->type, tangent_type(binding.value->type)});
+  const Type& own = binding.value->type;
+  const Type type = is_zero ? own : lang::tuple_type({own, tangent_type(own)});
+  const auto bind = [&](Expr value) {
+    if (!is_zero) return bind_both(binding, std::move(value), code);
+    code.append({{binding.variable, std::move(value), binding.span}});
+  };
   if (choice) {
-    return bind_both(binding,
-                     lang::make_if(choice->condition, std::move(bodies[0]), std::move(bodies[1]),
-                                   binding.value->span, type),
-                     code);
+    return bind(lang::make_if(choice->condition, std::move(bodies[0]), std::move(bodies[1]),
+                              binding.value->span, type));
   }
   std::vector<lang::Clause> clauses;
   for (std::size_t i = 0; i < bodies.size(); ++i)
     clauses.push_back({patterns[i], std::move(bodies[i])});
-  bind_both(binding,
-            lang::make_match(match->scrutinee, std::move(clauses), match->is_complete,
-                             binding.value->span, type),
-            code);
+  bind(lang::make_match(match->scrutinee, std::move(clauses), match->is_complete,
+                        binding.value->span, type));
 }
 
 // The variables of a pattern that all values match are parts of the scrutinee.

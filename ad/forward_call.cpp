@@ -69,7 +69,9 @@ void ForwardBlock::function(const Binding& binding, Emitter& code) {
     const auto free = lang::free_variables(literal);
     const bool is_recursive = std::find(free.begin(), free.end(), binding.variable) != free.end();
     const VariableRef self = is_recursive ? binding.variable : VariableRef();
-    if (is_unit(tangent_type(literal->type)) || !is_active(uses_of(free))) {
+    const Expr& body = lang::cast<lang::Function>(literal).body;
+    const bool has_tangent = !is_unit(tangent_type(body->type)) || pairs_.reference_use().in(body);
+    if (!has_tangent || !is_active(uses_of(free))) {
       known = {literal, self, {}, {}, {}};
     } else {
       Lifted lifted = lift(program_, binding.variable->name, literal, self);
@@ -98,24 +100,7 @@ void ForwardBlock::function(const Binding& binding, Emitter& code) {
   functions_[binding.variable.get()] = std::move(known);
 }
 
-// A function that nobody knows may read a reference that has a tangent.
-bool ForwardBlock::may_use_references(const lang::Call& call) {
-  ReferenceUse& use = pairs_.reference_use();
-  if (const auto* global = as<lang::GlobalVar>(call.callee);
-      global && program_.is_function(global->name))
-    return use.in_global(global->name, global->type);
-  const auto* var = as<lang::Var>(call.callee);
-  const auto found = var ? functions_.find(var->variable.get()) : functions_.end();
-  if (found == functions_.end()) return true;
-  const KnownFunction& known = found->second;
-  return known.literal ? use.in(lang::cast<lang::Function>(known.literal).body)
-                       : use.in_global(known.global, known.type);
-}
-
 Expr ForwardBlock::derived_call(const lang::Call& call, lang::Span span, Emitter& code) {
-  const bool may_use = may_use_references(call);
-  uses_references_ = uses_references_ || may_use;
-  if (is_unit(tangent_type(call.type)) && !may_use) return nullptr;
   if (const auto* global = as<lang::GlobalVar>(call.callee);
       global && program_.is_function(global->name))
     return known_call(global->name, call.callee->type, call.args, span, code);
@@ -123,9 +108,10 @@ Expr ForwardBlock::derived_call(const lang::Call& call, lang::Span span, Emitter
   const auto found = var ? functions_.find(var->variable.get()) : functions_.end();
   if (found == functions_.end()) return unknown_call(call, span, code);
   KnownFunction& known = found->second;
-  if (!may_use && !is_active(call.args) && (known.literal || !is_active(known.captures)))
-    return nullptr;
   if (known.literal) {
+    const Expr& body = lang::cast<lang::Function>(known.literal).body;
+    const bool has_tangent = is_active(call.args) && !is_unit(tangent_type(call.type));
+    if (!has_tangent && !pairs_.reference_use().in(body)) return nullptr;
     Lifted lifted = lift(program_, var->variable->name, known.literal, known.self);
     known = {{}, {}, std::move(lifted.name), std::move(lifted.type), uses_of(lifted.captures)};
   }
@@ -144,26 +130,29 @@ Expr ForwardBlock::known_call(const std::string& name, const Type& type,
     active.push_back(!value.is_zero() && !is_unit(tangent));
     if (active.back()) all.push_back(value.value(tangent, arg, code));
   }
-  if (all.size() == args.size() && !pairs_.reference_use().in_global(name, type)) return nullptr;
-  const Jvp jvp =
-      through_call(span, [&] { return pairs_.jvps().of_global(name, type, active, walk_); });
+  const bool has_tangent =
+      all.size() > args.size() && !is_unit(tangent_type(as<lang::FunctionType>(type)->result));
+  if (!has_tangent && !pairs_.reference_use().in_global(name, type)) return nullptr;
+  const Jvp jvp = through_call(span, [&] { return pairs_.jvps().of_global(name, type, active); });
+  if (jvp.takes_walk) all.push_back(walk_);
   return lang::make_call(lang::make_global_var(jvp.name, span, jvp.type), std::move(all), nullptr,
                          span, as<lang::FunctionType>(jvp.type)->result);
 }
 
+// What nobody knows may use references, whose tangents nobody knows either.
 Expr ForwardBlock::unknown_call(const lang::Call& call, lang::Span span, Emitter& code) {
   const TangentValue own = tangent_of(call.callee);
   Tangents& tangents = pairs_.tangents();
   const Type type = tangents.with_tangent(*as<lang::FunctionType>(call.callee->type));
   const Expr op = lang::make_operator(&tangents.tangent_operator(), span,
                                       lang::function_type({call.callee->type}, type));
-  const Expr derived = code.emit(
-      "derived",
-      lang::make_call(op, {call.callee}, lang::make_attrs({{"walk", walk_, {}}}), span, type));
+  const Expr derived =
+      code.emit("derived", lang::make_call(op, {call.callee}, nullptr, span, type));
   std::vector<Expr> args = {own.value(tangents.function_tangent(), call.callee, code)};
   args.insert(args.end(), call.args.begin(), call.args.end());
   for (const Expr& arg : call.args)
     args.push_back(tangent_of(arg).value(tangent_type(arg->type), arg, code));
+  args.push_back(walk_);
   return lang::make_call(derived, std::move(args), nullptr, span,
                          as<lang::FunctionType>(type)->result);
 }

@@ -99,7 +99,7 @@ void ForwardBlock::element_by_element(const Binding& binding, Emitter& code) {
   const auto& node = lang::cast<lang::Comprehension>(binding.value);
   Emitter inner(pairs_.tangents());
   const Dual dual = run(node.body, inner);
-  if (dual.tangent.is_zero() && !pairs_.reference_use().in(binding.value))
+  if (dual.tangent.is_zero() && !pairs_.reference_use().in(node.body))
     return code.append({binding});
   const Type tangent = tangent_type(node.body->type);
   std::vector<Expr> leaves;

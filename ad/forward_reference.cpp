@@ -1,5 +1,6 @@
 #include "ad/forward_block.h"
 #include "ad/pairs.h"
+#include "lang/diagnostic.h"
 
 // References in forward mode: the tangent of what a reference holds stands beside it, in its
 // tangent cell (ad/adjoint_cells).
@@ -16,7 +17,7 @@ void ForwardBlock::reference(const Binding& binding, Emitter& code) {
   const Expr own = lang::make_var(binding.variable);
   if (const auto* read = as<lang::RefRead>(binding.value)) {
     if (!cells.has_adjoint(read->ref->type)) return;
-    uses_references_ = true;
+    RELAY_CHECK(walk_, "a reference is used outside of a walk");
     return set_tangent(binding.variable, TangentValue(cells.get(read->ref, own, walk_, code)));
   }
   const auto* write = as<lang::RefWrite>(binding.value);
@@ -25,7 +26,7 @@ void ForwardBlock::reference(const Binding& binding, Emitter& code) {
   const Expr& value = write ? write->value : lang::cast<lang::RefCreate>(binding.value).value;
   const TangentValue tangent = tangent_of(value);
   if (tangent.is_zero() && !write) return;  // the cell of a new reference holds zero
-  uses_references_ = true;
+  RELAY_CHECK(walk_, "a reference is used outside of a walk");
   const Type type = tangent_type(value->type);
   cells.set(target, tangent.is_zero() ? Expr() : tangent.value(type, value, code), walk_, code);
 }

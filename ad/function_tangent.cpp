@@ -16,15 +16,11 @@ namespace {
 class Maker {
  public:
   Maker(lang::Program& program, Pairs& pairs, const std::string& global, const Type& type,
-        std::size_t captured, std::int64_t walk)
-      : program_(program),
-        pairs_(pairs),
-        global_(global),
-        type_(type),
-        captured_(captured),
-        walk_(walk) {
+        std::size_t captured)
+      : program_(program), pairs_(pairs), global_(global), type_(type), captured_(captured) {
     const auto& function = *as<lang::FunctionType>(type);
     own_ = lang::make_variable("dself", pairs.tangents().function_tangent());
+    walk_ = lang::make_variable("walk", AdjointCells::walk_type());
     for (std::size_t i = 0; i < function.params.size(); ++i) {
       const Type tangent = pairs.tangents().or_unit(function.params[i]);
       primals_.push_back(lang::make_variable("x", function.params[i]));
@@ -50,6 +46,7 @@ class Maker {
     params.push_back(own_);
     params.insert(params.end(), primals_.begin() + captured, primals_.end());
     params.insert(params.end(), tangents_.begin() + captured, tangents_.end());
+    params.push_back(walk_);
     const std::string name = program_.reserve_name(global_ + "_tangent");
     program_.add_function(name, lang::make_function(params, body->type, body));
     return {name, type_of(params, body->type)};
@@ -63,7 +60,8 @@ class Maker {
       active.push_back(!is_unit(tangents_[i]->type) && (with_captures || i >= captured_));
       if (active.back()) args.push_back(lang::make_var(tangents_[i]));
     }
-    const Jvp& jvp = pairs_.jvps().of_global(global_, type_, active, walk_);
+    const Jvp jvp = pairs_.jvps().of_global(global_, type_, active);
+    if (jvp.takes_walk) args.push_back(lang::make_var(walk_));
     return call_global(jvp.name, jvp.type, std::move(args));
   }
 
@@ -72,8 +70,8 @@ class Maker {
   std::string global_;
   Type type_;
   std::size_t captured_;
-  std::int64_t walk_;
   VariableRef own_;
+  VariableRef walk_;
   std::vector<VariableRef> primals_;
   std::vector<VariableRef> tangents_;
 };
@@ -81,20 +79,21 @@ class Maker {
 }  // namespace
 
 Expr tangent_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
-                     const VariableRef& self, std::int64_t walk) {
+                     const VariableRef& self) {
   const auto& fn = lang::cast<lang::Function>(literal);
   Tangents& tangents = pairs.tangents();
   std::vector<VariableRef> params = {lang::make_variable("dself", tangents.function_tangent())};
   for (const VariableRef& param : fresh(fn.params)) params.push_back(param);
   for (const VariableRef& param : fn.params)
     params.push_back(lang::make_variable("d" + param->name, tangents.or_unit(param->type)));
+  params.push_back(lang::make_variable("walk", AdjointCells::walk_type()));
   if (const auto placed = as_placed(literal)) {
-    const Maker maker(program, pairs, placed->global, placed->type, placed->captures.size(), walk);
+    const Maker maker(program, pairs, placed->global, placed->type, placed->captures.size());
     const auto [name, type] = maker.make(tangents.place(placed->place));
     return literal_calling(name, type, placed->captures, params, fn.attrs, literal->span);
   }
   const Lifted lifted = lift(program, "fn", literal, self);
-  const Maker maker(program, pairs, lifted.name, lifted.type, lifted.captures.size(), walk);
+  const Maker maker(program, pairs, lifted.name, lifted.type, lifted.captures.size());
   const auto [name, type] = maker.make(nullptr);
   return literal_calling(name, type, uses_of(lifted.captures), params, nullptr, literal->span);
 }

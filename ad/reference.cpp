@@ -41,8 +41,8 @@ std::vector<Binding> BlockReverse::take_walk() {
   const auto step = [](const Expr& value) {
     return Binding{lang::make_variable("walk", value->type), value};
   };
-  code.insert(code.begin(), step(AdjointCells::begin(AdjointCells::kBack)));
-  code.push_back(step(AdjointCells::end(AdjointCells::kBack)));
+  code.insert(code.begin(), step(AdjointCells::begin()));
+  code.push_back(step(AdjointCells::end()));
   return code;
 }
 

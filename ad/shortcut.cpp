@@ -101,7 +101,7 @@ class Application {
     Pairs pairs(program);
     Tangents& tangents = pairs.tangents();
     if (!lang::equal(tangents.of(result_), result_)) return false;
-    ForwardBlock forward(program, pairs, AdjointCells::kBack);
+    ForwardBlock forward(program, pairs);
     std::vector<Expr> args = args_;
     for (std::size_t i = 0; i < args_.size(); ++i) {
       if (!active[i]) continue;
@@ -168,11 +168,14 @@ class Application {
 
 Shortcut find(const lang::Call& call, const lang::OpDef& op, const Activity& active) {
   const Application application(call, op);
-  // Equal `?` may be different extents.
-  const bool has_any = call.args.size() > 1 &&
-                       std::any_of(call.args.begin(), call.args.end(),
-                                   [](const Expr& arg) { return lang::has_any_dim(arg->type); });
-  if (op.gradient && !has_any && application.is_diagonal(active)) return Shortcut::Diagonal;
+  // Equal `?` may be different extents, and different extents have equal samples.
+  bool has_result_type = true;
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    const Type& type = call.args[i]->type;
+    const bool is_sure = call.args.size() == 1 || !lang::has_any_dim(type);
+    has_result_type = has_result_type && (!active[i] || (is_sure && lang::equal(type, call.type)));
+  }
+  if (op.gradient && has_result_type && application.is_diagonal(active)) return Shortcut::Diagonal;
   if (application.is_linear(active)) return Shortcut::Joint;
   if (std::count(active.begin(), active.end(), true) < 2) return Shortcut::None;
   for (std::size_t i = 0; i < active.size(); ++i) {

@@ -251,8 +251,6 @@ Tangents::Tangents(lang::Program& program) : program_(program) {
   tangent_operator_.doc = "The function that gives the result and its tangent.";
   tangent_operator_.level = 0;
   tangent_operator_.inputs = {{"function", "the function"}};
-  tangent_operator_.attrs = {
-      {"walk", lang::AttrKind::Int, std::int64_t{0}, "that of the tangents of references"}};
   tangent_operator_.type_rule = [this](lang::TypeCall& call) {
     call.returns(with_tangent(*as<lang::FunctionType>(call.args[0])));
     return lang::RuleOutcome::Solved;
@@ -338,6 +336,7 @@ Type Tangents::with_tangent(const lang::FunctionType& function) {
   std::vector<Type> params = {function_tangent()};
   params.insert(params.end(), function.params.begin(), function.params.end());
   for (const Type& param : function.params) params.push_back(or_unit(param));
+  params.push_back(lang::scalar_type(lang::DType::Int64));
   return lang::function_type(std::move(params),
                              lang::tuple_type({function.result, or_unit(function.result)}));
 }

@@ -43,7 +43,7 @@ class Tangents {
   // fn (A...) -> (B, fn (tangent of B) -> (function tangent, tangents of A...)).
   lang::Type with_pullback(const lang::FunctionType& function);
   const lang::OpDef& pullback_operator() const { return pullback_; }
-  // fn (function tangent, A..., tangents of A...) -> (B, tangent of B).
+  // fn (function tangent, A..., tangents of A..., the walk) -> (B, tangent of B); ad/adjoint_cells.
   lang::Type with_tangent(const lang::FunctionType& function);
   const lang::OpDef& tangent_operator() const { return tangent_operator_; }
 

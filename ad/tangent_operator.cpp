@@ -29,7 +29,7 @@ Expr definition(const OpDef& op, const Activity& active, const lang::DefinitionC
   const Type result = lang::ground_result_type(op, types, call.attrs);
   NoProgram program;
   Pairs pairs(program);
-  ForwardBlock forward(program, pairs, AdjointCells::kBack);
+  ForwardBlock forward(program, pairs);
   Emitter code(pairs.tangents());
   auto tangent = call.args.begin() + inputs;
   for (std::size_t i = 0; i < args.size(); ++i) {

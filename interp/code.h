@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,7 +65,7 @@ struct FunctionCode : lang::Counted {
   lang::VariableRef self;
   // Once they have been asked for.
   mutable lang::Ref<FunctionCode> with_pullback;
-  mutable std::map<std::int64_t, lang::Ref<FunctionCode>> with_tangent;  // by walk
+  mutable lang::Ref<FunctionCode> with_tangent;
 };
 using FunctionCodeRef = lang::Ref<FunctionCode>;
 

@@ -140,7 +140,7 @@ Value EffectCode::eval(Frame& frame) const {
     case Effect::Pullback:
       return with_pullback(machine, peek(args_[0], frame), type_, span);
     case Effect::Tangent:
-      return with_tangent(machine, peek(args_[0], frame), type_, attrs_->get_int("walk"), span);
+      return with_tangent(machine, peek(args_[0], frame), type_, span);
     case Effect::AddTangents:
       return add_tangents(peek(args_[0], frame), peek(args_[1], frame));
     case Effect::CheckGradient: {
@@ -151,16 +151,20 @@ Value EffectCode::eval(Frame& frame) const {
     }
     case Effect::WalkCell: {
       lang::ReferenceCell& cell = peek(args_[0], frame).as_reference();
-      const std::int64_t walk = attrs_->get_int("walk");
-      if (const auto trouble = machine.walks.trouble_walking(cell, walk); !trouble.empty()) {
+      if (args_.size() == 2)
+        return machine.walks.tangent_cell(cell, peek(args_[1], frame).bits(), type_);
+      if (const auto trouble = machine.walks.trouble_walking(cell); !trouble.empty()) {
         return machine.fail(DiagnosticKind::Unsupported, fmt::format("not supported: {}", trouble),
                             span);
       }
-      return machine.walks.cell(cell, walk, type_);
+      return machine.walks.adjoint_cell(cell, type_);
     }
     case Effect::BeginWalk:
-      machine.walks.begin(attrs_->get_int("walk"));
-      return Value::unit();
+      if (!lang::is_scalar(type_)) {
+        machine.walks.begin();
+        return Value::unit();
+      }
+      return Value::scalar(lang::DType::Int64, machine.walks.begin_forward());
     case Effect::EndWalk:
       machine.walks.end();
       return Value::unit();

@@ -37,11 +37,10 @@ class Host {
   // pullback. The free variables are the same; `self` is the one by which it calls itself, or null.
   virtual lang::Result<lang::Expr> with_pullback(const lang::Expr& function,
                                                  const lang::VariableRef& self) = 0;
-  // The same for the function that takes the tangents of `function` itself and of its arguments
-  // too, and gives the tangent of the result with the result.
+  // The same for the function that takes the tangents of `function` itself and of its arguments,
+  // and a walk (ad/adjoint_cells), too, and gives the tangent of the result with the result.
   virtual lang::Result<lang::Expr> with_tangent(const lang::Expr& function,
-                                                const lang::VariableRef& self,
-                                                std::int64_t walk) = 0;
+                                                const lang::VariableRef& self) = 0;
   // The value of a top-level binding.
   virtual lang::Result<lang::Value> global_value(const std::string& name) = 0;
   // Is this global a top-level binding (a value) and not a function?

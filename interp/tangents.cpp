@@ -17,19 +17,14 @@ namespace {
 
 enum class Mode { Reverse, Forward };
 
-struct Derivation {
-  Mode mode;
-  std::int64_t walk;
-  lang::Span span;
-};
-
 // fn (x...) { C(x...) }, for its derivative of that type.
 Expr constructor_literal(const lang::Constructor& constructor, const lang::Type& type, Mode mode) {
   const auto& derived = *lang::as<lang::FunctionType>(type);
   const lang::Type result = lang::as<lang::TupleType>(derived.result)->fields[0];
   std::vector<lang::Type> types = derived.params;
-  if (mode == Mode::Forward) {  // its own tangent, the arguments, their tangents
+  if (mode == Mode::Forward) {  // its own tangent, the arguments, their tangents, the walk
     types.erase(types.begin());
+    types.pop_back();
     types.resize(types.size() / 2);
   }
   std::vector<lang::VariableRef> params;
@@ -46,12 +41,12 @@ Expr constructor_literal(const lang::Constructor& constructor, const lang::Type&
 
 FunctionCodeRef derive(Machine& machine, const Expr& literal, const lang::VariableRef& self,
                        const std::vector<lang::VariableRef>& captured, const std::string& name,
-                       const Derivation& how) {
-  auto derived = how.mode == Mode::Reverse ? machine.host.with_pullback(literal, self)
-                                           : machine.host.with_tangent(literal, self, how.walk);
+                       Mode mode, lang::Span span) {
+  auto derived = mode == Mode::Reverse ? machine.host.with_pullback(literal, self)
+                                       : machine.host.with_tangent(literal, self);
   if (derived) return prepare_closure(name, *derived, captured);
   lang::Diagnostic first = derived.errors().front();
-  if (!first.span) first.span = how.span;
+  if (!first.span) first.span = span;
   machine.fail(std::move(first));
   return {};
 }
@@ -85,22 +80,20 @@ std::vector<Value> sums(std::span<Value> a, std::span<Value> b) {
   return result;
 }
 
-Value derivative(Machine& machine, const Value& function, const lang::Type& type,
-                 const Derivation& how) {
+Value derivative(Machine& machine, const Value& function, const lang::Type& type, Mode mode,
+                 lang::Span span) {
   if (function.kind() == ValueKind::Constructor) {
-    const Expr literal = constructor_literal(function.as_constructor(), type, how.mode);
-    const FunctionCodeRef code = derive(machine, literal, nullptr, {}, "constructor", how);
+    const Expr literal = constructor_literal(function.as_constructor(), type, mode);
+    const FunctionCodeRef code = derive(machine, literal, nullptr, {}, "constructor", mode, span);
     return code ? closure_of(code, {}) : Value();
   }
   if (function.kind() != ValueKind::Closure)
-    return machine.fail(lang::DiagnosticKind::NotAFunction, "the callee is not a function",
-                        how.span);
+    return machine.fail(lang::DiagnosticKind::NotAFunction, "the callee is not a function", span);
   const auto& closure = static_cast<const Closure&>(function.as_closure());
   const FunctionCode& code = *closure.code;
-  FunctionCodeRef& known =
-      how.mode == Mode::Reverse ? code.with_pullback : code.with_tangent[how.walk];
+  FunctionCodeRef& known = mode == Mode::Reverse ? code.with_pullback : code.with_tangent;
   if (!known) {
-    known = derive(machine, code.source, code.self, code.captured, code.name, how);
+    known = derive(machine, code.source, code.self, code.captured, code.name, mode, span);
     if (!known) return {};
   }
   return closure_of(known, closure.captures);
@@ -110,12 +103,12 @@ Value derivative(Machine& machine, const Value& function, const lang::Type& type
 
 Value with_pullback(Machine& machine, const Value& function, const lang::Type& type,
                     lang::Span span) {
-  return derivative(machine, function, type, {Mode::Reverse, 0, span});
+  return derivative(machine, function, type, Mode::Reverse, span);
 }
 
 Value with_tangent(Machine& machine, const Value& function, const lang::Type& type,
-                   std::int64_t walk, lang::Span span) {
-  return derivative(machine, function, type, {Mode::Forward, walk, span});
+                   lang::Span span) {
+  return derivative(machine, function, type, Mode::Forward, span);
 }
 
 Value add_tangents(const Value& a, const Value& b) {

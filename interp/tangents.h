@@ -11,9 +11,8 @@ lang::Value with_pullback(Machine& machine, const lang::Value& function, const l
                           lang::Span span);
 
 // The function that gives the result of `function` and its tangent, in the same way.
-// `walk`: that of the tangents of references.
 lang::Value with_tangent(Machine& machine, const lang::Value& function, const lang::Type& type,
-                         std::int64_t walk, lang::Span span);
+                         lang::Span span);
 
 // The sum of two tangents of functions: of what the closures captured, part by part. A constructor
 // without fields is zero. O(size).

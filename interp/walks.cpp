@@ -10,7 +10,10 @@ namespace relay::interp {
 using lang::ReferenceCell;
 using lang::Value;
 
-void Walks::begin(std::int64_t number) { walks_.push_back({++walk_count_, number}); }
+std::uint64_t Walks::begin_forward() {
+  walks_.push_back({++walk_count_, false});
+  return walk_count_;
+}
 
 void Walks::end() {
   RELAY_CHECK(!walks_.empty(), "a walk ends that has not begun");
@@ -19,7 +22,7 @@ void Walks::end() {
 
 // References that a replay makes have adjoints of their own, if it walks back itself.
 void Walks::begin_replay(std::uint64_t since) {
-  begin(0);
+  begin();
   replays_.push_back({since, time_, walks_.size()});
 }
 
@@ -45,26 +48,32 @@ std::string_view Walks::trouble_writing(const ReferenceCell& cell) const {
   return is_outer ? "computing again, for a derivative, what writes a reference from outside" : "";
 }
 
-std::string_view Walks::trouble_walking(const ReferenceCell& cell, std::int64_t number) const {
-  const bool is_outer = number == 0 && !replays_.empty() &&
-                        place_of(number) + 1 == replays_.back().walks &&
+std::string_view Walks::trouble_walking(const ReferenceCell& cell) const {
+  const bool is_outer = !replays_.empty() && last_back() + 1 == replays_.back().walks &&
                         cell.made <= replays_.back().begun;
   return is_outer
              ? "a second derivative of what is computed again and reads a reference from outside"
              : "";
 }
 
-std::size_t Walks::place_of(std::int64_t number) const {
+std::size_t Walks::last_back() const {
   std::size_t place = walks_.size();
-  while (place > 0 && walks_[place - 1].number != number) --place;
-  RELAY_CHECK(place > 0, "a cell is asked for outside of a walk");
+  while (place > 0 && !walks_[place - 1].is_back) --place;
+  RELAY_CHECK(place > 0, "an adjoint outside of a walk");
   return place - 1;
 }
 
-Value Walks::cell(ReferenceCell& reference, std::int64_t number, const lang::Type& type) {
-  const std::uint64_t id = walks_[place_of(number)].id;
+Value Walks::adjoint_cell(ReferenceCell& reference, const lang::Type& type) {
+  return cell(reference, walks_[last_back()].id, type);
+}
+
+Value Walks::tangent_cell(ReferenceCell& reference, std::uint64_t walk, const lang::Type& type) {
+  return cell(reference, walk, type);
+}
+
+Value Walks::cell(ReferenceCell& reference, std::uint64_t walk, const lang::Type& type) {
   auto& adjoints = reference.adjoints;
-  const auto of_walk = [&](const ReferenceCell::Adjoint& adjoint) { return adjoint.walk == id; };
+  const auto of_walk = [&](const ReferenceCell::Adjoint& adjoint) { return adjoint.walk == walk; };
   auto found = std::find_if(adjoints.begin(), adjoints.end(), of_walk);
   if (found == adjoints.end()) {
     std::erase_if(adjoints, [this](const ReferenceCell::Adjoint& adjoint) {
@@ -73,7 +82,8 @@ Value Walks::cell(ReferenceCell& reference, std::int64_t number, const lang::Typ
     });
     const auto* content = lang::as<lang::AdtType>(lang::as<lang::ReferenceType>(type)->content);
     Value zero = Value::adt(lang::AdtCell::make(&content->def->constructors.front(), {}));
-    adjoints.push_back({id, lang::Ref<ReferenceCell>(new ReferenceCell(std::move(zero), tick()))});
+    adjoints.push_back(
+        {walk, lang::Ref<ReferenceCell>(new ReferenceCell(std::move(zero), tick()))});
     found = adjoints.end() - 1;
   }
   return Value::reference(found->cell);

@@ -18,9 +18,10 @@ class Walks {
   std::uint64_t time() const { return time_; }
   std::uint64_t tick() { return ++time_; }
 
-  // `number`: 0 for walks back, else that of the code that goes forward.
-  void begin(std::int64_t number);
-  void end();
+  // A walk back; one forward, which has a name.
+  void begin() { walks_.push_back({++walk_count_, true}); }
+  std::uint64_t begin_forward();
+  void end();  // the one that began last
   // A replay of what began when the time was `since`.
   void begin_replay(std::uint64_t since);
   void end_replay();
@@ -28,10 +29,13 @@ class Walks {
   // Why a replay must not do it; empty where it may.
   std::string_view trouble_reading(const lang::ReferenceCell& cell) const;
   std::string_view trouble_writing(const lang::ReferenceCell& cell) const;
-  std::string_view trouble_walking(const lang::ReferenceCell& cell, std::int64_t number) const;
+  std::string_view trouble_walking(const lang::ReferenceCell& cell) const;
 
-  // The cell of the walk with that number which began last; `type` is that of the cell. Needs one.
-  lang::Value cell(lang::ReferenceCell& reference, std::int64_t number, const lang::Type& type);
+  // The cell of the walk back that began last, which there must be; `type` is that of the cell.
+  lang::Value adjoint_cell(lang::ReferenceCell& reference, const lang::Type& type);
+  // That of a walk forward.
+  lang::Value tangent_cell(lang::ReferenceCell& reference, std::uint64_t walk,
+                           const lang::Type& type);
 
   // What is under way, and going back to it after an error.
   struct Mark {
@@ -50,9 +54,10 @@ class Walks {
   std::uint64_t walk_count_ = 0;
   struct Walk {
     std::uint64_t id;  // increasing
-    std::int64_t number;
+    bool is_back;
   };
-  std::size_t place_of(std::int64_t number) const;
+  std::size_t last_back() const;
+  lang::Value cell(lang::ReferenceCell& reference, std::uint64_t walk, const lang::Type& type);
   std::vector<Walk> walks_;  // under way
   std::vector<Replay> replays_;
 };

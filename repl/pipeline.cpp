@@ -140,11 +140,10 @@ Result<Expr> Pipeline::with_pullback(const Expr& function, const lang::VariableR
   });
 }
 
-Result<Expr> Pipeline::with_tangent(const Expr& function, const lang::VariableRef& self,
-                                    std::int64_t walk) {
+Result<Expr> Pipeline::with_tangent(const Expr& function, const lang::VariableRef& self) {
   return lang::capture([&] {
     const Expr literal = opt::to_anf(opt::inline_groups(function));
-    return finish(optimise(ad::tangent_literal(*this, derivatives_, literal, self, walk)));
+    return finish(optimise(ad::tangent_literal(*this, derivatives_, literal, self)));
   });
 }
 

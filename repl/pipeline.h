@@ -46,8 +46,8 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Result<lang::Expr> prepared(const std::string& name, const lang::Type& type) override;
   lang::Result<lang::Expr> with_pullback(const lang::Expr& function,
                                          const lang::VariableRef& self) override;
-  lang::Result<lang::Expr> with_tangent(const lang::Expr& function, const lang::VariableRef& self,
-                                        std::int64_t walk) override;
+  lang::Result<lang::Expr> with_tangent(const lang::Expr& function,
+                                        const lang::VariableRef& self) override;
   bool is_binding(const std::string& name) override;
   lang::Result<lang::Value> global_value(const std::string& name) override;
   lang::Result<lang::TensorRef> load(const lang::AttrsRef& attrs) override;
