@@ -180,6 +180,7 @@ void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& 
   BlockReverse inner(program_, pairs_);
   inner.functions_ = functions_;
   inner.plain_functions_ = plain_functions_;
+  inner.active_ = active_;
   inner.reverse_point(hoist_reads(lang::open_block(*body_of(plain))), at_point, since);
   uses_references_ = uses_references_ || inner.uses_references_;
   Point point = inner.point_code(binders, backward_);
