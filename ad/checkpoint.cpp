@@ -45,7 +45,7 @@ void add(lang::Program& program, const std::string& name, std::vector<VariableRe
 
 void define_checkpoint(lang::Program& program, const std::string& name, const Type& type,
                        const Pair& pair, const Pair& inner, lang::TypeDef& residual,
-                       bool uses_references) {
+                       bool uses_references, bool gives_functions) {
   const auto& backward_type = *as<lang::FunctionType>(pair.backward_type);
   std::vector<Type> types = as<lang::FunctionType>(type)->params;
   if (uses_references) types.push_back(lang::scalar_type(lang::DType::Int64));
@@ -55,8 +55,16 @@ void define_checkpoint(lang::Program& program, const std::string& name, const Ty
   std::vector<VariableRef> params = variables_of(as<lang::FunctionType>(type)->params);
   std::vector<Expr> saved = uses_of(params);
   if (uses_references) saved.push_back(forward.emit("since", reference_time()));
-  const Expr result = forward.emit("result", call_global(name, type, uses_of(params)));
-  const Expr both = build::tuple({result, construct(kept, saved, backward_type.params[0])});
+  // A function that is differentiated later has to be of the kind that knows what it captured, as
+  // the inner half makes them.
+  const Expr result =
+      gives_functions
+          ? build::project(forward.emit("both", call_global(inner.forward, inner.forward_type,
+                                                            uses_of(params))),
+                           0)
+          : call_global(name, type, uses_of(params));
+  const Expr value = forward.emit("result", result);
+  const Expr both = build::tuple({value, construct(kept, saved, backward_type.params[0])});
   add(program, pair.forward, std::move(params), forward.close(both), nullptr);
 
   Code backward;

@@ -465,7 +465,8 @@ const Pair& Pairs::derive_global(const std::string& key, const std::string& name
     lang::TypeDefRef saved(new lang::TypeDef);
     const Pair inner = declare(name, type, active, saved);
     derive(inner, saved);
-    define_checkpoint(program_, name, type, known, inner, *residual, uses_.in_global(name, type));
+    define_checkpoint(program_, name, type, known, inner, *residual, uses_.in_global(name, type),
+                      tangents_.holds_function(lang::as<lang::FunctionType>(type)->result));
   } else {
     derive(known, residual);
   }

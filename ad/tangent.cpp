@@ -281,6 +281,15 @@ bool Tangents::holds_float(const Type& type) {
   return LeafSearch([this](const Type& leaf) { return !is_unit(or_unit(leaf)); }).in(type);
 }
 
+bool Tangents::holds_function(const Type& type) const {
+  return LeafSearch([this](const Type& leaf) {
+           const auto* reference = as<lang::ReferenceType>(leaf);
+           return reference ? holds_function(reference->content)
+                            : leaf->kind == lang::TypeKind::Function;
+         })
+      .in(type);
+}
+
 Type Tangents::of(const Type& primal) {
   if (const auto* tensor = as<lang::TensorType>(primal))
     return lang::is_float(tensor->dtype.known()) ? primal : lang::unit_type();

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <exception>
 
 #include <catch2/catch.hpp>
 
@@ -39,13 +40,21 @@ void check_property(Property property, const ProgramOptions& options, const char
       used[i] += program.uses(static_cast<Feature>(i)) ? 1 : 0;
     DerivativeCheck& check = seed % kVerified == 0 ? verified : plain;
     const bool both_tiers = seed % kBothTiers == 0 || all.size() == 1;
-    const Failure failure = (check.*property)(program, both_tiers);
+    // A failed check of ours is an exception.
+    const auto tried = [&](const RandomProgram& candidate) -> Failure {
+      try {
+        return (check.*property)(candidate, both_tiers);
+      } catch (const std::exception& exception) {
+        return {"exception", exception.what()};
+      }
+    };
+    const Failure failure = tried(program);
     if (!failure) continue;
     const auto fails = [&](const RandomProgram& smaller) {
-      return (check.*property)(smaller, both_tiers).kind == failure.kind;
+      return tried(smaller).kind == failure.kind;
     };
     const RandomProgram smallest = shrunk(program, options, fails);
-    FAIL_CHECK(replay(smallest, test) << "\n" << (check.*property)(smallest, both_tiers).text);
+    FAIL_CHECK(replay(smallest, test) << "\n" << tried(smallest).text);
   }
   std::printf("%s: %zu programs;", test, all.size());
   for (std::size_t i = 0; i < kFeatures; ++i) std::printf(" %s %zu,", kFeatureNames[i], used[i]);
@@ -90,8 +99,8 @@ void check_second(std::uint64_t first) {
 // Each in two halves, which may run at the same time.
 TEST_CASE("gradients agree with central differences") { check_gradients(1); }
 TEST_CASE("gradients agree with central differences, more") { check_gradients(1 + kPrograms); }
-TEST_CASE("forward and reverse mode agree", "[.]") { check_transposes(1); }
-TEST_CASE("forward and reverse mode agree, more", "[.]") { check_transposes(1 + kPrograms); }
+TEST_CASE("forward and reverse mode agree") { check_transposes(1); }
+TEST_CASE("forward and reverse mode agree, more") { check_transposes(1 + kPrograms); }
 TEST_CASE("second derivatives agree with differences of gradients") { check_second(1); }
 TEST_CASE("second derivatives agree with differences of gradients, more") {
   check_second(1 + kPrograms);
