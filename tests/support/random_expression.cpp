@@ -418,8 +418,9 @@ std::string Generator::place_loop(const Ty& type, int fuel) {
   const std::string xs = fresh("xs");
   const std::string go = fresh("go");
   const std::string acc = fresh("acc");
-  static constexpr const char* kReads[] = {"{}[k - 1]", "take({}, k - 1, axis=0)"};
-  const std::string read = fmt::format(fmt::runtime(kReads[random_.below(2)]), xs);
+  const std::string k = fresh("k");  // loops inside see it too
+  const std::string read = random_.one_in(2) ? fmt::format("{}[{} - 1]", xs, k)
+                                             : fmt::format("take({}, {} - 1, axis=0)", xs, k);
   const bool carried = random_.one_in(2);  // part of the state, or captured
   scope_.push_back({xs, tensor});
   scope_.push_back({acc, type});
@@ -428,18 +429,13 @@ std::string Generator::place_loop(const Ty& type, int fuel) {
   const std::string next =
       carried && random_.one_in(3) ? tame(tensor, expression(tensor, parts[2] / 2)) : xs;
   scope_.resize(scope_.size() - 3);
-  if (!carried) {
-    return fmt::format(
-        "{{ let {0} = {1}; let {2} = fn (k: int32, {3}: {4}) -> {4} {{ if (k == 0) {{ {3} }} else "
-        "{{ "
-        "{2}(k - 1, {5}) }} }}; {2}({6}, {7}) }}",
-        xs, items, go, acc, type_text(type), step, n, start);
-  }
-  return fmt::format(
-      "{{ let {0} = fn (k: int32, {1}: {2}, {3}: {4}) -> {4} {{ if (k == 0) {{ {3} }} else {{ "
-      "{0}(k - 1, {5}, "
-      "{6}) }} }}; {0}({7}, {8}, {9}) }}",
-      go, xs, type_text(tensor), acc, type_text(type), next, step, n, items, start);
+  const std::string params = carried ? fmt::format("{}: {}, ", xs, type_text(tensor)) : "";
+  const std::string loop = fmt::format(
+      "let {0} = fn ({1}: int32, {2}{3}: {4}) -> {4} {{ if ({1} == 0) {{ {3} }} else {{ "
+      "{0}({1} - 1, {5}{6}) }} }};",
+      go, k, params, acc, type_text(type), carried ? next + ", " : "", step);
+  if (carried) return fmt::format("{{ {} {}({}, {}, {}) }}", loop, go, n, items, start);
+  return fmt::format("{{ let {} = {}; {} {}({}, {}) }}", xs, items, loop, go, n, start);
 }
 
 // Computed again in reverse.
