@@ -321,6 +321,7 @@ void BlockReverse::reverse_point(const lang::Block& body, const std::vector<Expr
   const auto* var = as<lang::Var>(result);
   if (!var) return;
   const Type tangent = tangent_of(result, result->span);
+  if (is_unit(tangent)) return reverse();  // no parameter has an influence on it
   Adjoint& adjoint = adjoint_to_add_to(var->variable);
   for (std::uint32_t i = 0; i < adjoints.size(); ++i) {
     if (!adjoints[i]) continue;

@@ -28,10 +28,10 @@ Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const Sess
     : module_(module), checker_(checker), options_(options), derivatives_(*this) {}
 Pipeline::~Pipeline() = default;
 
-Expr Pipeline::pass(const char* name, Expr expr) {
+Expr Pipeline::pass(const char* name, Expr expr, const Expr& given) {
   if (!options_.verify) return expr;
   try {
-    typecheck::verify(expr, lang::free_variables(expr));
+    typecheck::verify(expr, lang::free_variables(given ? given : expr));
   } catch (lang::InternalError& error) {
     throw lang::InternalError(fmt::format("after {}: {}", name, error.what()));
   }
@@ -67,15 +67,16 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
   const auto custom =
       is_to_be_differentiated ? opt::CustomGradients::Keep : opt::CustomGradients::Inline;
   Expr expr =
-      pass("inline_calls", opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom)));
+      pass("inline_calls", opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom)), core);
   for (int round = 0; round < kRounds; ++round) {
     const Expr before = expr;
-    expr = pass("simplify", opt::to_anf(opt::simplify(expr)));
-    expr = pass("resolve_branches", opt::to_anf(opt::resolve_branches(expr)));
-    expr = pass("eliminate_common_subexpressions", opt::eliminate_common_subexpressions(expr));
-    expr = pass("eliminate_dead_code", opt::eliminate_dead_code(expr));
+    expr = pass("simplify", opt::to_anf(opt::simplify(expr)), core);
+    expr = pass("resolve_branches", opt::to_anf(opt::resolve_branches(expr)), core);
+    expr =
+        pass("eliminate_common_subexpressions", opt::eliminate_common_subexpressions(expr), core);
+    expr = pass("eliminate_dead_code", opt::eliminate_dead_code(expr), core);
     expr = pass("inline_literals",
-                opt::to_anf(opt::inline_literals(expr, *this, kMaxBindings, custom)));
+                opt::to_anf(opt::inline_literals(expr, *this, kMaxBindings, custom)), core);
     if (expr == before) break;
   }
   return expr;

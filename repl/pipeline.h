@@ -74,7 +74,9 @@ class Pipeline final : public lang::Program, public interp::Host {
  private:
   formats::Progress progress(const lang::AttrsRef& attrs) const;
   lang::Expr tidied(const lang::Expr& core, bool is_to_be_differentiated);
-  lang::Expr pass(const char* name, lang::Expr expr);
+  // What the pass called `name` has made, checked where that is asked for. `given`: what it was
+  // made of; no variable may be free that is not free there.
+  lang::Expr pass(const char* name, lang::Expr expr, const lang::Expr& given = {});
   lang::Module& module_;
   typecheck::Checker& checker_;
   const SessionOptions& options_;
