@@ -83,15 +83,19 @@ constexpr const char* kTranspose = "forward and reverse mode agree";
 constexpr const char* kSecond = "second derivatives agree with differences of gradients";
 
 void check_gradients(std::uint64_t first) {
-  check_property(&DerivativeCheck::gradient, {}, kGradient, first);
+  ProgramOptions options;
+  options.references = true;
+  check_property(&DerivativeCheck::gradient, options, kGradient, first);
 }
 void check_transposes(std::uint64_t first) {
   ProgramOptions options;
+  options.references = true;
   options.scalar_result = false;
   check_property(&DerivativeCheck::transpose, options, kTranspose, first);
 }
 void check_second(std::uint64_t first) {
   ProgramOptions options;
+  options.references = true;
   options.size = 8;
   check_property(&DerivativeCheck::second, options, kSecond, first);
 }

@@ -495,7 +495,7 @@ std::string Generator::reference_in_closure(const Ty& type, int fuel) {
   const std::string start = expression(type, parts[0]);
   const std::string r = fresh("r");
   const std::string f = fresh("f");
-  const std::string x = fresh("x");
+  const std::string x = fresh("z");
   scope_.push_back({fmt::format("ref_read({})", r), type});
   scope_.push_back({x, type});
   const std::string step = tame(type, using_names(type, expression(type, parts[1]), 2));
