@@ -513,7 +513,10 @@ class Resolver final : public lang::Rewriter {
     const lang::Type type = lang::tuple_type(types);
     const Expr joined = with_leaves(block.bindings[join.branch].value, type, [&](Block leaf) {
       const auto fields = lang::cast<lang::Tuple>(leaf.result).fields;
-      const Block code = lang::open_block(clause_code(*construction(fields[join.field]), match));
+      // The clause may use the residual whole.
+      const Expr clause = lang::substitute(clause_code(*construction(fields[join.field]), match),
+                                           {{residual.get(), fields[join.field]}});
+      const Block code = lang::open_block(clause);
       for (const Binding& binding : code.bindings) leaf.bindings.push_back(binding);
       std::vector<Expr> results;
       for (std::size_t i = 0; i < fields.size(); ++i) {
