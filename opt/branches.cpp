@@ -417,12 +417,9 @@ class Resolver final : public lang::Rewriter {
     if (!branch || !is_branch(block.bindings[*branch].value)) return std::nullopt;
     const Join join{*branch, *projection, taken->index, at};
     if (!makes_known(block.bindings[*branch].value, join.field, match)) return std::nullopt;
-    // The residual is read by this match alone, and not in its clauses.
+    // The residual is read by this match alone.
     int uses = 0;
     const VariableRef& residual = block.bindings[join.projection].variable;
-    for (const lang::Clause& clause : match.clauses) {
-      if (mentions(clause.body, residual)) return std::nullopt;
-    }
     for (const Binding& binding : block.bindings) uses += mentions(binding.value, residual);
     uses += mentions(block.result, residual);
     const Uses others = uses_of(block.bindings[join.branch].variable, block, join.branch + 1);
