@@ -141,6 +141,7 @@ struct BlockReverse::Point {
   // Values of which there is one for each point, and the tensors of them all.
   std::vector<std::pair<Expr, VariableRef>> kept;
   std::vector<Contribution> reads;  // in terms of those tensors
+  bool uses_references = false;     // then the code may run only once
   // Values that are summed over the points, the primals that they are adjoints of parts of, and the
   // variables that these are parts of.
   std::vector<Expr> parts, primals;
@@ -274,11 +275,16 @@ void BlockReverse::take_points(const std::vector<IndexBinder>& binders, Point& p
                           std::any_of(point.parts.begin(), point.parts.end(), [](const Expr& part) {
                             return !lang::is_scalar(part->type);
                           });
+  const auto is_kept = [&](const Expr& part) {
+    return !needs_loop && part->type->kind == lang::TypeKind::Tensor &&
+           !lang::has_any_dim(part->type) && !is_too_large(binders, part);
+  };
+  const bool runs_once =
+      point.uses_references && !std::all_of(point.parts.begin(), point.parts.end(), is_kept);
   std::vector<std::size_t> in_loop;
   for (std::size_t i = 0; i < point.parts.size(); ++i) {
     const Expr& element = point.parts[i];
-    if (needs_loop || element->type->kind != lang::TypeKind::Tensor ||
-        lang::has_any_dim(element->type) || is_too_large(binders, element)) {
+    if (runs_once || !is_kept(element)) {
       in_loop.push_back(i);
       continue;
     }
@@ -345,6 +351,7 @@ std::unordered_set<const Variable*> BlockReverse::bound_here() const {
 BlockReverse::Point BlockReverse::point_code(const std::vector<IndexBinder>& binders,
                                              Emitter& around) {
   Point point;
+  point.uses_references = uses_references_;
   for (Contribution& read : outside_->reads) keep_read(std::move(read), binders, around, point);
   for (const VariableRef& variable : outside_->whole) {
     if (!has_adjoint(variable)) continue;
@@ -384,7 +391,9 @@ void BlockReverse::keep_read(Contribution read, const std::vector<IndexBinder>& 
     is_fixed = is_fixed && !mentions(binder.extent, bound);
     domain.push_back(binder);
   }
-  if (!is_fixed) return accumulate(lang::make_var(read.variable), placed(read, extents_));
+  // What uses references must not run again for what is kept, besides what is summed in a loop.
+  if (!is_fixed || uses_references_)
+    return accumulate(lang::make_var(read.variable), placed(read, extents_));
   Expr value = read.value;
   if (!summed.empty())
     value = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, summed, value));
