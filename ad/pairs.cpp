@@ -465,8 +465,18 @@ const Pair& Pairs::derive_global(const std::string& key, const std::string& name
     lang::TypeDefRef saved(new lang::TypeDef);
     const Pair inner = declare(name, type, active, saved);
     derive(inner, saved);
-    define_checkpoint(program_, name, type, known, inner, *residual, uses_.in_global(name, type),
-                      tangents_.holds_function(lang::as<lang::FunctionType>(type)->result));
+    const bool uses_references = uses_.in_global(name, type);
+    const bool gives_functions =
+        tangents_.holds_function(lang::as<lang::FunctionType>(type)->result);
+    // References made again are others than those that the result knows.
+    if (uses_references && gives_functions) {
+      lang::fail(lang::DiagnosticKind::Unsupported,
+                 "not supported: computing again, for a derivative, what uses references and gives "
+                 "functions or references",
+                 own_function.span);
+    }
+    define_checkpoint(program_, name, type, known, inner, *residual, uses_references,
+                      gives_functions);
   } else {
     derive(known, residual);
   }

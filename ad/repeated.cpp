@@ -187,7 +187,8 @@ void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& 
   Point point = inner.point_code(binders, backward_);
 
   std::vector<Expr> sums(point.parts.size());
-  if (!take_distributed(binders, point, sums)) take_points(binders, point, sums, value->span);
+  if (point.uses_references || !take_distributed(binders, point, sums))
+    take_points(binders, point, sums, value->span);
   contribute(std::move(point.reads));
   std::size_t next = 0;
   for (const VariableRef& variable : point.whole) {
@@ -293,9 +294,12 @@ void BlockReverse::take_points(const std::vector<IndexBinder>& binders, Point& p
     point.kept.emplace_back(element, all);
     sums[i] = sum_over(binders, lang::make_var(all));
   }
-  if (!point.kept.empty()) {
+  // All that the code does may be to add to the adjoints of references.
+  const bool only_acts = point.uses_references && point.kept.empty() && in_loop.empty();
+  if (!point.kept.empty() || only_acts) {
     std::vector<Expr> values;
     for (const auto& [element, all] : point.kept) values.push_back(element);
+    if (only_acts) values.push_back(build::constant(lang::DType::Float32, 0));
     const bool is_one = values.size() == 1;
     const Expr body =
         lang::close_block({point.code, is_one ? values[0] : build::tuple(std::move(values))});

@@ -282,10 +282,8 @@ bool Tangents::holds_float(const Type& type) {
 }
 
 bool Tangents::holds_function(const Type& type) const {
-  return LeafSearch([this](const Type& leaf) {
-           const auto* reference = as<lang::ReferenceType>(leaf);
-           return reference ? holds_function(reference->content)
-                            : leaf->kind == lang::TypeKind::Function;
+  return LeafSearch([](const Type& leaf) {
+           return leaf->kind == lang::TypeKind::Function || leaf->kind == lang::TypeKind::Reference;
          })
       .in(type);
 }

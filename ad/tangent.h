@@ -31,7 +31,7 @@ class Tangents {
   // A data type that is its own tangent, with zero as its first constructor.
   void add_own_tangent(const lang::TypeDef* def) { made_.insert(def); }
 
-  // Does a value of this type hold function values?
+  // Does a value of this type hold function values, or references?
   bool holds_function(const lang::Type& type) const;
   // The mirror of a constructor; null if it is that of a type whose tangent is () or a tuple.
   const lang::Constructor* mirror(const lang::Constructor& constructor,

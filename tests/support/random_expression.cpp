@@ -183,7 +183,7 @@ std::string Generator::projection(const Ty& type, int fuel) {
   scope_.push_back({name, tuple});
   const std::string body = expression(type, parts[2]);
   scope_.resize(scope_.size() - 3);
-  return fmt::format("{{ let {} = {}; {} }}", name, value, body);
+  return fmt::format("{{ let {}: {} = {}; {} }}", name, type_text(tuple), value, body);
 }
 
 // A number out of data: the field of a record, the length of a list.
@@ -435,7 +435,8 @@ std::string Generator::place_loop(const Ty& type, int fuel) {
       "{0}({1} - 1, {5}{6}) }} }};",
       go, k, params, acc, type_text(type), carried ? next + ", " : "", step);
   if (carried) return fmt::format("{{ {} {}({}, {}, {}) }}", loop, go, n, items, start);
-  return fmt::format("{{ let {} = {}; {} {}({}, {}) }}", xs, items, loop, go, n, start);
+  return fmt::format("{{ let {}: {} = {}; {} {}({}, {}) }}", xs, type_text(tensor), items, loop, go,
+                     n, start);
 }
 
 // Computed again in reverse.
