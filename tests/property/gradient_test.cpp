@@ -33,6 +33,7 @@ void check_property(Property property, const ProgramOptions& options, const char
   DerivativeCheck plain(false);
   DerivativeCheck verified(true);
   std::array<std::size_t, kFeatures> used{};
+  std::size_t ill_typed = 0;
   const auto all = seeds(kPrograms, first);
   for (const std::uint64_t seed : all) {
     const RandomProgram program = random_program(seed, options);
@@ -50,6 +51,12 @@ void check_property(Property property, const ProgramOptions& options, const char
     };
     const Failure failure = tried(check, program);
     if (!failure) continue;
+    // What the generator has written may leave a type open.
+    if (failure.kind.starts_with("refused: cannot tell the type") ||
+        failure.kind.starts_with("refused: `transpose`")) {
+      ++ill_typed;
+      continue;
+    }
     DerivativeCheck again(seed % kVerified == 0);
     const auto fails = [&](const RandomProgram& smaller) {
       return tried(again, smaller).kind == failure.kind;
@@ -73,6 +80,7 @@ void check_property(Property property, const ProgramOptions& options, const char
   if (all.size() < kPrograms) return;
   CHECK(rough * 100 <= all.size() * kRoughPerCent);
   CHECK(unsupported * 100 <= all.size() * kUnsupportedPerCent);
+  CHECK(ill_typed * 100 <= all.size());
   for (const Feature feature : kRequired) {
     INFO(kFeatureNames[static_cast<std::size_t>(feature)]);
     CHECK(used[static_cast<std::size_t>(feature)] >= kFewest);
