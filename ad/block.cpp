@@ -115,7 +115,7 @@ void BlockReverse::forward_call(const Binding& binding, const lang::Call& call) 
     primal_.push_back({binding});
     return;
   }
-  const Pair pair = through_call(binding.value->span, [&] { return pair_of(name, type, args); });
+  const Pair pair = pair_of(name, type, args);
   forward_pair(binding, pair, std::move(args), uses_references);
 }
 

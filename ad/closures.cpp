@@ -4,6 +4,7 @@
 
 #include "ad/adjoint.h"
 #include "ad/pairs.h"
+#include "ad/way.h"
 #include "lang/build.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
@@ -183,8 +184,10 @@ Expr placed_literal(const Lifted& lifted, const Expr& literal, std::int64_t plac
                          literal->span);
 }
 
-Expr pullback_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
-                      const VariableRef& self) {
+namespace {
+
+Expr made_pullback_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
+                           const VariableRef& self) {
   const auto& fn = lang::cast<lang::Function>(literal);
   PullbackMaker maker(program, pairs);
   if (const std::string* gradient = lang::gradient_of(fn)) {
@@ -203,6 +206,15 @@ Expr pullback_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
   const Lifted lifted = lift(program, "fn", literal, self);
   const auto [name, type] = maker.make(lifted.name, lifted.type, lifted.captures.size(), nullptr);
   return literal_calling(name, type, uses_of(lifted.captures), params, nullptr, literal->span);
+}
+
+}  // namespace
+
+Expr pullback_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
+                      const VariableRef& self) {
+  return telling_way(lang::cast<lang::Function>(literal), self ? self->name : "",
+                     variables_of(literal), program, pairs.tangents(),
+                     [&] { return made_pullback_literal(program, pairs, literal, self); });
 }
 
 }  // namespace relay::ad

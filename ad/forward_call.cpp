@@ -5,7 +5,6 @@
 #include "ad/closures.h"
 #include "ad/forward_block.h"
 #include "ad/pairs.h"
-#include "ad/way.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/visit.h"
@@ -133,7 +132,7 @@ Expr ForwardBlock::known_call(const std::string& name, const Type& type,
   const bool has_tangent =
       all.size() > args.size() && !is_unit(tangent_type(as<lang::FunctionType>(type)->result));
   if (!has_tangent && !pairs_.reference_use().in_global(name, type)) return nullptr;
-  const Jvp jvp = through_call(span, [&] { return pairs_.jvps().of_global(name, type, active); });
+  const Jvp jvp = pairs_.jvps().of_global(name, type, active);
   if (jvp.takes_walk) all.push_back(walk_);
   return lang::make_call(lang::make_global_var(jvp.name, span, jvp.type), std::move(all), nullptr,
                          span, as<lang::FunctionType>(jvp.type)->result);

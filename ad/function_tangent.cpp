@@ -2,6 +2,7 @@
 
 #include "ad/closures.h"
 #include "ad/pairs.h"
+#include "ad/way.h"
 
 namespace relay::ad {
 
@@ -78,8 +79,10 @@ class Maker {
 
 }  // namespace
 
-Expr tangent_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
-                     const VariableRef& self) {
+namespace {
+
+Expr made_tangent_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
+                          const VariableRef& self) {
   const auto& fn = lang::cast<lang::Function>(literal);
   Tangents& tangents = pairs.tangents();
   std::vector<VariableRef> params = {lang::make_variable("dself", tangents.function_tangent())};
@@ -96,6 +99,15 @@ Expr tangent_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
   const Maker maker(program, pairs, lifted.name, lifted.type, lifted.captures.size());
   const auto [name, type] = maker.make(nullptr);
   return literal_calling(name, type, uses_of(lifted.captures), params, nullptr, literal->span);
+}
+
+}  // namespace
+
+Expr tangent_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
+                     const VariableRef& self) {
+  return telling_way(lang::cast<lang::Function>(literal), self ? self->name : "",
+                     variables_of(literal), program, pairs.tangents(),
+                     [&] { return made_tangent_literal(program, pairs, literal, self); });
 }
 
 }  // namespace relay::ad

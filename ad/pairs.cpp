@@ -432,10 +432,6 @@ const Pair& Pairs::remember(const std::string& key, const Pair& pair) {
   return *globals_.emplace(key, &pair).first->second;
 }
 
-Expr Pairs::prepared(const Expr& function) const {
-  return keeps_calls_ ? function : program_.inlined(function);
-}
-
 const Pair& Pairs::at_own_type(const std::string& name, const Expr& own,
                                const std::vector<bool>& wanted) {
   std::string key = name + " : " + lang::to_string(own->type) + " / ";

@@ -51,10 +51,8 @@ class Pairs {
   // are derived once for all extents that the function's code leaves open, and their types are
   // those of this use. Throws Failure, and then knows no more than before.
   Pair of_global(const std::string& name, const lang::Type& type, const std::vector<bool>& wanted);
-  // A function as it is differentiated: small calls are inlined, unless all calls are kept, which
-  // is for messages that tell the way to what has no derivative.
-  lang::Expr prepared(const lang::Expr& function) const;
-  void keep_calls(bool keep) { keeps_calls_ = keep; }
+  // A function as it is differentiated: small calls are inlined.
+  lang::Expr prepared(const lang::Expr& function) const { return program_.inlined(function); }
   // The program's definitions have changed.
   void forget() {
     globals_.clear();
@@ -82,7 +80,6 @@ class Pairs {
   std::deque<Pair> pairs_;
   std::map<std::string, const Pair*> globals_;
   std::vector<std::string> known_;  // their keys, in order
-  bool keeps_calls_ = false;
 };
 
 }  // namespace relay::ad

@@ -6,9 +6,11 @@
 
 #include "ad/block.h"
 #include "ad/check_gradient.h"
+#include "ad/flow.h"
 #include "ad/forward.h"
 #include "ad/jacobian.h"
 #include "ad/pairs.h"
+#include "ad/way.h"
 #include "lang/build.h"
 #include "lang/derivative.h"
 #include "lang/op.h"
@@ -167,10 +169,22 @@ class Expander final : public lang::Rewriter {
     const auto* node = as<lang::Differentiate>(expr);
     if (!node) return expr;
     const Expr fn = known_function(node->fn, expr->span);
-    return derivative(lang::cast<lang::Function>(fn), node->mode, program_, pairs_);
+    const auto& function = lang::cast<lang::Function>(fn);
+    return telling_way(function, name_of_function(node->fn), function.params, program_,
+                       pairs_.tangents(),
+                       [&] { return derivative(function, node->mode, program_, pairs_); });
   }
 
  private:
+  std::string name_of_function(const Expr& fn) {
+    if (const auto* global = as<lang::GlobalVar>(fn)) return global->name;
+    const auto* var = as<lang::Var>(fn);
+    const auto found = var ? functions_.find(var->variable.get()) : functions_.end();
+    if (found == functions_.end()) return {};
+    const std::string name = name_of_function(found->second);
+    return name.empty() && is_named(*var->variable) ? var->variable->name : name;
+  }
+
   Expr known_function(const Expr& fn, lang::Span span) {
     if (fn->kind == ExprKind::Function) return fn;
     if (const auto* var = as<lang::Var>(fn)) {
@@ -245,16 +259,7 @@ lang::Result<Expr> expand_derivatives(const Expr& expr, lang::Program& program, 
   lang::visit_post_order(
       expr, [&](const Expr& node) { needed = needed || node->kind == ExprKind::Differentiate; });
   if (!needed) return expr;
-  const auto expand = [&] {
-    return lang::capture([&] { return Expander(program, pairs).block(expr); });
-  };
-  lang::Result<Expr> expanded = expand();
-  if (expanded) return expanded;
-  // Once more with all calls in place, so that the message can name them.
-  pairs.keep_calls(true);
-  lang::Result<Expr> explained = expand();
-  pairs.keep_calls(false);
-  return explained ? expanded : explained;
+  return lang::capture([&] { return Expander(program, pairs).block(expr); });
 }
 
 }  // namespace relay::ad

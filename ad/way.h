@@ -1,21 +1,36 @@
 #pragma once
 
-#include "lang/diagnostic.h"
+#include <string>
+#include <vector>
 
-// The way from a function that is differentiated to what in it cannot be: a failure in the
-// derivative of a function that it calls says where it is called, call by call.
+#include "ad/tangent.h"
+#include "lang/diagnostic.h"
+#include "lang/expr.h"
+#include "lang/module.h"
+
+// The way from a function that is differentiated to what in it cannot be.
 namespace relay::ad {
 
-// Adds the call at `call` to a failure in the derivative of what it calls.
-void add_call(lang::Failure& failure, lang::Span call);
+// Tells of each problem in `failure`, which came of differentiating `function` by the variables
+// `from`, how the value of one of these gets there: by labels at the steps, and in one line. Where
+// none does (the place uses references, say), the calls that lead there. `name`: the function's, or
+// empty. It reads the code of everything that the function calls.
+void tell_way(lang::Failure& failure, const lang::Function& function, const std::string& name,
+              const std::vector<lang::VariableRef>& from, lang::Program& program,
+              Tangents& tangents);
 
-// `derive()`, whose failures have come through the call at `call`.
+// What may have an adjoint where a closure is differentiated: what it takes and what it holds.
+std::vector<lang::VariableRef> variables_of(const lang::Expr& literal);
+
+// `derive()`, whose failures tell the way.
 template <class F>
-auto through_call(lang::Span call, F&& derive) {
+auto telling_way(const lang::Function& function, const std::string& name,
+                 const std::vector<lang::VariableRef>& from, lang::Program& program,
+                 Tangents& tangents, F&& derive) {
   try {
     return derive();
   } catch (lang::Failure& failure) {
-    add_call(failure, call);
+    tell_way(failure, function, name, from, program, tangents);
     throw;
   }
 }
