@@ -60,10 +60,11 @@ struct Extreme {
     const auto* values = static_cast<const T*>(values_);
     for (std::int64_t i = 0; i < n; ++i) element(static_cast<T*>(best), best_at, values[i], t + i);
   }
-  static void combine(void* best_, std::int64_t* best_at, const void* other_,
-                      const std::int64_t* other_at, std::int64_t n) {
+  RELAY_LANES_BODY void combine(void* best_, std::int64_t* best_at, const void* other_,
+                                const std::int64_t* other_at, std::int64_t n) {
     auto* best = static_cast<T*>(best_);
     const auto* other = static_cast<const T*>(other_);
+    RELAY_LANES_LOOP
     for (std::int64_t i = 0; i < n; ++i) {
       const bool better = wins(other[i], other_at[i], best[i], best_at[i]);
       best[i] = better ? other[i] : best[i];
@@ -184,18 +185,21 @@ ArgFunctions arg_of() {
   using Avx2 = Avx2Blocks<kPrim, D>;
   using Avx512 = Avx512Blocks<kPrim, D>;
   constexpr bool kHasBlocks = D != DType::Bool && D != DType::Float16 && D != DType::BFloat16;
-  ArgFunctions functions = {nullptr, &F::across, &F::combine};
+  ArgFunctions functions = {nullptr, &F::across, nullptr};
   switch (cpu_level()) {
     case Level::Avx512:
       functions.each_lane = &Avx512::each_lane;
+      functions.combine = &Avx512::combine_args;
       if constexpr (kHasBlocks) functions.across = &Avx512::run_arg;
       break;
     case Level::Avx2:
       functions.each_lane = &Avx2::each_lane;
+      functions.combine = &Avx2::combine_args;
       if constexpr (kHasBlocks) functions.across = &Avx2::run_arg;
       break;
     case Level::Base:
       functions.each_lane = &Base::each_lane;
+      functions.combine = &Base::combine_args;
       if constexpr (kHasBlocks) functions.across = &Base::run_arg;
       break;
   }

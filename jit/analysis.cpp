@@ -25,15 +25,17 @@ bool Analysis::is_unit(std::int32_t axis) const {
   return !is_split && kernel_.extents[axis] == loops::Size::literal(1);
 }
 
-bool Analysis::may_fail(const Instruction& instruction) {
+bool Analysis::may_fail(const Instruction& instruction) const {
   if (instruction.code == Code::CheckIndex) return true;
   if (instruction.code != Code::Primitive || !lang::is_int(instruction.dtype)) return false;
   switch (instruction.prim) {
     case Prim::Div:
     case Prim::FloorDiv:
     case Prim::Mod:
-    case Prim::FloorMod:
-      return true;
+    case Prim::FloorMod: {
+      const Instruction& divisor = definition(instruction.args[1]);
+      return divisor.code != Code::Constant || divisor.bits == 0;
+    }
     default:
       return false;
   }
@@ -173,9 +175,26 @@ int Analysis::size(std::int32_t region) const {
   return sum;
 }
 
+std::optional<std::int64_t> Analysis::unrolled_count(std::int32_t region) const {
+  constexpr std::int64_t kMostElements = 2 * loops::kReductionLanes;
+  constexpr std::int64_t kMostInstructions = 256;
+  const Region& reduction = kernel_.regions[region];
+  std::int64_t count = 1;
+  for (const std::int32_t axis : reduction.axes) {
+    const loops::Size& extent = kernel_.extents[axis];
+    if (!extent.is_literal || extent.value < 1 || extent.value > kMostElements) return std::nullopt;
+    count *= extent.value;
+    if (count > kMostElements) return std::nullopt;
+  }
+  if (count * size(region) > kMostInstructions) return std::nullopt;
+  return count;
+}
+
+// Is there a reduction whose loops are not written out, and that changes along the axis?
 bool Analysis::is_reduced(std::int32_t axis) const {
   for (const Instruction& instruction : kernel_.regions[0].code) {
-    if (instruction.code == Code::Reduce && (depends_[instruction.id] & axis_bit(axis)) != 0)
+    if (instruction.code == Code::Reduce && (depends_[instruction.id] & axis_bit(axis)) != 0 &&
+        !unrolled_count(instruction.region))
       return true;
   }
   return false;
@@ -185,12 +204,6 @@ std::int32_t Analysis::vector_axis() {
   std::int32_t axis = kernel_.domain_rank - 1;
   while (axis > 0 && is_unit(axis)) --axis;
   if (axis < 0) return -1;
-  const auto stored = step(kernel_.destination, axis);
-  if (kernel_.store == loops::StoreKind::Combine) {
-    // Lanes must not meet in one element, and each element must see its points in order.
-    const bool is_safe = stored == 1 || stored == -1;
-    if (!is_safe) return -1;
-  }
   if (!is_reduced(axis)) return axis;
   const auto& extent = kernel_.extents[axis];
   const bool is_short = axis > 0 && extent.is_literal && extent.value < 8;

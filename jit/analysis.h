@@ -32,9 +32,10 @@ class Analysis {
   // The same for an address, in elements.
   std::optional<std::int64_t> step(const loops::Address& address, std::int32_t axis);
 
-  // Instructions that may stop the kernel: checks of indices, divisions of integers.
+  // Instructions that may stop the kernel: checks of indices, divisions of integers by what may be
+  // 0.
   bool can_fail() const { return can_fail_; }
-  static bool may_fail(const loops::Instruction& instruction);
+  bool may_fail(const loops::Instruction& instruction) const;
 
   // How well a region (and those inside it) lies in memory along an axis.
   struct Layout {
@@ -46,6 +47,10 @@ class Analysis {
 
   // Instructions of a region, nested regions included.
   int size(std::int32_t region) const;
+
+  // How many elements a reduction has, if its extents are known and it is small enough to be
+  // written out element by element: a pooling window, the few components of a vector.
+  std::optional<std::int64_t> unrolled_count(std::int32_t region) const;
 
   // The domain axis to spread over vector lanes, or -1.
   std::int32_t vector_axis();

@@ -97,6 +97,7 @@ class KernelCodegen {
   llvm::Value* load_lanes(const Place& place, lang::DType dtype);
   void store_lanes(const Place& place, lang::DType dtype, llvm::Value* value);
   void emit_store();
+  void combine_by_lane(const Place& place, lang::DType dtype, llvm::Value* value);
   llvm::Type* memory_type(lang::DType dtype);
   llvm::Value* pointers(const Place& place, lang::DType dtype);
   llvm::Value* all_lanes();
@@ -104,6 +105,7 @@ class KernelCodegen {
   // reduce_codegen.cpp
   LaneValue emit_reduce(const loops::Instruction& instruction);
   Partial reduce_each_lane(const loops::Region& region, bool is_vector);
+  Partial reduce_unrolled(const loops::Region& region, std::int64_t count, bool is_vector);
   Partial reduce_in_registers(const loops::Region& region, bool is_vector);
   Partial reduce_in_memory(const loops::Region& region, bool is_vector);
   Partial reduce_across_lanes(const loops::Region& region);

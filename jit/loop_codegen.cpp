@@ -147,7 +147,7 @@ void KernelCodegen::emit_entry() {
 }
 
 bool KernelCodegen::is_hoistable(const Instruction& instruction) const {
-  if (analysis_.depends(instruction.id) != 0 || Analysis::may_fail(instruction)) return false;
+  if (analysis_.depends(instruction.id) != 0 || analysis_.may_fail(instruction)) return false;
   switch (instruction.code) {
     case Code::Load:  // its buffer may be empty
     case Code::Reduce:
@@ -285,7 +285,7 @@ bool KernelCodegen::is_light(std::int32_t region) const {
     if (instruction.code == Code::Reduce) return false;
     if (instruction.code == Code::Primitive) {
       const bool is_math = (instruction.prim >= Prim::Rsqrt && instruction.prim <= Prim::Erf) ||
-                           instruction.prim == Prim::Pow || Analysis::may_fail(instruction);
+                           instruction.prim == Prim::Pow || analysis_.may_fail(instruction);
       if (is_math) return false;
       ++work;
     }
@@ -360,7 +360,8 @@ KernelCodegen::LaneValue KernelCodegen::emit_primitive(const Instruction& instru
   Value* const result =
       scalars(as_vector ? lanes_.width : 1)
           .primitive(instruction.prim, operand_type, instruction.dtype, args, by_zero);
-  if (by_zero != nullptr) leave_if(by_zero, loops::kDivisionByZeroSite, int64(0), int64(0));
+  if (by_zero != nullptr && analysis_.may_fail(instruction))
+    leave_if(by_zero, loops::kDivisionByZeroSite, int64(0), int64(0));
   return as_vector ? LaneValue{nullptr, result} : LaneValue{result, nullptr};
 }
 

@@ -129,9 +129,49 @@ void KernelCodegen::emit_store() {
   const Place to = place(kernel_.destination, kernel_.output);
   Value* value = operand(kernel_.regions[0].result, lanes_.axis >= 0);
   if (kernel_.store == loops::StoreKind::Combine) {
+    // Lanes must not meet in one element, and each element must see its points in order.
+    const bool is_apart = to.offsets == nullptr && (to.step == 1 || to.step == -1);
+    if (lanes_.axis >= 0 && !is_apart) {
+      combine_by_lane(to, dtype, value);
+      return;
+    }
     value = combine_stored(load_lanes(to, dtype), value);
   }
   store_lanes(to, dtype, value);
+}
+
+// The lanes' places and values go through memory: taking them out of registers costs more.
+void KernelCodegen::combine_by_lane(const Place& place, DType dtype, Value* value) {
+  llvm::Type* const element = memory_type(dtype);
+  llvm::Type* const word = b_.getInt64Ty();
+  const auto spill = [&](Value* vector, const char* name) {
+    llvm::AllocaInst* const cell = new_cell(vector->getType(), name);
+    b_.CreateStore(vector, cell);
+    return cell;
+  };
+  Value* const values = spill(scalars(lanes_.width).to_memory(value, dtype), "values");
+  Value* const offsets = place.offsets != nullptr ? spill(place.offsets, "offsets") : nullptr;
+  Value* count = int64(lanes_.width);
+  if (lanes_.mask != nullptr) {  // the first ones
+    Value* const bits =
+        b_.CreateBitCast(lanes_.mask, b_.getIntNTy(static_cast<unsigned>(lanes_.width)));
+    count = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits), word);
+  }
+  const Lanes vector = lanes_;
+  lanes_ = {};
+  loop(int64(0), count, 1, [&](Value* lane) {
+    const llvm::Align align(lang::size_of(dtype));
+    Value* const offset = offsets != nullptr
+                              ? b_.CreateLoad(word, b_.CreateGEP(word, offsets, lane))
+                              : b_.CreateMul(lane, int64(place.step));
+    Value* const at = b_.CreateGEP(element, place.pointer, offset);
+    const auto load = [&](Value* from) {
+      return scalars(1).from_memory(b_.CreateAlignedLoad(element, from, align), dtype);
+    };
+    Value* const combined = combine_stored(load(at), load(b_.CreateGEP(element, values, lane)));
+    b_.CreateAlignedStore(scalars(1).to_memory(combined, dtype), at, align);
+  });
+  lanes_ = vector;
 }
 
 }  // namespace relay::jit

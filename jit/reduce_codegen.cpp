@@ -5,8 +5,10 @@
 #include "loops/reduce_op.h"
 
 // Reductions. Element t of a reduction goes to partial result t mod 16, and the sixteen are
-// combined in pairs (loops/loop_ir.h): the bits depend on it. There are three ways to get there:
+// combined in pairs (loops/loop_ir.h): the bits depend on it. There are four ways to get there:
 //
+//   unrolled        element by element, where there are few: no loops, and only the partial
+//                   results that occur.
 //   across lanes    the sixteen partial results are the lanes of one vector; the last axis is
 //   spread
 //                   over them. In scalar code, when the last axis is contiguous.
@@ -66,8 +68,8 @@ KernelCodegen::Partial KernelCodegen::fold(const Region& region, const Partial& 
 
 KernelCodegen::Partial KernelCodegen::combine(const Region& region, std::vector<Partial> parts,
                                               int width) {
-  for (std::size_t half = parts.size() / 2; half > 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) {
+  for (std::size_t half = kReductionLanes / 2; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half && i + half < parts.size(); ++i) {
       parts[i] = fold(region, parts[i], parts[i + half], width);
     }
   }
@@ -180,6 +182,12 @@ KernelCodegen::Partial KernelCodegen::element_of(const Region& region, bool is_v
 
 KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instruction) {
   const Region& region = kernel_.regions[instruction.region];
+  if (const auto count = analysis_.unrolled_count(instruction.region); count && !is_exact_) {
+    const bool is_vector = is_varying(instruction.id);
+    const Partial sum = reduce_unrolled(region, *count, is_vector);
+    Value* const result = sum.index != nullptr ? sum.index : sum.value;
+    return is_vector ? LaneValue{nullptr, result} : LaneValue{result, nullptr};
+  }
   if (is_varying(instruction.id)) {
     const Partial sum = reduce_each_lane(region, true);
     return {nullptr, sum.index != nullptr ? sum.index : sum.value};
@@ -191,6 +199,31 @@ KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instructi
   const Partial sum = is_across ? reduce_across_lanes(region) : reduce_each_lane(region, false);
   lanes_ = outer;
   return {sum.index != nullptr ? sum.index : sum.value, nullptr};
+}
+
+// ---- Element by element -----------------------------------------------------------------------
+
+KernelCodegen::Partial KernelCodegen::reduce_unrolled(const Region& region, std::int64_t count,
+                                                      bool is_vector) {
+  const int width = is_vector ? lanes_.width : 1;
+  emit_level(region, -1);
+  std::vector<Partial> parts;
+  for (std::int64_t t = 0; t < count; ++t) {
+    std::int64_t rest = t;
+    for (std::size_t i = region.axes.size(); i-- > 0;) {
+      const std::int64_t extent = kernel_.extents[region.axes[i]].value;
+      axis_index_[region.axes[i]] = int64(rest % extent);
+      rest /= extent;
+    }
+    for (std::size_t level = 0; level < region.axes.size(); ++level)
+      emit_level(region, static_cast<int>(level));
+    const Partial element = element_of(region, is_vector, int64(t));
+    const auto slot = static_cast<std::size_t>(t % kReductionLanes);
+    if (slot == parts.size()) parts.push_back(identity(region, width));
+    parts[slot] = fold(region, parts[slot], element, width);
+  }
+  // Partial results that no element went to are the identity, which changes nothing.
+  return combine(region, std::move(parts), width);
 }
 
 // ---- Sixteen scalars or vectors ---------------------------------------------------------------

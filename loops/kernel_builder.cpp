@@ -506,6 +506,7 @@ KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t inst
   draft_.values.push_back(std::move(instruction));
   draft_.regions[static_cast<std::size_t>(home)].code.push_back(id);
   if (widens) return operand_of(emit_primitive(Prim::Cast, node.dtype, {id}));
+  if (is_arg(node.op)) return operand_of(id, IndexRange{0, count - 1});
   return operand_of(id);
 }
 

@@ -21,13 +21,18 @@ constexpr DType kTypes[] = {DType::Float32, DType::Float32, DType::Float64,
                             DType::Bool,    DType::Float16, DType::BFloat16};
 
 // A random kernel: a random expression over loads of random layouts, with gathers, divisions that
-// may fail and reductions inside one another.
+// may fail and reductions inside one another; some scatter their values.
 class RandomKernel {
  public:
   explicit RandomKernel(unsigned seed) : random_(seed) {
     const int rank = static_cast<int>(random_() % 4);
     for (int i = 0; i < rank; ++i) axes_.push_back(k_.domain_axis(extent()));
-    k_.finish(expression(pick(kTypes), 4));
+    const ValueId result = expression(pick(kTypes), 4);
+    if (one_in(4)) {
+      scatter(result);
+    } else {
+      k_.finish(result);
+    }
   }
 
   const KernelBuilder& built() const { return k_; }
@@ -100,6 +105,24 @@ class RandomKernel {
     ValueId index = expression(DType::Int64, depth - 1);
     if (!one_in(4)) index = k_.prim(Prim::And, {index, k_.i64(7)});
     return k_.load(table, {{k_.check(index, size, 1), k_.literal(1).size}});
+  }
+
+  // Combines values where points meet: places are a few computed rows, and along them the last
+  // axis, or none.
+  void scatter(ValueId value) {
+    static constexpr ReduceOp kOps[] = {ReduceOp::Sum, ReduceOp::Max, ReduceOp::Min,
+                                        ReduceOp::Prod};
+    const DType dtype = k_.type_of(value);
+    const ValueId index = k_.prim(Prim::And, {expression(DType::Int64, 2), k_.i64(7)});
+    const std::int64_t row =
+        axes_.empty() ? 1 : std::max<std::int64_t>(k_.extent_of(axes_.back()), 1);
+    k_.kernel.regions[0].result = value;
+    k_.kernel.store = loops::StoreKind::Combine;
+    k_.kernel.combine = dtype == DType::Bool ? ReduceOp::Any : pick(kOps);
+    k_.kernel.destination.terms = {{index, k_.slot(row).size}};
+    if (!axes_.empty() && one_in(2))
+      k_.kernel.destination.terms.push_back({k_.axis(axes_.back()), k_.literal(1).size});
+    k_.kernel.output = k_.buffer(dtype, 8 * row, true);
   }
 
   ValueId reduce(DType dtype, int depth) {
