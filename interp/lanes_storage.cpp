@@ -69,7 +69,12 @@ class StorageAssigner {
     const std::int64_t bytes = bytes_per_lane[static_cast<std::size_t>(nest)];
     std::int64_t chunk = bytes == 0 ? kLongestChunk : kLiveBytes / bytes / 64 * 64;
     chunk = std::clamp<std::int64_t>(chunk, 64, kLongestChunk);
-    owner.chunk = std::max<std::int64_t>(1, std::min(chunk, owner.lane_points));
+    // Chunks of about the same length: a short one at the end costs as many steps as a long one.
+    const std::int64_t points = std::max<std::int64_t>(owner.lane_points, 1);
+    const std::int64_t longest = chunk + chunk / 4;
+    const std::int64_t chunks = (points + longest - 1) / longest;
+    const std::int64_t even = (points + chunks - 1) / chunks;
+    owner.chunk = std::min((even + 15) / 16 * 16, points);
   }
 
   // The nest whose lanes run the steps of `region`: itself or the one around it.

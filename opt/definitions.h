@@ -42,6 +42,9 @@ inline bool is_made(const lang::Expr& expr) { return !expr->span; }
 // or null.
 lang::Expr simplified_arithmetic(const lang::Expr& expr, const Definitions& definitions);
 lang::Expr simplified_shape(const lang::Expr& expr, const Definitions& definitions);
+// A call of `collapse_sum_like`, without the factors that are the same for all terms; null where
+// there are none.
+lang::Expr simplified_collapse(const lang::Expr& expr, const Definitions& definitions);
 // A sum into zeros that writes each element once, as the loop that it is; null for others.
 lang::Expr simplified_scatter(const lang::Expr& expr, const Definitions& definitions);
 // The same for a node of index notation whose parts are simplified already.

@@ -59,6 +59,10 @@ class Shapes {
     if (is_one_of(name_, kReshapes)) {
       if (Expr original = before_reshapes(args[0])) return original;
     }
+    if (name_ == "reshape_like") {
+      if (const auto* inner = reshaped(args[0]))
+        return build::op("reshape_like", {inner->args[0], args[1]});
+    }
     if (name_ == "transpose") {
       if (const auto* inner = definitions_.call_of(args[0], "transpose"))
         return composed_transpose(*inner);
@@ -72,6 +76,7 @@ class Shapes {
       if (Expr filled = fill(args[1], *definitions_.scalar(args[0]))) return filled;
     }
     if (name_ == "collapse_sum_like") {
+      if (Expr sum = simplified_collapse(expr_, definitions_)) return sum;
       if (Expr sum = as_sum(args[0], args[1])) return sum;
     }
     if (is_like) return with_witness(1);
@@ -142,14 +147,18 @@ class Shapes {
   // The value before reshapes that end in its own shape.
   Expr before_reshapes(Expr atom) const {
     for (;;) {
-      const lang::Call* inner = nullptr;
-      for (const auto name : kReshapes) {
-        if (!inner) inner = definitions_.call_of(atom, name);
-      }
+      const lang::Call* inner = reshaped(atom);
       if (!inner) return nullptr;
       atom = inner->args[0];
       if (same_type(atom, expr_)) return atom;
     }
+  }
+
+  const lang::Call* reshaped(const Expr& atom) const {
+    for (const auto name : kReshapes) {
+      if (const auto* call = definitions_.call_of(atom, name)) return call;
+    }
+    return nullptr;
   }
 
   static Expr fill(const Expr& like, double value) {
@@ -158,23 +167,30 @@ class Shapes {
     return build::op(value == 0 ? "zeros_like" : "ones_like", {like});
   }
 
-  // The sum over all axes, or over leading ones.
+  // The sum over the axes that are not there, or have the extent 1, in the smaller shape.
   Expr as_sum(const Expr& value, const Expr& like) const {
     const auto& from = as<lang::TensorType>(value->type)->shape;
     const auto& to = as<lang::TensorType>(like->type)->shape;
-    if (!has_known_shape(value) || !has_known_shape(like) || from.rank() <= to.rank())
-      return nullptr;
-    std::vector<std::int64_t> axes;
-    const std::size_t leading = from.rank() - to.rank();
+    if (!has_known_shape(value) || !has_known_shape(like)) return nullptr;
+    const std::size_t missing = from.rank() - to.rank();
+    std::vector<std::int64_t> axes, leading;
     for (std::size_t axis = 0; axis < from.rank(); ++axis) {
-      if (axis < leading) {
-        axes.push_back(static_cast<std::int64_t>(axis));
-      } else if (!(from[axis] == to[axis - leading])) {
+      const auto number = static_cast<std::int64_t>(axis);
+      if (axis < missing) {
+        leading.push_back(number);
+      } else if (from[axis] == to[axis - missing]) {
+        continue;
+      } else if (!(to[axis - missing] == lang::Dim(1))) {
         return nullptr;
       }
+      axes.push_back(number);
     }
     if (to.rank() == 0) return build::op("sum", {value});
-    return build::op("sum", {value}, {{"axis", lang::AttrValue::ints(axes)}});
+    const auto summed = lang::AttrValue::ints(axes);
+    if (axes.size() == leading.size()) return build::op("sum", {value}, {{"axis", summed}});
+    const Expr sum = build::op("sum", {value}, {{"axis", summed}, {"keepdims", true}});
+    if (leading.empty()) return sum;
+    return build::op("squeeze", {sum}, {{"axis", lang::AttrValue::ints(leading)}});
   }
 
   // A tensor of the same type that is there already, in the place of one that would be computed
