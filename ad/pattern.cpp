@@ -118,6 +118,7 @@ void BlockReverse::bind_parts(const Expr& value, const PatternRef& pattern) {
     const bool is_named = field->kind == PatternKind::Variable;
     const lang::VariableRef variable =
         is_named ? field->variable : lang::make_variable("part", part->type);
+    active_.bind(variable, part);
     primal_.push_back({{variable, part}});
     if (!is_named) bind_parts(lang::make_var(variable), field);
   }

@@ -174,7 +174,21 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
   }
   consider_native(machine, *instance);
 
-  const KernelRunner native = [&](std::size_t launch) { return instance->native[launch]; };
+  // Asked for each kernel that runs: a copy into memory that holds it already does not.
+  const auto note_lanes = [&](std::size_t launch) {
+    ++machine.statistics.kernels_run_lanes;
+    instance->spent += instance->lowered.launches[launch].cost;
+    machine.total_cost += instance->lowered.launches[launch].cost;
+  };
+  const KernelRunner native = [&](std::size_t launch) {
+    const loops::KernelFunction function = instance->native[launch];
+    if (function) {
+      ++machine.statistics.kernels_run_native;
+    } else {
+      note_lanes(launch);
+    }
+    return function;
+  };
   auto results = launch(instance->lowered, std::move(leaves), native, machine.threads);
   if (!results) {
     lang::Diagnostic first = results.errors().front();
@@ -182,15 +196,8 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     return machine.fail(std::move(first));
   }
   for (std::size_t i = 0; i < instance->native.size(); ++i) {
-    if (instance->lowered.launches[i].library) {
-      ++machine.statistics.kernels_run_library;
-    } else if (instance->native[i]) {
-      ++machine.statistics.kernels_run_native;
-    } else {
-      ++machine.statistics.kernels_run_lanes;
-      instance->spent += instance->lowered.launches[i].cost;
-      machine.total_cost += instance->lowered.launches[i].cost;
-    }
+    if (instance->lowered.launches[i].library) ++machine.statistics.kernels_run_library;
+    if (instance->lowered.launches[i].whole) note_lanes(i);
   }
   std::size_t next = 0;
   return unflatten(lang::cast<lang::Function>(function_).body->type, *results, next);

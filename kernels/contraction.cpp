@@ -49,6 +49,7 @@ struct Plan {
   Matrix a, b;
   std::int64_t c_pitch = 1;
   bool is_swapped = false;  // a and b are the contraction's b and a
+  bool adds = false;        // to c
   std::vector<ContractionAxis> outer;
   std::vector<ContractionAxis> folded;
 
@@ -108,6 +109,7 @@ std::optional<Plan> plan_with(const Contraction& form, Choice choice) {
   if (!a || !b || !c) return std::nullopt;
   Plan plan;
   plan.k = inner.extent;
+  plan.adds = form.adds;
   plan.is_swapped = c->is_transposed;
   plan.c_pitch = c->pitch;
   // The transposed product is the product of the transposed, in the other order.
@@ -237,9 +239,11 @@ class Products final : public LibraryKernel {
     a += plan_.a.is_transposed ? k0 * plan_.a.pitch + row : row * plan_.a.pitch + k0;
     b += plan_.b.is_transposed ? column * plan_.b.pitch + k0 : k0 * plan_.b.pitch + column;
     c += row * c_pitch + column;
+    const bool begins = chunk > 0 || !plan_.adds;
     for (std::int64_t f = f0; f < f1; ++f) {
       const ContractionAxis at = offsets_of(plan_.folded, f);
-      multiply(rows, columns, k1 - k0, a + at.a, b + at.b, f == f0 ? T(0) : T(1), c, c_pitch);
+      const T beta = begins && f == f0 ? T(0) : T(1);
+      multiply(rows, columns, k1 - k0, a + at.a, b + at.b, beta, c, c_pitch);
     }
   }
 

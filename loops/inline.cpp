@@ -88,7 +88,8 @@ class Chooser {
       read(def.init, points(def.init), false, id);
       return Storage::Stored;
     }
-    if (library_ && choose_library(id)) {  // what a scatter starts from is zeros, and not read
+    // What a scatter starts from is zeros there, and not read.
+    if (library_ && (choose_library(id, id, -1) || choose_addition(id, is_result))) {
       facts.root = id;
       return Storage::Stored;
     }
@@ -109,18 +110,70 @@ class Chooser {
     return storage;
   }
 
-  bool choose_library(TensorId id) {
-    for (Recognised& call : recognise(stages_, id)) {
+  // Does the library compute `id` as the sums of products that `sum` is, added to `start` if there
+  // is one?
+  bool choose_library(TensorId id, TensorId sum, TensorId start) {
+    for (Recognised& call : recognise(stages_, sum)) {
+      if (start >= 0) {
+        auto* const contraction = std::get_if<Contraction>(&call.form);
+        if (!contraction) continue;
+        contraction->adds = true;
+      }
       auto kernel = library_->choose(call.form);
       if (!kernel) continue;
       for (const TensorId operand : {call.left, call.right}) {
         read(operand, points(operand), false, id);
         facts_[static_cast<std::size_t>(operand)].is_operand = true;
       }
-      steps_.emplace(id, LibraryStep{std::move(call), std::move(kernel)});
+      if (start >= 0) read(start, points(id), false, id);
+      steps_.emplace(id, LibraryStep{std::move(call), std::move(kernel), start});
       return true;
     }
     return false;
+  }
+
+  // Of a sum of two tensors that is stored in any case: is one of them a library's, and read by
+  // nothing else?
+  bool choose_addition(TensorId id, bool is_result) {
+    const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
+    const bool is_stored = is_result || facts_[static_cast<std::size_t>(id)].is_operand;
+    if (!is_stored || def.kind != TensorKind::Map || !lang::is_float(def.dtype)) return false;
+    const Node& sum = stages_.nodes[static_cast<std::size_t>(def.body)];
+    if (sum.kind != NodeKind::Primitive || sum.prim != Prim::Add) return false;
+    const TensorId left = read_in_place(def, stages_.args(sum)[0]);
+    const TensorId right = read_in_place(def, stages_.args(sum)[1]);
+    if (left < 0 || right < 0 || left == right) return false;
+    return (is_read_once(right) && choose_library(id, right, left)) ||
+           (is_read_once(left) && choose_library(id, left, right));
+  }
+
+  // The tensor whose element at the same place `node` is, or -1.
+  TensorId read_in_place(const TensorDef& def, NodeId id) const {
+    const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
+    if (node.kind != NodeKind::Read) return -1;
+    if (stages_.tensors[static_cast<std::size_t>(node.ref)].shape != def.shape) return -1;
+    const auto indices = stages_.args(node);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const Node& index = stages_.nodes[static_cast<std::size_t>(indices[i])];
+      const bool is_same = index.kind == NodeKind::IndexVar && index.ref == def.vars[i];
+      if (!is_same && def.shape[i] != 1) return -1;
+    }
+    return node.ref;
+  }
+
+  // By one tensor, and no result: nothing else needs it.
+  bool is_read_once(TensorId id) {
+    const auto& results = stages_.results;
+    if (std::find(results.begin(), results.end(), id) != results.end()) return false;
+    int readers = 0;
+    for (const TensorDef& def : stages_.tensors) {
+      if (def.init == id) ++readers;
+      if (def.body < 0) continue;
+      const Body body = examine(def);
+      readers += std::any_of(body.uses.begin(), body.uses.end(),
+                             [&](const Body::Use& use) { return use.tensor == id; });
+    }
+    return readers == 1;
   }
 
   double points(TensorId id) const {

@@ -19,6 +19,7 @@ enum class Storage : std::uint8_t {
 struct LibraryStep {
   Recognised call;
   std::shared_ptr<const LibraryKernel> kernel;
+  TensorId start = -1;  // a tensor that the library adds to; -1: none
 };
 
 struct StorageChoice {
@@ -27,7 +28,8 @@ struct StorageChoice {
 };
 
 // Decides for each tensor. Sums of products that `library` takes (it may be null) are stored, as
-// are their operands, so that what follows reads them. Copies, and what is read as often as it has
+// are their operands, so that what follows reads them; where one is only added to another tensor,
+// and that must be stored, the library adds. Copies, and what is read as often as it has
 // elements, dissolve into their readers; a reduction does when each of its elements is read once
 // and outside of other reductions, so that what follows it happens in its nest; what is read more
 // often is stored where computing it again would cost more.

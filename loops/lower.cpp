@@ -113,8 +113,14 @@ class Lowerer {
       RELAY_CHECK(buffer >= 0, "a library reads a tensor that is not stored yet");
       return buffer;
     };
+    const std::int32_t result = make(id);
+    if (from.start >= 0) {
+      KernelBuilder copy(stages_, storage_, places_);
+      copy.build_copy(from.start, result);
+      launch(copy);
+    }
     Launch step;
-    step.buffers = {buffer_of(from.call.left), buffer_of(from.call.right), make(id)};
+    step.buffers = {buffer_of(from.call.left), buffer_of(from.call.right), result};
     step.library = Launch::Library{std::move(from.call.form), std::move(from.kernel),
                                    from.call.left_offset, from.call.right_offset};
     group_.launches.push_back(std::move(step));

@@ -21,9 +21,10 @@ std::string extents_of(const std::vector<ContractionAxis>& axes) {
 }
 
 std::string to_string(const Contraction& form) {
-  return fmt::format("contraction({}) batch {}, rows {}, columns {}, contracted {}\n",
+  return fmt::format("contraction({}) batch {}, rows {}, columns {}, contracted {}{}\n",
                      lang::name_of(form.dtype), extents_of(form.batch), extents_of(form.rows),
-                     extents_of(form.columns), extents_of(form.contracted));
+                     extents_of(form.columns), extents_of(form.contracted),
+                     form.adds ? ", added" : "");
 }
 
 std::string to_string(const Window& form) {

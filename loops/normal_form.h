@@ -28,6 +28,7 @@ struct ContractionAxis {
 struct Contraction {
   lang::DType dtype;
   std::vector<ContractionAxis> batch, rows, columns, contracted;
+  bool adds = false;  // to what c holds
 };
 
 // A spatial axis: place `out` meets, with tap `kernel`, the input's element

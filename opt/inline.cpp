@@ -17,17 +17,35 @@ using lang::ExprKind;
 
 namespace {
 
-bool is_straight_line(const lang::Function& fn, int max_bindings) {
-  const lang::Block block = lang::open_block(fn.body);
-  if (static_cast<int>(block.bindings.size()) > max_bindings) return false;
-  const auto is_plain = [](const Expr& value) {
-    return value->kind != ExprKind::If && value->kind != ExprKind::Match &&
-           value->kind != ExprKind::Function;
+// Takes apart what has only one form: what it binds are fields.
+bool reads_fields(const lang::Match& match) {
+  if (match.clauses.size() != 1) return false;
+  const lang::Pattern& pattern = *match.clauses[0].pattern;
+  return pattern.kind != lang::PatternKind::Constructor ||
+         pattern.constructor->owner->constructors.size() == 1;
+}
+
+// How many bindings a block without branches and functions has; more than `most` where it is no
+// such block, or too long.
+int straight_bindings(const Expr& body, int most) {
+  const lang::Block block = lang::open_block(body);
+  int count = static_cast<int>(block.bindings.size());
+  const auto add = [&](const Expr& value) {
+    if (count > most) return;
+    if (value->kind == ExprKind::If || value->kind == ExprKind::Function) count = most + 1;
+    const auto* match = as<lang::Match>(value);
+    if (!match) return;
+    // One for the match, so that matches in one another come to an end.
+    count += reads_fields(*match) ? straight_bindings(match->clauses[0].body, most - count) + 1
+                                  : most + 1;
   };
-  for (const auto& binding : block.bindings) {
-    if (!is_plain(binding.value)) return false;
-  }
-  return is_plain(block.result);
+  for (const auto& binding : block.bindings) add(binding.value);
+  add(block.result);
+  return count;
+}
+
+bool is_straight_line(const lang::Function& fn, int max_bindings) {
+  return straight_bindings(fn.body, max_bindings) <= max_bindings;
 }
 
 // Relay's mark of what is to be inlined, whatever its form. Differentiation sets it.

@@ -70,6 +70,15 @@ def product(a: Tensor[(64, 96), float32], b: Tensor[(96, 80), float32]) {
   squares(for i, j { sum k { a[i, k] * b[k, j] } })
 }
 def dense_loss(a, w) { squares(nn.dense(a, w)) }
+let g = reshape(noise(64 * 80, 0.9), newshape=[64, 80]);
+let f = reshape(noise(40 * 36, 0.9), newshape=[40, 36]);
+let m = reshape(noise(80 * 80, 1.1), newshape=[80, 80]);
+def gathered(n: int32, sum: Tensor[(64, 80), float32]) {
+  if n == 0 { sum } else { gathered(n - 1, sum + matmul(a * cast(n, dtype="float32"), b)) }
+}
+def powers(n: int32, sum: Tensor[(64, 80), float32]) {
+  if n == 0 { sum } else { powers(n - 1, matmul(sum, m * 0.1) + sum) }
+}
 )";
 
 const Case kContractions[] = {
@@ -97,6 +106,21 @@ const Case kContractions[] = {
     {"nn.dense(reshape(r, newshape=[240, 50]), reshape(s, newshape=[180, 50]))", 1},
     {"for i, j { sum n, k { r[n, i, k] * s[n, j, k] } }", 1},
     {"grad(dense_loss)(a, w)", 3},
+};
+
+// Products that are added to what is there.
+const Case kAdditions[] = {
+    {"g + matmul(a, b)", 1},
+    {"matmul(a, b) + g", 1},
+    {"for i < 64, j { g[i, j] + sum k { a[i, k] * b[k, j] } }", 1},
+    {"f + matmul(transpose(u), v)", 1},
+    {"f[:, 0:30] + matmul(transpose(u), v[:, 0:30])", 1},
+    {"matmul(a, b) + matmul(a * 2.0, b)", 2},
+    {"{ let y = matmul(a, b); (g + y, y) }", 1},
+    {"{ let y = g + matmul(a, b); (y, matmul(y, m)) }", 2},
+    {"{ let y = g * 2.0; (y + matmul(a, b), y) }", 1},
+    {"gathered(5, g)", 5},
+    {"powers(5, g)", 5},
 };
 
 const Case kWindows[] = {
@@ -204,6 +228,19 @@ void check(const Case (&cases)[N]) {
 }
 
 TEST_CASE("library contractions agree with the definitions") { check(kContractions); }
+
+TEST_CASE("library contractions are added to what is there") { check(kAdditions); }
+
+TEST_CASE("a product that is added in a loop takes no kernel but the library's") {
+  if (!has_library()) return;
+  const auto session = relay::tests::session(true, 1);
+  value_of(*session, "gathered(2, g)");
+  const auto& statistics = session->evaluator().statistics();
+  const auto before = statistics.kernels_run_lanes;
+  value_of(*session, "gathered(22, g)");
+  // `a * n` at each step, and `g`, which is used later, is copied at the first.
+  CHECK(statistics.kernels_run_lanes - before == 22 + 1);
+}
 
 TEST_CASE("what is no work for a library stays with the loops") {
   const auto session = relay::tests::session(true, 1);
