@@ -20,7 +20,9 @@ MODELS = [
     ("LSTM, 100 steps, over a list", "lstm_list_value()", "lstm_list_both()"),
     ("TreeLSTM, 127 inner nodes", "treelstm_value()", "treelstm_both()"),
     ("conv2d, bias, relu, max_pool2d", "conv_value()", "conv_both()"),
+    ("  and the adjoint of its input", "conv_value()", "conv_all()"),
     ("conv2d, batch_norm, relu", "norm_value()", "norm_both()"),
+    ("  and the adjoint of its input", "norm_value()", "norm_all()"),
     ("index notation, matmul 128", "product_value()", "product_both()"),
 ]
 # Name, what is run for n steps.
@@ -75,13 +77,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jit", default="both", choices=["off", "always", "both"])
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--only", default="", help="cases whose name has this in it")
+    parser.add_argument("--only", default="", help="cases with this in their name or expression")
     options = parser.parse_args()
     for jit in ["off", "always"] if options.jit == "both" else [options.jit]:
         relay = Relay(jit)
         print(f"--jit={jit}: value, value and gradient, ms of the processor")
         for name, value, both in MODELS:
-            if options.only in name:
+            if options.only in name + value:
                 a, b = ratio(relay, value, both, options.rounds)
                 print(f"  {name:32} {a * 1e3:9.3f} {b * 1e3:9.3f}  {b / a:6.2f} times", flush=True)
         print("  value and gradient of a loop, ns per step at 1,000 and 100,000 steps")
