@@ -56,6 +56,14 @@ std::optional<Label> Inference::origin_of(const Expr& expr) const {
   return std::nullopt;
 }
 
+namespace {
+
+bool is_inside(Span part, Span whole) {
+  return whole && !(part == whole) && join(whole, part) == whole;
+}
+
+}  // namespace
+
 // A disagreement between operands is understood where they come from.
 void Inference::report_relation(Failure&& failure, const Relation& relation) {
   Diagnostic& diagnostic = failure.diagnostics.front();
@@ -87,8 +95,13 @@ void Inference::report(Failure&& failure, Span fallback) {
   for (Diagnostic& diagnostic : failure.diagnostics) {
     if (diagnostic.kind == DiagnosticKind::Interrupted) throw std::move(failure);
     if (!diagnostic.span) diagnostic.span = fallback;
-    errors_.push_back(std::move(diagnostic));
+    if (!is_inside(diagnostic.span, blamed_)) errors_.push_back(std::move(diagnostic));
   }
+}
+
+void Inference::blame(Span function) {
+  blamed_ = function;
+  std::erase_if(errors_, [&](const Diagnostic& d) { return is_inside(d.span, function); });
 }
 
 void Inference::throw_reported() {

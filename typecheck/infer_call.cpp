@@ -262,6 +262,7 @@ Type Inference::infer_call(const Call& call) {
     if (blames_index_ && call.callee->kind == ExprKind::Differentiate) {
       // The arguments differ from what an index has made of the parameters.
     } else if (std::optional<Diagnostic> better = explain_scalar(call, arguments)) {
+      blame(better->span);
       report(Failure(std::move(*better)));
     } else {
       report_arguments(call, *function, arguments, std::move(failures));

@@ -123,14 +123,23 @@ std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
   return diagnostic;
 }
 
-// A function whose result is a tensor of floats has a sum that can be differentiated.
+// A function whose result is a tensor of floats has a sum that can be differentiated; and products
+// with a matrix of derivatives take arguments that are no tensors.
 void Inference::help_with_result(Diagnostic& diagnostic, const Relation& relation) {
   if (diagnostic.kind != DiagnosticKind::NotDifferentiable || !relation.node ||
       relation.node->kind != ExprKind::Differentiate)
     return;
   const auto& node = *static_cast<const Differentiate*>(relation.node);
-  if (!needs_scalar_result(node.mode)) return;
   const auto* function = as<FunctionType>(solver_.resolve(relation.args[0]));
+  const bool takes_data =
+      function && std::any_of(function->params.begin(), function->params.end(), [](const Type& t) {
+        return t->kind == TypeKind::Adt || t->kind == TypeKind::Tuple;
+      });
+  if (node.mode == DiffMode::Hessian && takes_data)
+    diagnostic.note("help: `hvp` takes any argument, and gives the product with a direction");
+  if (node.mode == DiffMode::Jacobian && takes_data)
+    diagnostic.note("help: `jvp` and `vjp` take any argument, and give products with a direction");
+  if (!needs_scalar_result(node.mode)) return;
   const auto* result = function ? as<TensorType>(function->result) : nullptr;
   if (!result || !result->shape.has_rank() || result->shape.rank() == 0 ||
       !result->dtype.is_known() || !is_float(result->dtype.known()))

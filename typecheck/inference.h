@@ -92,6 +92,9 @@ class Inference {
   // Notes a problem. Inference goes on behind it, as if it were mended; what finishes inference
   // throws all that has been noted.
   void report(lang::Failure&& failure, lang::Span fallback = {});
+  // An error says that this function has no scalar result: what the demand for one does inside of
+  // it is no error of its own.
+  void blame(lang::Span function);
 
   // Ends inference of generic code: literals that are not tied to what `roots` generalise over get
   // their default dtype; what can never be told is reported.
@@ -295,6 +298,7 @@ class Inference {
   std::optional<std::vector<lang::Diagnostic>> inherited_;
   std::uint64_t next_order_ = 0;
   bool blames_index_ = false;  // an error says that an index is no float
+  lang::Span blamed_;          // the function that an error says has no scalar result
 };
 
 // Of two types that agree, the one with fewer `?`; or, for `widen`, with more.
