@@ -6,7 +6,8 @@
 #include "lang/build.h"
 #include "lang/derivative.h"
 #include "lang/diagnostic.h"
-#include "lang/number_text.h"
+#include "lang/let_placement.h"
+#include "lang/light_piece.h"
 #include "lang/op.h"
 #include "lang/print.h"
 #include "lang/print_scopes.h"
@@ -17,109 +18,17 @@
 namespace relay::lang {
 namespace {
 
-// How tightly a text holds together; an operand that is looser than its place gets parentheses.
-enum Level { kEquality = 1, kComparison, kSum, kProduct, kPrefix, kBlock, kAtom };
-
-struct Piece {
-  std::string text;
-  Level level = kAtom;
-  bool is_one_line() const { return text.find('\n') == std::string::npos; }
-};
-
-struct Infix {
-  std::string_view symbol;
-  Level level;
-};
-
-const Infix* infix_of(std::string_view op) {
-  static const std::unordered_map<std::string_view, Infix> table = {
-      {"add", {"+", kSum}},
-      {"subtract", {"-", kSum}},
-      {"multiply", {"*", kProduct}},
-      {"divide", {"/", kProduct}},
-      {"mod", {"%", kProduct}},
-      {"less", {"<", kComparison}},
-      {"less_equal", {"<=", kComparison}},
-      {"greater", {">", kComparison}},
-      {"greater_equal", {">=", kComparison}},
-      {"equal", {"==", kEquality}},
-      {"not_equal", {"!=", kEquality}},
-  };
-  const auto found = table.find(op);
-  return found == table.end() ? nullptr : &found->second;
-}
-
-// The primitives that an infix operator stands for on scalars.
-const Infix* infix_of(Prim prim) {
-  switch (prim) {
-    case Prim::Add:
-      return infix_of("add");
-    case Prim::Sub:
-      return infix_of("subtract");
-    case Prim::Mul:
-      return infix_of("multiply");
-    case Prim::Div:
-      return infix_of("divide");
-    case Prim::Lt:
-      return infix_of("less");
-    case Prim::Le:
-      return infix_of("less_equal");
-    case Prim::Gt:
-      return infix_of("greater");
-    case Prim::Ge:
-      return infix_of("greater_equal");
-    case Prim::Eq:
-      return infix_of("equal");
-    case Prim::Ne:
-      return infix_of("not_equal");
-    default:
-      return nullptr;
-  }
-}
-
-// The scalar constant, if it is one and finite.
-const Constant* as_number(const Expr& expr) {
-  const auto* constant = as<Constant>(expr);
-  if (!constant || constant->value->rank() != 0 || constant->value->dtype() == DType::Bool)
-    return nullptr;
-  return std::isfinite(constant->value->number_at(0)) ? constant : nullptr;
-}
-
-Piece number_piece(std::string text) {
-  const Level level = text.front() == '-' ? kPrefix : kAtom;
-  return {std::move(text), level};
-}
-
-// Without its dtype.
-Piece plain_number(const Tensor& scalar) {
-  const DType dtype = scalar.dtype();
-  const std::uint64_t bits = scalar.bits_at(0);
-  return number_piece(is_float(dtype) ? float_text(dtype, bits, true) : element_text(dtype, bits));
-}
-
 std::string head_of(const std::string& dotted) { return dotted.substr(0, dotted.find('.')); }
-
-void reserve_words(UniqueNames& names) {
-  for (const char* word :
-       {"let",    "fn",         "def",          "if",       "else",      "type",   "match",
-        "extern", "free_var",   "ref",          "ref_read", "ref_write", "for",    "sum",
-        "prod",   "max",        "min",          "all",      "any",       "argmax", "argmin",
-        "with",   "import",     "scatter",      "grad",     "prim",      "dim",    "vjp",
-        "jvp",    "True",       "False",        "hessian",  "jacobian",  "meta",   "value_and_grad",
-        "hvp",    "check_grad", "stop_gradient"}) {
-    names.reserve(word);
-  }
-}
 
 // Prints nested expressions on one line as long as that is readable; what is shared, long or takes
 // several lines gets a name. A let whose pure value is used once goes to where it is used.
 class LightPrinter {
  public:
-  explicit LightPrinter(const Expr& root) : plan_(root), lines_(plan_.scope_count()) {
+  explicit LightPrinter(const Expr& root) : plan_(root), lets_(plan_), lines_(plan_.scope_count()) {
     reserve_words(names_);
     visit_post_order(root, [this](const Expr& node) {
       note_names(node);
-      note_purity(node);
+      lets_.note(node);
     });
   }
 
@@ -147,26 +56,7 @@ class LightPrinter {
           [this](const TypeVarRef& var) { names_.reserve(types_.name(var)); });
     } else if (const auto* function = as<Function>(node)) {
       for (const TypeVarRef& var : function->type_params) names_.reserve(types_.name(var));
-    } else if (const auto* var = as<Var>(node)) {
-      const int uses = plan_.uses(node);
-      Uses& entry = uses_[var->variable.get()];
-      entry.count += uses;
-      entry.scope = plan_.scope_of(node);
     }
-  }
-
-  void note_purity(const Expr& node) {
-    bool pure = node->kind != ExprKind::RefCreate && node->kind != ExprKind::RefRead &&
-                node->kind != ExprKind::RefWrite;
-    if (const auto* call = as<Call>(node)) {
-      const auto* op = as<Operator>(call->callee);
-      pure =
-          (op && op->op->effect == Effect::None) || call->callee->kind == ExprKind::ConstructorRef;
-    }
-    if (node->kind != ExprKind::Function) {
-      for_each_child(node, [&](const Expr& child) { pure = pure && pure_.contains(child.get()); });
-    }
-    if (pure) pure_.insert(node.get());
   }
 
   // --- Scopes ---
@@ -178,12 +68,12 @@ class LightPrinter {
       is_operand = false;
       const auto& let = cast<Let>(expr);
       Piece value = piece_of(let.value);
-      const bool is_effect = !uses_.contains(let.variable.get()) &&
-                             (let.variable->name.empty() || let.variable->name == "_");
+      const bool is_effect =
+          !lets_.is_used(let.variable) && (let.variable->name.empty() || let.variable->name == "_");
       if (is_effect) {
         push(scope, value.text + ";");
-      } else if (goes_to_its_use(let, value, scope)) {
-        if (!is_pure(let.value)) moved_.insert(let.variable.get());
+      } else if (lets_.goes_to_its_use(let, value, scope)) {
+        lets_.move(let);
         inlined_.emplace(let.variable.get(), std::move(value));
       } else {
         const bool is_annotated = let.variable->type && !let.value->type;
@@ -201,57 +91,8 @@ class LightPrinter {
     return text;
   }
 
-  bool goes_to_its_use(const Let& let, const Piece& value, int scope) const {
-    if (const auto* last = as<Var>(let.body); last && last->variable == let.variable) return true;
-    if (let.value->kind == ExprKind::Function) return false;
-    if (!value.is_one_line() || value.text.size() > kLongest) return false;
-    const auto uses = uses_.find(let.variable.get());
-    if (uses == uses_.end() || uses->second.count != 1) return false;
-    // What has an effect may go to where it comes next anyway.
-    if (!is_pure(let.value) && !comes_next(let)) return false;
-    // A loop or a choice that has a name is easier to read than one inside something else.
-    if (value.level == kBlock && let.variable->span && let.body->kind == ExprKind::Let)
-      return false;
-    // Not into a function or loop, where it would be computed anew each time.
-    for (int at = uses->second.scope; at != scope; at = plan_.parent(at)) {
-      const ScopePlan::ScopeKind kind = plan_.kind(at);
-      if (at < scope || kind == ScopePlan::ScopeKind::Function ||
-          kind == ScopePlan::ScopeKind::Loop)
-        return false;
-    }
-    return true;
-  }
-
-  // Pure, also with what has gone into it.
-  bool is_pure(const Expr& value) const {
-    if (!pure_.contains(value.get())) return false;
-    if (moved_.empty()) return true;
-    const std::vector<VariableRef> used = free_variables(value);
-    return std::none_of(used.begin(), used.end(), [this](const VariableRef& variable) {
-      return moved_.contains(variable.get());
-    });
-  }
-
-  bool comes_next(const Let& let) const {
-    const auto* next = as<Let>(let.body);
-    const Expr& value = next ? next->value : let.body;
-    if (!is_pure(value) || build::is_atom(value)) return false;
-    bool is_there = false;
-    for (const Expr& operand : operands_of(value)) {
-      const auto* var = as<Var>(operand);
-      is_there = is_there || (var && var->variable == let.variable);
-    }
-    return is_there;
-  }
-
   void push(int scope, std::string line) {
     lines_[static_cast<std::size_t>(scope)].push_back(std::move(line));
-  }
-
-  // `{ body }` on one line where it fits.
-  static std::string braces(const std::string& body, std::size_t used) {
-    const bool fits = body.find('\n') == std::string::npos && body.size() + used <= kLine;
-    return fits ? "{ " + body + " }" : "{\n" + indent(body) + "\n}";
   }
 
   // --- Expressions ---
@@ -286,8 +127,8 @@ class LightPrinter {
     if (build::is_atom(expr) || expr->kind == ExprKind::Literal) return false;
     if (no_names_inside_ >= 0 && is_inside(plan_.scope_of(expr), no_names_inside_)) return false;
     if (plan_.uses(expr) > 1 && piece.text != "()") return true;
-    return !is_root && pure_.contains(expr.get()) &&
-           (!piece.is_one_line() || piece.text.size() > kLongest);
+    return !is_root && lets_.is_pure_node(expr) &&
+           (!piece.is_one_line() || piece.text.size() > kLongestInside);
   }
 
   Piece bind(const Expr& expr, Piece piece) {
@@ -539,7 +380,7 @@ class LightPrinter {
       const bool is_alone = node.clauses[i].body->kind == ExprKind::Match ||
                             node.clauses[i].body->kind == ExprKind::If;
       if (node.clauses.size() == 1 && is_one_line &&
-          head_size + head.size() + body.size() <= kLongest)
+          head_size + head.size() + body.size() <= kLongestInside)
         return {text.substr(0, head_size - 1) + " " + head + body + " }", kBlock};
       text += indent(head + (is_one_line || is_alone ? body : "{\n" + indent(body) + "\n}") + ",") +
               "\n";
@@ -552,7 +393,7 @@ class LightPrinter {
     const std::string yes = block(node.then_branch, plan_.inner_scope(expr, 0));
     const std::string no = block(node.else_branch, plan_.inner_scope(expr, 1));
     const bool fits = yes.find('\n') == std::string::npos && no.find('\n') == std::string::npos &&
-                      head.size() + yes.size() + no.size() <= kLine;
+                      head.size() + yes.size() + no.size() <= kLongestLine;
     if (fits) return {head + "{ " + yes + " } else { " + no + " }", kBlock};
     return {head + "{\n" + indent(yes) + "\n} else {\n" + indent(no) + "\n}", kBlock};
   }
@@ -580,7 +421,7 @@ class LightPrinter {
         return {operand(cast<Projection>(expr).tuple, kAtom) + "." +
                 std::to_string(cast<Projection>(expr).index)};
       case ExprKind::Let:
-        return {braces(block(expr, plan_.inner_scope(expr), true), kLine), kBlock};
+        return {braces(block(expr, plan_.inner_scope(expr), true), kLongestLine), kBlock};
       case ExprKind::If:
         return if_else(expr, cast<If>(expr));
       case ExprKind::Function: {
@@ -627,22 +468,14 @@ class LightPrinter {
     internal_error(__FILE__, __LINE__, "an expression of an unknown kind");
   }
 
-  static constexpr std::size_t kLongest = 56;  // of what stands inside something else
-  static constexpr std::size_t kLine = 80;
   static constexpr std::size_t kTuple = 92;
 
-  struct Uses {
-    int count = 0;
-    int scope = 0;  // of the last one
-  };
   ScopePlan plan_;
+  LetPlacement lets_;
   std::vector<std::vector<std::string>> lines_;  // by scope, of those being printed
   std::unordered_map<const ExprNode*, Piece> pieces_;
   std::unordered_map<const Variable*, Piece> inlined_;
-  std::unordered_set<const Variable*> moved_;  // of those, the ones with effects
   std::unordered_map<const Variable*, std::string> variable_names_;
-  std::unordered_map<const Variable*, Uses> uses_;
-  std::unordered_set<const ExprNode*> pure_;
   UniqueNames names_;
   TypeNames types_;
   int no_names_inside_ = -1;

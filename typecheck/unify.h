@@ -134,6 +134,12 @@ class Solver final : public lang::TypeSolver {
   lang::Type error_type_;  // null as long as nothing has gone wrong
 };
 
+inline Unknown* Solver::find(const lang::TypeVar& var) {
+  if (!var.flexible || var.id < base_ || var.id - base_ >= unknowns_.size()) return nullptr;
+  Unknown& unknown = unknowns_[var.id - base_];
+  return unknown.var.get() == &var ? &unknown : nullptr;
+}
+
 // Calls `visit` for every variable of the type, each occurrence, without allocating.
 void for_each_type_variable(const lang::Type& type,
                             const std::function<void(const lang::TypeVarRef&)>& visit);

@@ -1,0 +1,116 @@
+#include "ad/data_search.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "lang/record.h"
+
+namespace relay::ad {
+
+using lang::AdtType;
+using lang::as;
+using lang::Type;
+
+std::vector<Type> fields_of(const lang::Constructor& constructor, const AdtType& adt) {
+  std::vector<Type> fields;
+  for (std::size_t i = 0; i < constructor.fields.size(); ++i)
+    fields.push_back(lang::field_type(adt, constructor, i));
+  return fields;
+}
+
+namespace {
+
+// Appends which definitions a type means: a name may have been defined anew.
+void add_definitions(const Type& type, std::string& text) {
+  const auto add_all = [&](const std::vector<Type>& parts) {
+    for (const Type& part : parts) add_definitions(part, text);
+  };
+  if (const auto* tuple = as<lang::TupleType>(type)) add_all(tuple->fields);
+  if (const auto* adt = as<AdtType>(type)) {
+    text += fmt::format(" {}", static_cast<const void*>(adt->def));
+    add_all(adt->args);
+  }
+  if (const auto* function = as<lang::FunctionType>(type)) {
+    add_all(function->params);
+    add_definitions(function->result, text);
+  }
+}
+
+class LeafSearch {
+ public:
+  explicit LeafSearch(std::function<bool(const Type&)> wanted) : wanted_(std::move(wanted)) {}
+
+  bool in(const Type& type) {
+    if (const auto* tuple = as<lang::TupleType>(type)) {
+      return std::any_of(tuple->fields.begin(), tuple->fields.end(),
+                         [&](const Type& field) { return in(field); });
+    }
+    const auto* adt = as<AdtType>(type);
+    if (!adt) return wanted_(type);
+    // A type that grows at each turn of its recursion ends here too.
+    constexpr std::size_t kMostTypes = 1000;
+    if (!seen_.insert(identity_of(type)).second || seen_.size() > kMostTypes) return false;
+    for (const lang::Constructor& constructor : adt->def->constructors) {
+      for (const Type& field : fields_of(constructor, *adt)) {
+        if (in(field)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  std::function<bool(const Type&)> wanted_;
+  std::set<std::string> seen_;
+};
+
+// Does a data type hold values of its own?
+class SelfSearch {
+ public:
+  explicit SelfSearch(const AdtType& adt) : def_(adt.def) {}
+
+  bool in(const Type& type) {
+    if (const auto* tuple = as<lang::TupleType>(type)) {
+      return std::any_of(tuple->fields.begin(), tuple->fields.end(),
+                         [&](const Type& field) { return in(field); });
+    }
+    const auto* adt = as<AdtType>(type);
+    if (!adt) return false;
+    return adt->def == def_ || in_fields(*adt);
+  }
+  bool in_fields(const AdtType& adt) {
+    // A type that grows at each turn of its recursion ends here too.
+    constexpr std::size_t kMostTypes = 1000;
+    if (!seen_.insert(lang::to_string(Type(&adt))).second) return false;
+    if (seen_.size() > kMostTypes) return true;
+    for (const lang::Constructor& constructor : adt.def->constructors) {
+      for (const Type& field : fields_of(constructor, adt)) {
+        if (in(field)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  const lang::TypeDef* def_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+std::string identity_of(const Type& type) {
+  std::string text = lang::to_string(type);
+  add_definitions(type, text);
+  return text;
+}
+
+bool has_leaf(const Type& type, const std::function<bool(const Type&)>& wanted) {
+  return LeafSearch(wanted).in(type);
+}
+
+bool is_record(const AdtType& adt) {
+  return adt.def->constructors.size() == 1 && !SelfSearch(adt).in_fields(adt);
+}
+
+}  // namespace relay::ad

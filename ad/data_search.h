@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lang/module.h"
+#include "lang/type.h"
+
+namespace relay::ad {
+
+// The fields of a constructor at a ground type.
+std::vector<lang::Type> fields_of(const lang::Constructor& constructor, const lang::AdtType& adt);
+
+// The text of a type, with the definitions that it means: a name may have been defined anew.
+std::string identity_of(const lang::Type& type);
+
+// Does a leaf of the type (through data types, each once) satisfy `wanted`?
+bool has_leaf(const lang::Type& type, const std::function<bool(const lang::Type&)>& wanted);
+
+// A tuple by another name: one constructor, and no recursion.
+bool is_record(const lang::AdtType& adt);
+
+}  // namespace relay::ad

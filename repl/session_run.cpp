@@ -1,0 +1,219 @@
+#include <map>
+#include <optional>
+#include <set>
+
+#include "lang/visit.h"
+#include "repl/let_function.h"
+#include "repl/session_state.h"
+#include "repl/text_errors.h"
+
+namespace relay::repl {
+
+using lang::Definition;
+using lang::Diagnostic;
+using lang::Expr;
+using lang::Origin;
+using lang::Type;
+using parser::Item;
+using parser::ItemKind;
+
+namespace {
+
+// What definitions were before a text replaced them; put back when the text's own fails.
+struct Undo {
+  lang::Module& module;
+  std::map<std::string, std::optional<Definition>> before = {};
+  void note(const std::string& name) {
+    const Definition* old = module.find(name);
+    before.emplace(name, old ? std::optional<Definition>(*old) : std::nullopt);
+  }
+  void restore(const std::string& name) {
+    const auto found = before.find(name);
+    if (found == before.end()) return;
+    if (found->second) {
+      module.define(*found->second);
+    } else {
+      module.remove(name);
+    }
+  }
+};
+
+}  // namespace
+
+// One text on its way through a session. After the first failure nothing more is evaluated, but
+// what follows is still checked, so that all errors are reported at once.
+class Session::Run {
+ public:
+  Run(Impl& session, std::vector<Item>& items,
+      const std::function<void(const ItemResult&)>& on_item, Origin origin)
+      : session_(session),
+        items_(items),
+        on_item_(on_item),
+        origin_(origin),
+        undo_{session.module} {}
+
+  std::vector<Diagnostic> operator()() {
+    define_all();
+    try {
+      run_all();
+    } catch (const lang::InternalError&) {
+      for (const Item& item : items_) {
+        if (item.kind == ItemKind::Def) failed_.push_back(item.name);
+      }
+      restore_failed();
+      throw;
+    }
+    restore_failed();
+    return errors_.take();
+  }
+
+ private:
+  // Of this text, else of the module; null if that is none.
+  const lang::Function* function_called(const std::string& name) const {
+    for (const Item& item : items_) {
+      if (item.name != name || item.kind == ItemKind::Import) continue;
+      return item.kind == ItemKind::Def ? lang::as<lang::Function>(item.expr) : nullptr;
+    }
+    const Definition* definition = session_.module.find(name);
+    return definition ? lang::as<lang::Function>(definition->function) : nullptr;
+  }
+
+  void define_all() {
+    for (Item& item : items_) {
+      let_as_definition(item, [&](const std::string& name) { return function_called(name); });
+      if (item.kind == ItemKind::Def) undo_.note(item.name);
+      if (item.kind == ItemKind::Let) {
+        for (const std::string& name : names_of(item)) {
+          if (!session_.module.find(name)) pending_.insert(name);
+        }
+      }
+      session_.define(item, origin_);
+      if (item.kind == ItemKind::Def) session_.forget(item.name);
+    }
+  }
+
+  void restore_failed() {
+    for (const std::string& name : failed_) {
+      undo_.restore(name);
+      session_.forget(name);
+    }
+  }
+
+  void run_all() {
+    for (const Item& item : items_) {
+      if (errors_.is_interrupted()) return;
+      if (item.kind == ItemKind::Def) {
+        run_definition(item);
+        continue;
+      }
+      if (stopped_ || !evaluate(item)) check_only(item);
+      if (item.kind != ItemKind::Let) continue;
+      std::size_t settled = 0;
+      for (const std::string& name : names_of(item)) settled += pending_.erase(name);
+      if (settled == 0) continue;
+      const std::vector<const Item*> waiting = std::exchange(deferred_, {});
+      for (const Item* definition : waiting) run_definition(*definition);
+    }
+  }
+
+  void run_definition(const Item& item) {
+    if (!pending_.empty() && reaches_pending(item.name)) {
+      deferred_.push_back(&item);
+    } else if (!evaluate(item)) {
+      failed_.push_back(item.name);
+      const std::string owner = owner_of_gradient(session_.module, item.name);
+      if (!owner.empty()) failed_.push_back(owner);
+    }
+  }
+
+  // Does the definition reach a pending `let` through the definitions of this module?
+  bool reaches_pending(const std::string& from) {
+    std::set<std::string> seen;
+    std::vector<std::string> work{from};
+    while (!work.empty()) {
+      const std::string name = std::move(work.back());
+      work.pop_back();
+      if (pending_.count(name)) return true;
+      if (independent_.count(name) || !seen.insert(name).second) continue;
+      const Definition* definition = session_.module.find(name);
+      if (!definition || !definition->function || definition->origin == Origin::Prelude) continue;
+      lang::visit_post_order(definition->function, [&](const Expr& node) {
+        if (const auto* global = lang::as<lang::GlobalVar>(node)) work.push_back(global->name);
+      });
+    }
+    independent_.merge(seen);
+    return false;
+  }
+
+  bool evaluate(const Item& item) {
+    auto result = session_.guarded([&] {
+      switch (item.kind) {
+        case ItemKind::Def:
+          return session_.run_def(item);
+        case ItemKind::Let:
+          return session_.run_let(item, origin_);
+        case ItemKind::Expression:
+          return session_.run_expression(item);
+        case ItemKind::Type:
+          return ItemResult{ItemKind::Type, item.type_def->name, "", {}, true, item.span};
+        case ItemKind::Import:  // its definitions are there already
+          break;
+      }
+      return ItemResult{ItemKind::Import, item.name, "", {}, true, item.span};
+    });
+    if (!result) {
+      errors_.add(result.errors(), item.span);
+      stopped_ = true;
+    } else if (on_item_ && item.instance_of.empty()) {
+      on_item_(*result);
+    }
+    return static_cast<bool>(result);
+  }
+
+  // A `let` that has no value has a type for those who read it: its own, or `_`, of which nothing
+  // is demanded.
+  void check_only(const Item& item) {
+    if (errors_.is_interrupted()) return;
+    if (item.kind != ItemKind::Let && item.kind != ItemKind::Expression) return;
+    const auto type = session_.guarded([&]() -> Type {
+      if (item.kind == ItemKind::Let) return session_.checked(item.expr, item.annotation)->type;
+      if (!session_.is_polymorphic_function(item.expr)) return session_.checked(item.expr)->type;
+      return session_.checker.type_of(item.expr).or_throw().type;
+    });
+    if (!type) errors_.add(type.errors(), item.span);
+    if (item.kind != ItemKind::Let) return;
+    for (const std::string& name : names_of(item)) {
+      undo_.note(name);
+      failed_.push_back(name);
+    }
+    if (type) {
+      session_.bind_all(item, origin_, nullptr, *type);
+    } else {
+      for (const std::string& name : names_of(item))
+        session_.bind({name, origin_, "", item.span}, nullptr, lang::incomplete_type());
+    }
+  }
+
+  Impl& session_;
+  std::vector<Item>& items_;
+  const std::function<void(const ItemResult&)>& on_item_;
+  const Origin origin_;
+  Undo undo_;
+  std::set<std::string> pending_;      // lets of this text without a value yet
+  std::set<std::string> independent_;  // definitions that reach none of those
+  std::vector<const Item*> deferred_;  // definitions that do
+  std::vector<std::string> failed_;    // names that are put back at the end
+  TextErrors errors_;
+  bool stopped_ = false;
+};
+
+std::vector<Diagnostic> Session::Impl::run_items(
+    std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item,
+    Origin origin) {
+  for (Item& item : items) {
+    if (item.kind == ItemKind::Def) item.expr = with_files(item.expr);
+  }
+  return Run(*this, items, on_item, origin)();
+}
+
+}  // namespace relay::repl

@@ -1,0 +1,276 @@
+#include "repl/session_state.h"
+
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "lang/record.h"
+#include "lang/visit.h"
+#include "repl/check_rest.h"
+#include "repl/let_function.h"
+#include "repl/set_aside.h"
+#include "repl/tensor_files.h"
+#include "stdlib/prelude.h"
+
+namespace relay::repl {
+
+using lang::Definition;
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+using lang::Expr;
+using lang::Origin;
+using lang::Type;
+using lang::Value;
+using parser::Item;
+using parser::ItemKind;
+
+namespace {
+
+// The static type with `?` and unknown dims replaced by those of the value.
+Type concrete_type(const Type& type, const Value& value) {
+  if (const auto* tuple = lang::as<lang::TupleType>(type);
+      tuple && value.kind() == lang::ValueKind::Tuple) {
+    std::vector<Type> fields;
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
+      fields.push_back(concrete_type(tuple->fields[i], value.as_tuple().fields()[i]));
+    }
+    return lang::tuple_type(std::move(fields));
+  }
+  if (value.is_tensor()) return lang::type_of_tensor(value.as_tensor());
+  return type;
+}
+
+bool is_interrupted() { return interp::interrupt_requested.load(std::memory_order_relaxed); }
+
+}  // namespace
+
+std::vector<std::string> names_of(const Item& item) {
+  if (!item.pattern) return {item.name};
+  std::vector<std::string> names;
+  lang::for_each_variable(item.pattern, [&](const lang::VariableRef& variable) {
+    names.push_back(item.prefix + variable->name);
+  });
+  return names;
+}
+
+Session::Impl::Impl(SessionOptions given)
+    : options(std::move(given)),
+      checker(module, is_interrupted),
+      pipeline(module, checker, options),
+      evaluator(pipeline, options.jit, options.threads),
+      imports(options.search_path) {
+  pipeline.set_evaluator(&evaluator);
+}
+
+void Session::Impl::forget(const std::string& name) {
+  checker.forget(name);
+  pipeline.forget();
+}
+
+void Session::Impl::load_prelude() {
+  for (const auto& file : stdlib::embedded_files()) {
+    const lang::Source* source = sources.add(std::string(file.name), std::string(file.text));
+    auto parsed = parser::parse(*source, module);
+    if (!parsed)
+      throw lang::InternalError("the prelude does not parse: " +
+                                lang::render(parsed.errors().front()));
+    for (Item& item : parsed->items) define(item, Origin::Prelude);
+  }
+  prelude.import(module);
+}
+
+void Session::Impl::define(const Item& item, Origin origin) {
+  if (item.kind == ItemKind::Type) {
+    item.type_def->origin = origin;
+    module.define(item.type_def);
+  } else if (item.kind == ItemKind::Def) {
+    if (origin == Origin::Own) set_aside(item.name, module, prelude);
+    module.define(Definition{item.name, item.expr, nullptr, origin, item.doc, item.span,
+                             item.parameters, item.instance_of, item.instance_attrs});
+  }
+}
+
+void Session::Impl::import_files(const lang::Source& source, parser::Notation notation,
+                                 const std::string& directory, lang::Module& scope) {
+  for (const parser::ImportItem& item : parser::imports_of(source, notation)) {
+    ImportedFile& file = imports.find(item.path, directory, item.span);
+    const Imports::Reading reading(imports, file.path, item.span);
+    if (!file.is_loaded) load(file, item.span);
+    scope.import(file.exports);
+  }
+}
+
+void Session::Impl::load(ImportedFile& file, lang::Span span) {
+  const lang::Source& source = *sources.add(file.path, read_import(file, span));
+  lang::Module exports;
+  lang::Module scope;
+  scope.import(prelude);
+  try {
+    import_files(source, parser::Notation::Auto,
+                 std::filesystem::path(file.path).parent_path().string(), exports);
+    scope.import(exports);
+    auto parsed = guarded([&] {
+      return parser::parse(source, scope, parser::Notation::Auto, file.prefix).or_throw();
+    });
+    if (!parsed) throw lang::Failure(parsed.errors());
+    std::erase_if(parsed->items,
+                  [](const Item& item) { return item.kind == ItemKind::Expression; });
+    std::vector<Diagnostic> errors = run_items(parsed->items, nullptr, Origin::Imported);
+    if (!errors.empty()) throw lang::Failure(std::move(errors));
+    for (const Item& item : parsed->items) add_export(item, file.prefix, exports);
+  } catch (lang::Failure& failure) {
+    failure.diagnostics.front().note(fmt::format("note: imported by {}:{}", span.source->name(),
+                                                 span.source->position(span.begin).line));
+    throw;
+  }
+  file.exports = std::move(exports);
+  file.is_loaded = true;
+}
+
+void Session::Impl::add_export(const Item& item, const std::string& prefix, lang::Module& exports) {
+  if (item.kind == ItemKind::Type) exports.define(item.type_def);
+  if (item.kind != ItemKind::Def && item.kind != ItemKind::Let) return;
+  for (const std::string& name : names_of(item)) {
+    exports.define(*module.find(name));
+    exports.alias(name.substr(prefix.size()), name);
+  }
+}
+
+std::vector<Diagnostic> Session::Impl::run_text(
+    const lang::Source& source, const std::string& directory,
+    const std::function<void(const ItemResult&)>& on_item, parser::Notation notation) {
+  try {
+    import_files(source, notation, directory, module);
+  } catch (lang::Failure& failure) {
+    return std::move(failure.diagnostics);
+  }
+  auto parsed = guarded([&] {
+    parser::Reading reading = parser::parse_all(source, module, notation);
+    if (!reading.errors.empty())
+      throw lang::Failure(check_rest(module, std::move(reading), is_interrupted));
+    return std::move(reading.parsed);
+  });
+  if (!parsed) return parsed.errors();
+  std::vector<Diagnostic> errors = run_items(parsed->items, on_item, Origin::Own);
+  report_warnings(source);
+  return errors;
+}
+
+void Session::Impl::report_warnings(const lang::Source& source) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Diagnostic> found;
+  for (Diagnostic& warning : checker.take_warnings()) {
+    if (warning.span.source == &source)
+      found.emplace(std::pair(warning.span.begin, warning.span.end), std::move(warning));
+  }
+  if (found.empty() || !options.warn) return;
+  std::vector<Diagnostic> list;
+  for (auto& [place, warning] : found) list.push_back(std::move(warning));
+  options.warn(list);
+}
+
+Expr Session::Impl::command_expression(const lang::Source& source) {
+  const parser::Parsed parsed = parser::parse(source, module).or_throw();
+  if (parsed.items.size() != 1 || parsed.items[0].kind != ItemKind::Expression) {
+    lang::fail(DiagnosticKind::BadCommand, "the command takes one expression",
+               parsed.items.empty() ? lang::Span{} : parsed.items[0].span);
+  }
+  return with_files(parsed.items[0].expr);
+}
+
+Expr Session::Impl::with_files(const Expr& expr) const {
+  return with_headers(expr, [this](const std::string& path) { return pipeline.find_file(path); });
+}
+
+Expr Session::Impl::checked(const Expr& expr, const Type& expected) {
+  return checker.check(with_files(expr), expected).or_throw();
+}
+
+Expr Session::Impl::ready(const Expr& typed) {
+  return pipeline.finish(pipeline.optimise(pipeline.to_core(typed)));
+}
+
+Value Session::Impl::evaluate(const Expr& typed) {
+  return evaluator.evaluate(ready(typed)).or_throw();
+}
+
+bool Session::Impl::is_polymorphic_function(const Expr& expr) {
+  if (const auto* global = lang::as<lang::GlobalVar>(expr)) {
+    const Definition* definition = module.find(global->name);
+    return definition && definition->function;
+  }
+  return expr->kind == lang::ExprKind::Function || expr->kind == lang::ExprKind::Operator;
+}
+
+ItemResult Session::Impl::run_expression(const Item& item) {
+  ItemResult result{ItemKind::Expression, "", "", {}, item.hide_value, item.span};
+  if (is_polymorphic_function(item.expr)) {
+    result.type = to_string(checker.type_of(item.expr).or_throw());
+    return result;
+  }
+  const Expr typed = checked(item.expr);
+  if (!options.evaluate) {
+    result.type = lang::to_string(typed->type);
+    return result;
+  }
+  result.value = evaluate(typed);
+  result.type = lang::to_string(concrete_type(typed->type, result.value));
+  bind({"_", Origin::Own, "", item.span}, &result.value, concrete_type(typed->type, result.value));
+  return result;
+}
+
+void Session::Impl::bind(const Binding& binding, const Value* value, const Type& type) {
+  if (value) pipeline.set_value(binding.name, *value);
+  if (binding.origin == Origin::Own) set_aside(binding.name, module, prelude);
+  module.define(Definition{binding.name, nullptr, type, binding.origin, binding.doc, binding.span});
+  forget(binding.name);
+}
+
+void Session::Impl::bind_parts(const lang::PatternRef& pattern, const Binding& whole,
+                               const Value* value, const Type& type) {
+  if (pattern->kind == lang::PatternKind::Variable) {
+    const lang::Variable& variable = *pattern->variable;
+    return bind({whole.name + variable.name, whole.origin, whole.doc, variable.span}, value, type);
+  }
+  const auto* tuple = lang::as<lang::TupleType>(type);
+  for (std::size_t i = 0; i < pattern->fields.size(); ++i) {
+    const Value* part = !value  ? nullptr
+                        : tuple ? &value->as_tuple().fields()[i]
+                                : &value->as_adt().fields()[i];
+    const Type field =
+        tuple ? tuple->fields[i]
+              : lang::field_type(*lang::as<lang::AdtType>(type), *pattern->constructor, i);
+    bind_parts(pattern->fields[i], whole, part, part ? concrete_type(field, *part) : field);
+  }
+}
+
+void Session::Impl::bind_all(const Item& item, Origin origin, const Value* value,
+                             const Type& type) {
+  if (item.pattern) {
+    bind_parts(item.pattern, {item.prefix, origin, item.doc, item.span}, value, type);
+  } else {
+    bind({item.name, origin, item.doc, item.span}, value, type);
+  }
+}
+
+ItemResult Session::Impl::run_let(const Item& item, Origin origin) {
+  const Expr typed = checked(item.expr, item.annotation);
+  ItemResult result{ItemKind::Let, item.name, "", {}, true, item.span};
+  Type type = typed->type;
+  if (options.evaluate) {
+    result.value = evaluate(typed);
+    type = concrete_type(type, result.value);
+  }
+  bind_all(item, origin, options.evaluate ? &result.value : nullptr, type);
+  if (item.pattern) result.name = item.pattern->span.text();
+  result.type = lang::to_string(type);
+  return result;
+}
+
+ItemResult Session::Impl::run_def(const Item& item) {
+  const std::string owner = owner_of_gradient(module, item.name);
+  auto scheme = owner.empty() ? checker.scheme(item.name) : checker.check_gradient(owner);
+  return {ItemKind::Def, item.name, to_string(std::move(scheme).or_throw()), {}, true, item.span};
+}
+
+}  // namespace relay::repl

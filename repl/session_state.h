@@ -1,0 +1,105 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interp/eval.h"
+#include "interp/stack.h"
+#include "lang/module.h"
+#include "parser/parse.h"
+#include "repl/imports.h"
+#include "repl/pipeline.h"
+#include "repl/session.h"
+#include "typecheck/infer.h"
+
+// Private to the sources of Session.
+namespace relay::repl {
+
+// What a session is made of, and the steps from a text to definitions and values. Unless it says
+// otherwise, a function throws lang::Failure.
+struct Session::Impl {
+  SessionOptions options;
+  lang::SourceStore sources;
+  lang::Module module;
+  typecheck::Checker checker;
+  Pipeline pipeline;
+  interp::Evaluator evaluator;
+  Imports imports;
+  lang::Module prelude;  // what an imported file sees besides its own imports
+
+  explicit Impl(SessionOptions given);
+
+  // Everything that recurses over programs runs on the evaluation stack, so nesting is bounded by
+  // memory.
+  template <class F>
+  auto guarded(F&& body) -> lang::Result<decltype(body())> {
+    using T = decltype(body());
+    std::optional<lang::Result<T>> outcome;
+    interp::EvaluationStack::instance().run([&] { outcome.emplace(lang::capture(body)); });
+    return std::move(*outcome);
+  }
+
+  // --- Definitions ---
+
+  // What has been derived from the definition of that name is derived anew.
+  void forget(const std::string& name);
+  void load_prelude();
+  void define(const parser::Item& item, lang::Origin origin);
+  struct Binding {
+    std::string name;
+    lang::Origin origin;
+    std::string doc;
+    lang::Span span;
+  };
+  // `value`: null where nothing is evaluated.
+  void bind(const Binding& binding, const lang::Value* value, const lang::Type& type);
+  // The names that a `let` item binds.
+  void bind_all(const parser::Item& item, lang::Origin origin, const lang::Value* value,
+                const lang::Type& type);
+
+  // --- Texts ---
+
+  // Makes what a text imports visible in `scope`; loads what is not loaded yet.
+  void import_files(const lang::Source& source, parser::Notation notation,
+                    const std::string& directory, lang::Module& scope);
+  // Runs a text whose imports are looked for in `directory` first. Returns what went
+  // wrong.
+  std::vector<lang::Diagnostic> run_text(const lang::Source& source, const std::string& directory,
+                                         const std::function<void(const ItemResult&)>& on_item,
+                                         parser::Notation notation);
+  // Returns what went wrong (session_run.cpp).
+  std::vector<lang::Diagnostic> run_items(std::vector<parser::Item>& items,
+                                          const std::function<void(const ItemResult&)>& on_item,
+                                          lang::Origin origin);
+  ItemResult run_expression(const parser::Item& item);
+  ItemResult run_let(const parser::Item& item, lang::Origin origin);
+  ItemResult run_def(const parser::Item& item);
+
+  // --- Expressions ---
+
+  // The one expression of a command's argument.
+  lang::Expr command_expression(const lang::Source& source);
+  lang::Expr checked(const lang::Expr& expr, const lang::Type& expected = nullptr);
+  lang::Expr ready(const lang::Expr& typed);
+  lang::Value evaluate(const lang::Expr& typed);
+  // A function value is shown by its most general type: it need not be ground.
+  bool is_polymorphic_function(const lang::Expr& expr);
+
+ private:
+  void load(ImportedFile& file, lang::Span span);
+  void add_export(const parser::Item& item, const std::string& prefix, lang::Module& exports);
+  // Those of this text, each once: code is inferred for its scheme and again for each use.
+  void report_warnings(const lang::Source& source);
+  // `let (a, b) = e`; inference has seen to it that the pattern fits. `whole.name` is the prefix of
+  // the names.
+  void bind_parts(const lang::PatternRef& pattern, const Binding& whole, const lang::Value* value,
+                  const lang::Type& type);
+  lang::Expr with_files(const lang::Expr& expr) const;
+};
+
+// What a let binds.
+std::vector<std::string> names_of(const parser::Item& item);
+
+}  // namespace relay::repl
