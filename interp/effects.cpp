@@ -9,6 +9,7 @@
 #include "interp/check_gradient.h"
 #include "interp/tangents.h"
 #include "lang/utf8.h"
+#include "lang/value_digits.h"
 
 namespace relay::interp {
 
@@ -19,10 +20,8 @@ using lang::Value;
 namespace {
 
 std::string print_text(const Value& value, const lang::AttrsRef& attrs) {
-  if (value.is_scalar() && !attrs->is_null("digits") && lang::is_float(value.dtype())) {
-    return fmt::format("{:.{}f}", lang::double_from_bits(value.dtype(), value.bits()),
-                       attrs->get_int("digits"));
-  }
+  if (!attrs->is_null("digits"))
+    return to_string_with_digits(value, static_cast<int>(attrs->get_int("digits")));
   return to_string(value);
 }
 

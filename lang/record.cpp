@@ -47,19 +47,35 @@ namespace {
   throw Failure(std::move(diagnostic));
 }
 
+// `x.sum()` and `x.shape` of other languages are `sum(x)` and `shape_of(x)`.
+[[noreturn]] void fail_without_fields(TypeCall& call, const std::vector<std::string>& fields) {
+  const TypeKind kind = call.args[0]->kind;
+  try {
+    call.fail(
+        DiagnosticKind::UnknownField,
+        fmt::format("a {} has no fields with names", kind == TypeKind::Tensor     ? "tensor"
+                                                     : kind == TypeKind::Tuple    ? "tuple"
+                                                     : kind == TypeKind::Function ? "function"
+                                                                                  : "reference"));
+  } catch (Failure& failure) {
+    const std::string name = fields[0] == "T"       ? "transpose"
+                             : fields[0] == "shape" ? "shape_of"
+                                                    : fields[0];
+    const bool is_operator = kind == TypeKind::Tensor && OpRegistry::instance().find(name);
+    const std::string_view value = call.arg_spans.empty() ? "" : call.arg_spans[0].text();
+    constexpr std::size_t kLongest = 32;
+    if (is_operator && !value.empty() && value.size() <= kLongest)
+      failure.diagnostics.front().note(fmt::format("help: `{}({})`", name, value));
+    throw;
+  }
+}
+
 // The record among the arguments; null while that is unknown.
 const AdtType* record_of(TypeCall& call, const std::vector<std::string>& fields) {
   const Type& record = call.args[0];
   if (record->kind == TypeKind::Var) return nullptr;
   const auto* adt = as<AdtType>(record);
-  if (!adt) {
-    call.fail(DiagnosticKind::UnknownField,
-              fmt::format("a {} has no fields with names",
-                          record->kind == TypeKind::Tensor     ? "tensor"
-                          : record->kind == TypeKind::Tuple    ? "tuple"
-                          : record->kind == TypeKind::Function ? "function"
-                                                               : "reference"));
-  }
+  if (!adt) fail_without_fields(call, fields);
   for (const std::string& field : fields) {
     if (!has_field(*adt->def, field)) fail_without_field(call, *adt->def, field);
   }

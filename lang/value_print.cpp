@@ -1,13 +1,17 @@
 // Values and scalars as text.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "lang/number_text.h"
 #include "lang/print.h"
 #include "lang/value.h"
+#include "lang/value_digits.h"
 
 namespace relay::lang {
 namespace {
@@ -29,9 +33,20 @@ bool has_literal(DType dtype) {
   }
 }
 
+struct TextOptions : ValuePrintOptions {
+  std::optional<int> digits = {};  // decimals of floats
+};
+
+std::string element_of(DType dtype, std::uint64_t bits, const TextOptions& options) {
+  return options.digits && is_float(dtype)
+             ? fmt::format("{:.{}f}", double_from_bits(dtype, bits), *options.digits)
+             : element_text(dtype, bits);
+}
+
 // A scalar in the light notation; what has no literal there prints as a bare number.
-std::string light_scalar(DType dtype, std::uint64_t bits) {
-  const std::string text = element_text(dtype, bits);
+std::string light_scalar(DType dtype, std::uint64_t bits, const TextOptions& options) {
+  const std::string text = element_of(dtype, bits, options);
+  if (options.digits && is_float(dtype)) return text;
   const bool plain = dtype == DType::Bool || dtype == DType::Int32 || dtype == DType::Float32;
   if (plain || !has_literal(dtype)) return text;
   return text + (is_float(dtype) ? "f" : "i") + std::to_string(bits_of(dtype));
@@ -40,9 +55,9 @@ std::string light_scalar(DType dtype, std::uint64_t bits) {
 // Writes one tensor of rank > 0 into `out`, whose current line began at `line_start`.
 class TensorText {
  public:
-  TensorText(const Tensor& tensor, const ValuePrintOptions& options, std::string& out,
+  TensorText(const Tensor& tensor, const TextOptions& options, std::string& out,
              std::size_t line_start)
-      : tensor_(tensor), out_(out), line_start_(line_start) {
+      : tensor_(tensor), options_(options), out_(out), line_start_(line_start) {
     choose_shown(options);
     collect(0, 0);
   }
@@ -65,7 +80,7 @@ class TensorText {
     bool dots;
   };
 
-  void choose_shown(const ValuePrintOptions& options) {
+  void choose_shown(const TextOptions& options) {
     double visible = 1;  // may be astronomic
     for (const std::int64_t extent : tensor_.shape()) {
       shown_.push_back({extent, 0, false});
@@ -98,7 +113,7 @@ class TensorText {
 
   void collect(std::size_t axis, std::int64_t linear) {
     if (axis == tensor_.rank()) {
-      texts_.push_back(element_text(tensor_.dtype(), tensor_.bits_at(linear)));
+      texts_.push_back(element_of(tensor_.dtype(), tensor_.bits_at(linear), options_));
       return;
     }
     for_each_shown(axis,
@@ -163,6 +178,7 @@ class TensorText {
   }
 
   const Tensor& tensor_;
+  const TextOptions& options_;
   std::string& out_;
   std::size_t line_start_;
   std::vector<Shown> shown_;        // by axis
@@ -174,12 +190,12 @@ class TensorText {
 // Does a value fit into what is left of a line? Looks at no more of it than a line can hold.
 class FlatWidth {
  public:
-  FlatWidth(const ValuePrintOptions& options, std::size_t room) : options_(options), room_(room) {}
+  FlatWidth(const TextOptions& options, std::size_t room) : options_(options), room_(room) {}
 
   bool fits(const Value& value) {
     switch (value.kind()) {
       case ValueKind::Scalar:
-        return take(light_scalar(value.dtype(), value.bits()).size());
+        return take(light_scalar(value.dtype(), value.bits(), options_).size());
       case ValueKind::Tensor:
         return tensor(value.as_tensor());
       case ValueKind::Tuple:
@@ -218,14 +234,14 @@ class FlatWidth {
     return text.find('\n') == std::string::npos && take(text.size());
   }
 
-  const ValuePrintOptions& options_;
+  const TextOptions& options_;
   std::size_t room_;
 };
 
 // Without recursion: a list is as deep as it is long.
 class ValueText {
  public:
-  explicit ValueText(const ValuePrintOptions& options)
+  explicit ValueText(const TextOptions& options)
       : options_(options), cells_left_(options.max_elements) {}
 
   std::string run(const Value& root) {
@@ -304,7 +320,7 @@ class ValueText {
         out_ += "<nothing>";
         break;
       case ValueKind::Scalar:
-        out_ += light_scalar(value.dtype(), value.bits());
+        out_ += light_scalar(value.dtype(), value.bits(), options_);
         break;
       case ValueKind::Tensor:
         line_start_ = TensorText(value.as_tensor(), options_, out_, line_start_).write();
@@ -363,7 +379,7 @@ class ValueText {
     out_ += cell.kind == ValueKind::Tuple && cell.fields.size() == 1 ? ",)" : ")";
   }
 
-  const ValuePrintOptions& options_;
+  const TextOptions options_;
   std::int64_t cells_left_;
   std::string out_;
   std::size_t line_start_ = 0;
@@ -375,7 +391,11 @@ class ValueText {
 }  // namespace
 
 std::string to_string(const Value& value, const ValuePrintOptions& options) {
-  return ValueText(options).run(value);
+  return ValueText({options}).run(value);
+}
+
+std::string to_string_with_digits(const Value& value, int digits) {
+  return ValueText({{}, digits}).run(value);
 }
 
 std::string print_scalar(DType dtype, std::uint64_t bits) {

@@ -282,6 +282,7 @@ void Resolver::item(const Node& node, Parsed& parsed) {
   if (what.kind == Syntax::Broken) return;
   Item item{};
   item_is_broken_ = false;
+  undeclared_.clear();
   item.span = span(what);
   item.hide_value = node.last()->kind == Syntax::Mark;
   if (node.child(0)->kind == Syntax::Doc) item.doc = doc_text(tree_.text(*node.child(0)));

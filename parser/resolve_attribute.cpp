@@ -32,15 +32,10 @@ const std::string* placeholder_name(const AttrValue& value) {
   return object->find("name")->as_string();
 }
 
-bool has_placeholder(const AttrValue& value) {
-  if (const AttrValue::List* list = value.as_list())
-    return std::any_of(list->begin(), list->end(), has_placeholder);
-  return placeholder_name(value) != nullptr;
-}
-
 bool has_placeholder(const AttrsRef& attrs) {
-  return attrs && std::any_of(attrs->list.begin(), attrs->list.end(),
-                              [](const lang::Attr& attr) { return has_placeholder(attr.value); });
+  return attrs && std::any_of(attrs->list.begin(), attrs->list.end(), [](const lang::Attr& attr) {
+           return parser::has_placeholder(attr.value);
+         });
 }
 
 AttrValue filled(const AttrValue& value, const lang::Attrs& values) {
@@ -82,28 +77,56 @@ bool mentions(const SyntaxTree& tree, const Node& value, std::string_view name) 
 
 }  // namespace
 
+bool has_placeholder(const AttrValue& value) {
+  if (const AttrValue::List* list = value.as_list())
+    return std::any_of(list->begin(), list->end(),
+                       [](const AttrValue& each) { return has_placeholder(each); });
+  return placeholder_name(value) != nullptr;
+}
+
+// The operator that the callee of a call names, if it does.
+const lang::OpDef* Resolver::operator_called(const Node& callee) {
+  const Symbol& symbol = symbols_.intern(dotted_text(callee));
+  const bool is_ours = symbol.own_global ||
+                       (symbol.outer_global && symbol.outer_global->origin == lang::Origin::Own);
+  return is_ours ? nullptr : symbol.op;
+}
+
 bool Resolver::takes_attribute(const Node& callee, std::string_view key) {
   if (callee.kind != Syntax::Name && callee.kind != Syntax::Dotted) return false;
   const std::string_view text = dotted_text(callee);
-  if (text.starts_with("prim.")) return true;
-  const Symbol& symbol = symbols_.intern(text);
-  const bool is_ours = symbol.own_global ||
-                       (symbol.outer_global && symbol.outer_global->origin == lang::Origin::Own);
-  if (!is_ours && symbol.op) return true;
-  const Signature* known = signature(symbol);
+  if (text.starts_with("prim.") || operator_called(callee)) return true;
+  const Signature* known = signature(symbols_.intern(text));
   return known && known->is_attribute(key);
 }
 
-bool Resolver::is_used_as_attribute(const Node& node, std::string_view name) {
+bool Resolver::takes_attribute(const Node& callee, std::size_t place) {
+  if (callee.kind != Syntax::Name && callee.kind != Syntax::Dotted) return false;
+  if (const lang::OpDef* op = operator_called(callee)) return place >= op->inputs.size();
+  const Signature* known = signature(symbols_.intern(dotted_text(callee)));
+  return known && place < known->parameters->list.size() &&
+         known->parameters->list[place].attribute;
+}
+
+bool Resolver::is_used_as_attribute(const Node& node, std::string_view name, std::size_t before) {
   if (node.kind == Syntax::Call) {
+    const Node& callee = inner(*node.child(0));
+    std::size_t place = before;
     for (const Node* child : node.children().subspan(1)) {
-      if (child->kind == Syntax::Attr && mentions(tree_, *child->child(1), name) &&
-          takes_attribute(inner(*node.child(0)), tree_.text(*child->child(0))))
+      const bool is_named = child->kind == Syntax::Attr;
+      const Node& value = is_named ? *child->child(1) : *child;
+      if (mentions(tree_, value, name) &&
+          (is_named ? takes_attribute(callee, tree_.text(*child->child(0)))
+                    : takes_attribute(callee, place)))
         return true;
+      if (!is_named) ++place;
     }
   }
-  return std::any_of(node.children().begin(), node.children().end(),
-                     [&](const Node* child) { return is_used_as_attribute(*child, name); });
+  for (const Node* child : node.children()) {
+    const bool is_step = node.kind == Syntax::Pipe && child == node.last();
+    if (is_used_as_attribute(*child, name, is_step ? 1 : 0)) return true;
+  }
+  return false;
 }
 
 // A name as the value of an attribute, if it is a parameter that is one.

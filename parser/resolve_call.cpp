@@ -97,15 +97,20 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
   std::vector<Computed> computed;
   bool has_type_key = false;
   Span first_attr;
-  std::size_t next_string = 0;
-  for (const Node* node : nodes) {
+  const bool is_light_operator = op && !strict_;
+  const auto by_place = is_light_operator ? attributes_by_place(*op->op, args.size(), nodes)
+                                          : std::vector<const lang::AttrSpec*>(nodes.size());
+  const auto compute = [&](std::string_view key, const Node& value) {
+    if (!op || !is_computed(*op->op, key, value)) return false;
+    computed.push_back({std::string(key), expr(value)});
+    return true;
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node* node = nodes[i];
     if (node->kind == Syntax::Attr) {
       if (!first_attr) first_attr = span(*node);
       if (op && repeats_input(*op->op, *node)) continue;
-      if (op && is_computed(*op->op, *node)) {
-        computed.push_back({std::string(tree_.text(*node->child(0))), expr(*node->child(1))});
-        continue;
-      }
+      if (compute(tree_.text(*node->child(0)), *node->child(1))) continue;
       Attr attr = attribute(*node);
       const bool is_type_key = attr.key == "attrs_type_key";
       has_type_key |= is_type_key;
@@ -123,17 +128,12 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
         attrs = op ? attrs_for(*op->op, *object, first_attr) : attrs_with_key(*object, first_attr);
       continue;
     }
-    if (node->kind == Syntax::String && op &&
-        !strict_) {  // the next string attribute, as in `load_csv("a.csv")`
-      while (next_string < op->op->attrs.size() &&
-             op->op->attrs[next_string].kind != lang::AttrKind::String)
-        ++next_string;
-      if (next_string < op->op->attrs.size()) {
-        attrs.push_back({op->op->attrs[next_string++].name, *attribute_value(*node), span(*node)});
-        continue;
-      }
+    if (by_place[i]) {
+      if (!compute(by_place[i]->name, *node))
+        attrs.push_back({by_place[i]->name, *attribute_value(*node), span(*node)});
+      continue;
     }
-    args.push_back(expr(*node));
+    args.push_back(is_light_operator ? argument(*op->op, args.size(), *node) : expr(*node));
   }
   if (const auto* ref = lang::as<lang::ConstructorRef>(callee)) {
     if (first_attr) {
@@ -143,6 +143,7 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
     if (args.empty() && ref->constructor->fields.empty()) return callee;
   } else if (op) {
     const auto& inputs = op->op->inputs;
+    if (is_light_operator) add_defaults(*op->op, args, where);
     while (args.size() < inputs.size() && inputs[args.size()].is_optional)
       args.push_back(lang::make_tuple({}, where));
   } else if (first_attr && !has_type_key) {

@@ -65,9 +65,9 @@ Expr as_input(const AttrValue& value, bool is_float, lang::Span where) {
 
 }  // namespace
 
-bool Resolver::is_computed(const lang::OpDef& op, const Node& attribute) {
-  const std::vector<std::string_view> keys = {tree_.text(*attribute.child(0))};
-  return !strict_ && dynamic_form(op, keys) && is_computed(*attribute.child(1));
+bool Resolver::is_computed(const lang::OpDef& op, std::string_view key, const Node& value) {
+  const std::vector<std::string_view> keys = {key};
+  return !strict_ && dynamic_form(op, keys) && is_computed(value);
 }
 
 bool Resolver::is_computed(const Node& value) {

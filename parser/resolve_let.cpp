@@ -197,7 +197,14 @@ void Resolver::top_let(const Node& node, Item& item) {
   } else {
     item.name = prefix_ + std::string(name_text(target));
   }
+  // What is bound is not in sight of its own value, in which the name means what it did before.
+  // Functions may call themselves.
+  Symbol* own = is_pattern(target) ? nullptr : &symbols_.intern(name_text(target));
+  const bool is_first = own && own->own_is_let && let_before_.insert(own->text).second;
+  const bool hides = is_first && inner(*node.last()).kind != Syntax::Function;
+  const Span* declared = hides ? std::exchange(own->own_global, nullptr) : nullptr;
   item.expr = expr(*node.last());
+  if (hides) own->own_global = declared;
 }
 
 }  // namespace relay::parser

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <limits>
+#include <numbers>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -78,15 +80,26 @@ lang::Expr Resolver::global_var(const Symbol& symbol, Span where) const {
       symbol.own_global ? prefix_ + std::string(symbol.text) : symbol.outer_global->name, where);
 }
 
+namespace {
+
+// Float literals that are written as names.
+std::optional<double> named_number(std::string_view text) {
+  using Limits = std::numeric_limits<double>;
+  if (text == "inf") return Limits::infinity();
+  if (text == "nan") return Limits::quiet_NaN();
+  if (text == "pi") return std::numbers::pi;
+  return std::nullopt;
+}
+
+}  // namespace
+
 lang::Expr Resolver::name(const Node& node) {
   const std::string_view text = tree_.text(node);
   if (text == "True" || text == "False") return truth(text == "True", span(node));
   Symbol& symbol = symbols_.intern(text);
   if (Expr found = meaning(symbol, node)) return found;
-  if (!strict_ && (text == "inf" || text == "nan")) {
-    using Limits = std::numeric_limits<double>;
-    return lang::make_literal(text == "inf" ? Limits::infinity() : Limits::quiet_NaN(), span(node));
-  }
+  if (const std::optional<double> number = strict_ ? std::nullopt : named_number(text))
+    return lang::make_literal(*number, span(node));
   if (is_special_form(text)) {
     report(Kind::SyntaxError,
            fmt::format("`{0}` is no value of its own, it is applied: `{0}(...)`", text),
@@ -204,7 +217,7 @@ void Resolver::suggest(Diagnostic& diagnostic, std::string_view name,
 }
 
 lang::Expr Resolver::unknown_name(Symbol& symbol, const Node& node) {
-  if (symbol.reported || symbol.broken) return broken(node);
+  if (symbol.reported || symbol.broken || undeclared_.count(symbol.text)) return broken(node);
   symbol.reported = true;
   const char* what = "name";
   if (node.kind == Syntax::Local) what = "variable";

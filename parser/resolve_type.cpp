@@ -129,6 +129,12 @@ int Resolver::find_type_param(std::string_view name, Span span) {
   return declare_type_param(name, span);
 }
 
+// Has this item been told already that it does not declare the name? It is, from now on.
+bool Resolver::was_unknown(std::string_view name) {
+  item_is_broken_ = true;
+  return !undeclared_.insert(name).second;
+}
+
 void Resolver::unknown_type(const Node& node, std::string_view what) {
   const std::string_view name = tree_.text(node);
   if (is_vector_dtype(name)) {
@@ -136,6 +142,7 @@ void Resolver::unknown_type(const Node& node, std::string_view what) {
            span(node));
     return;
   }
+  if (was_unknown(name)) return;
   Diagnostic diagnostic(DiagnosticKind::UnknownType, fmt::format("unknown {} `{}`", what, name),
                         span(node));
   std::vector<std::string> candidates;
@@ -321,6 +328,7 @@ lang::Dim Resolver::dim_name(const Node& node) {
   const std::string_view name = tree_.text(node);
   const int param = find_type_param(name, span(node));
   if (param >= 0) return Dim::variable(use_type_param(param, VarKind::Dim, span(node)));
+  if (was_unknown(name)) return Dim::any();
   Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("unknown dimension `{}`", name),
                         span(node));
   diagnostic.note(

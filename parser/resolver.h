@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -133,6 +135,7 @@ class Resolver {
   Type type_of_pattern(const lang::PatternRef& pattern, Type annotation);
   void declare_top_let(const Node& target);
   void top_let(const Node& node, Item& item);
+  std::unordered_set<std::string_view> let_before_;  // names that a top-level let has bound so far
 
   // --- Records (resolve_record.cpp) ---
   void record_fields(const Node& node, lang::Constructor& constructor);
@@ -160,6 +163,16 @@ class Resolver {
   Expr operator_call(std::string_view name, std::vector<Expr> args, std::vector<lang::Attr> attrs,
                      Span span);
   lang::Attr attribute(const Node& node);
+
+  // --- Arguments of operators in the light notation (resolve_operator.cpp) ---
+  // For each node of a call, the attribute that it gives although it has no name; null for others.
+  // `before`: arguments that stand before them.
+  std::vector<const lang::AttrSpec*> attributes_by_place(const lang::OpDef& op, std::size_t before,
+                                                         std::span<const Node* const> nodes);
+  bool fits_attribute(const lang::OpDef& op, const lang::AttrSpec& spec, const Node& value);
+  // The argument for that input.
+  Expr argument(const lang::OpDef& op, std::size_t input, const Node& node);
+  void add_defaults(const lang::OpDef& op, std::vector<Expr>& args, Span where);
   bool repeats_input(const lang::OpDef& op, const Node& attribute) const;
   std::optional<lang::AttrValue> attribute_value(const Node& node);
 
@@ -169,7 +182,7 @@ class Resolver {
     Expr value;
   };
   // Is the value of this attribute no constant, and may it be an input of another operator?
-  bool is_computed(const lang::OpDef& op, const Node& attribute);
+  bool is_computed(const lang::OpDef& op, std::string_view key, const Node& value);
   bool is_computed(const Node& value);
   Expr computed_call(const lang::OpDef& op, std::vector<Expr> args, std::vector<lang::Attr> attrs,
                      std::vector<Computed> computed, Span where);
@@ -193,8 +206,11 @@ class Resolver {
                      std::span<const Node* const> nodes, Slots& slots);
 
   // --- Parameters that are attributes (resolve_attribute.cpp) ---
-  bool is_used_as_attribute(const Node& node, std::string_view name);
+  // `before`: how many arguments a call gets from the pipe that it stands in.
+  bool is_used_as_attribute(const Node& node, std::string_view name, std::size_t before = 0);
   bool takes_attribute(const Node& callee, std::string_view key);
+  bool takes_attribute(const Node& callee, std::size_t place);
+  const lang::OpDef* operator_called(const Node& callee);
   std::optional<lang::AttrValue> attribute_parameter(const Node& name);
   void bind_attributes(const Signature& signature, Span where);
   // The call of the instance with these values, of which all may be known or some not yet.
@@ -266,6 +282,8 @@ class Resolver {
   // The parameter of that name; declares one where that is allowed. -1: none.
   int find_type_param(std::string_view name, Span span);
   void unknown_type(const Node& node, std::string_view what);
+  bool was_unknown(std::string_view name);
+  std::unordered_set<std::string_view> undeclared_;  // names in types of the item at hand
 
   Span span(const Node& node) const { return tree_.span(node); }
   void report(lang::Diagnostic diagnostic) {
@@ -344,6 +362,9 @@ class Resolver::FunctionScope {
   Scope locals_;
   std::size_t mark_;
 };
+
+// Does the value of an attribute hold a parameter that is one and has no value yet?
+bool has_placeholder(const lang::AttrValue& value);
 
 // Strips parentheses.
 inline const Node& inner(const Node& node) {

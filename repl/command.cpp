@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/call_form.h"
 #include "lang/op.h"
 #include "lang/pool.h"
 #include "lang/print.h"
@@ -106,7 +107,7 @@ CommandOutcome run_seconds(Session& session, std::string_view argument) {
 
 std::string describe_op(const lang::OpDef& op) {
   std::vector<std::string> parts;
-  for (const auto& input : op.inputs) parts.push_back(input.name);
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) parts.push_back(lang::input_usage(op, i));
   for (const auto& attr : op.attrs) {
     parts.push_back(attr.default_value
                         ? fmt::format("{}={}", attr.name, attr.default_value->to_string())

@@ -8,6 +8,7 @@
 
 #include "lang/derivative.h"
 #include "repl/derivative.h"
+#include "repl/doc_forms.h"
 #include "repl/effects.h"
 #include "repl/files.h"
 #include "repl/module_passes.h"
@@ -137,6 +138,12 @@ Result<std::string> Session::source(const std::string& name) {
     }
     const lang::OpDef* op = lang::OpRegistry::instance().find(name);
     if (op) return operator_source(*op, impl_->prelude);
+    if (form_doc(name)) {
+      Diagnostic form(DiagnosticKind::BadCommand,
+                      fmt::format("`{}` is part of the language and has no text of its own", name));
+      form.note(fmt::format("help: `:doc {}` says what it does", name));
+      throw lang::Failure(std::move(form));
+    }
     Diagnostic diagnostic(DiagnosticKind::UnknownName,
                           fmt::format("no operator or function is called `{}`", name));
     std::vector<std::string> names;
@@ -206,7 +213,7 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
 Result<std::vector<double>> Session::run_times(const std::string& text, int runs) {
   interp::clear_interrupt();
   using Clock = std::chrono::steady_clock;
-  const lang::Source* source = impl_->sources.add("<time>", text);
+  const lang::Source* source = impl_->sources.add("<seconds>", text);
   return impl_->guarded([&] {
     const auto thunk =
         impl_->evaluator.prepare(impl_->ready(impl_->checked(impl_->command_expression(*source))));

@@ -109,7 +109,7 @@ Diagnostic ambiguous_relation(const Relation& relation, Solver& solver) {
                         relation.span);
   for (std::size_t i = 0; i < relation.arg_spans.size() && i < relation.args.size(); ++i) {
     if (relation.arg_spans[i]) {
-      diagnostic.label(relation.arg_spans[i], fmt::format("`{}`", solver.show(relation.args[i])));
+      diagnostic.label(relation.arg_spans[i], describe_type(relation.args[i], solver));
     }
   }
   if (!relation.needed_by.empty())
@@ -248,7 +248,7 @@ void Inference::check_ambiguous(const Type& result, bool result_may_default) {
     if (!type->has_unknowns || !is_open_tensor(solver_.resolve(type), solver_)) continue;
     Diagnostic diagnostic(DiagnosticKind::AmbiguousType, "cannot tell the type of this",
                           expr->span);
-    diagnostic.label(expr->span, fmt::format("`{}`", solver_.show(type)));
+    diagnostic.label(expr->span, describe_type(type, solver_));
     diagnostic.note("help: a type annotation settles it");
     throw Failure(std::move(diagnostic));
   }

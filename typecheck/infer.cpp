@@ -72,8 +72,11 @@ void Inference::report_relation(Failure&& failure, const Relation& relation) {
   bool is_about_operands = diagnostic.labels.size() > 1;
   if (relation.call && is_about_operands) {
     for (const Expr& arg : relation.call->args) {
-      if (std::optional<Label> origin = origin_of(arg))
-        diagnostic.label(origin->span, std::move(origin->text));
+      const std::optional<Label> origin = origin_of(arg);
+      const bool is_new =
+          origin && std::none_of(diagnostic.labels.begin(), diagnostic.labels.end(),
+                                 [&](const Label& each) { return each.span == origin->span; });
+      if (is_new) diagnostic.label(origin->span, origin->text);
     }
   }
   report(std::move(failure), relation.span);
@@ -345,7 +348,7 @@ Type Inference::infer_if(const If& node) {
   Type else_type = infer(node.else_branch);
   Span then_span = tail_of(node.then_branch)->span;
   Mismatch mismatch{else_type, then_type, tail_of(node.else_branch)->span, "the `else` branch"};
-  mismatch.labels.push_back({then_span, fmt::format("`{}`", solver_.show(then_type))});
+  mismatch.labels.push_back({then_span, describe_type(then_type, solver_)});
   expect(mismatch);
   // A join forgets what only one side knows.
   Type known = solver_.resolve(else_type);
@@ -364,7 +367,7 @@ Type Inference::infer_reference(const Expr& expr) {
   Type target = infer(write.ref);
   expect({target, reference_type(content), write.ref->span, "what is written to"});
   Mismatch mismatch{infer(write.value), content, write.value->span, "the value written"};
-  mismatch.labels.push_back({write.ref->span, fmt::format("`{}`", solver_.show(target))});
+  mismatch.labels.push_back({write.ref->span, describe_type(target, solver_)});
   expect(mismatch);
   return unit_type();
 }

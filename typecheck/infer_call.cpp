@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/call_form.h"
 #include "lang/record.h"
 #include "lang/tree_form.h"
 #include "typecheck/inference.h"
@@ -233,7 +234,7 @@ Type Inference::infer_call(const Call& call) {
         DiagnosticKind::NotAFunction,
         fmt::format("{} is no function", name == "this function" ? "what is called" : name),
         call.callee->span);
-    diagnostic.label(call.callee->span, fmt::format("`{}`", solver_.show(callee)));
+    diagnostic.label(call.callee->span, describe_type(callee, solver_));
     report(Failure(std::move(diagnostic)));
     return give_up(solver_.error_type());
   }
@@ -328,6 +329,38 @@ std::optional<std::string> with_named_attributes(const Call& call, const OpDef& 
   return text + ")";
 }
 
+std::string texts_of(const Call& call, std::size_t first) {
+  std::string text;
+  for (std::size_t i = first; i < call.args.size(); ++i)
+    text += (i > first ? ", " : "") + std::string(call.args[i]->span.text());
+  return text;
+}
+
+// `ones(2, 3)` is `ones(shape=[2, 3])`, and `stack(a, b)` is `stack((a, b))`.
+std::optional<std::string> with_list(const Call& call, const OpDef& op) {
+  if (std::any_of(call.args.begin(), call.args.end(), [](const Expr& arg) { return !arg->span; }))
+    return std::nullopt;
+  const std::string name(call.callee->span.text());
+  const std::size_t inputs = op.inputs.size();
+  if (inputs == 1 && input_form(op, 0).is_tuple && !is_number(call.args.back()))
+    return fmt::format("help: the tensors stand in a tuple: `{}(({}))`", name, texts_of(call, 0));
+  const bool are_integers = std::all_of(call.args.begin() + static_cast<std::ptrdiff_t>(inputs),
+                                        call.args.end(), [](const Expr& arg) {
+                                          const std::optional<AttrValue> value =
+                                              attribute_from(arg);
+                                          return value && value->as_int();
+                                        });
+  const bool is_list = !op.attrs.empty() && (op.attrs[0].kind == AttrKind::IntList ||
+                                             op.attrs[0].kind == AttrKind::IntOrIntList);
+  if (!are_integers || !is_list || call.args.size() < inputs + 2 ||
+      (call.attrs && call.attrs->find(op.attrs[0].name)))
+    return std::nullopt;
+  std::string before;
+  for (std::size_t i = 0; i < inputs; ++i) before += std::string(call.args[i]->span.text()) + ", ";
+  return fmt::format("help: `{0}` is a list: `{1}({2}{0}=[{3}])`", op.attrs[0].name, name, before,
+                     texts_of(call, inputs));
+}
+
 Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
   Diagnostic diagnostic(DiagnosticKind::WrongArity,
                         fmt::format("`{}` takes {}, found {}", op.name,
@@ -335,13 +368,20 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
                         call.span);
   std::string parts;
   const auto add = [&](const std::string& part) { parts += (parts.empty() ? "" : ", ") + part; };
-  for (const InputSpec& input : op.inputs) add(input.name);
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) add(input_usage(op, i));
   for (const AttrSpec& attr : op.attrs) {
+    if (std::any_of(op.inputs.begin(), op.inputs.end(),
+                    [&](const InputSpec& input) { return input.attr == attr.name; }))
+      continue;
     add(attr.name + "=" + (attr.default_value ? attr.default_value->to_string() : "…"));
   }
   diagnostic.note(fmt::format("note: `{}({})`", op.name, parts));
   if (call.args.size() <= op.inputs.size()) return diagnostic;
   std::optional<std::string> named;
+  if (const auto list = with_list(call, op)) {
+    diagnostic.note(*list);
+    return diagnostic;
+  }
   if (!is_number(call.args[0])) named = with_named_attributes(call, op);
   if (named) {
     diagnostic.note(fmt::format("help: attributes are named: `{}`", *named));

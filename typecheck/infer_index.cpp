@@ -53,7 +53,7 @@ void Inference::infer_position(const Expr& index) {
         failure.diagnostics.front().kind,
         fmt::format("an index must be an integer scalar, found `{}`", solver_.show(type)),
         index->span);
-    diagnostic.label(index->span, fmt::format("`{}`", solver_.show(type)));
+    diagnostic.label(index->span, describe_type(type, solver_));
     throw Failure(std::move(diagnostic));
   }
   if (solver_.has_woken()) relations_.drain();
@@ -160,7 +160,7 @@ Type Inference::infer_reduction(const Reduction& node) {
         fmt::format("the body of `{}` must be {}, found `{}`", name_of(node.op),
                     is_logical ? "a `bool` scalar" : "a scalar number", solver_.show(body)),
         span);
-    diagnostic.label(span, fmt::format("`{}`", solver_.show(body)));
+    diagnostic.label(span, describe_type(body, solver_));
     throw Failure(std::move(diagnostic));
   }
   if (solver_.has_woken()) relations_.drain();
@@ -182,7 +182,7 @@ Type Inference::infer_scatter(const ScatterReduce& node) {
           "the tensor that is scattered into"});
   Mismatch value{infer(node.value), tensor_type(Shape(), dtype), tail_of(node.value)->span,
                  "the value scattered"};
-  value.labels.push_back({node.init->span, fmt::format("`{}`", solver_.show(init))});
+  value.labels.push_back({node.init->span, describe_type(init, solver_)});
   expect(value);
   leave_binders(node.binders);
   return init;
@@ -191,7 +191,7 @@ Type Inference::infer_scatter(const ScatterReduce& node) {
 void Inference::refuse_index_of_tuple(const Index& node, const Type& tuple) {
   Diagnostic diagnostic(DiagnosticKind::TypeMismatch, "a tuple has fields, and is not indexed",
                         node.span);
-  diagnostic.label(node.tensor->span, fmt::format("`{}`", solver_.show(tuple)));
+  diagnostic.label(node.tensor->span, describe_type(tuple, solver_));
   bool negated = false;
   const Literal* place = node.indices.size() == 1 ? as_literal(node.indices[0], negated) : nullptr;
   const auto count = static_cast<std::int64_t>(as<TupleType>(solver_.head(tuple))->fields.size());
@@ -262,7 +262,7 @@ void Inference::check_literal_indices() {
                             fmt::format("index {} is out of range for axis {} of extent {}", value,
                                         i, extent.constant()),
                             index->indices[i]->span);
-      diagnostic.label(index->tensor->span, fmt::format("`{}`", solver_.show(use.tensor)));
+      diagnostic.label(index->tensor->span, describe_type(use.tensor, solver_));
       report(Failure(std::move(diagnostic)));
     }
   }

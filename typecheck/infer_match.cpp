@@ -14,7 +14,7 @@ void Inference::infer_pattern(const PatternRef& pattern, const Type& scrutinee,
                               Span scrutinee_span) {
   auto must_be = [&](const Type& expected, std::string subject) {
     Mismatch mismatch{expected, scrutinee, pattern->span, std::move(subject)};
-    mismatch.labels.push_back({scrutinee_span, fmt::format("`{}`", solver_.show(scrutinee))});
+    mismatch.labels.push_back({scrutinee_span, describe_type(scrutinee, solver_)});
     expect(mismatch);
   };
   switch (pattern->kind) {
@@ -69,7 +69,7 @@ Type Inference::infer_match(const Expr& expr) {
       continue;
     }
     Mismatch mismatch{body, result, span, "this clause of the `match`"};
-    mismatch.labels.push_back({first_span, fmt::format("`{}`", solver_.show(result))});
+    mismatch.labels.push_back({first_span, describe_type(result, solver_)});
     expect(mismatch);
     Type known = solver_.resolve(body);
     if (has_any_dim(known)) result = merge_dims(solver_.resolve(result), known, true);
@@ -81,7 +81,7 @@ Type Inference::infer_match(const Expr& expr) {
                           fmt::format("`match` does not cover `{}`{}",
                                       fmt::join(coverage.missing, "`, `"), more ? ", ..." : ""),
                           expr->span);
-    diagnostic.label(match.scrutinee->span, fmt::format("`{}`", solver_.show(scrutinee)));
+    diagnostic.label(match.scrutinee->span, describe_type(scrutinee, solver_));
     diagnostic.note("help: add clauses for them, or write `match?`, which fails when nothing fits");
     report(Failure(std::move(diagnostic)));
   }

@@ -29,6 +29,17 @@ std::string count_of(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string describe_type(const Type& type, Solver& solver) {
+  const Type known = solver.resolve(type);
+  if (as<VarType>(known) && solver.show(known) == "_") return "of a type that is open here";
+  const auto* tensor = as<TensorType>(known);
+  const bool is_open = tensor && !tensor->dtype.is_known() && solver.show(tensor->dtype) == "_";
+  if (is_open && !tensor->shape.has_rank()) return "a tensor";
+  if (is_open && tensor->shape.rank() == 0 && solver.show(known).find('_') != std::string::npos)
+    return "a number";
+  return fmt::format("`{}`", solver.show(known));
+}
+
 std::string literal_text(const Literal& literal, bool negated) {
   if (literal.elements) return quote(literal.span, "[...]");
   std::string text =
@@ -150,7 +161,7 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
               (cause.kind == DiagnosticKind::DTypeMismatch && !known_dtype(found)) || is_nested;
   if (adds) message += ": " + cause.message;
   Diagnostic diagnostic(cause.kind, std::move(message), mismatch.span);
-  diagnostic.label(mismatch.span, fmt::format("`{}`", solver.show(found)));
+  diagnostic.label(mismatch.span, describe_type(found, solver));
   for (const Label& label : mismatch.labels) {
     if (label.span) diagnostic.label(label.span, label.text);
   }
@@ -290,6 +301,23 @@ std::optional<Diagnostic> literal_argument(const Relation& relation, const std::
   return std::nullopt;
 }
 
+// A rule writes types as they are; of a literal, a person wants to see the dtype that it would
+// have.
+void show_types(Diagnostic& diagnostic, const std::vector<Type>& args, Solver& solver) {
+  for (const Type& arg : args) {
+    const std::string raw = fmt::format("`{}`", to_string(arg));
+    const std::string shown = fmt::format("`{}`", solver.show(arg));
+    if (raw == shown) continue;
+    const auto replace = [&](std::string& text) {
+      for (std::size_t at = text.find(raw); at != std::string::npos;
+           at = text.find(raw, at + shown.size()))
+        text.replace(at, raw.size(), shown);
+    };
+    replace(diagnostic.message);
+    for (Label& label : diagnostic.labels) replace(label.text);
+  }
+}
+
 void add_argument_labels(Diagnostic& diagnostic, const Relation& relation,
                          const std::vector<Type>& args, Solver& solver) {
   if (is_core_rule(*relation.op)) {
@@ -298,8 +326,7 @@ void add_argument_labels(Diagnostic& diagnostic, const Relation& relation,
     return;
   }
   for (std::size_t i = 0; i < args.size(); ++i) {
-    if (Span span = arg_span(relation, i))
-      diagnostic.label(span, fmt::format("`{}`", solver.show(args[i])));
+    if (Span span = arg_span(relation, i)) diagnostic.label(span, describe_type(args[i], solver));
   }
 }
 
@@ -318,6 +345,7 @@ Failure explain_relation(Failure failure, const Relation& relation, Solver& solv
   Diagnostic& diagnostic = failure.diagnostics.front();
   std::vector<Type> args;
   for (const Type& arg : relation.args) args.push_back(solver.resolve(arg));
+  show_types(diagnostic, args, solver);
   bool is_core = is_core_rule(*relation.op);
   if (diagnostic.kind == DiagnosticKind::DTypeMismatch) {
     if (auto better = literal_argument(relation, args, solver)) return Failure(std::move(*better));

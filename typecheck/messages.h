@@ -32,6 +32,8 @@ lang::Failure explain_relation(lang::Failure failure, const Relation& relation, 
 // other than the dtypes of literals would have to be bound the answer is no.
 bool fits(const lang::Type& found, const lang::Type& expected, Solver& solver);
 
+// A type as a label says it: "`int32`", or in words where nothing is known of it.
+std::string describe_type(const lang::Type& type, Solver& solver);
 // The source text of a span if it is short enough to stand in a sentence, else `otherwise`.
 std::string quote(const lang::Span& span, std::string_view otherwise);
 // "1 argument", "2 arguments"

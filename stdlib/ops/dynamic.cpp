@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lang/call_form.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/window.h"
 
@@ -72,7 +73,7 @@ void add_arange() {
   def.doc =
       "The numbers `start`, `start + step`, ... before `stop`.\n"
       "How many there are is known before the program runs where all three are written as numbers.";
-  def.example = "arange(0, 6, 2)\n// expect: [0, 2, 4]";
+  def.example = "arange(0, 6, 2)\n// expect: [0, 2, 4]\narange(3)\n// expect: [0, 1, 2]";
   def.inputs = {{"start", "the first number", false, "start"},
                 {"stop", "where to end; not part of the range", false, "stop"},
                 {"step", "from one number to the next", false, "step"}};
@@ -99,6 +100,7 @@ void add_arange() {
   };
   def.static_form = "range_of";
   def.differentiable = false;
+  lang::set_input_forms(def.name, {{false, 0}, {}, {false, 1}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -15,7 +15,7 @@ void add_print() {
   def.inputs = {{"value", "anything", true}};
   def.attrs = {optional_attr("label", AttrKind::String, "", "what to write in front"),
                nullable_attr("digits", AttrKind::Int,
-                             "decimals of a float scalar; None: as many as it takes")};
+                             "decimals of floats; None: as many as it takes")};
   def.type_rule = [](TypeCall& call) {
     call.returns(lang::unit_type());
     return RuleOutcome::Solved;

@@ -323,7 +323,7 @@ void add_einsum() {
       return contract_all(std::move(operands), equation.result, wide, dtype);
     });
   };
-  lang::OpRegistry::instance().add(std::move(def));
+  add_tuple_operator(std::move(def));
 }
 
 }  // namespace

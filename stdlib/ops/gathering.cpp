@@ -285,7 +285,7 @@ void add_adv_index() {
     adjoints[0] = ddata;
     return {build::tuple(std::move(adjoints))};
   };
-  lang::OpRegistry::instance().add(std::move(def));
+  add_tuple_operator(std::move(def));
 }
 
 // --- argwhere ---

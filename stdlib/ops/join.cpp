@@ -154,7 +154,7 @@ void add_concatenate() {
   def.type_rule = concatenate_rule;
   def.definition = concatenate_definition;
   def.gradient = concatenate_gradient;
-  lang::OpRegistry::instance().add(std::move(def));
+  add_tuple_operator(std::move(def));
 }
 
 RuleOutcome stack_rule(TypeCall& call) {
@@ -214,7 +214,7 @@ void add_stack() {
     }
     return {build::tuple(std::move(parts))};
   };
-  lang::OpRegistry::instance().add(std::move(def));
+  add_tuple_operator(std::move(def));
 }
 
 // --- split ---

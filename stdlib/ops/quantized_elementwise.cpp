@@ -4,6 +4,7 @@
 
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/quantized.h"
+#include "stdlib/ops/tuples.h"
 
 namespace relay::stdlib {
 
@@ -237,7 +238,7 @@ void add_concatenate() {
               {{"axis", call.attrs->get_int("axis")}});
   };
   def.differentiable = false;
-  lang::OpRegistry::instance().add(std::move(def));
+  add_tuple_operator(std::move(def), true);
 }
 
 // --- Functions of one tensor ---

@@ -359,7 +359,7 @@ void add_meshgrid() {
     }
     return {build::tuple(std::move(adjoints))};
   };
-  lang::OpRegistry::instance().add(std::move(def));
+  add_tuple_operator(std::move(def));
 }
 
 // --- trilu ---

@@ -1,5 +1,7 @@
 #include "stdlib/ops/tuples.h"
 
+#include "lang/call_form.h"
+
 namespace relay::stdlib {
 
 namespace build = lang::build;
@@ -24,6 +26,12 @@ std::optional<std::vector<Type>> tuple_fields(TypeCall& call) {
     fields.push_back(call.solver.resolve(field));
   }
   return fields;
+}
+
+void add_tuple_operator(lang::OpDef def, bool all) {
+  lang::set_input_forms(def.name,
+                        std::vector<lang::InputForm>(all ? def.inputs.size() : 1, {true}));
+  lang::OpRegistry::instance().add(std::move(def));
 }
 
 std::optional<std::vector<Type>> tuple_of_tensors(TypeCall& call) {

@@ -15,6 +15,9 @@ std::optional<std::vector<Type>> tuple_fields(TypeCall& call);
 // The same where all must have one dtype.
 std::optional<std::vector<Type>> tuple_of_tensors(TypeCall& call);
 
+// Registers an operator whose inputs are tuples of tensors: the first one, or all of them.
+void add_tuple_operator(lang::OpDef def, bool all = false);
+
 // Names the fields of a tuple around `body`; index notation reads variables.
 Expr with_fields(const Expr& tuple, const std::function<Expr(const std::vector<Expr>&)>& body);
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/call_form.h"
 #include "lang/op.h"
 #include "repl/driver.h"
 #include "stdlib/register.h"
@@ -120,7 +121,8 @@ std::string_view kind_text(AttrKind kind) {
 
 std::string signature(const OpDef& op) {
   std::vector<std::string> parts;
-  for (const auto& input : op.inputs) parts.push_back(input.name + (input.is_optional ? "?" : ""));
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    parts.push_back(lang::input_usage(op, i) + (op.inputs[i].is_optional ? "?" : ""));
   for (const auto& attr : op.attrs) {
     parts.push_back(attr.default_value
                         ? fmt::format("{}={}", attr.name, attr.default_value->to_string())

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lang/op.h"
+
+namespace relay::lang {
+
+// How the light notation may write the inputs of an operator, beside what its record says of them.
+// The core, strict text and type rules know nothing of it.
+struct InputForm {
+  bool is_tuple = false;  // a tuple of tensors, for which a list may stand: `stack([a, b])`
+  // What it is where it is left out; inputs without one take the arguments first: `arange(10)`.
+  std::optional<std::int64_t> default_value = {};
+};
+
+// Says so for the inputs of the operator of that name, in their order; trailing ones may be
+// missing. Part of filling the registry.
+void set_input_forms(const std::string& op, std::vector<InputForm> forms);
+// That of input `index`.
+InputForm input_form(const OpDef& op, std::size_t index);
+// The input as a signature shows it: `step=1`.
+std::string input_usage(const OpDef& op, std::size_t index);
+
+}  // namespace relay::lang

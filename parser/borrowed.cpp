@@ -1,0 +1,360 @@
+#include "parser/borrowed.h"
+
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace relay::parser {
+namespace {
+
+bool is_word(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// A stretch of the text.
+struct Piece {
+  std::uint32_t begin = 0;
+  std::string_view text;
+  std::uint32_t end() const { return begin + static_cast<std::uint32_t>(text.size()); }
+};
+
+// The word, number or name with dots that ends before `at`, blanks between them left out.
+Piece word_before(std::string_view text, std::uint32_t at) {
+  while (at > 0 && text[at - 1] == ' ') --at;
+  std::uint32_t begin = at;
+  while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+  return {begin, text.substr(begin, at - begin)};
+}
+
+Piece word_after(std::string_view text, std::uint32_t at) {
+  while (at < text.size() && text[at] == ' ') ++at;
+  std::uint32_t end = at;
+  while (end < text.size() && (is_word(text[end]) || text[end] == '.')) ++end;
+  return {at, text.substr(at, end - at)};
+}
+
+// `for i in 0..n` and `for i in range(n)`: the text of `n`, and where the whole ends.
+std::optional<Edit> range_as_extent(std::string_view text, std::uint32_t in) {
+  const std::uint32_t from = word_after(text, in + 2).begin;
+  const std::string_view rest = text.substr(from);
+  const bool is_call = rest.starts_with("range(");
+  if (!is_call && !rest.starts_with("0..")) return std::nullopt;
+  const std::size_t begin = is_call ? 6 : 3;
+  const std::size_t end = rest.find_first_of(is_call ? ")" : " {", begin);
+  if (end == std::string_view::npos || end == begin) return std::nullopt;
+  const std::string extent(rest.substr(begin, end - begin));
+  if (extent.find_first_of(",=.\n") != std::string::npos) return std::nullopt;
+  const auto removed = static_cast<std::uint32_t>(from - in + end + (is_call ? 1 : 0));
+  const Piece index = word_before(text, in);
+  return Edit{"< " + extent, in,
+              fmt::format("help: an index runs from 0 to below its extent: `for {} < {}`",
+                          index.text, extent),
+              removed};
+}
+
+std::optional<Edit> power(std::string_view text, std::uint32_t sign, std::uint32_t size) {
+  const Piece base = word_before(text, sign);
+  const Piece exponent = word_after(text, sign + size);
+  if (base.text.empty() || exponent.text.empty()) return std::nullopt;
+  const std::string call = fmt::format("power({}, {})", base.text, exponent.text);
+  return Edit{call, base.begin, fmt::format("help: the power is `{}`", call),
+              exponent.end() - base.begin};
+}
+
+// `x = e` and `f(x) = e`, where an item or a statement begins.
+std::optional<Edit> binding(std::string_view text, std::uint32_t equals) {
+  std::uint32_t end = equals;
+  while (end > 0 && text[end - 1] == ' ') --end;
+  const bool is_call = end > 0 && text[end - 1] == ')';
+  if (is_call) {
+    const std::size_t open = text.rfind('(', end - 1);
+    if (open == std::string_view::npos) return std::nullopt;
+    end = static_cast<std::uint32_t>(open);
+  }
+  const Piece name = word_before(text, end);
+  if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
+  std::uint32_t before = name.begin;
+  while (before > 0 && text[before - 1] == ' ') --before;
+  const std::string_view starts = "\n;{";
+  if (before > 0 && starts.find(text[before - 1]) == std::string_view::npos) return std::nullopt;
+  if (is_call) return Edit{"def ", name.begin, "help: a definition begins with `def`"};
+  return Edit{"let ", name.begin, "help: a binding begins with `let`"};
+}
+
+// Where the expression that begins at `at` ends: before a bracket that it does not open, or one of
+// `stops` outside of brackets.
+std::uint32_t expression_end(std::string_view text, std::uint32_t at, std::string_view stops) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if ((c == ')' || c == ']' || c == '}') && depth-- == 0) break;
+    if (depth == 0 && (c == '\n' || c == ';' || stops.find(c) != std::string_view::npos)) break;
+  }
+  return at;
+}
+
+// Where the expression that ends before `at` begins.
+std::uint32_t expression_begin(std::string_view text, std::uint32_t at) {
+  int depth = 0;
+  for (; at > 0; --at) {
+    const char c = text[at - 1];
+    if (c == ')' || c == ']' || c == '}') ++depth;
+    if ((c == '(' || c == '[' || c == '{') && depth-- == 0) break;
+    const bool is_binding = c == '=' && at < text.size() && text[at] == ' ';
+    if (depth == 0 && (c == '\n' || c == ';' || c == ',' || is_binding)) break;
+  }
+  while (at < text.size() && text[at] == ' ') ++at;
+  return at;
+}
+
+std::string trimmed(std::string_view text, std::uint32_t begin, std::uint32_t end) {
+  while (begin < end && text[begin] == ' ') ++begin;
+  while (end > begin && text[end - 1] == ' ') --end;
+  return std::string(text.substr(begin, end - begin));
+}
+
+Edit replaced(std::uint32_t begin, std::uint32_t end, std::string by, const std::string& help) {
+  return {std::move(by), begin, help, end - begin};
+}
+
+// `c ? a : b`
+std::optional<Edit> choice(std::string_view text, std::uint32_t mark) {
+  const std::uint32_t begin = expression_begin(text, mark);
+  const std::uint32_t colon = expression_end(text, mark + 1, ":");
+  if (colon >= text.size() || text[colon] != ':') return std::nullopt;
+  const std::uint32_t end = expression_end(text, colon + 1, ",");
+  const std::string ours =
+      fmt::format("if {} {{ {} }} else {{ {} }}", trimmed(text, begin, mark),
+                  trimmed(text, mark + 1, colon), trimmed(text, colon + 1, end));
+  return replaced(begin, end, ours, fmt::format("help: a choice is `{}`", ours));
+}
+
+// `if c then a else b`
+std::optional<Edit> then_branches(std::string_view text, std::uint32_t then) {
+  const std::size_t other = text.find("else ", then);
+  if (other == std::string_view::npos) return std::nullopt;
+  const auto middle = static_cast<std::uint32_t>(other);
+  const std::uint32_t end = expression_end(text, middle + 5, ",");
+  const std::string ours = fmt::format("{{ {} }} else {{ {} }}", trimmed(text, then + 4, middle),
+                                       trimmed(text, middle + 5, end));
+  return replaced(then, end, ours, fmt::format("help: branches stand in braces: `{}`", ours));
+}
+
+Edit function_of(std::string_view text, std::uint32_t begin, std::string_view params,
+                 std::uint32_t body) {
+  const std::uint32_t end = expression_end(text, body, ",");
+  const std::string ours = fmt::format("fn ({}) {{ {} }}", params, trimmed(text, body, end));
+  return replaced(begin, end, ours, fmt::format("help: a function is `{}`", ours));
+}
+
+// `lambda x, y: e`, with the error at `x`.
+std::optional<Edit> lambda(std::string_view text, std::uint32_t word, std::uint32_t params) {
+  const std::size_t colon = text.find(':', params);
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto at = static_cast<std::uint32_t>(colon);
+  return function_of(text, word, trimmed(text, params, at), at + 1);
+}
+
+// `x => e`, `(x, y) -> e`
+std::optional<Edit> arrow(std::string_view text, std::uint32_t sign) {
+  const std::uint32_t begin = expression_begin(text, sign);
+  std::string params = trimmed(text, begin, sign);
+  if (params.size() > 1 && params.front() == '(' && params.back() == ')')
+    params = params.substr(1, params.size() - 2);
+  const bool are_names =
+      !params.empty() && params.find_first_of("()[]{}+-*/\"") == std::string::npos;
+  if (!are_names) return std::nullopt;
+  return function_of(text, begin, params, sign + 2);
+}
+
+// `x += e`
+std::optional<Edit> update(std::string_view text, std::uint32_t equals) {
+  if (equals == 0 || std::string_view("+-*/").find(text[equals - 1]) == std::string_view::npos)
+    return std::nullopt;
+  const Piece name = word_before(text, equals - 1);
+  if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
+  const std::string ours = fmt::format("let {0} = {0} {1}", name.text, text[equals - 1]);
+  return replaced(
+      name.begin, equals + 1, ours,
+      fmt::format("help: a value gets a new binding: `{}{}`", ours,
+                  text.substr(equals + 1, expression_end(text, equals, "") - equals - 1)));
+}
+
+// `type A = B | C`
+std::optional<Edit> alternatives(std::string_view text, std::uint32_t equals) {
+  const std::uint32_t end = expression_end(text, equals, "");
+  std::string ours = "{ " + trimmed(text, equals + 1, end) + " }";
+  for (std::size_t bar = ours.find(" |"); bar != std::string::npos; bar = ours.find(" |"))
+    ours.replace(bar, 2, ",");
+  return replaced(equals, end, ours,
+                  fmt::format("help: constructors stand in braces: `type {} {}`",
+                              word_before(text, equals).text, ours));
+}
+
+// `let (a, b) = 1, 2`
+std::optional<Edit> bare_tuple(std::string_view text, std::uint32_t comma) {
+  const std::uint32_t begin = expression_begin(text, comma);
+  const std::uint32_t end = expression_end(text, comma, "");
+  const std::string ours = "(" + trimmed(text, begin, end) + ")";
+  return replaced(begin, end, ours, fmt::format("help: a tuple has parentheses: `{}`", ours));
+}
+
+// Words of other languages; the error stands at the word, or at what follows it.
+struct Borrowed {
+  std::string_view word;
+  std::string_view ours;
+  std::string_view help;
+  bool is_at_error;
+};
+constexpr std::string_view kDefinition = "help: a definition begins with `def`";
+constexpr std::string_view kBinding = "help: a binding begins with `let`";
+constexpr std::array kBorrowed = {
+    Borrowed{"elif", "else if", "help: write `else if`", true},
+    Borrowed{"and", "&&", "help: write `&&`", true},
+    Borrowed{"or", "||", "help: write `||`", true},
+    Borrowed{"not", "!", "", false},
+    Borrowed{"return", "", "help: the last expression is the value; there is no `return`", false},
+    Borrowed{"function", "def", kDefinition, false},
+    Borrowed{"fn", "def", kDefinition, false},
+    Borrowed{"func", "def", kDefinition, false},
+    Borrowed{"fun", "def", kDefinition, false},
+    Borrowed{"var", "let", kBinding, false},
+    Borrowed{"const", "let", kBinding, false},
+    Borrowed{"val", "let", kBinding, false},
+    Borrowed{"mut", "", "help: a binding never changes; what does is a reference, `ref(…)`", false},
+};
+
+void add_words(std::string_view text, std::uint32_t at, std::vector<Edit>& edits) {
+  const Piece here = word_after(text, at);
+  const Piece before = word_before(text, at);
+  if (before.text == "lambda") {
+    if (auto edit = lambda(text, before.begin, at)) edits.push_back(std::move(*edit));
+  }
+  if (here.text == "then") {
+    if (auto edit = then_branches(text, at)) edits.push_back(std::move(*edit));
+  }
+  if (before.text == "fn" && !here.text.empty()) {
+    edits.push_back({fmt::format("({})", here.text), here.begin,
+                     fmt::format("help: parameters stand in parentheses: `fn ({})`", here.text),
+                     here.end() - here.begin});
+  }
+  for (const Borrowed& each : kBorrowed) {
+    const Piece& piece = each.is_at_error ? here : before;
+    if (piece.text != each.word) continue;
+    // `!x` has no blank, and what stands for nothing leaves none.
+    const bool joins = each.ours.empty() || each.ours == "!";
+    const std::uint32_t end = joins && !each.is_at_error ? at : piece.end();
+    const std::string help = each.ours == "!" ? fmt::format("help: `!` negates: `!{}`", here.text)
+                                              : std::string(each.help);
+    edits.push_back({std::string(each.ours), piece.begin, help, end - piece.begin});
+  }
+}
+
+bool says(const lang::Diagnostic& error, std::string_view what) {
+  return error.message.find(what) != std::string::npos;
+}
+
+}  // namespace
+
+void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
+                  std::vector<Edit>& edits) {
+  const auto add = [&](std::optional<Edit> edit) {
+    if (edit) edits.push_back(std::move(*edit));
+  };
+  const std::string_view rest = text.substr(at);
+  const char before = at > 0 ? text[at - 1] : '\0';
+  if (rest.starts_with("in ")) add(range_as_extent(text, at));
+  if (rest.starts_with('*') && before == '*') add(power(text, at - 1, 2));
+  if (rest.starts_with('^')) add(power(text, at, 1));
+  if (rest.starts_with('?')) add(choice(text, at));
+  if (rest.starts_with("=>") || rest.starts_with("->")) add(arrow(text, at));
+  if (rest.starts_with(',')) add(bare_tuple(text, at));
+  if (rest.starts_with(':') && before == ')')
+    edits.push_back({" =", at, "help: the value of a function stands behind `=`, or in braces", 1});
+  if (rest.starts_with(":=")) {
+    edits.push_back({"=", at, "help: a binding is `let x = …`", 2});
+    const Piece name = word_before(text, at);
+    edits.push_back({fmt::format("let {} =", name.text), name.begin,
+                     fmt::format("help: a binding is `let {} = …`", name.text),
+                     at + 2 - name.begin});
+  }
+  if (rest.starts_with('=') && !rest.starts_with("==")) {
+    add(binding(text, at));
+    if (before == ':') edits.push_back({"", at - 1, "help: a binding is `let x = …`", 1});
+    add(update(text, at));
+    if (says(error, "a definition")) add(alternatives(text, at));
+  }
+  if (rest.starts_with('@')) {
+    const Piece left = word_before(text, at);
+    const Piece right = word_after(text, at + 1);
+    const bool are_words = !left.text.empty() && !right.text.empty();
+    edits.push_back({"*", at,
+                     fmt::format("help: the product of matrices is `matmul({}, {})`",
+                                 are_words ? left.text : "a", are_words ? right.text : "b"),
+                     1});
+  }
+  if (rest.starts_with('\'')) {
+    const std::size_t close = rest.find('\'', 1);
+    if (close != std::string_view::npos) {
+      const std::string ours = fmt::format("\"{}\"", rest.substr(1, close - 1));
+      add(replaced(at, at + static_cast<std::uint32_t>(close) + 1, ours,
+                   fmt::format("help: strings have double quotes: `{}`", ours)));
+    }
+  }
+  if (rest.starts_with('"') && says(error, "never closed")) {
+    const std::size_t line = std::min(text.find('\n', at), text.size());
+    edits.push_back({"\"", static_cast<std::uint32_t>(line), "help: a string ends with `\"`"});
+  }
+  if (says(error, "to close the cases") && !rest.empty() &&
+      (is_digit(rest[0]) || rest[0] == '"' || rest[0] == '-')) {
+    const std::size_t end = text.find("=>", at);
+    if (end != std::string_view::npos) {
+      add(replaced(at, static_cast<std::uint32_t>(end), "other ",
+                   "help: a pattern is a name, a constructor or a tuple; numbers are told apart by "
+                   "`if x == 1 { … } else { … }`"));
+    }
+  }
+  add_words(text, at, edits);
+}
+
+std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_view text) {
+  struct Help {
+    std::string_view before;  // the word before the error, if it matters
+    std::string_view at;      // how the text goes on there
+    std::string_view says;    // a part of the message
+    std::string_view help;
+  };
+  static constexpr std::string_view kLoop =
+      "help: a loop is a function that calls itself, or `iterate(f, n)`; elements of tensors are "
+      "computed by `for i < n { … }`";
+  static constexpr std::string_view kData =
+      "help: a data type is `type Point { Point { x: float32, y: float32 } }`";
+  static constexpr std::array kHelps = {
+      Help{"while", "", "", kLoop},
+      Help{"", "(", "an index variable", kLoop},
+      Help{"", "in ", "and the element", "help: an index runs over places: `for i { f(xs[i]) }`"},
+      Help{"", "for ", "to close the list",
+           "help: a tensor by its elements is `for i { f(xs[i]) }`"},
+      Help{"", "", "expected `else`", "help: an `if` has a value, so it needs an `else`"},
+      Help{"", ":", "function's body",
+           "help: the value of a function stands behind `=`, or in braces"},
+      Help{"struct", "", "", kData},
+      Help{"class", "", "", kData},
+      Help{"data", "", "", kData},
+      Help{"enum", "", "", "help: a data type is `type Color { Red, Green }`"},
+      Help{"", "", "the file's name as a string",
+           "help: a file is imported as `import \"file.relay\"`"},
+  };
+  const std::uint32_t at = error.span.begin;
+  const Piece before = word_before(text, at);
+  for (const Help& each : kHelps) {
+    if ((each.before.empty() || before.text == each.before) &&
+        text.substr(at).starts_with(each.at) && says(error, each.says))
+      return each.help;
+  }
+  return {};
+}
+
+}  // namespace relay::parser

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/diagnostic.h"
+
+namespace relay::parser {
+
+// A change of a text.
+struct Edit {
+  std::string insertion;
+  std::uint32_t at = 0;
+  std::string help;
+  std::uint32_t removed = 0;  // bytes at `at` that go
+  bool is_light = false;      // the text it makes is of the light notation
+};
+
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// What people write who know other languages: edits that make it ours, for an error at `at` in a
+// text of the light notation. They are guesses: the caller tries whether they help.
+void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
+                  std::vector<Edit>& edits);
+
+// What takes the place of a thing that we do not have, in words; empty if nothing is known.
+std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_view text);
+
+}  // namespace relay::parser
