@@ -171,7 +171,8 @@ TEST_CASE("light: what is missing, and to what it belongs") {
   CHECK(light("{ 1; y = 3; y }").find("help: a binding begins with `let`") != std::string::npos);
   CHECK(light("f(x, y) = x").find("help: a definition begins with `def`") != std::string::npos);
   CHECK(light("if 1 = 2 { 1 } else { 2 }").find("help: to compare") != std::string::npos);
-  CHECK(light("\"abc") == "SyntaxError 0-1: this string is never closed");
+  CHECK(light("\"abc") ==
+        "SyntaxError 0-1: this string is never closed\n  help: a string ends with `\"`");
   CHECK(light("1 /* 2 /* 3 */") == "SyntaxError 2-4: this comment is never closed");
 }
 
