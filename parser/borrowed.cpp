@@ -201,6 +201,33 @@ std::optional<Edit> bare_tuple(std::string_view text, std::uint32_t comma) {
   return replaced(begin, end, ours, fmt::format("help: a tuple has parentheses: `{}`", ours));
 }
 
+// `x[i] = e`
+std::optional<Edit> element(std::string_view text, std::uint32_t equals) {
+  const std::uint32_t begin = expression_begin(text, equals);
+  const std::string left = trimmed(text, begin, equals);
+  const std::size_t open = left.find('[');
+  if (open == 0 || open == std::string::npos || left.back() != ']') return std::nullopt;
+  const std::string name = left.substr(0, open);
+  const std::string index = left.substr(open + 1, left.size() - open - 2);
+  const bool is_plain = name.find_first_of(" ()") == std::string::npos &&
+                        index.find_first_of(",:[]") == std::string::npos;
+  if (!is_plain) return std::nullopt;
+  const std::uint32_t end = expression_end(text, equals + 1, "");
+  const std::string ours = fmt::format("for i {{ if i == {} {{ {} }} else {{ {}[i] }} }}", index,
+                                       trimmed(text, equals + 1, end), name);
+  return replaced(
+      begin, end, ours,
+      fmt::format("help: a tensor never changes; a copy with that element is `{}`", ours));
+}
+
+// `assert x`, `print x`
+Edit call_of(std::string_view text, const Piece& function, std::uint32_t argument) {
+  const std::uint32_t end = expression_end(text, argument, "");
+  const std::string ours = fmt::format("{}({})", function.text, trimmed(text, argument, end));
+  return replaced(function.begin, end, ours,
+                  fmt::format("help: a call has parentheses: `{}`", ours));
+}
+
 // Words of other languages; the error stands at the word, or at what follows it.
 struct Borrowed {
   std::string_view word;
@@ -232,6 +259,7 @@ void add_words(std::string_view text, std::uint32_t at, std::vector<Edit>& edits
   if (before.text == "lambda") {
     if (auto edit = lambda(text, before.begin, at)) edits.push_back(std::move(*edit));
   }
+  if (before.text == "assert" || before.text == "print") edits.push_back(call_of(text, before, at));
   if (here.text == "then") {
     if (auto edit = then_branches(text, at)) edits.push_back(std::move(*edit));
   }
@@ -282,6 +310,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   }
   if (rest.starts_with('=') && !rest.starts_with("==")) {
     add(binding(text, at));
+    add(element(text, at));
     if (before == ':') edits.push_back({"", at - 1, "help: a binding is `let x = …`", 1});
     add(update(text, at));
     if (says(error, "a definition")) add(alternatives(text, at));

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lang/derivative.h"
 #include "lang/record.h"
@@ -196,12 +197,21 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
     return lang::make_call(std::move(check), std::move(args), nullptr, where);
   }
   if (before.size() + nodes.size() != 1 || has_attr) {
-    report(Kind::WrongArity,
-           fmt::format("`{}` takes one argument, but {} given", text,
-                       before.size() + nodes.size() == 1
-                           ? "an attribute is"
-                           : fmt::format("{} are", before.size() + nodes.size())),
-           where);
+    Diagnostic diagnostic(Kind::WrongArity,
+                          fmt::format("`{}` takes one argument, but {} given", text,
+                                      before.size() + nodes.size() == 1
+                                          ? "an attribute is"
+                                          : fmt::format("{} are", before.size() + nodes.size())),
+                          where);
+    if (mode && before.empty() && nodes.size() > 1 && !has_attr) {
+      std::vector<std::string_view> values;
+      for (const Node* node : nodes.subspan(1)) values.push_back(tree_.text(*node));
+      const bool is_literal = nodes[0]->kind == Syntax::Function;  // its place begins behind `fn`
+      diagnostic.note(fmt::format("help: the derivative is a function: `{}({}{})({})`", text,
+                                  is_literal ? "fn " : "", tree_.text(*nodes[0]),
+                                  fmt::join(values, ", ")));
+    }
+    report(std::move(diagnostic));
     return lang::make_tuple({}, where);
   }
   if (text == "dim") {

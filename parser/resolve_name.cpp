@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -216,6 +217,29 @@ void Resolver::suggest(Diagnostic& diagnostic, std::string_view name,
   diagnostic.note(fmt::format("help: did you mean `{}{}`?", sigil, closest.front()));
 }
 
+namespace {
+
+// What people look for under a name that we do not have, and no other name is near.
+std::string_view help_for(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kHelps = {{
+      {"float", "help: `cast(x, float32)` makes floats"},
+      {"int", "help: `cast(x, int32)` makes integers"},
+      {"len", "help: `shape_of(x)` has the extents of a tensor, `length(xs)` counts a list"},
+      {"shape", "help: `shape_of(x)` has the extents of a tensor"},
+      {"help", "help: `:help` lists the commands, `:doc NAME` tells of a name"},
+      {"exit", "help: `:quit` leaves"},
+      {"quit", "help: `:quit` leaves"},
+      {"rand", "help: `random.uniform(random.key(0), 0.0, 1.0, [3])` gives a key and numbers"},
+      {"randn", "help: `random.normal(random.key(0), 0.0, 1.0, [3])` gives a key and numbers"},
+  }};
+  for (const auto& [known, help] : kHelps) {
+    if (known == name) return help;
+  }
+  return {};
+}
+
+}  // namespace
+
 lang::Expr Resolver::unknown_name(Symbol& symbol, const Node& node) {
   if (symbol.reported || symbol.broken || undeclared_.count(symbol.text)) return broken(node);
   symbol.reported = true;
@@ -223,12 +247,17 @@ lang::Expr Resolver::unknown_name(Symbol& symbol, const Node& node) {
   if (node.kind == Syntax::Local) what = "variable";
   if (node.kind == Syntax::Global) what = "global";
   if (node.kind == Syntax::Dotted) what = "operator";
+  const bool is_dtype = !strict_ && node.kind == Syntax::Name && lang::parse_dtype(symbol.text);
   Diagnostic diagnostic(DiagnosticKind::UnknownName,
                         fmt::format("unknown {} `{}`", what, tree_.text(node)), span(node));
   if (strict_ && node.kind == Syntax::Name && symbol.local) {
     diagnostic.note(fmt::format("help: the variable is written `%{}`", symbol.text));
   } else if (strict_ && node.kind == Syntax::Name && (symbol.own_global || symbol.outer_global)) {
     diagnostic.note(fmt::format("help: the global is written `@{}`", symbol.text));
+  } else if (is_dtype) {
+    diagnostic.note(fmt::format("help: `cast(x, {})` changes the dtype", symbol.text));
+  } else if (const std::string_view help = strict_ ? "" : help_for(symbol.text); !help.empty()) {
+    diagnostic.note(std::string(help));
   } else {
     suggest(diagnostic, symbol.text, visible_names());
   }

@@ -376,6 +376,8 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
     add(attr.name + "=" + (attr.default_value ? attr.default_value->to_string() : "…"));
   }
   diagnostic.note(fmt::format("note: `{}({})`", op.name, parts));
+  if (call.args.size() < op.inputs.size() && op.inputs[0].name == "key")
+    diagnostic.note("help: a key comes first, as `random.key(0)`");
   if (call.args.size() <= op.inputs.size()) return diagnostic;
   std::optional<std::string> named;
   if (const auto list = with_list(call, op)) {

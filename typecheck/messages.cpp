@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/module.h"
 #include "lang/number_text.h"
 #include "lang/tensor.h"
 #include "typecheck/core_rules.h"
@@ -169,6 +170,12 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
   const auto* function = as<FunctionType>(found);
   if (function && function->params.empty() && fits(function->result, expected, solver)) {
     diagnostic.note(fmt::format("help: `{}()` calls it", quote(mismatch.span, "...")));
+  }
+  const auto* data = as<AdtType>(expected);
+  if (data && data->def->name == "List" && data->def->origin == Origin::Prelude &&
+      found->kind == TypeKind::Tensor) {
+    diagnostic.note(
+        "help: a list is `Cons(1, Cons(2, Nil))`; over a tensor goes `for i { f(xs[i]) }`");
   }
   std::optional<DType> from = known_dtype(found);
   std::optional<DType> to = known_dtype(expected);
