@@ -65,6 +65,7 @@ void Flow::follow(const Expr& given, const VariableRef& sink) {
     follow_let(*let);
     expr = let->body;
   }
+  if (!followed_.emplace(expr.get(), sink.get()).second) return;
   if (expr->span == target_ && target_) look_at(expr);
   switch (expr->kind) {
     case ExprKind::Var:

@@ -2,9 +2,11 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ad/tangent.h"
@@ -85,6 +87,7 @@ class Flow {
   std::map<std::string, Code*> globals_;
   std::unordered_map<const lang::Variable*, Code*> literals_;
   std::unordered_map<const lang::Variable*, std::vector<Edge>> edges_;
+  std::set<std::pair<const lang::ExprNode*, const lang::Variable*>> followed_;  // with the sink
   mutable std::map<std::pair<const Code*, std::size_t>, bool> reaches_;
 };
 

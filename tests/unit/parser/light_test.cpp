@@ -150,7 +150,9 @@ TEST_CASE("light: special forms") {
         "SyntaxError 0-4: `grad` is no value of its own, it is applied: `grad(...)`");
   CHECK(light("def f(x) { x }\ncheck_grad(f, 1.0)") ==
         "def @f(%x) {\n  %x\n}\n%0 = check_grad(@f);\n%0(1.0)");
-  CHECK(light("vjp(exp, 1)") == "WrongArity 0-11: `vjp` takes one argument, but 2 are given");
+  CHECK(light("vjp(exp, 1)") ==
+        "WrongArity 0-11: `vjp` takes one argument, but 2 are given\n  "
+        "help: the derivative is a function: `vjp(exp)(1)`");
   CHECK(light("prim.add(1i64)") == "WrongArity 0-14: `prim.add` takes 2 arguments, but 1 is given");
 }
 
