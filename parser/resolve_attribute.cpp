@@ -89,7 +89,7 @@ const lang::OpDef* Resolver::operator_called(const Node& callee) {
   const Symbol& symbol = symbols_.intern(dotted_text(callee));
   const bool is_ours = symbol.own_global ||
                        (symbol.outer_global && symbol.outer_global->origin == lang::Origin::Own);
-  return is_ours ? nullptr : symbol.op;
+  return is_ours || symbol.local ? nullptr : symbol.op;
 }
 
 bool Resolver::takes_attribute(const Node& callee, std::string_view key) {

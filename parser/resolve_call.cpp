@@ -38,7 +38,11 @@ lang::Expr Resolver::pipe(const Node& node) {
   std::vector<const Node*> steps;
   const Node* at = &node;
   for (; at->kind == Syntax::Pipe; at = at->child(0)) steps.push_back(at);
-  Expr value = expr(*at);
+  const Node& first = *steps.back()->child(1);
+  const Node& callee = inner(first.kind == Syntax::Call ? *first.child(0) : first);
+  const bool is_name = callee.kind == Syntax::Name || callee.kind == Syntax::Dotted;
+  const lang::OpDef* op = is_name && !strict_ ? operator_called(callee) : nullptr;
+  Expr value = op ? argument(*op, 0, *at) : expr(*at);
   for (; !steps.empty(); steps.pop_back()) {
     const Node& target = *steps.back()->child(1);
     std::vector<Expr> before;

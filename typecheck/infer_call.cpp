@@ -379,6 +379,18 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
   if (call.args.size() < op.inputs.size() && op.inputs[0].name == "key")
     diagnostic.note("help: a key comes first, as `random.key(0)`");
   if (call.args.size() <= op.inputs.size()) return diagnostic;
+  // `sum(x, axis)`
+  const auto* last = as<Var>(call.args.back());
+  const bool is_attribute =
+      last && std::any_of(op.attrs.begin(), op.attrs.end(),
+                          [&](const AttrSpec& attr) { return attr.name == last->variable->name; });
+  if (is_attribute) {
+    diagnostic.note(fmt::format(
+        "help: the attribute `{0}` may be a parameter of a `def` that has a default value, as in "
+        "`def f(x, {0} = …)`",
+        last->variable->name));
+    return diagnostic;
+  }
   std::optional<std::string> named;
   if (const auto list = with_list(call, op)) {
     diagnostic.note(*list);
