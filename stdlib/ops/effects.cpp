@@ -13,9 +13,9 @@ void add_print() {
       "value is `()`.";
   def.example = "print(1.5, label=\"loss\")\n// expect: loss 1.5";
   def.inputs = {{"value", "anything", true}};
-  def.attrs = {optional_attr("label", AttrKind::String, "", "what to write in front"),
-               nullable_attr("digits", AttrKind::Int,
-                             "decimals of floats; None: as many as it takes")};
+  def.attrs = {
+      optional_attr("label", AttrKind::String, "", "what to write in front"),
+      nullable_attr("digits", AttrKind::Int, "decimals of floats; None: as many as it takes")};
   def.type_rule = [](TypeCall& call) {
     call.returns(lang::unit_type());
     return RuleOutcome::Solved;
