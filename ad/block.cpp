@@ -93,7 +93,8 @@ void BlockReverse::forward_call(const Binding& binding, const lang::Call& call) 
   std::vector<Expr> args = call.args;
   std::string name;
   Type type = call.callee->type;
-  if (global && program_.is_function(global->name)) {
+  if (global && program_.is_function(global->name) &&
+      !pairs_.growing_recursion().includes(global->name, type)) {
     name = global->name;
     const Expr callee = program_.function(name, type);
     if (const std::string* gradient = lang::gradient_of(lang::cast<lang::Function>(callee))) {

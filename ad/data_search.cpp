@@ -38,6 +38,10 @@ void add_definitions(const Type& type, std::string& text) {
   }
 }
 
+// A data type that holds itself at a larger type, `type Nest[A] { End, Deep(A, Nest[(A, A)]) }`,
+// has no end of types; searches end where one has more parts than programs write.
+constexpr std::uint32_t kMostParts = 2048;
+
 class LeafSearch {
  public:
   explicit LeafSearch(std::function<bool(const Type&)> wanted) : wanted_(std::move(wanted)) {}
@@ -49,9 +53,11 @@ class LeafSearch {
     }
     const auto* adt = as<AdtType>(type);
     if (!adt) return wanted_(type);
-    // A type that grows at each turn of its recursion ends here too.
-    constexpr std::size_t kMostTypes = 1000;
-    if (!seen_.insert(identity_of(type)).second || seen_.size() > kMostTypes) return false;
+    if (type->size > kMostParts) {
+      is_endless_ = true;
+      return false;
+    }
+    if (!seen_.insert(identity_of(type)).second) return false;
     for (const lang::Constructor& constructor : adt->def->constructors) {
       for (const Type& field : fields_of(constructor, *adt)) {
         if (in(field)) return true;
@@ -59,10 +65,12 @@ class LeafSearch {
     }
     return false;
   }
+  bool is_endless() const { return is_endless_; }
 
  private:
   std::function<bool(const Type&)> wanted_;
   std::set<std::string> seen_;
+  bool is_endless_ = false;
 };
 
 // Does a data type hold values of its own?
@@ -80,10 +88,8 @@ class SelfSearch {
     return adt->def == def_ || in_fields(*adt);
   }
   bool in_fields(const AdtType& adt) {
-    // A type that grows at each turn of its recursion ends here too.
-    constexpr std::size_t kMostTypes = 1000;
+    if (adt.size > kMostParts) return true;
     if (!seen_.insert(lang::to_string(Type(&adt))).second) return false;
-    if (seen_.size() > kMostTypes) return true;
     for (const lang::Constructor& constructor : adt.def->constructors) {
       for (const Type& field : fields_of(constructor, adt)) {
         if (in(field)) return true;
@@ -107,6 +113,12 @@ std::string identity_of(const Type& type) {
 
 bool has_leaf(const Type& type, const std::function<bool(const Type&)>& wanted) {
   return LeafSearch(wanted).in(type);
+}
+
+bool is_endless(const Type& type) {
+  LeafSearch search([](const Type&) { return false; });
+  search.in(type);
+  return search.is_endless();
 }
 
 bool is_record(const AdtType& adt) {

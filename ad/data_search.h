@@ -18,6 +18,9 @@ std::string identity_of(const lang::Type& type);
 // Does a leaf of the type (through data types, each once) satisfy `wanted`?
 bool has_leaf(const lang::Type& type, const std::function<bool(const lang::Type&)>& wanted);
 
+// Does the type hold itself at ever larger types?
+bool is_endless(const lang::Type& type);
+
 // A tuple by another name: one constructor, and no recursion.
 bool is_record(const lang::AdtType& adt);
 

@@ -8,6 +8,7 @@
 #include "ad/active_variables.h"
 #include "ad/adjoint.h"
 #include "ad/adjoint_cells.h"
+#include "ad/growing_recursion.h"
 #include "ad/jvps.h"
 #include "ad/reference_use.h"
 #include "ad/threading.h"
@@ -40,11 +41,13 @@ class Pairs {
       : program_(program),
         tangents_(program),
         cells_(program, tangents_),
-        uses_(program, cells_),
-        threading_(program),
+        growing_(program),
+        uses_(program, cells_, growing_),
+        threading_(program, growing_),
         jvps_(program, *this) {}
   Tangents& tangents() { return tangents_; }
   AdjointCells& cells() { return cells_; }
+  GrowingRecursion& growing_recursion() { return growing_; }
   ReferenceUse& reference_use() { return uses_; }
   Jvps& jvps() { return jvps_; }
   // Of a global at a ground type, with the adjoints of the arguments that are `wanted`. The halves
@@ -60,6 +63,7 @@ class Pairs {
     threading_.forget();
     jvps_.forget();
     uses_.forget();
+    growing_.forget();
   }
 
  private:
@@ -74,6 +78,7 @@ class Pairs {
   lang::Program& program_;
   Tangents tangents_;
   AdjointCells cells_;
+  GrowingRecursion growing_;
   ReferenceUse uses_;
   Threading threading_;
   Jvps jvps_;

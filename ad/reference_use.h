@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ad/adjoint_cells.h"
+#include "ad/growing_recursion.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 
@@ -14,7 +15,8 @@ namespace relay::ad {
 // where nobody asks for the adjoint of its result. A function that nobody knows may use any.
 class ReferenceUse {
  public:
-  ReferenceUse(lang::Program& program, AdjointCells& cells) : program_(program), cells_(cells) {}
+  ReferenceUse(lang::Program& program, AdjointCells& cells, GrowingRecursion& growing)
+      : program_(program), cells_(cells), growing_(growing) {}
   // Evaluating an expression, not calling function values that it gives.
   bool in(const lang::Expr& expr);
   // Calling a global function at a ground type. Looks at all that it reaches, once.
@@ -44,6 +46,7 @@ class ReferenceUse {
 
   lang::Program& program_;
   AdjointCells& cells_;
+  GrowingRecursion& growing_;
   std::unordered_map<std::string, Global> globals_;  // by name and type
 };
 

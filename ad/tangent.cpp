@@ -135,7 +135,15 @@ const Tangents::Mirror& Tangents::mirror_of(const AdtType& primal) {
   const auto [place, is_new] = mirrors_.try_emplace(identity_of(type));
   Mirror& mirror = place->second;
   if (!is_new) return mirror;
-  if (!holds_float(type)) {
+  const bool holds_float = this->holds_float(type);
+  if (holds_float && is_endless(type)) {
+    mirrors_.erase(place);
+    lang::fail(lang::DiagnosticKind::Unsupported,
+               fmt::format("not supported: the derivative of data of type `{}`, which holds itself "
+                           "at ever larger types",
+                           lang::to_string(type)));
+  }
+  if (!holds_float) {
     mirror.type = lang::unit_type();
     return mirror;
   }

@@ -18,7 +18,9 @@ std::vector<Threading::Handing> Threading::calls_in(const Expr& own) {
   lang::visit_post_order(function->body, [&](const Expr& node) {
     const auto* call = as<lang::Call>(node);
     const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
-    if (!global || !program_.is_function(global->name)) return;
+    if (!global || !program_.is_function(global->name) ||
+        growing_.includes(global->name, global->type))
+      return;
     Handing handing{global->name, global->type, {}};
     for (const Expr& arg : call->args) {
       const auto* var = as<lang::Var>(arg);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ad/growing_recursion.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 
@@ -15,7 +16,8 @@ namespace relay::ad {
 // accumulator, where one made and summed for each call would cost its size each time.
 class Threading {
  public:
-  explicit Threading(lang::Program& program) : program_(program) {}
+  Threading(lang::Program& program, GrowingRecursion& growing)
+      : program_(program), growing_(growing) {}
   // Does parameter `index` of the global go, unchanged, into a recursion?
   bool is_threaded(const std::string& name, const lang::Type& type, std::size_t index);
   void forget() { known_.clear(), calls_.clear(); }
@@ -31,6 +33,7 @@ class Threading {
   std::vector<Handing> calls_in(const lang::Expr& own);
 
   lang::Program& program_;
+  GrowingRecursion& growing_;
   std::map<std::string, std::vector<Handing>> calls_;
   enum class Mark { UnderWay, No, Yes };
   std::map<Place, Mark> known_;
