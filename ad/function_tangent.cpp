@@ -90,6 +90,14 @@ Expr made_tangent_literal(lang::Program& program, Pairs& pairs, const Expr& lite
   for (const VariableRef& param : fn.params)
     params.push_back(lang::make_variable("d" + param->name, tangents.or_unit(param->type)));
   params.push_back(lang::make_variable("walk", AdjointCells::walk_type()));
+  if (const std::string* gradient = lang::gradient_of(fn)) {
+    // A global as a value: its name without that of its gradient.
+    const std::string owner =
+        gradient->substr(0, gradient->size() - lang::kGradientAttr.size() - 1);
+    const Maker maker(program, pairs, owner, type_of(fn.params, fn.body->type), 0);
+    const auto [name, type] = maker.make(nullptr);
+    return literal_calling(name, type, {}, params, nullptr, literal->span);
+  }
   if (const auto placed = as_placed(literal)) {
     const Maker maker(program, pairs, placed->global, placed->type, placed->captures.size());
     const auto [name, type] = maker.make(tangents.place(placed->place));

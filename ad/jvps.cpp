@@ -1,6 +1,7 @@
 #include "ad/jvps.h"
 
 #include "ad/forward_block.h"
+#include "ad/own_gradient.h"
 #include "ad/pairs.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
@@ -45,7 +46,13 @@ const Jvp& Jvps::derive(const std::string& key, const std::string& name, const T
           .emplace(key, Jvp{program_.reserve_name(name + "_jvp"),
                             lang::function_type(std::move(params), both), takes_walk})
           .first->second;
-  const Expr own = lang::rename_bound(pairs_.prepared(program_.function(name, type)));
+  const Expr core = program_.function(name, type);
+  if (const std::string* gradient = lang::gradient_of(lang::cast<lang::Function>(core))) {
+    program_.add_function(known.name, lang::rename_bound(jvp_of_own_gradient(
+                                          name, type, *gradient, active, program_, pairs_)));
+    return known;
+  }
+  const Expr own = lang::rename_bound(pairs_.prepared(core));
   const auto& function = lang::cast<lang::Function>(own);
   ForwardBlock forward(program_, pairs_);
   std::vector<VariableRef> variables = function.params;

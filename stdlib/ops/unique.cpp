@@ -215,7 +215,6 @@ void add_unique() {
     return RuleOutcome::Solved;
   };
   def.definition = unique;
-  def.differentiable = false;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

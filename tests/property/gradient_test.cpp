@@ -25,8 +25,8 @@ using Property = Failure (DerivativeCheck::*)(const RandomProgram&, bool both_ti
 
 // The features that must be there often.
 constexpr Feature kRequired[] = {
-    Feature::If,      Feature::Match,        Feature::ListRecursion, Feature::TreeRecursion,
-    Feature::Closure, Feature::IndexNotation};
+    Feature::If,      Feature::Match,     Feature::ListRecursion, Feature::TreeRecursion,
+    Feature::Closure, Feature::Reference, Feature::IndexNotation};
 
 void check_property(Property property, const ProgramOptions& options, const char* test,
                     std::uint64_t first) {

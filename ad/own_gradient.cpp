@@ -1,0 +1,63 @@
+#include "ad/own_gradient.h"
+
+#include "ad/block.h"
+#include "ad/pairs.h"
+#include "ad/tangent_value.h"
+#include "lang/build.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Expr;
+using lang::Type;
+using lang::VariableRef;
+namespace build = lang::build;
+
+Expr jvp_of_own_gradient(const std::string& name, const Type& type, const std::string& gradient,
+                         const Activity& active, lang::Program& program, Pairs& pairs) {
+  Tangents& tangents = pairs.tangents();
+  const auto& function = *as<lang::FunctionType>(type);
+  std::vector<VariableRef> primals, directions;
+  for (const Type& param : function.params) primals.push_back(lang::make_variable("x", param));
+  Emitter code(tangents);
+  std::vector<Expr> along;  // by argument: its tangent
+  for (std::size_t i = 0; i < primals.size(); ++i) {
+    const Type tangent = tangents.or_unit(primals[i]->type);
+    if (active[i]) directions.push_back(lang::make_variable("dx", tangent));
+    along.push_back(active[i] ? lang::make_var(directions.back())
+                              : TangentValue().value(tangent, lang::make_var(primals[i]), code));
+  }
+  const Expr result =
+      code.emit("result", lang::make_call(lang::make_global_var(name, {}, type), uses_of(primals),
+                                          nullptr, {}, function.result));
+  const Type tangent = tangents.or_unit(function.result);
+  const Expr zero =
+      code.emit("zero", tangents.as_gradient(TangentValue().value(tangent, result, code), result));
+  const VariableRef dy = lang::make_variable("dy", function.result);
+  code.append({{dy, zero}});
+
+  const bool is_one = function.params.size() == 1;
+  const Type adjoints = is_one ? function.params[0] : lang::tuple_type(function.params);
+  std::vector<Type> params = function.params;
+  params.push_back(function.result);
+  std::vector<Expr> args = uses_of(primals);
+  args.push_back(lang::make_var(dy));
+  const Expr callee =
+      lang::make_global_var(gradient, {}, lang::function_type(std::move(params), adjoints));
+  BlockReverse transposed(program, pairs);
+  for (const VariableRef& primal : primals) transposed.deactivate(primal);
+  const Expr value = transposed.forward_value(
+      "adjoints", lang::make_call(callee, std::move(args), nullptr, {}, adjoints));
+  transposed.seed(value, is_one ? along[0] : code.emit("along", build::tuple(along)));
+  transposed.reverse();
+  const Expr sum = transposed.adjoint_of(dy);
+  code.append(transposed.primal(0));
+  code.append(transposed.take_walk());
+
+  primals.insert(primals.end(), directions.begin(), directions.end());
+  const Expr both = build::tuple({result, sum});
+  return lang::make_function(std::move(primals), both->type,
+                             lang::close_block({code.take(), both}));
+}
+
+}  // namespace relay::ad
