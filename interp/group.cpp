@@ -1,6 +1,7 @@
 #include "interp/group.h"
 
 #include <chrono>
+#include <functional>
 #include <unordered_set>
 
 #include "interp/launch.h"
@@ -139,7 +140,9 @@ void Group::consider_native(Machine& machine, Instance& instance) {
 
 Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span span) {
   std::vector<lang::TensorRef> leaves;
-  leaves.reserve(count);
+  // Room for all that the group works with.
+  leaves.reserve(count + (last_ ? last_->lowered.literals.size() + last_->lowered.made.size()
+                                : std::size_t{0}));
   for (std::size_t i = 0; i < count; ++i) flatten(args[i], leaves);
   std::vector<std::uint64_t> shaping;
   std::vector<Value> values;
@@ -180,7 +183,7 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     instance->spent += instance->lowered.launches[launch].cost;
     machine.total_cost += instance->lowered.launches[launch].cost;
   };
-  const KernelRunner native = [&](std::size_t launch) {
+  const auto native = [&](std::size_t launch) {
     const loops::KernelFunction function = instance->native[launch];
     if (function) {
       ++machine.statistics.kernels_run_native;
@@ -189,7 +192,7 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     }
     return function;
   };
-  auto results = launch(instance->lowered, std::move(leaves), native, machine.threads);
+  auto results = launch(instance->lowered, std::move(leaves), std::cref(native), machine.threads);
   if (!results) {
     lang::Diagnostic first = results.errors().front();
     if (!first.span) first.span = span;

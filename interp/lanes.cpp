@@ -175,7 +175,7 @@ class Runner {
   // The value of a nest at the current indices is known: use it.
   bool point(const Nest& nest) {
     if (is_body(nest)) {
-      store(nest.result);
+      for (const Store& each : plan_.stores) store(each);
     } else {
       fold(nest);
     }
@@ -310,17 +310,18 @@ class Runner {
   }
 
   std::byte* output_at() const {
-    auto* out = static_cast<std::byte*>(buffers_[plan_.output]);
-    return out + (base_of(plan_.destination) + first_) * plan_.output_size;
+    const Store& store = plan_.stores[0];
+    auto* out = static_cast<std::byte*>(buffers_[store.output]);
+    return out + (base_of(store.destination) + first_) * store.element_size;
   }
 
-  void store(ValueId result) {
-    const Place& place = plan_.destination;
-    const std::int64_t stride = plan_.varying[result] ? 1 : 0;
-    const std::byte* value = data_[result];
-    const std::int64_t size = plan_.output_size;
-    std::byte* out = static_cast<std::byte*>(buffers_[plan_.output]) + base_of(place) * size;
-    if (plan_.is_combine) {
+  void store(const Store& plan) {
+    const Place& place = plan.destination;
+    const std::int64_t stride = plan_.varying[plan.value] ? 1 : 0;
+    const std::byte* value = data_[plan.value];
+    const std::int64_t size = plan.element_size;
+    std::byte* out = static_cast<std::byte*>(buffers_[plan.output]) + base_of(place) * size;
+    if (plan_.combine) {
       constexpr std::int64_t kHere = 0;
       const bool moves = place.mode != Place::Mode::Uniform;
       if (moves) {
@@ -333,14 +334,14 @@ class Runner {
     }
     switch (place.mode) {
       case Place::Mode::Uniform:
-        plan_.copy(out, 1, value, 1, 1);
+        plan.copy(out, 1, value, 1, 1);
         return;
       case Place::Mode::Linear:
         out += first_ * place.lane_stride * size;
-        if (out != value) plan_.copy(out, place.lane_stride, value, stride, count_);
+        if (out != value) plan.copy(out, place.lane_stride, value, stride, count_);
         return;
       case Place::Mode::Offsets:
-        plan_.scatter(out, offsets(place), value, stride, count_);
+        plan.scatter(out, offsets(place), value, stride, count_);
         return;
     }
   }

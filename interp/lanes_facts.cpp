@@ -23,6 +23,10 @@ KernelFacts::KernelFacts(const Kernel& kernel, const std::int64_t* sizes)
   for (const auto& extent : kernel.extents) extents.push_back(value(extent));
   scan(0);
   for (const auto& term : kernel.destination.terms) ++uses[term.index];
+  for (const loops::FurtherStore& store : kernel.further) {
+    ++uses[store.value];
+    for (const auto& term : store.destination.terms) ++uses[term.index];
+  }
 }
 
 void KernelFacts::scan(std::int32_t region) {
@@ -78,8 +82,10 @@ bool KernelFacts::is_operand(ValueId id) const {
     const auto& args = instruction->args;
     if (std::find(args.begin(), args.end(), id) != args.end()) return true;
   }
+  const auto is_stored = [&](const loops::FurtherStore& store) { return store.value == id; };
   return std::any_of(kernel.regions.begin(), kernel.regions.end(),
-                     [&](const Region& region) { return region.result == id; });
+                     [&](const Region& region) { return region.result == id; }) ||
+         std::any_of(kernel.further.begin(), kernel.further.end(), is_stored);
 }
 
 }  // namespace relay::interp::lanes

@@ -35,7 +35,7 @@ class Planner {
     }
     for (std::size_t region = 0; region < facts_.kernel.regions.size(); ++region)
       plan_region(static_cast<std::int32_t>(region));
-    plan_store();
+    plan_stores();
     assign_storage(facts_, plan_);
     return std::move(plan_);
   }
@@ -261,39 +261,56 @@ class Planner {
                   [&](const Nest::Position& at) { return at.level == level && at.step == gone; });
   }
 
-  // --- The store ---
+  // --- The stores ---
 
-  void plan_store() {
-    plan_.output = facts_.kernel.output;
-    const DType dtype = facts_.kernel.buffers[facts_.kernel.output].dtype;
-    plan_.output_size = static_cast<std::uint32_t>(lang::size_of(dtype));
-    plan_.destination = place_of(facts_.kernel.destination);
-    plan_.copy = lane_copy(plan_.output_size);
-    plan_.scatter = lane_scatter(plan_.output_size);
-    plan_.is_combine = facts_.kernel.store == loops::StoreKind::Combine;
-    if (plan_.is_combine) {
-      plan_.combine = lane_combine(facts_.kernel.combine, dtype);
-      RELAY_CHECK(plan_.combine != nullptr, "the lanes cannot scatter with this reduction");
-      if (plan_.destination.mode != Place::Mode::Uniform && plan_.destination.table < 0) {
-        // Combining takes offsets, also where they are linear.
-        const std::int32_t owner = 0;
-        const Nest& nest = plan_.nests[owner];
-        if (plan_.destination.mode == Place::Mode::Linear) {
-          std::vector<std::int64_t> strides(nest.axes.size() - nest.first_lane, 0);
-          std::int64_t stride = plan_.destination.lane_stride;
-          for (std::size_t i = strides.size(); i-- > 0;) {
-            strides[i] = stride;
-            stride *= nest.extents[nest.first_lane + i];
-          }
-          plan_.destination.table = table_of(owner, strides);
-        }
-        plan_.destination.mode = Place::Mode::Offsets;
-      }
-      return;
+  void add_store(ValueId value, std::int32_t output, const loops::Address& destination) {
+    Store store;
+    store.value = value;
+    store.output = output;
+    store.element_size =
+        static_cast<std::uint32_t>(lang::size_of(facts_.kernel.buffers[output].dtype));
+    store.destination = place_of(destination);
+    store.copy = lane_copy(store.element_size);
+    store.scatter = lane_scatter(store.element_size);
+    plan_.stores.push_back(std::move(store));
+  }
+
+  void plan_stores() {
+    const Kernel& kernel = facts_.kernel;
+    add_store(kernel.regions[0].result, kernel.output, kernel.destination);
+    for (const loops::FurtherStore& store : kernel.further)
+      add_store(store.value, store.output, store.destination);
+    if (kernel.store == loops::StoreKind::Combine) {
+      plan_combine(plan_.stores[0].destination);
+    } else if (plan_.stores.size() == 1) {  // else a value may be read after one is stored
+      write_through(plan_.stores[0]);
     }
+  }
+
+  void plan_combine(Place& destination) {
+    plan_.combine =
+        lane_combine(facts_.kernel.combine, facts_.kernel.buffers[facts_.kernel.output].dtype);
+    RELAY_CHECK(plan_.combine != nullptr, "the lanes cannot scatter with this reduction");
+    if (destination.mode == Place::Mode::Uniform || destination.table >= 0) return;
+    // Combining takes offsets, also where they are linear.
+    const std::int32_t owner = 0;
+    const Nest& nest = plan_.nests[owner];
+    if (destination.mode == Place::Mode::Linear) {
+      std::vector<std::int64_t> strides(nest.axes.size() - nest.first_lane, 0);
+      std::int64_t stride = destination.lane_stride;
+      for (std::size_t i = strides.size(); i-- > 0;) {
+        strides[i] = stride;
+        stride *= nest.extents[nest.first_lane + i];
+      }
+      destination.table = table_of(owner, strides);
+    }
+    destination.mode = Place::Mode::Offsets;
+  }
+
+  void write_through(const Store& store) {
     Nest& body = plan_.nests[0];
     const bool is_dense =
-        plan_.destination.mode == Place::Mode::Linear && plan_.destination.lane_stride == 1;
+        store.destination.mode == Place::Mode::Linear && store.destination.lane_stride == 1;
     if (!is_dense || !body.owns_lanes || facts_.region_of[body.result] != 0) return;
     for (Step& step : body.levels.back()) {
       if (step.out == body.result && step.action == Action::Primitive && step.varying)

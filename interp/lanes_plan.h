@@ -52,7 +52,7 @@ enum class Action : std::uint8_t { Axis, Load, Primitive, Check, Reduce };
 struct Step {
   Action action = Action::Primitive;
   bool varying = false;
-  bool to_output = false;  // writes straight into the kernel's output
+  bool to_output = false;  // writes straight into the output of the kernel's only store
   ValueId out = -1;
   LaneFunction function = nullptr;  // Primitive
   std::array<ValueId, 3> args = {0, 0, 0};
@@ -111,6 +111,15 @@ struct Nest {
   FoldPlan fold;
 };
 
+struct Store {
+  ValueId value = -1;
+  std::int32_t output = 0;
+  std::uint32_t element_size = 0;
+  Place destination;
+  CopyFunction copy = nullptr;
+  ScatterFunction scatter = nullptr;
+};
+
 struct Plan {
   std::vector<Nest> nests;  // by region
   std::vector<OffsetTable> tables;
@@ -133,14 +142,8 @@ struct Plan {
   std::vector<AxisValue> loop_indices;  // Axis values of loops
   std::int32_t axis_count = 0;
   std::int64_t arena_bytes = 0;
-  // The store.
-  std::int32_t output = 0;
-  std::uint32_t output_size = 0;
-  Place destination;
-  bool is_combine = false;
-  CopyFunction copy = nullptr;
-  ScatterFunction scatter = nullptr;
-  CombineFunction combine = nullptr;
+  std::vector<Store> stores;
+  CombineFunction combine = nullptr;  // of the only store, where it combines
 };
 
 // The steps of making a plan. First: the axes of each nest, and which of them are lanes.

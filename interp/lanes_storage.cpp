@@ -45,7 +45,9 @@ class StorageAssigner {
     for (std::size_t r = 0; r < plan_.nests.size(); ++r)
       assign_region(static_cast<std::int32_t>(r));
     const std::int64_t chunk = plan_.nests[0].chunk;
-    if (!plan_.destination.lane_terms.empty()) plan_.destination.scratch = take(8 * chunk);
+    for (Store& store : plan_.stores) {
+      if (!store.destination.lane_terms.empty()) store.destination.scratch = take(8 * chunk);
+    }
   }
 
  private:

@@ -71,8 +71,8 @@ std::int64_t outer_extent(const Launch& launch) {
 
 class Launcher {
  public:
-  Launcher(const Launch& launch, loops::KernelFunction native, std::vector<void*> buffers)
-      : launch_(launch), native_(native), buffers_(std::move(buffers)) {
+  Launcher(const Launch& launch, loops::KernelFunction native, void* const* buffers)
+      : launch_(launch), native_(native), buffers_(buffers) {
     if (native_) return;
     if (!launch.prepared)
       launch.prepared = std::make_shared<const LaneProgram>(launch.kernel, launch.sizes.data());
@@ -82,6 +82,10 @@ class Launcher {
   void run(int threads) {
     const bool may_split = launch_.kernel.store == loops::StoreKind::Assign;
     const std::int64_t slices = may_split ? launch_.cost / kSliceCost + 1 : 1;
+    if (launch_.cost < 2 * kWorthAThread || (slices == 1 && (!may_split || threads == 1))) {
+      run_at_once();
+      return;
+    }
     for (const Range& slice : split({0, outer_extent(launch_)}, slices)) {
       if (interrupt_requested.load(std::memory_order_relaxed))
         lang::fail(DiagnosticKind::Interrupted, "interrupted");
@@ -91,10 +95,17 @@ class Launcher {
   }
 
  private:
+  // As most kernels are: in one piece, on this thread.
+  void run_at_once() const {
+    if (interrupt_requested.load(std::memory_order_relaxed))
+      lang::fail(DiagnosticKind::Interrupted, "interrupted");
+    KernelError error;
+    if (run_range({0, outer_extent(launch_)}, error) != 0) fail(launch_, error);
+  }
+
   int run_range(const Range& range, KernelError& error) const {
-    if (native_)
-      return native_(buffers_.data(), launch_.sizes.data(), range.begin, range.end, &error);
-    return lanes_->run(buffers_.data(), range.begin, range.end, &error);
+    if (native_) return native_(buffers_, launch_.sizes.data(), range.begin, range.end, &error);
+    return lanes_->run(buffers_, range.begin, range.end, &error);
   }
 
   void run_slice(const Range& slice, std::int64_t parts) const {
@@ -118,7 +129,7 @@ class Launcher {
   const Launch& launch_;
   loops::KernelFunction native_;
   const LaneProgram* lanes_ = nullptr;
-  std::vector<void*> buffers_;
+  void* const* buffers_;
 };
 
 void run_whole(const Launch::Whole& step, const lang::Tensor& input, const lang::Tensor& output,
@@ -149,21 +160,26 @@ void run_library(const Launch::Library& step, const lang::Tensor& left, const la
   };
   const auto parallel = [&](int parts, const std::function<void(int)>& part) {
     if (stops) return;
-    const int workers = std::min(parts, threads);
     std::atomic<int> next = 0;
-    WorkerPool::instance().run(workers, [&](int) {
+    const auto work = [&](int) {
       for (int i = next++; i < parts && !stops; i = next++) {
         run_part(part, i);
         if (interrupt_requested.load(std::memory_order_relaxed)) stops = true;
       }
-    });
+    };
+    const int workers = std::min(parts, threads);
+    if (workers == 1) {
+      work(0);
+    } else {
+      WorkerPool::instance().run(workers, std::cref(work));
+    }
   };
   const auto from = [](const lang::Tensor& tensor, std::int64_t offset) {
     const auto size = static_cast<std::int64_t>(lang::size_of(tensor.dtype()));
     return static_cast<const std::byte*>(tensor.data()) + offset * size;
   };
   step.kernel->run(from(left, step.left_offset), from(right, step.right_offset), result.data(),
-                   parallel);
+                   std::cref(parallel));
   if (failure) std::rethrow_exception(failure);
   if (stops) lang::fail(DiagnosticKind::Interrupted, "interrupted");
 }
@@ -191,6 +207,9 @@ TensorRef make_tensor(const loops::LoweredGroup& group, std::size_t made,
 std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::vector<TensorRef> buffers,
                                const KernelRunner& runner, int threads) {
   const std::size_t arg_count = buffers.size();
+  buffers.reserve(arg_count + group.literals.size() + group.made.size());
+  std::vector<void*> pointers;
+  pointers.reserve(16);
   std::vector<bool> is_done(group.reuse.empty() ? 0 : group.launches.size(), false);
   buffers.insert(buffers.end(), group.literals.begin(), group.literals.end());
   for (std::size_t i = 0; i < group.made.size(); ++i)
@@ -210,11 +229,10 @@ std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::vector<Ten
       run_library(*step.library, buffer(0), buffer(1), buffer(2), threads);
       continue;
     }
-    std::vector<void*> pointers;
-    pointers.reserve(step.buffers.size());
+    pointers.clear();
     for (std::int32_t buffer : step.buffers)
       pointers.push_back(buffers[static_cast<std::size_t>(buffer)]->data());
-    Launcher(step, runner(i), std::move(pointers)).run(threads);
+    Launcher(step, runner(i), pointers.data()).run(threads);
   }
   std::vector<TensorRef> results;
   results.reserve(group.results.size());

@@ -309,6 +309,7 @@ int KernelCodegen::domain_width(std::int32_t axis) {
     widen(instruction.dtype);
   }
   widen(kernel_.buffers[kernel_.output].dtype);
+  for (const auto& store : kernel_.further) widen(kernel_.buffers[store.output].dtype);
   const int width = std::max(host_.vector_bytes / bytes, 2);
   return is_light(0) && width <= 32 ? 2 * width : width;
 }

@@ -138,6 +138,10 @@ void KernelCodegen::emit_store() {
     value = combine_stored(load_lanes(to, dtype), value);
   }
   store_lanes(to, dtype, value);
+  for (const loops::FurtherStore& store : kernel_.further) {
+    store_lanes(place(store.destination, store.output), kernel_.buffers[store.output].dtype,
+                operand(store.value, lanes_.axis >= 0));
+  }
 }
 
 // The lanes' places and values go through memory: taking them out of registers costs more.

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <new>
 #include <optional>
@@ -178,7 +179,7 @@ class Products final : public LibraryKernel {
     const Scratch scratch(bytes);
     auto* const sums = reinterpret_cast<T*>(scratch.data());
     const std::int64_t bundles = parts_of(outer_, bundle_);
-    parallel(static_cast<int>(bundles * tiles * chunks_), [&](int part) {
+    const auto do_part = [&](int part) {
       const std::int64_t chunk = part % chunks_;
       const std::int64_t tile = part / chunks_ % tiles;
       const std::int64_t first = part / chunks_ / tiles * bundle_;
@@ -188,7 +189,9 @@ class Products final : public LibraryKernel {
         T* const to = is_first ? c + at.c : sums + ((chunk - 1) * outer_ + i) * size;
         multiply_tile(a + at.a, b + at.b, to, is_first ? plan_.c_pitch : plan_.n, tile, chunk);
       }
-    });
+    };
+    // A function by reference takes no memory.
+    parallel(static_cast<int>(bundles * tiles * chunks_), std::cref(do_part));
     if (chunks_ > 1) add_chunks(c, sums, parallel);
   }
 

@@ -34,6 +34,10 @@ class Finisher {
     kernel().combine = draft_.combine;
     kernel().output = buffer(draft_.output, true);
     kernel().destination = address(draft_.destination);
+    for (const DraftStore& store : draft_.further) {
+      kernel().further.push_back({value_ids_[static_cast<std::size_t>(store.value)],
+                                  buffer(store.output, true), address(store.destination)});
+    }
     kernel().sites = std::move(draft_.sites);
     kernel().slot_count = static_cast<std::int32_t>(launch_.sizes.size());
     double points = 1;
@@ -54,6 +58,10 @@ class Finisher {
     live_axes_.assign(draft_.extents.size(), false);
     mark(draft_.regions[0].result);
     mark(draft_.destination);
+    for (const DraftStore& store : draft_.further) {
+      mark(store.value);
+      mark(store.destination);
+    }
     for (std::size_t id = 0; id < draft_.values.size(); ++id) {
       if (draft_.values[id].code == Code::CheckIndex) mark(static_cast<ValueId>(id));
     }
@@ -102,6 +110,9 @@ class Finisher {
     for (std::size_t id = 0; id < draft_.values.size(); ++id) {
       if (live_[id] && draft_.values[id].code == Code::Load && !f(draft_.values[id].address))
         return false;
+    }
+    for (DraftStore& store : draft_.further) {
+      if (!f(store.destination)) return false;
     }
     return f(draft_.destination);
   }

@@ -73,6 +73,7 @@ class Chooser {
     double evaluations = 0;  // of an element, over all readers
     int readers = 0;
     bool in_reduce = false;   // read inside a reduction
+    bool in_several = false;  // read in several kernels
     bool is_operand = false;  // of a library: must be stored
     TensorId root = 0;        // the stored tensor whose kernel this ends up in
     int nodes = 0;            // of the kernel, for roots
@@ -102,6 +103,7 @@ class Chooser {
     if (storage == Storage::Stored) {
       facts.evaluations = points_of_domain(def);
       facts.in_reduce = false;
+      facts.in_several = false;
     }
     if (storage != Storage::Inlined) facts.root = id;
     facts_[static_cast<std::size_t>(facts.root)].nodes += body.nodes;
@@ -230,7 +232,8 @@ class Chooser {
     if (body.cost == 0) return true;  // a copy, a constant
     if (!fits) return false;
     if (body.has_reduce)
-      return facts.readers == 1 && !facts.in_reduce && facts.evaluations <= count;
+      return facts.readers == 1 && !facts.in_reduce && !facts.in_several &&
+             facts.evaluations <= count;
     const double again = (facts.evaluations - count) * body.cost;
     if (again <= kFewOperations) return true;
     const double loads = facts.in_reduce ? 0 : facts.evaluations;
@@ -240,15 +243,17 @@ class Chooser {
   void spread(const Facts& reader, const Body& body) {
     for (const Body::Use& use : body.uses) {
       read(use.tensor, reader.evaluations * use.times, use.in_reduce || reader.in_reduce,
-           reader.root);
+           reader.root, reader.in_several);
     }
   }
 
-  void read(TensorId tensor, double evaluations, bool in_reduce, TensorId root) {
+  void read(TensorId tensor, double evaluations, bool in_reduce, TensorId root,
+            bool in_several = false) {
     Facts& facts = facts_[static_cast<std::size_t>(tensor)];
     facts.evaluations += evaluations;
     facts.in_reduce = facts.in_reduce || in_reduce;
     const bool is_first = facts.readers++ == 0;
+    facts.in_several = facts.in_several || in_several || (!is_first && facts.root != root);
     const auto nodes_of = [&](TensorId id) { return facts_[static_cast<std::size_t>(id)].nodes; };
     if (is_first || nodes_of(root) > nodes_of(facts.root)) facts.root = root;
   }

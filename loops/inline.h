@@ -30,9 +30,9 @@ struct StorageChoice {
 // Decides for each tensor. Sums of products that `library` takes (it may be null) are stored, as
 // are their operands, so that what follows reads them; where one is only added to another tensor,
 // and that must be stored, the library adds. Copies, and what is read as often as it has
-// elements, dissolve into their readers; a reduction does when each of its elements is read once
-// and outside of other reductions, so that what follows it happens in its nest; what is read more
-// often is stored where computing it again would cost more.
+// elements, dissolve into their readers; a reduction does when each of its elements is read once,
+// in one kernel and outside of other reductions, so that what follows it happens in its nest; what
+// is read more often is stored where computing it again would cost more.
 StorageChoice choose_storage(const Stages& stages, KernelLibrary* library);
 
 }  // namespace relay::loops

@@ -117,6 +117,71 @@ void KernelBuilder::build_scatter(TensorId tensor, std::int32_t buffer) {
   store(evaluate(def.body, 0), at, row_major(def.shape));
 }
 
+void KernelBuilder::build_joint(std::span<const JointTensor> tensors) {
+  for (const JointTensor& each : tensors) joint_.push_back(each.tensor);
+  std::vector<IndexExpr> axes;
+  for (IndexVarId var : stages_.tensors[static_cast<std::size_t>(tensors[0].tensor)].vars) {
+    const std::int64_t extent = stages_.var_extents[static_cast<std::size_t>(var)];
+    if (extent != 1) axes.push_back(new_axis(extent, 0));
+  }
+  for (const JointTensor& each : tensors) add_joint(each, axes);
+}
+
+void KernelBuilder::add_joint(const JointTensor& joint, std::span<const IndexExpr> axes) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(joint.tensor)];
+  std::vector<IndexExpr> point;
+  std::size_t next = 0;
+  for (IndexVarId var : def.vars) {
+    const bool is_one = stages_.var_extents[static_cast<std::size_t>(var)] == 1;
+    point.push_back(is_one ? IndexExpr{} : axes[next++]);
+  }
+  const auto instance = static_cast<std::int32_t>(instances_.size());
+  instances_.push_back({joint.tensor, point});
+  for (std::size_t i = 0; i < point.size(); ++i)
+    vars_[static_cast<std::size_t>(def.vars[i])] = point[i];
+  Operand value = evaluate(def.body, instance);
+  if (joint.buffer < 0) return;
+  std::vector<IndexExpr> at = std::move(point);
+  if (def.kind == TensorKind::Scatter) {
+    at.clear();
+    for (NodeId index : def.indices) at.push_back(evaluate(index, instance).index);
+    // 0 + x is not x for -0.
+    value =
+        operand_of(emit_primitive(Prim::Add, def.dtype, {constant(def.dtype, 0), value_of(value)}));
+  }
+  DraftStore made{value_of(value), joint.buffer, {}};
+  const std::vector<std::int64_t> strides = row_major(def.shape);
+  for (std::size_t i = 0; i < at.size(); ++i)
+    made.destination = made.destination + at[i] * strides[i];
+  made.destination = settled(made.destination);
+  if (draft_.output >= 0) {
+    draft_.further.push_back(std::move(made));
+    return;
+  }
+  draft_.output = made.output;
+  draft_.regions[0].result = made.value;
+  draft_.destination = std::move(made.destination);
+}
+
+bool KernelBuilder::is_joint() const {
+  constexpr std::size_t kMostStores = 12;
+  constexpr std::size_t kMostValues = 400;
+  if (draft_.further.size() >= kMostStores || draft_.values.size() > kMostValues) return false;
+  // The body, and one reduction that all read: two might want to be walked in different ways.
+  if (draft_.regions.size() > 2 || !draft_.sites.empty()) return false;
+  for (const TensorId tensor : joint_) {
+    const auto count = std::count_if(instances_.begin(), instances_.end(),
+                                     [&](const Instance& each) { return each.tensor == tensor; });
+    if (count != 1) return false;
+  }
+  return std::none_of(draft_.values.begin(), draft_.values.end(), [](const auto& value) {
+    const bool divides =
+        value.code == Code::Primitive && (value.prim == Prim::Div || value.prim == Prim::FloorDiv ||
+                                          value.prim == Prim::Mod || value.prim == Prim::FloorMod);
+    return divides && lang::is_int(value.dtype);
+  });
+}
+
 std::optional<ResultLeaf> KernelBuilder::as_view(const std::vector<std::int64_t>& shape) const {
   if (draft_.regions.size() > 1 || !draft_.sites.empty() || draft_.store != StoreKind::Assign)
     return std::nullopt;
@@ -395,7 +460,8 @@ KernelBuilder::Operand KernelBuilder::read(const Node& node, std::int32_t instan
   indices.reserve(node.arg_count);
   for (NodeId arg : stages_.args(node)) indices.push_back(evaluate(arg, instance).index);
   if (node.is_checked) check_indices(node, indices);
-  const bool is_stored = storage_[static_cast<std::size_t>(node.ref)] == Storage::Stored;
+  const bool is_stored = storage_[static_cast<std::size_t>(node.ref)] == Storage::Stored &&
+                         std::find(joint_.begin(), joint_.end(), node.ref) == joint_.end();
   return is_stored ? load(node.ref, indices) : inlined(node.ref, std::move(indices));
 }
 

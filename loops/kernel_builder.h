@@ -42,6 +42,12 @@ struct DraftRegion {
   std::int32_t depth = 0;  // regions around it
 };
 
+struct DraftStore {
+  ValueId value = -1;
+  std::int32_t output = -1;  // of the group
+  IndexExpr destination;
+};
+
 // A kernel before its layout is settled (loops/finish).
 struct Draft {
   std::vector<DraftInstruction> values;
@@ -55,7 +61,15 @@ struct Draft {
   ReduceOp combine = ReduceOp::Sum;
   std::int32_t output = -1;  // of the group
   IndexExpr destination;
+  std::vector<DraftStore> further;
   std::vector<lang::Span> sites;
+};
+
+// One of several tensors that a kernel computes at the same points: a Map, or a Scatter into a part
+// of a tensor that nothing else is scattered to, which starts from zeros.
+struct JointTensor {
+  TensorId tensor = -1;
+  std::int32_t buffer = -1;  // of the group; -1: only other tensors of the kernel read it
 };
 
 // Turns the nodes of one stored tensor, and of everything that dissolves into it, into a draft.
@@ -72,6 +86,12 @@ class KernelBuilder {
   void build_copy(TensorId source, std::int32_t buffer);
   // The kernel that combines the values of Scatter `tensor` into `buffer`.
   void build_scatter(TensorId tensor, std::int32_t buffer);
+
+  // The kernel that stores all these tensors, whose points are the same but for axes of extent 1.
+  void build_joint(std::span<const JointTensor> tensors);
+  // Is what was built for several tensors as good as a kernel for each? It is where none is read at
+  // another point than it is computed at, one sum at most is reduced, and nothing can fail.
+  bool is_joint() const;
 
   // Is what was built just another arrangement of one stored tensor? Then which, and how.
   std::optional<ResultLeaf> as_view(const std::vector<std::int64_t>& shape) const;
@@ -95,6 +115,7 @@ class KernelBuilder {
   };
 
   void open_domain(std::span<const IndexVarId> vars);
+  void add_joint(const JointTensor& joint, std::span<const IndexExpr> axes);
   IndexExpr new_axis(std::int64_t extent, std::int32_t home);
   void store(const Operand& result, const std::vector<IndexExpr>& at,
              const std::vector<std::int64_t>& strides);
@@ -140,6 +161,7 @@ class KernelBuilder {
   std::vector<std::int32_t> open_;  // regions from the body inwards
   std::vector<IndexExpr> vars_;     // by index variable: what it stands for now
   std::vector<Instance> instances_;
+  std::vector<TensorId> joint_;  // computed here, though they may be stored
   std::unordered_map<std::uint64_t, Remembered> memo_;
   std::unordered_multimap<std::uint64_t, ValueId> known_;  // instructions by hash
 };

@@ -178,6 +178,14 @@ class Verifier {
       check(dtype_of(kernel_.regions[0].result) == output.dtype,
             "the result has the output's dtype");
       address(kernel_.destination);
+      check(kernel_.further.empty() || kernel_.store == StoreKind::Assign,
+            "only assignments have further results");
+      for (const FurtherStore& store : kernel_.further) {
+        const BufferSlot& other = buffer(store.output);
+        check(other.is_output && dtype_of(store.value) == other.dtype,
+              "a further result has its output's dtype");
+        address(store.destination);
+      }
     });
   }
 
@@ -327,6 +335,12 @@ std::string structural_key(const Kernel& kernel) {
   key.raw(kernel.combine);
   key.raw(kernel.output);
   key.address(kernel.destination);
+  key.raw(static_cast<std::uint32_t>(kernel.further.size()));
+  for (const FurtherStore& store : kernel.further) {
+    key.raw(store.value);
+    key.raw(store.output);
+    key.address(store.destination);
+  }
   return key.take();
 }
 
@@ -352,6 +366,9 @@ std::string to_string(const Kernel& kernel) {
       out +=
           fmt::format("  {} = {}({}, v{})\n", place, lang::name_of(kernel.combine), place, result);
     }
+    for (const FurtherStore& store : kernel.further)
+      out +=
+          fmt::format("  b{}[{}] = v{}\n", store.output, text_of(store.destination), store.value);
   }
   return out + "}\n";
 }

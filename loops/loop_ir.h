@@ -11,9 +11,9 @@
 
 // The loop IR: index notation as loop nests, plain data, the one input of both back ends (lanes in
 // interp/, LLVM in jit/). A kernel is one perfect nest that computes one value per point of its
-// domain and stores it. Everything that varies between calls of the same shape pattern (extents,
-// strides, constants of index arithmetic) stands in run-time size slots, so one compiled kernel
-// serves all sizes.
+// domain, or a few, and stores them. Everything that varies between calls of the same shape pattern
+// (extents, strides, constants of index arithmetic) stands in run-time size slots, so one compiled
+// kernel serves all sizes.
 namespace relay::loops {
 
 using lang::DType;
@@ -96,6 +96,13 @@ enum class StoreKind : std::uint8_t {
             // (scatter)
 };
 
+// One more value of each point, of the body, and where it is stored.
+struct FurtherStore {
+  ValueId value = -1;
+  std::int32_t output = 0;
+  Address destination;
+};
+
 // One nest. Domain axes 0..domain.size()-1, outermost first; reduction axes follow in `extents`.
 //
 // Reduction order (the bits depend on it, so both back ends keep it): over the linear index t of
@@ -112,8 +119,9 @@ struct Kernel {
   std::int32_t slot_count = 0;  // run-time sizes
   StoreKind store = StoreKind::Assign;
   ReduceOp combine = ReduceOp::Sum;
-  std::int32_t output = 0;  // buffer that is stored to
-  Address destination;      // terms may only use Axis values when store == Assign
+  std::int32_t output = 0;            // buffer that is stored to
+  Address destination;                // terms may only use Axis values when store == Assign
+  std::vector<FurtherStore> further;  // only when store == Assign
   // Places for run-time errors; not part of the structure (two kernels that differ only here share
   // code).
   std::vector<lang::Span> sites;

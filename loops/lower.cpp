@@ -7,6 +7,8 @@
 #include "loops/inline.h"
 #include "loops/kernel_builder.h"
 #include "loops/reuse.h"
+#include "loops/slices.h"
+#include "loops/stored_reads.h"
 
 namespace relay::loops {
 
@@ -19,8 +21,10 @@ class Lowerer {
   Lowerer(const lang::Function& group, std::span<const Layout> args, KernelLibrary* library)
       : stages_(expand(group, args)) {
     StorageChoice choice = choose_storage(stages_, library);
+    reads_ = stored_reads(stages_, choice);
     storage_ = std::move(choice.storage);
     library_ = std::move(choice.library);
+    find_chains();
     places_.resize(stages_.tensors.size());
     results_.resize(stages_.tensors.size());
     for (const Layout& arg : args) buffer_dtypes_.push_back(arg.dtype);
@@ -30,7 +34,12 @@ class Lowerer {
   }
 
   LoweredGroup run() {
-    for (std::size_t i = 0; i < stages_.tensors.size(); ++i) add(static_cast<TensorId>(i));
+    is_added_.assign(stages_.tensors.size(), false);
+    for (std::size_t i = 0; i < stages_.tensors.size(); ++i) {
+      if (!is_added_[i]) add(static_cast<TensorId>(i));
+      is_added_[i] = true;
+    }
+    while (!joints_.empty()) emit(0);
     for (TensorId result : stages_.results) {
       const ResultLeaf& leaf = results_[static_cast<std::size_t>(result)];
       if (leaf.buffer >= first_made_)
@@ -38,10 +47,18 @@ class Lowerer {
       group_.results.push_back(leaf);
     }
     group_.literals = std::move(stages_.literals);
+    drop_unused();
     return std::move(group_);
   }
 
  private:
+  // Tensors that one kernel is to compute, and that no other has read yet.
+  struct Joint {
+    std::vector<std::int64_t> extents;  // of the domain; none is 1
+    std::vector<TensorId> members;
+    std::vector<TensorId> reads;  // of all
+  };
+
   void add(TensorId id) {
     const auto at = static_cast<std::size_t>(id);
     const TensorDef& def = stages_.tensors[at];
@@ -59,6 +76,8 @@ class Lowerer {
         if (storage_[at] != Storage::Stored) return;
         if (const auto found = library_.find(id); found != library_.end()) {
           add_library(id, found->second);
+        } else if (chain_of_[at] >= 0) {
+          add_slice(id, chains_[static_cast<std::size_t>(chain_of_[at])]);
         } else {
           add_scatter(id);
         }
@@ -68,6 +87,205 @@ class Lowerer {
         return;
     }
   }
+
+  // --- Kernels of several tensors ---
+  // A tensor that has been added waits for others that can be computed with it, until something
+  // reads it that cannot.
+
+  void find_chains() {
+    chains_ = find_slices(stages_, storage_);
+    std::erase_if(chains_, [&](const SliceChain& chain) {
+      return std::any_of(chain.links.begin(), chain.links.end(),
+                         [&](TensorId link) { return library_.count(link) > 0; });
+    });
+    chain_of_.assign(stages_.tensors.size(), -1);
+    readers_.resize(stages_.tensors.size());
+    for (std::size_t i = 0; i < chains_.size(); ++i) {
+      for (const TensorId link : chains_[i].links) {
+        chain_of_[static_cast<std::size_t>(link)] = static_cast<std::int32_t>(i);
+        std::erase(reads_[static_cast<std::size_t>(link)],
+                   stages_.tensors[static_cast<std::size_t>(link)].init);
+      }
+    }
+    for (std::size_t at = 0; at < reads_.size(); ++at) {
+      // What reads the last link reads all.
+      std::vector<TensorId>& reads = reads_[at];
+      for (std::size_t i = reads.size(); i-- > 0;) {
+        const std::int32_t chain = chain_of_[static_cast<std::size_t>(reads[i])];
+        if (chain < 0) continue;
+        const auto& links = chains_[static_cast<std::size_t>(chain)].links;
+        reads.insert(reads.end(), links.begin(), links.end());
+      }
+      if (storage_[at] == Storage::Inlined) continue;
+      for (const TensorId read : reads)
+        readers_[static_cast<std::size_t>(read)].push_back(static_cast<TensorId>(at));
+    }
+  }
+
+  std::vector<std::int64_t> points_of(TensorId id) const {
+    std::vector<std::int64_t> extents;
+    for (IndexVarId var : stages_.tensors[static_cast<std::size_t>(id)].vars) {
+      const std::int64_t extent = stages_.var_extents[static_cast<std::size_t>(var)];
+      if (extent != 1) extents.push_back(extent);
+    }
+    return extents;
+  }
+
+  static bool meet(const std::vector<TensorId>& a, const std::vector<TensorId>& b) {
+    return std::any_of(a.begin(), a.end(), [&](TensorId each) {
+      return std::find(b.begin(), b.end(), each) != b.end();
+    });
+  }
+
+  // Emits the kernels that make what `id` reads, but for its own.
+  void emit_reads(TensorId id) {
+    const auto& reads = reads_[static_cast<std::size_t>(id)];
+    for (std::size_t i = joints_.size(); i-- > 0;) {
+      if (!contains(joints_[i].members, id) && meet(joints_[i].members, reads)) emit(i);
+    }
+  }
+
+  static bool contains(const std::vector<TensorId>& list, TensorId id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+  }
+
+  // The buffer of `id` is known.
+  void add_waiting(TensorId id) {
+    std::vector<TensorId> reads = reads_[static_cast<std::size_t>(id)];
+    Joint* const joint = joint_for(id, reads);
+    if (joint) {
+      joint->members.push_back(id);
+      joint->reads.insert(joint->reads.end(), reads.begin(), reads.end());
+    } else {
+      joints_.push_back({points_of(id), {id}, std::move(reads)});
+    }
+    emit_reads(id);
+  }
+
+  // A kernel that `id` can be computed with: first one that makes what it reads, else one that
+  // reads a tensor that it reads too.
+  Joint* joint_for(TensorId id, const std::vector<TensorId>& reads) {
+    const std::vector<std::int64_t> extents = points_of(id);
+    std::vector<TensorId> shared = reads;
+    std::erase_if(shared, [&](TensorId read) {
+      return count_of(stages_.tensors[static_cast<std::size_t>(read)].shape) == 1;
+    });
+    for (const bool is_read : {true, false}) {
+      for (Joint& joint : joints_) {
+        if (joint.extents != extents || !meet(is_read ? joint.members : joint.reads, shared))
+          continue;
+        if (can_join(id, joint)) return &joint;
+      }
+    }
+    return nullptr;
+  }
+
+  bool can_join(TensorId id, const Joint& joint) const {
+    // What is made of several parts must be whole before it is read.
+    for (const TensorId read : reads_[static_cast<std::size_t>(id)]) {
+      if (chain_of_[static_cast<std::size_t>(read)] >= 0 && contains(joint.members, read))
+        return false;
+    }
+    std::vector<JointTensor> tensors;
+    for (const TensorId member : joint.members) tensors.push_back(stored(member));
+    tensors.push_back(stored(id));
+    KernelBuilder builder(stages_, storage_, places_);
+    builder.build_joint(tensors);
+    return builder.is_joint();
+  }
+
+  // Adds later tensors to a kernel that is about to be emitted, where all that they read is there.
+  void add_later(Joint& joint) {
+    for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
+      const auto id = static_cast<TensorId>(at);
+      const TensorDef& def = stages_.tensors[at];
+      if (is_added_[at] || def.kind != TensorKind::Map || storage_[at] != Storage::Stored ||
+          library_.count(id) || !meet(joint.reads, reads_[at]) || points_of(id) != joint.extents ||
+          count_of(def.shape) == 0)
+        continue;
+      const auto is_there = [&](TensorId read) {
+        const bool waits = std::any_of(joints_.begin(), joints_.end(), [&](const Joint& other) {
+          return contains(other.members, read);
+        });
+        return places_[static_cast<std::size_t>(read)].buffer >= 0 && !waits;
+      };
+      if (!std::all_of(reads_[at].begin(), reads_[at].end(), is_there) || !can_join(id, joint))
+        continue;
+      make(id);
+      is_added_[at] = true;
+      joint.members.push_back(id);
+    }
+  }
+
+  JointTensor stored(TensorId id) const {
+    return {id, places_[static_cast<std::size_t>(id)].buffer};
+  }
+
+  void emit(std::size_t number) {
+    Joint joint = std::move(joints_[number]);
+    joints_.erase(joints_.begin() + static_cast<std::ptrdiff_t>(number));
+    add_later(joint);
+    std::vector<JointTensor> tensors;
+    for (const TensorId member : joint.members) {
+      tensors.push_back(stored(member));
+      if (!is_read_outside(member, joint)) tensors.back().buffer = -1;
+    }
+    KernelBuilder builder(stages_, storage_, places_);
+    if (tensors.size() == 1 && chain_of_[static_cast<std::size_t>(tensors[0].tensor)] < 0) {
+      builder.build_map(tensors[0].tensor, tensors[0].buffer);
+    } else {
+      builder.build_joint(tensors);
+    }
+    launch(builder);
+  }
+
+  bool is_read_outside(TensorId id, const Joint& joint) const {
+    if (chain_of_[static_cast<std::size_t>(id)] >= 0 || contains(stages_.results, id)) return true;
+    const auto& readers = readers_[static_cast<std::size_t>(id)];
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](TensorId reader) { return !contains(joint.members, reader); });
+  }
+
+  void add_slice(TensorId id, const SliceChain& chain) {
+    const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
+    if (id == chain.links[0]) {
+      const std::int32_t buffer = make(id);
+      if (!chain.fills_all) {
+        KernelBuilder copy(stages_, storage_, places_);
+        copy.build_copy(def.init, buffer);
+        launch(copy);
+      }
+    } else {
+      place(id, places_[static_cast<std::size_t>(chain.links[0])].buffer, row_major(def.shape));
+    }
+    add_waiting(id);
+  }
+
+  // Tensors that only their own kernel read have got no memory.
+  void drop_unused() {
+    std::vector<std::int32_t> numbers(buffer_dtypes_.size(), -1);
+    const auto each_use = [&](const auto& use) {
+      for (Launch& step : group_.launches) {
+        for (std::int32_t& buffer : step.buffers) use(buffer);
+      }
+      for (ResultLeaf& leaf : group_.results) use(leaf.buffer);
+    };
+    each_use([&](std::int32_t& buffer) { numbers[static_cast<std::size_t>(buffer)] = 0; });
+    std::vector<MadeTensor> kept;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto number = static_cast<std::int32_t>(i);
+      if (number < first_made_) {
+        numbers[i] = number;
+      } else if (numbers[i] == 0) {
+        numbers[i] = first_made_ + static_cast<std::int32_t>(kept.size());
+        kept.push_back(std::move(group_.made[i - static_cast<std::size_t>(first_made_)]));
+      }
+    }
+    group_.made = std::move(kept);
+    each_use([&](std::int32_t& buffer) { buffer = numbers[static_cast<std::size_t>(buffer)]; });
+  }
+
+  // --- Tensors ---
 
   void place(TensorId id, std::int32_t buffer, const std::vector<std::int64_t>& strides) {
     const auto at = static_cast<std::size_t>(id);
@@ -95,19 +313,20 @@ class Lowerer {
       add_library(id, found->second);
       return;
     }
-    KernelBuilder builder(stages_, storage_, places_);
-    builder.build_map(id, static_cast<std::int32_t>(buffer_dtypes_.size()));
     if (storage == Storage::View) {
+      KernelBuilder builder(stages_, storage_, places_);
+      builder.build_map(id, -1);
       if (auto view = builder.as_view(def.shape)) {
         results_[static_cast<std::size_t>(id)] = std::move(*view);
         return;
       }
     }
     make(id);
-    launch(builder);
+    add_waiting(id);
   }
 
   void add_library(TensorId id, LibraryStep& from) {
+    emit_reads(id);
     const auto buffer_of = [&](TensorId operand) {
       const std::int32_t buffer = places_[static_cast<std::size_t>(operand)].buffer;
       RELAY_CHECK(buffer >= 0, "a library reads a tensor that is not stored yet");
@@ -127,6 +346,7 @@ class Lowerer {
   }
 
   void add_whole(TensorId id) {
+    emit_reads(id);
     const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
     const std::int64_t count = count_of(def.shape);
     const DType dtype = stages_.tensors[static_cast<std::size_t>(def.init)].dtype;
@@ -153,11 +373,12 @@ class Lowerer {
   }
 
   void add_scatter(TensorId id) {
+    emit_reads(id);
     const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
-    const bool goes_on = is_scatter_for(def.init, id);
+    const bool is_filled = goes_on(stages_, storage_, def.init, id);
     const std::int32_t buffer =
-        goes_on ? places_[static_cast<std::size_t>(def.init)].buffer : make(id);
-    if (goes_on) {
+        is_filled ? places_[static_cast<std::size_t>(def.init)].buffer : make(id);
+    if (is_filled) {
       place(id, buffer, row_major(def.shape));
     } else if (count_of(def.shape) > 0) {
       KernelBuilder copy(stages_, storage_, places_);
@@ -172,21 +393,6 @@ class Lowerer {
     launch(scatter);
   }
 
-  // Is `init` a scatter that only scatter `id` reads, to start from? Then both fill one tensor.
-  bool is_scatter_for(TensorId init, TensorId id) const {
-    if (stages_.tensors[static_cast<std::size_t>(init)].kind != TensorKind::Scatter ||
-        storage_[static_cast<std::size_t>(init)] != Storage::Stored)
-      return false;
-    const auto is_init = [&](const Node& node) {
-      return node.kind == NodeKind::Read && node.ref == init;
-    };
-    if (std::any_of(stages_.nodes.begin(), stages_.nodes.end(), is_init)) return false;
-    for (std::size_t other = 0; other < stages_.tensors.size(); ++other) {
-      if (stages_.tensors[other].init == init && static_cast<TensorId>(other) != id) return false;
-    }
-    return std::find(stages_.results.begin(), stages_.results.end(), init) == stages_.results.end();
-  }
-
   void launch(KernelBuilder& builder) {
     group_.launches.push_back(finish(std::move(builder.draft()), buffer_dtypes_));
 #ifndef NDEBUG
@@ -197,6 +403,12 @@ class Lowerer {
   Stages stages_;
   std::vector<Storage> storage_;
   std::map<TensorId, LibraryStep> library_;
+  std::vector<std::vector<TensorId>> reads_;    // by tensor: from memory
+  std::vector<std::vector<TensorId>> readers_;  // by tensor
+  std::vector<SliceChain> chains_;
+  std::vector<std::int32_t> chain_of_;  // by tensor: its chain, or -1
+  std::vector<Joint> joints_;
+  std::vector<bool> is_added_;        // by tensor
   std::vector<StoredAt> places_;      // by tensor
   std::vector<ResultLeaf> results_;   // by tensor
   std::vector<DType> buffer_dtypes_;  // by group buffer

@@ -157,14 +157,6 @@ class Recogniser {
   IndexSpace space_;
 };
 
-bool is_zeros(const Stages& stages, TensorId tensor) {
-  const TensorDef& def = stages.tensors[static_cast<std::size_t>(tensor)];
-  if (def.kind != TensorKind::Map) return false;
-  const Node& body = stages.nodes[static_cast<std::size_t>(def.body)];
-  if (body.kind == NodeKind::Read) return is_zeros(stages, body.ref);
-  return body.kind == NodeKind::Constant && body.bits == 0;
-}
-
 // Products that are added to places of a window.
 std::vector<Recognised> recognise_scatter(const Stages& stages, TensorId tensor) {
   const TensorDef& def = stages.tensors[static_cast<std::size_t>(tensor)];
@@ -201,6 +193,14 @@ std::vector<Recognised> recognise_scatter(const Stages& stages, TensorId tensor)
 }
 
 }  // namespace
+
+bool is_zeros(const Stages& stages, TensorId tensor) {
+  const TensorDef& def = stages.tensors[static_cast<std::size_t>(tensor)];
+  if (def.kind != TensorKind::Map) return false;
+  const Node& body = stages.nodes[static_cast<std::size_t>(def.body)];
+  if (body.kind == NodeKind::Read) return is_zeros(stages, body.ref);
+  return body.kind == NodeKind::Constant && body.bits == 0;
+}
 
 std::vector<Recognised> recognise(const Stages& stages, TensorId tensor) {
   const TensorDef& def = stages.tensors[static_cast<std::size_t>(tensor)];

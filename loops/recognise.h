@@ -19,4 +19,7 @@ struct Recognised {
 // or a Scatter of such products into zeros.
 std::vector<Recognised> recognise(const Stages& stages, TensorId tensor);
 
+// Is every element the constant 0?
+bool is_zeros(const Stages& stages, TensorId tensor);
+
 }  // namespace relay::loops

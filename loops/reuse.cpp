@@ -1,6 +1,7 @@
 #include "loops/reuse.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "loops/stages.h"
 
@@ -37,7 +38,7 @@ class Search {
       if (first == group_.launches.size()) continue;
       for (std::size_t arg = 0; arg < args_.size(); ++arg) {
         if (taken[arg] || !fits(arg, made) || !is_last_read(arg, first)) continue;
-        if (!reads_where_it_writes(arg, group_.launches[first])) continue;
+        if (!reads_where_it_writes(arg, first_made_ + made, group_.launches[first])) continue;
         taken[arg] = true;
         group_.reuse.push_back(
             {arg, made, is_copy(group_.launches[first]) ? std::optional(first) : std::nullopt});
@@ -76,24 +77,49 @@ class Search {
     });
   }
 
-  static bool reads_where_it_writes(std::size_t arg, const Launch& launch) {
+  // Where the kernel stores into a buffer of the group. Null for a part of it.
+  static const Address* destination_in(std::size_t buffer, const Launch& launch) {
+    const Address* found = nullptr;
+    const auto note = [&](std::int32_t output, const Address& destination) {
+      if (launch.buffers[static_cast<std::size_t>(output)] != static_cast<std::int32_t>(buffer))
+        return true;
+      return std::exchange(found, &destination) == nullptr;
+    };
+    const Kernel& kernel = launch.kernel;
+    bool is_whole = note(kernel.output, kernel.destination);
+    for (const FurtherStore& store : kernel.further)
+      is_whole = note(store.output, store.destination) && is_whole;
+    return is_whole ? found : nullptr;
+  }
+
+  static bool reads_where_it_writes(std::size_t arg, std::size_t made, const Launch& launch) {
     const Kernel& kernel = launch.kernel;
     if (launch.whole || launch.library || kernel.store != StoreKind::Assign) return false;
+    const Address* const destination = destination_in(made, launch);
+    if (!destination) return false;
     for (const Region& region : kernel.regions) {
       for (const Instruction& step : region.code) {
         if (step.code != Code::Load && step.code != Code::ScalarInput) continue;
         const auto buffer = launch.buffers[static_cast<std::size_t>(step.buffer)];
         if (buffer != static_cast<std::int32_t>(arg)) continue;
-        if (step.code == Code::ScalarInput ||
-            !same_address(step.address, kernel.destination, launch))
+        if (step.code == Code::ScalarInput || !same_address(step.address, *destination, launch))
           return false;
+        // What is stored as it is may be taken from memory after another value was stored.
+        if (!kernel.further.empty() && is_stored(step.id, kernel)) return false;
       }
     }
     return true;
   }
 
+  static bool is_stored(ValueId value, const Kernel& kernel) {
+    const auto is_it = [&](const FurtherStore& store) { return store.value == value; };
+    return kernel.regions[0].result == value ||
+           std::any_of(kernel.further.begin(), kernel.further.end(), is_it);
+  }
+
   // Of a kernel that reads where it writes: does it do nothing else?
   static bool is_copy(const Launch& launch) {
+    if (!launch.kernel.further.empty()) return false;
     const Region& body = launch.kernel.regions[0];
     return std::all_of(body.code.begin(), body.code.end(), [&](const Instruction& step) {
       return step.code == Code::Axis || (step.code == Code::Load && step.id == body.result);

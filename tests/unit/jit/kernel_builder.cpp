@@ -160,16 +160,29 @@ ValueId KernelBuilder::close_reduce(ValueId result) {
   return add(instruction);
 }
 
+std::int32_t KernelBuilder::new_output(ValueId value, bool is_transposed,
+                                       loops::Address& destination) {
+  std::int64_t total = 1;
+  for (std::int32_t i = 0; i < kernel.domain_rank; ++i) {
+    const std::int32_t at = is_transposed ? i : kernel.domain_rank - 1 - i;
+    const ValueId index = axis(at);
+    const Extent stride = total == 1 ? literal(1) : slot(total);
+    destination.terms.insert(destination.terms.begin(), {index, stride.size});
+    total *= extent_of(at);
+  }
+  return buffer(type_of(value), total, true);
+}
+
 void KernelBuilder::finish(ValueId result) {
   kernel.regions[0].result = result;
-  std::int64_t total = 1;
-  for (std::int32_t i = kernel.domain_rank; i-- > 0;) {
-    const ValueId index = axis(i);
-    const Extent stride = total == 1 ? literal(1) : slot(total);
-    kernel.destination.terms.insert(kernel.destination.terms.begin(), {index, stride.size});
-    total *= extent_of(i);
-  }
-  kernel.output = buffer(type_of(result), total, true);
+  kernel.output = new_output(result, false, kernel.destination);
+}
+
+void KernelBuilder::store_further(ValueId value, bool is_transposed) {
+  loops::FurtherStore store;
+  store.value = value;
+  store.output = new_output(value, is_transposed, store.destination);
+  kernel.further.push_back(std::move(store));
 }
 
 loops::KernelCompiler* jit_compiler() {
@@ -219,14 +232,17 @@ std::string difference(const Outcome& actual, const Outcome& expected) {
                        e.index, e.extent);
   }
   const loops::Kernel& kernel = expected.state.kernel;
-  const DType dtype = kernel.buffers[kernel.output].dtype;
-  const std::int64_t count = expected.state.count(kernel.output);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint64_t is = actual.state.get(kernel.output, i);
-    const std::uint64_t should = expected.state.get(kernel.output, i);
-    if (is_same(dtype, is, should)) continue;
-    return fmt::format("element {} of {} {}: {:#x}, expected {:#x}", i, count, lang::name_of(dtype),
-                       is, should);
+  for (std::int32_t output = 0; output < std::int32_t(kernel.buffers.size()); ++output) {
+    if (!kernel.buffers[output].is_output) continue;
+    const DType dtype = kernel.buffers[output].dtype;
+    const std::int64_t count = expected.state.count(output);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::uint64_t is = actual.state.get(output, i);
+      const std::uint64_t should = expected.state.get(output, i);
+      if (is_same(dtype, is, should)) continue;
+      return fmt::format("element {} of {} {} in b{}: {:#x}, expected {:#x}", i, count,
+                         lang::name_of(dtype), output, is, should);
+    }
   }
   return "";
 }

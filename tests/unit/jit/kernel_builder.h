@@ -52,6 +52,8 @@ class KernelBuilder {
   ValueId close_reduce(ValueId result);
   // The kernel's result, stored row-major over the domain in a new output buffer.
   void finish(ValueId result);
+  // One more result, the same, or column-major.
+  void store_further(ValueId value, bool is_transposed);
 
   lang::DType type_of(ValueId id) const { return types_[id]; }
   // float32 1.5 and the like, by their bits.
@@ -60,6 +62,8 @@ class KernelBuilder {
 
  private:
   ValueId add(loops::Instruction instruction);
+  // A new output buffer for `value`, and where the point at hand is in it.
+  std::int32_t new_output(ValueId value, bool is_transposed, loops::Address& destination);
 
   std::vector<Extent> extents_;
   std::vector<std::int64_t> counts_;

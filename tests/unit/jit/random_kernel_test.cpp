@@ -21,7 +21,7 @@ constexpr DType kTypes[] = {DType::Float32, DType::Float32, DType::Float64,
                             DType::Bool,    DType::Float16, DType::BFloat16};
 
 // A random kernel: a random expression over loads of random layouts, with gathers, divisions that
-// may fail and reductions inside one another; some scatter their values.
+// may fail and reductions inside one another; some scatter their values, some store several.
 class RandomKernel {
  public:
   explicit RandomKernel(unsigned seed) : random_(seed) {
@@ -30,9 +30,13 @@ class RandomKernel {
     const ValueId result = expression(pick(kTypes), 4);
     if (one_in(4)) {
       scatter(result);
-    } else {
-      k_.finish(result);
+      return;
     }
+    std::vector<ValueId> further;
+    for (unsigned more = one_in(3) ? 1 + random_() % 3 : 0; more > 0; --more)
+      further.push_back(one_in(4) ? result : expression(pick(kTypes), 3));
+    k_.finish(result);
+    for (ValueId value : further) k_.store_further(value, one_in(3));
   }
 
   const KernelBuilder& built() const { return k_; }

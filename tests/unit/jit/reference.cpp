@@ -484,6 +484,12 @@ std::uint64_t Reference::reduce(const Region& region) {
 }
 
 void Reference::store(std::uint64_t value) {
+  for (const loops::FurtherStore& store : kernel_.further) {
+    const std::size_t size = lang::size_of(kernel_.buffers[store.output].dtype);
+    std::memcpy(static_cast<std::byte*>(buffers_[store.output]) +
+                    address_of(store.destination) * std::int64_t(size),
+                &values_[store.value], size);
+  }
   const std::int64_t index = address_of(kernel_.destination);
   const DType dtype = kernel_.buffers[kernel_.output].dtype;
   if (kernel_.store == loops::StoreKind::Combine) {

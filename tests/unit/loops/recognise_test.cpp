@@ -136,8 +136,9 @@ class PlainKernel final : public LibraryKernel {
     const auto* const a = static_cast<const float*>(left);
     const auto* const b = static_cast<const float*>(right);
     auto* const c = static_cast<float*>(result);
-    std::fill(c, c + result_size(form_), 0.0f);
-    if (const auto* contraction = std::get_if<Contraction>(&form_)) {
+    const auto* const contraction = std::get_if<Contraction>(&form_);
+    if (!contraction || !contraction->adds) std::fill(c, c + result_size(form_), 0.0f);
+    if (contraction) {
       contract(*contraction, a, b, c);
       return;
     }
@@ -246,7 +247,7 @@ TEST_CASE("an operand that is computed is stored first", "[loops]") {
                  [](const Expr& x, const Expr& y) {
                    return op("add", {op("matmul", {op("add", {x, x}), y}), op("matmul", {x, y})});
                  }) ==
-        "contraction(float32) batch 1, rows 4, columns 5, contracted 3\n"
+        "contraction(float32) batch 1, rows 4, columns 5, contracted 3, added\n"
         "contraction(float32) batch 1, rows 4, columns 5, contracted 3\n");
 }
 
