@@ -12,6 +12,6 @@ inline constexpr const char* kEntryName = "relay_make_kernel_library";
 
 // Smaller forms stay with the loops, whose nest is over before a library has looked at its
 // arguments; nothing needs to be loaded to know that.
-inline constexpr double kFewestProducts = 65536;
+inline constexpr double kFewestProducts = 32768;
 
 }  // namespace relay::kernels
