@@ -55,11 +55,7 @@ bool is_irrefutable(const PatternRef& pattern) {
 
 class Resolver final : public lang::Rewriter {
  public:
-  explicit Resolver(const Expr& root) {
-    lang::visit_post_order(root, [this](const Expr& node) {
-      if (const auto* let = as<lang::Let>(node)) definitions_[let->variable.get()] = let->value;
-    });
-  }
+  explicit Resolver(const Expr& root) { learn(root); }
 
   Expr block(const Expr& expr) {
     Block opened = lang::open_block(expr);
@@ -92,11 +88,20 @@ class Resolver final : public lang::Rewriter {
     Expr better = known_clause(*match);
     if (!better) better = same_in_all(*match);
     if (!better) better = taken_apart(expr, *match);
-    return better ? better : expr;
+    if (!better) return expr;
+    learn(better);
+    return better;
   }
 
  private:
   // --- What is known of a value ---
+
+  // What variables stand for in new code, which may have those of the old with other values.
+  void learn(const Expr& code) {
+    lang::visit_post_order(code, [this](const Expr& node) {
+      if (const auto* let = as<lang::Let>(node)) definitions_[let->variable.get()] = let->value;
+    });
+  }
 
   const Expr& definition(const Expr& atom) const {
     const Expr* at = &atom;
@@ -523,6 +528,7 @@ class Resolver final : public lang::Rewriter {
       leaf.result = build::tuple(std::move(results));
       return lang::close_block(leaf);
     });
+    learn(joined);
     const VariableRef all = lang::make_variable(block.bindings[join.branch].variable->name, type);
     Block next;
     const auto keep = [&](std::size_t i) {
@@ -574,6 +580,7 @@ class Resolver final : public lang::Rewriter {
     std::optional<Expr> again = chosen_again(branch, join.field, match, {});
     if (!again) return false;
     Expr renamed = lang::rename_bound(*again);
+    learn(renamed);
     (join.match < block.bindings.size() ? block.bindings[join.match].value : block.result) =
         std::move(renamed);
     return true;
