@@ -93,6 +93,5 @@ void Evaluator::forget() { impl_->machine.forget(); }
 void Evaluator::set_mode(JitMode mode) { impl_->machine.mode = mode; }
 JitMode Evaluator::mode() const { return impl_->machine.mode; }
 const Statistics& Evaluator::statistics() const { return impl_->machine.statistics; }
-void Evaluator::reset_statistics() { impl_->machine.statistics = {}; }
 
 }  // namespace relay::interp

@@ -92,7 +92,6 @@ class Evaluator {
   void set_mode(JitMode mode);
   JitMode mode() const;
   const Statistics& statistics() const;
-  void reset_statistics();
 
  private:
   struct Impl;

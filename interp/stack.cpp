@@ -130,8 +130,6 @@ void EvaluationStack::run(const std::function<void()>& body) {
   if (mine.escaped) std::rethrow_exception(mine.escaped);
 }
 
-std::uintptr_t true_stack_limit() { return lowest_frame; }
-
 bool request_interrupt() {
   const bool waiting = interrupt_requested.exchange(true);
   stack_limit.store(UINTPTR_MAX);

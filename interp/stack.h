@@ -32,8 +32,6 @@ class EvaluationStack {
 extern std::atomic<std::uintptr_t> stack_limit;
 extern std::atomic<bool> interrupt_requested;
 
-// Where an evaluation must stop for lack of stack when nobody interrupts.
-std::uintptr_t true_stack_limit();
 // Safe in a signal handler. False if one was already requested and not yet cleared.
 bool request_interrupt();
 void clear_interrupt();

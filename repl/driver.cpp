@@ -45,11 +45,9 @@ bool is_incomplete(const std::string& text) {
 }  // namespace
 
 Driver::State Driver::feed(std::string_view line) {
-  ++line_;
   const bool blank = is_blank(line);
   if (entry_.empty()) {
     if (blank) return State::Ready;
-    entry_start_ = line_;
     const std::size_t first = line.find_first_not_of(" \t");
     if (line[first] == ':') return run_command_line(line.substr(first));
   }
@@ -63,7 +61,6 @@ Driver::State Driver::feed(std::string_view line) {
 }
 
 Driver::State Driver::run_command_line(std::string_view line) {
-  entry_line_ = line_;
   CommandOutcome outcome;
   surviving([&] { outcome = run_command(session_, line); });
   report(outcome.errors);
@@ -85,7 +82,6 @@ Driver::State Driver::finish() {
 void Driver::run_entry() {
   last_entry_ = std::move(entry_);
   entry_.clear();
-  entry_line_ = entry_start_;
   blank_run_ = 0;
   // Empty lines that ended the entry are no part of it.
   last_entry_.erase(last_entry_.find_last_not_of(" \t\r\n") + 1);

@@ -33,8 +33,6 @@ class Driver {
   // Forgets the lines gathered so far (Ctrl-C).
   void abandon() { entry_.clear(); }
 
-  // Number (from 1) of the line where the entry that was run last began.
-  int entry_line() const { return entry_line_; }
   const std::string& last_entry() const { return last_entry_; }
   bool had_errors() const { return had_errors_; }
 
@@ -49,9 +47,6 @@ class Driver {
   int blank_run_ = 0;  // empty lines at the end of what has been gathered
   std::string entry_;
   std::string last_entry_;
-  int line_ = 0;
-  int entry_start_ = 0;
-  int entry_line_ = 0;
   int entries_ = 0;
   bool had_errors_ = false;
 };
