@@ -28,8 +28,10 @@ add_compile_options(
 
 if(RELAY_SANITIZE)
   # vptr is left out: it compares type identities across the shared objects, where they are hidden.
-  add_compile_options(-fsanitize=${RELAY_SANITIZE} -fno-sanitize=vptr -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer)
+  # So are null and object-size, which look at every access that the address sanitizer looks at too,
+  # and -g1 knows the lines of a trace: together half of the time to compile.
+  add_compile_options(-fsanitize=${RELAY_SANITIZE} -fno-sanitize=vptr,null,object-size -g1
+                      -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${RELAY_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Under the sanitizers GCC sees uninitialised variables in its own library, where there are none.
