@@ -256,7 +256,8 @@ namespace {
 constexpr std::int64_t kMostKept = std::int64_t{1} << 24;
 
 bool is_too_large(const std::vector<IndexBinder>& binders, const Expr& part) {
-  const auto* tensor = as<lang::TensorType>(lang::make_comprehension(binders, part)->type);
+  const Expr kept = lang::make_comprehension(binders, part);
+  const auto* tensor = as<lang::TensorType>(kept->type);
   std::int64_t count = 1;
   for (const lang::Dim& dim : tensor->shape.dims()) {
     if (!dim.is_constant() || dim.constant() == 0) return false;

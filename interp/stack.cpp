@@ -56,6 +56,23 @@ struct Switch {
 };
 Switch* current = nullptr;
 
+#if defined(RELAY_ASAN)
+// The sanitizer is told of the other stack. Its own swapcontext would print a warning that it does
+// not know stacks such as this one.
+void switch_to(Switch& mine, std::byte* base, std::size_t size) {
+  __sanitizer_start_switch_fiber(&mine.caller_fake_stack, base, size);
+  volatile bool has_gone = false;
+  getcontext(&mine.caller);
+  if (!has_gone) {
+    has_gone = true;
+    setcontext(&mine.callee);
+  }
+  __sanitizer_finish_switch_fiber(mine.caller_fake_stack, nullptr, nullptr);
+}
+#else
+void switch_to(Switch& mine, std::byte*, std::size_t) { swapcontext(&mine.caller, &mine.callee); }
+#endif
+
 void enter() {
   Switch* mine = current;
 #if defined(RELAY_ASAN)
@@ -117,13 +134,7 @@ void EvaluationStack::run(const std::function<void()>& body) {
   mine.callee.uc_stack.ss_size = size_;
   mine.callee.uc_link = nullptr;
   makecontext(&mine.callee, enter, 0);
-#if defined(RELAY_ASAN)
-  __sanitizer_start_switch_fiber(&mine.caller_fake_stack, base_, size_);
-#endif
-  swapcontext(&mine.caller, &mine.callee);
-#if defined(RELAY_ASAN)
-  __sanitizer_finish_switch_fiber(mine.caller_fake_stack, nullptr, nullptr);
-#endif
+  switch_to(mine, base_, size_);
   active_ = false;
   // What a deep recursion touched goes back to the system.
   madvise(base_, size_ - kKeep, MADV_DONTNEED);
