@@ -25,7 +25,8 @@ using loops::ContractionAxis;
 using loops::LibraryKernel;
 
 // Matrices of fewer products are no work for BLAS, nor are those of a few rows or columns: a vector
-// times a matrix takes as long as reading the matrix, which the loops do as fast.
+// times a matrix takes as long as reading the matrix, which the loops do as fast, but for sums
+// along its rows.
 constexpr double kTinyMatrix = 2048;
 constexpr std::int64_t kFewestRows = 4;
 // oneDNN is the faster one, but makes its code at its first call, which takes as long as hundreds
@@ -262,6 +263,10 @@ class Products final : public LibraryKernel {
         return;
       }
     }
+    if (m == 1 || n == 1) {
+      multiply_vector(m, n, k, a, b, beta, c, c_pitch);
+      return;
+    }
     const auto transposed = [](const Matrix& matrix) {
       return matrix.is_transposed ? CblasTrans : CblasNoTrans;
     };
@@ -275,6 +280,30 @@ class Products final : public LibraryKernel {
       call(cblas_sgemm);
     } else {
       call(cblas_dgemm);
+    }
+  }
+
+  // Where one of the matrices is a row or a column.
+  void multiply_vector(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b,
+                       T beta, T* c, std::int64_t c_pitch) const {
+    const bool is_row = m == 1;
+    const Matrix& matrix = is_row ? plan_.b : plan_.a;
+    const Matrix& vector = is_row ? plan_.a : plan_.b;
+    // The matrix as it lies: what the vector runs along is its columns, or its rows.
+    const bool along_columns = is_row ? matrix.is_transposed : !matrix.is_transposed;
+    const std::int64_t other = is_row ? n : m;
+    const auto number = [](std::int64_t value) { return static_cast<blasint>(value); };
+    const std::int64_t vector_step = vector.is_transposed == is_row ? vector.pitch : 1;
+    const auto call = [&](auto function) {
+      function(CblasRowMajor, along_columns ? CblasNoTrans : CblasTrans,
+               number(along_columns ? other : k), number(along_columns ? k : other), T(1),
+               is_row ? b : a, number(matrix.pitch), is_row ? a : b, number(vector_step), beta, c,
+               number(is_row ? 1 : c_pitch));
+    };
+    if constexpr (std::is_same_v<T, float>) {
+      call(cblas_sgemv);
+    } else {
+      call(cblas_dgemv);
     }
   }
 
@@ -307,8 +336,12 @@ class Products final : public LibraryKernel {
 std::shared_ptr<const LibraryKernel> make_contraction(const Contraction& form) {
   if (form.dtype != DType::Float32 && form.dtype != DType::Float64) return nullptr;
   auto plan = best_plan(form);
-  if (!plan || plan->products() < kTinyMatrix || std::min(plan->m, plan->n) < kFewestRows)
-    return nullptr;
+  if (!plan || plan->products() < kTinyMatrix) return nullptr;
+  const std::int64_t rows = std::min(plan->m, plan->n);
+  // A vector times rows that lie along the sum: the lanes would sum one row after the other.
+  const bool sums_rows = (plan->m == 1 && plan->b.is_transposed && plan->n >= kFewestRows) ||
+                         (plan->n == 1 && !plan->a.is_transposed && plan->m >= kFewestRows);
+  if (rows < kFewestRows && !sums_rows) return nullptr;
   static const bool once = (openblas_set_num_threads(1), true);
   (void)once;
   if (form.dtype == DType::Float32) return std::make_shared<Products<float>>(std::move(*plan));

@@ -106,6 +106,9 @@ const Case kContractions[] = {
     {"nn.dense(reshape(r, newshape=[240, 50]), reshape(s, newshape=[180, 50]))", 1},
     {"for i, j { sum n, k { r[n, i, k] * s[n, j, k] } }", 1},
     {"grad(dense_loss)(a, w)", 3},
+    {"nn.dense(p[3:4, :], p)", 1},
+    {"nn.dense(p, p[3:4, :])", 1},
+    {"for i { sum k { p[i, k] * p[7, k] } }", 1},
 };
 
 // Products that are added to what is there.
