@@ -36,8 +36,9 @@ class Lowerer {
   LoweredGroup run() {
     is_added_.assign(stages_.tensors.size(), false);
     for (std::size_t i = 0; i < stages_.tensors.size(); ++i) {
-      if (!is_added_[i]) add(static_cast<TensorId>(i));
-      is_added_[i] = true;
+      if (is_added_[i]) continue;
+      is_added_[i] = true;  // before: no kernel that it needs may take it along
+      add(static_cast<TensorId>(i));
     }
     while (!joints_.empty()) emit(0);
     for (TensorId result : stages_.results) {
