@@ -1,4 +1,5 @@
 #include <cmath>
+#include <optional>
 
 #include "lang/build.h"
 #include "lang/op.h"
@@ -8,7 +9,8 @@
 // `x - (-y)`-like rewrites may change the sign of a zero; `c*x + x` becomes `(c+1)*x` for small
 // whole c (exact for c up to 2, one rounding less for larger ones); and the sums and products of
 // adjoints, whose order nobody wrote, are regrouped where `x + y + y` becomes `x + 2*y`,
-// `x * (3*y)` becomes `3 * (x*y)`, and `x * (1/y)` becomes `x / y`.
+// `x * (3*y)` becomes `3 * (x*y)`, `x * (1/y)` becomes `x / y`, `power(x, 2)` becomes `x * x`, and
+// `x / (x*y)` becomes `1 / y`.
 
 namespace relay::opt {
 
@@ -40,6 +42,23 @@ Expr folded(std::string_view name, const Expr& a, const Expr& b) {
 
 namespace {
 
+// Scaling by it is exact, where neither end of the range is near.
+bool is_power_of_two(double value) {
+  int exponent = 0;
+  return std::abs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 64;
+}
+
+// What a comparison of two constants says; nothing for other operators.
+std::optional<bool> compared(std::string_view name, double x, double y) {
+  if (name == "equal") return x == y;
+  if (name == "not_equal") return x != y;
+  if (name == "less") return x < y;
+  if (name == "less_equal") return x <= y;
+  if (name == "greater") return x > y;
+  if (name == "greater_equal") return x >= y;
+  return std::nullopt;
+}
+
 bool is_whole(double value, double limit) {
   return value == std::floor(value) && std::abs(value) < limit;
 }
@@ -60,12 +79,15 @@ class Arithmetic {
     const auto& args = call_.args;
     if (args.size() == 2) {
       if (Expr constant = folded(name, args[0], args[1])) return constant;
+      if (Expr truth = comparison(name, args[0], args[1])) return truth;
     }
+    if (name == "where") return choice(args[0], args[1], args[2]);
     if (name == "add") return sum(args[0], args[1]);
     if (name == "subtract") return difference(args[0], args[1]);
     if (name == "multiply") return product(args[0], args[1]);
     if (name == "divide") return quotient(args[0], args[1]);
     if (name == "negative") return negation(args[0]);
+    if (name == "power" && is_made(expr_)) return power(args[0], args[1]);
     if (name == "sum" && is_made(expr_)) {
       if (const auto* inner = is_a(args[0], "negative")) {
         const Expr sum =
@@ -79,6 +101,18 @@ class Arithmetic {
  private:
   const lang::Call* is_a(const Expr& atom, std::string_view name) const {
     return definitions_.call_of(atom, name);
+  }
+
+  // Of two constants of rank 0.
+  Expr comparison(std::string_view name, const Expr& a, const Expr& b) const {
+    const auto x = definitions_.scalar(a), y = definitions_.scalar(b);
+    const auto truth = x && y ? compared(name, *x, *y) : std::nullopt;
+    return truth ? build::constant(lang::DType::Bool, *truth ? 1 : 0) : Expr();
+  }
+
+  Expr choice(const Expr& condition, const Expr& yes, const Expr& no) const {
+    const auto truth = definitions_.scalar(condition);
+    return truth ? replaced(*truth != 0 ? yes : no) : Expr();
   }
 
   Expr sum(const Expr& a, const Expr& b) {
@@ -169,18 +203,48 @@ class Arithmetic {
   Expr scaled(double c, const Expr& a, const Expr& b, const lang::Call* negative) {
     if (c == -1) return same_type(expr_, b) ? build::op("negative", {b}) : Expr();
     if (negative) return build::op("multiply", {build::scalar_like(a, -c), negative->args[0]});
-    // c * (d * x), where the product of the constants is exact: small whole numbers.
+    // c * (d * x), where the product of the constants is exact: small whole numbers, powers of two.
     const auto* inner = is_a(b, "multiply");
     const auto factor = inner ? definitions_.scalar(inner->args[0]) : std::nullopt;
-    if (factor && is_whole(c, kSmallFactor) && is_whole(*factor, kSmallFactor))
+    const auto is_exact = [&](double d) {
+      return (is_whole(c, kSmallFactor) && is_whole(d, kSmallFactor)) || is_power_of_two(d) ||
+             (is_power_of_two(c) && d != 0);
+    };
+    if (factor && is_exact(*factor))
       return build::op("multiply", {build::scalar_like(a, c * *factor), inner->args[1]});
-    return nullptr;
+    return scaled_quotient(c, a, b);
+  }
+
+  // c * (1 / y), and c * (x / (d * y)), where scaling by d is exact.
+  Expr scaled_quotient(double c, const Expr& a, const Expr& b) const {
+    const auto* quotient = is_made(expr_) ? is_a(b, "divide") : nullptr;
+    if (!quotient) return nullptr;
+    if (definitions_.is_number(quotient->args[0], 1))
+      return replaced(build::op("divide", {a, quotient->args[1]}));
+    const auto* divisor = is_a(quotient->args[1], "multiply");
+    const auto d = divisor ? definitions_.scalar(divisor->args[0]) : std::nullopt;
+    if (!d || !is_power_of_two(*d)) return nullptr;
+    const Expr rest = build::op("divide", {quotient->args[0], divisor->args[1]});
+    return replaced(build::op("multiply", {build::scalar_like(a, c / *d), rest}));
   }
 
   Expr quotient(const Expr& a, const Expr& b) {
     if (definitions_.is_number(b, 1) && same_type(expr_, a)) return a;
-    const auto* inner = is_made(expr_) ? is_a(a, "negative") : nullptr;
-    return inner ? build::op("negative", {build::op("divide", {inner->args[0], b})}) : Expr();
+    if (!is_made(expr_)) return nullptr;
+    if (const auto* inner = is_a(a, "negative"))
+      return build::op("negative", {build::op("divide", {inner->args[0], b})});
+    // x / (x * y)
+    const auto* divisor = is_a(b, "multiply");
+    for (const std::size_t place : {std::size_t{0}, std::size_t{1}}) {
+      if (divisor && same_atom(divisor->args[place], a))
+        return replaced(build::op("divide", {build::scalar_like(a, 1), divisor->args[1 - place]}));
+    }
+    return nullptr;
+  }
+
+  Expr power(const Expr& x, const Expr& exponent) const {
+    if (definitions_.is_number(exponent, 1)) return replaced(x);
+    return definitions_.is_number(exponent, 2) ? replaced(build::op("multiply", {x, x})) : Expr();
   }
 
   Expr negation(const Expr& x) {
