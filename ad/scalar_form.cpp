@@ -44,6 +44,22 @@ class Guard final : public lang::Rewriter {
   Expr condition_;
 };
 
+bool are_scalars(const std::vector<Expr>& exprs) {
+  return std::all_of(exprs.begin(), exprs.end(),
+                     [](const Expr& expr) { return lang::is_scalar(expr->type); });
+}
+
+// Is it made of elements of variables, one by one?
+bool reads_elements(const Expr& form) {
+  bool found = true;
+  lang::visit_post_order(form, [&](const Expr& node) {
+    const auto* index = as<lang::Index>(node);
+    found = found && (lang::is_scalar(node->type) || node->kind == ExprKind::Var) &&
+            node->kind != ExprKind::Reduction && (!index || as<lang::Var>(index->tensor));
+  });
+  return found;
+}
+
 class ScalarForm final : public lang::Rewriter {
  protected:
   Expr post(const Expr& expr) override {
@@ -56,17 +72,15 @@ class ScalarForm final : public lang::Rewriter {
     }
     const auto* call = as<lang::Call>(expr);
     const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-    if (!op || !op->op->definition || op->op->gradient || !op->op->differentiable ||
-        !lang::is_scalar(expr->type))
+    if (!op || !op->op->definition || !op->op->differentiable || !lang::is_scalar(expr->type))
       return expr;
-    return ScalarForm().rewrite(op->op->definition({call->args, call->attrs, expr->type}));
+    if (op->op->gradient && are_scalars(call->args)) return expr;
+    const Expr expanded =
+        ScalarForm().rewrite(op->op->definition({call->args, call->attrs, expr->type}));
+    // A gradient of tensors would be one of all elements; one that is read has no need of it.
+    return op->op->gradient && !reads_elements(expanded) ? expr : expanded;
   }
 };
-
-bool are_scalars(const std::vector<Expr>& exprs) {
-  return std::all_of(exprs.begin(), exprs.end(),
-                     [](const Expr& expr) { return lang::is_scalar(expr->type); });
-}
 
 bool is_arithmetic_node(const Expr& expr, const Expr& root) {
   switch (expr->kind) {

@@ -4,8 +4,8 @@
 
 namespace relay::ad {
 
-// Index notation with its `let`s substituted, operators on scalars expanded (those stay that have
-// a gradient of their own, or none at all), and `if` on scalars as `select`, where what the branch
+// Index notation with its `let`s substituted, operators that give scalars expanded (those stay that
+// have a gradient of their own and do more than read elements, or none at all), and `if` on scalars as `select`, where what the branch
 // not taken must not compute is made harmless: its checked reads go to element 0, its integer
 // divisions divide by 1.
 lang::Expr scalar_form(const lang::Expr& expr);
