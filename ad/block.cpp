@@ -563,7 +563,7 @@ void BlockReverse::reverse_custom(const Binding& binding, const lang::Call& call
       "adjoints", lang::make_call(callee, std::move(args), nullptr, binding.span, result));
   for (std::uint32_t i = 0; i < call.args.size(); ++i) {
     const Expr own = is_one ? adjoints : build::project(adjoints, i);
-    accumulate(call.args[i], pairs_.tangents().from_gradient(own));
+    accumulate(call.args[i], pairs_.tangents().from_gradient(own, call.args[i], binding.span));
   }
 }
 

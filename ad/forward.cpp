@@ -13,18 +13,19 @@ namespace build = lang::build;
 
 namespace {
 
-TangentValue from_gradient(const Expr& gradient, Tangents& tangents, Emitter& code) {
+TangentValue from_gradient(const Expr& gradient, const Expr& primal, lang::Span span,
+                           Tangents& tangents, Emitter& code) {
   const lang::Type type = tangents.or_unit(gradient->type);
   if (is_unit(type)) return {};
   if (const auto* tuple = as<lang::TupleType>(type)) {
     std::vector<TangentValue> fields;
     for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
       const Expr field = code.emit("d", part_of(gradient, i));
-      fields.push_back(from_gradient(field, tangents, code));
+      fields.push_back(from_gradient(field, part_of(primal, i), span, tangents, code));
     }
     return TangentValue::of_fields(std::move(fields));
   }
-  return TangentValue(code.emit("d", tangents.from_gradient(gradient)));
+  return TangentValue(code.emit("d", tangents.from_gradient(gradient, primal, span)));
 }
 
 }  // namespace
@@ -36,7 +37,9 @@ Linearised::Linearised(const lang::Function& given, lang::Program& program, Pair
       forward_(program, pairs) {}
 
 void Linearised::set_direction(std::size_t index, const Expr& direction, Emitter& code) {
-  forward_.set_tangent(fn_->params[index], from_gradient(direction, pairs_.tangents(), code));
+  const VariableRef& param = fn_->params[index];
+  forward_.set_tangent(
+      param, from_gradient(direction, lang::make_var(param), copy_->span, pairs_.tangents(), code));
 }
 
 std::pair<Expr, Expr> Linearised::run(Emitter& code) {

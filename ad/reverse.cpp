@@ -109,8 +109,8 @@ class Derivation {
   // fn (x...) { (value, fn (dy) { gradients }) }
   Expr with_pullback(const Expr& value) {
     const VariableRef dy = lang::make_variable("dy", value->type);
-    const Expr result =
-        one_or_tuple(gradients(value, pairs_.tangents().from_gradient(lang::make_var(dy))));
+    const Expr adjoint = pairs_.tangents().from_gradient(lang::make_var(dy), value, given_.span);
+    const Expr result = one_or_tuple(gradients(value, adjoint));
     const Expr body = lang::close_block({reverse_.take_walk(), result});
     const VariableRef pullback =
         lang::make_variable("pullback", lang::function_type({dy->type}, body->type));

@@ -55,9 +55,10 @@ class Tangents {
   // An adjoint as the user sees it: of the primal's own type, integer and boolean leaves zero.
   // `adjoint` may be of type () where the primal's tangent is.
   lang::Expr as_gradient(const lang::Expr& adjoint, const lang::Expr& primal);
-  // The inverse: what a user gives, of the type of a primal value, as a tangent. Integer and
-  // boolean leaves are dropped.
-  lang::Expr from_gradient(const lang::Expr& gradient);
+  // The inverse: what a user gives, of the type of `primal`, as its tangent. Integer and boolean
+  // leaves are dropped. Data is checked when it runs: its constructors are those of `primal`.
+  // `span` is where the error points.
+  lang::Expr from_gradient(const lang::Expr& gradient, const lang::Expr& primal, lang::Span span);
 
  private:
   struct Mirror {
@@ -70,6 +71,7 @@ class Tangents {
   lang::Expr gradient_of_record(const lang::Expr& adjoint, const lang::Expr& primal);
   void define_gradient(const std::string& name, const lang::Type& adjoint,
                        const lang::AdtType& primal);
+  lang::Expr mirrored(const lang::Expr& gradient);
   void define_tangent(const std::string& name, const lang::AdtType& primal);
 
   lang::Program& program_;
@@ -83,7 +85,7 @@ class Tangents {
   std::map<std::string, std::string> add_;  // functions, by the mirror's identity
   // Functions, by the primal's identity: its text and the definitions that it means.
   std::map<std::string, std::string> gradient_;  // as_gradient
-  std::map<std::string, std::string> tangent_;   // from_gradient
+  std::map<std::string, std::string> tangent_;   // mirrored
 };
 
 }  // namespace relay::ad

@@ -168,14 +168,31 @@ void Tangents::define_gradient(const std::string& name, const Type& adjoint_type
                         lang::rename_bound(lang::make_function({adjoint, value}, type, body)));
 }
 
-Expr Tangents::from_gradient(const Expr& gradient) {
+Expr Tangents::from_gradient(const Expr& gradient, const Expr& primal, lang::Span span) {
   const Type tangent = or_unit(gradient->type);
   if (lang::equal(tangent, gradient->type)) return gradient;
   if (is_unit(tangent)) return build::tuple({});
   if (const auto* tuple = as<lang::TupleType>(tangent)) {
     std::vector<Expr> fields;
     for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
-      fields.push_back(from_gradient(part_of(gradient, i)));
+      fields.push_back(from_gradient(part_of(gradient, i), part_of(primal, i), span));
+    return build::tuple(std::move(fields));
+  }
+  const lang::OpDef& check = lang::OpRegistry::instance().get("check_tangent");
+  const Type type = lang::function_type({tangent, tangent}, tangent);
+  return lang::make_call(lang::make_operator(&check, span, type),
+                         {mirrored(gradient), mirrored(primal)}, nullptr, span, tangent);
+}
+
+// Data of the primal's type as a tangent.
+Expr Tangents::mirrored(const Expr& gradient) {
+  const Type tangent = or_unit(gradient->type);
+  if (lang::equal(tangent, gradient->type)) return gradient;
+  if (is_unit(tangent)) return build::tuple({});
+  if (const auto* tuple = as<lang::TupleType>(tangent)) {
+    std::vector<Expr> fields;
+    for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
+      fields.push_back(mirrored(part_of(gradient, i)));
     return build::tuple(std::move(fields));
   }
   const auto* adt = as<AdtType>(gradient->type);
@@ -197,7 +214,7 @@ void Tangents::define_tangent(const std::string& name, const AdtType& primal) {
     const std::vector<VariableRef> fields = variables_for(fields_of(constructor, primal), "field");
     std::vector<Expr> parts;
     for (const VariableRef& field : fields) {
-      if (!is_unit(or_unit(field->type))) parts.push_back(from_gradient(lang::make_var(field)));
+      if (!is_unit(or_unit(field->type))) parts.push_back(mirrored(lang::make_var(field)));
     }
     clauses.push_back({pattern_of(&constructor, fields),
                        construct(mirror(constructor, primal), std::move(parts), result)});

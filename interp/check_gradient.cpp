@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -125,33 +126,74 @@ class Check {
     return result;
   }
 
-  bool element(DType dtype, std::uint64_t bits, std::uint64_t gradient_bits,
-               const std::string& path, const std::function<void(std::uint64_t)>& set) {
-    const double at = lang::double_from_bits(dtype, bits);
-    const double gradient = lang::double_from_bits(dtype, gradient_bits);
-    const double root = std::cbrt(precision_of(dtype));
-    const double step = root * std::max(1.0, std::abs(at));
+  // A central difference, and how far rounding of the function's results may move it.
+  struct Difference {
+    double value;
+    double noise;
+  };
+  using Set = std::function<void(std::uint64_t)>;
+
+  // Of the steps that were taken, which rounding has changed. Nothing after an error.
+  std::optional<Difference> difference(DType dtype, double at, double step, const Set& set) {
     const std::uint64_t above = lang::bits_from_double(dtype, at + step);
     const std::uint64_t below = lang::bits_from_double(dtype, at - step);
     set(above);
     const std::optional<double> high = result();
-    if (!high) return false;
+    if (!high) return std::nullopt;
     set(below);
     const std::optional<double> low = result();
-    if (!low) return false;
-    // The steps that were taken, which rounding has changed.
+    if (!low) return std::nullopt;
     const double width =
         lang::double_from_bits(dtype, above) - lang::double_from_bits(dtype, below);
-    const double difference = (*high - *low) / width;
-    const double scale = std::max({1.0, std::abs(gradient), std::abs(difference)});
+    return Difference{(*high - *low) / width,
+                      precision_of(dtype) * (std::abs(*high) + std::abs(*low)) / width};
+  }
+
+  // A difference is wrong by the third derivative times the square of the step, and by rounding,
+  // which is the worse the smaller the step. So where the usual step disagrees, smaller ones are
+  // tried for as long as rounding allows, and what two of them say of a step of nothing
+  // (Richardson). A gradient is wrong if none of them agrees with it.
+  bool element(DType dtype, std::uint64_t bits, std::uint64_t gradient_bits,
+               const std::string& path, const Set& set) {
     constexpr double kTolerance = 2;
-    if (std::abs(gradient - difference) <= kTolerance * root * scale) return true;
-    if (std::isnan(gradient) && std::isnan(difference)) return true;
+    constexpr int kSteps = 8;
+    constexpr double kRatio = 4;  // of a step to the next
+    const double at = lang::double_from_bits(dtype, bits);
+    const double gradient = lang::double_from_bits(dtype, gradient_bits);
+    const double root = std::cbrt(precision_of(dtype));
+    const auto tolerance = [&](double difference) {
+      return kTolerance * root * std::max({1.0, std::abs(gradient), std::abs(difference)});
+    };
+    const auto agrees = [&](double difference, double noise) {
+      if (!std::isfinite(difference))
+        return difference == gradient || (std::isnan(gradient) && std::isnan(difference));
+      return std::abs(gradient - difference) <= tolerance(difference) + noise;
+    };
+    double step = root * std::max(1.0, std::abs(at));
+    double last = 0;
+    double shown = 0;  // the difference that the next one changed least
+    double least_change = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < kSteps; ++i, step /= kRatio) {
+      const auto found = difference(dtype, at, step, set);
+      if (!found) return false;
+      if (i > 0 && !(found->noise <= tolerance(found->value))) break;
+      if (agrees(found->value, found->noise)) return true;
+      if (i > 0) {
+        const double at_zero = (kRatio * kRatio * found->value - last) / (kRatio * kRatio - 1);
+        if (agrees(at_zero, found->noise)) return true;
+        const double change = std::abs(found->value - last);
+        if (change < least_change) shown = found->value;
+        least_change = std::min(change, least_change);
+      } else {
+        shown = found->value;
+      }
+      last = found->value;
+    }
     const int digits = dtype == DType::Float64 ? 8 : 4;
     machine_.fail(lang::DiagnosticKind::WrongGradient,
                   fmt::format("the derivative by `{}` is {:.{}g}, and central differences give "
                               "{:.{}g}",
-                              path, gradient, digits, difference, digits),
+                              path, gradient, digits, shown, digits),
                   span_);
     return false;
   }

@@ -116,6 +116,11 @@ Value EffectCode::eval(Frame& frame) const {
       return fail_here(machine, saved.errors().front());
     }
     case Effect::CheckShape: {
+      if (peek(args_[0], frame).kind() == lang::ValueKind::Adt) {
+        const auto trouble = misfit(peek(args_[0], frame), peek(args_[1], frame));
+        return trouble ? machine.fail(DiagnosticKind::MatchFailed, *trouble, span)
+                       : fetch(args_[0], frame);
+      }
       auto trouble = check_shape(peek(args_[0], frame), peek(args_[1], frame),
                                  attrs_->get_string("because"), span);
       if (trouble) return machine.fail(std::move(*trouble));

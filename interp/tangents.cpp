@@ -136,4 +136,34 @@ Value add_tangents(const Value& a, const Value& b) {
   }
 }
 
+namespace {
+
+// Of a mirror, that of the primal.
+std::string plain_name(const lang::Constructor& constructor) {
+  const std::string prefix = constructor.owner->name + "_";
+  return constructor.name.starts_with(prefix) ? constructor.name.substr(prefix.size())
+                                              : constructor.name;
+}
+
+}  // namespace
+
+std::optional<std::string> misfit(const Value& given, const Value& value) {
+  std::vector<std::pair<const Value*, const Value*>> todo = {{&given, &value}};
+  while (!todo.empty()) {
+    const auto [left, right] = todo.back();
+    todo.pop_back();
+    const bool is_data = left->kind() == ValueKind::Adt;
+    if (!is_data && left->kind() != ValueKind::Tuple) continue;
+    if (is_data && left->as_adt().tag() != right->as_adt().tag()) {
+      return fmt::format(
+          "an adjoint or a tangent has the constructors of its value: expected `{}`, found `{}`",
+          plain_name(right->as_adt().constructor()), plain_name(left->as_adt().constructor()));
+    }
+    const auto parts = is_data ? left->as_adt().fields() : left->as_tuple().fields();
+    const auto others = is_data ? right->as_adt().fields() : right->as_tuple().fields();
+    for (std::size_t i = parts.size(); i-- > 0;) todo.emplace_back(&parts[i], &others[i]);
+  }
+  return std::nullopt;
+}
+
 }  // namespace relay::interp

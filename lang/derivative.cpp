@@ -14,17 +14,45 @@ struct Form {
   bool needs_scalar_result;
   bool takes_direction;
   bool needs_tensors;
+  std::string_view doc;
+  std::string_view example;
 };
 
 constexpr std::array kForms = {
-    Form{DiffMode::Grad, "grad", true, false, false},
-    Form{DiffMode::ValueAndGrad, "value_and_grad", true, false, false},
-    Form{DiffMode::Vjp, "vjp", false, false, false},
-    Form{DiffMode::Jvp, "jvp", false, true, false},
-    Form{DiffMode::Hvp, "hvp", true, true, false},
-    Form{DiffMode::Hessian, "hessian", true, false, true},
-    Form{DiffMode::Jacobian, "jacobian", false, false, true},
-    Form{DiffMode::CheckGrad, "check_grad", true, false, false},
+    Form{DiffMode::Grad, "grad", true, false, false,
+         "the gradient of a function whose result is a float scalar: a function of the same "
+         "arguments; of several arguments it gives the tuple of their gradients",
+         "grad(fn (x) { sum(x * x) })([1.0, 2.0])\n// expect: [2.0, 4.0]"},
+    Form{DiffMode::ValueAndGrad, "value_and_grad", true, false, false,
+         "a function that gives the result and the gradient, and computes what they share once",
+         "value_and_grad(fn (x) { sum(x * x) })([1.0, 2.0])\n// expect: (5.0, [2.0, 4.0])"},
+    Form{DiffMode::Vjp, "vjp", false, false, false,
+         "a function that gives the result and its pullback, which takes the adjoint of the result "
+         "and gives those of the arguments: the product of a vector with the matrix of derivatives",
+         "let (y, pullback) = vjp(fn (x) { x * x })([1.0, 2.0])\n"
+         "pullback([1.0, 10.0])\n// expect: [2.0, 40.0]"},
+    Form{DiffMode::Jvp, "jvp", false, true, false,
+         "a function of the arguments and, behind them, a direction of each, that gives the result "
+         "and its tangent: the product of the matrix of derivatives with the direction",
+         "jvp(fn (x) { x * x })([1.0, 2.0], [1.0, 0.0])\n// expect: ([1.0, 4.0], [2.0, 0.0])"},
+    Form{
+        DiffMode::Hvp, "hvp", true, true, false,
+        "a function of the arguments and, behind them, a direction of each, that gives the product "
+        "of the Hessian with the direction, without making the Hessian",
+        "hvp(fn (x) { sum(x * x * x) })([1.0, 2.0], [1.0, 0.0])\n// expect: [6.0, 0.0]"},
+    Form{DiffMode::Hessian, "hessian", true, false, true,
+         "all second derivatives of a function whose result is a float scalar: a tensor of the "
+         "shape of the argument twice; of several arguments, tuples of them",
+         "hessian(fn (x) { x[0] * x[0] * x[1] })([1.0, 2.0])\n"
+         "// expect: [[4.0, 2.0], [2.0, 0.0]]"},
+    Form{DiffMode::Jacobian, "jacobian", false, false, true,
+         "all derivatives of a function: a tensor of the shape of the result and then of the "
+         "argument; of several results and arguments, tuples of them",
+         "jacobian(fn (x) { x * x })([1.0, 2.0])\n// expect: [[2.0, 0.0], [0.0, 4.0]]"},
+    Form{DiffMode::CheckGrad, "check_grad", true, false, false,
+         "does the gradient agree with central differences? True, or an error that names the "
+         "element where they disagree; `check_grad(f, x)` is `check_grad(f)(x)`",
+         "check_grad(fn (x) { sum(sin(x)) }, [1.0, 2.0])\n// expect: True"},
 };
 
 const Form& form_of(DiffMode mode) {
@@ -112,6 +140,15 @@ std::optional<DiffMode> parse_diff_mode(std::string_view name) {
   }
   return std::nullopt;
 }
+
+std::vector<std::string> derivative_names() {
+  std::vector<std::string> names;
+  for (const Form& form : kForms) names.emplace_back(form.name);
+  return names;
+}
+
+std::string_view doc_of(DiffMode mode) { return form_of(mode).doc; }
+std::string_view example_of(DiffMode mode) { return form_of(mode).example; }
 
 bool needs_scalar_result(DiffMode mode) { return form_of(mode).needs_scalar_result; }
 bool takes_direction(DiffMode mode) { return form_of(mode).takes_direction; }

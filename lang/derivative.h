@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "lang/expr.h"
 
@@ -22,6 +24,10 @@ namespace relay::lang {
 
 std::string_view name_of(DiffMode mode);  // "grad"
 std::optional<DiffMode> parse_diff_mode(std::string_view name);
+std::vector<std::string> derivative_names();
+// What the form gives, and a program of light notation with what it gives in `// expect:` lines.
+std::string_view doc_of(DiffMode mode);
+std::string_view example_of(DiffMode mode);
 // Is the derivative only that of a function whose result is one float?
 bool needs_scalar_result(DiffMode mode);
 // Are there parameters for a direction behind those of the function?

@@ -4,7 +4,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lang/derivative.h"
 #include "lang/number_text.h"
+#include "lang/tree_form.h"
 
 namespace relay::lang {
 
@@ -78,14 +80,14 @@ std::string braces(const std::string& body, std::size_t used) {
 
 void reserve_words(UniqueNames& names) {
   for (const char* word :
-       {"let",    "fn",         "def",          "if",       "else",      "type",   "match",
-        "extern", "free_var",   "ref",          "ref_read", "ref_write", "for",    "sum",
-        "prod",   "max",        "min",          "all",      "any",       "argmax", "argmin",
-        "with",   "import",     "scatter",      "grad",     "prim",      "dim",    "vjp",
-        "jvp",    "True",       "False",        "hessian",  "jacobian",  "meta",   "value_and_grad",
-        "hvp",    "check_grad", "stop_gradient"}) {
+       {"let",      "fn",  "def",      "if",        "else",   "type",         "match",  "extern",
+        "free_var", "ref", "ref_read", "ref_write", "for",    "sum",          "prod",   "max",
+        "min",      "all", "any",      "argmax",    "argmin", "with",         "import", "scatter",
+        "prim",     "dim", "True",     "False",     "meta",   "stop_gradient"}) {
     names.reserve(word);
   }
+  for (const std::string& form : derivative_names()) names.reserve(form);
+  for (const std::string& form : tree_form_names()) names.reserve(form);
 }
 
 }  // namespace relay::lang

@@ -160,6 +160,28 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
   return lang::make_call(std::move(callee), std::move(args), std::move(list), where);
 }
 
+// `3.0 |> grad(f)` and `grad(f, 3.0)` mean the derivative of `f` at 3.0.
+void Resolver::help_with_arguments(Diagnostic& diagnostic, std::string_view form,
+                                   const std::vector<Expr>& before,
+                                   std::span<const Node* const> nodes) const {
+  std::string args;
+  const auto add = [&](std::string_view text) {
+    args += fmt::format("{}{}", args.empty() ? "" : ", ", text);
+  };
+  for (const Expr& arg : before) {
+    if (!arg->span) return;
+    add(arg->span.text());
+  }
+  const bool is_reversed = !before.empty() && (before.front()->kind == lang::ExprKind::Function ||
+                                               before.front()->kind == lang::ExprKind::Operator);
+  if (nodes.empty() || is_reversed) return;
+  for (const Node* node : nodes.subspan(1)) add(tree_.text(*node));
+  if (args.find('\n') != std::string::npos) return;
+  const bool is_literal = nodes[0]->kind == Syntax::Function;  // its place begins behind `fn`
+  diagnostic.note(fmt::format("help: the derivative is a function: `{}({}{})({})`", form,
+                              is_literal ? "fn " : "", tree_.text(*nodes[0]), args));
+}
+
 // `grad(f)` and its kin, `dim(n + 1)`, `prim.add(a, b)`: unless the name means something else here.
 std::optional<lang::Expr> Resolver::special_form(const Node& callee,
                                                  const std::vector<Expr>& before,
@@ -207,14 +229,7 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
                                           ? "an attribute is"
                                           : fmt::format("{} are", before.size() + nodes.size())),
                           where);
-    if (mode && before.empty() && nodes.size() > 1 && !has_attr) {
-      std::vector<std::string_view> values;
-      for (const Node* node : nodes.subspan(1)) values.push_back(tree_.text(*node));
-      const bool is_literal = nodes[0]->kind == Syntax::Function;  // its place begins behind `fn`
-      diagnostic.note(fmt::format("help: the derivative is a function: `{}({}{})({})`", text,
-                                  is_literal ? "fn " : "", tree_.text(*nodes[0]),
-                                  fmt::join(values, ", ")));
-    }
+    if (mode && !has_attr) help_with_arguments(diagnostic, text, before, nodes);
     report(std::move(diagnostic));
     return lang::make_tuple({}, where);
   }

@@ -102,9 +102,12 @@ lang::Expr Resolver::name(const Node& node) {
   if (const std::optional<double> number = strict_ ? std::nullopt : named_number(text))
     return lang::make_literal(*number, span(node));
   if (is_special_form(text)) {
-    report(Kind::SyntaxError,
-           fmt::format("`{0}` is no value of its own, it is applied: `{0}(...)`", text),
-           span(node));
+    Diagnostic diagnostic(
+        Kind::SyntaxError,
+        fmt::format("`{0}` is no value of its own, it is applied: `{0}(...)`", text), span(node));
+    if (lang::parse_diff_mode(text))
+      diagnostic.note(fmt::format("help: `fn (f) {{ {}(f) }}`", text));
+    report(std::move(diagnostic));
     return nothing(node);
   }
   return unknown_name(symbol, node);
@@ -202,7 +205,9 @@ std::vector<std::string> Resolver::visible_names() const {
     for (const lang::Constructor& constructor : type->constructors)
       names.push_back(constructor.name);
   }
-  names.insert(names.end(), {"True", "False"});
+  for (std::string& form : lang::derivative_names()) names.push_back(std::move(form));
+  for (std::string& form : lang::tree_form_names()) names.push_back(std::move(form));
+  names.insert(names.end(), {"True", "False", "dim"});
   return names;
 }
 

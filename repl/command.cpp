@@ -120,15 +120,7 @@ std::string describe_op(const lang::OpDef& op) {
   for (const auto& attr : op.attrs) {
     if (!attr.doc.empty()) text += fmt::format("  {}: {}\n", attr.name, attr.doc);
   }
-  std::string example = op.example;
-  text += "example:\n";
-  std::size_t start = 0;
-  while (start < example.size()) {
-    const std::size_t end = std::min(example.find('\n', start), example.size());
-    text += "  " + example.substr(start, end - start) + "\n";
-    start = end + 1;
-  }
-  return text;
+  return text + example_text(op.example);
 }
 
 std::string describe_definition(Session& session, const std::string& name,
@@ -179,6 +171,7 @@ CommandOutcome run_doc(Session& session, std::string_view argument) {
       text += fmt::format("{}`{}`", i == 1 ? "see also " : ", ", by_last_part[i]->name);
     return output(by_last_part.size() > 1 ? text + "\n" : text);
   }
+  for (std::string& form : form_names()) names.push_back(std::move(form));
   for (const auto* definition : session.module().definitions()) names.push_back(definition->name);
   Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("nothing is called `{}`", name));
   if (const auto close = lang::closest_names(name, names); !close.empty()) {

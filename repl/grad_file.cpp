@@ -77,9 +77,7 @@ int print_gradient(const GradRequest& request, const std::vector<std::string>& s
                    Reporter& reporter) {
   const auto mode = lang::parse_diff_mode(request.mode);
   if (!mode) {
-    std::vector<std::string> names;
-    for (int each = 0; each <= static_cast<int>(lang::DiffMode::CheckGrad); ++each)
-      names.emplace_back(lang::name_of(static_cast<lang::DiffMode>(each)));
+    const std::vector<std::string> names = lang::derivative_names();
     Diagnostic diagnostic(DiagnosticKind::BadCommand,
                           fmt::format("there is no mode `{}`", request.mode));
     const auto close = lang::closest_names(request.mode, names);
@@ -102,7 +100,8 @@ int print_gradient(const GradRequest& request, const std::vector<std::string>& s
   }
   if (errors.empty()) {
     const auto function = chosen(request, session);
-    const auto text = function ? session.derivative(*function, *mode, request.strict) : function;
+    const auto text =
+        function ? session.derivative(*function, *mode, request.strict, true) : function;
     if (text) {
       fmt::print("{}\n", *text);
       return 0;

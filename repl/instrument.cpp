@@ -110,6 +110,17 @@ std::string line_of(std::string_view text) {
   return line;
 }
 
+// A check that inference has put in.
+bool is_check(const Expr& expr) {
+  const auto* call = as<lang::Call>(expr);
+  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+  return op && op->op->effect == lang::Effect::CheckDims;
+}
+
+bool is_inside(lang::Span part, lang::Span whole) {
+  return part && whole && lang::join(whole, part) == whole;
+}
+
 bool holds_function(const Type& type) {
   if (const auto* tuple = as<lang::TupleType>(type)) {
     for (const Type& field : tuple->fields) {
@@ -131,14 +142,27 @@ class Instrumenter::Inner final : public lang::Rewriter {
   Expr block(const Expr& expr, bool is_tail) {
     const lang::Block given = lang::open_block(expr);
     lang::Block block;
+    lang::Span pattern;  // of the `let` that takes a value apart, whose parts follow
     for (const lang::Binding& binding : given.bindings) {
+      const VariableRef& variable = binding.variable;
       if (binding.value->kind == ExprKind::Function) {
-        block.bindings.push_back({binding.variable, owner_.literal(binding.value), binding.span});
-        continue;
+        block.bindings.push_back({variable, owner_.literal(binding.value), binding.span});
+      } else if (is_inside(binding.value->span, pattern) || is_check(binding.value)) {
+        block.bindings.push_back(binding);
+      } else if (variable->name == "_") {
+        statement(block, binding);
+      } else if (const auto* made = as<lang::RefCreate>(binding.value)) {
+        const std::string label = variable->name + " = " + text_of(binding.value);
+        const Expr content = told_if_possible(block, value(made->value), label);
+        block.bindings.push_back(
+            {variable, lang::make_ref_create(content, binding.value->span, binding.value->type),
+             binding.span});
+      } else {
+        pattern = variable->name.empty() ? variable->span : lang::Span();
+        const std::string name = pattern ? line_of(pattern.text()) : variable->name;
+        tell(block, variable, value(binding.value), name + " = " + text_of(binding.value),
+             TracePlace::Kind::Value);
       }
-      tell(block, binding.variable, value(binding.value),
-           fmt::format("{} = {}", binding.variable->name, text_of(binding.value)),
-           TracePlace::Kind::Value);
     }
     block.result = result(given.result, block, is_tail);
     return lang::close_block(block);
@@ -147,7 +171,7 @@ class Instrumenter::Inner final : public lang::Rewriter {
   // Binds `variable` to the value, and tells it.
   void tell(lang::Block& block, const VariableRef& variable, const Expr& value,
             const std::string& label, TracePlace::Kind kind, bool is_entry = false) {
-    if (holds_function(value->type) || variable->name == "_") {
+    if (holds_function(value->type)) {
       block.bindings.push_back({variable, value, variable->span});
       return;
     }
@@ -177,6 +201,12 @@ class Instrumenter::Inner final : public lang::Rewriter {
   }
 
   Expr post(const Expr& expr) override {
+    if (const auto* write = as<lang::RefWrite>(expr)) {
+      lang::Block block;
+      const Expr written = told_if_possible(block, write->value, text_of(expr));
+      block.result = lang::make_ref_write(write->ref, written, expr->span, expr->type);
+      return lang::close_block(block);
+    }
     const auto* call = as<lang::Call>(expr);
     const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
     const std::string copy = global ? owner_.copy_of(*global) : std::string();
@@ -216,6 +246,29 @@ class Instrumenter::Inner final : public lang::Rewriter {
   }
 
   Expr value(const Expr& expr) { return rewrite(expr); }
+
+  // What is computed for what it does: a call of a local function is shown before what happens in
+  // it, a call of a global function and the writing of a reference show themselves.
+  void statement(lang::Block& block, const lang::Binding& binding) {
+    const auto* call = as<lang::Call>(binding.value);
+    if (call && (call->callee->kind == ExprKind::Var || call->callee->kind == ExprKind::Operator))
+      mark(block, TracePlace::Kind::Choice, text_of(binding.value));
+    block.bindings.push_back({binding.variable, value(binding.value), binding.span});
+  }
+
+  // The value as an atom, told; or only that it is computed, where it holds functions.
+  Expr told_if_possible(lang::Block& block, const Expr& value, const std::string& label) {
+    const VariableRef raw = lang::make_variable("content", value->type, value->span);
+    block.bindings.push_back({raw, value, value->span});
+    if (holds_function(value->type)) {
+      mark(block, TracePlace::Kind::Choice, label);
+      return lang::make_var(raw);
+    }
+    const VariableRef content = lang::make_variable("content", value->type, value->span);
+    const Expr seen = told(block, lang::make_var(raw), label, TracePlace::Kind::Value, false);
+    block.bindings.push_back({content, seen, value->span});
+    return lang::make_var(content);
+  }
 
   Expr step(lang::Block& block, const Expr& value, std::int64_t number) {
     const Type type = lang::scalar_type(lang::DType::Int64);
@@ -273,7 +326,8 @@ class Instrumenter::Inner final : public lang::Rewriter {
       return call_of(*call, *global, copy, std::move(args), expr);
     }
     const Expr inner = value(expr);
-    if (build::is_atom(expr) || holds_function(expr->type)) return inner;
+    const bool is_seen = build::is_atom(expr) || expr->kind == ExprKind::RefWrite;
+    if (is_seen || holds_function(expr->type)) return inner;
     const auto* local = call ? as<lang::Var>(call->callee) : nullptr;
     if (local && is_tail) return inner;  // a loop of a local function
     const VariableRef raw = lang::make_variable("result", inner->type, expr->span);

@@ -79,12 +79,35 @@ Result<std::string> Session::show(const std::string& stage, const std::string& t
   });
 }
 
+namespace {
+
+// Where the text of a function has its name; empty if it has none.
+lang::Span name_in(const Definition& definition) {
+  const lang::Span whole = definition.span;
+  const lang::Span behind = definition.function ? definition.function->span : lang::Span();
+  if (!behind || behind.source != whole.source || behind.begin < whole.begin) return {};
+  const std::string_view head = whole.text().substr(0, behind.begin - whole.begin);
+  const std::size_t at = head.rfind(definition.name);
+  if (at == std::string_view::npos) return {};
+  const std::uint32_t begin = whole.begin + static_cast<std::uint32_t>(at);
+  return {whole.source, begin, begin + static_cast<std::uint32_t>(definition.name.size())};
+}
+
+}  // namespace
+
 Result<std::string> Session::derivative(const std::string& text, lang::DiffMode mode,
-                                        bool is_strict) {
+                                        bool is_strict, bool points_to_file) {
   interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add("<grad>", text);
   return impl_->guarded([&] {
-    const Expr expr = impl_->command_expression(*source);
+    Expr expr = impl_->command_expression(*source);
+    const auto* global = lang::as<lang::GlobalVar>(expr);
+    const Definition* definition =
+        points_to_file && global ? impl_->module.lookup(global->name) : nullptr;
+    if (definition) {
+      if (const lang::Span name = name_in(*definition))
+        expr = lang::make_global_var(global->name, name);
+    }
     return print_derivative(expr, mode, is_strict, impl_->module, impl_->checker, impl_->pipeline);
   });
 }
@@ -149,6 +172,7 @@ Result<std::string> Session::source(const std::string& name) {
     std::vector<std::string> names;
     for (const lang::OpDef* each : lang::OpRegistry::instance().all()) names.push_back(each->name);
     for (const Definition* each : impl_->module.definitions()) names.push_back(each->name);
+    for (std::string& each : form_names()) names.push_back(std::move(each));
     if (const auto close = lang::closest_names(name, names); !close.empty())
       diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
     throw lang::Failure(std::move(diagnostic));

@@ -69,8 +69,9 @@ class Session {
   lang::Result<std::string> show(const std::string& stage, const std::string& text);
   static const std::vector<std::string>& stages();
   // The derivative of a function, simplified, as a text (repl/derivative.h).
+  // `points_to_file`: errors about a definition that is only named stand where it is made.
   lang::Result<std::string> derivative(const std::string& text, lang::DiffMode mode,
-                                       bool is_strict = false);
+                                       bool is_strict = false, bool points_to_file = false);
   // Runs a call of a function and tells what it computes, line by line: `f(x)`, or, with the
   // adjoints, `grad f(x)`, or, with the tangents, `jvp f(x, dx)`.
   lang::Result<std::string> trace(const std::string& text);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <deque>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@
 namespace relay::repl {
 
 using lang::Value;
+using lang::ValueKind;
 
 namespace {
 
@@ -20,26 +23,91 @@ constexpr int kDeepest = 6;             // calls inside calls that are shown
 constexpr std::size_t kSteps = 5;       // of a loop, else its first and last two
 constexpr std::size_t kMost = 200'000;  // events that are kept
 
-// Names of tangents of data types without what makes them unique: `List_Tangent_3_Cons` is `Cons`.
-std::string plain(const std::string& text) {
+// The constructor of a mirror as that of the primal: `List_Tangent_3_Cons` is `Cons`.
+std::string plain_name(const std::string& name) {
   static constexpr std::string_view kMark = "_Tangent_";
-  std::string result = text;
-  for (std::size_t at; (at = result.find(kMark)) != std::string::npos;) {
-    std::size_t begin = at;
-    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(result[begin - 1])) != 0 ||
-                         result[begin - 1] == '_'))
-      --begin;
-    std::size_t end = at + kMark.size();
-    while (end < result.size() && std::isdigit(static_cast<unsigned char>(result[end])) != 0) ++end;
-    if (end < result.size() && result[end] == '_') ++end;
-    result.erase(begin, end - begin);
-  }
-  return result;
+  std::size_t at = name.rfind(kMark);
+  if (at == std::string::npos) return name;
+  at += kMark.size();
+  std::size_t behind = at;
+  while (behind < name.size() && std::isdigit(static_cast<unsigned char>(name[behind])) != 0)
+    ++behind;
+  return name.substr(behind > at && behind < name.size() && name[behind] == '_' ? behind + 1 : at);
 }
+bool holds_float(const Value& value) {
+  if (value.is_scalar()) return lang::is_float(value.dtype());
+  if (value.is_tensor()) return lang::is_float(value.as_tensor().dtype());
+  return true;
+}
+
+// An adjoint or a tangent as the value prints that it belongs to: records with the names of their
+// fields, data with its own constructors. What is so deep that no column shows it stays as it is.
+class Shown {
+ public:
+  Value of(const Value& derivative, const Value& primal, std::size_t depth = 0) {
+    if (depth > kWidest) return derivative;
+    if (derivative.kind() == ValueKind::Adt) {
+      if (primal.kind() == ValueKind::Adt) return data(derivative, primal, depth);
+      return of_function(derivative, depth);
+    }
+    if (derivative.kind() != ValueKind::Tuple) return derivative;
+    const std::span<Value> parts = derivative.as_tuple().fields();
+    const bool is_record = primal.kind() == ValueKind::Adt;
+    if (!is_record && primal.kind() != ValueKind::Tuple) return derivative;
+    const std::span<Value> fields =
+        is_record ? primal.as_adt().fields() : primal.as_tuple().fields();
+    if (parts.size() != fields.size() || parts.empty()) return derivative;
+    std::vector<Value> shown;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      shown.push_back(of(parts[i], fields[i], depth + 1));
+    if (!is_record) return Value::tuple(lang::TupleCell::make(shown));
+    return Value::adt(lang::AdtCell::make(&primal.as_adt().constructor(), shown));
+  }
+
+ private:
+  // Fields that have no tangent are left out in mirrors.
+  Value data(const Value& derivative, const Value& primal, std::size_t depth) {
+    const lang::AdtCell& cell = derivative.as_adt();
+    const std::span<Value> parts = cell.fields();
+    const std::span<Value> fields = primal.as_adt().fields();
+    const bool is_zero = cell.tag() == 0 && &cell.constructor() != &primal.as_adt().constructor();
+    const bool is_whole = parts.size() == fields.size();
+    std::vector<Value> shown;
+    std::size_t next = 0;
+    for (const Value& field : fields) {
+      const bool is_there = is_whole || holds_float(field);
+      if (is_there && next == parts.size()) break;
+      shown.push_back(is_there ? of(parts[next++], field, depth + 1) : Value::unit());
+    }
+    if (!is_zero && next == parts.size() && shown.size() == fields.size())
+      return Value::adt(lang::AdtCell::make(&primal.as_adt().constructor(), shown));
+    return named(plain_name(cell.constructor().name), {parts.begin(), parts.end()});
+  }
+
+  // What a function captured has adjoints.
+  Value of_function(const Value& derivative, std::size_t depth) {
+    const std::span<Value> parts = derivative.as_adt().fields();
+    if (parts.empty()) return named("0", {});
+    std::vector<Value> shown;
+    for (const Value& part : parts) {
+      const bool is_data = part.kind() == ValueKind::Adt;
+      shown.push_back(is_data ? of_function(part, depth + 1) : part);
+    }
+    return named("captured", std::move(shown));
+  }
+
+  Value named(std::string name, std::vector<Value> fields) {
+    lang::Constructor& constructor = made_.emplace_back();
+    constructor.name = std::move(name);
+    return Value::adt(lang::AdtCell::make(&constructor, fields));
+  }
+
+  std::deque<lang::Constructor> made_;
+};
 
 // A value that fits in a column: as it prints, or what can be said of it.
 std::string summary(const Value& value) {
-  const std::string text = plain(to_string(value, {.max_elements = 8, .edge_items = 2}));
+  const std::string text = to_string(value, {.max_elements = 8, .edge_items = 2});
   if (text.find('\n') == std::string::npos && lang::code_points(text) <= kWidest) return text;
   if (value.is_tensor()) {
     const lang::Tensor& tensor = value.as_tensor();
@@ -74,12 +142,6 @@ std::string cut(const std::string& text) {
     result += c;
   }
   return result + "…";
-}
-
-bool holds_float(const Value& value) {
-  if (value.is_scalar()) return lang::is_float(value.dtype());
-  if (value.is_tensor()) return lang::is_float(value.as_tensor().dtype());
-  return true;
 }
 
 std::string padded(const std::string& text, std::size_t width) {
@@ -172,7 +234,7 @@ std::string TraceRecorder::table(const std::string& second) const {
     rows.push_back({event.depth, places_[event.place].label,
                     event.value ? summary(*event.value) : "",
                     !is_seen           ? ""
-                    : event.derivative ? summary(*event.derivative)
+                    : event.derivative ? summary(Shown().of(*event.derivative, *event.value))
                                        : "-"});
   }
   std::size_t widest = 6, widest_value = 5;
@@ -194,6 +256,40 @@ std::string TraceRecorder::table(const std::string& second) const {
   return text;
 }
 
+namespace {
+
+// What has no text here is traced as the body of a function that has: with its result, at least.
+[[noreturn]] void fail_without_text(const lang::Call& call, std::optional<lang::DiffMode> mode,
+                                    const lang::Type& type) {
+  lang::Diagnostic diagnostic(lang::DiagnosticKind::BadCommand,
+                              "nothing to trace: the function has no text of its own here",
+                              call.callee->span);
+  std::string args;
+  for (const lang::Expr& arg : call.args)
+    args += (args.empty() ? "" : ", ") + std::string(arg->span ? arg->span.text() : "…");
+  const auto* derivative = lang::as<lang::Differentiate>(call.callee);
+  const bool is_plain =
+      derivative && !mode && derivative->fn->span &&
+      (derivative->mode == lang::DiffMode::Grad || derivative->mode == lang::DiffMode::Jvp);
+  if (is_plain) {
+    diagnostic.note(fmt::format("help: `:trace {} {}({})`", name_of(derivative->mode),
+                                derivative->fn->span.text(), args));
+  }
+  const auto* function = lang::as<lang::FunctionType>(type);
+  std::string params;
+  for (std::size_t i = 0; function && i < function->params.size(); ++i)
+    params += fmt::format("{}x{}", i == 0 ? "" : ", ", i == 0 ? "" : std::to_string(i));
+  if (!is_plain && call.callee->span) {
+    diagnostic.note(
+        fmt::format("help: a function around it has: `:trace {}{}(fn ({}) {{ {}({}) }})({})`",
+                    mode ? name_of(*mode) : "", mode ? " " : "", params, call.callee->span.text(),
+                    params, args));
+  }
+  throw lang::Failure(std::move(diagnostic));
+}
+
+}  // namespace
+
 std::string traced(const lang::Expr& call, std::optional<lang::DiffMode> mode, lang::Module& module,
                    typecheck::Checker& checker, Pipeline& pipeline, interp::Evaluator& evaluator) {
   using lang::Expr;
@@ -214,10 +310,7 @@ std::string traced(const lang::Expr& call, std::optional<lang::DiffMode> mode, l
   const Expr& function = mode && derivative ? derivative->fn : typed_call.callee;
   Instrumenter instrumenter(module, checker, pipeline);
   Expr watched = instrumenter.instrumented(function);
-  if (instrumenter.places().empty()) {
-    lang::fail(lang::DiagnosticKind::BadCommand,
-               "nothing to trace: the function has no text of its own here", given->callee->span);
-  }
+  if (instrumenter.places().empty()) fail_without_text(*given, mode, function->type);
   if (mode && derivative)
     watched = lang::make_differentiate(*mode, watched, derivative->span, derivative->type);
   const Expr run =

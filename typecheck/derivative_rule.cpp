@@ -1,6 +1,8 @@
 #include "typecheck/derivative_rule.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -36,12 +38,69 @@ void learn_parameters(TypeCall& call, DiffMode mode, const FunctionType& derivat
   call.args[0] = call.solver.resolve(call.args[0]);
 }
 
-void refuse_functions_and_references(TypeCall& call, const Type& part, const char* what) {
-  const Type culprit = find_undifferentiable(part);
-  if (!culprit) return;
-  call.fail(DiagnosticKind::NotDifferentiable,
-            fmt::format("{} that holds a {} has no gradient", what,
-                        culprit->kind == TypeKind::Function ? "function" : "reference"));
+// A function or a reference in a type, and the way to it.
+struct Place {
+  Type culprit;
+  std::string path;  // `.act`, `.1.f`; up to a part that has no name
+  Type unnamed;      // what holds such a part: a data type, else null
+};
+
+std::optional<Place> find_in(const Type& type, std::unordered_set<const TypeDef*>& seen);
+
+// In the field of that name, or of `whole` where it has none.
+std::optional<Place> find_in_field(const Type& field, const std::string& name, const Type& whole,
+                                   std::unordered_set<const TypeDef*>& seen) {
+  std::optional<Place> found = find_in(field, seen);
+  if (!found) return found;
+  if (name.empty()) {
+    found->path.clear();
+    found->unnamed = whole;
+  } else {
+    found->path = "." + name + found->path;
+  }
+  return found;
+}
+
+std::optional<Place> find_in(const Type& type, std::unordered_set<const TypeDef*>& seen) {
+  switch (type->kind) {
+    case TypeKind::Function:
+    case TypeKind::Reference:
+      return Place{type, "", nullptr};
+    case TypeKind::Tuple: {
+      const std::vector<Type>& fields = as<TupleType>(type)->fields;
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (auto found = find_in_field(fields[i], std::to_string(i), type, seen)) return found;
+      }
+      return std::nullopt;
+    }
+    case TypeKind::Adt: {
+      const auto& adt = *as<AdtType>(type);
+      for (const Type& arg : adt.args) {
+        if (auto found = find_in_field(arg, "", type, seen)) return found;
+      }
+      if (!seen.insert(adt.def).second) return std::nullopt;
+      for (const Constructor& constructor : adt.def->constructors) {
+        for (std::size_t i = 0; i < constructor.fields.size(); ++i) {
+          const bool is_named = i < constructor.field_names.size();
+          const std::string name = is_named ? constructor.field_names[i] : std::string();
+          if (auto found = find_in_field(constructor.fields[i], name, type, seen)) return found;
+        }
+      }
+      return std::nullopt;
+    }
+    case TypeKind::Tensor:
+    case TypeKind::Var:
+    case TypeKind::Dimension:
+    case TypeKind::Incomplete:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void refuse_functions_and_references(TypeCall& call, const Type& part, const std::string& what) {
+  const std::string why = why_undifferentiable(part, "");
+  if (why.empty()) return;
+  call.fail(DiagnosticKind::NotDifferentiable, fmt::format("{} has no gradient: {}", what, why));
 }
 
 void demand_scalar(TypeCall& call, DiffMode mode, const Type& result) {
@@ -90,14 +149,17 @@ RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
     call.fail(DiagnosticKind::NotDifferentiable,
               fmt::format("`{}` needs a function", name_of(mode)));
   }
-  for (const Type& param : function->params) {
-    refuse_functions_and_references(call, param, "an argument");
+  for (std::size_t i = 0; i < function->params.size(); ++i) {
+    const Type& param = function->params[i];
+    refuse_functions_and_references(
+        call, param,
+        function->params.size() == 1 ? "the argument" : fmt::format("argument {}", i + 1));
     if (needs_tensors(mode)) demand_tensors(call, mode, param, "arguments", false);
   }
   if (needs_scalar_result(mode)) {
     demand_scalar(call, mode, function->result);
   } else {
-    refuse_functions_and_references(call, function->result, "a result");
+    refuse_functions_and_references(call, function->result, "the result");
     if (needs_tensors(mode)) demand_tensors(call, mode, function->result, "results", true);
   }
   const Type resolved = call.solver.resolve(call.args[0]);
@@ -111,38 +173,6 @@ RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
   }
   return has_type_variable(call.solver.resolve(call.args[0])) ? RuleOutcome::Stuck
                                                               : RuleOutcome::Solved;
-}
-
-Type find_in(const Type& type, std::unordered_set<const TypeDef*>& seen) {
-  switch (type->kind) {
-    case TypeKind::Function:
-    case TypeKind::Reference:
-      return type;
-    case TypeKind::Tuple:
-      for (const Type& field : as<TupleType>(type)->fields) {
-        if (Type found = find_in(field, seen)) return found;
-      }
-      return nullptr;
-    case TypeKind::Adt: {
-      const auto& adt = *as<AdtType>(type);
-      for (const Type& arg : adt.args) {
-        if (Type found = find_in(arg, seen)) return found;
-      }
-      if (!seen.insert(adt.def).second) return nullptr;
-      for (const Constructor& constructor : adt.def->constructors) {
-        for (const Type& field : constructor.fields) {
-          if (Type found = find_in(field, seen)) return found;
-        }
-      }
-      return nullptr;
-    }
-    case TypeKind::Tensor:
-    case TypeKind::Var:
-    case TypeKind::Dimension:
-    case TypeKind::Incomplete:
-      return nullptr;
-  }
-  return nullptr;
 }
 
 constexpr DiffMode kModes[] = {DiffMode::Grad,     DiffMode::ValueAndGrad, DiffMode::Vjp,
@@ -167,9 +197,17 @@ const std::vector<OpDef>& rules() {
 
 }  // namespace
 
-Type find_undifferentiable(const Type& type) {
+std::string why_undifferentiable(const Type& type, std::string_view name) {
   std::unordered_set<const TypeDef*> seen;
-  return find_in(type, seen);
+  const std::optional<Place> place = find_in(type, seen);
+  if (!place) return {};
+  const char* what = place->culprit->kind == TypeKind::Function ? "function" : "reference";
+  const std::string subject = place->path.empty() ? std::string("it")
+                              : name.empty()      ? fmt::format("its part `{}`", place->path)
+                                                  : fmt::format("`{}{}`", name, place->path);
+  if (place->unnamed)
+    return fmt::format("{} holds {}s, in `{}`", subject, what, to_string(place->unnamed));
+  return fmt::format("{} is a {}", subject, what);
 }
 
 const OpDef& differentiate_rule(DiffMode mode) { return rules()[static_cast<std::size_t>(mode)]; }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "lang/derivative.h"
 #include "lang/op.h"
 
@@ -9,8 +12,8 @@ namespace relay::typecheck {
 const lang::OpDef& differentiate_rule(lang::DiffMode mode);
 bool is_differentiate_rule(const lang::OpDef& op);
 
-// Where a function or a reference occurs inside `type`, that type; else null. Unknown parts count
-// as free of them.
-lang::Type find_undifferentiable(const lang::Type& type);
+// Why values of that type, called `name` (or empty), have no gradient: "`m.act` is a function".
+// Empty where nothing speaks against it; unknown parts do not.
+std::string why_undifferentiable(const lang::Type& type, std::string_view name);
 
 }  // namespace relay::typecheck

@@ -123,6 +123,22 @@ std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
   return diagnostic;
 }
 
+// The parameter that has no gradient, by its name, and where it stands.
+void Inference::name_parameter(Diagnostic& diagnostic, const Differentiate& node,
+                               const FunctionType& type) {
+  const Function* function = callee_function(node.fn);
+  if (!function || function->params.size() != type.params.size()) return;
+  for (std::size_t i = 0; i < type.params.size(); ++i) {
+    const VariableRef& param = function->params[i];
+    const std::string why = why_undifferentiable(type.params[i], param->name);
+    if (why.empty()) continue;
+    diagnostic.message = fmt::format("parameter `{}` has no gradient: {}", param->name, why);
+    if (node.fn->kind == ExprKind::Function) diagnostic.labels.clear();
+    diagnostic.label(param->span, fmt::format("`{}`", solver_.show(type.params[i])));
+    return;
+  }
+}
+
 // A function whose result is a tensor of floats has a sum that can be differentiated; and products
 // with a matrix of derivatives take arguments that are no tensors.
 void Inference::help_with_result(Diagnostic& diagnostic, const Relation& relation) {
@@ -131,6 +147,7 @@ void Inference::help_with_result(Diagnostic& diagnostic, const Relation& relatio
     return;
   const auto& node = *static_cast<const Differentiate*>(relation.node);
   const auto* function = as<FunctionType>(solver_.resolve(relation.args[0]));
+  if (function) name_parameter(diagnostic, node, *function);
   const bool takes_data =
       function && std::any_of(function->params.begin(), function->params.end(), [](const Type& t) {
         return t->kind == TypeKind::Adt || t->kind == TypeKind::Tuple;

@@ -202,6 +202,8 @@ class Inference {
   std::optional<lang::Diagnostic> explain_scalar(const lang::Call& call,
                                                  const std::vector<lang::Type>& found);
   void help_with_result(lang::Diagnostic& diagnostic, const Relation& relation);
+  void name_parameter(lang::Diagnostic& diagnostic, const lang::Differentiate& node,
+                      const lang::FunctionType& type);
   const lang::Var* index_in_arithmetic(const lang::Expr& expr) const;
   std::optional<lang::Diagnostic> explain_index_dtype(const lang::Diagnostic& cause,
                                                       const Relation& relation);

@@ -94,6 +94,27 @@ void add_check_shape() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+void add_check_tangent() {
+  OpDef def;
+  def.name = "check_tangent";
+  def.level = 0;
+  def.is_step = true;
+  def.doc =
+      "The first, once it has been found to have the constructors of the second everywhere.\n"
+      "Differentiation inserts it where an adjoint or a tangent of data is given.";
+  def.example = "check_tangent(Some(1.0), Some(2.0))\n// expect: Some(1.0)";
+  def.inputs = {{"given", "data"}, {"value", "data of the same type"}};
+  def.type_rule = [](TypeCall& call) {
+    call.solver.unify(call.args[0], call.args[1]);
+    call.returns(call.args[0]);
+    return RuleOutcome::Solved;
+  };
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> { return {call.dout, nullptr}; };
+  def.tangent = [](const lang::TangentCall& call) { return call.tangents[0]; };
+  def.effect = lang::Effect::CheckShape;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 void add_check_dims() {
   OpDef def;
   def.name = "check_dims";
@@ -121,6 +142,7 @@ void add_check_dims() {
 
 void add_effect_operators() {
   add_check_shape();
+  add_check_tangent();
   add_check_dims();
   add_print();
   add_assert();

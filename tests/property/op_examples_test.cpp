@@ -1,4 +1,5 @@
-// Every operator's example gives what it says it gives, in both tiers.
+// The example of every operator and every form of the language gives what it says it gives, in both
+// tiers.
 
 #include <algorithm>
 #include <string>
@@ -7,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "lang/op.h"
+#include "repl/doc_forms.h"
 #include "repl/session.h"
 #include "tests/support/property.h"
 #include "tests/support/text_diff.h"
@@ -56,6 +58,13 @@ void check_examples(interp::JitMode mode) {
     const std::string shown = run_example(op->example, mode);
     INFO("gives\n" << shown);
     CHECK(compact(shown) == compact(expected));
+  }
+  for (const std::string& name : repl::form_names()) {
+    const std::string example = repl::form_example(name).value();
+    const std::string shown = run_example(example, mode);
+    INFO(name << "\n" << example << "\ngives\n" << shown);
+    CHECK(!expected_of(example).empty());
+    CHECK(compact(shown) == compact(expected_of(example)));
   }
 }
 

@@ -92,8 +92,8 @@ TEST_CASE("differentiation", "[typecheck]") {
   CHECK(t.check("grad(grad(square))(3.0)") == "float32");
   CHECK(t.check("grad(square)(3)") == "float32");
   CHECK(t.check("grad(fn (f, x) { f(x) })(square, 2.0)") ==
-        R"(NotDifferentiable: an argument that holds a function has no gradient
-  at '(f, x) { f(x) }': `fn (fn (_) -> _, _) -> _`)");
+        R"(NotDifferentiable: parameter `f` has no gradient: it is a function
+  at 'f': `fn (_) -> _`)");
   CHECK(t.scheme_of("def step(f, x) { x - grad(f)(x) }") ==
         "fn (fn (Tensor[s, d]) -> Tensor[(), e], Tensor[s, d]) -> Tensor[s, d] where e: float");
 }
