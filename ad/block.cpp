@@ -500,10 +500,18 @@ void BlockReverse::reverse_unknown(const Binding& binding) {
   uses_references_ = true;
   const Expr adjoint = adjoint_of(binding.variable);
   const auto* type = as<lang::FunctionType>(call.pullback->type);
+  const auto* var = as<lang::Var>(call.callee);
+  const auto* callee = var && active_.is_active(var->variable) ? var : nullptr;
+  const Type& own = pairs_.tangents().function_tangent();
+  const Expr so_far = callee
+                          ? adjoint_to_add_to(callee->variable).value(own, call.callee, backward_)
+                          : mirror_zero(own);
   const Expr all =
-      backward_.emit("adjoints", lang::make_call(lang::make_var(call.pullback), {adjoint}, nullptr,
-                                                 binding.span, type->result));
-  accumulate(call.callee, build::project(all, 0));
+      backward_.emit("adjoints", lang::make_call(lang::make_var(call.pullback), {adjoint, so_far},
+                                                 nullptr, binding.span, type->result));
+  if (callee) {
+    adjoint_to_add_to(callee->variable).replace(backward_.emit("part", build::project(all, 0)));
+  }
   for (std::uint32_t i = 0; i < call.args.size(); ++i) {
     if (is_unit(as<lang::TupleType>(type->result)->fields[i + 1])) continue;
     accumulate(call.args[i], build::project(all, i + 1));

@@ -83,14 +83,17 @@ class PullbackMaker {
  public:
   PullbackMaker(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
 
-  // The first `captured` parameters are captures; their adjoints go to `place`, null: nowhere.
+  // The first `captured` parameters are captures; their adjoints go to `place`; null: nobody asks
+  // for them.
   std::pair<std::string, Type> make(const std::string& global, const Type& type,
                                     std::size_t captured, const lang::Constructor* place) {
     const auto& function = *as<lang::FunctionType>(type);
     std::vector<bool> wanted;
-    for (const Type& param : function.params)
-      wanted.push_back(!is_unit(pairs_.tangents().or_unit(param)));
-    const Pair pair = pairs_.of_global(global, type, wanted);
+    for (std::size_t i = 0; i < function.params.size(); ++i) {
+      const bool has_tangent = !is_unit(pairs_.tangents().or_unit(function.params[i]));
+      wanted.push_back(has_tangent && (place || i >= captured));
+    }
+    const Pair pair = pairs_.of_global(global, type, wanted, captured);
     std::vector<VariableRef> params;
     for (const Type& param : function.params) params.push_back(lang::make_variable("x", param));
     Emitter code(pairs_.tangents());
@@ -112,10 +115,18 @@ class PullbackMaker {
                    const lang::Constructor* place) {
     Tangents& tangents = pairs_.tangents();
     const VariableRef adjoint = lang::make_variable("adjoint", tangents.or_unit(function.result));
+    const VariableRef so_far = lang::make_variable("so_far", tangents.function_tangent());
     Emitter code(tangents);
+    const std::vector<Expr> known =
+        place ? parts_of(so_far, *place, {params.begin(), params.begin() + captured}, code)
+              : std::vector<Expr>();
     std::vector<Expr> args = {residual, lang::make_var(adjoint)};
-    for (const std::size_t i : pair.accumulated)
-      append_parts(zero_of(tangents.or_unit(function.params[i]), params[i]), args);
+    std::size_t next = 0;
+    for (const std::size_t i : pair.accumulated) {
+      append_parts(
+          i < captured ? known[next++] : zero_of(tangents.or_unit(function.params[i]), params[i]),
+          args);
+    }
     const Expr all =
         code.emit("adjoints", call_global(pair.backward, pair.backward_type, std::move(args)));
     std::vector<Expr> own;
@@ -130,10 +141,37 @@ class PullbackMaker {
     }
     results[0] =
         place ? code.emit("own", construct(place, std::move(own), tangents.function_tangent()))
-              : mirror_zero(tangents.function_tangent());
+              : lang::make_var(so_far);
     const Expr body = lang::close_block({code.take(), build::tuple(std::move(results))});
-    return lang::make_function({adjoint}, body->type, body, {}, nullptr, {},
-                               lang::function_type({adjoint->type}, body->type));
+    return lang::make_function({adjoint, so_far}, body->type, body, {}, nullptr, {},
+                               type_of({adjoint, so_far}, body->type));
+  }
+
+  // What `so_far`, made by `place`, holds for those of `captures` that have adjoints.
+  std::vector<Expr> parts_of(const VariableRef& so_far, const lang::Constructor& place,
+                             const std::vector<Expr>& captures, Emitter& code) {
+    std::vector<lang::PatternRef> patterns;
+    std::vector<Expr> parts;
+    std::vector<Expr> zeros;
+    for (const Expr& capture : captures) {
+      const Type tangent = pairs_.tangents().or_unit(capture->type);
+      if (is_unit(tangent)) continue;
+      const VariableRef part = lang::make_variable("part", tangent);
+      patterns.push_back(lang::variable_pattern(part));
+      parts.push_back(lang::make_var(part));
+      zeros.push_back(zero_of(tangent, capture));
+    }
+    if (parts.empty()) return {};
+    std::vector<lang::Clause> clauses;
+    const Expr there = build::tuple(std::move(parts));
+    clauses.push_back({lang::constructor_pattern(&place, std::move(patterns)), there});
+    clauses.push_back({lang::wildcard_pattern(), build::tuple(std::move(zeros))});
+    const Expr all = code.emit("parts", lang::make_match(lang::make_var(so_far), std::move(clauses),
+                                                         true, {}, there->type));
+    std::vector<Expr> each;
+    for (std::uint32_t i = 0; i < as<lang::TupleType>(there->type)->fields.size(); ++i)
+      each.push_back(code.emit("part", build::project(all, i)));
+    return each;
   }
 
   lang::Program& program_;

@@ -371,9 +371,14 @@ Expr calling(const std::string& name, const Type& type, const lang::Function& fu
 
 namespace {
 
-bool holds_tensor(const Type& tangent) {
-  if (const auto* tuple = as<lang::TupleType>(tangent))
-    return std::any_of(tuple->fields.begin(), tuple->fields.end(), holds_tensor);
+// Does it cost less to add to such an adjoint than to make one anew and add them?
+bool is_worth_keeping(const Type& tangent, const Type& function_tangent) {
+  if (const auto* tuple = as<lang::TupleType>(tangent)) {
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), [&](const Type& field) {
+      return is_worth_keeping(field, function_tangent);
+    });
+  }
+  if (lang::equal(tangent, function_tangent)) return true;
   return as<lang::TensorType>(tangent) && !lang::is_scalar(tangent);
 }
 
@@ -381,7 +386,7 @@ bool holds_tensor(const Type& tangent) {
 
 // The names and types of both halves; `residual` gets its name.
 Pair Pairs::declare(const std::string& name, const Type& type, const std::vector<bool>& active,
-                    lang::TypeDefRef residual) {
+                    std::size_t captured, lang::TypeDefRef residual) {
   const auto* fn_type = as<lang::FunctionType>(type);
   residual->name = program_.reserve_name(name + "_Residual");
   const Type residual_type = lang::adt_type(program_.add_type(std::move(residual)));
@@ -390,7 +395,11 @@ Pair Pairs::declare(const std::string& name, const Type& type, const std::vector
   std::vector<Type> given = {residual_type, tangents_.or_unit(fn_type->result)};
   for (std::size_t i = 0; i < fn_type->params.size(); ++i) {
     tangents.push_back(active[i] ? tangents_.or_unit(fn_type->params[i]) : lang::unit_type());
-    if (!holds_tensor(tangents[i]) || !threading_.is_threaded(name, type, i)) continue;
+    const bool is_accumulated = i < captured
+                                    ? !is_unit(tangents[i])
+                                    : is_worth_keeping(tangents[i], tangents_.function_tangent()) &&
+                                          threading_.is_threaded(name, type, i);
+    if (!is_accumulated) continue;
     pair.accumulated.push_back(i);
     append_leaves(tangents[i], given);
   }
@@ -415,11 +424,12 @@ Pair at_dims_of(Pair pair, const Type& own, const Type& actual) {
 
 }  // namespace
 
-Pair Pairs::of_global(const std::string& name, const Type& type, const std::vector<bool>& wanted) {
+Pair Pairs::of_global(const std::string& name, const Type& type, const std::vector<bool>& wanted,
+                      std::size_t captured) {
   const Expr own = program_.function(name, type);
   const std::size_t before = known_.size();
   try {
-    return at_dims_of(at_own_type(name, own, wanted), own->type, type);
+    return at_dims_of(at_own_type(name, own, wanted, captured), own->type, type);
   } catch (const lang::Failure&) {
     // Those derived on the way may call this one, which does not exist.
     for (; known_.size() > before; known_.pop_back()) globals_.erase(known_.back());
@@ -433,15 +443,15 @@ const Pair& Pairs::remember(const std::string& key, const Pair& pair) {
 }
 
 const Pair& Pairs::at_own_type(const std::string& name, const Expr& own,
-                               const std::vector<bool>& wanted) {
-  std::string key = name + " : " + lang::to_string(own->type) + " / ";
+                               const std::vector<bool>& wanted, std::size_t captured) {
+  std::string key = fmt::format("{} : {} / {} / ", name, lang::to_string(own->type), captured);
   for (const bool is_wanted : wanted) key += is_wanted ? '1' : '0';
   const auto found = globals_.find(key);
-  return found != globals_.end() ? *found->second : derive_global(key, name, own, wanted);
+  return found != globals_.end() ? *found->second : derive_global(key, name, own, wanted, captured);
 }
 
 const Pair& Pairs::derive_global(const std::string& key, const std::string& name, const Expr& own,
-                                 const std::vector<bool>& wanted) {
+                                 const std::vector<bool>& wanted, std::size_t captured) {
   const Type& type = own->type;
   const auto& own_function = lang::cast<lang::Function>(own);
   const Expr function = lang::rename_bound(
@@ -449,9 +459,9 @@ const Pair& Pairs::derive_global(const std::string& key, const std::string& name
   RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
   const std::vector<bool> active =
       active_params(lang::cast<lang::Function>(function), name, type, wanted, tangents_, uses_);
-  if (active != wanted) return remember(key, at_own_type(name, own, active));
+  if (active != wanted) return remember(key, at_own_type(name, own, active, captured));
   lang::TypeDefRef residual(new lang::TypeDef);
-  pairs_.push_back(declare(name, type, active, residual));
+  pairs_.push_back(declare(name, type, active, captured, residual));
   // Before the body, which may call the function.
   const Pair& known = remember(key, pairs_.back());
   const auto derive = [&](const Pair& pair, const lang::TypeDefRef& saved) {
@@ -459,7 +469,7 @@ const Pair& Pairs::derive_global(const std::string& key, const std::string& name
   };
   if (lang::is_checkpoint(own_function)) {
     lang::TypeDefRef saved(new lang::TypeDef);
-    const Pair inner = declare(name, type, active, saved);
+    const Pair inner = declare(name, type, active, captured, saved);
     derive(inner, saved);
     const bool uses_references = uses_.in_global(name, type);
     const bool gives_functions =

@@ -50,10 +50,12 @@ class Pairs {
   GrowingRecursion& growing_recursion() { return growing_; }
   ReferenceUse& reference_use() { return uses_; }
   Jvps& jvps() { return jvps_; }
-  // Of a global at a ground type, with the adjoints of the arguments that are `wanted`. The halves
+  // Of a global at a ground type, with the adjoints of the arguments that are `wanted`; the first
+  // `captured` of those have accumulators, whatever becomes of them. The halves
   // are derived once for all extents that the function's code leaves open, and their types are
   // those of this use. Throws Failure, and then knows no more than before.
-  Pair of_global(const std::string& name, const lang::Type& type, const std::vector<bool>& wanted);
+  Pair of_global(const std::string& name, const lang::Type& type, const std::vector<bool>& wanted,
+                 std::size_t captured = 0);
   // A function as it is differentiated: small calls are inlined.
   lang::Expr prepared(const lang::Expr& function) const { return program_.inlined(function); }
   // The program's definitions have changed.
@@ -68,11 +70,11 @@ class Pairs {
 
  private:
   Pair declare(const std::string& name, const lang::Type& type, const std::vector<bool>& active,
-               lang::TypeDefRef residual);
+               std::size_t captured, lang::TypeDefRef residual);
   const Pair& at_own_type(const std::string& name, const lang::Expr& own,
-                          const std::vector<bool>& wanted);
+                          const std::vector<bool>& wanted, std::size_t captured);
   const Pair& derive_global(const std::string& key, const std::string& name, const lang::Expr& own,
-                            const std::vector<bool>& wanted);
+                            const std::vector<bool>& wanted, std::size_t captured);
   const Pair& remember(const std::string& key, const Pair& pair);
 
   lang::Program& program_;

@@ -111,8 +111,8 @@ const lang::Constructor* Tangents::place(std::int64_t number) {
 Type Tangents::with_pullback(const lang::FunctionType& function) {
   std::vector<Type> adjoints = {function_tangent()};
   for (const Type& param : function.params) adjoints.push_back(or_unit(param));
-  const Type pullback =
-      lang::function_type({or_unit(function.result)}, lang::tuple_type(std::move(adjoints)));
+  const Type pullback = lang::function_type({or_unit(function.result), function_tangent()},
+                                            lang::tuple_type(std::move(adjoints)));
   return lang::function_type(function.params, lang::tuple_type({function.result, pullback}));
 }
 

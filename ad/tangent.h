@@ -43,7 +43,8 @@ class Tangents {
   const lang::Constructor* add_place(std::vector<lang::Type> captured);
   // The place with that number; null if there is none.
   const lang::Constructor* place(std::int64_t number);
-  // fn (A...) -> (B, fn (tangent of B) -> (function tangent, tangents of A...)).
+  // fn (A...) -> (B, fn (tangent of B, function tangent) -> (function tangent, tangents of A...)):
+  // the pullback takes the function's own adjoint so far, and gives it back with more added.
   lang::Type with_pullback(const lang::FunctionType& function);
   const lang::OpDef& pullback_operator() const { return pullback_; }
   // fn (function tangent, A..., tangents of A..., the walk) -> (B, tangent of B); ad/adjoint_cells.
