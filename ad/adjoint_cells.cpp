@@ -59,14 +59,17 @@ AdjointCells::AdjointCells(lang::Program& program, Tangents& tangents)
 
 Expr AdjointCells::begin() {
   static const lang::OpDef kOperator = effect(
-      "begin_walk", "The cells of references for adjoints are zero.", lang::Effect::BeginWalk);
+      "begin_walk", "Goes backwards from here: the adjoints of what references hold are zero.",
+      lang::Effect::BeginWalk);
   return call_of(kOperator, {}, lang::unit_type());
 }
 
 Expr AdjointCells::begin_forward() {
   static const lang::OpDef kOperator = [] {
-    lang::OpDef op = effect("begin_forward_walk", "The cells of references for tangents are zero.",
-                            lang::Effect::BeginWalk);
+    lang::OpDef op =
+        effect("begin_forward_walk",
+               "Goes forwards from here: the tangents of what references hold are zero.",
+               lang::Effect::BeginWalk);
     op.type_rule = [](lang::TypeCall& call) {
       call.returns(walk_type());
       return lang::RuleOutcome::Solved;
@@ -78,7 +81,8 @@ Expr AdjointCells::begin_forward() {
 
 Expr AdjointCells::end() {
   static const lang::OpDef kOperator =
-      effect("end_walk", "The walk that began last ends.", lang::Effect::EndWalk);
+      effect("end_walk", "The end of what the last `begin_walk` or `begin_forward_walk` began.",
+             lang::Effect::EndWalk);
   return call_of(kOperator, {}, lang::unit_type());
 }
 
@@ -92,7 +96,7 @@ const lang::TypeDef& AdjointCells::sum() {
   sum_->params = {content};
   program_.add_type(sum_);
   add_constructor(*sum_, sum_->name + "_Zero", {});
-  add_constructor(*sum_, sum_->name, {lang::var_type(content)});
+  add_constructor(*sum_, sum_->name + "_Of", {lang::var_type(content)});
   tangents_.add_own_tangent(sum_.get());
   return *sum_;
 }

@@ -10,6 +10,7 @@
 #include "ad/adjoint_cells.h"
 #include "ad/growing_recursion.h"
 #include "ad/jvps.h"
+#include "ad/known_functions.h"
 #include "ad/reference_use.h"
 #include "ad/threading.h"
 #include "lang/expr.h"
@@ -42,8 +43,9 @@ class Pairs {
         tangents_(program),
         cells_(program, tangents_),
         growing_(program),
-        uses_(program, cells_, growing_),
-        threading_(program, growing_),
+        functions_(program, growing_),
+        uses_(program, cells_, growing_, functions_),
+        threading_(program, growing_, functions_),
         jvps_(program, *this) {}
   Tangents& tangents() { return tangents_; }
   AdjointCells& cells() { return cells_; }
@@ -56,12 +58,14 @@ class Pairs {
   // those of this use. Throws Failure, and then knows no more than before.
   Pair of_global(const std::string& name, const lang::Type& type, const std::vector<bool>& wanted,
                  std::size_t captured = 0);
-  // A function as it is differentiated: small calls are inlined.
-  lang::Expr prepared(const lang::Expr& function) const { return program_.inlined(function); }
+  // A function as it is differentiated: known functions are known where they are called, and small
+  // calls inlined.
+  lang::Expr prepared(const lang::Expr& function) { return functions_.prepared(function); }
   // The program's definitions have changed.
   void forget() {
     globals_.clear();
     known_.clear();
+    functions_.forget();
     threading_.forget();
     jvps_.forget();
     uses_.forget();
@@ -81,6 +85,7 @@ class Pairs {
   Tangents tangents_;
   AdjointCells cells_;
   GrowingRecursion growing_;
+  KnownFunctions functions_;
   ReferenceUse uses_;
   Threading threading_;
   Jvps jvps_;

@@ -89,7 +89,9 @@ ReferenceUse::Global& ReferenceUse::global(const std::string& key, const Callee&
   const Expr function = program_.function(callee.name, callee.type);
   const auto& literal = lang::cast<lang::Function>(function);
   // What a gradient of one's own says holds for the call.
-  Steps steps = lang::gradient_of(literal) ? Steps() : steps_of(literal.body);
+  if (lang::gradient_of(literal)) return globals_.emplace(key, Global()).first->second;
+  const Expr prepared = functions_.prepared(function);
+  Steps steps = steps_of(lang::cast<lang::Function>(prepared).body);
   return globals_.emplace(key, Global{std::move(steps)}).first->second;
 }
 

@@ -6,6 +6,7 @@
 
 #include "ad/adjoint_cells.h"
 #include "ad/growing_recursion.h"
+#include "ad/known_functions.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 
@@ -15,8 +16,9 @@ namespace relay::ad {
 // where nobody asks for the adjoint of its result. A function that nobody knows may use any.
 class ReferenceUse {
  public:
-  ReferenceUse(lang::Program& program, AdjointCells& cells, GrowingRecursion& growing)
-      : program_(program), cells_(cells), growing_(growing) {}
+  ReferenceUse(lang::Program& program, AdjointCells& cells, GrowingRecursion& growing,
+               KnownFunctions& functions)
+      : program_(program), cells_(cells), growing_(growing), functions_(functions) {}
   // Evaluating an expression, not calling function values that it gives.
   bool in(const lang::Expr& expr);
   // Calling a global function at a ground type. Looks at all that it reaches, once.
@@ -47,6 +49,7 @@ class ReferenceUse {
   lang::Program& program_;
   AdjointCells& cells_;
   GrowingRecursion& growing_;
+  KnownFunctions& functions_;
   std::unordered_map<std::string, Global> globals_;  // by name and type
 };
 

@@ -13,7 +13,11 @@ using lang::Type;
 
 Tangents::Tangents(lang::Program& program) : program_(program) {
   pullback_.name = "with_pullback";
-  pullback_.doc = "The function that gives the result and its pullback.";
+  pullback_.doc =
+      "The function that gives the result of `function` and a pullback. That takes the adjoint of "
+      "the result and what is known of that of `function`, and gives those of `function` and of "
+      "the "
+      "arguments. The adjoint of a function is those of what it has captured.";
   pullback_.level = 0;
   pullback_.inputs = {{"function", "the function"}};
   pullback_.type_rule = [this](lang::TypeCall& call) {
@@ -26,7 +30,10 @@ Tangents::Tangents(lang::Program& program) : program_(program) {
   pullback_.tangent = [](const lang::TangentCall& call) { return call.tangents[0]; };
 
   tangent_operator_.name = "with_tangent";
-  tangent_operator_.doc = "The function that gives the result and its tangent.";
+  tangent_operator_.doc =
+      "The function that gives the result of `function` and its tangent, of the tangent of "
+      "`function`, "
+      "the arguments and theirs.";
   tangent_operator_.level = 0;
   tangent_operator_.inputs = {{"function", "the function"}};
   tangent_operator_.type_rule = [this](lang::TypeCall& call) {
@@ -38,7 +45,8 @@ Tangents::Tangents(lang::Program& program) : program_(program) {
   tangent_operator_.tangent = pullback_.tangent;
 
   add_functions_.name = "add_function_tangents";
-  add_functions_.doc = "The sum of two tangents of functions.";
+  add_functions_.doc =
+      "The sum of two tangents or adjoints of a function: of what it has captured.";
   add_functions_.level = 0;
   add_functions_.inputs = {{"a", "one"}, {"b", "the other"}};
   add_functions_.type_rule = [](lang::TypeCall& call) {

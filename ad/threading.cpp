@@ -12,7 +12,7 @@ using lang::Expr;
 
 std::vector<Threading::Handing> Threading::calls_in(const Expr& own) {
   std::vector<Handing> handings;
-  const auto body = lang::capture([&] { return program_.inlined(own); });
+  const auto body = lang::capture([&] { return functions_.prepared(own); });
   const auto* function = body ? as<lang::Function>(*body) : nullptr;
   if (!function) return handings;
   lang::visit_post_order(function->body, [&](const Expr& node) {

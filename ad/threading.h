@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ad/growing_recursion.h"
+#include "ad/known_functions.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 
@@ -16,8 +17,8 @@ namespace relay::ad {
 // accumulator, where one made and summed for each call would cost its size each time.
 class Threading {
  public:
-  Threading(lang::Program& program, GrowingRecursion& growing)
-      : program_(program), growing_(growing) {}
+  Threading(lang::Program& program, GrowingRecursion& growing, KnownFunctions& functions)
+      : program_(program), growing_(growing), functions_(functions) {}
   // Does parameter `index` of the global go, unchanged, into a recursion?
   bool is_threaded(const std::string& name, const lang::Type& type, std::size_t index);
   void forget() { known_.clear(), calls_.clear(); }
@@ -34,6 +35,7 @@ class Threading {
 
   lang::Program& program_;
   GrowingRecursion& growing_;
+  KnownFunctions& functions_;
   std::map<std::string, std::vector<Handing>> calls_;
   enum class Mark { UnderWay, No, Yes };
   std::map<Place, Mark> known_;

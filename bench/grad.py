@@ -32,6 +32,8 @@ LOOPS = [
     ("loop with take(xs, i)", "take_both({n}, numbers({n}i64))"),
     ("recursion with xs[i]", "recursion_both({n}, numbers({n}i64))"),
     ("fold over a list", "fold_both(counting({n}, Nil))"),
+    ("fold with xs[i] in a closure", "closure_both(numbers({n}i64), positions({n}i64, Nil))"),
+    ("closure from a list with xs[i]", "stored_both({n}i64, numbers({n}i64))"),
 ]
 
 

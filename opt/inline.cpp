@@ -81,7 +81,8 @@ class Inliner final : public lang::Rewriter {
     if (is_index_notation(expr) && !is_in_index_notation_) return in_index_notation(expr);
     const auto* fn = as<lang::Function>(expr);
     const bool stays =
-        fn && fn->attrs && (fn->attrs->find("Primitive") || fn->attrs->find("place"));
+        fn && fn->attrs &&
+        (fn->attrs->find("Primitive") || fn->attrs->find("place") || fn->attrs->find("Known"));
     return stays ? expr : Expr();
   }
 

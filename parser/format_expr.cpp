@@ -267,13 +267,14 @@ Document Formatter::scatter(const Node& node) {
   const Document reduction = any(*node.child(0));
   const Document init = bracketed({.open = '(', .close = ')', .commas = Commas::Drop, .hugs = true},
                                   node.children().subspan(1, 1));
-  const Document indices = binders(node.children().subspan(2, last - 3));
+  const Document indices =
+      last > 3 ? concat({binders(node.children().subspan(2, last - 3)), text(" ")}) : text("");
   const Document body = open_block(take("{"), [&] {
     const Document place = any(*node.child(last - 1));
     const Document arrow = concat({text(" "), take("=>"), text(" ")});
     return concat({place, arrow, arm_body(*node.child(last))});
   });
-  return concat({word, reduction, init, text(" "), indices, text(" "), make_.group(body)});
+  return concat({word, reduction, init, text(" "), indices, make_.group(body)});
 }
 
 Document Formatter::word_call(const Node& node, std::string_view word) {

@@ -1,6 +1,8 @@
 #include "repl/derivative.h"
 
 #include <algorithm>
+#include <map>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -59,19 +61,86 @@ bool is_function_form(const Expr& expr) {
          expr->kind == lang::ExprKind::Operator || expr->kind == lang::ExprKind::Differentiate;
 }
 
-// With the dimensions that it is generic in.
+// Those of `dims` that are not `declared` are `?`.
+lang::TypeSubstitution opened(const std::vector<lang::TypeVarRef>& dims,
+                              const std::vector<lang::TypeVarRef>& declared) {
+  lang::TypeSubstitution substitution;
+  for (const lang::TypeVarRef& var : dims) {
+    if (var->kind == lang::VarKind::Dim &&
+        std::find(declared.begin(), declared.end(), var) == declared.end())
+      substitution.dims.emplace(var.get(), lang::Dim::any());
+  }
+  return substitution;
+}
+
+// With the dimensions that it is generic in; those that no argument shows are `?`, so that the text
+// can be read again.
 Expr with_dimensions(const Expr& function) {
-  const auto& fn = lang::cast<lang::Function>(function);
-  std::vector<lang::TypeVarRef> dims;
-  const auto collect = [&](const Type& type) {
-    for (const lang::TypeVarRef& var : lang::variables_of(type)) {
-      if (std::find(dims.begin(), dims.end(), var) == dims.end()) dims.push_back(var);
+  const auto* fn = as<lang::Function>(function);
+  if (!fn) return function;
+  std::vector<lang::TypeVarRef> declared = fn->type_params;
+  for (const auto& param : fn->params) {
+    for (const lang::TypeVarRef& var : lang::variables_of(param->type)) {
+      if (std::find(declared.begin(), declared.end(), var) == declared.end())
+        declared.push_back(var);
     }
+  }
+  std::vector<lang::TypeVarRef> used;
+  lang::visit_post_order(function, [&](const Expr& node) {
+    if (!node->type) return;
+    const auto own = lang::variables_of(node->type);
+    used.insert(used.end(), own.begin(), own.end());
+  });
+  const Expr open = lang::substitute_types(function, opened(used, declared));
+  const auto& other = lang::cast<lang::Function>(open);
+  return lang::make_function(other.params, other.result, other.body, declared, other.attrs,
+                             function->span, open->type);
+}
+
+// A data type that derivatives have made says what it holds of extents as `?`: it may hold
+// values of functions that call them otherwise.
+lang::TypeDefRef with_open_dimensions(const lang::TypeDefRef& given) {
+  lang::TypeDefRef def(new lang::TypeDef(*given));
+  for (lang::Constructor& constructor : def->constructors) {
+    for (Type& field : constructor.fields)
+      field = lang::substitute(field, opened(lang::variables_of(field), given->params));
+  }
+  return def;
+}
+
+// In lines of at most 100 characters.
+std::string as_comment(const std::string& note) {
+  constexpr std::size_t kWidth = 100;
+  std::string text;
+  std::string line = "//";
+  std::istringstream words(note);
+  for (std::string word; words >> word; line += " " + word) {
+    if (line.size() + 1 + word.size() <= kWidth) continue;
+    text += line + "\n";
+    line = "//  ";
+  }
+  return text + line + "\n";
+}
+
+// What the operators mean that only derivatives have, as comments: no text can call them.
+std::string notes_on(const MadeProgram& made) {
+  std::map<std::string, const lang::OpDef*> operators;
+  const auto note = [&](const Expr& expr) {
+    lang::visit_post_order(expr, [&](const Expr& node) {
+      const auto* op = as<lang::Operator>(node);
+      if (op && !lang::OpRegistry::instance().find(op->op->name))
+        operators.emplace(op->op->name, op->op);
+    });
   };
-  for (const auto& param : fn.params) collect(param->type);
-  if (dims.empty()) return function;
-  return lang::make_function(fn.params, fn.result, fn.body, dims, fn.attrs, function->span,
-                             function->type);
+  for (const auto& [name, body] : made.functions) note(body);
+  note(made.result);
+  std::string text;
+  for (const auto& [name, op] : operators) {
+    std::vector<std::string> inputs;
+    for (const auto& input : op->inputs) inputs.push_back(input.name);
+    text += as_comment(fmt::format("{}({}): {}", name, fmt::join(inputs, ", "), op->doc));
+  }
+  return text;
 }
 
 }  // namespace
@@ -108,11 +177,14 @@ std::string print_derivative(const Expr& expr, lang::DiffMode mode, bool is_stri
                              Pipeline& pipeline) {
   const Expr function = pipeline.optimise(pipeline.to_core(derivative_of(expr, mode, checker)));
   const MadeProgram made = collect_made(function, is_strict, module, pipeline);
-  std::string text;
+  std::string text = notes_on(made);
   const auto add = [&](const std::string& item) { text += item + "\n"; };
-  for (const auto& type : made.types)
-    add(is_strict ? lang::print_type_def(*type) : lang::print_light_type_def(*type));
-  for (const auto& [name, body] : made.functions) {
+  for (const auto& type : made.types) {
+    const lang::TypeDefRef def = with_open_dimensions(type);
+    add(is_strict ? lang::print_type_def(*def) : lang::print_light_type_def(*def));
+  }
+  for (const auto& [name, function] : made.functions) {
+    const Expr body = with_dimensions(function);
     add(is_strict ? lang::print_definition(name, body) : lang::print_light_definition(name, body));
   }
   if (!is_strict) return text + lang::print_light(with_dimensions(made.result));

@@ -115,7 +115,7 @@ class Collector final {
     // The marks of passes mean nothing to who reads.
     std::vector<lang::Attr> kept;
     for (const lang::Attr& attr : fn->attrs->list) {
-      if (attr.key != "Inline" && attr.key != "place") kept.push_back(attr);
+      if (attr.key != "Inline" && attr.key != "place" && attr.key != "Known") kept.push_back(attr);
     }
     return lang::make_function(fn->params, fn->result, fn->body, fn->type_params,
                                kept.empty() ? nullptr : lang::make_attrs(std::move(kept)),
