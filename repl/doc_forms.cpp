@@ -50,7 +50,7 @@ constexpr std::array kForms = {
     Form{"ref", "ref(e), ref_read(r), ref_write(r, e)", "a cell whose content may change",
          "let r = ref(1)\nref_write(r, 2)\nref_read(r)\n// expect: 2"},
     Form{"dim", "dim(n + 1)", "a dimension as an int64 scalar",
-         "def rows[n](x: Tensor[(n), float32]) { dim(n) }\nrows([1.0, 2.0])\n// expect: 2"},
+         "def rows[n](x: Tensor[(n), float32]) { dim(n) }\nrows([1.0, 2.0])\n// expect: 2i64"},
     Form{"|>", "x |> f(a)", "the call `f(x, a)`", "[1.0, 4.0] |> sqrt\n// expect: [1.0, 2.0]"},
     Form{"True", "True", "a boolean scalar", "!True\n// expect: False"},
     Form{"False", "False", "a boolean scalar", "!False\n// expect: True"},

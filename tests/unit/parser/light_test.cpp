@@ -147,7 +147,8 @@ TEST_CASE("light: calls with attributes") {
 TEST_CASE("light: special forms") {
   CHECK(light("def f(x) { x }\ngrad(f)(1.0)") == "def @f(%x) {\n  %x\n}\n%0 = grad(@f);\n%0(1.0)");
   CHECK(light("grad") ==
-        "SyntaxError 0-4: `grad` is no value of its own, it is applied: `grad(...)`");
+        "SyntaxError 0-4: `grad` is no value of its own, it is applied: `grad(...)`\n  "
+        "help: `fn (f) { grad(f) }`");
   CHECK(light("def f(x) { x }\ncheck_grad(f, 1.0)") ==
         "def @f(%x) {\n  %x\n}\n%0 = check_grad(@f);\n%0(1.0)");
   CHECK(light("vjp(exp, 1)") ==
