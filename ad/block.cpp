@@ -7,6 +7,7 @@
 #include "ad/adjoint_operator.h"
 #include "ad/closures.h"
 #include "ad/flatten.h"
+#include "ad/own_gradient.h"
 #include "ad/pairs.h"
 #include "ad/replay.h"
 #include "ad/scalar_form.h"
@@ -82,7 +83,7 @@ void BlockReverse::forward_binding(const Binding& binding) {
 }
 
 void BlockReverse::forward_call(const Binding& binding, const lang::Call& call) {
-  const auto* global = as<lang::GlobalVar>(call.callee);
+  const auto* global = pairs_.growing_recursion().known_callee(call.callee);
   const auto* var = as<lang::Var>(call.callee);
   const bool is_asked_for = !is_unit(pairs_.tangents().or_unit(binding.value->type));
   if (call.callee->kind == ExprKind::ConstructorRef ||
@@ -93,8 +94,7 @@ void BlockReverse::forward_call(const Binding& binding, const lang::Call& call) 
   std::vector<Expr> args = call.args;
   std::string name;
   Type type = call.callee->type;
-  if (global && program_.is_function(global->name) &&
-      !pairs_.growing_recursion().includes(global->name, type)) {
+  if (global) {
     name = global->name;
     const Expr callee = program_.function(name, type);
     if (const std::string* gradient = lang::gradient_of(lang::cast<lang::Function>(callee))) {
@@ -558,17 +558,11 @@ void BlockReverse::reverse_by_definition(const lang::Call& call, const lang::OpD
 void BlockReverse::reverse_custom(const Binding& binding, const lang::Call& call,
                                   const std::string& gradient, const Expr& adjoint) {
   const auto& type = *as<lang::FunctionType>(call.callee->type);
-  std::vector<Type> params = type.params;
-  params.push_back(type.result);
   const bool is_one = type.params.size() == 1;
-  const Type result = is_one ? type.params[0] : lang::tuple_type(type.params);
-  std::vector<Expr> args = call.args;
-  args.push_back(backward_.emit(
-      "adjoint", pairs_.tangents().as_gradient(adjoint, lang::make_var(binding.variable))));
-  const Expr callee =
-      lang::make_global_var(gradient, binding.span, lang::function_type(std::move(params), result));
-  const Expr adjoints = backward_.emit(
-      "adjoints", lang::make_call(callee, std::move(args), nullptr, binding.span, result));
+  const Expr dy = backward_.emit(
+      "adjoint", pairs_.tangents().as_gradient(adjoint, lang::make_var(binding.variable)));
+  const Expr adjoints =
+      backward_.emit("adjoints", call_own_gradient(gradient, type, call.args, dy, binding.span));
   for (std::uint32_t i = 0; i < call.args.size(); ++i) {
     const Expr own = is_one ? adjoints : build::project(adjoints, i);
     accumulate(call.args[i], pairs_.tangents().from_gradient(own, call.args[i], binding.span));

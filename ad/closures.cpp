@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ad/adjoint.h"
+#include "ad/own_gradient.h"
 #include "ad/pairs.h"
 #include "ad/way.h"
 #include "lang/build.h"
@@ -230,8 +231,7 @@ Expr made_pullback_literal(lang::Program& program, Pairs& pairs, const Expr& lit
   PullbackMaker maker(program, pairs);
   if (const std::string* gradient = lang::gradient_of(fn)) {
     // A global as a value: its name without that of its gradient.
-    const std::string owner =
-        gradient->substr(0, gradient->size() - lang::kGradientAttr.size() - 1);
+    const std::string owner = owner_of_gradient(*gradient);
     const auto [name, type] = maker.make(owner, type_of(fn.params, fn.body->type), 0, nullptr);
     return literal_calling(name, type, {}, fresh(fn.params), nullptr, literal->span);
   }

@@ -100,9 +100,7 @@ void ForwardBlock::function(const Binding& binding, Emitter& code) {
 }
 
 Expr ForwardBlock::derived_call(const lang::Call& call, lang::Span span, Emitter& code) {
-  if (const auto* global = as<lang::GlobalVar>(call.callee);
-      global && program_.is_function(global->name) &&
-      !pairs_.growing_recursion().includes(global->name, global->type))
+  if (const auto* global = pairs_.growing_recursion().known_callee(call.callee))
     return known_call(global->name, call.callee->type, call.args, span, code);
   const auto* var = as<lang::Var>(call.callee);
   const auto found = var ? functions_.find(var->variable.get()) : functions_.end();

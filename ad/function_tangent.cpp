@@ -1,6 +1,7 @@
 #include "ad/function_tangent.h"
 
 #include "ad/closures.h"
+#include "ad/own_gradient.h"
 #include "ad/pairs.h"
 #include "ad/way.h"
 
@@ -92,8 +93,7 @@ Expr made_tangent_literal(lang::Program& program, Pairs& pairs, const Expr& lite
   params.push_back(lang::make_variable("walk", AdjointCells::walk_type()));
   if (const std::string* gradient = lang::gradient_of(fn)) {
     // A global as a value: its name without that of its gradient.
-    const std::string owner =
-        gradient->substr(0, gradient->size() - lang::kGradientAttr.size() - 1);
+    const std::string owner = owner_of_gradient(*gradient);
     const Maker maker(program, pairs, owner, type_of(fn.params, fn.body->type), 0);
     const auto [name, type] = maker.make(nullptr);
     return literal_calling(name, type, {}, params, nullptr, literal->span);

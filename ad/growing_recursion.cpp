@@ -1,6 +1,7 @@
 #include "ad/growing_recursion.h"
 
 #include <unordered_map>
+#include <utility>
 
 #include "lang/diagnostic.h"
 #include "lang/visit.h"
@@ -32,29 +33,34 @@ std::vector<GrowingRecursion::Callee> GrowingRecursion::callees_of(const Callee&
 }
 
 bool GrowingRecursion::includes(const std::string& name, const lang::Type& type) {
+  // The innermost function of a name on the way: the size of its type, and how often in a row that
+  // has grown.
+  struct Growth {
+    std::uint32_t size = 0;
+    std::size_t steps = 0;
+  };
   struct Frame {
     std::string name;
+    Growth around;  // of the one of that name outside of it
     std::vector<Callee> callees;
   };
   std::vector<Frame> way;
-  std::unordered_map<std::string, std::vector<std::uint32_t>> sizes;  // of the types on the way
+  std::unordered_map<std::string, Growth> innermost;
   const auto enter = [&](const Callee& callee) {
     if (growing_.count(callee.name) != 0) return;
     if (!seen_.insert(callee.name + " : " + lang::to_string(callee.type)).second) return;
-    std::vector<std::uint32_t>& on_way = sizes[callee.name];
-    if (!on_way.empty() && on_way.back() >= callee.type->size) on_way.clear();
-    on_way.push_back(callee.type->size);
-    if (on_way.size() > kGrowthSteps) {
-      growing_.insert(callee.name);
-      return;
-    }
-    way.push_back({callee.name, callees_of(callee)});
+    Growth& growth = innermost[callee.name];
+    const Growth around = growth;
+    const std::uint32_t size = callee.type->size;
+    growth = {size, around.size < size ? around.steps + 1 : 1};
+    if (growth.steps > kGrowthSteps) growing_.insert(callee.name);
+    way.push_back({callee.name, around,
+                   growing_.count(callee.name) != 0 ? std::vector<Callee>() : callees_of(callee)});
   };
   enter({name, type});
   while (!way.empty()) {
     if (way.back().callees.empty()) {
-      std::vector<std::uint32_t>& on_way = sizes[way.back().name];
-      if (!on_way.empty()) on_way.pop_back();
+      innermost[way.back().name] = way.back().around;
       way.pop_back();
       continue;
     }
@@ -63,6 +69,13 @@ bool GrowingRecursion::includes(const std::string& name, const lang::Type& type)
     enter(next);
   }
   return growing_.count(name) != 0;
+}
+
+const lang::GlobalVar* GrowingRecursion::known_callee(const Expr& callee) {
+  const auto* global = as<lang::GlobalVar>(callee);
+  const bool is_known =
+      global && program_.is_function(global->name) && !includes(global->name, global->type);
+  return is_known ? global : nullptr;
 }
 
 }  // namespace relay::ad

@@ -18,6 +18,9 @@ class GrowingRecursion {
   explicit GrowingRecursion(lang::Program& program) : program_(program) {}
   // Looks at all that calling the global function at a ground type reaches, once.
   bool includes(const std::string& name, const lang::Type& type);
+  // The global function that a callee is, if its calls are derived with the code that makes them;
+  // null for those of polymorphic recursion, and for all other callees.
+  const lang::GlobalVar* known_callee(const lang::Expr& callee);
   // The program's definitions have changed.
   void forget() {
     seen_.clear();

@@ -35,11 +35,6 @@ lang::AttrsRef known_mark() { return lang::make_attrs({{"Known", std::int64_t{1}
 
 bool is_placed(const lang::Function& fn) { return fn.attrs && fn.attrs->find(kPlaceAttribute); }
 
-const lang::GlobalVar* called_global(const Expr& expr) {
-  const auto* call = as<lang::Call>(expr);
-  return call ? as<lang::GlobalVar>(call->callee) : nullptr;
-}
-
 // Which functions a recursion is made of, and whether it hands functions on as they are.
 class Recursion {
  public:
@@ -74,12 +69,11 @@ class Recursion {
     const auto* function = own ? as<lang::Function>(*own) : nullptr;
     if (!is_new || !function || is_too_large_) return index;
     lang::visit_post_order(function->body, [&](const Expr& node) {
-      const auto* global = called_global(node);
-      if (!global || !program_.is_function(global->name) ||
-          growing_.includes(global->name, global->type))
-        return;
+      const auto* call = as<lang::Call>(node);
+      const auto* global = call ? growing_.known_callee(call->callee) : nullptr;
+      if (!global) return;
       bool changes = global->name == name && !lang::equal(global->type, (*own)->type);
-      for (const Expr& arg : lang::cast<lang::Call>(node).args)
+      for (const Expr& arg : call->args)
         changes = changes || (is_function(arg) && !is_closed(arg) && !is_param(arg, *function));
       calls_.push_back({index, explore(global->name, global->type), changes});
     });
@@ -128,9 +122,10 @@ class KnownFunctions::Pass final : public lang::Rewriter {
 
  protected:
   Expr post(const Expr& expr) override {
-    const auto* global = called_global(expr);
+    const auto* call = as<lang::Call>(expr);
+    const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
     if (!global || !owner_.program_.is_function(global->name)) return expr;
-    const auto& args = lang::cast<lang::Call>(expr).args;
+    const auto& args = call->args;
     const auto& params = as<lang::FunctionType>(global->type)->params;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < args.size(); ++i) {

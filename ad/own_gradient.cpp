@@ -13,6 +13,22 @@ using lang::Type;
 using lang::VariableRef;
 namespace build = lang::build;
 
+std::string owner_of_gradient(const std::string& gradient) {
+  return gradient.substr(0, gradient.size() - lang::kGradientAttr.size() - 1);
+}
+
+Expr call_own_gradient(const std::string& gradient, const lang::FunctionType& type,
+                       std::vector<Expr> args, const Expr& dy, lang::Span span) {
+  const bool is_one = type.params.size() == 1;
+  const Type adjoints = is_one ? type.params[0] : lang::tuple_type(type.params);
+  std::vector<Type> params = type.params;
+  params.push_back(type.result);
+  args.push_back(dy);
+  const Expr callee =
+      lang::make_global_var(gradient, span, lang::function_type(std::move(params), adjoints));
+  return lang::make_call(callee, std::move(args), nullptr, span, adjoints);
+}
+
 Expr jvp_of_own_gradient(const std::string& name, const Type& type, const std::string& gradient,
                          const Activity& active, lang::Program& program, Pairs& pairs) {
   Tangents& tangents = pairs.tangents();
@@ -36,19 +52,11 @@ Expr jvp_of_own_gradient(const std::string& name, const Type& type, const std::s
   const VariableRef dy = lang::make_variable("dy", function.result);
   code.append({{dy, zero}});
 
-  const bool is_one = function.params.size() == 1;
-  const Type adjoints = is_one ? function.params[0] : lang::tuple_type(function.params);
-  std::vector<Type> params = function.params;
-  params.push_back(function.result);
-  std::vector<Expr> args = uses_of(primals);
-  args.push_back(lang::make_var(dy));
-  const Expr callee =
-      lang::make_global_var(gradient, {}, lang::function_type(std::move(params), adjoints));
   BlockReverse transposed(program, pairs);
   for (const VariableRef& primal : primals) transposed.deactivate(primal);
   const Expr value = transposed.forward_value(
-      "adjoints", lang::make_call(callee, std::move(args), nullptr, {}, adjoints));
-  transposed.seed(value, is_one ? along[0] : code.emit("along", build::tuple(along)));
+      "adjoints", call_own_gradient(gradient, function, uses_of(primals), lang::make_var(dy), {}));
+  transposed.seed(value, along.size() == 1 ? along[0] : code.emit("along", build::tuple(along)));
   transposed.reverse();
   const Expr sum = transposed.adjoint_of(dy);
   code.append(transposed.primal(0));

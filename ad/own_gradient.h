@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ad/jvps.h"
 #include "lang/expr.h"
@@ -9,6 +10,14 @@
 namespace relay::ad {
 
 class Pairs;
+
+// The name of the function that has this gradient.
+std::string owner_of_gradient(const std::string& gradient);
+
+// A call of the gradient of a function of that type: the adjoints of the arguments, where `dy` is
+// that of the result.
+lang::Expr call_own_gradient(const std::string& gradient, const lang::FunctionType& type,
+                             std::vector<lang::Expr> args, const lang::Expr& dy, lang::Span span);
 
 // The derivative in forward mode (ad/jvps.h) of a function that has a gradient of its own, so that
 // both modes say the same. The gradient is a linear function of the adjoint `dy`; its transpose at

@@ -75,9 +75,7 @@ void ReferenceUse::look_at(const Expr& node, Steps& steps) {
 void ReferenceUse::look_at_call(const lang::Call& call, Steps& steps) {
   if (call.callee->kind == ExprKind::Operator || call.callee->kind == ExprKind::ConstructorRef)
     return;
-  const auto* global = as<lang::GlobalVar>(call.callee);
-  if (global && program_.is_function(global->name) &&
-      !growing_.includes(global->name, global->type)) {
+  if (const auto* global = growing_.known_callee(call.callee)) {
     steps.callees.push_back({global->name, global->type});
   } else {
     steps.uses = true;

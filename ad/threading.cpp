@@ -17,10 +17,8 @@ std::vector<Threading::Handing> Threading::calls_in(const Expr& own) {
   if (!function) return handings;
   lang::visit_post_order(function->body, [&](const Expr& node) {
     const auto* call = as<lang::Call>(node);
-    const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
-    if (!global || !program_.is_function(global->name) ||
-        growing_.includes(global->name, global->type))
-      return;
+    const auto* global = call ? growing_.known_callee(call->callee) : nullptr;
+    if (!global) return;
     Handing handing{global->name, global->type, {}};
     for (const Expr& arg : call->args) {
       const auto* var = as<lang::Var>(arg);

@@ -148,10 +148,10 @@ std::string plain_name(const lang::Constructor& constructor) {
 }  // namespace
 
 std::optional<std::string> misfit(const Value& given, const Value& value) {
-  std::vector<std::pair<const Value*, const Value*>> todo = {{&given, &value}};
-  while (!todo.empty()) {
-    const auto [left, right] = todo.back();
-    todo.pop_back();
+  std::vector<std::pair<const Value*, const Value*>> open = {{&given, &value}};
+  while (!open.empty()) {
+    const auto [left, right] = open.back();
+    open.pop_back();
     const bool is_data = left->kind() == ValueKind::Adt;
     if (!is_data && left->kind() != ValueKind::Tuple) continue;
     if (is_data && left->as_adt().tag() != right->as_adt().tag()) {
@@ -161,7 +161,7 @@ std::optional<std::string> misfit(const Value& given, const Value& value) {
     }
     const auto parts = is_data ? left->as_adt().fields() : left->as_tuple().fields();
     const auto others = is_data ? right->as_adt().fields() : right->as_tuple().fields();
-    for (std::size_t i = parts.size(); i-- > 0;) todo.emplace_back(&parts[i], &others[i]);
+    for (std::size_t i = parts.size(); i-- > 0;) open.emplace_back(&parts[i], &others[i]);
   }
   return std::nullopt;
 }

@@ -50,6 +50,7 @@ class KernelCodegen {
   struct Partial {
     llvm::Value* value = nullptr;
     llvm::Value* index = nullptr;
+    llvm::Value* result() const { return index != nullptr ? index : value; }
   };
   // kReductionLanes partial results in memory.
   struct PartialArray {

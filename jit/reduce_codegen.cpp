@@ -184,13 +184,11 @@ KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instructi
   const Region& region = kernel_.regions[instruction.region];
   if (const auto count = analysis_.unrolled_count(instruction.region); count && !is_exact_) {
     const bool is_vector = is_varying(instruction.id);
-    const Partial sum = reduce_unrolled(region, *count, is_vector);
-    Value* const result = sum.index != nullptr ? sum.index : sum.value;
+    Value* const result = reduce_unrolled(region, *count, is_vector).result();
     return is_vector ? LaneValue{nullptr, result} : LaneValue{result, nullptr};
   }
   if (is_varying(instruction.id)) {
-    const Partial sum = reduce_each_lane(region, true);
-    return {nullptr, sum.index != nullptr ? sum.index : sum.value};
+    return {nullptr, reduce_each_lane(region, true).result()};
   }
   const Lanes outer = lanes_;
   lanes_ = {};
@@ -198,7 +196,7 @@ KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instructi
                          (host_.has_masks || region.axes.size() == 1);
   const Partial sum = is_across ? reduce_across_lanes(region) : reduce_each_lane(region, false);
   lanes_ = outer;
-  return {sum.index != nullptr ? sum.index : sum.value, nullptr};
+  return {sum.result(), nullptr};
 }
 
 // ---- Element by element -----------------------------------------------------------------------

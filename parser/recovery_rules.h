@@ -21,16 +21,16 @@ struct recovering_block {
     in.bump(1);
     const Builder::State inside = builder.state();
     bool has_errors = false;
-    for (Resumption todo{begin, true}; todo.at;) {
+    for (Resumption next{begin, true}; next.at;) {
       try {
-        if (todo.more) match_content<A, Action, Control>(in, builder);
+        if (next.more) match_content<A, Action, Control>(in, builder);
         if (in.empty() || *in.current() != '}') builder.fail_closer(in.current(), Closer.view());
-        todo.at = nullptr;
+        next.at = nullptr;
       } catch (SyntaxStop& stop) {
-        todo = resume_in_block(builder, stop, inside, in.end());
-        if (!todo.at) throw;
+        next = resume_in_block(builder, stop, inside, in.end());
+        if (!next.at) throw;
         has_errors = true;
-        in.bump(static_cast<std::size_t>(todo.at - in.current()));
+        in.bump(static_cast<std::size_t>(next.at - in.current()));
       }
     }
     in.bump(1);

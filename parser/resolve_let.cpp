@@ -95,11 +95,11 @@ void Resolver::take_apart(const PatternRef& pattern, Expr value, std::vector<Ste
 
 PatternRef Resolver::let_pattern(const Node& node, BoundNames& bound) {
   PatternRef result = pattern(node, bound);
-  std::vector<PatternRef> todo{result};
-  while (!todo.empty()) {
-    const PatternRef each = todo.back();
-    todo.pop_back();
-    todo.insert(todo.end(), each->fields.begin(), each->fields.end());
+  std::vector<PatternRef> open{result};
+  while (!open.empty()) {
+    const PatternRef each = open.back();
+    open.pop_back();
+    open.insert(open.end(), each->fields.begin(), each->fields.end());
     if (each->kind != PatternKind::Constructor) continue;
     for (const lang::Constructor& other : each->constructor->owner->constructors) {
       if (&other == each->constructor) continue;
@@ -156,23 +156,23 @@ lang::Type Resolver::type_of_pattern(const PatternRef& pattern, Type annotation)
 
 // Enters what a top-level let binds; constructors are known by now.
 void Resolver::declare_top_let(const Node& target) {
-  std::vector<const Node*> todo{&target};
-  while (!todo.empty()) {
-    const Node& node = *todo.back();
-    todo.pop_back();
+  std::vector<const Node*> open{&target};
+  while (!open.empty()) {
+    const Node& node = *open.back();
+    open.pop_back();
     switch (node.kind) {
       case Syntax::TuplePattern:
-        todo.insert(todo.end(), node.children().begin(), node.children().end());
+        open.insert(open.end(), node.children().begin(), node.children().end());
         break;
       case Syntax::ConstructorPattern:
       case Syntax::RecordPattern:
-        for (const Node* field : node.children().subspan(1)) todo.push_back(field);
+        for (const Node* field : node.children().subspan(1)) open.push_back(field);
         break;
       case Syntax::FieldPattern:
-        todo.push_back(node.child(1));
+        open.push_back(node.child(1));
         break;
       case Syntax::TypedPattern:
-        todo.push_back(node.child(0));
+        open.push_back(node.child(0));
         break;
       case Syntax::Hole:
         break;
