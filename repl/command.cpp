@@ -60,7 +60,9 @@ CommandOutcome run_grad(Session& session, std::string_view argument) {
 }
 
 CommandOutcome run_trace(Session& session, std::string_view argument) {
-  return outcome_of(session.trace(std::string(argument)));
+  auto trace = session.trace(std::string(argument));
+  if (!trace) return {"", trace.errors(), false};
+  return {std::move(trace->table), std::move(trace->errors), false};
 }
 
 std::string duration(double seconds) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -20,18 +22,24 @@ using lang::Type;
 
 namespace {
 
-// What stays open in a scheme is a float32 scalar; a dtype that must be an integer's is int32.
-Type plainest_instance(const typecheck::Scheme& given) {
-  const typecheck::Scheme& scheme = given.usual ? *given.usual : given;
+// What stays open in a scheme is float32; a dtype that must be an integer's is int32. Shapes that
+// stay open have these ranks, in order, and extents `m, n`, which shapes share from the last axis
+// on, as broadcasting does.
+Type plain_instance(const typecheck::Scheme& scheme, const std::vector<std::size_t>& ranks,
+                    const std::vector<lang::Dim>& extents) {
   lang::TypeSubstitution plain;
+  std::size_t shapes = 0;
   for (const lang::TypeVarRef& var : lang::variables_of(scheme.type)) {
     switch (var->kind) {
       case lang::VarKind::Type:
         plain.types.emplace(var.get(), lang::scalar_type(lang::DType::Float32));
         break;
-      case lang::VarKind::Shape:
-        plain.shapes.emplace(var.get(), lang::Shape(std::vector<lang::Dim>{}));
+      case lang::VarKind::Shape: {
+        const auto rank = static_cast<std::ptrdiff_t>(ranks[shapes++]);
+        plain.shapes.emplace(
+            var.get(), lang::Shape(std::vector<lang::Dim>(extents.end() - rank, extents.end())));
         break;
+      }
       case lang::VarKind::DType: {
         const auto demand =
             std::find_if(scheme.requirements.begin(), scheme.requirements.end(),
@@ -46,6 +54,65 @@ Type plainest_instance(const typecheck::Scheme& given) {
     }
   }
   return lang::substitute(scheme.type, plain);
+}
+
+constexpr std::size_t kMostRank = 5;
+
+std::vector<lang::Dim> extents_beside(const typecheck::Scheme& scheme) {
+  std::set<std::string> taken;
+  for (const lang::TypeVarRef& var : lang::variables_of(scheme.type)) taken.insert(var->name);
+  std::vector<lang::Dim> extents;
+  for (const char letter : std::string_view("nmklpqrstuvw")) {
+    if (extents.size() == kMostRank) break;
+    const std::string name(1, letter);
+    if (!taken.count(name))
+      extents.push_back(lang::Dim::variable(lang::TypeVar::rigid(lang::VarKind::Dim, name)));
+  }
+  std::reverse(extents.begin(), extents.end());
+  return extents;
+}
+
+// The next of the lists of `ranks.size()` ranks in order of their sum; false behind the last.
+bool next_ranks(std::vector<std::size_t>& ranks) {
+  // Within a sum: the last rank that can give one to its left neighbour.
+  for (std::size_t i = ranks.size(); i-- > 1;) {
+    if (ranks[i] == 0) continue;
+    const std::size_t rest = ranks[i] - 1;
+    ++ranks[i - 1];
+    ranks[i] = 0;
+    ranks.back() = rest;
+    return true;
+  }
+  const std::size_t sum = ranks.empty() ? kMostRank : ranks[0];
+  if (sum == kMostRank) return false;
+  std::fill(ranks.begin(), ranks.end(), 0);
+  ranks.back() = sum + 1;
+  return true;
+}
+
+// The derivative of a generic function at the least ranks that its operators take.
+Expr at_plainest_types(const Expr& derivative, typecheck::Checker& checker) {
+  const typecheck::Scheme given = checker.type_of(derivative).or_throw();
+  const typecheck::Scheme& scheme = given.usual ? *given.usual : given;
+  std::size_t shapes = 0;
+  for (const lang::TypeVarRef& var : lang::variables_of(scheme.type))
+    shapes += var->kind == lang::VarKind::Shape ? 1 : 0;
+  std::vector<std::size_t> ranks(shapes, 0);
+  const std::vector<lang::Dim> extents = extents_beside(scheme);
+  std::optional<std::vector<lang::Diagnostic>> errors;
+  constexpr int kMostTries = 200;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    auto typed = checker.check(derivative, plain_instance(scheme, ranks, extents));
+    if (typed) return std::move(typed).or_throw();
+    if (!errors) errors = typed.errors();
+    if (!next_ranks(ranks)) break;
+  }
+  if (shapes > 0) {
+    errors->front().note(fmt::format(
+        "note: parameters without a type are tried at ranks 0 to {}: annotate them for another",
+        kMostRank));
+  }
+  throw lang::Failure(std::move(*errors));
 }
 
 [[noreturn]] void fail_without_function(const Expr& expr, const Type& type, lang::DiffMode mode) {
@@ -168,8 +235,7 @@ Expr derivative_of(const Expr& expr, lang::DiffMode mode, typecheck::Checker& ch
     if (!as<lang::FunctionType>(scheme.type)) fail_without_function(expr, scheme.type, mode);
   }
   const Expr derivative = lang::make_differentiate(mode, expr, expr->span);
-  return checker.check(derivative, plainest_instance(checker.type_of(derivative).or_throw()))
-      .or_throw();
+  return at_plainest_types(derivative, checker);
 }
 
 std::string print_derivative(const Expr& expr, lang::DiffMode mode, bool is_strict,

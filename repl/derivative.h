@@ -9,8 +9,9 @@
 namespace relay::repl {
 
 // The function meant by `expr` (as parsed): a call means its callee at the types of the call; of a
-// generic function the plainest instance, float32 scalars where it says nothing and dimensions by
-// name. Typed, `mode` of it, not differentiated yet. Throws Failure.
+// generic function the plainest instance, float32 tensors of the least ranks that it takes where it
+// says nothing, and dimensions by name. Typed, `mode` of it, not differentiated yet. Throws
+// Failure.
 lang::Expr derivative_of(const lang::Expr& expr, lang::DiffMode mode, typecheck::Checker& checker);
 
 // `mode` of the function meant by `expr`, differentiated and simplified, as a text of its own:

@@ -364,9 +364,10 @@ Expr Instrumenter::literal(const Expr& function) {
 std::string Instrumenter::copy_of(const lang::GlobalVar& global) {
   const lang::Definition* definition = module_.find(global.name);
   const auto* fn = definition ? as<lang::Function>(definition->function) : nullptr;
-  if (!fn || definition->origin == lang::Origin::Prelude || !definition->span ||
-      lang::gradient_of(*fn))
-    return {};
+  if (!fn || !definition->span || lang::gradient_of(*fn)) return {};
+  const lang::Definition* owner =
+      definition->instance_of.empty() ? definition : module_.find(definition->instance_of);
+  if (owner && owner->origin == lang::Origin::Prelude) return {};
   const std::string key = global.name + " : " + lang::to_string(global.type);
   if (const auto found = copies_.find(key); found != copies_.end()) return found->second;
   const std::string name = pipeline_.reserve_name(global.name + "_traced");

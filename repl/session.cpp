@@ -112,7 +112,7 @@ Result<std::string> Session::derivative(const std::string& text, lang::DiffMode 
   });
 }
 
-Result<std::string> Session::trace(const std::string& text) {
+Result<Session::Trace> Session::trace(const std::string& text) {
   interp::clear_interrupt();
   std::string call = text;
   std::optional<lang::DiffMode> mode;

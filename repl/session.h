@@ -72,9 +72,14 @@ class Session {
   // `points_to_file`: errors about a definition that is only named stand where it is made.
   lang::Result<std::string> derivative(const std::string& text, lang::DiffMode mode,
                                        bool is_strict = false, bool points_to_file = false);
-  // Runs a call of a function and tells what it computes, line by line: `f(x)`, or, with the
-  // adjoints, `grad f(x)`, or, with the tangents, `jvp f(x, dx)`.
-  lang::Result<std::string> trace(const std::string& text);
+  // Runs an expression and tells what it computes, line by line, a call of a function of the text
+  // by its parameters and its body; or `grad f(x)` with the adjoints, `jvp f(x, dx)` with the
+  // tangents. Of a run that fails: the lines up to there, and the errors.
+  struct Trace {
+    std::string table;
+    std::vector<lang::Diagnostic> errors;
+  };
+  lang::Result<Trace> trace(const std::string& text);
   // What was defined here, after passes (opt/pass_list.h), in strict or light notation; `generic`
   // gets the functions that have no ground types and stay as they are.
   lang::Result<std::string> optimised(const std::string& passes, bool is_strict,

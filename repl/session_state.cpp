@@ -1,5 +1,6 @@
 #include "repl/session_state.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -170,10 +171,19 @@ void Session::Impl::report_warnings(const lang::Source& source) {
 }
 
 Expr Session::Impl::command_expression(const lang::Source& source) {
-  const parser::Parsed parsed = parser::parse(source, module).or_throw();
-  if (parsed.items.size() != 1 || parsed.items[0].kind != ItemKind::Expression) {
+  parser::Parsed parsed = parser::parse(source, module).or_throw();
+  // Functions at the attributes that the expression gives them follow it.
+  const auto instances =
+      std::stable_partition(parsed.items.begin(), parsed.items.end(),
+                            [](const Item& item) { return item.instance_of.empty(); });
+  if (instances - parsed.items.begin() != 1 || parsed.items[0].kind != ItemKind::Expression) {
     lang::fail(DiagnosticKind::BadCommand, "the command takes one expression",
                parsed.items.empty() ? lang::Span{} : parsed.items[0].span);
+  }
+  for (auto item = instances; item != parsed.items.end(); ++item) {
+    item->expr = with_files(item->expr);
+    define(*item, Origin::Own);
+    forget(item->name);
   }
   return with_files(parsed.items[0].expr);
 }

@@ -258,69 +258,98 @@ std::string TraceRecorder::table(const std::string& second) const {
 
 namespace {
 
-// What has no text here is traced as the body of a function that has: with its result, at least.
-[[noreturn]] void fail_without_text(const lang::Call& call, std::optional<lang::DiffMode> mode,
+// Derivatives belong to the lines of a function with a text; any other can be called in one.
+[[noreturn]] void fail_without_text(const lang::Call& call, lang::DiffMode mode,
                                     const lang::Type& type) {
   lang::Diagnostic diagnostic(lang::DiagnosticKind::BadCommand,
                               "nothing to trace: the function has no text of its own here",
                               call.callee->span);
-  std::string args;
-  for (const lang::Expr& arg : call.args)
-    args += (args.empty() ? "" : ", ") + std::string(arg->span ? arg->span.text() : "…");
-  const auto* derivative = lang::as<lang::Differentiate>(call.callee);
-  const bool is_plain =
-      derivative && !mode && derivative->fn->span &&
-      (derivative->mode == lang::DiffMode::Grad || derivative->mode == lang::DiffMode::Jvp);
-  if (is_plain) {
-    diagnostic.note(fmt::format("help: `:trace {} {}({})`", name_of(derivative->mode),
-                                derivative->fn->span.text(), args));
-  }
   const auto* function = lang::as<lang::FunctionType>(type);
+  std::string args;
   std::string params;
-  for (std::size_t i = 0; function && i < function->params.size(); ++i)
+  bool has_texts = function && call.callee->span && !(call.callee->span == call.span);
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    has_texts &= static_cast<bool>(call.args[i]->span);
+    args += (i == 0 ? "" : ", ") + std::string(call.args[i]->span ? call.args[i]->span.text() : "");
     params += fmt::format("{}x{}", i == 0 ? "" : ", ", i == 0 ? "" : std::to_string(i));
-  if (!is_plain && call.callee->span) {
+  }
+  if (has_texts) {
     diagnostic.note(
-        fmt::format("help: a function around it has: `:trace {}{}(fn ({}) {{ {}({}) }})({})`",
-                    mode ? name_of(*mode) : "", mode ? " " : "", params, call.callee->span.text(),
-                    params, args));
+        fmt::format("help: a function around it has: `:trace {} (fn ({}) {{ {}({}) }})({})`",
+                    name_of(mode), params, call.callee->span.text(), params, args));
   }
   throw lang::Failure(std::move(diagnostic));
 }
 
+struct Watched {
+  lang::Expr run;
+  std::string second;  // the heading of the last column
+};
+
+// An expression is the body of a function without parameters, unless it calls one with a text.
+Watched watched_run(const lang::Expr& given, Instrumenter& instrumenter,
+                    typecheck::Checker& checker) {
+  const lang::Expr typed = checker.check(given).or_throw();
+  if (const auto* call = lang::as<lang::Call>(typed)) {
+    const lang::Expr callee = instrumenter.instrumented(call->callee);
+    if (!instrumenter.places().empty())
+      return {lang::make_call(callee, call->args, call->attrs, typed->span, typed->type), ""};
+  }
+  const lang::Type type = lang::function_type({}, typed->type);
+  const lang::Expr body = instrumenter.instrumented(
+      lang::make_function({}, typed->type, typed, {}, nullptr, typed->span, type));
+  if (instrumenter.places().empty()) {
+    lang::fail(lang::DiagnosticKind::BadCommand, "nothing to trace: nothing is computed here",
+               given->span);
+  }
+  return {lang::make_call(body, {}, nullptr, typed->span, typed->type), ""};
+}
+
+Watched watched_derivative(const lang::Expr& given, lang::DiffMode mode, Instrumenter& instrumenter,
+                           typecheck::Checker& checker) {
+  const auto* call = lang::as<lang::Call>(given);
+  if (!call) {
+    lang::fail(lang::DiagnosticKind::BadCommand,
+               "`:trace` takes the call of a function here, as in `grad f(x)` or `jvp f(x, dx)`",
+               given->span);
+  }
+  const lang::Expr whole =
+      lang::make_call(lang::make_differentiate(mode, call->callee, call->callee->span), call->args,
+                      call->attrs, given->span);
+  const lang::Expr typed = checker.check(whole).or_throw();
+  const auto& typed_call = lang::cast<lang::Call>(typed);
+  const auto& derivative = lang::cast<lang::Differentiate>(typed_call.callee);
+  const lang::Expr function = instrumenter.instrumented(derivative.fn);
+  if (instrumenter.places().empty()) fail_without_text(*call, mode, derivative.fn->type);
+  const lang::Expr callee =
+      lang::make_differentiate(mode, function, derivative.span, derivative.type);
+  return {lang::make_call(callee, typed_call.args, typed_call.attrs, typed->span, typed->type),
+          mode == lang::DiffMode::Jvp ? "tangent" : "adjoint"};
+}
+
 }  // namespace
 
-std::string traced(const lang::Expr& call, std::optional<lang::DiffMode> mode, lang::Module& module,
-                   typecheck::Checker& checker, Pipeline& pipeline, interp::Evaluator& evaluator) {
-  using lang::Expr;
-  const auto* given = lang::as<lang::Call>(call);
-  if (!given) {
-    lang::fail(lang::DiagnosticKind::BadCommand,
-               "`:trace` takes the call of a function, such as `f(x)`, `grad f(x)` or "
-               "`jvp f(x, dx)`",
-               call->span);
-  }
-  const Expr whole =
-      mode ? lang::make_call(lang::make_differentiate(*mode, given->callee, given->callee->span),
-                             given->args, given->attrs, call->span)
-           : call;
-  const Expr typed = checker.check(whole).or_throw();
-  const auto& typed_call = lang::cast<lang::Call>(typed);
-  const auto* derivative = lang::as<lang::Differentiate>(typed_call.callee);
-  const Expr& function = mode && derivative ? derivative->fn : typed_call.callee;
+Session::Trace traced(const lang::Expr& call, std::optional<lang::DiffMode> mode,
+                      lang::Module& module, typecheck::Checker& checker, Pipeline& pipeline,
+                      interp::Evaluator& evaluator) {
   Instrumenter instrumenter(module, checker, pipeline);
-  Expr watched = instrumenter.instrumented(function);
-  if (instrumenter.places().empty()) fail_without_text(*given, mode, function->type);
-  if (mode && derivative)
-    watched = lang::make_differentiate(*mode, watched, derivative->span, derivative->type);
-  const Expr run =
-      lang::make_call(watched, typed_call.args, typed_call.attrs, typed->span, typed->type);
+  lang::Expr given = call;
+  // `grad(f)(x)` is `grad f(x)`
+  const auto* outer = lang::as<lang::Call>(call);
+  const auto* form = outer ? lang::as<lang::Differentiate>(outer->callee) : nullptr;
+  if (!mode && form && (form->mode == lang::DiffMode::Grad || form->mode == lang::DiffMode::Jvp)) {
+    mode = form->mode;
+    given = lang::make_call(form->fn, outer->args, outer->attrs, call->span);
+  }
+  const Watched watched = mode ? watched_derivative(given, *mode, instrumenter, checker)
+                               : watched_run(given, instrumenter, checker);
   TraceRecorder recorder(instrumenter.places());
   pipeline.set_recorder(&recorder);
-  const auto value = evaluator.evaluate(pipeline.finish(pipeline.optimise(pipeline.to_core(run))));
+  const auto value =
+      evaluator.evaluate(pipeline.finish(pipeline.optimise(pipeline.to_core(watched.run))));
   pipeline.set_recorder(nullptr);
-  if (!value) throw lang::Failure(value.errors());
-  return recorder.table(!mode ? "" : *mode == lang::DiffMode::Jvp ? "tangent" : "adjoint");
+  if (!value && recorder.is_empty()) throw lang::Failure(value.errors());
+  return {recorder.table(watched.second), value ? std::vector<lang::Diagnostic>{} : value.errors()};
 }
 
 }  // namespace relay::repl

@@ -7,6 +7,7 @@
 #include "lang/attrs.h"
 #include "lang/value.h"
 #include "repl/instrument.h"
+#include "repl/session.h"
 
 namespace relay::repl {
 
@@ -20,6 +21,7 @@ class TraceRecorder {
   lang::Value tell(const std::string& name, const lang::Attrs& attrs,
                    const std::vector<lang::Value>& values);
 
+  bool is_empty() const { return events_.empty(); }
   // The table. `second`: the heading of the last column, `adjoint` or `tangent`; empty: none.
   std::string table(const std::string& second) const;
 
@@ -42,9 +44,11 @@ class TraceRecorder {
   int depth_ = 0;
 };
 
-// Runs a call (as parsed) of a function, or `mode` of the function with these arguments, and gives
-// the table. The pipeline's recorder is left behind. Throws Failure.
-std::string traced(const lang::Expr& call, std::optional<lang::DiffMode> mode, lang::Module& module,
-                   typecheck::Checker& checker, Pipeline& pipeline, interp::Evaluator& evaluator);
+// Runs an expression (as parsed), or `mode` of the function that it calls with its arguments, and
+// gives the table, also of a run that fails. The pipeline's recorder is left behind. Throws Failure
+// for what cannot be run.
+Session::Trace traced(const lang::Expr& call, std::optional<lang::DiffMode> mode,
+                      lang::Module& module, typecheck::Checker& checker, Pipeline& pipeline,
+                      interp::Evaluator& evaluator);
 
 }  // namespace relay::repl
