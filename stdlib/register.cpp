@@ -2,6 +2,7 @@
 
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/fixed_point.h"
+#include "stdlib/ops/special.h"
 
 namespace relay::stdlib {
 
@@ -36,6 +37,7 @@ void register_operators() {
     add_fourier_operators();
     add_layout_operators();
     add_fixed_point_operators();
+    add_special_operators();
     add_bit_operators();
     add_vendor_operators();
     add_quantized_operators();

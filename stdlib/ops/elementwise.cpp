@@ -1,13 +1,39 @@
+#include "stdlib/ops/elementwise.h"
+
 #include <cmath>
 #include <limits>
 
-#include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 
 namespace relay::stdlib {
 
 namespace build = lang::build;
 using build::op;
+
+OpDef elementwise(const char* name, int level, const char* doc, const char* example,
+                  PrimOperands operands) {
+  OpDef def;
+  def.name = name;
+  def.level = level;
+  def.doc = doc;
+  def.example = example;
+  def.inputs = {{"data", "the operand"}};
+  def.type_rule = [operands](TypeCall& call) {
+    const Type data = call.tensor(0);
+    call.solver.require(static_cast<const TensorType&>(*data).dtype, operands);
+    call.returns(data);
+    return RuleOutcome::Solved;
+  };
+  return def;
+}
+
+lang::OpDefinition each(std::function<Expr(const Expr& x, const DefinitionCall&)> f) {
+  return [f = std::move(f)](const DefinitionCall& call) {
+    return build::comprehension(dims_of(call.args[0]), [&](const Indices& i) {
+      return f(build::at(call.args[0], i), call);
+    });
+  };
+}
 
 namespace {
 
@@ -55,6 +81,14 @@ constexpr UnaryRow kFloat[] = {
      "The logarithm to base 10. Zero gives -infinity, negative numbers NaN.",
      "log10(1.0)\n// expect: 0.0",
      [](const Expr& x, const Expr&, const Expr& dout) { return dout / (kLn10 * x); }},
+    {"expm1", Prim::Expm1, 0, "e to the power x, less 1; exact to the last places also near 0.",
+     "expm1(0.0)\n// expect: 0.0",
+     [](const Expr&, const Expr& out, const Expr& dout) { return dout * (1.0 + out); }},
+    {"log1p", Prim::Log1p, 0,
+     "The natural logarithm of 1 + x; exact to the last places also near 0.\n"
+     "-1 gives -infinity, what is below NaN.",
+     "log1p(0.0)\n// expect: 0.0",
+     [](const Expr& x, const Expr&, const Expr& dout) { return dout / (1.0 + x); }},
     {"sqrt", Prim::Sqrt, 1, "The square root. Negative numbers give NaN.",
      "sqrt([4.0, 9.0])\n// expect: [2.0, 3.0]",
      [](const Expr&, const Expr& out, const Expr& dout) { return dout / (2.0 * out); }},
@@ -104,30 +138,14 @@ constexpr UnaryRow kFloat[] = {
      }},
 };
 
-OpDef elementwise(const char* name, int level, const char* doc, const char* example,
-                  PrimOperands operands) {
-  OpDef def;
-  def.name = name;
-  def.level = level;
-  def.doc = doc;
-  def.example = example;
-  def.inputs = {{"data", "the operand"}};
-  def.type_rule = [operands](TypeCall& call) {
-    const Type data = call.tensor(0);
-    call.solver.require(static_cast<const TensorType&>(*data).dtype, operands);
-    call.returns(data);
-    return RuleOutcome::Solved;
+void add_square() {
+  OpDef def = elementwise("square", 0, "x times x. Integers wrap.",
+                          "square([3.0, -2.0])\n// expect: [9.0, 4.0]", PrimOperands::kNumeric);
+  def.definition = each([](const Expr& x, const DefinitionCall&) { return build::mul(x, x); });
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {call.dout * (2.0 * call.args[0])};
   };
-  return def;
-}
-
-// The definition whose element is f(x[i]).
-lang::OpDefinition each(std::function<Expr(const Expr& x, const DefinitionCall&)> f) {
-  return [f = std::move(f)](const DefinitionCall& call) {
-    return build::comprehension(dims_of(call.args[0]), [&](const Indices& i) {
-      return f(build::at(call.args[0], i), call);
-    });
-  };
+  lang::OpRegistry::instance().add(std::move(def));
 }
 
 void add_relu() {
@@ -285,6 +303,7 @@ void add_elementwise_operators() {
             PrimOperands::kBool);
   add_unary({"bitwise_not", Prim::Not, 4, "Each bit of an integer flipped.",
              "bitwise_not([0, 5])\n// expect: [-1, -6]", nullptr});
+  add_square();
   add_relu();
   add_leaky_relu();
   add_copy();

@@ -12,6 +12,7 @@
 
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/formula.h"
+#include "stdlib/ops/steps.h"
 
 namespace relay::stdlib {
 
@@ -30,27 +31,6 @@ using Quad = std::array<Expr, 4>;
 Type key_type() { return lang::tensor_type({Dim(kKeyWords)}, DType::UInt64); }
 
 Expr word(std::int64_t bits) { return build::constant_int(DType::UInt64, bits); }
-
-// Steps of a computation on scalars, each with a name, around a result.
-class Steps {
- public:
-  Expr name(const char* name, const Expr& value) {
-    if (build::is_atom(value)) return value;
-    const lang::VariableRef variable = lang::make_variable(name, value->type);
-    bound_.emplace_back(variable, value);
-    return lang::make_var(variable);
-  }
-  Expr around(Expr result) const {
-    for (auto step = bound_.rbegin(); step != bound_.rend(); ++step) {
-      const Type type = result->type;
-      result = lang::make_let(step->first, step->second, std::move(result), {}, type);
-    }
-    return result;
-  }
-
- private:
-  std::vector<std::pair<lang::VariableRef, Expr>> bound_;
-};
 
 // --- Threefry ---
 

@@ -32,6 +32,7 @@ inline Scalar operator/(const Scalar& a, double b) { return a / a.number(b); }
 inline Scalar operator+(double a, const Scalar& b) { return b.number(a) + b; }
 inline Scalar operator-(double a, const Scalar& b) { return b.number(a) - b; }
 inline Scalar operator*(double a, const Scalar& b) { return b.number(a) * b; }
+inline Scalar operator/(double a, const Scalar& b) { return b.number(a) / b; }
 
 #define RELAY_SCALAR_RELATION(sign, name)                         \
   inline Scalar operator sign(const Scalar& a, const Scalar& b) { \
