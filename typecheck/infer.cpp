@@ -98,6 +98,7 @@ void Inference::report(Failure&& failure, Span fallback) {
   for (Diagnostic& diagnostic : failure.diagnostics) {
     if (diagnostic.kind == DiagnosticKind::Interrupted) throw std::move(failure);
     if (!diagnostic.span) diagnostic.span = fallback;
+    if (explain_use(diagnostic)) continue;
     if (!is_inside(diagnostic.span, blamed_)) errors_.push_back(std::move(diagnostic));
   }
 }

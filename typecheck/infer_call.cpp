@@ -70,7 +70,12 @@ Type Inference::global_type(const GlobalVar& use) {
     inherited_->insert(inherited_->end(), global.errors->begin(), global.errors->end());
     return solver_.error_type();
   }
-  return global.scheme ? instantiate(*global.scheme, use.span, use.name) : global.type;
+  if (!global.scheme) return global.type;
+  if (global.scheme->variables.empty()) return global.scheme->type;
+  generic_uses_.push_back({&use, global.scheme, nullptr});
+  Type type = instantiate(*global.scheme, use.span, use.name);
+  generic_uses_.back().type = type;
+  return type;
 }
 
 Type Inference::infer_callee(const Call& call) {
@@ -78,6 +83,8 @@ Type Inference::infer_callee(const Call& call) {
   switch (call.callee->kind) {
     case ExprKind::GlobalVar:
       type = global_type(cast<GlobalVar>(call.callee));
+      if (!generic_uses_.empty() && generic_uses_.back().node == call.callee.get())
+        generic_uses_.back().call = &call;
       break;
     case ExprKind::ConstructorRef:
       type = constructor_type(*cast<ConstructorRef>(call.callee).constructor);
@@ -265,7 +272,7 @@ Type Inference::infer_call(const Call& call) {
     } else if (std::optional<Diagnostic> better = explain_scalar(call, arguments)) {
       blame(better->span);
       report(Failure(std::move(*better)));
-    } else {
+    } else if (!report_inside(call, arguments)) {
       report_arguments(call, *function, arguments, std::move(failures));
     }
   }

@@ -196,6 +196,21 @@ class Inference {
                         std::vector<std::optional<lang::Failure>> failures);
   lang::Diagnostic wrong_arity(const lang::Call& call, const lang::FunctionType& function);
   const lang::Function* callee_function(const lang::Expr& callee) const;
+  // explain_call.cpp
+  struct GenericUse {
+    const lang::GlobalVar* node;
+    const Scheme* scheme;
+    lang::Type type;                   // instantiated
+    const lang::Call* call = nullptr;  // of which it is the callee
+    bool is_told = false;              // an error about it has been reported
+  };
+  GenericUse* generic_use_at(lang::Span span);
+  std::optional<lang::Diagnostic> explain_inside(GenericUse& use,
+                                                 const std::vector<lang::Type>& found);
+  lang::Diagnostic from_inside(const GenericUse& use, const std::vector<lang::Type>& found,
+                               Inference& inside);
+  bool explain_use(lang::Diagnostic& diagnostic);
+  bool report_inside(const lang::Call& call, const std::vector<lang::Type>& found);
   // infer_derivative.cpp
   lang::Type infer_differentiate(const lang::Differentiate& node);
   const lang::Function* known_literal(const lang::Expr& fn) const;
@@ -299,6 +314,9 @@ class Inference {
   // else is wrong.
   std::optional<std::vector<lang::Diagnostic>> inherited_;
   std::uint64_t next_order_ = 0;
+  std::vector<GenericUse> generic_uses_;
+  int levels_ = 0;             // of explanations that this run is inside of
+  std::string way_;            // to the cause of the first error, where that lies inside a function
   bool blames_index_ = false;  // an error says that an index is no float
   lang::Span blamed_;          // the function that an error says has no scalar result
 };
