@@ -15,6 +15,7 @@ struct InputForm {
   bool is_tuple = false;  // a tuple of tensors, for which a list may stand: `stack([a, b])`
   // What it is where it is left out; inputs without one take the arguments first: `arange(10)`.
   std::optional<std::int64_t> default_value = {};
+  bool as_float = false;  // integers and bools count as float32 there: `mean([1, 2])` is 1.5
 };
 
 // Says so for the inputs of the operator of that name, in their order; trailing ones may be
@@ -22,6 +23,11 @@ struct InputForm {
 void set_input_forms(const std::string& op, std::vector<InputForm> forms);
 // That of input `index`.
 InputForm input_form(const OpDef& op, std::size_t index);
+// Does some input take integers as floats?
+bool takes_floats(const OpDef& op);
+// Is it `as_float`, the operator that stands in front of such an input? Inference replaces it by a
+// `cast` or by its argument, so no later stage meets it.
+bool is_float_form(const OpDef& op);
 // The input as a signature shows it: `step=1`.
 std::string input_usage(const OpDef& op, std::size_t index);
 

@@ -89,7 +89,7 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
     if (std::optional<Expr> special = special_form(stripped, before, nodes, where))
       return std::move(*special);
   }
-  Expr callee = expr(callee_node);
+  Expr callee = stripped.kind == Syntax::Name ? name(stripped) : expr(callee_node);
   const lang::Operator* op = lang::as<lang::Operator>(callee);
   if (!strict_ && callee->kind == lang::ExprKind::ConstructorRef &&
       std::any_of(nodes.begin(), nodes.end(),
@@ -148,7 +148,10 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
     if (args.empty() && ref->constructor->fields.empty()) return callee;
   } else if (op) {
     const auto& inputs = op->op->inputs;
-    if (is_light_operator) add_defaults(*op->op, args, where);
+    if (is_light_operator) {
+      add_defaults(*op->op, args, where);
+      add_float_forms(*op->op, args);
+    }
     while (args.size() < inputs.size() && inputs[args.size()].is_optional)
       args.push_back(lang::make_tuple({}, where));
   } else if (first_attr && !has_type_key) {

@@ -16,7 +16,7 @@ using lang::VariableRef;
 lang::Expr Resolver::expr(const Node& node) {
   switch (node.kind) {
     case Syntax::Name:
-      return name(node);
+      return with_float_forms(name(node));
     case Syntax::Local:
       return local(node);
     case Syntax::Global:

@@ -120,4 +120,27 @@ void Resolver::add_defaults(const lang::OpDef& op, std::vector<Expr>& args, Span
   args = std::move(all);
 }
 
+void Resolver::add_float_forms(const lang::OpDef& op, std::vector<Expr>& args) {
+  for (std::size_t i = 0; i < args.size() && i < op.inputs.size(); ++i) {
+    if (!lang::input_form(op, i).as_float) continue;
+    const Span where = args[i]->span;
+    args[i] = operator_call("as_float", {std::move(args[i])}, {}, where);
+  }
+}
+
+Expr Resolver::with_float_forms(Expr f) {
+  const auto* op = lang::as<lang::Operator>(f);
+  if (strict_ || !op || !lang::takes_floats(*op->op)) return f;
+  std::vector<lang::VariableRef> params;
+  std::vector<Expr> args;
+  for (const lang::InputSpec& input : op->op->inputs) {
+    params.push_back(lang::make_variable(input.name, nullptr));
+    args.push_back(lang::make_var(params.back(), f->span));
+  }
+  add_float_forms(*op->op, args);
+  const Span where = f->span;
+  Expr body = lang::make_call(std::move(f), std::move(args), nullptr, where);
+  return lang::make_function(std::move(params), nullptr, std::move(body), {}, nullptr, where);
+}
+
 }  // namespace relay::parser

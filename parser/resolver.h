@@ -176,6 +176,10 @@ class Resolver {
   // The argument for that input.
   Expr argument(const lang::OpDef& op, std::size_t input, const Node& node);
   void add_defaults(const lang::OpDef& op, std::vector<Expr>& args, Span where);
+  // `as_float` around the arguments of inputs that take integers as floats.
+  void add_float_forms(const lang::OpDef& op, std::vector<Expr>& args);
+  // `f`, which stands as a value: an operator with such inputs becomes a function that has them.
+  Expr with_float_forms(Expr f);
   bool repeats_input(const lang::OpDef& op, const Node& attribute) const;
   std::optional<lang::AttrValue> attribute_value(const Node& node);
 

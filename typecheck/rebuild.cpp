@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "lang/call_form.h"
 #include "lang/op.h"
 #include "lang/record.h"
 #include "lang/short_circuit.h"
@@ -35,6 +36,7 @@ class Rebuilder {
   Expr call(const Call& old);
   Expr tree_form(const Call& old, const OpDef& form, const Type& type);
   Expr callee(const Expr& old, const Type& type);
+  Expr as_float(const Expr& tensor, const Type& type, Span span);
   Expr short_circuit(const OpDef& strict, const std::vector<Expr>& args, const Type& type,
                      Span span);
   std::vector<Expr> arguments(const Call& old);
@@ -294,6 +296,7 @@ Expr Rebuilder::call(const Call& old) {
   const Inference::CallInfo& info = inference_.call_info(&old);
   if (info.literal) return literal(*info.literal, true, type, old.span);
   if (const auto* op = as<Operator>(old.callee)) {
+    if (is_float_form(*op->op)) return as_float(expr(old.args[0]), type, old.span);
     const OpDef* strict = strict_form(*op->op);
     std::vector<Expr> args = list(old.args);
     std::vector<Type> params;
@@ -319,6 +322,16 @@ Expr Rebuilder::tree_form(const Call& old, const OpDef& form, const Type& type) 
     functions.push_back({solver_.resolve(each.leaf), expr(each.function)});
   return expand_tree_form(form, functions, list({old.args.begin() + 1, old.args.end()}), type,
                           old.span);
+}
+
+// The tensor itself, or a cast to the dtype of `type`.
+Expr Rebuilder::as_float(const Expr& tensor, const Type& type, Span span) {
+  const DType dtype = as<TensorType>(type)->dtype.known();
+  if (as<TensorType>(tensor->type)->dtype.known() == dtype) return tensor;
+  const OpDef& op = OpRegistry::instance().get("cast");
+  Expr callee = make_operator(&op, span, function_type({tensor->type}, type));
+  return make_call(callee, {tensor}, complete_attrs(op, make_attrs({{"dtype", dtype}}), span), span,
+                   type);
 }
 
 // `a && b` on scalars is `if (a) { b } else { False }`.

@@ -274,6 +274,50 @@ void add_cast() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// What is known of the dtype of either side tells the other: a float is its own, and only float32
+// can come of anything else.
+RuleOutcome as_float_rule(TypeCall& call) {
+  const Type data = call.tensor(0);
+  const DTypeTerm own = static_cast<const TensorType&>(*data).dtype;
+  const Shape& shape = static_cast<const TensorType&>(*data).shape;
+  if (own.is_known()) {
+    const DTypeTerm dtype = lang::is_float(own.known()) ? own : DTypeTerm(DType::Float32);
+    call.returns(lang::tensor_type(shape, dtype));
+    return RuleOutcome::Solved;
+  }
+  call.returns(lang::tensor_type(shape, call.solver.fresh_dtype()));
+  const DTypeTerm result = static_cast<const TensorType&>(*call.solver.resolve(call.result)).dtype;
+  call.solver.require(result, PrimOperands::kFloat);
+  const bool is_same = result == own;
+  if (!is_same && (!result.is_known() || result.known() == DType::Float32))
+    return RuleOutcome::Stuck;
+  call.solver.unify(own, result);
+  return RuleOutcome::Solved;
+}
+
+void add_as_float() {
+  OpDef def =
+      elementwise("as_float", 0,
+                  "The values as floats: floats as they are, integers and bools as float32.\n"
+                  "In the light notation it stands around the operands of `mean` and "
+                  "`variance`.",
+                  "as_float([1, 2])\n// expect: [1.0, 2.0]", PrimOperands::kAnyDType);
+  def.type_rule = as_float_rule;
+  def.usual = [](TypeCall& call, bool) {
+    const DTypeTerm own = call.tensor_node(0).dtype;
+    if (own.is_known()) return false;
+    call.solver.require(own, PrimOperands::kFloat);
+    call.solver.unify(call.result, call.args[0]);
+    return true;
+  };
+  def.expansion = [](const DefinitionCall& call) {
+    const DType dtype = static_cast<const TensorType&>(*call.result).dtype.known();
+    if (tensor_type_of(call.args[0]).dtype.known() == dtype) return call.args[0];
+    return op("cast", {call.args[0]}, {{"dtype", dtype}});
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 void add_cast_like() {
   OpDef def;
   def.name = "cast_like";
@@ -310,6 +354,7 @@ void add_elementwise_operators() {
   add_stop_gradient();
   add_clip();
   add_cast();
+  add_as_float();
   add_cast_like();
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "lang/call_form.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
@@ -175,8 +176,9 @@ Expr divide_each(const Expr& total, double count, DType dtype) {
 void add_mean() {
   OpDef def = reduction(
       "mean", 4,
-      "The average along axes. NaN of nothing; integers divide with truncation, and by zero of "
-      "nothing.\n"
+      "The average along axes; NaN of nothing.\n"
+      "In the light notation integers and bools count as float32. In strict text the mean of "
+      "integers is an integer: they divide with truncation, and by zero of nothing.\n"
       "Half floats are summed and divided in float32, integers of fewer than 64 bits in int64.",
       "mean([[1.0, 2.0], [3.0, 6.0]], axis=1)\n// expect: [1.5, 4.5]", PrimOperands::kNumeric);
   def.definition = [](const DefinitionCall& call) {
@@ -190,6 +192,7 @@ void add_mean() {
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     return {spread_back(call, over_count(call.dout, call.args[0], axes_of(call)))};
   };
+  lang::set_input_forms(def.name, {{.as_float = true}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -238,6 +241,7 @@ void add_variance() {
     const Expr dx = spread_back(call, share) * (2.0 * (x - call.args[1]));
     return {dx, sum_to(-dx, call.args[1])};
   };
+  lang::set_input_forms(def.name, {{.as_float = true}, {.as_float = true}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 
