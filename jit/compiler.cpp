@@ -140,4 +140,6 @@ extern "C" loops::KernelCompiler* relay_make_kernel_compiler() {
   return Compiler::make().release();
 }
 
+extern "C" const char* relay_jit_version() { return "LLVM " LLVM_VERSION_STRING; }
+
 }  // namespace relay::jit

@@ -12,4 +12,8 @@ extern "C" loops::KernelCompiler* relay_make_kernel_compiler();
 using MakeKernelCompiler = loops::KernelCompiler* (*)();
 inline constexpr const char* kEntryName = "relay_make_kernel_compiler";
 
+// Another entry: the library that compiles and its version, as in "LLVM 19.1.7". Lives forever.
+extern "C" const char* relay_jit_version();
+inline constexpr const char* kVersionName = "relay_jit_version";
+
 }  // namespace relay::jit

@@ -10,6 +10,10 @@ extern "C" loops::KernelLibrary* relay_make_kernel_library();
 using MakeKernelLibrary = loops::KernelLibrary* (*)();
 inline constexpr const char* kEntryName = "relay_make_kernel_library";
 
+// Another entry: the libraries that are loaded and their versions. Lives forever.
+extern "C" const char* relay_kernels_version();
+inline constexpr const char* kVersionName = "relay_kernels_version";
+
 // Smaller forms stay with the loops, whose nest is over before a library has looked at its
 // arguments; nothing needs to be loaded to know that.
 inline constexpr double kFewestProducts = 32768;

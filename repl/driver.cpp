@@ -49,7 +49,10 @@ Driver::State Driver::feed(std::string_view line) {
   if (entry_.empty()) {
     if (blank) return State::Ready;
     const std::size_t first = line.find_first_not_of(" \t");
-    if (line[first] == ':') return run_command_line(line.substr(first));
+    if (line[first] == ':') {
+      if (events_.on_entry) events_.on_entry(std::string(line));
+      return run_command_line(line.substr(first));
+    }
   }
   blank_run_ = blank ? blank_run_ + 1 : 0;
   if (!entry_.empty()) entry_ += '\n';
@@ -85,6 +88,7 @@ void Driver::run_entry() {
   blank_run_ = 0;
   // Empty lines that ended the entry are no part of it.
   last_entry_.erase(last_entry_.find_last_not_of(" \t\r\n") + 1);
+  if (events_.on_entry) events_.on_entry(last_entry_);
   surviving([&] {
     report(session_.run(fmt::format("<entry {}>", ++entries_), last_entry_, events_.on_item));
   });

@@ -16,6 +16,8 @@ struct DriverEvents {
   std::function<void(std::string_view)> on_text;  // output of commands
   // A mistake of ours, which then does not end the other entries. Without it the error is thrown.
   std::function<void(const std::string&)> on_internal = nullptr;
+  // An entry or a command, before it runs.
+  std::function<void(const std::string&)> on_entry = nullptr;
 };
 
 // The language of the prompt: lines are gathered into entries (as soon as the parser finds them

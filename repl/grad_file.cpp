@@ -10,6 +10,7 @@
 #include "lang/op.h"
 #include "repl/files.h"
 #include "repl/let_function.h"
+#include "repl/output.h"
 #include "repl/session.h"
 #include "repl/tools.h"
 
@@ -103,7 +104,7 @@ int print_gradient(const GradRequest& request, const std::vector<std::string>& s
     const auto text =
         function ? session.derivative(*function, *mode, request.strict, true) : function;
     if (text) {
-      fmt::print("{}\n", *text);
+      put_output(*text + "\n");
       return 0;
     }
     errors = text.errors();

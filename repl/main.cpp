@@ -8,50 +8,41 @@
 #include <sstream>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "interp/eval.h"
+#include "repl/arguments.h"
 #include "repl/command.h"
 #include "repl/driver.h"
-#include "repl/grad_file.h"
-#include "repl/opt_file.h"
+#include "repl/history.h"
+#include "repl/main_call.h"
+#include "repl/output.h"
 #include "repl/progress.h"
 #include "repl/report.h"
 #include "repl/session.h"
 #include "repl/terminal.h"
 #include "repl/tools.h"
+#include "repl/version.h"
 
 namespace {
 
 using namespace relay;  // NOLINT: the program's own file
-
-struct Arguments {
-  std::string file, expression, kind, jit = "auto", kernels = "auto", error_format = "text";
-  bool is_opt = false, stats = false, strict = false, version = false;
-  int threads = 0;
-  std::vector<std::string> check;
-  repl::FormatRequest format;
-  repl::GradRequest grad;
-  repl::OptRequest opt;
-  std::vector<std::string> search_path;
-  std::vector<std::string> rest;  // arguments of the program
-};
-
-void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+using repl::Arguments;
 
 // In a text a `;` only ends an item; at the prompt it hides the value.
 void put_item(repl::ItemResult result) {
   result.hide_value = false;
-  if (result.kind == parser::ItemKind::Expression) put(repl::describe(result));
+  if (result.kind == parser::ItemKind::Expression) repl::put_output(repl::describe(result));
 }
 
 // The first Ctrl-C stops the evaluation at the next function entry or kernel slice. Where neither
-// comes (one very long kernel, an exploding type) the third one ends the program.
+// comes (one very long kernel, an exploding type) the third one ends the program. A prompt that
+// waits for keys takes Ctrl-C itself.
 void on_interrupt(int) {
   static volatile std::sig_atomic_t presses = 0;
   presses = interp::Evaluator::interrupt() ? 1 : presses + 1;
   if (presses < 3) return;
+  repl::Terminal::restore();
   std::signal(SIGINT, SIG_DFL);
   std::raise(SIGINT);
 }
@@ -70,22 +61,22 @@ int report(const std::vector<lang::Diagnostic>& errors, repl::Reporter& reporter
 
 // Each argument is an expression: `relay FILE 3 "[1.0, 2.0]"` calls `@main(3, [1.0, 2.0])`.
 int run_file(repl::Session& session, const Arguments& arguments, repl::Reporter& reporter) {
-  const std::vector<std::string>& args = arguments.rest;
+  repl::MainCall call(arguments.file, arguments.rest);
   bool evaluated = false;
-  const auto errors = session.run_file(arguments.file, [&](const repl::ItemResult& result) {
+  const auto put_result = [&](const repl::ItemResult& result) {
     evaluated = evaluated || result.kind == parser::ItemKind::Expression;
     put_item(result);
+  };
+  bool refused = false;
+  const auto errors = session.run_file(arguments.file, put_result, [&](const lang::Source& text) {
+    auto wrong = call.check(text);
+    refused = !wrong.empty();
+    return wrong;
   });
-  const bool calls_main = !evaluated && session.has_main();
-  if (!errors.empty()) return report(errors, reporter);
-  if (calls_main) {
-    return report(session.run("<main>", fmt::format("@main({})", fmt::join(args, ", ")), put_item),
-                  reporter);
-  }
-  if (args.empty()) return 0;
-  fmt::print(stderr, "relay: {} takes no arguments: it has {}\n", arguments.file,
-             session.has_main() ? "top-level expressions, so `@main` is not called" : "no `@main`");
-  return repl::kMisuse;
+  const int status = report(errors, reporter);
+  if (refused) return repl::kMisuse;
+  if (status != 0 || evaluated || !session.has_main()) return status;
+  return report(session.run(call.name(), call.text(), put_item), reporter);
 }
 
 // Adds the folders of a list like `a:b`; null is an empty one.
@@ -98,51 +89,54 @@ void add_path(const char* list, std::vector<std::string>& folders) {
 
 int run_pipe(repl::Session& session, repl::Reporter& reporter) {
   constexpr int kNoBlankLines = 0;  // a text may have as many empty lines as it likes
-  repl::Driver driver(session,
-                      {put_item, [&](const auto& errors) { reporter.report(errors); }, put,
-                       [&](const std::string& what) { reporter.internal_error(what); }},
-                      kNoBlankLines);
+  repl::Driver driver(
+      session,
+      {put_item, [&](const auto& errors) { reporter.report(errors); }, repl::put_output,
+       [&](const std::string& what) { reporter.internal_error(what); }},
+      kNoBlankLines);
   std::string line;
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit && std::getline(std::cin, line)) {
     state = driver.feed(line);
-    std::fflush(stdout);  // whoever feeds the pipe may wait for the answer
+    repl::flush_output();  // whoever feeds the pipe may wait for the answer
   }
   driver.finish();
   return driver.had_errors() ? repl::kProgramError : 0;
 }
 
 int run_prompt(repl::Session& session, repl::Reporter& reporter) {
-  fmt::print("Relay {} (:help for commands, :quit or Ctrl-D to leave)\n", RELAY_VERSION);
+  repl::put_output(
+      fmt::format("Relay {} (:help for commands, :quit or Ctrl-D to leave)\n", RELAY_VERSION));
   constexpr int kBlankLines = 2;  // one may stand in a block that is pasted
   const auto report_errors = [&](const auto& errors) {
     reporter.report(errors);
     reporter.hint(":explain");
   };
+  repl::Terminal terminal(repl::history_path());
   repl::Driver driver(
       session,
-      {[](const repl::ItemResult& result) { put(repl::describe(result)); }, report_errors, put,
-       [&](const std::string& what) { reporter.internal_error(what); }},
+      {[](const repl::ItemResult& result) { repl::put_output(repl::describe(result)); },
+       report_errors, repl::put_output,
+       [&](const std::string& what) { reporter.internal_error(what); },
+       [&](const std::string& entry) { terminal.remember(entry); }},
       kBlankLines);
-  repl::Terminal terminal;
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {
-    std::fflush(stdout);
-    bool interrupted = false;
-    const auto line = terminal.read_line(state == repl::Driver::State::NeedsMore, interrupted);
-    if (interrupted) {
+    repl::flush_output();
+    const bool continues = state == repl::Driver::State::NeedsMore;
+    const repl::Line line = terminal.read_line(continues);
+    if (line.kind == repl::Line::Kind::Text) {
+      state = driver.feed(line.text);
+    } else if (line.kind == repl::Line::Kind::Interrupted) {
       driver.abandon();
       state = repl::Driver::State::Ready;
-      continue;
+    } else {
+      repl::put_output("\n");
+      // Ctrl-D ends an entry as it ends a file: what there is of it runs, and the prompt is back.
+      if (!continues) break;
+      state = driver.finish();
     }
-    if (!line) break;
-    const bool is_command =
-        state == repl::Driver::State::Ready && line->find_first_not_of(" \t") == line->find(':');
-    state = driver.feed(*line);
-    if (state == repl::Driver::State::NeedsMore) continue;
-    terminal.remember(is_command ? *line : driver.last_entry());
   }
-  put("\n");
   return 0;
 }
 
@@ -155,15 +149,15 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.threads = arguments.threads;
   options.search_path = arguments.search_path;
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
-  if (isatty(STDERR_FILENO) != 0) options.progress = repl::ProgressLine();
+  if (repl::has_cursor(STDERR_FILENO)) options.progress = repl::ProgressLine();
   repl::Session session(options);
   int status = 0;
-  if (!arguments.expression.empty()) {
+  if (arguments.task == repl::Task::Evaluate) {
     status =
         report(session.run("<-e>", arguments.expression, put_item,
                            arguments.strict ? parser::Notation::Strict : parser::Notation::Auto),
                reporter);
-  } else if (!arguments.file.empty()) {
+  } else if (arguments.task == repl::Task::Run) {
     status = run_file(session, arguments, reporter);
   } else if (isatty(STDIN_FILENO) != 0) {
     status = run_prompt(session, reporter);
@@ -171,122 +165,63 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
     status = run_pipe(session, reporter);
   }
   if (arguments.stats) {
-    std::fflush(stdout);
-    std::fputs(repl::describe(session.evaluator().statistics()).c_str(), stderr);
+    repl::flush_output();
+    repl::put_error(repl::describe(session.evaluator().statistics()));
   }
   return status;
 }
 
 int run(const Arguments& arguments, repl::Reporter& reporter) {
-  if (!arguments.kind.empty()) return repl::explain_kind(arguments.kind, reporter);
-  if (!arguments.check.empty()) {
-    const int status = repl::check_files(arguments.check, arguments.search_path, reporter);
-    reporter.hint("relay --explain");
-    return status;
+  int status = 0;
+  switch (arguments.task) {
+    case repl::Task::Prompt:
+    case repl::Task::Run:
+    case repl::Task::Evaluate:
+      return run_program(arguments, reporter);
+    case repl::Task::Explain:
+      return repl::explain_kind(arguments.kind, reporter);
+    case repl::Task::Version:
+      repl::put_output(repl::describe_version());
+      return 0;
+    case repl::Task::Grad: {
+      repl::GradRequest request = arguments.grad;
+      request.strict = arguments.strict;
+      return repl::print_gradient(request, arguments.search_path, reporter);
+    }
+    case repl::Task::Opt:
+      return repl::optimise_file(arguments.opt, arguments.search_path, reporter);
+    case repl::Task::Check:
+      status = repl::check_files(arguments.check, arguments.search_path, reporter);
+      break;
+    case repl::Task::Format:
+      status = repl::format_files(arguments.format, reporter);
+      break;
   }
-  if (!arguments.format.paths.empty()) {
-    const int status = repl::format_files(arguments.format, reporter);
-    reporter.hint("relay --explain");
-    return status;
-  }
-  if (!arguments.grad.path.empty()) {
-    repl::GradRequest request = arguments.grad;
-    request.strict = arguments.strict;
-    return repl::print_gradient(request, arguments.search_path, reporter);
-  }
-  if (arguments.is_opt) return repl::optimise_file(arguments.opt, arguments.search_path, reporter);
-  return run_program(arguments, reporter);
-}
-
-void define_options(CLI::App& app, Arguments& into) {
-  app.add_option("FILE", into.file, "program to run; its top-level expressions are printed");
-  app.add_option("-e", into.expression, "evaluate this text instead of a file");
-  app.add_option("--jit", into.jit, "when to compile kernels: off, auto (hot ones), always")
-      ->check(CLI::IsMember({"off", "auto", "always"}));
-  app.add_option("--kernels", into.kernels,
-                 "library kernels for large matrix products and convolutions: off, auto")
-      ->check(CLI::IsMember({"off", "auto"}));
-  app.add_option("--threads", into.threads, "threads for kernels (default: all cores)")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--error-format", into.error_format,
-                 "how errors are written: text, or json, an object on each line")
-      ->check(CLI::IsMember({"text", "json"}));
-  app.add_option("--explain", into.kind, "what a kind of error means: --explain BroadcastMismatch");
-  app.add_option("-I,--path", into.search_path,
-                 "a folder where imports are looked for, as often as needed")
-      ->allow_extra_args(false);
-  app.add_flag(
-      "--stats", into.stats,
-      "say at the end how many kernels were compiled and run, and the peak of tensor memory");
-  app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay, or print it");
-  app.add_flag("--version", into.version, "print the version");
-  app.allow_extras();
-  app.footer("What follows FILE are arguments of the program's `@main`, each an expression.");
-  app.fallthrough();
-  auto* check = app.add_subcommand("check", "print every definition with its type, run nothing");
-  check->add_option("FILE", into.check, "files to check, or - for standard input")->required();
-  auto* format = app.add_subcommand("fmt", "lay out a file anew and print it, or write it back");
-  format->add_option("FILE", into.format.paths, "files to format, or - for standard input")
-      ->required();
-  auto* write = format->add_flag("-w,--write", into.format.write, "rewrite the files");
-  format->add_flag("--check", into.format.check, "only name the files that are not formatted")
-      ->excludes(write);
-  format->add_flag("--strict,--light", into.format.converts, "in this notation");
-  auto* grad = app.add_subcommand("grad", "print the derivative of a function, simplified");
-  grad->add_option("FILE", into.grad.path, "the file it is in, or - for standard input")
-      ->required();
-  grad->add_option("-f,--function", into.grad.function,
-                   "its name (default: the only one of the file)");
-  grad->add_option("--mode", into.grad.mode,
-                   "grad (the default), value_and_grad, vjp, jvp, hvp, hessian or jacobian");
-  auto* opt = app.add_subcommand("opt", "print a file after named passes");
-  opt->add_option("FILE", into.opt.path, "the file, or - for standard input");
-  opt->add_option("-p,--passes", into.opt.passes,
-                  "the passes in order: -p \"InferType,FuseOps(max_depth=4)\"");
-  opt->add_flag("--list", into.opt.list, "print the passes and their options");
-  opt->callback([&into] { into.is_opt = true; });
+  reporter.hint("relay --explain");
+  return status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Relay: a functional tensor language. Without arguments: a prompt.", "relay");
-  Arguments arguments;
-  define_options(app, arguments);
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
-  const bool color = is_terminal && std::getenv("NO_COLOR") == nullptr;
   if (argc > 1 && repl::is_unknown_command(argv[1])) {
-    repl::Reporter reporter(repl::ErrorFormat::Text, color, false);
+    repl::Reporter reporter(repl::ErrorFormat::Text, repl::wants_color("auto", STDERR_FILENO),
+                            false);
     return repl::report_unknown_command(argv[1], reporter);
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    app.exit(error);
-    return repl::kMisuse;
-  }
-  if (arguments.version) {
-    fmt::print("relay {}\n", RELAY_VERSION);
-    return 0;
-  }
-  // CLI11 would take `[1, 2]` for a list of its own.
-  arguments.rest = app.remaining(true);
-  for (const std::string& arg : arguments.rest) {
-    if (!arguments.file.empty() && !arg.starts_with("--")) continue;
-    fmt::print(stderr, "relay: unknown option {} (relay --help lists them)\n", arg);
-    return repl::kMisuse;
-  }
+  repl::Arguments arguments;
+  if (const auto status = repl::parse_arguments(argc, argv, arguments)) return *status;
   add_path(std::getenv("RELAY_PATH"), arguments.search_path);
   install_interrupt_handler();
   repl::Reporter reporter(
-      arguments.error_format == "json" ? repl::ErrorFormat::Json : repl::ErrorFormat::Text, color,
-      is_terminal);
+      arguments.error_format == "json" ? repl::ErrorFormat::Json : repl::ErrorFormat::Text,
+      repl::wants_color(arguments.color, STDERR_FILENO), is_terminal);
+  int status = repl::kProgramError;
   try {
-    return run(arguments, reporter);
+    status = run(arguments, reporter);
   } catch (const std::exception& error) {
     reporter.internal_error(error.what());
-    return repl::kProgramError;
   }
+  return repl::finish_output(status);
 }

@@ -8,6 +8,7 @@
 #include "opt/pass_list.h"
 #include "parser/notation.h"
 #include "repl/files.h"
+#include "repl/output.h"
 #include "repl/session.h"
 #include "repl/tools.h"
 
@@ -19,7 +20,7 @@ using lang::DiagnosticKind;
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
                   Reporter& reporter) {
   if (request.list) {
-    fmt::print("{}", opt::describe_passes());
+    put_output(opt::describe_passes());
     return 0;
   }
   if (request.passes.empty() || request.path.empty()) {
@@ -55,8 +56,8 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
     const auto module = session.optimised(request.passes, is_strict, generic);
     if (module) {
       for (const std::string& name : generic)
-        fmt::print(stderr, "relay: `{}` is generic, and stays as it is\n", name);
-      fmt::print("{}", *module);
+        put_error(fmt::format("relay: `{}` is generic, and stays as it is\n", name));
+      put_output(*module);
       return 0;
     }
     errors = module.errors();

@@ -13,6 +13,7 @@
 #include "jit/jit.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
+#include "repl/output.h"
 #include "repl/tensor_files.h"
 #include "repl/trace.h"
 #include "typecheck/verify.h"
@@ -202,7 +203,7 @@ void Pipeline::write(std::string_view text) {
   if (options_.write) {
     options_.write(text);
   } else {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    put_output(text);
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "repl/output.h"
+
 namespace relay::repl {
 
 void ProgressLine::operator()(const std::string& path, std::int64_t done, std::int64_t whole) {
@@ -16,11 +18,11 @@ void ProgressLine::operator()(const std::string& path, std::int64_t done, std::i
   }
   done_ = done < whole ? done : 0;
   if (done >= whole && is_shown_) {
-    fmt::print(stderr, "\r\x1b[K");
+    put_error("\r\x1b[K");
     is_shown_ = false;
   } else if (done < whole && now - begin_ >= kBefore && now - shown_ >= kBetween) {
     const double share = static_cast<double>(done) / static_cast<double>(whole);
-    fmt::print(stderr, "\r{}: {:.0f} %\x1b[K", path, 100 * share);
+    put_error(fmt::format("\r{}: {:.0f} %\x1b[K", path, 100 * share));
     shown_ = now;
     is_shown_ = true;
   }

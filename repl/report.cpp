@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lang/utf8.h"
+#include "repl/output.h"
 
 namespace relay::repl {
 
@@ -50,8 +51,6 @@ std::string_view class_name(lang::DiagnosticKind kind) {
   return "";
 }
 
-void put_error(const std::string& text) { std::fputs(text.c_str(), stderr); }
-
 }  // namespace
 
 std::string render_json(const lang::Diagnostic& diagnostic) {
@@ -77,7 +76,7 @@ std::string render_json(const lang::Diagnostic& diagnostic) {
 }
 
 void Reporter::report(const std::vector<lang::Diagnostic>& diagnostics) {
-  std::fflush(stdout);
+  flush_output();
   if (!first_ && !diagnostics.empty()) first_ = diagnostics.front().kind;
   if (format_ == ErrorFormat::Json) {
     for (const auto& diagnostic : diagnostics) put_error(render_json(diagnostic));
@@ -94,7 +93,7 @@ void Reporter::report(const std::vector<lang::Diagnostic>& diagnostics) {
 }
 
 void Reporter::internal_error(std::string_view what) {
-  std::fflush(stdout);
+  flush_output();
   if (format_ == ErrorFormat::Json) {
     put_error(dump({{"kind", "InternalError"},
                     {"class", "internal"},
@@ -106,16 +105,16 @@ void Reporter::internal_error(std::string_view what) {
                     {"help", Json::array()}}));
     return;
   }
-  fmt::print(stderr,
-             "internal error: {}\nThis is a mistake in relay, not in your program. Please report "
-             "it with the program that shows it.\n",
-             what);
+  put_error(fmt::format(
+      "internal error: {}\nThis is a mistake in relay, not in your program. Please report "
+      "it with the program that shows it.\n",
+      what));
 }
 
 void Reporter::hint(std::string_view command) {
   if (!hints_ || !first_ || format_ == ErrorFormat::Json) return;
   hints_ = false;
-  fmt::print(stderr, "({} {} says more)\n", command, lang::name_of(*first_));
+  put_error(fmt::format("({} {} says more)\n", command, lang::name_of(*first_)));
 }
 
 }  // namespace relay::repl

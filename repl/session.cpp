@@ -44,9 +44,14 @@ std::vector<Diagnostic> Session::run(std::string name, std::string text,
 }
 
 std::vector<Diagnostic> Session::run_file(const std::string& path,
-                                          const std::function<void(const ItemResult&)>& on_item) {
+                                          const std::function<void(const ItemResult&)>& on_item,
+                                          const OnRead& on_read) {
   try {
     const lang::Source* source = impl_->sources.add(path, read_file(path).or_throw());
+    if (on_read) {
+      auto refused = on_read(*source);
+      if (!refused.empty()) return refused;
+    }
     const std::string directory = std::filesystem::path(path).parent_path().string();
     impl_->pipeline.set_directory(directory);
     const Imports::Reading reading(impl_->imports, path, {});

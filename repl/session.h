@@ -57,9 +57,12 @@ class Session {
                                     const std::function<void(const ItemResult&)>& on_item,
                                     parser::Notation notation = parser::Notation::Auto);
   // Runs a file; its directory is where relative imports and data files are looked for after the
-  // working directory.
+  // working directory. `on_read` sees the text before anything runs, be it an import; if it returns
+  // errors, these are returned and nothing runs.
+  using OnRead = std::function<std::vector<lang::Diagnostic>(const lang::Source&)>;
   std::vector<lang::Diagnostic> run_file(const std::string& path,
-                                         const std::function<void(const ItemResult&)>& on_item);
+                                         const std::function<void(const ItemResult&)>& on_item,
+                                         const OnRead& on_read = nullptr);
   // Calls @main if it exists.
   bool has_main() const;
 

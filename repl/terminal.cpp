@@ -1,87 +1,252 @@
 #include "repl/terminal.h"
 
 #include <histedit.h>
+#include <langinfo.h>
+#include <termios.h>
+#include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <clocale>
+#include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <string>
+#include <cstring>
+#include <string_view>
+
+#include "lang/utf8.h"
+#include "repl/history.h"
+#include "repl/key_input.h"
 
 namespace relay::repl {
 
 namespace {
 
-constexpr int kHistorySize = 2000;
+constexpr int kHistorySize = static_cast<int>(History::kEntries);
 bool continuation_prompt = false;
 
-char* prompt(EditLine*) {
-  static char first[] = "relay> ";
-  static char more[] = "  ...> ";
+wchar_t* prompt(EditLine*) {
+  static wchar_t first[] = L"relay> ";
+  static wchar_t more[] = L"  ...> ";
   return continuation_prompt ? more : first;
 }
 
-std::string history_path() {
-  const char* home = std::getenv("HOME");
-  return home ? std::string(home) + "/.relay_history" : std::string();
-}
+constexpr wchar_t kToEnd = L'E' & 0x1F;
 
-}  // namespace
-
-struct Terminal::Impl {
-  EditLine* editor;
-  History* history;
-  std::string path = history_path();
+struct Binding {
+  std::string_view key;
+  const char* command;  // of libedit: editrc(5)
 };
 
-Terminal::Terminal() : impl_(new Impl) {
-  impl_->history = history_init();
-  HistEvent event;
-  history(impl_->history, &event, H_SETSIZE, kHistorySize);
-  history(impl_->history, &event, H_SETUNIQUE, 1);
-  if (!impl_->path.empty()) history(impl_->history, &event, H_LOAD, impl_->path.c_str());
-  impl_->editor = el_init("relay", stdin, stdout, stderr);
-  el_set(impl_->editor, EL_PROMPT, prompt);
-  el_set(impl_->editor, EL_EDITOR, "emacs");
-  el_set(impl_->editor, EL_HIST, history, impl_->history);
-  el_set(impl_->editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-  el_set(impl_->editor, EL_BIND, "\\e[A", "ed-search-prev-history", nullptr);
-  el_set(impl_->editor, EL_BIND, "\\e[B", "ed-search-next-history", nullptr);
-  el_source(impl_->editor, nullptr);
+// What the terminals at hand send: xterm and its kin (with Ctrl, Alt), the console, rxvt, screen.
+constexpr Binding kBindings[] = {
+    {"\x1b[A", "ed-search-prev-history"},
+    {"\x1bOA", "ed-search-prev-history"},
+    {"\x1b[B", "ed-search-next-history"},
+    {"\x1bOB", "ed-search-next-history"},
+    {"\x1b[C", "ed-next-char"},
+    {"\x1bOC", "ed-next-char"},
+    {"\x1b[D", "ed-prev-char"},
+    {"\x1bOD", "ed-prev-char"},
+    {"\x1b[1;5C", "em-next-word"},
+    {"\x1b[1;5D", "ed-prev-word"},
+    {"\x1b[1;3C", "em-next-word"},
+    {"\x1b[1;3D", "ed-prev-word"},
+    {"\x1b[5C", "em-next-word"},
+    {"\x1b[5D", "ed-prev-word"},
+    {"\x1bOc", "em-next-word"},
+    {"\x1bOd", "ed-prev-word"},
+    {"\x1b[H", "ed-move-to-beg"},
+    {"\x1b[F", "ed-move-to-end"},
+    {"\x1bOH", "ed-move-to-beg"},
+    {"\x1bOF", "ed-move-to-end"},
+    {"\x1b[1~", "ed-move-to-beg"},
+    {"\x1b[4~", "ed-move-to-end"},
+    {"\x1b[7~", "ed-move-to-beg"},
+    {"\x1b[8~", "ed-move-to-end"},
+    {"\x1b[3~", "ed-delete-next-char"},
+    {"\x1b[3;5~", "em-delete-next-word"},
+    {"\x1b\x7f", "ed-delete-prev-word"},
+    {"\x12", "em-inc-search-prev"},
+    {"\t", "ed-insert"},
+};
+
+bool is_bound(std::string_view key) {
+  return std::any_of(std::begin(kBindings), std::end(kBindings),
+                     [&](const Binding& binding) { return binding.key == key; });
 }
 
-Terminal::~Terminal() {
-  HistEvent event;
-  if (!impl_->path.empty()) history(impl_->history, &event, H_SAVE, impl_->path.c_str());
-  history_end(impl_->history);
-  el_end(impl_->editor);
-  delete impl_;
-}
-
-std::optional<std::string> Terminal::read_line(bool continuation, bool& interrupted) {
-  continuation_prompt = continuation;
-  interrupted = false;
-  int length = 0;
-  // Ctrl-C must end the read, not restart it: the handler is installed without SA_RESTART.
-  errno = 0;
-  const char* line = el_gets(impl_->editor, &length);
-  if (!line || length <= 0) {
-    if (errno == EINTR) {
-      interrupted = true;
-      el_reset(impl_->editor);
-      std::fputs("^C\n", stdout);
-      return std::string();
-    }
-    return std::nullopt;
+// In the notation of libedit.
+std::string spelled(std::string_view key) {
+  std::string text;
+  for (const char c : key) {
+    const bool is_control = c < ' ' || c == '\x7f';
+    if (is_control) text += {'^', static_cast<char>(c ^ 0x40)};
+    if (!is_control) text += c;
   }
-  std::string text(line, static_cast<std::size_t>(length));
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   return text;
 }
 
+// Programs are UTF-8, and so is what is typed, unless the locale names another encoding. Without a
+// locale there is only ASCII, in which libedit drops all other letters.
+void choose_encoding() {
+  std::setlocale(LC_CTYPE, "");
+  const std::string_view encoding = nl_langinfo(CODESET);
+  if (encoding == "ANSI_X3.4-1968") std::setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+std::string to_utf8(std::wstring_view text) {
+  std::string bytes;
+  for (const wchar_t character : text) {
+    const auto c = static_cast<char32_t>(character);
+    const auto tail = [&](int shift) { bytes += static_cast<char>(0x80 | ((c >> shift) & 0x3F)); };
+    if (c < 0x80) {
+      bytes += static_cast<char>(c);
+    } else if (c < 0x800) {
+      bytes += static_cast<char>(0xC0 | (c >> 6));
+      tail(0);
+    } else if (c < 0x10000) {
+      bytes += static_cast<char>(0xE0 | (c >> 12));
+      tail(6), tail(0);
+    } else {
+      bytes += static_cast<char>(0xF0 | (c >> 18));
+      tail(12), tail(6), tail(0);
+    }
+  }
+  return bytes;
+}
+
+// What is no UTF-8 becomes U+FFFD.
+std::wstring to_wide(std::string_view bytes) {
+  std::wstring text;
+  while (!bytes.empty()) {
+    const std::size_t length = lang::code_point_length(bytes);
+    const auto first = static_cast<unsigned char>(bytes.front());
+    char32_t c = length == 0 ? 0xFFFD : length == 1 ? first : first & (0x7F >> length);
+    for (std::size_t i = 1; i < length; ++i) c = (c << 6) | (bytes[i] & 0x3F);
+    text += static_cast<wchar_t>(c);
+    bytes.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return text;
+}
+
+// The settings of the terminal before there was a Terminal.
+termios original;
+volatile std::sig_atomic_t has_original = 0;
+
+void on_fatal(int signal) {
+  Terminal::restore();
+  std::raise(signal);  // SA_RESETHAND: now as if there were no handler
+}
+
+constexpr int kFatal[] = {SIGTERM, SIGHUP, SIGQUIT, SIGABRT};
+
+}  // namespace
+
+void Terminal::restore() {
+  if (has_original != 0) tcsetattr(STDIN_FILENO, TCSANOW, &original);
+}
+
+struct Terminal::Impl {
+  explicit Impl(std::string path);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  static int next_key(EditLine* editor, wchar_t* key);
+  void on_change(KeyInput::Change change);
+  void offer(const std::string& entry);
+
+  History kept;
+  KeyInput keys;
+  HistoryW* offered = nullptr;  // what Up, Ctrl-R and the like find
+  EditLine* editor = nullptr;
+  bool gives_up = false;  // Ctrl-C was pressed in this line
+};
+
+Terminal::Impl::Impl(std::string path)
+    : kept(std::move(path)),
+      keys(STDIN_FILENO, is_bound, [this](KeyInput::Change change) { on_change(change); }) {
+  choose_encoding();
+  has_original = tcgetattr(STDIN_FILENO, &original) == 0 ? 1 : 0;
+  struct sigaction action {};
+  action.sa_handler = on_fatal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : kFatal) sigaction(signal, &action, nullptr);
+
+  offered = history_winit();
+  HistEventW event;
+  history_w(offered, &event, H_SETSIZE, kHistorySize);
+  for (const std::string& entry : kept.entries()) offer(entry);
+  editor = el_init("relay", stdin, stdout, stderr);
+  el_wset(editor, EL_CLIENTDATA, this);
+  el_wset(editor, EL_GETCFN, next_key);
+  el_wset(editor, EL_PROMPT, prompt);
+  el_wset(editor, EL_HIST, history_w, offered);
+  el_set(editor, EL_EDITOR, "emacs");
+  for (const Binding& binding : kBindings)
+    el_set(editor, EL_BIND, spelled(binding.key).c_str(), binding.command, nullptr);
+  el_source(editor, nullptr);
+  // Between two lines too: else the terminal would echo what is typed ahead, and the editor again,
+  // and of a long line that is pasted it would keep only the first 4095 bytes.
+  el_set(editor, EL_SETTY, "-x", "-icanon", "-echo", nullptr);
+}
+
+Terminal::Impl::~Impl() {
+  el_end(editor);
+  history_wend(offered);
+  restore();
+  has_original = 0;
+  for (const int signal : kFatal) std::signal(signal, SIG_DFL);
+}
+
+int Terminal::Impl::next_key(EditLine* editor, wchar_t* key) {
+  void* data = nullptr;
+  el_wget(editor, EL_CLIENTDATA, &data);
+  auto& self = *static_cast<Impl*>(data);
+  if (self.gives_up) return -1;
+  if (const auto next = self.keys.next()) {
+    *key = *next;
+    return 1;
+  }
+  if (self.keys.why() == KeyInput::Stop::End) return 0;
+  self.gives_up = true;
+  *key = kToEnd;  // what is printed next must not fall into the line
+  return 1;
+}
+
+void Terminal::Impl::on_change(KeyInput::Change change) {
+  if (change == KeyInput::Change::Resized) return el_resize(editor);
+  el_wset(editor, EL_PREP_TERM, 1);
+  el_wset(editor, EL_REFRESH);
+}
+
+void Terminal::Impl::offer(const std::string& entry) {
+  HistEventW event;
+  history_w(offered, &event, H_ENTER, to_wide(entry).c_str());
+}
+
+Terminal::Terminal(std::string history) : impl_(std::make_unique<Impl>(std::move(history))) {}
+Terminal::~Terminal() = default;
+
+Line Terminal::read_line(bool continuation) {
+  continuation_prompt = continuation;
+  impl_->gives_up = false;
+  const KeyInput::Signals signals;
+  int length = 0;
+  const wchar_t* const line = el_wgets(impl_->editor, &length);
+  if (impl_->gives_up) {
+    std::fputs("^C\n", stdout);
+    std::fflush(stdout);
+    el_reset(impl_->editor);
+    return {Line::Kind::Interrupted};
+  }
+  if (!line || length <= 0) return {Line::Kind::End};
+  std::string text = to_utf8({line, static_cast<std::size_t>(length)});
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return {Line::Kind::Text, std::move(text)};
+}
+
 void Terminal::remember(const std::string& entry) {
-  if (entry.empty()) return;
-  HistEvent event;
-  history(impl_->history, &event, H_ENTER, entry.c_str());
+  if (impl_->kept.add(entry)) impl_->offer(entry);
 }
 
 }  // namespace relay::repl

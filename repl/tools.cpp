@@ -10,8 +10,10 @@
 #include "interp/stack.h"
 #include "lang/op.h"
 #include "parser/format.h"
+#include "repl/driver.h"
 #include "repl/explain.h"
 #include "repl/files.h"
+#include "repl/output.h"
 #include "repl/session.h"
 
 namespace relay::repl {
@@ -20,8 +22,6 @@ using lang::Diagnostic;
 using lang::DiagnosticKind;
 
 namespace {
-
-void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 // Files do not see each other's definitions: each gets a session of its own.
 bool check_file(const std::string& path, const std::vector<std::string>& search_path,
@@ -33,8 +33,7 @@ bool check_file(const std::string& path, const std::vector<std::string>& search_
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
   Session session(std::move(options));
   const auto put_type = [](const ItemResult& item) {
-    if (!item.type.empty() && item.kind != parser::ItemKind::Expression)
-      put(fmt::format("@{} : {}\n", item.name, item.type));
+    if (item.kind != parser::ItemKind::Expression) put_output(describe(item));
   };
   std::vector<Diagnostic> errors;
   if (path == "-") {
@@ -64,10 +63,10 @@ std::vector<Diagnostic> format_file(const std::string& path, const FormatRequest
   if (!result) return result.errors();
   const bool changed = *result != source->text();
   if (request.check) {
-    if (changed) put(path + "\n");
+    if (changed) put_output(path + "\n");
     differs = differs || changed;
   } else if (!request.write || path == "-") {
-    put(*result);
+    put_output(*result);
   } else if (changed) {
     const auto written = write_file(path, *result);
     if (!written) return written.errors();
@@ -92,7 +91,8 @@ int check_files(const std::vector<std::string>& paths, const std::vector<std::st
                 Reporter& reporter) {
   bool ok = true;
   for (const std::string& path : paths) {
-    if (paths.size() > 1) put(fmt::format("{}// {}\n", &path == &paths.front() ? "" : "\n", path));
+    if (paths.size() > 1)
+      put_output(fmt::format("{}// {}\n", &path == &paths.front() ? "" : "\n", path));
     ok = check_file(path, search_path, reporter) && ok;
   }
   return ok ? 0 : kProgramError;
@@ -127,7 +127,7 @@ int explain_kind(const std::string& name, Reporter& reporter) {
     reporter.report(text.errors());
     return kMisuse;
   }
-  put(*text);
+  put_output(*text);
   return 0;
 }
 

@@ -1,0 +1,147 @@
+#include "repl/arguments.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "repl/output.h"
+
+namespace relay::repl {
+
+namespace {
+
+void define_run_options(CLI::App& app, Arguments& into) {
+  app.add_option("FILE", into.file, "program to run; its top-level expressions are printed");
+  app.add_option("-e", into.expression, "evaluate this text instead of a file");
+  app.add_option("--jit", into.jit, "when to compile kernels: off, auto (hot ones), always")
+      ->check(CLI::IsMember({"off", "auto", "always"}));
+  app.add_option("--kernels", into.kernels,
+                 "library kernels for large matrix products and convolutions: off, auto")
+      ->check(CLI::IsMember({"off", "auto"}));
+  app.add_option("--threads", into.threads, "threads for kernels (default: all cores)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--error-format", into.error_format,
+                 "how errors are written: text, or json, an object on each line")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--color", into.color,
+                 "colour errors: auto (on a terminal, unless NO_COLOR is set), always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--explain", into.kind, "what a kind of error means: --explain BroadcastMismatch");
+  app.add_option("-I,--path", into.search_path,
+                 "a folder where imports are looked for, as often as needed")
+      ->allow_extra_args(false);
+  app.add_flag(
+      "--stats", into.stats,
+      "say at the end how many kernels were compiled and run, and the peak of tensor memory");
+  app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay, or print it");
+  const std::string version = "print the version, and those of the libraries that run programs";
+  app.add_flag("--version", version);
+}
+
+void define_tools(CLI::App& app, Arguments& into) {
+  auto* check = app.add_subcommand("check", "print every definition with its type, run nothing");
+  check->add_option("FILE", into.check, "files to check, or - for standard input")->required();
+  auto* format = app.add_subcommand("fmt", "lay out a file anew and print it, or write it back");
+  format->add_option("FILE", into.format.paths, "files to format, or - for standard input")
+      ->required();
+  auto* write = format->add_flag("-w,--write", into.format.write, "rewrite the files");
+  format->add_flag("--check", into.format.check, "only name the files that are not formatted")
+      ->excludes(write);
+  format->add_flag("--strict,--light", into.format.converts, "in this notation");
+  auto* grad = app.add_subcommand("grad", "print the derivative of a function, simplified");
+  grad->add_option("FILE", into.grad.path, "the file it is in, or - for standard input")
+      ->required();
+  grad->add_option("-f,--function", into.grad.function,
+                   "its name (default: the only one of the file)");
+  grad->add_option("--mode", into.grad.mode,
+                   "grad (the default), value_and_grad, vjp, jvp, hvp, hessian or jacobian");
+  auto* opt = app.add_subcommand("opt", "print a file after named passes");
+  opt->add_option("FILE", into.opt.path, "the file, or - for standard input");
+  opt->add_option("-p,--passes", into.opt.passes,
+                  "the passes in order: -p \"InferType,FuseOps(max_depth=4)\"");
+  opt->add_flag("--list", into.opt.list, "print the passes and their options");
+}
+
+int misuse(std::string_view text) {
+  put_error(fmt::format("relay: {}\n", text));
+  return kMisuse;
+}
+
+// What the line asks for, each with the words that ask for it.
+std::vector<std::pair<Task, std::string>> tasks_of(const CLI::App& app) {
+  std::vector<std::pair<Task, std::string>> tasks;
+  const auto add = [&](bool is_asked, Task task, std::string words) {
+    if (is_asked) tasks.emplace_back(task, std::move(words));
+  };
+  for (const auto& [name, task] : {std::pair{"check", Task::Check},
+                                   {"fmt", Task::Format},
+                                   {"grad", Task::Grad},
+                                   {"opt", Task::Opt}})
+    add(app.got_subcommand(name), task, fmt::format("`relay {}`", name));
+  add(app.count("--explain") > 0, Task::Explain, "`--explain`");
+  add(app.count("--version") > 0, Task::Version, "`--version`");
+  add(app.count("-e") > 0, Task::Evaluate, "`-e`");
+  return tasks;
+}
+
+// Whatever stands before FILE is meant for us, and so is every `--word`; `-3` after FILE is an
+// argument of the program.
+const std::string* unknown_option(const Arguments& arguments, int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const auto place = [&](const std::string& word) {
+    return std::find(words.begin(), words.end(), word);
+  };
+  for (const std::string& word : arguments.rest) {
+    const bool is_ours = arguments.task != Task::Run || place(word) < place(arguments.file);
+    if (word.starts_with("--") || (is_ours && word.size() > 1 && word.front() == '-')) return &word;
+  }
+  return nullptr;
+}
+
+// Nothing that stands on the line may be passed over in silence.
+std::optional<int> settle_task(const CLI::App& app, int argc, char** argv, Arguments& into) {
+  const auto tasks = tasks_of(app);
+  if (tasks.size() > 1)
+    return misuse(fmt::format("{} and {} exclude each other", tasks[0].second, tasks[1].second));
+  const bool has_file = app.count("FILE") > 0;
+  into.task = !tasks.empty() ? tasks[0].first : has_file ? Task::Run : Task::Prompt;
+  // CLI11 would take `[1, 2]` for a list of its own, so the rest is taken as it stands.
+  into.rest = app.remaining(true);
+  if (const std::string* option = unknown_option(into, argc, argv))
+    return misuse(fmt::format("unknown option {} (relay --help lists them)", *option));
+  if (into.task != Task::Run && (has_file || !into.rest.empty())) {
+    return misuse(
+        fmt::format("`{}` is too much: {}", has_file ? into.file : into.rest.front(),
+                    tasks.empty() ? "no file is given" : tasks[0].second + " takes no more"));
+  }
+  if (into.task == Task::Opt && into.opt.list && !into.opt.path.empty())
+    return misuse(fmt::format("`{}` is too much: `--list` takes no file", into.opt.path));
+  if (into.task == Task::Run && into.file.empty()) return misuse("the name of the file is empty");
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<int> parse_arguments(int argc, char** argv, Arguments& into) {
+  CLI::App app("Relay: a functional tensor language. Without arguments: a prompt.", "relay");
+  define_run_options(app, into);
+  app.allow_extras();
+  app.fallthrough();
+  define_tools(app, into);
+  // After the tools, which would inherit it.
+  app.footer("What follows FILE are arguments of the program's `@main`, each an expression.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    put_output(app.help());
+    return finish_output(0);
+  } catch (const CLI::ParseError& error) {
+    app.exit(error);
+    return kMisuse;
+  }
+  return settle_task(app, argc, argv, into);
+}
+
+}  // namespace relay::repl

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "repl/grad_file.h"
+#include "repl/opt_file.h"
+#include "repl/tools.h"
+
+namespace relay::repl {
+
+enum class Task { Prompt, Run, Evaluate, Explain, Version, Check, Format, Grad, Opt };
+
+// What the command line asks for.
+struct Arguments {
+  Task task = Task::Prompt;
+  std::string file, expression, kind;
+  std::string jit = "auto", kernels = "auto", error_format = "text", color = "auto";
+  bool stats = false, strict = false;
+  int threads = 0;
+  std::vector<std::string> search_path;
+  std::vector<std::string> rest;  // arguments of the program
+  std::vector<std::string> check;
+  FormatRequest format;
+  GradRequest grad;
+  OptRequest opt;
+};
+
+// Reads the command line into `into`. An exit code if there is nothing more to do: help was asked
+// for and has been printed, or the line is wrong and standard error says how. Nothing has been
+// read or run then.
+std::optional<int> parse_arguments(int argc, char** argv, Arguments& into);
+
+}  // namespace relay::repl

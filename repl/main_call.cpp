@@ -1,0 +1,58 @@
+#include "repl/main_call.h"
+
+#include <fmt/format.h>
+
+#include "interp/stack.h"
+#include "parser/outline.h"
+
+namespace relay::repl {
+
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+
+namespace {
+
+parser::Outline outline_of(const lang::Source& source) {
+  parser::Outline outline;
+  interp::EvaluationStack::instance().run([&] { outline = parser::outline_of(source); });
+  return outline;
+}
+
+std::string plural(std::size_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+MainCall::MainCall(std::string file, const std::vector<std::string>& arguments)
+    : file_(std::move(file)),
+      arguments_(arguments),
+      source_("<main>", fmt::format("@main({})", fmt::join(arguments, ", "))) {}
+
+std::vector<Diagnostic> MainCall::check(const lang::Source& file) const {
+  const std::size_t count = arguments_.size();
+  if (count == 0 && file.text().find("main") == std::string_view::npos) return {};
+  const parser::Outline outline = outline_of(file);
+  if (!outline.syntax_errors.empty()) return {};  // they are told when the file is run
+  if (outline.has_expressions || !outline.has_main) {
+    if (count == 0) return {};
+    return {
+        Diagnostic(DiagnosticKind::BadCommand,
+                   fmt::format("`{}` takes no arguments: it has {}", file_,
+                               outline.has_main ? "top-level expressions, so `@main` is not called"
+                                                : "no `@main`"))};
+  }
+  if (!outline.main_parameters || outline.main_parameters->size() == count)
+    return outline_of(source_).syntax_errors;
+  const auto& parameters = *outline.main_parameters;
+  Diagnostic wrong(DiagnosticKind::BadCommand,
+                   fmt::format("`@main` of `{}` takes {}, found {}", file_,
+                               plural(parameters.size(), "argument"), count));
+  if (!parameters.empty())
+    wrong.note(fmt::format("note: for {} `{}`",
+                           parameters.size() == 1 ? "the parameter" : "the parameters",
+                           fmt::join(parameters, "`, `")));
+  return {std::move(wrong)};
+}
+
+}  // namespace relay::repl

@@ -1,0 +1,63 @@
+#include "repl/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "repl/terminal.h"
+#include "repl/tools.h"
+
+namespace relay::repl {
+
+bool has_cursor(int descriptor) {
+  const char* const terminal = std::getenv("TERM");
+  return isatty(descriptor) != 0 && terminal && std::string_view(terminal) != "dumb" &&
+         *terminal != '\0';
+}
+
+bool wants_color(std::string_view setting, int descriptor) {
+  if (setting != "auto") return setting == "always";
+  const char* const refused = std::getenv("NO_COLOR");
+  return has_cursor(descriptor) && (!refused || *refused == '\0');
+}
+
+namespace {
+
+// What to say of a write that failed, and the exit code.
+int output_failed() {
+  constexpr int kSignalled = 128;
+  if (errno == EPIPE) return kSignalled + SIGPIPE;
+  put_error(fmt::format("relay: cannot write the output: {}\n", std::strerror(errno)));
+  return kProgramError;
+}
+
+[[noreturn]] void give_up() {
+  const int status = output_failed();
+  Terminal::restore();
+  std::_Exit(status);
+}
+
+}  // namespace
+
+void put_output(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) give_up();
+}
+
+void flush_output() {
+  if (std::fflush(stdout) != 0) give_up();
+}
+
+void put_error(std::string_view text) {
+  const std::size_t ignored = std::fwrite(text.data(), 1, text.size(), stderr);
+  static_cast<void>(ignored);
+}
+
+int finish_output(int status) { return std::fflush(stdout) == 0 ? status : output_failed(); }
+
+}  // namespace relay::repl

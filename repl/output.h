@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string_view>
+
+// The streams that the program writes to, and what may be written there.
+namespace relay::repl {
+
+// A terminal on which the cursor can be moved: not `TERM=dumb`.
+bool has_cursor(int descriptor);
+
+// `setting` is that of `--color`; `auto` is a terminal of colours, unless the environment variable
+// NO_COLOR is set and not empty.
+bool wants_color(std::string_view setting, int descriptor);
+
+// Writes text to standard output. Where that fails, the program ends as finish_output() says:
+// whoever computes for nobody should stop.
+void put_output(std::string_view text);
+// Hands on what has been written so far; fails as put_output() does.
+void flush_output();
+
+// Writes text to standard error. Where nobody takes it there is nobody to tell.
+void put_error(std::string_view text);
+
+// Writes what is left of standard output and returns the exit code of the program: `status`, or
+// kProgramError if that fails, having said why. Where nobody reads any more (EPIPE, as SIGPIPE is
+// ignored) it is that of a program ended by SIGPIPE, and nothing is said.
+int finish_output(int status);
+
+}  // namespace relay::repl
