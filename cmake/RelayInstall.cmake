@@ -1,0 +1,68 @@
+# What `cmake --install` puts where, and the packages that CPack makes of it.
+#
+#   bin/relay                          the program
+#   lib/relay/librelay_*.so            what it loads when first needed, found from bin/ by its RPATH
+#   share/relay/stdlib/                the standard library, for reading
+#   share/doc/relay/                   the documentation and the examples
+#   share/man/man1/relay.1, and completions for bash, zsh and fish
+#
+# Needs the targets of the folders, so it is included behind them.
+
+if(NOT TARGET relay)
+  return()
+endif()
+include(GNUInstallDirs)
+
+set(RELAY_OBJECTS_DIR "${CMAKE_INSTALL_LIBDIR}/relay")
+set(RELAY_DATA_DIR "${CMAKE_INSTALL_DATADIR}/relay")
+file(RELATIVE_PATH objects_from_program "/${CMAKE_INSTALL_BINDIR}" "/${RELAY_OBJECTS_DIR}")
+set_target_properties(relay PROPERTIES INSTALL_RPATH "$ORIGIN/${objects_from_program}")
+install(TARGETS relay RUNTIME)
+foreach(object relay_jit relay_kernels)
+  if(TARGET ${object})
+    # Libraries that lie in no standard folder, as a LLVM of one's own, are found where they were.
+    set_target_properties(${object} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+    install(TARGETS ${object} LIBRARY DESTINATION "${RELAY_OBJECTS_DIR}")
+  endif()
+endforeach()
+
+file(GLOB library CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/stdlib/*.relay")
+install(FILES ${library} DESTINATION "${RELAY_DATA_DIR}/stdlib")
+
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        RENAME copyright)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}" PATTERN "*.1" EXCLUDE)
+
+install(FILES "${PROJECT_SOURCE_DIR}/docs/relay.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+set(completions "${PROJECT_SOURCE_DIR}/tools/completions")
+install(FILES "${completions}/relay.bash" RENAME relay
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+# Debian's zsh looks in site-functions under /usr/local only. CPack puts a folder before /usr.
+install(CODE "set(folder site-functions)
+if(CMAKE_INSTALL_PREFIX MATCHES \"/usr$\")
+  set(folder vendor-completions)
+endif()
+file(INSTALL \"${completions}/_relay\"
+     DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")")
+install(FILES "${completions}/relay.fish"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+
+# `cpack -G DEB` in the build folder. The packages that it needs are those of the libraries that are
+# linked.
+set(CPACK_PACKAGE_NAME relay)
+set(CPACK_PACKAGE_VENDOR "Relay")
+set(CPACK_PACKAGE_CONTACT "the developers of Relay <relay@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+    "Typed, differentiated to any order, interpreted at once and compiled when hot.
+It reads the text format of TVM's Relay IR, and a light notation on top of it.")
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+include(CPack)

@@ -1,0 +1,49 @@
+# What bash offers behind `relay`.
+
+_relay() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command="" options i
+  # `--jit=a` comes as three words.
+  if [[ $word == = ]]; then word=""; before=${COMP_WORDS[COMP_CWORD - 1]}; fi
+  if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      check | fmt | grad | opt) command=${COMP_WORDS[i]}; break ;;
+    esac
+  done
+  COMPREPLY=()
+  case $before in
+    --jit) options="off auto always" ;;
+    --kernels) options="off auto" ;;
+    --color) options="auto always never" ;;
+    --error-format) options="text json" ;;
+    --mode) options="grad value_and_grad vjp jvp hvp hessian jacobian" ;;
+    -I | --path)
+      mapfile -t COMPREPLY < <(compgen -d -- "$word")
+      return
+      ;;
+    --explain | --threads | -e | -f | --function | -p | --passes) return ;;
+  esac
+  if [[ -n ${options-} ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+    return
+  fi
+  options="-h --help --color --error-format -I --path"
+  case $command in
+    check) ;;
+    fmt) options+=" -w --write --check --strict --light" ;;
+    grad) options+=" -f --function --mode --strict" ;;
+    opt) options+=" -p --passes --list" ;;
+    *) options+=" -e --jit --kernels --threads --explain --stats --strict --version" ;;
+  esac
+  if [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+    return
+  fi
+  # Folders are on the way to files.
+  mapfile -t COMPREPLY < <(compgen -f -X '!*.relay' -- "$word"; compgen -d -S / -- "$word")
+  if [[ -z $command && $COMP_CWORD == 1 ]]; then
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "check fmt grad opt" -- "$word")
+  fi
+  [[ ${COMPREPLY[0]-} != */ ]] || compopt -o nospace 2>/dev/null
+}
+complete -F _relay relay
