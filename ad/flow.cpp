@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/call_site.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
@@ -66,7 +67,7 @@ void Flow::follow(const Expr& given, const VariableRef& sink) {
     expr = let->body;
   }
   if (!followed_.emplace(expr.get(), sink.get()).second) return;
-  if (expr->span == target_ && target_) look_at(expr);
+  if (target_ && lang::place_of(expr->span).span == target_) look_at(expr);
   switch (expr->kind) {
     case ExprKind::Var:
       return add(expr, sink);
@@ -104,7 +105,7 @@ void Flow::follow_let(const lang::Let& let) {
       if (code->name.empty() && is_named(*let.variable)) code->name = let.variable->name;
     }
   }
-  if (let.span == target_ && target_) look_at(let.value);
+  if (target_ && lang::place_of(let.span).span == target_) look_at(let.value);
   follow(let.value, let.variable);
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ad/flow.h"
+#include "lang/call_site.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -89,7 +90,7 @@ void tell_way(lang::Failure& failure, const lang::Function& function, const std:
               Tangents& tangents) {
   for (lang::Diagnostic& diagnostic : failure.diagnostics) {
     if (!diagnostic.span) continue;
-    Flow flow(program, tangents, diagnostic.span);
+    Flow flow(program, tangents, lang::place_of(diagnostic.span).span);
     flow.enter(function, name);
     const std::vector<Flow::Step> way = flow.way(from);
     if (!way.empty()) {

@@ -53,12 +53,16 @@ struct Evaluator::Impl {
     const Signal signal = machine.signal;
     machine.signal = Signal::None;
     if (internal) std::rethrow_exception(internal);
+    for (Diagnostic& diagnostic : errors) lang::use_text_places(diagnostic);
     if (!errors.empty()) return errors;
     if (!value.is_empty()) return value;
     RELAY_CHECK(signal == Signal::Error && machine.error,
                 "evaluation gave neither a value nor an error");
     Diagnostic error = std::move(*machine.error);
     machine.error.reset();
+    machine.trail.describe(error,
+                           [&](lang::Span place) { return machine.host.function_at(place); });
+    machine.trail.clear();
     return error;
   }
 };

@@ -59,6 +59,8 @@ class Host {
   // The kernel compiler, loaded on first request; null if there is none (then lanes run
   // everything).
   virtual loops::KernelCompiler* kernel_compiler() = 0;
+  // The function whose text holds a place, in words: "`f`", "a function in `f`"; empty for none.
+  virtual std::string function_at(lang::Span) { return {}; }
   // What takes normal forms, or null. Asked for each group that is lowered; loads libraries when a
   // form is large enough for one.
   virtual loops::KernelLibrary* kernel_library() = 0;

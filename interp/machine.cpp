@@ -15,6 +15,7 @@ using lang::ValueKind;
 Value Machine::fail(lang::Diagnostic diagnostic) {
   signal = Signal::Error;
   error = std::move(diagnostic);
+  trail.begin(error->span);
   return {};
 }
 
@@ -68,13 +69,29 @@ Value Machine::invoke(const FunctionCodeRef& code, lang::Ref<const Closure> clos
   if (!check_stack(*code)) return {};
   if (!code->pending_globals.empty() && !resolve_globals(*code)) return {};
   Value result = run(*code, closure.get(), args, count);
-  while (result.is_empty() && signal == Signal::TailCall) {
+  if (!result.is_empty() || signal != Signal::TailCall) return result;
+  return follow_tail_calls();
+}
+
+Value Machine::follow_tail_calls() {
+  Value result;
+  std::int64_t made = 0;
+  const lang::Span first = next_span;
+  lang::Span last;
+  do {
     signal = Signal::None;
+    ++made;
+    last = next_span;
     const FunctionCodeRef next = std::move(next_code);
     const lang::Ref<const Closure> owner = std::move(next_closure);
-    if (!check_stack(*next)) return {};
-    if (!next->pending_globals.empty() && !resolve_globals(*next)) return {};
+    if (!check_stack(*next)) break;
+    if (!next->pending_globals.empty() && !resolve_globals(*next)) break;
     result = run(*next, owner.get(), next_args.data(), next->param_count);
+  } while (result.is_empty() && signal == Signal::TailCall);
+  if (result.is_empty()) {
+    trail.add(last);
+    if (made > 2) trail.add_tail_calls(made - 2);
+    if (made > 1) trail.add(first);
   }
   return result;
 }

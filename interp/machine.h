@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "interp/call_trail.h"
 #include "interp/code.h"
 #include "interp/stack.h"
 #include "interp/walks.h"
@@ -38,10 +39,12 @@ class Machine {
 
   Signal signal = Signal::None;
   std::optional<lang::Diagnostic> error;
+  CallTrail trail;  // of the error
   // A tail call to make (Signal::TailCall).
   FunctionCodeRef next_code;
   lang::Ref<const Closure> next_closure;
   std::vector<lang::Value> next_args;
+  lang::Span next_span;
 
   // Drops the prepared globals; code that still refers to them stays alive.
   void forget();
@@ -50,6 +53,8 @@ class Machine {
 
  private:
   std::vector<FunctionCodeRef> retired_;
+  // Makes the tail call that has been asked for, and those that follow.
+  lang::Value follow_tail_calls();
   lang::Value run(const FunctionCode& code, const Closure* closure, lang::Value* args,
                   std::size_t count);
   bool check_stack(const FunctionCode& code);

@@ -63,7 +63,9 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return fmt::format("({})", fmt::join(shape, ", "));
 }
 
-void set_next_args(Machine& machine, const std::vector<Operand>& operands, Frame& frame) {
+void set_next_args(Machine& machine, const std::vector<Operand>& operands, lang::Span span,
+                   Frame& frame) {
+  machine.next_span = span;
   // Fetch everything before touching next_args: nothing here runs code, so no call can intervene.
   machine.next_args.resize(std::max(machine.next_args.size(), operands.size()));
   for (std::size_t i = 0; i < operands.size(); ++i)
@@ -96,12 +98,18 @@ Value MakeClosureCode::eval(Frame& frame) const {
 
 namespace {
 
+// What a call gives. Empty can only be an error: tail calls have been followed.
+Value left(Value result, lang::Span call, Machine& machine) {
+  if (result.is_empty()) machine.trail.add(call);
+  return result;
+}
+
 // A call of a function value, which may be a closure or a constructor.
 Value call_value(const Value& callee, const std::vector<Operand>& operands, bool tail,
                  lang::Span span, Frame& frame) {
   Machine& machine = frame.machine;
   if (tail && callee.kind() == ValueKind::Closure) {
-    set_next_args(machine, operands, frame);
+    set_next_args(machine, operands, span, frame);
     machine.next_closure =
         lang::Ref<const Closure>(static_cast<const Closure*>(&callee.as_closure()));
     machine.next_code = machine.next_closure->code;
@@ -109,7 +117,7 @@ Value call_value(const Value& callee, const std::vector<Operand>& operands, bool
     return {};
   }
   Arguments args(operands, frame);
-  return machine.apply(callee, args.data(), args.size(), span);
+  return left(machine.apply(callee, args.data(), args.size(), span), span, machine);
 }
 
 }  // namespace
@@ -134,22 +142,25 @@ Value CallGlobalCode::eval(Frame& frame) const {
   if (!target_) return call_value(bound_, args_, tail_, span, frame);
   if (tail_) {
     if (target_ == &frame.function) return restart(args_, frame);
-    set_next_args(machine, args_, frame);
+    set_next_args(machine, args_, span, frame);
     machine.next_code = FunctionCodeRef(const_cast<FunctionCode*>(target_));
     machine.next_closure = nullptr;
     machine.signal = Signal::TailCall;
     return {};
   }
   Arguments args(args_, frame);
-  return machine.invoke(FunctionCodeRef(const_cast<FunctionCode*>(target_)), nullptr, args.data(),
-                        args.size());
+  return left(machine.invoke(FunctionCodeRef(const_cast<FunctionCode*>(target_)), nullptr,
+                             args.data(), args.size()),
+              span, machine);
 }
 
 Value CallSelfCode::eval(Frame& frame) const {
   if (tail_) return restart(args_, frame);
   Arguments args(args_, frame);
-  return frame.machine.invoke(FunctionCodeRef(const_cast<FunctionCode*>(&frame.function)),
-                              lang::Ref<const Closure>(frame.closure), args.data(), args.size());
+  return left(
+      frame.machine.invoke(FunctionCodeRef(const_cast<FunctionCode*>(&frame.function)),
+                           lang::Ref<const Closure>(frame.closure), args.data(), args.size()),
+      span, frame.machine);
 }
 
 Value CallValueCode::eval(Frame& frame) const {

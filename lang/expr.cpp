@@ -343,9 +343,9 @@ Expr make_differentiate(DiffMode mode, Expr fn, Span span, Type type) {
   return make<Differentiate>(mode, std::move(fn), span, std::move(type));
 }
 
-Expr with_type(const Expr& expr, Type type) {
-  if (equal(expr->type, type)) return expr;
-  const Span span = expr->span;
+namespace {
+
+Expr remade(const Expr& expr, Span span, Type type) {
   switch (expr->kind) {
     case ExprKind::Var:
       return make<Var>(cast<Var>(expr).variable, span, std::move(type));
@@ -426,6 +426,16 @@ Expr with_type(const Expr& expr, Type type) {
     }
   }
   internal_error(__FILE__, __LINE__, "an expression of an unknown kind");
+}
+
+}  // namespace
+
+Expr with_type(const Expr& expr, Type type) {
+  return equal(expr->type, type) ? expr : remade(expr, expr->span, std::move(type));
+}
+
+Expr with_span(const Expr& expr, Span span) {
+  return expr->span == span ? expr : remade(expr, span, expr->type);
 }
 
 }  // namespace relay::lang

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "lang/call_site.h"
 #include "lang/diagnostic.h"
 
 namespace relay::lang {
@@ -45,8 +46,10 @@ std::string_view Source::line(std::uint32_t line) const {
 }
 
 std::string_view Span::text() const {
-  if (!source || begin >= end || begin > source->text().size()) return {};
-  return source->text().substr(begin, end - begin);
+  if (!source || begin >= end) return {};
+  const std::string_view text =
+      source->text().empty() ? place_of(*this).span.source->text() : source->text();
+  return begin > text.size() ? std::string_view() : text.substr(begin, end - begin);
 }
 
 Span join(const Span& a, const Span& b) {

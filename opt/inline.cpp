@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lang/any_dim.h"
+#include "lang/call_site.h"
 #include "lang/checkpoint.h"
 #include "lang/match_dims.h"
 #include "lang/visit.h"
@@ -107,7 +108,7 @@ class Inliner final : public lang::Rewriter {
       // The literal as it was: what it calls is inlined here once more.
       Inliner inner(program_, max_bindings_, custom_, globals_);
       inner.stack_ = stack_;
-      return inner.run(body_with(fn, call->args));
+      return inner.run(body_with(fn, call->args, expr->span));
     }
     return expr;
   }
@@ -167,7 +168,8 @@ class Inliner final : public lang::Rewriter {
     return lang::has_any_dim(type);
   }
 
-  static Expr body_with(const lang::Function& fn, const std::vector<Expr>& args) {
+  static Expr body_with(const lang::Function& fn, const std::vector<Expr>& args,
+                        lang::Span call = {}) {
     lang::Substitution substitution;
     lang::TypeSubstitution dims;
     for (std::size_t i = 0; i < args.size(); ++i) {
@@ -175,8 +177,8 @@ class Inliner final : public lang::Rewriter {
       lang::match_dims(fn.params[i]->type, args[i]->type, dims);
     }
     // Arguments first: retyping makes new variables of whatever is free.
-    return lang::substitute_types(lang::substitute(lang::rename_bound(fn.body), substitution),
-                                  dims);
+    const Expr body = lang::moved_to_call(lang::rename_bound(fn.body), call);
+    return lang::substitute_types(lang::substitute(body, substitution), dims);
   }
 
   Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {
@@ -191,7 +193,7 @@ class Inliner final : public lang::Rewriter {
                                : globals_ == Globals::Small && is_straight_line(fn, max_bindings_);
     if (!is_wanted || !fits(fn, call.args) || is_kept_apart(fn)) return expr;
     if (custom_ == CustomGradients::Keep && lang::gradient_of(fn)) return expr;
-    Expr body = body_with(fn, call.args);
+    Expr body = body_with(fn, call.args, expr->span);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     stack_.push_back(global.name);
     Inliner inner(program_, max_bindings_, custom_, globals_);

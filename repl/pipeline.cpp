@@ -199,6 +199,30 @@ lang::Value Pipeline::trace(const std::string& name, const lang::Attrs& attrs,
   return interp::Host::trace(name, attrs, values);
 }
 
+namespace {
+
+bool holds(lang::Span text, lang::Span place) {
+  return text.source == place.source && text.begin <= place.begin && place.end <= text.end;
+}
+
+}  // namespace
+
+std::string Pipeline::function_at(lang::Span place) {
+  for (const lang::Definition* definition : module_.definitions()) {
+    const lang::Span& text = definition->span;
+    if (!definition->function || !holds(text, place)) continue;
+    bool is_inside_another = false;
+    lang::visit_post_order(definition->function, [&](const Expr& node) {
+      is_inside_another |= node->kind == lang::ExprKind::Function && node != definition->function &&
+                           holds(node->span, place);
+    });
+    return fmt::format(
+        "{}`{}`", is_inside_another ? "a function in " : "",
+        definition->instance_of.empty() ? definition->name : definition->instance_of);
+  }
+  return {};
+}
+
 void Pipeline::write(std::string_view text) {
   if (options_.write) {
     options_.write(text);

@@ -7,6 +7,7 @@
 
 #include "interp/eval.h"
 #include "interp/stack.h"
+#include "lang/call_site.h"
 #include "lang/module.h"
 #include "parser/parse.h"
 #include "repl/imports.h"
@@ -38,7 +39,10 @@ struct Session::Impl {
     using T = decltype(body());
     std::optional<lang::Result<T>> outcome;
     interp::EvaluationStack::instance().run([&] { outcome.emplace(lang::capture(body)); });
-    return std::move(*outcome);
+    if (outcome->ok()) return std::move(*outcome);
+    std::vector<lang::Diagnostic> errors = outcome->errors();
+    for (lang::Diagnostic& error : errors) lang::use_text_places(error);
+    return errors;
   }
 
   // --- Definitions ---
