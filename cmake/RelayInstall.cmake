@@ -20,11 +20,19 @@ set_target_properties(relay PROPERTIES INSTALL_RPATH "$ORIGIN/${objects_from_pro
 install(TARGETS relay RUNTIME)
 foreach(object relay_jit relay_kernels)
   if(TARGET ${object})
-    # Libraries that lie in no standard folder, as a LLVM of one's own, are found where they were.
-    set_target_properties(${object} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
     install(TARGETS ${object} LIBRARY DESTINATION "${RELAY_OBJECTS_DIR}")
   endif()
 endforeach()
+
+# A LLVM of one's own is found where it was. Debian's has two names, of which the loader finds the real
+# one by itself, and a package that named the other would need LLVM's development files.
+if(TARGET relay_jit)
+  file(REAL_PATH "${LLVM_LIBRARY_DIR}/libLLVM.so" llvm)
+  get_filename_component(llvm "${llvm}" DIRECTORY)
+  if(NOT llvm IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+    set_target_properties(relay_jit PROPERTIES INSTALL_RPATH "${llvm}")
+  endif()
+endif()
 
 file(GLOB library CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/stdlib/*.relay")
 install(FILES ${library} DESTINATION "${RELAY_DATA_DIR}/stdlib")

@@ -285,7 +285,9 @@ TEST_CASE("long lines can be pasted, also while something runs") {
   prompt.program.type(line + '\r');
   CHECK(prompt.program.wait_for("\n3001 : int32\n"));
   CHECK(prompt.program.enter("def count(n: int32) { if n == 0 { 0 } else { count(n - 1) } }\r"));
-  prompt.program.type("count(3000000)\rcount(3000000)\r" + line + " + 1\r");
+  prompt.program.type("count(5000000)\r");
+  CHECK(prompt.program.wait([](const Screen& screen) { return screen.line().empty(); }));
+  prompt.program.type(line + " + 1\r");
   CHECK(prompt.program.wait_for("\n3002 : int32\n"));
 }
 
