@@ -1,10 +1,14 @@
 #include "interp/index_eval.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "interp/scalar.h"
+#include "loops/reduce_op.h"
+#include "loops/reduction_tree.h"
 
 namespace relay::interp {
 
@@ -118,6 +122,66 @@ Value empty_result(Machine& machine, const lang::Type& type, lang::Span span) {
   return Value::tensor(lang::Tensor::make(tensor->dtype.known(), shape));
 }
 
+// Folds elements one by one, in the order of loops/loop_ir.h: what a kernel gives.
+class ScalarFold {
+ public:
+  ScalarFold(ReduceOp op, DType dtype)
+      : element_(dtype),
+        dtype_(loops::has_blocks(op, dtype) && lang::size_of(dtype) < 4 ? DType::Float32 : dtype),
+        has_blocks_(loops::has_blocks(op, dtype)),
+        fold_(scalar_function(loops::prim_of(op), dtype_)),
+        identity_(loops::identity_bits(op, dtype_)) {
+    lanes_.fill(identity_);
+  }
+
+  void add(std::uint64_t element) {
+    std::uint64_t& lane = lanes_[static_cast<std::size_t>(count_ % loops::kReductionLanes)];
+    lane = fold(lane, dtype_ == element_ ? element : scalar_cast(element_, dtype_)(&element));
+    ++count_;
+    if (has_blocks_ && count_ % loops::kReductionBlock == 0) close_block();
+  }
+
+  std::uint64_t result() {
+    std::uint64_t total = combined();
+    if (has_blocks_) {
+      loops::for_each_waiting(count_ / loops::kReductionBlock, [&](int level) {
+        total = fold(waiting_[static_cast<std::size_t>(level)], total);
+      });
+    }
+    return dtype_ == element_ ? total : scalar_cast(dtype_, element_)(&total);
+  }
+
+ private:
+  std::uint64_t fold(std::uint64_t a, std::uint64_t b) const {
+    const std::uint64_t operands[2] = {a, b};
+    return fold_(operands);
+  }
+
+  std::uint64_t combined() {
+    for (std::size_t width = lanes_.size() / 2; width > 0; width /= 2) {
+      for (std::size_t i = 0; i < width; ++i) lanes_[i] = fold(lanes_[i], lanes_[i + width]);
+    }
+    return lanes_[0];
+  }
+
+  void close_block() {
+    std::uint64_t sum = combined();
+    const int level = loops::waiting_level(count_ / loops::kReductionBlock - 1);
+    for (int i = 0; i < level; ++i) sum = fold(waiting_[static_cast<std::size_t>(i)], sum);
+    waiting_[static_cast<std::size_t>(level)] = sum;
+    lanes_.fill(identity_);
+  }
+
+  DType element_;
+  DType dtype_;  // that is folded in: halves in float32
+  bool has_blocks_;
+  ScalarFunction fold_;
+  std::uint64_t identity_;
+  std::array<std::uint64_t, loops::kReductionLanes> lanes_{};
+  std::array<std::uint64_t, 64> waiting_{};
+  std::int64_t count_ = 0;
+};
+
 }  // namespace
 
 Value ComprehensionCode::eval(Frame& frame) const {
@@ -149,84 +213,45 @@ Value ReductionCode::eval(Frame& frame) const {
   if (!evaluate_extents(binders_, frame, extents)) return {};
   const auto* type = lang::as<lang::TensorType>(type_);
   RELAY_CHECK(type && type->shape.rank() == 0, "a reduction yields a scalar");
-  const bool is_arg = op_ == ReduceOp::ArgMax || op_ == ReduceOp::ArgMin;
+  const bool has_identity = !loops::is_arg(op_) && op_ != ReduceOp::Max && op_ != ReduceOp::Min;
+  if (!has_identity && std::find(extents.begin(), extents.end(), 0) != extents.end()) {
+    return frame.machine.fail(DiagnosticKind::ShapeMismatchAtRunTime,
+                              fmt::format("`{}` over nothing has no value", name_of(op_)), span);
+  }
+  if (loops::is_arg(op_)) return eval_arg(extents, frame);
+  const DType dtype = type->dtype.known();
+  ScalarFold fold(op_, dtype);
+  const bool complete = for_each_point(binders_, extents, frame, [&](std::int64_t) {
+    const Value value = body_->eval(frame);
+    if (value.is_empty()) return false;
+    fold.add(value.bits());
+    return true;
+  });
+  return complete ? Value::scalar(dtype, fold.result()) : Value{};
+}
+
+Value ReductionCode::eval_arg(const std::vector<std::int64_t>& extents, Frame& frame) const {
+  const lang::Prim order = op_ == ReduceOp::ArgMax ? lang::Prim::Gt : lang::Prim::Lt;
   Value best;
   std::int64_t best_at = 0;
-  lang::Prim prim = lang::Prim::Add;
-  switch (op_) {
-    case ReduceOp::Sum:
-      prim = lang::Prim::Add;
-      break;
-    case ReduceOp::Prod:
-      prim = lang::Prim::Mul;
-      break;
-    case ReduceOp::Max:
-      prim = lang::Prim::Max;
-      break;
-    case ReduceOp::Min:
-      prim = lang::Prim::Min;
-      break;
-    case ReduceOp::All:
-      prim = lang::Prim::And;
-      break;
-    case ReduceOp::Any:
-      prim = lang::Prim::Or;
-      break;
-    case ReduceOp::ArgMax:
-      prim = lang::Prim::Gt;
-      break;
-    case ReduceOp::ArgMin:
-      prim = lang::Prim::Lt;
-      break;
-  }
   const bool complete = for_each_point(binders_, extents, frame, [&](std::int64_t linear) {
     Value value = body_->eval(frame);
     if (value.is_empty()) return false;
-    if (best.is_empty()) {
-      best = std::move(value);
-      best_at = linear;
-      return true;
-    }
-    const std::uint64_t operands[2] = {is_arg ? value.bits() : best.bits(),
-                                       is_arg ? best.bits() : value.bits()};
-    const std::uint64_t combined = scalar_function(prim, value.dtype())(operands);
-    if (!is_arg) {
-      best = Value::scalar(best.dtype(), combined);
-      return true;
-    }
-    const std::uint64_t self[2] = {best.bits(), best.bits()};
-    const std::uint64_t fresh[2] = {value.bits(), value.bits()};
-    const auto is_nan = [&](const std::uint64_t* both) {
-      return scalar_function(lang::Prim::Ne, value.dtype())(both) != 0;
+    const auto compare = [&](lang::Prim prim, const Value& a, const Value& b) {
+      const std::uint64_t operands[2] = {a.bits(), b.bits()};
+      return scalar_function(prim, value.dtype())(operands) != 0;
     };
-    if (!is_nan(self) && (combined != 0 || is_nan(fresh))) {
+    const auto is_nan = [&](const Value& each) { return compare(lang::Prim::Ne, each, each); };
+    const bool wins =
+        best.is_empty() || (!is_nan(best) && (is_nan(value) || compare(order, value, best)));
+    if (wins) {
       best = std::move(value);
       best_at = linear;
     }
     return true;
   });
   if (!complete) return {};
-  if (is_arg) {
-    if (best.is_empty())
-      return frame.machine.fail(DiagnosticKind::ShapeMismatchAtRunTime,
-                                "argmax or argmin over nothing", span);
-    return Value::scalar(DType::Int64, static_cast<std::uint64_t>(best_at));
-  }
-  if (!best.is_empty()) return best;
-  const DType dtype = type->dtype.known();
-  switch (op_) {
-    case ReduceOp::Sum:
-      return Value::scalar(dtype, lang::bits_from_int(dtype, 0));
-    case ReduceOp::Prod:
-      return Value::scalar(dtype, lang::bits_from_int(dtype, 1));
-    case ReduceOp::All:
-      return Value::boolean(true);
-    case ReduceOp::Any:
-      return Value::boolean(false);
-    default:
-      return frame.machine.fail(DiagnosticKind::ShapeMismatchAtRunTime,
-                                fmt::format("`{}` over nothing has no value", name_of(op_)), span);
-  }
+  return Value::scalar(DType::Int64, static_cast<std::uint64_t>(best_at));
 }
 
 }  // namespace relay::interp

@@ -28,7 +28,7 @@ class ComprehensionCode final : public Code {
   lang::Type type_;
 };
 
-// Folds in row-major order, element by element.
+// Evaluates the elements in row-major order, and folds them as a kernel does.
 class ReductionCode final : public Code {
  public:
   ReductionCode(lang::ReduceOp op, std::vector<BinderCode> binders, CodePtr body, lang::Type type,
@@ -41,6 +41,7 @@ class ReductionCode final : public Code {
   lang::Value eval(Frame& frame) const override;
 
  private:
+  lang::Value eval_arg(const std::vector<std::int64_t>& extents, Frame& frame) const;
   lang::ReduceOp op_;
   std::vector<BinderCode> binders_;
   CodePtr body_;

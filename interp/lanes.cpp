@@ -6,10 +6,12 @@
 #include <new>
 
 #include "interp/lanes_plan.h"
+#include "loops/reduction_tree.h"
 
 namespace relay::interp {
 
 using loops::KernelError;
+using loops::kReductionBlock;
 using loops::kReductionLanes;
 using loops::ValueId;
 
@@ -359,6 +361,7 @@ class Runner {
       if (!walk(nest, 0, 0, nest.extents.empty() ? 1 : nest.extents[0])) return false;
     }
     combine_rows(plan, lanes);
+    if (plan.levels > 0) combine_blocks(plan, lanes);
     data_[step.out] = arena_ + (plan.is_arg ? plan.indices : plan.partials);
     return true;
   }
@@ -388,15 +391,15 @@ class Runner {
       }
       t = linear_element(nest);
       if (plan.product_across) {
-        plan.product_across(arena_ + plan.partials, data_[plan.factors[0]], data_[plan.factors[1]],
-                            t, count_);
+        plan.product_across(arena_ + plan.partials, waiting(plan, 0), data_[plan.factors[0]],
+                            data_[plan.factors[1]], t, count_);
         return;
       }
       if (plan.is_arg) {
         plan.arg.across(arena_ + plan.partials,
                         reinterpret_cast<std::int64_t*>(arena_ + plan.indices), value, t, count_);
       } else {
-        plan.fold_across(arena_ + plan.partials, value, t, count_);
+        plan.fold_across(arena_ + plan.partials, waiting(plan, 0), value, t, count_);
       }
       return;
     }
@@ -413,6 +416,32 @@ class Runner {
       plan.fold_rows(partials, partials, value, nullptr, lanes);
     }
     ++t;
+    if (plan.levels > 0 && t % kReductionBlock == 0)
+      close_block(plan, t / kReductionBlock - 1, lanes);
+  }
+
+  // --- Blocks of a reduction (loops/reduction_tree.h) ---
+
+  std::byte* waiting(const FoldPlan& plan, int level) {
+    return plan.levels > 0 ? arena_ + plan.waiting + level * plan.row_bytes : nullptr;
+  }
+
+  // The elements of block number `block` have been folded.
+  void close_block(const FoldPlan& plan, std::int64_t block, std::int64_t lanes) {
+    combine_rows(plan, lanes);
+    std::byte* const sum = arena_ + plan.partials;
+    const int level = loops::waiting_level(block);
+    for (int i = 0; i < level; ++i) plan.combine_pair(sum, waiting(plan, i), sum, nullptr, lanes);
+    plan.fill(waiting(plan, level), 1, sum, 1, lanes);
+    start_partials(plan, lanes);
+  }
+
+  // Folds what is left into the results that wait.
+  void combine_blocks(const FoldPlan& plan, std::int64_t lanes) {
+    std::byte* const sum = arena_ + plan.partials;
+    loops::for_each_waiting(plan.count / kReductionBlock, [&](int level) {
+      plan.combine_pair(sum, waiting(plan, level), sum, nullptr, lanes);
+    });
   }
 
   void fold_arg(const FoldPlan& plan, std::byte* partials, std::int64_t* indices,

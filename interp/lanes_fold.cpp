@@ -7,12 +7,14 @@
 #include "interp/lanes_loops.h"
 #include "loops/loop_ir.h"
 #include "loops/reduce_op.h"
+#include "loops/reduction_tree.h"
 
 namespace relay::interp {
 
 using lang::DType;
 using lang::Prim;
 using lang::ReduceOp;
+using loops::kReductionBlock;
 using loops::kReductionLanes;
 
 namespace ops {
@@ -91,6 +93,25 @@ using SignedWord = std::conditional_t<
     std::conditional_t<Size == 2, std::int16_t,
                        std::conditional_t<Size == 4, std::int32_t, std::int64_t>>>;
 
+template <Prim P>
+constexpr ReduceOp fold_op() {
+  return P == Prim::Add ? ReduceOp::Sum : P == Prim::Mul ? ReduceOp::Prod : ReduceOp::Max;
+}
+template <Prim P, DType D>
+constexpr bool has_blocks() {
+  return loops::has_blocks(fold_op<P>(), D);
+}
+
+// Puts the result of block number `block` among those that wait (loops/reduction_tree.h).
+template <Prim P, DType D>
+void wait(void* waiting_, std::int64_t block, typename Operation<P, D>::Operand sum) {
+  using Op = Operation<P, D>;
+  auto* waiting = static_cast<typename Op::Operand*>(waiting_);
+  const int level = loops::waiting_level(block);
+  for (int i = 0; i < level; ++i) sum = Op::apply(waiting[i], sum);
+  waiting[level] = sum;
+}
+
 #define RELAY_BLOCKS_NAME BaseBlocks
 #define RELAY_BLOCKS_TARGET RELAY_TARGET_BASE
 #include "interp/lanes_fold_blocks.inc"
@@ -116,13 +137,22 @@ using Avx512Blocks = BaseBlocks<P, D>;
 
 // Halves are computed in float32, one by one.
 template <Prim P, DType D>
-void fold_halves(void* partials_, const void* values_, std::int64_t t, std::int64_t n) {
-  using T = typename Element<D>::Stored;
+void fold_halves(void* partials_, void* waiting, const void* values_, std::int64_t t,
+                 std::int64_t n) {
+  using Op = Operation<P, D>;
+  using T = typename Op::Operand;
   auto* partials = static_cast<T*>(partials_);
   const auto* values = static_cast<const T*>(values_);
   for (std::int64_t i = 0; i < n; ++i) {
     T& partial = partials[(t + i) % kReductionLanes];
-    partial = Operation<P, D>::apply(partial, values[i]);
+    partial = Op::apply(partial, values[i]);
+    if (!has_blocks<P, D>() || (t + i + 1) % kReductionBlock != 0) continue;
+    for (auto width = kReductionLanes / 2; width > 0; width /= 2) {
+      for (int j = 0; j < width; ++j) partials[j] = Op::apply(partials[j], partials[j + width]);
+    }
+    wait<P, D>(waiting, (t + i) / kReductionBlock, partials[0]);
+    const std::uint64_t identity = loops::identity_bits(fold_op<P>(), D);
+    for (int j = 0; j < kReductionLanes; ++j) std::memcpy(partials + j, &identity, sizeof(T));
   }
 }
 

@@ -49,11 +49,14 @@ bool lanes_in_range(const std::int64_t* index, std::int64_t extent, std::int64_t
 // --- Folding ---
 
 // Folds values[i], element number t + i of a reduction, into partials[(t + i) % kReductionLanes].
-using FoldFunction = void (*)(void* partials, const void* values, std::int64_t t, std::int64_t n);
+// Where the reduction has blocks, the result of each one that becomes complete is put among those
+// that wait, by level (loops/reduction_tree.h), and the partial results start anew.
+using FoldFunction = void (*)(void* partials, void* waiting, const void* values, std::int64_t t,
+                              std::int64_t n);
 FoldFunction lane_fold(lang::ReduceOp op, lang::DType dtype);
 // The same with values[i] = a[i] * b[i], for sums. Null for what has no such loop.
-using FoldProductFunction = void (*)(void* partials, const void* a, const void* b, std::int64_t t,
-                                     std::int64_t n);
+using FoldProductFunction = void (*)(void* partials, void* waiting, const void* a, const void* b,
+                                     std::int64_t t, std::int64_t n);
 FoldProductFunction lane_fold_product(lang::DType dtype);
 // partials[i] += a[i] * b[i], rounded twice: the heart of a contraction. Null for what has no such
 // loop.

@@ -4,6 +4,7 @@
 
 #include "lang/diagnostic.h"
 #include "loops/reduce_op.h"
+#include "loops/reduction_tree.h"
 
 namespace relay::interp::lanes {
 
@@ -218,6 +219,7 @@ class Planner {
     fold.count = facts_.count_of(region);
     fold.rows = nest.owns_lanes ? kReductionLanes
                                 : std::clamp<std::int64_t>(fold.count, 1, kReductionLanes);
+    fold.levels = loops::has_blocks(region.op, dtype) ? loops::waiting_levels(fold.count) : 0;
     fold.identity = loops::identity_bits(region.op, dtype);
     fold.fill = lane_copy(fold.element_size);
     if (fold.is_arg) {

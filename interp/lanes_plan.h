@@ -76,10 +76,12 @@ struct FoldPlan {
   std::uint32_t element_size = 0;
   std::int64_t count = 0;      // elements
   std::int64_t rows = 0;       // partial results that occur: at least one
-  std::int64_t row_bytes = 0;  // distance of partial results in the arena
+  int levels = 0;              // at which results of blocks wait (loops/reduction_tree.h)
+  std::int64_t row_bytes = 0;  // distance of partial results, and of levels, in the arena
   std::int64_t index_row_bytes = 0;
   std::uint64_t identity = 0;
   std::int64_t partials = kNone;  // in the arena
+  std::int64_t waiting = kNone;   // where there are levels
   std::int64_t indices = kNone;   // ArgMax, ArgMin
   std::int64_t splat = kNone;     // a uniform element repeated, where the nest owns lanes
   CopyFunction fill = nullptr;

@@ -99,6 +99,7 @@ class StorageAssigner {
     // one array.
     fold.row_bytes = fold.varying ? round_up(lanes * fold.element_size) : fold.element_size;
     fold.partials = take(fold.rows * fold.row_bytes);
+    if (fold.levels > 0) fold.waiting = take(fold.levels * fold.row_bytes);
     if (fold.is_arg) {
       fold.index_row_bytes = fold.varying ? round_up(lanes * 8) : 8;
       fold.indices = take(fold.rows * fold.index_row_bytes);

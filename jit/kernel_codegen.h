@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "jit/llvm.h"
 #include "jit/scalar_codegen.h"
 #include "loops/loop_ir.h"
+#include "loops/reduction_tree.h"
 
 namespace relay::jit {
 
@@ -24,7 +26,7 @@ namespace relay::jit {
 // the same points, which finds the error that comes first in row-major order.
 //
 // The methods are spread over loop_codegen.cpp (the domain and the instructions),
-// memory_codegen.cpp (addresses, loads, stores) and reduce_codegen.cpp.
+// memory_codegen.cpp (addresses, loads, stores), reduce_codegen.cpp and block_codegen.cpp.
 class KernelCodegen {
  public:
   KernelCodegen(const loops::Kernel& kernel, Analysis& analysis, const HostTraits& host,
@@ -52,7 +54,7 @@ class KernelCodegen {
     llvm::Value* index = nullptr;
     llvm::Value* result() const { return index != nullptr ? index : value; }
   };
-  // kReductionLanes partial results in memory.
+  // Partial results in memory.
   struct PartialArray {
     Partial element;  // of which types
     llvm::Value* values = nullptr;
@@ -111,7 +113,12 @@ class KernelCodegen {
   Partial reduce_in_memory(const loops::Region& region, bool is_vector);
   Partial reduce_across_lanes(const loops::Region& region);
   Partial across_one_axis(const loops::Region& region);
-  void across_axes(const loops::Region& region, const Partial& sum);
+  Partial across_round(const loops::Region& region, llvm::Value* first, const Partial& sum);
+  Partial across_masked(const loops::Region& region, llvm::Value* first, llvm::Value* end,
+                        const Partial& old);
+  Partial across_in_scalars(const loops::Region& region, llvm::Value* first, llvm::Value* end,
+                            const Partial& old);
+  Partial across_axes(const loops::Region& region);
   template <class Body>
   void reduction_nest(const loops::Region& region, std::size_t depth, std::size_t end, Body body);
   template <class Body>
@@ -123,13 +130,29 @@ class KernelCodegen {
   Partial combine(const loops::Region& region, std::vector<Partial> parts, int width);
   Partial combine_lanes(const loops::Region& region, Partial sum);
   lang::DType element_type(const loops::Region& region) const;
-  PartialArray make_array(const Partial& like);
+  PartialArray make_array(const Partial& like, int count = loops::kReductionLanes);
   Partial load_from(const PartialArray& array, llvm::Value* slot);
   void store_to(const PartialArray& array, llvm::Value* slot, const Partial& partial);
   Partial make_cell(const Partial& like);
   Partial load_cell(const Partial& cell, const Partial& like);
   void store_cell(const Partial& cell, const Partial& partial);
   llvm::Value* combine_stored(llvm::Value* old, llvm::Value* value);
+
+  // block_codegen.cpp
+  std::int64_t most_elements(const loops::Region& region) const;
+  bool has_blocks(const loops::Region& region) const;
+  // The number of the block that element t is in; and of those before it.
+  llvm::Value* block_of(llvm::Value* t) {
+    return b_.CreateLShr(t, std::countr_zero(static_cast<std::uint64_t>(loops::kReductionBlock)));
+  }
+  // block(begin, end) gives the result of a block of the region's only axis, which is not empty.
+  template <class Block>
+  Partial reduce_blocks(const loops::Region& region, const Partial& start, int width, Block block);
+  PartialArray make_waiting(const loops::Region& region, const Partial& like);
+  void wait(const loops::Region& region, const PartialArray& waiting, llvm::Value* block,
+            const Partial& result, int width);
+  Partial combine_waiting(const loops::Region& region, const PartialArray& waiting,
+                          llvm::Value* blocks, const Partial& rest, int width);
 
   // Small things.
   llvm::Value* int64(std::int64_t value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }

@@ -3,9 +3,11 @@
 
 #include "jit/kernel_codegen.h"
 #include "loops/reduce_op.h"
+#include "loops/reduction_tree.h"
 
 // Reductions. Element t of a reduction goes to partial result t mod 16, and the sixteen are
-// combined in pairs (loops/loop_ir.h): the bits depend on it. There are four ways to get there:
+// combined in pairs, for each block of elements where there are blocks (loops/loop_ir.h): the bits
+// depend on it. There are four ways to get there:
 //
 //   unrolled        element by element, where there are few: no loops, and only the partial
 //                   results that occur.
@@ -23,6 +25,7 @@ using llvm::Value;
 using loops::Code;
 using loops::Instruction;
 using loops::is_arg;
+using loops::kReductionBlock;
 using loops::kReductionLanes;
 using loops::Region;
 
@@ -112,14 +115,15 @@ void KernelCodegen::store_cell(const Partial& cell, const Partial& partial) {
   if (partial.index != nullptr) b_.CreateStore(partial.index, cell.index);
 }
 
-KernelCodegen::PartialArray KernelCodegen::make_array(const Partial& like) {
+KernelCodegen::PartialArray KernelCodegen::make_array(const Partial& like, int count) {
+  const auto array_of = [&](Value* element, const char* name) {
+    return new_cell(llvm::ArrayType::get(element->getType(), static_cast<std::uint64_t>(count)),
+                    name);
+  };
   PartialArray array;
   array.element = like;
-  array.values = new_cell(llvm::ArrayType::get(like.value->getType(), kReductionLanes), "partials");
-  if (like.index != nullptr) {
-    array.indices =
-        new_cell(llvm::ArrayType::get(like.index->getType(), kReductionLanes), "indices");
-  }
+  array.values = array_of(like.value, "partials");
+  if (like.index != nullptr) array.indices = array_of(like.index, "indices");
   return array;
 }
 
@@ -151,6 +155,24 @@ void KernelCodegen::unless_empty(const Region& region, Body body) {
     emit_level(region, -1);
     body();
   });
+}
+
+template <class Block>
+KernelCodegen::Partial KernelCodegen::reduce_blocks(const Region& region, const Partial& start,
+                                                    int width, Block block) {
+  Value* const count = extent(region.axes[0]);
+  if (!has_blocks(region)) return block(int64(0), count);
+  const Partial result = make_cell(start);
+  const PartialArray waiting = make_waiting(region, start);
+  loop(int64(0), count, kReductionBlock, [&](Value* begin) {
+    Value* const next = b_.CreateAdd(begin, int64(kReductionBlock));
+    Value* const is_followed = b_.CreateICmpSLT(next, count);
+    store_cell(result, block(begin, b_.CreateSelect(is_followed, next, count)));
+    when(is_followed,
+         [&] { wait(region, waiting, block_of(begin), load_cell(result, start), width); });
+  });
+  Value* const before = block_of(b_.CreateSub(count, int64(1)));
+  return combine_waiting(region, waiting, before, load_cell(result, start), width);
 }
 
 // The loops over axes [depth, end) of the region, and in each the instructions that become known
@@ -236,47 +258,59 @@ KernelCodegen::Partial KernelCodegen::reduce_each_lane(const Region& region, boo
 KernelCodegen::Partial KernelCodegen::reduce_in_registers(const Region& region, bool is_vector) {
   const int width = is_vector ? lanes_.width : 1;
   const Partial start = identity(region, width);
+  const Partial result = make_cell(start);
+  store_cell(result, start);
   std::vector<Partial> cells;
-  for (int i = 0; i < kReductionLanes; ++i) {
-    cells.push_back(make_cell(start));
-    store_cell(cells.back(), start);
-  }
+  for (int i = 0; i < kReductionLanes; ++i) cells.push_back(make_cell(start));
   const std::int32_t axis = region.axes[0];
   const auto add = [&](Value* t, const Partial& sum) {
     axis_index_[axis] = t;
     emit_level(region, 0);
     return fold(region, sum, element_of(region, is_vector, t), width);
   };
-  unless_empty(region, [&] {
-    Value* const count = extent(axis);
-    Value* const whole = b_.CreateAnd(count, int64(-kReductionLanes));
-    loop(int64(0), whole, kReductionLanes, [&](Value* first) {
+  const auto block = [&](Value* begin, Value* end) {
+    for (const Partial& cell : cells) store_cell(cell, start);
+    Value* const whole =
+        b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), int64(-kReductionLanes)));
+    loop(begin, whole, kReductionLanes, [&](Value* first) {
       for (int i = 0; i < kReductionLanes; ++i) {
         Value* const t = b_.CreateAdd(first, int64(i));
         store_cell(cells[i], add(t, load_cell(cells[i], start)));
       }
     });
-    when(b_.CreateICmpSLT(whole, count), [&] {
+    when(b_.CreateICmpSLT(whole, end), [&] {
       const PartialArray array = make_array(start);
       for (int i = 0; i < kReductionLanes; ++i)
         store_to(array, int64(i), load_cell(cells[i], start));
-      loop(whole, count, 1, [&](Value* t) {
+      loop(whole, end, 1, [&](Value* t) {
         Value* const slot = b_.CreateSub(t, whole);
         store_to(array, slot, add(t, load_from(array, slot)));
       });
       for (int i = 0; i < kReductionLanes; ++i) store_cell(cells[i], load_from(array, int64(i)));
     });
-  });
-  std::vector<Partial> parts;
-  for (const Partial& cell : cells) parts.push_back(load_cell(cell, start));
-  return combine(region, std::move(parts), width);
+    std::vector<Partial> parts;
+    for (const Partial& cell : cells) parts.push_back(load_cell(cell, start));
+    return combine(region, std::move(parts), width);
+  };
+  unless_empty(region, [&] { store_cell(result, reduce_blocks(region, start, width, block)); });
+  return load_cell(result, start);
 }
 
 KernelCodegen::Partial KernelCodegen::reduce_in_memory(const Region& region, bool is_vector) {
   const int width = is_vector ? lanes_.width : 1;
   const Partial start = identity(region, width);
   const PartialArray array = make_array(start);
-  for (int i = 0; i < kReductionLanes; ++i) store_to(array, int64(i), start);
+  const auto begin = [&] {
+    for (int i = 0; i < kReductionLanes; ++i) store_to(array, int64(i), start);
+  };
+  const auto combined = [&] {
+    std::vector<Partial> parts;
+    for (int i = 0; i < kReductionLanes; ++i) parts.push_back(load_from(array, int64(i)));
+    return combine(region, std::move(parts), width);
+  };
+  PartialArray waiting;
+  if (has_blocks(region)) waiting = make_waiting(region, start);
+  begin();
   llvm::AllocaInst* const count = new_cell(b_.getInt64Ty(), "t");
   b_.CreateStore(int64(0), count);
   unless_empty(region, [&] {
@@ -285,109 +319,128 @@ KernelCodegen::Partial KernelCodegen::reduce_in_memory(const Region& region, boo
       Value* const slot = b_.CreateAnd(t, int64(kReductionLanes - 1));
       const Partial element = element_of(region, is_vector, t);
       store_to(array, slot, fold(region, load_from(array, slot), element, width));
-      b_.CreateStore(b_.CreateAdd(t, int64(1)), count);
+      Value* const next = b_.CreateAdd(t, int64(1));
+      b_.CreateStore(next, count);
+      if (!has_blocks(region)) return;
+      when(b_.CreateICmpEQ(b_.CreateAnd(next, int64(kReductionBlock - 1)), int64(0)), [&] {
+        wait(region, waiting, block_of(t), combined(), width);
+        begin();
+      });
     });
   });
-  std::vector<Partial> parts;
-  for (int i = 0; i < kReductionLanes; ++i) parts.push_back(load_from(array, int64(i)));
-  return combine(region, std::move(parts), width);
+  const Partial rest = combined();
+  if (!has_blocks(region)) return rest;
+  Value* const blocks = block_of(b_.CreateLoad(b_.getInt64Ty(), count));
+  return combine_waiting(region, waiting, blocks, rest, width);
 }
 
 // ---- One vector -------------------------------------------------------------------------------
 
 KernelCodegen::Partial KernelCodegen::reduce_across_lanes(const Region& region) {
   lanes_ = {region.axes.back(), kReductionLanes, nullptr};
-  Partial sum;
-  if (region.axes.size() == 1) {
-    sum = across_one_axis(region);
-  } else {
-    const Partial start = identity(region, kReductionLanes);
-    const Partial cell = make_cell(start);
-    store_cell(cell, start);
-    across_axes(region, cell);
-    sum = combine_lanes(region, load_cell(cell, start));
-  }
+  const Partial sum = region.axes.size() == 1 ? across_one_axis(region) : across_axes(region);
   lanes_ = {};
   return sum;
 }
 
-// The lanes' blocks begin at multiples of 16, so only the last one is partial.
+// The lanes' rounds begin at multiples of 16, so only the last one is partial.
 KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
-  const std::int32_t axis = region.axes[0];
   const Partial start = identity(region, kReductionLanes);
+  const Partial scalar_start = identity(region, 1);
+  const Partial result = make_cell(scalar_start);
   const Partial cell = make_cell(start);
-  const PartialArray rest = make_array(identity(region, 1));
-  store_cell(cell, start);
-  const auto add = [&](Value* first, bool is_vector, const Partial& sum) {
-    axis_index_[axis] = first;
-    emit_level(region, 0);
-    Value* t = first;
-    if (is_vector) t = b_.CreateAdd(splat(first), lane_numbers(kReductionLanes));
-    return fold(region, sum, element_of(region, is_vector, t), is_vector ? kReductionLanes : 1);
-  };
-  const auto lane_of = [&](const Partial& lanes, int i) {
-    const auto at = static_cast<std::uint64_t>(i);
-    return Partial{b_.CreateExtractElement(lanes.value, at),
-                   lanes.index != nullptr ? b_.CreateExtractElement(lanes.index, at) : nullptr};
-  };
-  const auto with_lane = [&](const Partial& lanes, int i, const Partial& lane) {
-    const auto at = static_cast<std::uint64_t>(i);
-    return Partial{
-        b_.CreateInsertElement(lanes.value, lane.value, at),
-        lanes.index != nullptr ? b_.CreateInsertElement(lanes.index, lane.index, at) : nullptr};
-  };
-  const auto choose = [&](Value* sum, Value* old) {
-    return sum == nullptr ? nullptr : b_.CreateSelect(lanes_.mask, sum, old);
-  };
-  unless_empty(region, [&] {
-    Value* const count = extent(axis);
-    Value* const whole = b_.CreateAnd(count, int64(-kReductionLanes));
-    loop(int64(0), whole, kReductionLanes,
-         [&](Value* first) { store_cell(cell, add(first, true, load_cell(cell, start))); });
-    when(b_.CreateICmpSLT(whole, count), [&] {
-      const Partial old = load_cell(cell, start);
-      if (host_.has_masks) {
-        lanes_.mask =
-            b_.CreateICmpSLT(lane_numbers(kReductionLanes), splat(b_.CreateSub(count, whole)));
-        const Partial sum = add(whole, true, old);
-        store_cell(cell, {choose(sum.value, old.value), choose(sum.index, old.index)});
-        lanes_.mask = nullptr;
-        return;
-      }
-      // In scalars, with the lanes in memory.
-      for (int i = 0; i < kReductionLanes; ++i) store_to(rest, int64(i), lane_of(old, i));
-      const Lanes vector = lanes_;
-      lanes_ = {};
-      loop(whole, count, 1, [&](Value* t) {
-        Value* const slot = b_.CreateSub(t, whole);
-        store_to(rest, slot, add(t, false, load_from(rest, slot)));
-      });
-      lanes_ = vector;
-      Partial sum = start;
-      for (int i = 0; i < kReductionLanes; ++i) sum = with_lane(sum, i, load_from(rest, int64(i)));
-      store_cell(cell, sum);
+  store_cell(result, scalar_start);
+  const auto block = [&](Value* begin, Value* end) {
+    store_cell(cell, start);
+    Value* const whole =
+        b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), int64(-kReductionLanes)));
+    loop(begin, whole, kReductionLanes, [&](Value* first) {
+      store_cell(cell, across_round(region, first, load_cell(cell, start)));
     });
-  });
-  return combine_lanes(region, load_cell(cell, start));
+    when(b_.CreateICmpSLT(whole, end), [&] {
+      const Partial old = load_cell(cell, start);
+      store_cell(cell, host_.has_masks ? across_masked(region, whole, end, old)
+                                       : across_in_scalars(region, whole, end, old));
+    });
+    return combine_lanes(region, load_cell(cell, start));
+  };
+  unless_empty(region, [&] { store_cell(result, reduce_blocks(region, scalar_start, 1, block)); });
+  return load_cell(result, scalar_start);
 }
 
-// Several axes: the last one is walked in blocks that begin where t is a multiple of 16, and lanes
+// Sixteen elements from number `first` on, of one axis, folded into `sum`.
+KernelCodegen::Partial KernelCodegen::across_round(const Region& region, Value* first,
+                                                   const Partial& sum) {
+  axis_index_[region.axes[0]] = first;
+  emit_level(region, 0);
+  Value* const t = b_.CreateAdd(splat(first), lane_numbers(kReductionLanes));
+  return fold(region, sum, element_of(region, true, t), kReductionLanes);
+}
+
+// Those before `end` of them.
+KernelCodegen::Partial KernelCodegen::across_masked(const Region& region, Value* first, Value* end,
+                                                    const Partial& old) {
+  lanes_.mask = b_.CreateICmpSLT(lane_numbers(kReductionLanes), splat(b_.CreateSub(end, first)));
+  const Partial sum = across_round(region, first, old);
+  Partial kept;
+  kept.value = b_.CreateSelect(lanes_.mask, sum.value, old.value);
+  if (sum.index != nullptr) kept.index = b_.CreateSelect(lanes_.mask, sum.index, old.index);
+  lanes_.mask = nullptr;
+  return kept;
+}
+
+// The same in scalars, with the lanes in memory.
+KernelCodegen::Partial KernelCodegen::across_in_scalars(const Region& region, Value* first,
+                                                        Value* end, const Partial& old) {
+  const PartialArray rest = make_array(identity(region, 1));
+  const auto lane_of = [&](Value* lanes, int i) {
+    return lanes == nullptr ? nullptr
+                            : b_.CreateExtractElement(lanes, static_cast<std::uint64_t>(i));
+  };
+  const auto with_lane = [&](Value* lanes, int i, Value* lane) {
+    return lanes == nullptr ? nullptr
+                            : b_.CreateInsertElement(lanes, lane, static_cast<std::uint64_t>(i));
+  };
+  for (int i = 0; i < kReductionLanes; ++i)
+    store_to(rest, int64(i), {lane_of(old.value, i), lane_of(old.index, i)});
+  const Lanes vector = lanes_;
+  lanes_ = {};
+  loop(first, end, 1, [&](Value* t) {
+    axis_index_[region.axes[0]] = t;
+    emit_level(region, 0);
+    Value* const slot = b_.CreateSub(t, first);
+    store_to(rest, slot, fold(region, load_from(rest, slot), element_of(region, false, t), 1));
+  });
+  lanes_ = vector;
+  Partial sum = old;
+  for (int i = 0; i < kReductionLanes; ++i) {
+    const Partial lane = load_from(rest, int64(i));
+    sum = {with_lane(sum.value, i, lane.value), with_lane(sum.index, i, lane.index)};
+  }
+  return sum;
+}
+
+// Several axes: the last one is walked in rounds that begin where t is a multiple of 16, and lanes
 // outside of the row are masked.
-void KernelCodegen::across_axes(const Region& region, const Partial& cell) {
+KernelCodegen::Partial KernelCodegen::across_axes(const Region& region) {
   const std::int32_t axis = region.axes.back();
   const std::size_t outer = region.axes.size() - 1;
   const Partial start = identity(region, kReductionLanes);
+  const Partial cell = make_cell(start);
+  store_cell(cell, start);
+  PartialArray waiting;
+  if (has_blocks(region)) waiting = make_waiting(region, identity(region, 1));
   llvm::AllocaInst* const row_start = new_cell(b_.getInt64Ty(), "row");
   b_.CreateStore(int64(0), row_start);
   unless_empty(region, [&] {
     reduction_nest(region, 0, outer, [&] {
       Value* const row = b_.CreateLoad(b_.getInt64Ty(), row_start);
       Value* const row_end = b_.CreateAdd(row, extent(axis));
-      loop(b_.CreateAnd(row, int64(-kReductionLanes)), row_end, kReductionLanes, [&](Value* block) {
-        Value* const t = b_.CreateAdd(splat(block), lane_numbers(kReductionLanes));
+      loop(b_.CreateAnd(row, int64(-kReductionLanes)), row_end, kReductionLanes, [&](Value* first) {
+        Value* const t = b_.CreateAdd(splat(first), lane_numbers(kReductionLanes));
         lanes_.mask =
             b_.CreateAnd(b_.CreateICmpSGE(t, splat(row)), b_.CreateICmpSLT(t, splat(row_end)));
-        axis_index_[axis] = b_.CreateSub(block, row);
+        axis_index_[axis] = b_.CreateSub(first, row);
         emit_level(region, static_cast<int>(outer));
         const Partial old = load_cell(cell, start);
         const Partial sum = fold(region, old, element_of(region, true, t), kReductionLanes);
@@ -396,10 +449,22 @@ void KernelCodegen::across_axes(const Region& region, const Partial& cell) {
         if (sum.index != nullptr) kept.index = b_.CreateSelect(lanes_.mask, sum.index, old.index);
         store_cell(cell, kept);
         lanes_.mask = nullptr;
+        if (!has_blocks(region)) return;
+        Value* const next = b_.CreateAdd(first, int64(kReductionLanes));
+        Value* const ends_block =
+            b_.CreateICmpEQ(b_.CreateAnd(next, int64(kReductionBlock - 1)), int64(0));
+        when(b_.CreateAnd(ends_block, b_.CreateICmpSLE(next, row_end)), [&] {
+          wait(region, waiting, block_of(first), combine_lanes(region, kept), 1);
+          store_cell(cell, start);
+        });
       });
       b_.CreateStore(row_end, row_start);
     });
   });
+  const Partial rest = combine_lanes(region, load_cell(cell, start));
+  if (!has_blocks(region)) return rest;
+  Value* const blocks = block_of(b_.CreateLoad(b_.getInt64Ty(), row_start));
+  return combine_waiting(region, waiting, blocks, rest, 1);
 }
 
 // ---- Scatter ----------------------------------------------------------------------------------

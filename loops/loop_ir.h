@@ -105,11 +105,13 @@ struct FurtherStore {
 
 // One nest. Domain axes 0..domain.size()-1, outermost first; reduction axes follow in `extents`.
 //
-// Reduction order (the bits depend on it, so both back ends keep it): over the linear index t of
-// the reduction's axes, row-major, element t goes to accumulator t mod kReductionLanes;
-// accumulators start as the op's identity; at the end they are combined pairwise: for width =
-// lanes/2, ..., 1: acc[j] = op(acc[j], acc[j + width]). ArgMax/ArgMin carry (value, t); of equal
-// values the smaller t wins; NaN beats numbers. A NaN operand makes Max/Min NaN.
+// Reduction order (the bits depend on it, so both back ends keep it), over the linear index t of
+// the reduction's axes, row-major. Element t goes to lane t mod kReductionLanes; lanes start as the
+// op's identity; at the end they are combined pairwise: for width = lanes/2, ..., 1:
+// acc[j] = op(acc[j], acc[j + width]). Where rounding makes the order matter (has_blocks,
+// loops/reduction_tree.h), this is done for each block of kReductionBlock elements, and the blocks
+// are combined as a tree. ArgMax/ArgMin carry (value, t); of equal values the smaller t wins; NaN
+// beats numbers. A NaN operand makes Max/Min NaN.
 struct Kernel {
   std::vector<BufferSlot> buffers;  // positions in the launch's pointer array
   std::vector<Size> extents;        // of all axes: domain first, then those of reductions

@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "loops/reduction_tree.h"
+
 namespace {
 
 using namespace relay;
@@ -18,6 +20,7 @@ using loops::Code;
 using loops::Instruction;
 using loops::Kernel;
 using loops::KernelError;
+using loops::kReductionBlock;
 using loops::kReductionLanes;
 using loops::Size;
 using loops::ValueId;
@@ -104,11 +107,16 @@ std::vector<float> noise(std::size_t count) {
   return values;
 }
 
-// The sum that loops/loop_ir.h prescribes.
+// The sum that loops/loop_ir.h prescribes, of elements begin .. end - 1.
 template <class Element>
-float lane_sum(std::int64_t count, Element element) {
+float tree_sum(std::int64_t begin, std::int64_t end, const Element& element) {
+  std::int64_t first = kReductionBlock;
+  if (end - begin > first) {
+    while (2 * first < end - begin) first *= 2;
+    return tree_sum(begin, begin + first, element) + tree_sum(begin + first, end, element);
+  }
   float partial[kReductionLanes] = {};
-  for (std::int64_t t = 0; t < count; ++t) partial[t % kReductionLanes] += element(t);
+  for (std::int64_t t = begin; t < end; ++t) partial[t % kReductionLanes] += element(t);
   for (int width = kReductionLanes / 2; width > 0; width /= 2) {
     for (int j = 0; j < width; ++j) partial[j] += partial[j + width];
   }
@@ -151,8 +159,16 @@ int run(const Kernel& kernel, std::vector<const void*> inputs, std::vector<T>& o
 
 TEST_CASE("lanes sum in the documented order, whatever the lanes are", "[interp]") {
   // Few long rows: the elements are the lanes. Many short ones, or columns: the rows are.
-  for (const auto& [rows, columns] :
-       {std::pair{3, 1000}, {1, 37}, {1000, 7}, {200, 33}, {5, 16}, {70, 1}}) {
+  for (const auto& [rows, columns] : {std::pair{3, 1000},
+                                      {1, 37},
+                                      {1000, 7},
+                                      {200, 33},
+                                      {5, 16},
+                                      {70, 1},
+                                      {1, 256},
+                                      {1, 20000},
+                                      {150, 512},
+                                      {90, 2100}}) {
     const auto x = noise(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
     for (const bool transposed : {false, true}) {
       CAPTURE(rows, columns, transposed);
@@ -164,7 +180,7 @@ TEST_CASE("lanes sum in the documented order, whatever the lanes are", "[interp]
       CHECK(run(kernel, {x.data()}, out, rows, nullptr) == 0);
       bool all_same = true;
       for (std::int64_t i = 0; i < rows; ++i) {
-        const float expected = lane_sum(columns, [&](std::int64_t k) {
+        const float expected = tree_sum(0, columns, [&](std::int64_t k) {
           return x[static_cast<std::size_t>(i * row_stride + k * column_stride)];
         });
         all_same = all_same && expected == out[static_cast<std::size_t>(i)];
@@ -233,7 +249,7 @@ TEST_CASE("a product is summed as its rounded factors say", "[interp]") {
     bool all_same = true;
     for (std::int64_t r = 0; r < kRows; ++r) {
       for (std::int64_t c = 0; c < kColumns; ++c) {
-        const float expected = lane_sum(kInner, [&](std::int64_t t) {
+        const float expected = tree_sum(0, kInner, [&](std::int64_t t) {
           return a[static_cast<std::size_t>(r * kInner + t)] *
                  b[static_cast<std::size_t>(c * column_stride + t * inner_stride)];
         });

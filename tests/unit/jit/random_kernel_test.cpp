@@ -25,6 +25,7 @@ constexpr DType kTypes[] = {DType::Float32, DType::Float32, DType::Float64,
 class RandomKernel {
  public:
   explicit RandomKernel(unsigned seed) : random_(seed) {
+    has_nan_ = one_in(3);
     const int rank = static_cast<int>(random_() % 4);
     for (int i = 0; i < rank; ++i) axes_.push_back(k_.domain_axis(extent()));
     const ValueId result = expression(pick(kTypes), 4);
@@ -55,6 +56,20 @@ class RandomKernel {
     return one_in(4) ? k_.literal(value) : k_.slot(value);
   }
 
+  // Of just about one block, or of several.
+  Extent long_extent() {
+    static constexpr std::int64_t kExtents[] = {255, 256, 257, 512, 530, 1100};
+    const std::int64_t value = pick(kExtents);
+    return one_in(2) ? k_.literal(value) : k_.slot(value);
+  }
+
+  // The reference is slow.
+  bool has_few_points() const {
+    std::int64_t points = 1;
+    for (const std::int32_t axis : axes_) points *= k_.extent_of(axis);
+    return points <= 50;
+  }
+
   std::uint64_t element(DType dtype) {
     const double x = std::uniform_real_distribution<double>(-3, 3)(random_);
     switch (dtype) {
@@ -65,7 +80,8 @@ class RandomKernel {
       case DType::BFloat16:
         return lang::float_to_bfloat16(static_cast<float>(x));
       case DType::Float32:
-        return one_in(20) ? 0x7fc00000 : std::bit_cast<std::uint32_t>(static_cast<float>(x));
+        return has_nan_ && one_in(20) ? 0x7fc00000
+                                      : std::bit_cast<std::uint32_t>(static_cast<float>(x));
       case DType::Float64:
         return std::bit_cast<std::uint64_t>(x);
       default:
@@ -138,12 +154,17 @@ class RandomKernel {
     const bool is_arg = op == ReduceOp::ArgMax || op == ReduceOp::ArgMin;
     const std::size_t before = axes_.size();
     std::vector<std::int32_t> axes;
-    for (int i = one_in(3) ? 2 : 1; i > 0; --i) axes.push_back(k_.reduction_axis(extent()));
+    const bool is_long = has_few_points() && one_in(3);
+    if (is_long) {
+      axes.push_back(k_.reduction_axis(long_extent()));
+    } else {
+      for (int i = one_in(3) ? 2 : 1; i > 0; --i) axes.push_back(k_.reduction_axis(extent()));
+    }
     axes_.insert(axes_.end(), axes.begin(), axes.end());
-    ++nesting_;
+    nesting_ += is_long ? 2 : 1;
     k_.open_reduce(op, axes);
     const ValueId result = k_.close_reduce(expression(is_arg ? DType::Float32 : dtype, depth - 1));
-    --nesting_;
+    nesting_ -= is_long ? 2 : 1;
     axes_.resize(before);
     return result;
   }
@@ -192,6 +213,7 @@ class RandomKernel {
   KernelBuilder k_;
   std::vector<std::int32_t> axes_;  // in scope
   int nesting_ = 0;
+  bool has_nan_ = true;  // among the elements of float32
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "loops/math.h"
 #include "loops/math_f64.h"
 #include "loops/math_native.h"
+#include "loops/reduction_tree.h"
 
 namespace relay::test {
 
@@ -469,17 +471,31 @@ std::uint64_t Reference::reduce(const Region& region) {
       prim = Prim::Min;
       identity = Limits::has_infinity ? Limits::infinity() : Limits::max();
     }
-    std::vector<std::uint64_t> partial(loops::kReductionLanes, encode(dtype, identity));
     const auto fold = [&](std::uint64_t& into, std::uint64_t value) {
       bool by_zero = false;
       const std::uint64_t args[] = {into, value};
       into = apply(prim, dtype, dtype, args, by_zero);
     };
-    for (std::int64_t t = 0; t < count; ++t) fold(partial[t % loops::kReductionLanes], element(t));
-    for (std::size_t width = partial.size() / 2; width > 0; width /= 2) {
-      for (std::size_t j = 0; j < width; ++j) fold(partial[j], partial[j + width]);
-    }
-    return partial[0];
+    const auto lanes_of = [&](std::int64_t begin, std::int64_t end) {
+      std::vector<std::uint64_t> partial(loops::kReductionLanes, encode(dtype, identity));
+      for (std::int64_t t = begin; t < end; ++t)
+        fold(partial[t % loops::kReductionLanes], element(t));
+      for (std::size_t width = partial.size() / 2; width > 0; width /= 2) {
+        for (std::size_t j = 0; j < width; ++j) fold(partial[j], partial[j + width]);
+      }
+      return partial[0];
+    };
+    if (!loops::has_blocks(region.op, dtype)) return lanes_of(0, count);
+    const std::function<std::uint64_t(std::int64_t, std::int64_t)> tree = [&](std::int64_t begin,
+                                                                              std::int64_t end) {
+      std::int64_t first = loops::kReductionBlock;
+      if (end - begin <= first) return lanes_of(begin, end);
+      while (2 * first < end - begin) first *= 2;
+      std::uint64_t sum = tree(begin, begin + first);
+      fold(sum, tree(begin + first, end));
+      return sum;
+    };
+    return tree(0, count);
   });
 }
 
