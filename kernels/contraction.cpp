@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <limits>
 #include <new>
@@ -39,6 +40,10 @@ constexpr std::int64_t kTile = 256;       // rows or columns, where there are ma
 constexpr std::int64_t kSmallTile = 128;  // where that makes too few parts
 constexpr std::int64_t kFewParts = 4;
 constexpr std::int64_t kGrain = 16;  // tiles begin at multiples of this
+// How long a library may sum: it does so nearly in one go, which for long sums of float32 is wrong
+// in the fourth digit. Longer ones are summed in pieces, and these pairwise.
+constexpr std::int64_t kLongestSum = 4096;
+constexpr std::int64_t kMostCalls = 128;  // that make a piece together
 
 struct Matrix {
   bool is_transposed = false;
@@ -240,14 +245,74 @@ class Products final : public LibraryKernel {
     const std::int64_t f1 = splits_folded_ ? begin_of(chunk + 1, folded_) : folded_;
     const std::int64_t k0 = splits_folded_ ? 0 : begin_of(chunk, plan_.k);
     const std::int64_t k1 = splits_folded_ ? plan_.k : begin_of(chunk + 1, plan_.k);
-    a += plan_.a.is_transposed ? k0 * plan_.a.pitch + row : row * plan_.a.pitch + k0;
-    b += plan_.b.is_transposed ? column * plan_.b.pitch + k0 : k0 * plan_.b.pitch + column;
+    a += plan_.a.is_transposed ? row : row * plan_.a.pitch;
+    b += plan_.b.is_transposed ? column * plan_.b.pitch : column;
     c += row * c_pitch + column;
+    const Sum sum(f0, f1, k0, k1);
+    const Scratch scratch(sum.depth() * static_cast<std::size_t>(rows * columns) * sizeof(T));
     const bool begins = chunk > 0 || !plan_.adds;
-    for (std::int64_t f = f0; f < f1; ++f) {
+    add_pieces(sum, 0, sum.pieces, {rows, columns, a, b}, begins ? T(0) : T(1), c, c_pitch,
+               reinterpret_cast<T*>(scratch.data()));
+  }
+
+  // The products of a tile, at `f` in [f0, f1) of the folded axes and `k` in [k0, k1), in pieces:
+  // a part of k, or several f.
+  struct Sum {
+    Sum(std::int64_t from_f, std::int64_t to_f, std::int64_t from_k, std::int64_t to_k)
+        : f0(from_f), f1(to_f), k0(from_k), k1(to_k) {
+      const std::int64_t length = std::max<std::int64_t>(k1 - k0, 1);
+      parts = parts_of(length, kLongestSum);
+      calls = std::clamp<std::int64_t>(kLongestSum / length, 1, kMostCalls);
+      pieces = parts > 1 ? (f1 - f0) * parts : parts_of(f1 - f0, calls);
+    }
+    // How many matrices wait to be added at most.
+    std::size_t depth() const {
+      return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(pieces - 1)));
+    }
+    std::int64_t f0, f1, k0, k1;
+    std::int64_t parts;   // of k
+    std::int64_t calls;   // in a piece; each is of one f
+    std::int64_t pieces;  // at least one
+  };
+  struct Tile {
+    std::int64_t rows, columns;
+    const T* a;
+    const T* b;
+  };
+
+  // Of n > 1 pieces, the first p, where p is the largest power of two below n, and then the others.
+  void add_pieces(const Sum& sum, std::int64_t first, std::int64_t last, const Tile& tile, T beta,
+                  T* c, std::int64_t c_pitch, T* scratch) const {
+    if (last - first <= 1) {
+      add_piece(sum, first, tile, beta, c, c_pitch);
+      return;
+    }
+    const auto half =
+        static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(last - first - 1)));
+    add_pieces(sum, first, first + half, tile, beta, c, c_pitch, scratch);
+    T* const rest = scratch;
+    add_pieces(sum, first + half, last, tile, T(0), rest, tile.columns,
+               scratch + tile.rows * tile.columns);
+    for (std::int64_t row = 0; row < tile.rows; ++row) {
+      for (std::int64_t i = 0; i < tile.columns; ++i)
+        c[row * c_pitch + i] += rest[row * tile.columns + i];
+    }
+  }
+
+  void add_piece(const Sum& sum, std::int64_t piece, const Tile& tile, T beta, T* c,
+                 std::int64_t c_pitch) const {
+    const bool is_part = sum.parts > 1;
+    const std::int64_t part = is_part ? piece % sum.parts : 0;
+    const std::int64_t begin = is_part ? sum.f0 + piece / sum.parts : sum.f0 + piece * sum.calls;
+    const std::int64_t end = is_part ? begin + 1 : std::min(begin + sum.calls, sum.f1);
+    const std::int64_t k0 = sum.k0 + part * kLongestSum;
+    const std::int64_t k1 = is_part ? std::min(k0 + kLongestSum, sum.k1) : sum.k1;
+    const T* const a = tile.a + k0 * (plan_.a.is_transposed ? plan_.a.pitch : 1);
+    const T* const b = tile.b + k0 * (plan_.b.is_transposed ? 1 : plan_.b.pitch);
+    for (std::int64_t f = begin; f < end; ++f) {
       const ContractionAxis at = offsets_of(plan_.folded, f);
-      const T beta = begins && f == f0 ? T(0) : T(1);
-      multiply(rows, columns, k1 - k0, a + at.a, b + at.b, beta, c, c_pitch);
+      multiply(tile.rows, tile.columns, k1 - k0, a + at.a, b + at.b, f == begin ? beta : T(1), c,
+               c_pitch);
     }
   }
 

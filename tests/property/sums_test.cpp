@@ -229,6 +229,31 @@ TEST_CASE("sums of 2^28 elements are exact to a few units") {
   }
 }
 
+// Contractions that libraries take where there are any: a matrix times a vector and a matrix, and
+// products of matrices that are summed. A library sums pieces in its own order.
+TEST_CASE("long sums by libraries are nearly as accurate") {
+  auto options = options_of(interp::JitMode::Off);
+  options.kernels = true;
+  repl::Session session(options);
+  const std::string setup =
+      "let rows = for i < 8, k < 1048576 { 0.7 };\n"
+      "let columns = for k < 1048576, i < 8 { 0.7 };\n"
+      "let vector = for k < 1048576 { 0.7 };\n"
+      "let left = for f < 30, g < 512, k < 16, i < 6 { 0.7 };\n"
+      "let right = for g < 512, f < 30, k < 16, j < 6 { 0.7 };\n";
+  REQUIRE(rendered(session.run("<setup>", setup, nullptr)) == "");
+  const std::pair<const char*, double> cases[] = {
+      {"max(for i { sum k { rows[i, k] * vector[k] } })", 1048576},
+      {"max(for i, j { sum k { rows[i, k] * columns[k, j] } })", 1048576},
+      {"max(for i, j { sum f, g, k { left[f, g, k, i] * right[g, f, k, j] } })", 30 * 512 * 16}};
+  for (const auto& [text, count] : cases) {
+    const double exact = double{0.7F} * double{0.7F} * count;
+    const double error = std::abs(double{evaluate(session, text)} / exact - 1) / kUnit;
+    INFO(text << ": error " << error << " half units in the last place");
+    CHECK(error <= 256);
+  }
+}
+
 // What follows gives the sum of X[0], X[1], ... in one way or another: n is p * q.
 constexpr const char* kWays[] = {
     "sum(X)",
