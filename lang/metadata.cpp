@@ -1,10 +1,13 @@
 #include "lang/metadata.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "lang/attrs_struct.h"
 #include "lang/base64.h"
 #include "lang/diagnostic.h"
 
@@ -20,8 +23,7 @@ struct Row {
   std::vector<MetadataField> fields;
 };
 
-// Attribute structs are those whose operators do not declare them, which Relay therefore prints as
-// metadata.
+// Of an expression only what it means: its type and its device follow.
 const std::vector<Row>& rows() {
   static const std::vector<MetadataField> binary = {
       {"a", kNode}, {"b", kNode}, {"dtype", kText}, {"span", kNode}};
@@ -29,8 +31,16 @@ const std::vector<Row>& rows() {
       {"dtype", kText}, {"name", kNode}, {"span", kNode}, {"type_annotation", kNode}};
   static const std::vector<MetadataField> number = {
       {"dtype", kText}, {"span", kNode}, {"value", kNumber}};
+  static const std::vector<MetadataField> name = {{"name_hint", kNode}};
   static const std::vector<Row> table = {
+      {"DictAttrs", {{"__dict__", kNode}}},
       {"FloatImm", number},
+      {"FuncType",
+       {{"arg_types", kNode},
+        {"ret_type", kNode},
+        {"type_constraints", kNode},
+        {"type_params", kNode}}},
+      {"GlobalVar", name},
       {"IncompleteType", {{"kind", kNumber}, {"span", kNode}}},
       {"IntImm", number},
       {"PrimType", {{"dtype", kText}}},
@@ -42,57 +52,97 @@ const std::vector<Row>& rows() {
         {"kind", kNode},
         {"tag", kNode}}},
       {"TargetKind", {{"default_device_type", kNumber}, {"default_keys", kNode}, {"name", kNode}}},
+      {"TupleType", {{"fields", kNode}}},
       {"VirtualDevice",
        {{"device_type_int", kNumber},
         {"memory_scope", kNode},
         {"target", kNode},
         {"virtual_device_id", kNumber}}},
+      {"relay.Call", {{"args", kNode}, {"attrs", kNode}, {"op", kNode}}},
+      {"relay.Constant", {{"data", kNumber}}},
+      {"relay.Function",
+       {{"attrs", kNode},
+        {"body", kNode},
+        {"params", kNode},
+        {"ret_type", kNode},
+        {"type_params", kNode}}},
+      {"relay.Id", name},
+      {"relay.If", {{"cond", kNode}, {"false_branch", kNode}, {"true_branch", kNode}}},
+      {"relay.Let", {{"body", kNode}, {"value", kNode}, {"var", kNode}}},
+      {"relay.RefCreate", {{"value", kNode}}},
+      {"relay.RefRead", {{"ref", kNode}}},
+      {"relay.RefType", {{"value", kNode}}},
+      {"relay.RefWrite", {{"ref", kNode}, {"value", kNode}}},
       {"relay.TensorType", {{"dtype", kText}, {"shape", kNode}, {"span", kNode}}},
-      {"relay.attrs.CompilerAttrs", {{"compiler", kText}}},
-      {"relay.attrs.DFTAttrs", {{"inverse", kNode}}},
-      {"relay.attrs.DensePackAttrs",
-       {{"out_dtype", kText}, {"units", kNode}, {"weight_layout", kNode}}},
-      {"relay.attrs.DilateAttrs", {{"dilation_value", kNumber}, {"strides", kNode}}},
-      {"relay.attrs.DynExpandDimsAttrs", {{"num_newaxis", kNumber}}},
-      {"relay.attrs.GetValidCountsAttrs",
-       {{"id_index", kNumber}, {"score_index", kNumber}, {"score_threshold", kNode}}},
-      {"relay.attrs.InitOpAttrs", {{"dtype", kText}, {"shape", kNode}}},
-      {"relay.attrs.NonMaximumSuppressionAttrs",
-       {{"coord_start", kNumber},
-        {"force_suppress", kNumber},
-        {"id_index", kNumber},
-        {"invalid_to_bottom", kNumber},
-        {"return_indices", kNumber},
-        {"score_index", kNumber},
-        {"top_k", kNumber}}},
-      {"relay.attrs.ROIAlignAttrs",
-       {{"layout", kText},
-        {"mode", kText},
-        {"pooled_size", kNode},
-        {"sample_ratio", kNumber},
-        {"spatial_scale", kNumber}}},
-      {"relay.attrs.ROIPoolAttrs",
-       {{"layout", kText}, {"pooled_size", kNode}, {"spatial_scale", kNumber}}},
-      {"relay.attrs.ScanopAttrs", {{"axis", kNode}, {"dtype", kText}, {"exclusive", kNode}}},
-      {"relay.attrs.ScatterElementsAttrs", {{"axis", kNode}, {"reduction", kNode}}},
-      {"relay.attrs.ScatterNDAttrs", {{"mode", kNode}}},
-      {"relay.attrs.StftAttrs",
-       {{"hop_length", kNumber},
-        {"n_fft", kNumber},
-        {"normalized", kNumber},
-        {"onesided", kNumber},
-        {"win_length", kNumber}}},
-      {"relay.attrs.TriluAttrs", {{"upper", kNumber}}},
+      {"relay.Tuple", {{"fields", kNode}}},
+      {"relay.TupleGetItem", {{"index", kNumber}, {"tuple_value", kNode}}},
+      {"relay.Var", {{"type_annotation", kNode}, {"vid", kNode}}},
       {"tir.Add", binary},
       {"tir.Any", {{"dtype", kText}, {"span", kNode}}},
+      {"tir.Call", {{"args", kNode}, {"dtype", kText}, {"op", kNode}, {"span", kNode}}},
       {"tir.Cast", {{"dtype", kText}, {"span", kNode}, {"value", kNode}}},
       {"tir.FloorDiv", binary},
+      {"tir.FloorMod", binary},
       {"tir.Mul", binary},
       {"tir.SizeVar", variable},
       {"tir.Sub", binary},
       {"tir.Var", variable},
   };
   return table;
+}
+
+// --- Attribute structures ---
+
+constexpr std::string_view kAttrsPrefix = "relay.attrs.";
+
+MetadataFieldKind kind_of(const OpDef& op, const AttrSpec& attr) {
+  switch (attr.kind) {
+    case AttrKind::Bool:
+    case AttrKind::Int:
+    case AttrKind::Float:
+      return is_boxed(op, attr) ? kNode : kNumber;
+    case AttrKind::String:
+      return MetadataFieldKind::String;
+    case AttrKind::DType:
+      return kText;
+    case AttrKind::IntList:
+    case AttrKind::IntOrIntList:
+    case AttrKind::FloatList:
+    case AttrKind::Any:
+      return kNode;
+  }
+  return kNode;
+}
+
+using AttrsStructs = std::map<std::string, std::vector<MetadataField>, std::less<>>;
+
+void add_field(std::vector<MetadataField>& fields, const MetadataField& field) {
+  const auto place = std::lower_bound(
+      fields.begin(), fields.end(), field.name,
+      [](const MetadataField& known, std::string_view name) { return known.name < name; });
+  if (place == fields.end() || place->name != field.name) fields.insert(place, field);
+}
+
+// By name. Operators that share a structure need not have all of its fields. What is an input of an
+// operator says little of the attribute that is called alike, so these come last.
+const AttrsStructs& attrs_structs() {
+  static const auto* structs = [] {
+    auto* map = new AttrsStructs();
+    for (const bool are_inputs : {false, true}) {
+      for (const OpDef* op : OpRegistry::instance().all()) {
+        if (op->is_step) continue;
+        for (const AttrSpec& attr : op->attrs) {
+          const bool is_input =
+              std::any_of(op->inputs.begin(), op->inputs.end(),
+                          [&](const InputSpec& input) { return input.attr == attr.name; });
+          if (is_input == are_inputs)
+            add_field((*map)[attrs_struct_of(*op)], {attr.name, kind_of(*op, attr)});
+        }
+      }
+    }
+    return map;
+  }();
+  return *structs;
 }
 
 // --- Tensors: two words, the device, rank, dtype, shape, the number of bytes, the bytes ---
@@ -153,6 +203,11 @@ std::optional<std::span<const MetadataField>> metadata_fields(std::string_view t
     for (const Row& row : rows()) map->emplace(row.type_key, row.fields);
     return map;
   }();
+  if (type_key.starts_with(kAttrsPrefix)) {
+    const auto found = attrs_structs().find(type_key.substr(kAttrsPrefix.size()));
+    if (found == attrs_structs().end()) return std::nullopt;
+    return found->second;
+  }
   const auto found = by_key->find(type_key);
   if (found == by_key->end()) return std::nullopt;
   return found->second;

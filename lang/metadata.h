@@ -17,14 +17,16 @@
 // `meta[Key][n]`. Here is what reader (parser/metadata.h) and writer share, and the writer.
 namespace relay::lang {
 
-// How a field of an object stands in the JSON: in place, or as the number of another node.
-enum class MetadataFieldKind { Number, Text, Node };
+// How a field of an object stands in the JSON: in place, or as the number of another node. A string
+// of an operator's attributes may stand either way.
+enum class MetadataFieldKind { Number, Text, Node, String };
 struct MetadataField {
   std::string_view name;
   MetadataFieldKind kind;
 };
-// The fields that objects with this key have, sorted by name. Nothing for keys we do not know:
-// without it a number cannot be told from a reference.
+// The fields that objects with this key have, sorted by name: of attribute structures
+// (`relay.attrs.Conv2DAttrs`) those that the operators' records say. Nothing for keys we do not
+// know: without it a number cannot be told from a reference.
 std::optional<std::span<const MetadataField>> metadata_fields(std::string_view type_key);
 
 // A tensor as the section holds it: a header and the elements, in base64.

@@ -167,6 +167,8 @@ int Graph::fields_of(const AttrObject& given) {
       text = std::to_string(value(content));
     } else if (const std::string* s = content.as_string()) {
       text = *s;
+    } else if (const DType* dtype = content.as_dtype()) {
+      text = name_of(*dtype);
     } else if (const double* d = content.as_float()) {
       text = float_text(DType::Float64, bits_from_double(DType::Float64, *d), false);
     } else if (const std::int64_t* i = content.as_int()) {

@@ -1,5 +1,6 @@
 #include "parser/metadata.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <unordered_map>
@@ -79,7 +80,7 @@ struct Metadata::Impl {
   const Json* tensors = nullptr;
   std::map<std::string, std::vector<std::size_t>, std::less<>> entries;  // nodes, by key
   std::unordered_map<std::size_t, AttrValue> values;                     // by node
-  std::unordered_map<std::size_t, lang::TensorRef> constants;            // by number
+  std::unordered_map<std::size_t, lang::TensorRef> constants;            // by place in `tensors`
   int depth = 0;
 
   const Json& node(std::size_t index) const {
@@ -150,6 +151,10 @@ AttrValue Metadata::Impl::read(const Json& node) {
     return list;
   }
   if (type_key == "Map") return read_map(node);
+  if (type_key == "Op") {
+    const Attr name{"name", text_of(node, "repr_str"), {}};
+    return lang::AttrObjectRef(new lang::AttrObject(type_key, {name}));
+  }
   return read_object(node, type_key);
 }
 
@@ -170,6 +175,12 @@ AttrValue Metadata::Impl::field(const lang::MetadataField& field, const std::str
   switch (field.kind) {
     case lang::MetadataFieldKind::Text:
       return text;
+    case lang::MetadataFieldKind::String: {
+      const auto index = number<std::size_t>(text);
+      const bool is_reference = index && *index < nodes->size() &&
+                                text_of((*nodes)[*index], "type_key") == "runtime.String";
+      return is_reference ? value(*index) : AttrValue(text);
+    }
     case lang::MetadataFieldKind::Number:
       if (const auto integer = number<std::int64_t>(text)) return *integer;
       if (const auto real = number<double>(text)) return *real;
@@ -223,20 +234,40 @@ std::size_t Metadata::size(std::string_view key) const {
 }
 
 lang::TensorRef Metadata::constant(std::size_t index) {
-  lang::TensorRef& place = impl_->constants[index];
-  if (place) return place;
-  const Json& node = impl_->node(impl_->entries.find("relay.Constant")->second[index]);
-  const Json* attrs = member(node, "attrs");
-  const auto tensor = attrs ? number<std::size_t>(text_of(*attrs, "data")) : std::nullopt;
-  if (!tensor || !impl_->tensors || *tensor >= impl_->tensors->size() ||
-      !(*impl_->tensors)[*tensor].is_string())
+  const AttrValue& constant = value("relay.Constant", index);
+  const AttrValue* place = constant.as_object()->find("data");
+  const std::int64_t* number = place ? place->as_int() : nullptr;
+  return tensor(number ? *number : -1);
+}
+
+lang::TensorRef Metadata::tensor(std::int64_t number) {
+  const auto index = static_cast<std::size_t>(number);
+  const Json* tensors = impl_->tensors;
+  if (number < 0 || !tensors || index >= tensors->size() || !(*tensors)[index].is_string())
     fail("a constant of the metadata has no tensor");
-  return place = lang::decode_tensor((*impl_->tensors)[*tensor].get<std::string>());
+  lang::TensorRef& place = impl_->constants[index];
+  if (!place) place = lang::decode_tensor((*tensors)[index].get<std::string>());
+  return place;
 }
 
 const AttrValue& Metadata::value(std::string_view key, std::size_t index) {
   impl_->depth = 0;
   return impl_->value(impl_->entries.find(key)->second[index]);
+}
+
+std::vector<Attr> attributes_of(const lang::OpDef& op, const lang::AttrObject& object,
+                                lang::Span where) {
+  std::vector<Attr> attrs;
+  for (const Attr& field : object.fields) {
+    const auto is_open = [&](const lang::AttrSpec& spec) {
+      if (spec.name != field.key) return false;
+      const bool has_no_dtype = spec.kind == lang::AttrKind::DType && field.value == AttrValue("");
+      return has_no_dtype || (field.value.is_null() && !spec.nullable && spec.default_value);
+    };
+    if (std::none_of(op.attrs.begin(), op.attrs.end(), is_open))
+      attrs.push_back({field.key, field.value, where});
+  }
+  return attrs;
 }
 
 }  // namespace relay::parser

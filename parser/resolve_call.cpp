@@ -57,22 +57,8 @@ lang::Expr Resolver::pipe(const Node& node) {
 
 namespace {
 
-// The fields of an attribute struct of the metadata as attributes of an operator. An empty dtype
-// is Relay's way to leave it open.
-std::vector<Attr> attrs_for(const lang::OpDef& op, const lang::AttrObject& object,
-                            lang::Span where) {
-  std::vector<Attr> attrs;
-  for (const Attr& field : object.fields) {
-    const bool is_open = std::any_of(op.attrs.begin(), op.attrs.end(), [&](const auto& spec) {
-      return spec.name == field.key && spec.kind == lang::AttrKind::DType &&
-             field.value == AttrValue("");
-    });
-    if (!is_open) attrs.push_back({field.key, field.value, where});
-  }
-  return attrs;
-}
-
-// The same in a call of anything else, where the text says which struct it is.
+// The fields of an attribute structure as attributes of a call of what is no operator: there the
+// text says which structure it is.
 std::vector<Attr> attrs_with_key(const lang::AttrObject& object, lang::Span where) {
   std::vector<Attr> attrs = object.fields;
   for (Attr& attr : attrs) attr.span = where;
@@ -130,7 +116,8 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
       has_type_key = true;
       const std::optional<AttrValue> value = meta_value(*node);
       if (const lang::AttrObject* object = value ? value->as_object() : nullptr)
-        attrs = op ? attrs_for(*op->op, *object, first_attr) : attrs_with_key(*object, first_attr);
+        attrs =
+            op ? attributes_of(*op->op, *object, first_attr) : attrs_with_key(*object, first_attr);
       continue;
     }
     if (by_place[i]) {

@@ -238,6 +238,7 @@ class Resolver {
   bool is_meta_attrs(const Node& node) const;  // an attribute struct, as argument of a call
   lang::Dim meta_dim(const Node& node);
   Type meta_type(const Node& node);
+  class MetaObjects;  // what objects there stand for (meta_objects.h)
 
   // --- Index notation, indexing, tensor literals (resolve_index.cpp) ---
   std::vector<lang::IndexBinder> binders(const Node& node);  // binds them in the current scope

@@ -106,6 +106,7 @@ void Checker::Impl::infer_component(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (made[i].is_stated) {
         made[i].scheme = stated_scheme(cast<Function>(made[i].function));
+        made[i].scheme.equations = equations_over(made[i].scheme, inference.solver());
         continue;
       }
       Generalised general = generalise(inference, types, i);

@@ -159,4 +159,17 @@ Scheme stated_scheme(const Function& function) {
   return scheme;
 }
 
+std::vector<DimEquation> equations_over(const Scheme& scheme, const Solver& solver) {
+  std::vector<DimEquation> equations;
+  for (const Equation& equation : solver.open_equations()) {
+    bool is_own = true;
+    (equation.a - equation.b).for_each_variable([&](const TypeVarRef& var) {
+      is_own &= std::find(scheme.variables.begin(), scheme.variables.end(), var) !=
+                scheme.variables.end();
+    });
+    if (is_own) equations.push_back({equation.a, equation.b});
+  }
+  return equations;
+}
+
 }  // namespace relay::typecheck

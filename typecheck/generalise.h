@@ -23,6 +23,8 @@ Generalised generalise(Inference& inference, const std::vector<lang::Type>& type
 
 // The scheme that a fully annotated function states: every variable that is written in it.
 Scheme stated_scheme(const lang::Function& function);
+// The equations that its body left open over variables of the scheme.
+std::vector<DimEquation> equations_over(const Scheme& scheme, const Solver& solver);
 // Are all parameters and the result annotated, without `_`?
 bool is_fully_annotated(const lang::Function& function);
 

@@ -301,10 +301,19 @@ void Inference::infer_binding(const Let& let) {
   settle_literals(first_literal, mark);
 }
 
+// Dims in the types of parameters that no function declares are left open.
+void Inference::leave_open(const Type& annotation) {
+  if (purpose_ != Purpose::kScheme) return;
+  for (const TypeVarRef& var : variables_of(annotation))
+    if (var->kind == VarKind::Dim && !declared_.count(var.get())) solver_.leave_open(*var);
+}
+
 Type Inference::declare(const Function& function) {
+  for (const TypeVarRef& var : function.type_params) declared_.insert(var.get());
   std::vector<Type> params;
   for (const VariableRef& param : function.params) {
     if (param->type) {
+      leave_open(param->type);
       params.push_back(open(param->type, param->span));
       const auto* written = as<FunctionType>(param->type);
       if (written && !written->quantified.empty()) quantified_params_.insert(param.get());

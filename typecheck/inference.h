@@ -83,6 +83,7 @@ class Inference {
   lang::Type infer(const lang::Expr& expr);
   // The type that the annotations of a function state, unknowns for the rest.
   lang::Type declare(const lang::Function& function);
+  void leave_open(const lang::Type& annotation);
   // Infers the body of a function whose type is `declared`; returns it.
   lang::Type infer_function(const lang::Expr& expr, const lang::Type& declared);
   // An annotation with its `_` opened.
@@ -290,6 +291,7 @@ class Inference {
   std::unordered_map<const lang::Variable*, Polymorphic> polymorphic_;
   std::unordered_map<const lang::ExprNode*, lang::VariableRef> instance_uses_;
   std::unordered_set<const lang::Variable*> quantified_params_;
+  std::unordered_set<const lang::TypeVar*> declared_;  // type parameters of the functions around
   std::map<std::pair<const lang::ExprNode*, std::size_t>, Coercion> coercions_;
   std::vector<lang::Expr> kept_;          // code of ours that the tables mention
   std::vector<lang::TypeVarRef> opened_;  // dims that stand for a `?`

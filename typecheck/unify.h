@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -94,6 +95,9 @@ class Solver final : public lang::TypeSolver {
   void retry_equations();
   const std::vector<Equation>& open_equations() const { return equations_; }
   void relate(Equation equation);
+  // A rigid dim that nothing declares: what it must be equal to is not refused, but an equation
+  // that stays open. Relay's texts have such variables in their metadata.
+  void leave_open(const lang::TypeVar& var) { left_open_.insert(&var); }
   // From now on these are equal (rigid dims of a function that checks it at its entry).
   void assume(const lang::Dim& a, const lang::Dim& b) { assumed_.push_back(a - b); }
 
@@ -120,6 +124,8 @@ class Solver final : public lang::TypeSolver {
   bool solve_dim(const lang::Dim& a, const lang::Dim& b, const lang::Dim& difference);
   bool has_unknown(const lang::Dim& dim);
   bool is_assumed(const lang::Dim& difference) const;
+  bool is_left_open(const lang::Dim& difference) const;
+  void add_once(Equation equation);
   [[noreturn]] void refuse(const Equation& equation, const lang::Dim& a, const lang::Dim& b);
   lang::Type checked_size(lang::Type type);  // throws Failure if it is too large
   void unify_lists(const std::vector<lang::Type>& a, const std::vector<lang::Type>& b);
@@ -131,6 +137,7 @@ class Solver final : public lang::TypeSolver {
   bool dims_changed_ = false;
   std::vector<Equation> equations_;
   std::vector<lang::Dim> assumed_;
+  std::unordered_set<const lang::TypeVar*> left_open_;
   lang::Type error_type_;  // null as long as nothing has gone wrong
 };
 

@@ -76,6 +76,7 @@ void Solver::unify(const Dim& left, const Dim& right) {
   if (has_unknown(difference)) {
     equations_.push_back({a, b});
   } else if (!is_assumed(difference)) {
+    if (is_left_open(difference)) return add_once({a, b});
     fail(DiagnosticKind::ShapeMismatch, fmt::format("`{}` is not `{}`", show(a), show(b)));
   }
 }
@@ -90,6 +91,21 @@ bool Solver::is_assumed(const Dim& difference) const {
   return std::any_of(assumed_.begin(), assumed_.end(), [&](const Dim& zero) {
     return zero == difference || zero == Dim(0) - difference;
   });
+}
+
+void Solver::add_once(Equation equation) {
+  const auto is_same = [&](const Equation& known) {
+    return known.needed_by.empty() && known.a == equation.a && known.b == equation.b;
+  };
+  if (std::none_of(equations_.begin(), equations_.end(), is_same))
+    equations_.push_back(std::move(equation));
+}
+
+bool Solver::is_left_open(const Dim& difference) const {
+  bool found = false;
+  difference.for_each_variable(
+      [&](const TypeVarRef& var) { found |= left_open_.count(var.get()) != 0; });
+  return found;
 }
 
 void Solver::relate(Equation equation) {

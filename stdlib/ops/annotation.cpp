@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "lang/checkpoint.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/memory.h"
@@ -52,6 +53,9 @@ void add_marks() {
   add_identity("annotation.compiler_end",
                "Marks a value that leaves a region for an external compiler.",
                ", compiler=\"dnnl\"", {compiler});
+  for (const char* mark : {"annotation.compiler_begin", "annotation.compiler_end"})
+    lang::set_attrs_struct(mark, "CompilerAttrs");
+  lang::set_attrs_struct("annotation.with_funcid", "WithFuncIdAttrs");
   add_identity("annotation.stop_fusion",
                "Keeps Relay from fusing what follows with what comes before.");
   add_identity("annotation.with_funcid", "Numbers a function inside Relay's partial evaluator.",

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -118,6 +119,7 @@ void add_bitpack() {
                     "where the axis of the bits is in the result, from 0; must be written"),
       nullable_attr("pack_type", AttrKind::DType, "the unsigned dtype of words; None: uint32"),
       optional_attr("name", AttrKind::String, "BitPack", "not used")};
+  lang::set_attrs_struct(def.name, "BitPackAttrs");
   def.type_rule = bitpack_rule;
   def.definition = bitpack;
   def.differentiable = false;
@@ -188,6 +190,7 @@ void add_bitserial_dense() {
   def.inputs = {{"data", "(.., k)"}, {"weight", "(units, k)"}};
   def.attrs = bitserial_attrs("data_bits");
   def.attrs.insert(def.attrs.begin(), required_attr("units", AttrKind::Int, "how many results"));
+  lang::set_attrs_struct(def.name, "BinaryDenseAttrs", {"units"});
   // Of the weight Relay looks at nothing here: it may be packed, and transposed.
   def.type_rule = [](TypeCall& call) {
     const Shape known = result_shape(call, bitserial_dtype(call, "data_bits"));
@@ -261,6 +264,7 @@ void add_bitserial_conv2d() {
                optional_attr("kernel_layout", AttrKind::String, "OIHW", "the same of the weight")};
   const std::vector<AttrSpec> common = bitserial_attrs("activation_bits");
   def.attrs.insert(def.attrs.end(), common.begin(), common.end());
+  lang::set_attrs_struct(def.name, "BinaryConv2DAttrs");
   def.type_rule = bitserial_conv_rule;
   def.definition = [](const DefinitionCall& call) {
     std::vector<lang::Attr> attrs;

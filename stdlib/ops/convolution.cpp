@@ -1,6 +1,7 @@
 // Convolutions (cross-correlations, as everywhere in machine learning) over one, two or three
 // spatial axes, and their transposes.
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -474,6 +475,7 @@ void add_backward_weight() {
   def.inputs = {{"grad", "the adjoint of the convolution's result"},
                 {"data", "what was convolved"}};
   def.attrs = convolution_attrs(2, false);
+  lang::set_attrs_struct(def.name, "Conv2DAttrs");
   def.type_rule = backward_weight_rule;
   def.definition = [](const DefinitionCall& call) {
     const Convolution conv = convolution_of(call.attrs, 2);

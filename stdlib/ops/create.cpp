@@ -1,3 +1,4 @@
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 
@@ -62,6 +63,7 @@ void add_fills(const FillRow& row) {
   def.doc = row.doc;
   def.example = row.example;
   def.attrs = shape_and_dtype("dtype of the result; None: float32");
+  lang::set_attrs_struct(def.name, "InitOpAttrs");
   def.type_rule = [](TypeCall& call) {
     call.returns(
         lang::tensor_type(given_shape(call), attr_dtype(call.attrs, "dtype", DType::Float32)));
@@ -102,6 +104,7 @@ void add_full() {
   def.example = "full(2.5, shape=[2])\n// expect: [2.5, 2.5]";
   def.inputs = {{"fill_value", "a scalar"}};
   def.attrs = shape_and_dtype("dtype of the result; None: that of `fill_value`");
+  lang::set_attrs_struct(def.name, "InitOpAttrs");
   def.type_rule = [](TypeCall& call) {
     const Type value = call.tensor(0);
     call.solver.unify(as_tensor(value).shape, Shape());

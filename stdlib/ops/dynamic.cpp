@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lang/attrs_struct.h"
 #include "lang/call_form.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/window.h"
@@ -137,6 +138,7 @@ void add_dynamic(DynamicRow row) {
                                  "the input stands for it; Relay's texts write an empty one here")
                  : attr);
   }
+  lang::set_attrs_struct(def.name, lang::attrs_struct_of(of));
   def.type_rule = std::move(row.rule);
   def.static_form = row.of;
   def.differentiable = row.derivative == Derivative::Derived;
@@ -278,6 +280,7 @@ void add_dynamic_shapes() {
          return RuleOutcome::Solved;
        },
        Derivative::Derived});
+  lang::set_attrs_struct("dyn.expand_dims", "DynExpandDimsAttrs");
 }
 
 void add_dynamic_tile() {

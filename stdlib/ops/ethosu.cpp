@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/vendor.h"
 #include "stdlib/ops/window.h"
 
@@ -179,6 +180,8 @@ void add(const char* name, const char* doc, std::initializer_list<const char*> i
     def.inputs.push_back({input, is_map ? "a feature map" : "a table or parameters of the device"});
   }
   def.attrs = std::move(attrs);
+  lang::set_attrs_struct(def.name, "Ethosu" + lang::attrs_struct_of(def),
+                         {"ifm_channels", "ifm2_channels", "ofm_channels"});
   def.type_rule = std::move(rule);
   lang::OpRegistry::instance().add(std::move(def));
 }

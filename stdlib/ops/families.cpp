@@ -325,7 +325,9 @@ void check_axis(const TypeCall& call, std::int64_t axis, const Shape& shape) {
 }
 
 std::vector<bool> reduced_axes(const AttrsRef& attrs, std::size_t rank) {
-  if (attrs->is_null("axis")) return std::vector<bool>(rank, true);
+  // An empty list stands for all, as it does in Relay.
+  if (attrs->is_null("axis") || attrs->get_ints("axis").empty())
+    return std::vector<bool>(rank, true);
   const bool exclude = attrs->get_bool("exclude");
   std::vector<bool> reduced(rank, exclude);
   for (const std::int64_t axis : attrs->get_ints("axis"))

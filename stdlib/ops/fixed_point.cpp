@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 
 namespace relay::stdlib {
@@ -135,6 +136,7 @@ void add_reinterpret() {
   def.example = "reinterpret([1.0, -0.0], dtype=\"uint32\")\n// expect: [1065353216, 2147483648]";
   def.inputs = {{"data", "the tensor"}};
   def.attrs = {required_attr("dtype", AttrKind::DType, "the dtype of the result")};
+  lang::set_attrs_struct(def.name, "CastAttrs");
   def.type_rule = [](TypeCall& call) {
     const DType to = call.attrs->get_dtype("dtype");
     const Type data = call.tensor(0);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
@@ -180,6 +181,7 @@ void add_dft() {
       "dft([1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0]).0\n// expect: [10.0, -2.0, -2.0, -2.0]";
   def.inputs = {{"re_data", "the real parts"}, {"im_data", "the imaginary parts"}};
   def.attrs = {optional_attr("inverse", AttrKind::Bool, false, "back again")};
+  lang::set_attrs_struct(def.name, "DFTAttrs", {"inverse"});
   def.type_rule = [](TypeCall& call) {
     call.solver.unify(call.tensor(0), call.tensor(1));
     const Type data = call.tensor(0);

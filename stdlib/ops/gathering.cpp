@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/places.h"
@@ -66,6 +67,7 @@ void add_gather() {
   def.example = "gather([[1, 2], [3, 4]], [[0, 0], [1, 0]], axis=1)\n// expect: [[1, 1], [4, 3]]";
   def.inputs = {{"data", "where to take from"}, {"indices", "integers"}};
   def.attrs = {optional_attr("axis", AttrKind::Int, 0, "the axis along which the indices point")};
+  lang::set_attrs_struct(def.name, "GatherAttrs", {"axis"});
   def.type_rule = gather_rule;
   def.definition = [](const DefinitionCall& call) {
     const std::vector<Dim>& dims = lang::as<TensorType>(call.result)->shape.dims();
@@ -165,6 +167,7 @@ void add_gather_nd() {
       optional_attr("batch_dims", AttrKind::Int, 0, "leading axes of the data that y shares"),
       nullable_attr("index_rank", AttrKind::Int,
                     "how many coordinates there are, where the indices' type does not say")};
+  lang::set_attrs_struct(def.name, "GatherNDAttrs", {"batch_dims"});
   def.type_rule = gather_nd_rule;
   def.definition = [](const DefinitionCall& call) {
     const std::vector<Dim>& dims = lang::as<TensorType>(call.result)->shape.dims();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/window.h"
@@ -404,6 +405,7 @@ void add_upsampling(const char* name, std::size_t count, const char* example) {
                  : "Interpolation is that of `image.resize3d`.";
   def.example = example;
   def.inputs = {{"data", "batch, channels and spatial axes as `layout` says"}};
+  lang::set_attrs_struct(def.name, count == 3 ? "UpSampling3DAttrs" : "UpSamplingAttrs");
   if (count == 3) def.attrs.push_back(required_attr("scale_d", AttrKind::Float, "factor of depth"));
   def.attrs.push_back(required_attr("scale_h", AttrKind::Float, "factor of height"));
   def.attrs.push_back(required_attr("scale_w", AttrKind::Float, "factor of width"));

@@ -2,6 +2,7 @@
 #include <limits>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 
@@ -149,6 +150,7 @@ void add_take() {
       optional_attr("batch_dims", AttrKind::Int, 0, "leading axes that data and indices share"),
       nullable_attr("axis", AttrKind::Int, "the axis; None: the data is read as one row"),
       optional_attr("mode", AttrKind::String, "clip", "clip, wrap or fast")};
+  lang::set_attrs_struct(def.name, "TakeAttrs", {"batch_dims"});
   def.type_rule = take_rule;
   def.definition = take_definition;
   def.gradient = take_gradient;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/tuples.h"
@@ -185,6 +186,7 @@ void add_stack() {
   def.example = "stack(([1, 2], [3, 4]))\n// expect: [[1, 2], [3, 4]]";
   def.inputs = {{"data", "a tuple of tensors"}};
   def.attrs = {optional_attr("axis", AttrKind::Int, 0, "where the new axis stands; -1 is last")};
+  lang::set_attrs_struct(def.name, "StackAttrs", {"axis"});
   def.type_rule = stack_rule;
   def.definition = [](const DefinitionCall& call) {
     const auto& result = *lang::as<TensorType>(call.result);
@@ -422,6 +424,7 @@ void add_repeat() {
   def.inputs = {{"data", "the tensor"}};
   def.attrs = {required_attr("repeats", AttrKind::Int, "how often"),
                nullable_attr("axis", AttrKind::Int, "the axis; None: flatten first")};
+  lang::set_attrs_struct(def.name, "RepeatAttrs", {"repeats"});
   def.type_rule = repeat_rule;
   def.definition = [](const DefinitionCall& call) {
     const std::vector<Dim>& dims = dims_of(call.args[0]);

@@ -37,14 +37,14 @@ void contract(TypeCall& call, const Shape& a, std::size_t axis_a, const Shape& b
               std::size_t axis_b) {
   const Dim& left = a[axis_a];
   const Dim& right = b[axis_b];
-  const bool fixed = state_of(left) != DimState::Flexible && state_of(right) != DimState::Flexible;
-  if (fixed && !left.is_any() && !right.is_any() && !(left == right)) {
+  try {
+    call.solver.unify(left, right);
+  } catch (const lang::Failure&) {
     call.fail(DiagnosticKind::ShapeMismatch,
               "`" + call.op.name + "` of `" + to_string(a) + "` and `" + to_string(b) + "`: axis " +
                   std::to_string(axis_a) + " of the left is " + left.to_string() + " and axis " +
                   std::to_string(axis_b) + " of the right is " + right.to_string());
   }
-  call.solver.unify(left, right);
 }
 
 // The sum over k of left(k) * right(k), in the result's dtype.
@@ -144,7 +144,7 @@ RuleOutcome units_rule(TypeCall& call, Transposes transposes) {
   contract(call, a, contracted, b, 1 - units_axis);
   std::vector<Dim> dims = a.dims();
   if (transposes.a) std::swap(dims[a.rank() - 2], dims[a.rank() - 1]);
-  dims.back() = b[units_axis];
+  dims.back() = call.attrs->is_null("units") ? b[units_axis] : Dim(call.attrs->get_int("units"));
   call.solver.unify(known, Shape(std::move(dims)));
   return RuleOutcome::Solved;
 }

@@ -204,6 +204,8 @@ void add_call_lowered() {
       "compiled.";
   def.example = "call_lowered(fn (x: float32, y: float32) { x - y }, (3.0, 1.0))\n// expect: 2.0";
   def.inputs = {{"func", "the function"}, {"call_args", "a tuple of its arguments"}};
+  def.attrs = {
+      nullable_attr("metadata", AttrKind::Any, "what Relay notes of the function; unused")};
   def.type_rule = call_lowered_rule;
   def.expansion = [](const DefinitionCall& call) {
     return build::let("arguments", call.args[1], [&](const Expr& tuple) {

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
@@ -81,6 +82,7 @@ OpDef along_axis(const char* name, const char* doc, const char* example) {
   def.example = example;
   def.inputs = {{"data", "the values"}};
   def.attrs = {optional_attr("axis", AttrKind::Int, -1, "the axis")};
+  lang::set_attrs_struct(def.name, "SoftmaxAttrs");
   def.type_rule = [](TypeCall& call) {
     const Type data = call.tensor(0);
     call.solver.require(as_tensor(data).dtype, PrimOperands::kFloat);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
@@ -340,6 +341,7 @@ void add_lrn() {
                optional_attr("bias", AttrKind::Float, 2.0, "what is added"),
                optional_attr("alpha", AttrKind::Float, 0.0001, "the weight of the squares"),
                optional_attr("beta", AttrKind::Float, 0.75, "the power")};
+  lang::set_attrs_struct(def.name, "LRNAttrs");
   def.type_rule = [](TypeCall& call) {
     const std::int64_t size = call.attrs->get_int("size");
     if (size < 1)
@@ -436,6 +438,7 @@ void add_prelu() {
   def.example = "nn.prelu([[1.0, -2.0]], [0.5, 0.25])\n// expect: [[ 1.0, -0.5]]";
   def.inputs = {{"data", "the values"}, {"alpha", "a slope for each channel"}};
   def.attrs = {optional_attr("axis", AttrKind::Int, 1, "the axis of the channels")};
+  lang::set_attrs_struct(def.name, "PReluAttrs");
   def.type_rule = [](TypeCall& call) { return channelwise_rule(call, 1, same_as_data); };
   def.definition = [](const DefinitionCall& call) {
     const Expr& x = call.args[0];
@@ -528,6 +531,7 @@ void add_nll_loss() {
                 {"weights", "a weight for each class"}};
   def.attrs = {optional_attr("reduction", AttrKind::String, "mean", "`mean`, `sum` or `none`"),
                required_attr("ignore_index", AttrKind::Int, "a target that counts as nothing")};
+  lang::set_attrs_struct(def.name, "NLLLossAttrs");
   def.type_rule = nll_rule;
   def.definition = nll_loss;
   lang::OpRegistry::instance().add(std::move(def));
@@ -539,6 +543,7 @@ void add_fast(const char* name, const char* exact, const char* example) {
   const OpDef& known = lang::OpRegistry::instance().get(exact);
   OpDef def = known;
   def.name = name;
+  lang::set_attrs_struct(name, lang::attrs_struct_of(known));
   def.doc = "The same as `" + std::string(exact) + "`: a name for what Relay approximates.";
   def.example = example;
   def.definition = [exact](const DefinitionCall& call) {

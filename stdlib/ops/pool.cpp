@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/window.h"
 
@@ -341,6 +342,7 @@ void add_pool_adjoint(const char* name, PoolKind kind, const char* example) {
   def.example = example;
   def.inputs = {{"out_grad", "the adjoint of the pool's result"}, {"data", "what was pooled"}};
   def.attrs = pool_attrs(2, kind == PoolKind::Mean);
+  lang::set_attrs_struct(def.name, kind == PoolKind::Mean ? "AvgPool2DAttrs" : "MaxPool2DAttrs");
   def.type_rule = [](TypeCall& call) {
     check_window(call, 2);
     check_layouts(call, 2);
@@ -371,6 +373,7 @@ void add_global_pool(const char* name, PoolKind kind, const char* example) {
   def.attrs = {
       optional_attr("layout", AttrKind::String, "NCHW", "which axis holds what"),
       optional_attr("out_layout", AttrKind::String, "", "the same of the result, if it differs")};
+  lang::set_attrs_struct(def.name, "GlobalPool2DAttrs");
   def.type_rule = [](TypeCall& call) {
     return spatial_rule(call, 2, [](std::size_t, const Dim&) { return Dim(1); });
   };
@@ -526,6 +529,7 @@ void add_adaptive_pool(const char* name, std::size_t count, PoolKind kind, const
       optional_attr("layout", AttrKind::String, "NC" + std::string(spatial_letters(count)),
                     "which axis holds what"),
       optional_attr("out_layout", AttrKind::String, "", "the same of the result, if it differs")};
+  lang::set_attrs_struct(def.name, "AdaptivePool" + std::to_string(count) + "DAttrs");
   def.type_rule = [count](TypeCall& call) {
     const std::vector<std::int64_t> size = output_size_of(call.attrs, count);
     if (!size.empty() && size.size() != count) {

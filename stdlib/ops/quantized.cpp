@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "lang/attrs_struct.h"
+
 namespace relay::stdlib {
 
 namespace build = lang::build;
@@ -510,6 +512,7 @@ void add_simulated() {
       "value.\n"
       "Code 0 gives the data as they are.";
   dequantize.example = "qnn.simulated_dequantize([8.0, 11.0], 2, 0.5, 10)\n// expect: [-1.0,  0.5]";
+  lang::set_attrs_struct(dequantize.name, "DequantizeAttrs");
   dequantize.attrs = {
       nullable_attr("out_dtype", AttrKind::DType, "not used: the dtype is that of the data"),
       axis_attr()};

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/quantized.h"
 #include "stdlib/ops/tuples.h"
@@ -130,6 +131,7 @@ void add_binary_operator(const char* name, const char* doc, const char* example,
                 {"output_zero_point", "an int32 scalar"}};
   def.attrs = {optional_attr("lhs_axis", AttrKind::Int, -1, "the axis of the channels of `lhs`"),
                optional_attr("rhs_axis", AttrKind::Int, -1, "the axis of the channels of `rhs`")};
+  lang::set_attrs_struct(def.name, "BroadcastAttrs");
   def.type_rule = binary_rule;
   def.definition = definition;
   def.differentiable = false;
@@ -424,6 +426,7 @@ void add_avg_pool() {
       "qnn.avg_pool2d(cast([[[[1, 3], [2, 6]]]], dtype=\"int8\"), 0.5, 0, 0.5, 0, pool_size=[2, "
       "2])\n// expect: [[[[3]]]]";
   def.attrs = pool.attrs;
+  lang::set_attrs_struct(def.name, lang::attrs_struct_of(pool));
   def.type_rule = [](TypeCall& call) {
     require_scalar_parameters(call, 1);
     const Type data = call.tensor(0);

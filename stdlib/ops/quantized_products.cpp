@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/quantized.h"
 #include "stdlib/ops/window.h"
 
@@ -94,6 +95,7 @@ void add_product(const Product& product) {
                 {"input_scale", "a float32 scalar"},
                 {"weight_scale", "float32: a scalar, or one for each channel"}};
   def.attrs = plain.attrs;
+  lang::set_attrs_struct(def.name, lang::attrs_struct_of(plain));
   def.type_rule = [product](TypeCall& call) { return product_rule(call, product); };
   def.definition = [product](const DefinitionCall& call) {
     const Expr data = without_zero_point(call.args[0], call.args[2], 0);

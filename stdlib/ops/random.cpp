@@ -10,6 +10,7 @@
 #include <cmath>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/steps.h"
@@ -521,6 +522,7 @@ void add_multinomial() {
   def.inputs = {{"key", "a key: ten uint64; not to be used again"},
                 {"probs", "(.., categories): how likely each category is"}};
   def.attrs = {optional_attr("num_samples", AttrKind::Int, 1, "how many to draw of each row")};
+  lang::set_attrs_struct(def.name, "MultinomialAttrs", {"num_samples"});
   def.type_rule = multinomial_rule;
   def.definition = multinomial;
   def.differentiable = false;

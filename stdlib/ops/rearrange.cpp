@@ -1,6 +1,7 @@
 // Elements move between channels, batch and space: nn.depth_to_space, nn.space_to_depth,
 // nn.batch_to_space_nd, nn.space_to_batch_nd, vision.yolo_reorg; and nn.fifo_buffer.
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/window.h"
@@ -112,6 +113,7 @@ void add_block_operator(const char* name, bool to_space, const char* doc, const 
                              to_space ? "DCR: the place in a block is the major part of a channel; "
                                         "CDR: the minor part"
                                       : "unused: always DCR")};
+  lang::set_attrs_struct(def.name, "SubPixelAttrs");
   def.type_rule = [to_space](TypeCall& call) {
     if (to_space) check_one_of(call, "mode", {"DCR", "CDR"});
     return block_rule(call, to_space);
@@ -278,6 +280,7 @@ void add_batch_operators() {
   def.attrs = {block, required_attr("crops", AttrKind::Any,
                                     "for each of these axes how much to cut off in front and "
                                     "behind, as `[[0, 0], [0, 1]]`")};
+  lang::set_attrs_struct(def.name, "BatchToSpaceNDAttrs");
   def.type_rule = [](TypeCall& call) { return batch_rule(call, true); };
   def.definition = batch_to_space;
   lang::OpRegistry::instance().add(std::move(def));
@@ -296,6 +299,7 @@ void add_batch_operators() {
                 required_attr("paddings", AttrKind::Any,
                               "for each of these axes how much to add in front and behind"),
                 optional_attr("pad_value", AttrKind::Float, 0.0, "what is added")};
+  lang::set_attrs_struct(back.name, "SpaceToBatchNDAttrs");
   back.type_rule = [](TypeCall& call) { return batch_rule(call, false); };
   back.definition = space_to_batch;
   lang::OpRegistry::instance().add(std::move(back));
@@ -362,6 +366,7 @@ void add_yolo_reorg() {
       "6,  8, 14, 16]";
   def.inputs = {{"data", "batch, channels, height, width"}};
   def.attrs = {optional_attr("stride", AttrKind::Int, 1, "what height and width are divided by")};
+  lang::set_attrs_struct(def.name, "YoloReorgAttrs", {"stride"});
   def.type_rule = yolo_reorg_rule;
   def.definition = yolo_reorg;
   lang::OpRegistry::instance().add(std::move(def));
@@ -380,6 +385,7 @@ void add_fifo_buffer() {
   def.example = "nn.fifo_buffer([4, 5], [1, 2, 3], axis=0)\n// expect: [3, 4, 5]";
   def.inputs = {{"data", "what is new"}, {"buffer", "what was there"}};
   def.attrs = {optional_attr("axis", AttrKind::Int, 0, "along which the buffer moves")};
+  lang::set_attrs_struct(def.name, "FIFOBufferAttrs");
   def.type_rule = [](TypeCall& call) {
     const Type data = call.tensor(0);
     const Type buffer = call.tensor(1);

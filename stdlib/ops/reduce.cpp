@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "lang/attrs_struct.h"
 #include "lang/call_form.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
@@ -14,7 +15,7 @@ namespace {
 
 std::vector<AttrSpec> reduction_attrs() {
   return {
-      nullable_attr("axis", AttrKind::IntOrIntList, "the axes to reduce; None: all"),
+      nullable_attr("axis", AttrKind::IntOrIntList, "the axes to reduce; None, or none: all"),
       optional_attr("keepdims", AttrKind::Bool, false, "leave reduced axes in place with extent 1"),
       optional_attr("exclude", AttrKind::Bool, false, "reduce all axes but those in `axis`")};
 }
@@ -24,7 +25,8 @@ RuleOutcome reduce_shape(TypeCall& call, const Shape& shape, const DTypeTerm& dt
   const Shape known = result_shape(call, dtype);
   const bool keepdims = call.attrs->get_bool("keepdims");
   if (!shape.has_rank()) {
-    if (!call.attrs->is_null("axis") || keepdims) return RuleOutcome::Stuck;
+    const bool names_axes = !call.attrs->is_null("axis") && !call.attrs->get_ints("axis").empty();
+    if (names_axes || keepdims) return RuleOutcome::Stuck;
     call.solver.unify(known, Shape());
     return RuleOutcome::Solved;
   }
@@ -94,12 +96,12 @@ Expr product_gradient(const GradientCall& call) {
 }
 
 constexpr ReductionRow kReductions[] = {
-    {"sum", ReduceOp::Sum, PrimOperands::kNumeric,
-     "The sum along axes; 0 of nothing. Integers wrap.",
+    {"sum", ReduceOp::Sum, PrimOperands::kAnyDType,
+     "The sum along axes; 0 of nothing. Integers wrap. Of bools it is `any`: cast them to count.",
      "sum([[1.0, 2.0], [3.0, 4.0]], axis=1)\n// expect: [3.0, 7.0]",
      [](const GradientCall& call) { return spread_back(call, call.dout); }},
-    {"prod", ReduceOp::Prod, PrimOperands::kNumeric,
-     "The product along axes; 1 of nothing. Integers wrap.\n"
+    {"prod", ReduceOp::Prod, PrimOperands::kAnyDType,
+     "The product along axes; 1 of nothing. Integers wrap. Of bools it is `all`.\n"
      "Derivatives of any order are right also where elements are 0.",
      "prod([2.0, 3.0, 4.0])\n// expect: 24.0", product_gradient},
     {"max", ReduceOp::Max, PrimOperands::kAnyDType,
@@ -127,6 +129,7 @@ OpDef reduction(const char* name, int level, const char* doc, const char* exampl
   def.example = example;
   def.inputs = {{"data", "the values"}};
   def.attrs = reduction_attrs();
+  lang::set_attrs_struct(def.name, "ReduceAttrs");
   def.type_rule = [operands](TypeCall& call) {
     const Type data = call.tensor(0);
     const auto& tensor = static_cast<const TensorType&>(*data);
@@ -136,10 +139,20 @@ OpDef reduction(const char* name, int level, const char* doc, const char* exampl
   return def;
 }
 
-// What folds values of that dtype as `fold` says. Of two bools the larger is True if either is.
+// What folds values of that dtype as `fold` says. Of two bools the larger, and the sum, is True if
+// either is, and the product if both are.
 ReduceOp fold_for(ReduceOp fold, DType dtype) {
   if (dtype != DType::Bool) return fold;
-  return fold == ReduceOp::Max ? ReduceOp::Any : fold == ReduceOp::Min ? ReduceOp::All : fold;
+  switch (fold) {
+    case ReduceOp::Sum:
+    case ReduceOp::Max:
+      return ReduceOp::Any;
+    case ReduceOp::Prod:
+    case ReduceOp::Min:
+      return ReduceOp::All;
+    default:
+      return fold;
+  }
 }
 
 void add_fold(const ReductionRow& row) {
@@ -178,11 +191,15 @@ void add_mean() {
       "mean", 4,
       "The average along axes; NaN of nothing.\n"
       "In the light notation integers and bools count as float32. In strict text the mean of "
-      "integers is an integer: they divide with truncation, and by zero of nothing.\n"
+      "integers is an integer: they divide with truncation, and by zero of nothing; of bools it is "
+      "`any`.\n"
       "Half floats are summed and divided in float32, integers of fewer than 64 bits in int64.",
-      "mean([[1.0, 2.0], [3.0, 6.0]], axis=1)\n// expect: [1.5, 4.5]", PrimOperands::kNumeric);
+      "mean([[1.0, 2.0], [3.0, 6.0]], axis=1)\n// expect: [1.5, 4.5]", PrimOperands::kAnyDType);
   def.definition = [](const DefinitionCall& call) {
     const std::vector<bool> reduced = axes_of(call);
+    if (call.tensor(0).dtype.known() == DType::Bool) {
+      return reduce_axes(ReduceOp::Any, call.args[0], reduced, call.attrs->get_bool("keepdims"));
+    }
     const Expr sum = reduce_axes(ReduceOp::Sum, call.args[0], reduced,
                                  call.attrs->get_bool("keepdims"), widened_scalar);
     return build::let("total", sum, [&](const Expr& total) {
@@ -216,6 +233,7 @@ void add_variance() {
   def.inputs.push_back({"mean", "the mean, of a shape that broadcasts to the data's"});
   def.attrs.push_back(
       optional_attr("unbiased", AttrKind::Bool, false, "divide by one less than the count"));
+  lang::set_attrs_struct(def.name, "VarianceAttrs");
   def.type_rule = variance_rule;
   def.definition = [](const DefinitionCall& call) {
     const Expr& x = call.args[0];
@@ -297,12 +315,16 @@ Expr arg_definition(ReduceOp fold, const DefinitionCall& call) {
   const std::vector<bool> reduced = axes_of(call);
   const bool last = call.attrs->get_bool("select_last_index");
   const bool keepdims = call.attrs->get_bool("keepdims");
+  const bool is_bool = call.tensor(0).dtype.known() == DType::Bool;
+  const auto ordered = [&](const Expr& value) {  // False before True
+    return is_bool ? build::cast_to(DType::Int8, value) : value;
+  };
   if (std::find(reduced.begin(), reduced.end(), true) == reduced.end()) {
     return build::comprehension(
         dims_of(x), [](const Indices&) { return build::constant_int(DType::Int32, 0); });
   }
   if (!last) {
-    return build::let("position", reduce_axes(fold, x, reduced, keepdims),
+    return build::let("position", reduce_axes(fold, x, reduced, keepdims, ordered),
                       [&](const Expr& position) {
                         return build::comprehension(dims_of(position), [&](const Indices& i) {
                           return build::cast_to(DType::Int32, build::at(position, i));
@@ -319,25 +341,26 @@ Expr arg_definition(ReduceOp fold, const DefinitionCall& call) {
   });
   const auto last_position = static_cast<std::int64_t>(reduced_count(x, reduced)) - 1;
   return build::let("backwards", backwards, [&](const Expr& reversed) {
-    return build::let(
-        "position", reduce_axes(fold, reversed, reduced, keepdims), [&](const Expr& position) {
-          return build::comprehension(dims_of(position), [&](const Indices& i) {
-            return build::cast_to(DType::Int32, build::sub(build::index_constant(last_position),
+    return build::let("position", reduce_axes(fold, reversed, reduced, keepdims, ordered),
+                      [&](const Expr& position) {
+                        return build::comprehension(dims_of(position), [&](const Indices& i) {
+                          return build::cast_to(DType::Int32,
+                                                build::sub(build::index_constant(last_position),
                                                            build::at(position, i)));
-          });
-        });
+                        });
+                      });
   });
 }
 
 void add_arg_reduction(const char* name, ReduceOp fold, const char* doc, const char* example) {
-  OpDef def = reduction(name, 4, doc, example, PrimOperands::kNumeric);
+  OpDef def = reduction(name, 4, doc, example, PrimOperands::kAnyDType);
   def.attrs.insert(def.attrs.begin() + 2,
                    optional_attr("select_last_index", AttrKind::Bool, false,
                                  "of equal elements take the last, not the first"));
+  lang::set_attrs_struct(def.name, "ArgReduceAttrs");
   def.type_rule = [](TypeCall& call) {
     const Type data = call.tensor(0);
     const auto& tensor = static_cast<const TensorType&>(*data);
-    call.solver.require(tensor.dtype, PrimOperands::kNumeric);
     return reduce_shape(call, tensor.shape, DType::Int32);
   };
   def.definition = [fold](const DefinitionCall& call) { return arg_definition(fold, call); };

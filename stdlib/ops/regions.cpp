@@ -28,24 +28,34 @@ struct Slice {
   Expr is_backwards;
 };
 
+// How many leading axes `begin`, `end` or `strides` (inputs 2 to 4) is for.
+std::size_t length_of(const DefinitionCall& call, std::size_t arg) {
+  return static_cast<std::size_t>(dims_of(call.args[arg])[0].constant());
+}
+
+// An axis for which there is no bound begins, or ends, where it does itself; the stride is 1.
 Slice slice_of(const DefinitionCall& call, std::size_t axis) {
   const std::int64_t extent = dims_of(call.args[0])[axis].constant();
-  const auto value = [&](std::size_t arg) {
+  const auto value = [&](std::size_t arg) -> Expr {
+    if (axis >= length_of(call, arg)) return nullptr;
     return build::cast_to(DType::Int64,
                           build::at(call.args[arg], {index_of(static_cast<std::int64_t>(axis))}));
   };
   Slice slice;
   slice.stride = value(4);
+  if (!slice.stride) slice.stride = index_of(1);
   slice.is_backwards = build::prim(Prim::Lt, {slice.stride, index_of(0)});
+  const Expr low = build::select(slice.is_backwards, index_of(-1), index_of(0));
+  const Expr high = build::select(slice.is_backwards, index_of(extent - 1), index_of(extent));
   const auto settled = [&](const Expr& given) {
     const Expr is_negative = build::prim(Prim::Lt, {given, index_of(0)});
     const Expr wrapped = build::select(is_negative, build::add(given, index_of(extent)), given);
-    const Expr low = build::select(slice.is_backwards, index_of(-1), index_of(0));
-    const Expr high = build::select(slice.is_backwards, index_of(extent - 1), index_of(extent));
     return build::prim(Prim::Min, {build::prim(Prim::Max, {wrapped, low}), high});
   };
-  slice.first = settled(value(2));
-  slice.last = settled(value(3));
+  const Expr begin = value(2);
+  const Expr end = value(3);
+  slice.first = begin ? settled(begin) : build::select(slice.is_backwards, high, low);
+  slice.last = end ? settled(end) : build::select(slice.is_backwards, low, high);
   return slice;
 }
 
@@ -57,18 +67,17 @@ Expr is_inside(const Slice& slice, const Expr& position) {
   return build::select(slice.is_backwards, backwards, forwards);
 }
 
-// How many leading axes are sliced: begin, end and strides are that long.
+// How many leading axes are sliced.
 std::size_t sliced_axes(const DefinitionCall& call) {
-  return static_cast<std::size_t>(dims_of(call.args[2])[0].constant());
+  return std::max({length_of(call, 2), length_of(call, 3), length_of(call, 4)});
 }
 
 RuleOutcome region_rule(TypeCall& call) {
   const Type data = call.tensor(0);
   const Type other = call.tensor(1);
-  const Shape bounds = with_rank(call, call.tensor_node(2).shape, 1);
   for (std::size_t i = 2; i < 5; ++i) {
     call.solver.require(call.tensor_node(i).dtype, PrimOperands::kInt);
-    call.solver.unify(call.tensor_node(i).shape, bounds);
+    with_rank(call, call.tensor_node(i).shape, 1);
   }
   call.solver.unify(as_tensor(data).dtype, as_tensor(other).dtype);
   const Shape& shape = as_tensor(data).shape;
@@ -80,10 +89,14 @@ RuleOutcome region_rule(TypeCall& call) {
                                                 "` with values `" + to_string(ranked) +
                                                 "`: their ranks differ");
   }
-  if (bounds[0].is_constant() && bounds[0].constant() > static_cast<std::int64_t>(shape.rank())) {
-    call.fail(DiagnosticKind::RankMismatch, "`begin` lists " + bounds[0].to_string() +
-                                                " positions, and shape `" + to_string(shape) +
-                                                "` has rank " + std::to_string(shape.rank()));
+  for (std::size_t i = 2; i < 5; ++i) {
+    const Dim length = call.tensor_node(i).shape[0];
+    if (!length.is_constant() || length.constant() <= static_cast<std::int64_t>(shape.rank()))
+      continue;
+    call.fail(DiagnosticKind::RankMismatch, "`" + call.op.inputs[i].name + "` has " +
+                                                length.to_string() + " elements, and shape `" +
+                                                to_string(shape) + "` has rank " +
+                                                std::to_string(shape.rank()));
   }
   return RuleOutcome::Solved;
 }
@@ -164,8 +177,10 @@ void add_strided_set() {
   def.level = 4;
   def.doc =
       "The data with the values `v` in place of the slice begin:end:strides of its leading axes.\n"
-      "The bounds are vectors of one length, read as `strided_slice` reads them; axes behind them "
-      "are written whole. It is an error if the slice has more elements than `v`, or a stride is "
+      "The bounds are vectors, read as `strided_slice` reads them. An axis for which one of them "
+      "is "
+      "too short has no such bound, and the stride 1. It is an error if the slice has more "
+      "elements than `v`, or a stride is "
       "0; elements of `v` beyond the slice do not count.";
   def.example = "strided_set([1, 2, 3, 4], [8, 9], [1], [4], [2])\n// expect: [1, 8, 3, 9]";
   def.inputs = region_inputs("the values, of the slice's shape");

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 
@@ -165,6 +166,7 @@ OpDef scan_record(const char* name, ReduceOp fold, const char* doc, const char* 
                nullable_attr("dtype", AttrKind::DType,
                              "dtype of the elements before they are combined; None: the data's"),
                optional_attr("exclusive", AttrKind::Bool, false, "leave the element itself out")};
+  lang::set_attrs_struct(def.name, "ScanopAttrs", {"exclusive"});
   def.type_rule = scan_rule;
   def.definition = [fold](const DefinitionCall& call) { return scan_definition(call, fold); };
   return def;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
@@ -327,6 +328,7 @@ void add_scatter_elements() {
                 {"updates", "the values, of the shape of the indices or larger"}};
   def.attrs = {optional_attr("axis", AttrKind::Int, 0, "the axis along which the indices point"),
                optional_attr("reduction", AttrKind::String, "update", kModes)};
+  lang::set_attrs_struct(def.name, "ScatterElementsAttrs", {"axis"});
   def.type_rule = scatter_elements_rule;
   register_scatter(std::move(def), elements_scatter);
 }
@@ -401,6 +403,7 @@ void add_scatter_nd() {
                 {"indices", "integers; coordinate m of update y at [m, y]"},
                 {"updates", "the values"}};
   def.attrs = {optional_attr("mode", AttrKind::String, "update", kModes)};
+  lang::set_attrs_struct(def.name, "ScatterNDAttrs");
   def.type_rule = scatter_nd_rule;
   register_scatter(std::move(def), nd_scatter);
 }

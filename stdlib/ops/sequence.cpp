@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/regions.h"
 #include "stdlib/ops/tuples.h"
@@ -105,6 +106,7 @@ void add_reverse_sequence() {
   def.inputs = {{"data", "the sequences"}, {"seq_lengths", "an integer for each sequence"}};
   def.attrs = {optional_attr("seq_axis", AttrKind::Int, 1, "the axis of the steps"),
                optional_attr("batch_axis", AttrKind::Int, 0, "the axis of the sequences")};
+  lang::set_attrs_struct(def.name, "ReverseSequenceAttrs", {"seq_axis", "batch_axis"});
   def.type_rule = reverse_sequence_rule;
   def.definition = [](const DefinitionCall& call) {
     const std::vector<Dim>& dims = dims_of(call.args[0]);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/stretch.h"
@@ -190,6 +191,7 @@ void add_reverse_reshape() {
       "// expect: [[1, 2, 3], [4, 5, 6]]");
   def.attrs = {required_attr("newshape", AttrKind::IntOrIntList, "extents and codes"),
                optional_attr("allowzero", AttrKind::Bool, false, "0 is an extent, not a code")};
+  lang::set_attrs_struct(def.name, "ReshapeAttrs");
   def.type_rule = [](TypeCall& call) { return reshape_rule(call, true); };
   lang::OpRegistry::instance().add(std::move(def));
 }

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "lang/attrs_struct.h"
+
 namespace relay::stdlib {
 
 namespace build = lang::build;
@@ -172,6 +174,7 @@ void add_sort() {
   def.example = "sort([3.0, 1.0, 2.0])\n// expect: [1.0, 2.0, 3.0]";
   def.inputs = {{"data", "the values"}};
   def.attrs = sort_attrs("not used: the dtype stays");
+  lang::set_attrs_struct(def.name, "ArgsortAttrs");
   def.type_rule = [](TypeCall& call) {
     const Type data = call.tensor(0);
     call.returns(data);
@@ -274,6 +277,7 @@ void add_topk() {
                              "`values`, `indices`, or a tuple of `both`"),
                optional_attr("is_ascend", AttrKind::Bool, false, "the smallest instead"),
                nullable_attr("dtype", AttrKind::DType, "dtype of the positions; None: int32")};
+  lang::set_attrs_struct(def.name, "TopkAttrs", {"k"});
   def.type_rule = topk_rule;
   def.definition = topk;
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
@@ -379,6 +383,7 @@ void add_searchsorted() {
   def.inputs = {{"sorted_sequence", "rows in ascending order"}, {"values", "what to look for"}};
   def.attrs = {optional_attr("right", AttrKind::Bool, false, "behind equal elements, not in front"),
                optional_attr("dtype", AttrKind::DType, DType::Int32, "dtype of the result")};
+  lang::set_attrs_struct(def.name, "SearchSortedAttrs");
   def.type_rule = searchsorted_rule;
   def.definition = searchsorted;
   def.differentiable = false;

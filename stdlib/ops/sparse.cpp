@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
@@ -310,6 +311,7 @@ void add_sparse_dense(const char* name, const char* doc, const char* example) {
   def.inputs.insert(def.inputs.begin(), InputSpec{"dense_data", "a matrix of rows"});
   def.attrs = {optional_attr("sparse_lhs", AttrKind::Bool, false,
                              "the sparse matrix times the transposed dense one")};
+  lang::set_attrs_struct(def.name, "SparseDenseAttrs");
   def.type_rule = sparse_dense_rule;
   def.definition = sparse_dense_definition;
   lang::OpRegistry::instance().add(std::move(def));

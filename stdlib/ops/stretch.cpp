@@ -1,5 +1,6 @@
 #include "stdlib/ops/stretch.h"
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 
 namespace relay::stdlib {
@@ -25,6 +26,7 @@ void add_broadcast_to() {
   def.inputs = {{"data", "the tensor"}};
   def.attrs = {required_attr("shape", AttrKind::IntOrIntList, "the shape of the result"),
                nullable_attr("dtype", AttrKind::DType, "not used: the dtype stays")};
+  lang::set_attrs_struct(def.name, "InitOpAttrs");
   def.type_rule = [](TypeCall& call) {
     const Type data = call.tensor(0);
     const auto& tensor = static_cast<const TensorType&>(*data);
@@ -182,6 +184,7 @@ void add_collapse_sum_to() {
   def.attrs = {nullable_attr("shape", AttrKind::IntOrIntList,
                              "Relay's texts repeat the input here, where it is constant"),
                nullable_attr("dtype", AttrKind::DType, "not used: the dtype stays")};
+  lang::set_attrs_struct(def.name, "InitOpAttrs");
   def.type_rule = collapse_sum_to_rule;
   def.static_form = "collapse_sum_to_shape";
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {

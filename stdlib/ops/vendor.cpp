@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -126,6 +127,7 @@ void add_dense_pack() {
                              "dtype of products and sums; None: that of the operands"),
                optional_attr("weight_layout", AttrKind::String, "NC",
                              "which axis of the weight holds what")};
+  lang::set_attrs_struct(def.name, "DensePackAttrs");
   def.type_rule = dense_pack_rule;
   def.definition = dense_pack;
   lang::OpRegistry::instance().add(std::move(def));
@@ -135,6 +137,7 @@ void add_dense_pack() {
 
 void add_blocked_convolution(const char* name, const char* doc, const char* example) {
   OpDef def = lang::OpRegistry::instance().get("nn.conv2d");
+  lang::set_attrs_struct(name, lang::attrs_struct_of(def));
   def.name = name;
   def.level = 10;
   def.doc = doc;
@@ -182,11 +185,12 @@ Dim rounded_up(const Dim& dim, std::int64_t by) {
 // The shape of the transformed weight, by the dims of the plain one.
 using Transformed = std::vector<Dim> (*)(const AttrsRef& attrs, const std::vector<Dim>& weight);
 
-void add_transform(const char* name, std::size_t rank, const char* doc,
+void add_transform(const char* name, const char* attrs_struct, std::size_t rank, const char* doc,
                    const std::vector<const char*>& attrs, Transformed shape,
                    const std::string& example) {
   OpDef def = unsupported_operator(name, 10, doc, kUsePlain, example);
   def.inputs = {{"weight", "the weight of a convolution"}};
+  lang::set_attrs_struct(def.name, attrs_struct);
   for (const char* attr : attrs)
     def.attrs.push_back(required_attr(attr, AttrKind::Int, "how the transform is blocked"));
   const bool casts = std::string(name).find("nnpack") != std::string::npos;
@@ -210,7 +214,7 @@ void add_transform(const char* name, std::size_t rank, const char* doc,
 
 void add_transforms() {
   add_transform(
-      "nn.contrib_conv2d_winograd_weight_transform", 4,
+      "nn.contrib_conv2d_winograd_weight_transform", "ConvWinogradWeightTransformAttrs", 4,
       "The weight of `nn.conv2d` (`OIHW`) as Winograd's algorithm takes it.", {"tile_size"},
       [](const AttrsRef& attrs, const std::vector<Dim>& w) -> std::vector<Dim> {
         const Dim more(attrs->get_int("tile_size") - 1);
@@ -219,7 +223,7 @@ void add_transforms() {
       typed_example("w: Tensor[(4, 2, 3, 3), float32]",
                     "nn.contrib_conv2d_winograd_weight_transform(w, tile_size=2)"));
   add_transform(
-      "nn.contrib_conv3d_winograd_weight_transform", 5,
+      "nn.contrib_conv3d_winograd_weight_transform", "ConvWinogradWeightTransformAttrs", 5,
       "The weight of `nn.conv3d` (`OIDHW`) as Winograd's algorithm takes it.\n"
       "The depth is transformed too where it equals the height and is between 3 and 7.",
       {"tile_size"},
@@ -233,7 +237,8 @@ void add_transforms() {
       typed_example("w: Tensor[(4, 2, 3, 3, 3), float32]",
                     "nn.contrib_conv3d_winograd_weight_transform(w, tile_size=2)"));
   add_transform(
-      "nn.contrib_conv2d_winograd_nnpack_weight_transform", 4,
+      "nn.contrib_conv2d_winograd_nnpack_weight_transform",
+      "Conv2DWinogradNNPACKWeightTransformAttrs", 4,
       "The weight of `nn.conv2d` (`OIHW`) as NNPACK's Winograd takes it: tiles of 8 by 8.",
       {"convolution_algorithm"},
       [](const AttrsRef&, const std::vector<Dim>& w) -> std::vector<Dim> {
@@ -243,7 +248,7 @@ void add_transforms() {
           "w: Tensor[(4, 2, 3, 3), float32]",
           "nn.contrib_conv2d_winograd_nnpack_weight_transform(w, convolution_algorithm=1)"));
   add_transform(
-      "nn.contrib_conv2d_gemm_weight_transform", 4,
+      "nn.contrib_conv2d_gemm_weight_transform", "ConvGemmWeightTransformAttrs", 4,
       "The weight of `nn.conv2d` (`HWIO`) in tiles of a matrix.", {"tile_rows", "tile_cols"},
       [](const AttrsRef& attrs, const std::vector<Dim>& w) -> std::vector<Dim> {
         const std::int64_t rows = attrs->get_int("tile_rows");
@@ -284,8 +289,8 @@ RuleOutcome transformed_rule(TypeCall& call, std::size_t count) {
   return RuleOutcome::Solved;
 }
 
-void add_on_transformed(const char* name, const char* plain, std::size_t count, bool has_tiles,
-                        const std::string& example) {
+void add_on_transformed(const char* name, const char* attrs_struct, const char* plain,
+                        std::size_t count, bool has_tiles, const std::string& example) {
   OpDef def = unsupported_operator(name, 10, "A convolution whose weight has been transformed.",
                                    kUsePlain, example);
   const OpDef& convolution = lang::OpRegistry::instance().get(plain);
@@ -293,6 +298,7 @@ void add_on_transformed(const char* name, const char* plain, std::size_t count, 
   if (has_tiles)
     def.attrs.push_back(required_attr("tile_size", AttrKind::Int, "how the transform is blocked"));
   def.attrs.insert(def.attrs.end(), convolution.attrs.begin(), convolution.attrs.end());
+  lang::set_attrs_struct(def.name, attrs_struct);
   def.type_rule = [count](TypeCall& call) { return transformed_rule(call, count); };
   lang::OpRegistry::instance().add(std::move(def));
 }
@@ -300,18 +306,20 @@ void add_on_transformed(const char* name, const char* plain, std::size_t count, 
 void add_all_on_transformed() {
   const char* params = "x: Tensor[(1, 2, 8, 8), float32], w: Tensor[(4, 4, 4, 2), float32]";
   add_on_transformed(
-      "nn.contrib_conv2d_winograd_without_weight_transform", "nn.conv2d", 2, true,
+      "nn.contrib_conv2d_winograd_without_weight_transform", "Conv2DWinogradAttrs", "nn.conv2d", 2,
+      true,
       typed_example(params,
                     "nn.contrib_conv2d_winograd_without_weight_transform(x, w, tile_size=2, "
                     "channels=4, kernel_size=[3, 3])"));
   add_on_transformed(
-      "nn.contrib_conv3d_winograd_without_weight_transform", "nn.conv3d", 3, true,
+      "nn.contrib_conv3d_winograd_without_weight_transform", "Conv3DWinogradAttrs", "nn.conv3d", 3,
+      true,
       typed_example(
           "x: Tensor[(1, 2, 8, 8, 8), float32], w: Tensor[(4, 4, 4, 4, 2), float32]",
           "nn.contrib_conv3d_winograd_without_weight_transform(x, w, tile_size=2, channels=4, "
           "kernel_size=[3, 3, 3])"));
   add_on_transformed(
-      "nn.contrib_conv2d_gemm_without_weight_transform", "nn.conv2d", 2, false,
+      "nn.contrib_conv2d_gemm_without_weight_transform", "Conv2DAttrs", "nn.conv2d", 2, false,
       typed_example("x: Tensor[(1, 8, 8, 2), float32], w: Tensor[(1, 2, 4, 16), float32]",
                     "nn.contrib_conv2d_gemm_without_weight_transform(x, w, channels=4, "
                     "kernel_size=[3, 3], data_layout=\"NHWC\")"));
@@ -330,6 +338,7 @@ void add_torch_op() {
   }
   def.attrs = {optional_attr("serialized_function", AttrKind::String, "", "the function"),
                optional_attr("len", AttrKind::Int, -1, "how long its text is")};
+  lang::set_attrs_struct(def.name, "TorchFunctionAttrs");
   // Only the function itself could tell the type of its result.
   def.type_rule = [](TypeCall& call) -> RuleOutcome { refuse(call, kNoTorch); };
   lang::OpRegistry::instance().add(std::move(def));

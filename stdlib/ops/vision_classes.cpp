@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/suppression.h"
@@ -269,6 +270,7 @@ void add_all_class_non_max_suppression() {
                 {"iou_threshold", "how much two boxes may share"},
                 {"score_threshold", "what a score must be above"}};
   def.attrs = {format_attr()};
+  lang::set_attrs_struct(def.name, "AllClassNonMaximumSuppressionAttrs");
   def.type_rule = [](TypeCall& call) {
     const Shape boxes = input_of_rank(call, 0, 3, PrimOperands::kFloat);
     const Shape scores = input_of_rank(call, 1, 3, PrimOperands::kFloat);
@@ -316,7 +318,7 @@ void return_detections(TypeCall& call, const Dim& batch) {
   const Dim count(call.attrs->get_int("max_detections"));
   const Type numbers = lang::tensor_type(Shape({batch, count}), dtype);
   call.returns(lang::tuple_type({lang::tensor_type(Shape({batch, count, Dim(4)}), dtype), numbers,
-                                 numbers, lang::tensor_type(Shape({batch}), dtype)}));
+                                 numbers, lang::tensor_type(Shape({batch}), DType::Int32)}));
 }
 
 // `scores`: batch, classes, boxes.
@@ -378,7 +380,8 @@ Expr regular_survivors(const DefinitionCall& call) {
           const Expr found = result(
               dims, [&](const Indices& i, const Place& place) { return score_at(i[0], place); });
           const Expr numbers = build::comprehension({Dim(batch)}, [&](const Indices& i) -> Expr {
-            return cast_scalar(dtype, min_of(build::at(counts, i), build::index_constant(most)));
+            return cast_scalar(DType::Int32,
+                               min_of(build::at(counts, i), build::index_constant(most)));
           });
           return build::tuple({corners, labels, found, numbers});
         });
@@ -436,6 +439,7 @@ void add_regular_non_max_suppression() {
       "score_threshold=0.1).2\n// expect: [[0.9, 0.0]]";
   def.inputs = {{"boxes", "batch, boxes, corners"}, {"scores", "batch, boxes, classes"}};
   def.attrs = regular_attrs();
+  lang::set_attrs_struct(def.name, "RegularNonMaximumSuppressionAttrs");
   def.type_rule = [](TypeCall& call) {
     check_regular(call);
     const Shape boxes = input_of_rank(call, 0, 3, PrimOperands::kFloat);

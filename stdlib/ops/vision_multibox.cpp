@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/suppression.h"
@@ -113,6 +114,7 @@ void add_multibox_prior() {
                optional_attr("offsets", AttrKind::FloatList, list({0.5, 0.5}),
                              "where in a place of the map its boxes are centred: y, x"),
                optional_attr("clip", AttrKind::Bool, false, "cut the boxes off at 0 and 1")};
+  lang::set_attrs_struct(def.name, "MultiBoxPriorAttrs");
   def.type_rule = prior_rule;
   def.definition = multibox_prior;
   def.differentiable = false;
@@ -247,6 +249,7 @@ void add_multibox_transform_loc() {
                optional_attr("variances", AttrKind::FloatList, AttrValue(std::move(variances)),
                              "what the four numbers are multiplied by"),
                optional_attr("keep_background", AttrKind::Bool, false, "not supported")};
+  lang::set_attrs_struct(def.name, "MultiBoxTransformLocAttrs");
   def.type_rule = transform_rule;
   def.definition = transform_loc;
   lang::OpRegistry::instance().add(std::move(def));

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/window.h"
@@ -342,6 +343,7 @@ void add_roi_align() {
       "spatial_scale=1.0, sample_ratio=1)\n// expect: [[[[1.5, 2.5]]]]";
   def.inputs = region_inputs();
   def.attrs = align_attrs();
+  lang::set_attrs_struct(def.name, "ROIAlignAttrs");
   def.type_rule = align_rule;
   def.expansion = [](const DefinitionCall& call) {
     const std::vector<lang::Attr>& attrs = call.attrs->list;
@@ -526,6 +528,7 @@ void add_roi_pool() {
       "spatial_scale=1.0)\n// expect: [[[[1.0, 3.0, 2.0]]]]";
   def.inputs = region_inputs();
   def.attrs = {align_attrs()[0], align_attrs()[1], align_attrs()[3]};
+  lang::set_attrs_struct(def.name, "ROIPoolAttrs");
   def.type_rule = region_rule;
   def.definition = roi_pool;
   def.gradient = roi_pool_gradient;

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "lang/attrs_struct.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/suppression.h"
@@ -416,6 +417,7 @@ void add_non_max_suppression() {
       {"max_output_size", "how many boxes stay at most; negative: all"},
       {"iou_threshold", "how much two boxes may share; 0 or less: all stay, as they are"}};
   def.attrs = suppression_attrs();
+  lang::set_attrs_struct(def.name, "NonMaximumSuppressionAttrs");
   def.type_rule = [](TypeCall& call) { return survivors_rule(call, 2); };
   def.expansion = non_max_suppression;
   lang::OpRegistry::instance().add(std::move(def));
