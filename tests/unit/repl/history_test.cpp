@@ -2,12 +2,16 @@
 
 #include "repl/history.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -88,6 +92,22 @@ TEST_CASE("the history is cut to the newest entries, also while other sessions w
   }
   CHECK(std::filesystem::file_size(path) < (History::kEntries + kSessions * kEach + 1) * 20);
   CHECK_FALSE(std::filesystem::exists(path + ".new"));
+}
+
+TEST_CASE("an entry goes to the new file when another session has just made one") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/history";
+  std::ofstream(path) << "old\n";
+  std::ofstream(path + ".new") << "kept\n";
+  // As a session does that cuts the file down, while another one waits for it.
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(flock(file, LOCK_EX) == 0);
+  std::thread other([&] { History(path).add("1 + 1"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  std::filesystem::rename(path + ".new", path);
+  close(file);
+  other.join();
+  CHECK(text_of_file(path) == "kept\n1 + 1\n");
 }
 
 TEST_CASE("the history is bounded in bytes") {

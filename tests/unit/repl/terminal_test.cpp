@@ -295,6 +295,10 @@ TEST_CASE("several lines can be pasted at once, tabs included") {
   Prompt prompt;
   prompt.program.type("def f(x) {\n\tlet y = x;\n\n\ty + 41\n}\nf(1)\n");
   CHECK(prompt.program.wait_for("\n42 : int32\n"));
+  // What was there before the prompt was is not shown twice.
+  const std::string text = prompt.text();
+  for (const char* line : {"let y = x;", "y + 41", "f(1)"})
+    CHECK(text.find(line) == text.rfind(line));
 }
 
 TEST_CASE("a terminal that does not know its size, and one that changes it") {
