@@ -9,6 +9,7 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -128,6 +129,20 @@ std::wstring to_wide(std::string_view bytes) {
   return text;
 }
 
+// A terminal that the system has never heard of, as new ones are on old systems, is one like xterm.
+// libedit would complain, and count on nothing.
+EditLine* make_editor() {
+  std::FILE* const nowhere = std::fopen("/dev/null", "we");
+  EditLine* const editor = el_init("relay", stdin, stdout, nowhere ? nowhere : stderr);
+  const char* const name = std::getenv("TERM");
+  const bool has_name = name && *name != '\0';
+  if (has_name && el_set(editor, EL_TERMINAL, name) != 0) el_set(editor, EL_TERMINAL, "xterm");
+  if (!nowhere) return editor;
+  el_set(editor, EL_SETFP, STDERR_FILENO, stderr);
+  std::fclose(nowhere);
+  return editor;
+}
+
 // The settings of the terminal before there was a Terminal.
 termios original;
 volatile std::sig_atomic_t has_original = 0;
@@ -176,7 +191,7 @@ Terminal::Impl::Impl(std::string path)
   HistEventW event;
   history_w(offered, &event, H_SETSIZE, kHistorySize);
   for (const std::string& entry : kept.entries()) offer(entry);
-  editor = el_init("relay", stdin, stdout, stderr);
+  editor = make_editor();
   el_wset(editor, EL_CLIENTDATA, this);
   el_wset(editor, EL_GETCFN, next_key);
   el_wset(editor, EL_PROMPT, prompt);

@@ -313,6 +313,14 @@ TEST_CASE("a terminal that does not know its size, and one that changes it") {
   CHECK(prompt.text().find("36 : int32") != std::string::npos);
 }
 
+TEST_CASE("a terminal that the system does not know is one like xterm") {
+  Prompt prompt(Environment{{"TERM", "xterm-of-the-future"}});
+  prompt.program.type("alpha beta\x1b[1;5DX");
+  CHECK(prompt.shows("alpha Xbeta"));
+  CHECK(prompt.text().find("future") == std::string::npos);
+  CHECK(prompt.text().find("terminal") == std::string::npos);
+}
+
 TEST_CASE("a stopped session goes on where it was") {
   Prompt prompt;
   prompt.program.type("40 +");
