@@ -172,6 +172,29 @@ Expr suppressed_boxes(const Suppression& given) {
   return lang::make_let(sweep, loop, build::call(lang::make_var(sweep), {first, given.suppressed}));
 }
 
+void scalar_input(TypeCall& call, std::size_t input, PrimOperands operands) {
+  const Shape shape = as_tensor(call.tensor(input)).shape;
+  if (!shape.has_rank() || shape.rank() != 1) {
+    input_of_rank(call, input, 0, operands);
+    return;
+  }
+  call.solver.require(as_tensor(call.tensor(input)).dtype, operands);
+  call.solver.unify(shape[0], Dim(1));
+}
+
+Expr with_scalars(DefinitionCall call, const std::vector<std::size_t>& inputs,
+                  const lang::OpDefinition& body) {
+  for (const std::size_t input : inputs) {
+    if (dims_of(call.args[input]).empty()) continue;
+    const Expr element = op("reshape", {call.args[input]}, {{"newshape", AttrValue::ints({})}});
+    return build::let("scalar", element, [&](const Expr& scalar) {
+      call.args[input] = scalar;
+      return with_scalars(call, inputs, body);
+    });
+  }
+  return body(call);
+}
+
 Expr those_first(const Expr& holds) {
   const Expr keys = build::comprehension(dims_of(holds), [&](const Indices& i) -> Expr {
     return choose(build::at(holds, i), build::index_constant(0), build::index_constant(1));

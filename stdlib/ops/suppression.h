@@ -21,6 +21,13 @@ struct Suppression {
 // at which a box of some row survives, a pass over all boxes.
 Expr suppressed_boxes(const Suppression& given);
 
+// For type rules: input `input` is a scalar, for which a vector of one element may stand, as in
+// Relay, whose rules do not look at it.
+void scalar_input(TypeCall& call, std::size_t input, PrimOperands operands);
+// `body` of the call in which such vectors are scalars.
+Expr with_scalars(DefinitionCall call, const std::vector<std::size_t>& inputs,
+                  const lang::OpDefinition& body);
+
 // For definitions: positions of the elements of each row of a bool matrix, those that hold first,
 // in order.
 Expr those_first(const Expr& holds);

@@ -274,21 +274,23 @@ void add_all_class_non_max_suppression() {
   def.type_rule = [](TypeCall& call) {
     const Shape boxes = input_of_rank(call, 0, 3, PrimOperands::kFloat);
     const Shape scores = input_of_rank(call, 1, 3, PrimOperands::kFloat);
-    input_of_rank(call, 2, 0, PrimOperands::kInt);
-    for (const std::size_t input : {3, 4}) input_of_rank(call, input, 0, PrimOperands::kNumeric);
+    scalar_input(call, 2, PrimOperands::kInt);
+    for (const std::size_t input : {3, 4}) scalar_input(call, input, PrimOperands::kNumeric);
     call.solver.unify(boxes[2], Dim(4));
     call.solver.unify(scores[0], boxes[0]);
     call.solver.unify(scores[2], boxes[1]);
     return_indices(call, boxes[0], scores[1], boxes[1]);
     return RuleOutcome::Solved;
   };
-  def.expansion = [](const DefinitionCall& call) {
-    return with_suppression({call.args[0], call.args[1], call.args[3], call.args[4]}, false, true,
-                            [&](const Expr& order, const Expr& done) {
-                              return op("all_class_survivors",
-                                        {call.args[1], order, done, call.args[2]},
-                                        call.attrs->list);
-                            });
+  def.expansion = [](const DefinitionCall& given) {
+    return with_scalars(given, {2, 3, 4}, [](const DefinitionCall& call) {
+      return with_suppression({call.args[0], call.args[1], call.args[3], call.args[4]}, false, true,
+                              [&](const Expr& order, const Expr& done) {
+                                return op("all_class_survivors",
+                                          {call.args[1], order, done, call.args[2]},
+                                          call.attrs->list);
+                              });
+    });
   };
   lang::OpRegistry::instance().add(std::move(def));
 }

@@ -35,7 +35,7 @@ Scalar column_of(const Expr& data, const Expr& row, const Expr& box, std::int64_
 
 RuleOutcome valid_counts_rule(TypeCall& call) {
   const Shape data = input_of_rank(call, 0, 3, PrimOperands::kFloat);
-  input_of_rank(call, 1, 0, PrimOperands::kNumeric);
+  scalar_input(call, 1, PrimOperands::kNumeric);
   check_column(call, "score_index", data[2], 0);
   check_column(call, "id_index", data[2], std::numeric_limits<std::int64_t>::min());
   const DTypeTerm& dtype = as_tensor(call.tensor(0)).dtype;
@@ -97,7 +97,7 @@ void add_get_valid_counts() {
                              "count. Negative: none is"),
                optional_attr("score_index", AttrKind::Int, 1, "which element is the score")};
   def.type_rule = valid_counts_rule;
-  def.definition = valid_counts;
+  def.definition = [](const DefinitionCall& call) { return with_scalars(call, {1}, valid_counts); };
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -209,8 +209,8 @@ RuleOutcome survivors_rule(TypeCall& call, std::size_t first) {
   const Shape rows({data[0], data[1]});
   const Shape indices = input_of_rank(call, first, 2, PrimOperands::kInt);
   call.solver.unify(indices, rows);
-  input_of_rank(call, first + 1, 0, PrimOperands::kInt);
-  input_of_rank(call, first + 2, 0, PrimOperands::kNumeric);
+  scalar_input(call, first + 1, PrimOperands::kInt);
+  scalar_input(call, first + 2, PrimOperands::kNumeric);
   if (!call.attrs->get_bool("return_indices")) {
     call.returns(lang::tensor_type(data, as_tensor(call.tensor(0)).dtype));
   } else {
@@ -419,7 +419,9 @@ void add_non_max_suppression() {
   def.attrs = suppression_attrs();
   lang::set_attrs_struct(def.name, "NonMaximumSuppressionAttrs");
   def.type_rule = [](TypeCall& call) { return survivors_rule(call, 2); };
-  def.expansion = non_max_suppression;
+  def.expansion = [](const DefinitionCall& call) {
+    return with_scalars(call, {3, 4}, non_max_suppression);
+  };
   lang::OpRegistry::instance().add(std::move(def));
 }
 
