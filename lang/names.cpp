@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <optional>
 #include <tuple>
 
+#include "lang/familiar_names.h"
 #include "lang/op.h"
 
 namespace relay::lang {
@@ -33,84 +35,91 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-// How far `name` is from `candidate`. A difference in case alone costs nothing, and of a dotted
-// name people remember the last part: `softmax` is close to `nn.softmax`.
-std::size_t distance_of(std::string_view name, std::string_view candidate) {
-  const std::size_t dot = candidate.rfind('.');
+std::string_view last_part(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+// How many slips of the keyboard are believed in a name of that length. In a short one each letter
+// counts, so that every other name is near.
+std::size_t most_slips(std::size_t length) {
+  return length <= 3 ? 0 : length <= 7 ? 1 : length <= 11 ? 2 : 3;
+}
+
+// Is `name` the other with one letter twice?
+bool is_doubled(std::string_view name, std::string_view other) {
+  if (name.size() != other.size() + 1) return false;
+  const auto at = std::mismatch(other.begin(), other.end(), name.begin()).first - other.begin();
+  return at > 0 && name[static_cast<std::size_t>(at)] == name[static_cast<std::size_t>(at) - 1] &&
+         name.substr(static_cast<std::size_t>(at) + 1) ==
+             other.substr(static_cast<std::size_t>(at));
+}
+
+// The slips that lead from `name` to `candidate`; nothing where it is not meant. A difference in
+// case alone is none; apart from that a constructor is not meant where a function is written, nor a
+// word that begins with another letter. The beginning of a long word stands for the word.
+std::optional<std::size_t> slips_between(std::string_view name, std::string_view candidate) {
   const std::string wanted = lower_case(name);
-  std::size_t distance = edit_distance(wanted, lower_case(candidate));
-  if (dot != std::string_view::npos && name.find('.') == std::string_view::npos) {
-    distance = std::min(distance, edit_distance(wanted, lower_case(candidate.substr(dot + 1))));
-  }
+  const std::string other = lower_case(candidate);
+  if (wanted == other) return 0;
+  if (name.empty() || candidate.empty() || is_upper(name[0]) != is_upper(candidate[0]))
+    return std::nullopt;
+  if (wanted.size() >= 4 && other.starts_with(wanted) && wanted.size() * 2 >= other.size())
+    return 1;
+  const bool exchanges_first =
+      wanted.size() > 1 && other.size() > 1 && wanted[0] == other[1] && wanted[1] == other[0];
+  if (wanted[0] != other[0] && !exchanges_first) return std::nullopt;
+  const std::size_t slips = edit_distance(wanted, other);
+  // Two neighbours exchanged are plain also in a short word.
+  const bool is_exchange = slips == 1 && wanted.size() == other.size() &&
+                           std::is_permutation(wanted.begin(), wanted.end(), other.begin());
+  const bool is_plain = is_exchange && (wanted.size() > 3 || !exchanges_first);
+  if ((is_plain && wanted.size() > 2) || is_doubled(wanted, other)) return 1;
+  if (slips > most_slips(std::min(wanted.size(), other.size()))) return std::nullopt;
+  return slips;
+}
+
+// Of a dotted name people remember the last part: `softmax` is close to `nn.softmax`.
+std::optional<std::size_t> distance_of(std::string_view name, std::string_view candidate) {
+  std::optional<std::size_t> distance = slips_between(name, candidate);
+  if (!distance && name.find('.') == std::string_view::npos &&
+      candidate.find('.') != std::string_view::npos)
+    distance = slips_between(name, last_part(candidate));
   return distance;
 }
 
-// What people call things who come from elsewhere, and what these are called here.
-constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
-    {"float", "float32"},
-    {"double", "float64"},
-    {"half", "float16"},
-    {"int", "int32"},
-    {"long", "int64"},
-    {"uint", "uint32"},
-    {"boolean", "bool"},
-    {"f32", "float32"},
-    {"f64", "float64"},
-    {"i32", "int32"},
-    {"i64", "int64"},
-    {"tensor", "Tensor"},
-    {"dot", "nn.matmul"},
-    {"matmul", "nn.matmul"},
-    {"mm", "nn.matmul"},
-    {"bmm", "nn.batch_matmul"},
-    {"shape", "shape_of"},
-    {"len", "length"},
-    {"concat", "concatenate"},
-    {"cat", "concatenate"},
-    {"pow", "power"},
-    {"range", "arange"},
-    {"permute", "transpose"},
-    {"view", "reshape"},
-    {"unsqueeze", "expand_dims"},
-    {"ln", "log"},
-    {"arctan", "atan"},
-    {"arcsin", "asin"},
-    {"arccos", "acos"},
-    {"absolute", "abs"},
-    {"neg", "negative"},
-    {"sub", "subtract"},
-    {"mul", "multiply"},
-    {"div", "divide"},
-    {"reduce", "foldl"},
-    {"fold", "foldl"},
-    {"reverse", "rev"},
-    {"append", "concat"},
-    {"head", "hd"},
-    {"tail", "tl"},
-    {"var", "variance"},
-    {"true", "True"},
-    {"false", "False"},
-    {"clamp", "clip"},
-    {"linear", "nn.dense"},
-};
+// The name among the candidates, or one that has it for its last part, which is best the shortest.
+std::optional<std::string> exact(std::string_view name,
+                                 const std::vector<std::string>& candidates) {
+  const std::string* best = nullptr;
+  for (const std::string& candidate : candidates) {
+    if (candidate == name) return candidate;
+    if (last_part(candidate) == name && (!best || candidate.size() < best->size()))
+      best = &candidate;
+  }
+  return best ? std::optional(*best) : std::nullopt;
+}
 
 }  // namespace
 
 std::vector<std::string> closest_names(std::string_view name,
                                        const std::vector<std::string>& candidates) {
-  for (const auto& [theirs, ours] : kElsewhere) {
-    if (name == theirs && std::find(candidates.begin(), candidates.end(), ours) != candidates.end())
-      return {std::string(ours)};
+  const std::string_view plain = without_library(name);
+  if (const FamiliarName* known = find_familiar(plain)) {
+    const auto found = std::find(candidates.begin(), candidates.end(), known->ours);
+    if (found != candidates.end()) return {*found};
+    if (known->ours.empty()) return {};
+  }
+  if (plain != name) {
+    if (std::optional<std::string> found = exact(plain, candidates)) return {*found};
   }
   constexpr std::size_t kMost = 3;
-  const std::size_t limit = std::max<std::size_t>(1, (name.size() + 1) / 3);
   std::vector<std::pair<std::size_t, std::string>> close;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = distance_of(name, candidate);
-    // A name of which nothing is left is not meant.
-    if (distance <= limit && distance < std::min(name.size(), candidate.size())) {
-      close.emplace_back(distance, candidate);
-    }
+    if (const auto distance = distance_of(name, candidate); distance && candidate != name)
+      close.emplace_back(*distance, candidate);
   }
   // Of names equally far the shorter one: `tanh` before `qnn.tanh`.
   std::sort(close.begin(), close.end(), [](const auto& a, const auto& b) {

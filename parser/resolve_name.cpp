@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lang/derivative.h"
+#include "lang/familiar_names.h"
 #include "lang/tree_form.h"
 #include "parser/resolver.h"
 
@@ -207,7 +208,7 @@ std::vector<std::string> Resolver::visible_names() const {
   }
   for (std::string& form : lang::derivative_names()) names.push_back(std::move(form));
   for (std::string& form : lang::tree_form_names()) names.push_back(std::move(form));
-  names.insert(names.end(), {"True", "False", "dim"});
+  names.insert(names.end(), {"True", "False", "dim", "inf", "nan", "pi"});
   return names;
 }
 
@@ -221,29 +222,6 @@ void Resolver::suggest(Diagnostic& diagnostic, std::string_view name,
   if (strict_ && !symbol.local && (symbol.own_global || symbol.outer_global)) sigil = "@";
   diagnostic.note(fmt::format("help: did you mean `{}{}`?", sigil, closest.front()));
 }
-
-namespace {
-
-// What people look for under a name that we do not have, and no other name is near.
-std::string_view help_for(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kHelps = {{
-      {"float", "help: `cast(x, float32)` makes floats"},
-      {"int", "help: `cast(x, int32)` makes integers"},
-      {"len", "help: `shape_of(x)` has the extents of a tensor, `length(xs)` counts a list"},
-      {"shape", "help: `shape_of(x)` has the extents of a tensor"},
-      {"help", "help: `:help` lists the commands, `:doc NAME` tells of a name"},
-      {"exit", "help: `:quit` leaves"},
-      {"quit", "help: `:quit` leaves"},
-      {"rand", "help: `random.uniform(random.key(0), 0.0, 1.0, [3])` gives a key and numbers"},
-      {"randn", "help: `random.normal(random.key(0), 0.0, 1.0, [3])` gives a key and numbers"},
-  }};
-  for (const auto& [known, help] : kHelps) {
-    if (known == name) return help;
-  }
-  return {};
-}
-
-}  // namespace
 
 lang::Expr Resolver::unknown_name(Symbol& symbol, const Node& node) {
   if (symbol.reported || symbol.broken || undeclared_.count(symbol.text)) return broken(node);
@@ -261,8 +239,10 @@ lang::Expr Resolver::unknown_name(Symbol& symbol, const Node& node) {
     diagnostic.note(fmt::format("help: the global is written `@{}`", symbol.text));
   } else if (is_dtype) {
     diagnostic.note(fmt::format("help: `cast(x, {})` changes the dtype", symbol.text));
-  } else if (const std::string_view help = strict_ ? "" : help_for(symbol.text); !help.empty()) {
-    diagnostic.note(std::string(help));
+  } else if (const auto* familiar =
+                 strict_ ? nullptr : lang::find_familiar(lang::without_library(symbol.text));
+             familiar && !familiar->help.empty()) {
+    diagnostic.note(std::string(familiar->help));
   } else {
     suggest(diagnostic, symbol.text, visible_names());
   }

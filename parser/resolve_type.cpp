@@ -157,7 +157,12 @@ void Resolver::unknown_type(const Node& node, std::string_view what) {
     for (const lang::TypeDef* type : scope_.types()) candidates.push_back(type->name);
   }
   const std::vector<std::string> closest = lang::closest_names(name, candidates);
-  if (!closest.empty()) {
+  if (name == "Tensor" || lang::parse_dtype(name)) {
+    diagnostic.note(fmt::format("help: a tensor type is `Tensor[(2, 3), {}]`",
+                                name == "Tensor" ? "float32" : name));
+  } else if (!closest.empty() && closest.front() == "Tensor") {
+    diagnostic.note("help: a tensor type is `Tensor[(2, 3), float32]`");
+  } else if (!closest.empty()) {
     diagnostic.note(fmt::format("help: did you mean `{}`?", closest.front()));
   } else {
     diagnostic.note(
