@@ -5,34 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "parser/borrowed_text.h"
+
 namespace relay::parser {
 namespace {
-
-bool is_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-// A stretch of the text.
-struct Piece {
-  std::uint32_t begin = 0;
-  std::string_view text;
-  std::uint32_t end() const { return begin + static_cast<std::uint32_t>(text.size()); }
-};
-
-// The word, number or name with dots that ends before `at`, blanks between them left out.
-Piece word_before(std::string_view text, std::uint32_t at) {
-  while (at > 0 && text[at - 1] == ' ') --at;
-  std::uint32_t begin = at;
-  while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
-  return {begin, text.substr(begin, at - begin)};
-}
-
-Piece word_after(std::string_view text, std::uint32_t at) {
-  while (at < text.size() && text[at] == ' ') ++at;
-  std::uint32_t end = at;
-  while (end < text.size() && (is_word(text[end]) || text[end] == '.')) ++end;
-  return {at, text.substr(at, end - at)};
-}
 
 // `for i in 0..n` and `for i in range(n)`: the text of `n`, and where the whole ends.
 std::optional<Edit> range_as_extent(std::string_view text, std::uint32_t in) {
@@ -82,43 +58,6 @@ std::optional<Edit> binding(std::string_view text, std::uint32_t equals) {
   return Edit{"let ", name.begin, "help: a binding begins with `let`"};
 }
 
-// Where the expression that begins at `at` ends: before a bracket that it does not open, or one of
-// `stops` outside of brackets.
-std::uint32_t expression_end(std::string_view text, std::uint32_t at, std::string_view stops) {
-  int depth = 0;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if ((c == ')' || c == ']' || c == '}') && depth-- == 0) break;
-    if (depth == 0 && (c == '\n' || c == ';' || stops.find(c) != std::string_view::npos)) break;
-  }
-  return at;
-}
-
-// Where the expression that ends before `at` begins.
-std::uint32_t expression_begin(std::string_view text, std::uint32_t at) {
-  int depth = 0;
-  for (; at > 0; --at) {
-    const char c = text[at - 1];
-    if (c == ')' || c == ']' || c == '}') ++depth;
-    if ((c == '(' || c == '[' || c == '{') && depth-- == 0) break;
-    const bool is_binding = c == '=' && at < text.size() && text[at] == ' ';
-    if (depth == 0 && (c == '\n' || c == ';' || c == ',' || is_binding)) break;
-  }
-  while (at < text.size() && text[at] == ' ') ++at;
-  return at;
-}
-
-std::string trimmed(std::string_view text, std::uint32_t begin, std::uint32_t end) {
-  while (begin < end && text[begin] == ' ') ++begin;
-  while (end > begin && text[end - 1] == ' ') --end;
-  return std::string(text.substr(begin, end - begin));
-}
-
-Edit replaced(std::uint32_t begin, std::uint32_t end, std::string by, const std::string& help) {
-  return {std::move(by), begin, help, end - begin};
-}
-
 // `c ? a : b`
 std::optional<Edit> choice(std::string_view text, std::uint32_t mark) {
   const std::uint32_t begin = expression_begin(text, mark);
@@ -140,13 +79,6 @@ std::optional<Edit> then_branches(std::string_view text, std::uint32_t then) {
   const std::string ours = fmt::format("{{ {} }} else {{ {} }}", trimmed(text, then + 4, middle),
                                        trimmed(text, middle + 5, end));
   return replaced(then, end, ours, fmt::format("help: branches stand in braces: `{}`", ours));
-}
-
-Edit function_of(std::string_view text, std::uint32_t begin, std::string_view params,
-                 std::uint32_t body) {
-  const std::uint32_t end = expression_end(text, body, ",");
-  const std::string ours = fmt::format("fn ({}) {{ {} }}", params, trimmed(text, body, end));
-  return replaced(begin, end, ours, fmt::format("help: a function is `{}`", ours));
 }
 
 // `lambda x, y: e`, with the error at `x`.
@@ -280,10 +212,6 @@ void add_words(std::string_view text, std::uint32_t at, std::vector<Edit>& edits
   }
 }
 
-bool says(const lang::Diagnostic& error, std::string_view what) {
-  return error.message.find(what) != std::string::npos;
-}
-
 }  // namespace
 
 void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
@@ -346,6 +274,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     }
   }
   add_words(text, at, edits);
+  add_forms(error, text, at, edits);
 }
 
 std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_view text) {
@@ -360,6 +289,10 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       "computed by `for i < n { … }`";
   static constexpr std::string_view kData =
       "help: a data type is `type Point { Point { x: float32, y: float32 } }`";
+  static constexpr std::string_view kCases =
+      "help: cases are told apart by `match x { Some(y) => …, None => … }`";
+  static constexpr std::string_view kFailure =
+      "help: `assert(False, \"what is wrong\")` ends with an error";
   static constexpr std::array kHelps = {
       Help{"while", "", "", kLoop},
       Help{"", "(", "an index variable", kLoop},
@@ -373,6 +306,19 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"class", "", "", kData},
       Help{"data", "", "", kData},
       Help{"enum", "", "", "help: a data type is `type Color { Red, Green }`"},
+      Help{"case", "", "", kCases},
+      Help{"switch", "", "", kCases},
+      Help{"", "is ", "", kCases},
+      Help{"do", "{", "", "help: a block is `{ …; value }`"},
+      Help{"begin", "", "", "help: a block is `{ …; value }`"},
+      Help{"try", "{", "", "help: there are no exceptions: an `Option` holds a value or none"},
+      Help{"raise", "", "", kFailure},
+      Help{"throw", "", "", kFailure},
+      Help{"from", "", "", "help: a file is imported as `import \"file.relay\"`"},
+      Help{"where", "", "", "help: a `let` stands before what uses it"},
+      Help{"", ":", "to close the block",
+           "help: a record has a type: `type Point { Point { x: float32 } }`, then `Point(x = "
+           "1.0)`"},
       Help{"", "", "the file's name as a string",
            "help: a file is imported as `import \"file.relay\"`"},
   };

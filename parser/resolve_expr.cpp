@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -392,7 +393,12 @@ lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& nam
       for (const lang::Constructor& other : type->constructors) candidates.push_back(other.name);
     }
     const std::vector<std::string> closest = lang::closest_names(symbol.text, candidates);
-    if (!closest.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", closest.front()));
+    if (!closest.empty()) {
+      diagnostic.note(fmt::format("help: did you mean `{}`?", closest.front()));
+    } else if (!strict_ && std::islower(static_cast<unsigned char>(symbol.text.front()))) {
+      diagnostic.note(
+          fmt::format("help: a function is defined by `def`: `def {}(…)`", symbol.text));
+    }
     if (strict_ && fields.empty())
       diagnostic.note(fmt::format("help: a variable is written `%{}`", symbol.text));
     report(std::move(diagnostic));

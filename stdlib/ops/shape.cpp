@@ -105,7 +105,9 @@ class ReshapeReader {
   // The -1, or the check that the number of elements stays.
   void settle() {
     if (!inferred_) {
-      if (left_.is_constant() && right_.is_constant() && !(left_ == right_)) mismatch();
+      const bool disagree = left_.is_constant() && right_.is_constant() && !(left_ == right_);
+      // Without elements all shapes agree, whatever has been copied.
+      if (disagree && !(whole_from() == Dim(0) && whole_to() == Dim(0))) mismatch();
       return;
     }
     if (left_.is_constant() && right_.is_constant()) {
@@ -120,10 +122,29 @@ class ReshapeReader {
     for (const std::int64_t code : call_.attrs->get_ints("newshape")) {
       codes += (codes.empty() ? "" : ", ") + std::to_string(code);
     }
-    const std::string verdict = inferred_ ? " elements are no multiple of " : " elements against ";
-    call_.fail(DiagnosticKind::ShapeMismatch, "cannot reshape `" + to_string(from_) + "` to `[" +
-                                                  codes + "]`: " + left_.to_string() + verdict +
-                                                  right_.to_string());
+    // Counted whole where that can be done, else at each place on the axes that are copied.
+    const bool is_whole =
+        inferred_ ? left_ == whole_from() : whole_from().is_constant() && whole_to().is_constant();
+    const Dim before = is_whole ? whole_from() : left_;
+    const Dim after = is_whole && !inferred_ ? whole_to() : right_;
+    const std::string elements = before == Dim(1) ? " element" : " elements";
+    const std::string verdict =
+        inferred_ ? (before == Dim(1) ? " is no multiple of " : " are no multiple of ")
+                  : " against ";
+    call_.fail(DiagnosticKind::ShapeMismatch,
+               "cannot reshape `" + to_string(from_) + "` to `[" + codes +
+                   "]`: " + before.to_string() + elements + verdict + after.to_string() +
+                   (is_whole ? "" : " at each place on the axes that are copied"));
+  }
+  Dim whole_from() const {
+    Dim whole = 1;
+    for (const Dim& dim : from_.dims()) whole = whole * dim;
+    return whole;
+  }
+  Dim whole_to() const {
+    Dim whole = 1;
+    for (const std::optional<Dim>& dim : out_) whole = whole * dim.value_or(Dim(1));
+    return whole;
   }
   [[noreturn]] void bad(std::string message) const {
     call_.fail(DiagnosticKind::BadAttribute, std::move(message));

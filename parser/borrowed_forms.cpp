@@ -1,0 +1,274 @@
+// Forms that have another spelling in other languages.
+
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "parser/borrowed_text.h"
+
+namespace relay::parser {
+namespace {
+
+using Found = std::optional<Edit>;
+
+bool is_any_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  for (const std::string_view each : words) {
+    if (each == word) return true;
+  }
+  return false;
+}
+
+std::uint32_t skip_blanks(std::string_view text, std::uint32_t at) {
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\n')) ++at;
+  return at;
+}
+
+// `{ y + 1; }`
+Found semicolon_at_end(std::string_view text, std::uint32_t brace) {
+  const std::size_t mark = text.substr(0, brace).find_last_not_of(" \t\r\n");
+  if (mark == std::string_view::npos || text[mark] != ';') return std::nullopt;
+  const auto at = static_cast<std::uint32_t>(mark);
+  const std::string value = trimmed(text, expression_begin(text, at), at);
+  return replaced(at, at + 1, "",
+                  fmt::format("help: the last expression of a block is its value, without a `;`: "
+                              "`{} }}`",
+                              value));
+}
+
+// `match x { Some(y) -> y }`: all arrows of the match.
+Found arrows_of_match(std::string_view text, std::uint32_t arrow) {
+  const std::uint32_t end = [&] {
+    int depth = 0;
+    std::uint32_t at = arrow;
+    for (; at < text.size(); ++at) {
+      if (text[at] == '{' || text[at] == '(') ++depth;
+      if ((text[at] == '}' || text[at] == ')') && depth-- == 0) break;
+    }
+    return at;
+  }();
+  std::string ours(text.substr(arrow, end - arrow));
+  for (std::size_t at = ours.find("->"); at != std::string::npos; at = ours.find("->", at + 2))
+    ours.replace(at, 2, "=>");
+  return replaced(arrow, end, ours, "help: a case is `pattern => value`");
+}
+
+// `type P { w: float32 }`, `type P = { w: float32 }`: from the brace on.
+Found constructor_of_record(std::string_view text, std::uint32_t from, std::uint32_t open) {
+  const std::size_t close = text.find('}', open);
+  const Piece name = word_before(text, from);
+  if (close == std::string_view::npos || name.text.empty()) return std::nullopt;
+  const auto end = static_cast<std::uint32_t>(close) + 1;
+  const std::string fields(text.substr(open, end - open));
+  const std::string ours = fmt::format("{{ {} {} }}", name.text, fields);
+  return replaced(from, end, ours,
+                  fmt::format("help: a record has a constructor: `type {} {}`", name.text, ours));
+}
+
+// `if c 1 else 2`, `else 3`
+Found bare_branches(std::string_view text, std::uint32_t at, bool is_last) {
+  if (is_last) {
+    const std::uint32_t end = expression_end(text, at, ",");
+    const std::string ours = fmt::format("{{ {} }}", trimmed(text, at, end));
+    return replaced(at, end, ours, fmt::format("help: branches stand in braces: `else {}`", ours));
+  }
+  const std::size_t other = text.find(" else ", at);
+  if (other == std::string_view::npos) return std::nullopt;
+  const auto middle = static_cast<std::uint32_t>(other);
+  const std::uint32_t end = expression_end(text, middle + 6, ",");
+  const std::string ours = fmt::format("{{ {} }} else {{ {} }}", trimmed(text, at, middle),
+                                       trimmed(text, middle + 6, end));
+  return replaced(at, end, ours, fmt::format("help: branches stand in braces: `{}`", ours));
+}
+
+// `\x y -> e`, `fun x -> e`, `fn x => e`: `params` is where the parameters begin.
+Found lambda_with_arrow(std::string_view text, std::uint32_t begin, std::uint32_t params) {
+  const std::string_view line = text.substr(params, text.find('\n', params) - params);
+  const std::size_t arrow = std::min(line.find("->"), line.find("=>"));
+  if (arrow == std::string_view::npos) return std::nullopt;
+  std::string names = trimmed(text, params, params + static_cast<std::uint32_t>(arrow));
+  if (names.size() > 1 && names.front() == '(' && names.back() == ')')
+    names = names.substr(1, names.size() - 2);
+  if (names.find(',') == std::string::npos) {
+    for (std::size_t at = names.find(' '); at != std::string::npos; at = names.find(' ', at + 2))
+      names.replace(at, 1, ", ");
+  }
+  return function_of(text, begin, names, params + static_cast<std::uint32_t>(arrow) + 2);
+}
+
+// `fn (x) -> x`, whose arrow is taken for that of a result type.
+Found body_behind_arrow(std::string_view text, std::uint32_t at, bool is_def) {
+  const std::size_t arrow = text.substr(0, at).rfind("->");
+  if (arrow == std::string_view::npos || arrow < text.substr(0, at).rfind('\n') + 1)
+    return std::nullopt;
+  const auto from = static_cast<std::uint32_t>(arrow);
+  const std::uint32_t end = expression_end(text, from + 2, ",");
+  const std::string ours = fmt::format("{{ {} }}", trimmed(text, from + 2, end));
+  const std::string_view what = is_def ? "the body of a function" : "a function's body";
+  return replaced(from, end, ours, fmt::format("help: {} stands in braces: `{}`", what, ours));
+}
+
+// `let rec f(x) = e`, `let f(x) = e`
+Found let_function(std::string_view text, std::uint32_t at) {
+  const Piece name =
+      text.substr(at).starts_with('(') ? word_before(text, at) : word_after(text, at);
+  Piece before = word_before(text, name.begin);
+  const bool is_recursive = before.text == "rec";
+  if (is_recursive) before = word_before(text, before.begin);
+  if (before.text != "let" || name.text.empty()) return std::nullopt;
+  return replaced(
+      before.begin, name.begin, "def ",
+      fmt::format("help: a function is defined by `def`, and may call itself: `def {}(…)`",
+                  name.text));
+}
+
+// `def f x y = e`
+Found bare_parameters(std::string_view text, std::uint32_t at) {
+  const std::uint32_t end = at + static_cast<std::uint32_t>(std::min(
+                                     text.substr(at).find_first_of("={\n"), text.size() - at));
+  std::vector<std::string> names;
+  for (Piece next = word_after(text, at); !next.text.empty() && next.end() <= end;
+       next = word_after(text, next.end()))
+    names.emplace_back(next.text);
+  const Piece name = word_before(text, at);
+  if (names.empty() || name.text.empty()) return std::nullopt;
+  const std::string ours = fmt::format("({}) ", fmt::join(names, ", "));
+  return replaced(name.end(), end, ours,
+                  fmt::format("help: parameters stand in parentheses: `{}{}`", name.text,
+                              trimmed(ours, 0, static_cast<std::uint32_t>(ours.size()))));
+}
+
+// `f x y`
+Found juxtaposition(std::string_view text, std::uint32_t at) {
+  const Piece function = word_before(text, at);
+  const bool is_name = !function.text.empty() && !is_digit(function.text.front());
+  const bool is_word = is_any_of(
+      function.text, {"case", "switch", "from", "import", "raise", "throw", "where", "do", "try",
+                      "begin", "class", "struct", "enum", "data", "while", "return"});
+  if (!is_name || is_word || function.begin == at) return std::nullopt;
+  std::vector<std::string> args;
+  std::uint32_t end = at;
+  for (Piece next = word_after(text, at); !next.text.empty(); next = word_after(text, end)) {
+    if (is_any_of(next.text, {"is", "in", "of", "then", "and", "or", "not", "do"}))
+      return std::nullopt;
+    args.emplace_back(next.text);
+    end = next.end();
+  }
+  if (args.empty()) return std::nullopt;
+  const std::string ours = fmt::format("{}({})", function.text, fmt::join(args, ", "));
+  return replaced(function.begin, end, ours,
+                  fmt::format("help: a call has parentheses: `{}`", ours));
+}
+
+// An operator of another language between two operands, of which ours is a function.
+struct Infix {
+  std::string_view sign;
+  std::string_view before;  // how much of it stands before the error
+  std::string_view ours;    // with `{0}` and `{1}` for the operands
+  std::string_view help;
+};
+constexpr std::array kInfixes = {
+    Infix{"::", "", "Cons({0}, {1})", "help: a list begins with `{}`"},
+    Infix{"++", "+", "concatenate([{0}, {1}], 0)",
+          "help: tensors are joined by `{}`, lists by `concat(xs, ys)`"},
+    Infix{"<|", "<", "{0}({1})", "help: a call has parentheses: `{}`"},
+    Infix{". ", "", "compose({0}, {1})", "help: one function after another is `{}`"},
+    Infix{"<>", "<", "{0} != {1}", "help: write `{}`"},
+    Infix{"=/=", "", "{0} != {1}", "help: write `{}`"},
+};
+
+Found infix(std::string_view text, std::uint32_t at, const Infix& form) {
+  if (at < form.before.size()) return std::nullopt;
+  const auto sign = at - static_cast<std::uint32_t>(form.before.size());
+  if (!text.substr(sign).starts_with(form.sign)) return std::nullopt;
+  const std::uint32_t begin = expression_begin(text, sign);
+  const std::uint32_t from = sign + static_cast<std::uint32_t>(form.sign.size());
+  const std::uint32_t end = expression_end(text, from, ",");
+  const std::string left = trimmed(text, begin, sign);
+  const std::string right = trimmed(text, from, end);
+  if (left.empty() || right.empty()) return std::nullopt;
+  if (form.sign == "::" && right.front() == '[') return std::nullopt;  // a tensor is no list
+  const std::string ours = fmt::format(fmt::runtime(form.ours), left, right);
+  return replaced(begin, end, ours, fmt::format(fmt::runtime(form.help), ours));
+}
+
+// `y++`, `y--`
+Found step(std::string_view text, std::uint32_t at) {
+  if (at == 0 || text[at - 1] != text[at] || (text[at] != '+' && text[at] != '-'))
+    return std::nullopt;
+  const Piece name = word_before(text, at - 1);
+  if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
+  const std::string ours = fmt::format("let {0} = {0} {1} 1", name.text, text[at]);
+  return replaced(name.begin, at + 1, ours,
+                  fmt::format("help: a value gets a new binding: `{}`", ours));
+}
+
+// `Tensor[3]`, `Tensor[3, float32]`, `Tensor[(3)]`, `Tensor[float32, 3]`
+Found tensor_type(std::string_view text, std::uint32_t at) {
+  const std::size_t open = text.substr(0, at + 1).rfind("Tensor[");
+  if (open == std::string_view::npos) return std::nullopt;
+  const auto begin = static_cast<std::uint32_t>(open) + 7;
+  const std::size_t close = text.find(']', begin);
+  if (close == std::string_view::npos) return std::nullopt;
+  const auto end = static_cast<std::uint32_t>(close);
+  std::string dtype = "float32";
+  std::vector<std::string> dims;
+  for (std::uint32_t p = begin; p < end;) {
+    const std::uint32_t next =
+        p + static_cast<std::uint32_t>(std::min(text.substr(p, end - p).find_first_of(",()"),
+                                                static_cast<std::size_t>(end - p)));
+    const std::string part = trimmed(text, p, next);
+    const bool is_dtype = part.starts_with("float") || part.starts_with("int") ||
+                          part.starts_with("uint") || part == "bool" || part == "bfloat16";
+    if (is_dtype) {
+      dtype = part;
+    } else if (!part.empty()) {
+      dims.push_back(part);
+    }
+    p = next + 1;
+  }
+  const std::string ours = fmt::format("({}), {}", fmt::join(dims, ", "), dtype);
+  return replaced(begin, end, ours,
+                  fmt::format("help: a tensor type has a shape and a dtype: `Tensor[{}]`", ours));
+}
+
+}  // namespace
+
+void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
+               std::vector<Edit>& edits) {
+  const auto add = [&](Found edit) {
+    if (edit) edits.push_back(std::move(*edit));
+  };
+  const std::string_view rest = text.substr(at);
+  const Piece before = word_before(text, at);
+  if (says(error, "after `;`")) add(semicolon_at_end(text, at));
+  if (rest.starts_with("->") && says(error, "after the pattern")) add(arrows_of_match(text, at));
+  if (rest.starts_with(':') && says(error, "to close the type")) {
+    const std::size_t open = text.substr(0, at).rfind('{');
+    if (open != std::string_view::npos)
+      add(constructor_of_record(text, static_cast<std::uint32_t>(open),
+                                static_cast<std::uint32_t>(open)));
+  }
+  if (rest.starts_with('=') && says(error, "a definition")) {
+    const std::uint32_t open = skip_blanks(text, at + 1);
+    if (text.substr(open).starts_with('{')) add(constructor_of_record(text, at, open));
+  }
+  if (says(error, "the branch taken")) add(bare_branches(text, at, false));
+  if (says(error, "the other branch")) add(bare_branches(text, at, true));
+  if (rest.starts_with('\\')) add(lambda_with_arrow(text, at, at + 1));
+  if (is_any_of(before.text, {"fun", "fn"})) add(lambda_with_arrow(text, before.begin, at));
+  if (rest.starts_with(':') && at > 0 && text[at - 1] == ')')
+    edits.push_back({" ->", at, "help: the type of the result stands behind `->`", 1});
+  if (says(error, "the function's body")) add(body_behind_arrow(text, at, says(error, "`=`")));
+  if (says(error, "expected `=`")) add(let_function(text, at));
+  if (says(error, "and parameters")) add(bare_parameters(text, at));
+  add(step(text, at));
+  for (const Infix& form : kInfixes) add(infix(text, at, form));
+  if (word_after(text, at).text == "in")
+    edits.push_back({";", at, "help: a binding ends with `;`: `let x = 1; x + 1`", 2});
+  if (says(error, "a shape such as") || says(error, "a dtype")) add(tensor_type(text, at));
+  if (says(error, "after the expression")) add(juxtaposition(text, at));
+}
+
+}  // namespace relay::parser

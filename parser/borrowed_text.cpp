@@ -1,0 +1,75 @@
+#include "parser/borrowed_text.h"
+
+#include <fmt/format.h>
+
+namespace relay::parser {
+namespace {
+
+bool is_word(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+}  // namespace
+
+Piece word_before(std::string_view text, std::uint32_t at) {
+  while (at > 0 && text[at - 1] == ' ') --at;
+  std::uint32_t begin = at;
+  while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+  return {begin, text.substr(begin, at - begin)};
+}
+
+Piece word_after(std::string_view text, std::uint32_t at) {
+  while (at < text.size() && text[at] == ' ') ++at;
+  std::uint32_t end = at;
+  while (end < text.size() && (is_word(text[end]) || text[end] == '.')) ++end;
+  return {at, text.substr(at, end - at)};
+}
+
+std::uint32_t expression_end(std::string_view text, std::uint32_t at, std::string_view stops) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if ((c == ')' || c == ']' || c == '}') && depth-- == 0) break;
+    if (depth == 0 && (c == '\n' || c == ';' || stops.find(c) != std::string_view::npos)) break;
+  }
+  return at;
+}
+
+std::uint32_t expression_begin(std::string_view text, std::uint32_t at) {
+  int depth = 0;
+  for (; at > 0; --at) {
+    const char c = text[at - 1];
+    if (c == ')' || c == ']' || c == '}') ++depth;
+    if ((c == '(' || c == '[' || c == '{') && depth-- == 0) break;
+    const bool is_compared =
+        at > 1 && std::string_view("=!<>").find(text[at - 2]) != std::string_view::npos;
+    const bool is_binding = c == '=' && !is_compared && at < text.size() && text[at] == ' ';
+    if (depth == 0 && (c == '\n' || c == ';' || c == ',' || is_binding)) break;
+  }
+  while (at < text.size() && text[at] == ' ') ++at;
+  return at;
+}
+
+std::string trimmed(std::string_view text, std::uint32_t begin, std::uint32_t end) {
+  while (begin < end && text[begin] == ' ') ++begin;
+  while (end > begin && text[end - 1] == ' ') --end;
+  return std::string(text.substr(begin, end - begin));
+}
+
+Edit replaced(std::uint32_t begin, std::uint32_t end, std::string by, const std::string& help) {
+  return {std::move(by), begin, help, end - begin};
+}
+
+Edit function_of(std::string_view text, std::uint32_t begin, std::string_view params,
+                 std::uint32_t body) {
+  const std::uint32_t end = expression_end(text, body, ",");
+  const std::string ours = fmt::format("fn ({}) {{ {} }}", params, trimmed(text, body, end));
+  return replaced(begin, end, ours, fmt::format("help: a function is `{}`", ours));
+}
+
+bool says(const lang::Diagnostic& error, std::string_view what) {
+  return error.message.find(what) != std::string::npos;
+}
+
+}  // namespace relay::parser
