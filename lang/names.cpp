@@ -59,13 +59,14 @@ bool is_doubled(std::string_view name, std::string_view other) {
 
 // The slips that lead from `name` to `candidate`; nothing where it is not meant. A difference in
 // case alone is none; apart from that a constructor is not meant where a function is written, nor a
-// word that begins with another letter. The beginning of a long word stands for the word.
+// word that begins with another letter.
 std::optional<std::size_t> slips_between(std::string_view name, std::string_view candidate) {
   const std::string wanted = lower_case(name);
   const std::string other = lower_case(candidate);
   if (wanted == other) return 0;
   if (name.empty() || candidate.empty() || is_upper(name[0]) != is_upper(candidate[0]))
     return std::nullopt;
+  // The beginning of a long word.
   if (wanted.size() >= 4 && other.starts_with(wanted) && wanted.size() * 2 >= other.size())
     return 1;
   const bool exchanges_first =
@@ -118,7 +119,7 @@ std::vector<std::string> closest_names(std::string_view name,
   constexpr std::size_t kMost = 3;
   std::vector<std::pair<std::size_t, std::string>> close;
   for (const std::string& candidate : candidates) {
-    if (const auto distance = distance_of(name, candidate); distance && candidate != name)
+    if (const auto distance = distance_of(name, candidate); distance)
       close.emplace_back(*distance, candidate);
   }
   // Of names equally far the shorter one: `tanh` before `qnn.tanh`.
