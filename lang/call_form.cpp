@@ -11,7 +11,28 @@ std::unordered_map<std::string, std::vector<InputForm>>& table() {
   return forms;
 }
 
+std::unordered_map<std::string, AttrValue>& attr_table() {
+  static std::unordered_map<std::string, AttrValue> defaults;
+  return defaults;
+}
+
 }  // namespace
+
+void set_attr_default(const std::string& op, const std::string& key, AttrValue value) {
+  attr_table()[op + '.' + key] = std::move(value);
+}
+
+std::optional<AttrValue> attr_default(const OpDef& op, const AttrSpec& attr) {
+  if (attr.default_value) return attr.default_value;
+  const auto found = attr_table().find(op.name + '.' + attr.name);
+  if (found == attr_table().end()) return std::nullopt;
+  return found->second;
+}
+
+std::string attr_usage(const OpDef& op, const AttrSpec& attr) {
+  const std::optional<AttrValue> value = attr_default(op, attr);
+  return attr.name + "=" + (value ? value->to_string() : "");
+}
 
 void set_input_forms(const std::string& op, std::vector<InputForm> forms) {
   table()[op] = std::move(forms);
@@ -35,8 +56,8 @@ bool is_float_form(const OpDef& op) {
 }
 
 std::string input_usage(const OpDef& op, std::size_t index) {
-  const std::optional<std::int64_t> value = input_form(op, index).default_value;
-  return op.inputs[index].name + (value ? "=" + std::to_string(*value) : "");
+  const std::optional<AttrValue> value = input_form(op, index).default_value;
+  return op.inputs[index].name + (value ? "=" + value->to_string() : "");
 }
 
 }  // namespace relay::lang

@@ -13,8 +13,9 @@ namespace relay::lang {
 // The core, strict text and type rules know nothing of it.
 struct InputForm {
   bool is_tuple = false;  // a tuple of tensors, for which a list may stand: `stack([a, b])`
-  // What it is where it is left out; inputs without one take the arguments first: `arange(10)`.
-  std::optional<std::int64_t> default_value = {};
+  // What it is where it is left out, an integer or a float; inputs without one take the arguments
+  // first: `arange(10)`.
+  std::optional<AttrValue> default_value = {};
   bool as_float = false;  // integers and bools count as float32 there: `mean([1, 2])` is 1.5
 };
 
@@ -23,6 +24,10 @@ struct InputForm {
 void set_input_forms(const std::string& op, std::vector<InputForm> forms);
 // That of input `index`.
 InputForm input_form(const OpDef& op, std::size_t index);
+// Says what a required attribute is where it is left out.
+void set_attr_default(const std::string& op, const std::string& key, AttrValue value);
+// Nothing for one that must be written.
+std::optional<AttrValue> attr_default(const OpDef& op, const AttrSpec& attr);
 // Does some input take integers as floats?
 bool takes_floats(const OpDef& op);
 // Is it `as_float`, the operator that stands in front of such an input? Inference replaces it by a
@@ -30,5 +35,7 @@ bool takes_floats(const OpDef& op);
 bool is_float_form(const OpDef& op);
 // The input as a signature shows it: `step=1`.
 std::string input_usage(const OpDef& op, std::size_t index);
+// The attribute in the same way: `axis=-1`, and `k=` where it must be written.
+std::string attr_usage(const OpDef& op, const AttrSpec& attr);
 
 }  // namespace relay::lang

@@ -102,10 +102,10 @@ class GroundSolver final : public TypeSolver {
                                             quoted(settle(b).to_string()) + " differ");
   }
 
-  Type fresh_type() override { return var_type(TypeVar::unknown(VarKind::Type)); }
-  Shape fresh_shape() override { return Shape(TypeVar::unknown(VarKind::Shape)); }
-  Dim fresh_dim() override { return Dim::variable(TypeVar::unknown(VarKind::Dim)); }
-  DTypeTerm fresh_dtype() override { return DTypeTerm(TypeVar::unknown(VarKind::DType)); }
+  Type fresh_type() override { return var_type(fresh(VarKind::Type)); }
+  Shape fresh_shape() override { return Shape(fresh(VarKind::Shape)); }
+  Dim fresh_dim() override { return Dim::variable(fresh(VarKind::Dim)); }
+  DTypeTerm fresh_dtype() override { return DTypeTerm(fresh(VarKind::DType)); }
 
   void require(const DTypeTerm& dtype, PrimOperands operands) override {
     const DTypeTerm term = settle(dtype);
@@ -198,7 +198,10 @@ class GroundSolver final : public TypeSolver {
     return false;
   }
 
-  TypeSubstitution known_;
+  TypeVarRef fresh(VarKind kind) { return made_.emplace_back(TypeVar::unknown(kind)); }
+
+  TypeSubstitution known_;        // by address
+  std::vector<TypeVarRef> made_;  // so that no address is used twice
 };
 
 }  // namespace

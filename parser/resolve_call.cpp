@@ -136,7 +136,8 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
   } else if (op) {
     const auto& inputs = op->op->inputs;
     if (is_light_operator) {
-      add_defaults(*op->op, args, where);
+      // Where an attribute is missing too, it is the arguments that inference speaks of.
+      if (add_attr_defaults(*op->op, computed, attrs)) add_defaults(*op->op, args, where);
       add_float_forms(*op->op, args);
     }
     while (args.size() < inputs.size() && inputs[args.size()].is_optional)

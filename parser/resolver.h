@@ -172,6 +172,11 @@ class Resolver {
   // `before`: arguments that stand before them.
   std::vector<const lang::AttrSpec*> attributes_by_place(const lang::OpDef& op, std::size_t before,
                                                          std::span<const Node* const> nodes);
+  struct ByPlace;
+  ByPlace places_after(const lang::OpDef& op, std::size_t before, std::size_t inputs,
+                       std::span<const Node* const> nodes);
+  bool lacks_attribute(const lang::OpDef& op, std::span<const Node* const> nodes,
+                       const ByPlace& places);
   bool fits_attribute(const lang::OpDef& op, const lang::AttrSpec& spec, const Node& value);
   // The argument for that input.
   Expr argument(const lang::OpDef& op, std::size_t input, const Node& node);
@@ -191,6 +196,9 @@ class Resolver {
   // Is the value of this attribute no constant, and may it be an input of another operator?
   bool is_computed(const lang::OpDef& op, std::string_view key, const Node& value);
   bool is_computed(const Node& value);
+  // Required attributes that are left out and have a default in the light notation. Are all there?
+  bool add_attr_defaults(const lang::OpDef& op, const std::vector<Computed>& computed,
+                         std::vector<lang::Attr>& attrs);
   Expr computed_call(const lang::OpDef& op, std::vector<Expr> args, std::vector<lang::Attr> attrs,
                      std::vector<Computed> computed, Span where);
 

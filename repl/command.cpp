@@ -110,11 +110,7 @@ CommandOutcome run_seconds(Session& session, std::string_view argument) {
 std::string describe_op(const lang::OpDef& op) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) parts.push_back(lang::input_usage(op, i));
-  for (const auto& attr : op.attrs) {
-    parts.push_back(attr.default_value
-                        ? fmt::format("{}={}", attr.name, attr.default_value->to_string())
-                        : attr.name + "=");
-  }
+  for (const auto& attr : op.attrs) parts.push_back(lang::attr_usage(op, attr));
   std::string text = fmt::format("{}({})\n{}\n", op.name, fmt::join(parts, ", "), op.doc);
   for (const auto& input : op.inputs) {
     if (!input.doc.empty()) text += fmt::format("  {}: {}\n", input.name, input.doc);

@@ -1,6 +1,7 @@
 #include "stdlib/register.h"
 
 #include "stdlib/ops/families.h"
+#include "stdlib/ops/dynamic_extents.h"
 #include "stdlib/ops/fixed_point.h"
 #include "stdlib/ops/special.h"
 
@@ -44,6 +45,7 @@ void register_operators() {
     add_annotation_operators();
     add_memory_operators();
     add_dynamic_operators();  // last: they read the records of their static forms
+    add_dynamic_extents();
     return true;
   }();
   (void)registered;

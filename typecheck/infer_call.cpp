@@ -380,7 +380,7 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
     if (std::any_of(op.inputs.begin(), op.inputs.end(),
                     [&](const InputSpec& input) { return input.attr == attr.name; }))
       continue;
-    add(attr.name + "=" + (attr.default_value ? attr.default_value->to_string() : "…"));
+    add(attr_usage(op, attr) + (attr_default(op, attr) ? "" : "…"));
   }
   diagnostic.note(fmt::format("note: `{}({})`", op.name, parts));
   if (call.args.size() < op.inputs.size() && op.inputs[0].name == "key")

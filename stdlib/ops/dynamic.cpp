@@ -101,7 +101,7 @@ void add_arange() {
   };
   def.static_form = "range_of";
   def.differentiable = false;
-  lang::set_input_forms(def.name, {{false, 0}, {}, {false, 1}});
+  lang::set_input_forms(def.name, {{.default_value = 0}, {}, {.default_value = 1}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -362,6 +362,24 @@ void add_dynamic_pad() {
                  return RuleOutcome::Solved;
                },
                Derivative::Derived});
+  add_dynamic(
+      {"dyn.nn.mirror_pad",
+       "nn.mirror_pad",
+       0,
+       "The data continued at its ends by its mirror image, how far being a value.",
+       "dyn.nn.mirror_pad([1, 2, 3], [[2, 1]])\n// expect: [2, 1, 1, 2, 3, 3]",
+       {{"data", "the tensor"},
+        {"pad_width", "before and after each axis, of shape (rank, 2)", false, "pad_width"}},
+       [](TypeCall& call) {
+         const Shape shape = call.tensor_node(0).shape;
+         const Shape widths = with_rank(call, call.tensor_node(1).shape, 2);
+         call.solver.unify(widths[1], Dim(2));
+         if (!shape.has_rank()) return RuleOutcome::Stuck;
+         call.solver.unify(widths[0], Dim(static_cast<std::int64_t>(shape.rank())));
+         call.returns(lang::tensor_type(unknown_extents(shape.rank()), call.tensor_node(0).dtype));
+         return RuleOutcome::Solved;
+       },
+       Derivative::Derived});
 }
 
 // --- dyn.topk ---

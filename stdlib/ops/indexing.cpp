@@ -3,6 +3,7 @@
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "lang/call_form.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 
@@ -224,6 +225,7 @@ void add_one_hot() {
     };
     return {nullptr, share(1, 0), share(0, 1)};
   };
+  lang::set_input_forms(def.name, {{}, {.default_value = 1.0}, {.default_value = 0.0}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "lang/call_form.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
@@ -294,6 +295,7 @@ void add_l2_normalize() {
       });
     });
   };
+  lang::set_attr_default(def.name, "eps", 1e-12);
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -534,6 +536,7 @@ void add_nll_loss() {
   lang::set_attrs_struct(def.name, "NLLLossAttrs");
   def.type_rule = nll_rule;
   def.definition = nll_loss;
+  lang::set_attr_default(def.name, "ignore_index", -100);
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -1,5 +1,6 @@
 // Padding: nn.pad, nn.mirror_pad, nn.dilate.
 
+#include "lang/call_form.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/window.h"
 
@@ -231,6 +232,7 @@ void add_pad() {
     const Expr around = op("sum", {call.dout}) - op("sum", {inside});
     return {inside, op("cast_like", {around, call.args[1]})};
   };
+  lang::set_input_forms(def.name, {{}, {.default_value = 0}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 

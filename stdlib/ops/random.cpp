@@ -1,19 +1,13 @@
-// Random numbers from explicit keys: Threefry-4x64 with 20 rounds (Salmon, Moraes, Dror, Shaw:
-// "Parallel random numbers: as easy as 1, 2, 3", 2011) and Relay's encoding of a splittable
-// generator in ten words (Claessen, Palka: "Splittable pseudorandom number generators using
-// cryptographic hashing", 2013):
-//
-//     words 0 1 2 3 | 4 5  | 6 7     | 8 9
-//           key     | path | counter | the next step of the path: one bit of 128
+// Random numbers from explicit keys (stdlib/ops/threefry.h).
 
-#include <array>
 #include <cmath>
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "lang/call_form.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/formula.h"
-#include "stdlib/ops/steps.h"
+#include "stdlib/ops/threefry.h"
 
 namespace relay::stdlib {
 
@@ -23,116 +17,6 @@ using build::op;
 namespace {
 
 const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
-constexpr std::int64_t kKeyWords = 10;
-constexpr std::int64_t kTopBit = INT64_MIN;  // as a word: 2^63
-using Words = std::array<Expr, kKeyWords>;
-using Quad = std::array<Expr, 4>;
-
-Type key_type() { return lang::tensor_type({Dim(kKeyWords)}, DType::UInt64); }
-
-Expr word(std::int64_t bits) { return build::constant_int(DType::UInt64, bits); }
-
-// --- Threefry ---
-
-Expr rotated(const Expr& value, int by) {
-  return build::prim(Prim::Or, {build::prim(Prim::Shl, {value, word(by)}),
-                                build::prim(Prim::Shr, {value, word(64 - by)})});
-}
-
-// The four words to which Relay's Threefry turns `counter`. It differs from the published one in
-// two things, which its texts depend on: mixing (a, b) gives b the value (a + 2 b) ^ rotate(b)
-// where the paper has (a + b) ^ rotate(b), and the key is not added once more at the end.
-Quad threefry(Steps& steps, const Quad& key, const Quad& counter) {
-  static constexpr int kRotations[8][2] = {{14, 16}, {52, 57}, {23, 40}, {5, 37},
-                                           {25, 33}, {46, 12}, {58, 22}, {32, 32}};
-  std::array<Expr, 5> keys = {key[0], key[1], key[2], key[3], word(0x1BD11BDAA9FC1A22)};
-  for (std::size_t i = 0; i < 4; ++i) keys[4] = build::prim(Prim::Xor, {keys[4], key[i]});
-  keys[4] = steps.name("parity", keys[4]);
-  Quad x = counter;
-  for (std::size_t round = 0; round < 20; ++round) {
-    if (round % 4 == 0) {
-      const std::size_t injection = round / 4;
-      for (std::size_t j = 0; j < 4; ++j)
-        x[j] = steps.name("x", build::add(x[j], keys[(injection + j) % 5]));
-      x[3] = steps.name("x", build::add(x[3], word(static_cast<std::int64_t>(injection))));
-    }
-    for (std::size_t pair = 0; pair < 2; ++pair) {
-      const Expr& other = x[2 * pair + 1];
-      const Expr sum = steps.name("x", build::add(x[2 * pair], other));
-      const Expr turned = rotated(other, kRotations[round % 8][pair]);
-      x[2 * pair + 1] = steps.name("x", build::prim(Prim::Xor, {build::add(sum, other), turned}));
-      x[2 * pair] = sum;
-    }
-    std::swap(x[1], x[3]);
-  }
-  return x;
-}
-
-// --- Keys ---
-
-Words words_of(const Expr& key) {
-  Words words;
-  for (std::int64_t i = 0; i < kKeyWords; ++i)
-    words[static_cast<std::size_t>(i)] = build::at(key, {build::index_constant(i)});
-  return words;
-}
-
-Quad path_and_counter(const Words& words) { return {words[4], words[5], words[6], words[7]}; }
-Quad key_of(const Words& words) { return {words[0], words[1], words[2], words[3]}; }
-
-// The element of `values` that `index` says; the last one for any other index.
-template <std::size_t count>
-Expr pick(const std::array<Expr, count>& values, const Expr& index) {
-  Expr picked = values[count - 1];
-  for (std::size_t i = count - 1; i-- > 0;) {
-    const Expr is_it =
-        build::prim(Prim::Eq, {index, build::index_constant(static_cast<std::int64_t>(i))});
-    picked = build::select(is_it, values[i], picked);
-  }
-  return picked;
-}
-
-// A key, of which `make` computes the words from those of another.
-Expr derived_key(const Expr& key, const std::function<Words(Steps&, const Words&)>& make) {
-  return build::comprehension({Dim(kKeyWords)}, [&](const Indices& i) {
-    Steps steps;
-    const Words made = make(steps, words_of(key));
-    return steps.around(pick(made, i[0]));
-  });
-}
-
-Words selected(const Expr& condition, const Words& a, const Words& b) {
-  Words result;
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = build::select(condition, a[i], b[i]);
-  return result;
-}
-
-// Both words of the step are zero once the path has 128 entries.
-Expr path_is_full(const Words& words) {
-  return build::prim(Prim::And, {build::prim(Prim::Eq, {words[8], word(0)}),
-                                 build::prim(Prim::Eq, {words[9], word(0)})});
-}
-
-// Moves the step of the path on by one bit.
-void advance_step(const Words& from, Words& to) {
-  const Expr carry = build::prim(Prim::Shl, {from[8], word(63)});
-  to[8] = build::prim(Prim::Shr, {from[8], word(1)});
-  to[9] = build::prim(Prim::Or, {build::prim(Prim::Shr, {from[9], word(1)}), carry});
-}
-
-// The path with a one at the step.
-void append_one(const Words& from, Words& to) {
-  to[4] = build::prim(Prim::Or, {from[4], from[8]});
-  to[5] = build::prim(Prim::Or, {from[5], from[9]});
-}
-
-// A new key that is the hash of an old one, with an empty path.
-Words rehashed(Steps& steps, const Words& words, const Quad& counter, std::int64_t step) {
-  const Quad hash = threefry(steps, key_of(words), counter);
-  const Expr zero = word(0);
-  return {hash[0], hash[1], hash[2], hash[3], zero, zero, zero, zero, word(step), zero};
-}
 
 // The state from which `count` words are drawn: the key itself, unless its counter has no room for
 // them. Then the path goes on, or, if it is full, the key is hashed.
@@ -148,8 +32,6 @@ Words state_for(Steps& steps, const Words& words, std::int64_t count) {
   return selected(has_room, words, selected(path_is_full(words), fresh, longer));
 }
 
-void require_key(TypeCall& call) { call.solver.unify(call.args[0], key_type()); }
-
 void add_key() {
   OpDef def;
   def.name = "random.key";
@@ -157,7 +39,8 @@ void add_key() {
   def.doc =
       "A key for random numbers, made from a seed.\n"
       "Equal seeds give equal numbers, on every machine and for any number of threads. Use a key "
-      "once: what draws from it returns the next one, and `random.threefry_split` makes two.";
+      "once: what draws from it returns the next one, and `random.split` makes as many as are "
+      "wanted.";
   def.example = "random.key(7)\n// expect: [7, 0, 0, 0, 0, 0, 0, 0, 9223372036854775808, 0]";
   def.inputs = {{"seed", "an integer; a negative one counts from 2^64 down"}};
   def.type_rule = [](TypeCall& call) {
@@ -215,18 +98,6 @@ void add_split() {
 }
 
 // --- random.threefry_generate ---
-
-// The extents in attribute `out_shape`. Throws BadAttribute for a negative one.
-std::vector<Dim> out_shape(const TypeCall& call) {
-  const std::vector<std::int64_t> extents = call.attrs->get_ints("out_shape");
-  for (const std::int64_t extent : extents) {
-    if (extent < 0) {
-      lang::fail(DiagnosticKind::BadAttribute,
-                 "`out_shape` has the negative extent " + std::to_string(extent), call.span);
-    }
-  }
-  return to_dims(extents);
-}
 
 // Word `i` of those drawn from `state`. A whole block adds its number to all four words that are
 // hashed, as Relay does; what is left of a last block adds what came before to the counter alone.
@@ -392,6 +263,7 @@ void add_uniform() {
                                             });
                         });
   };
+  lang::set_input_forms(def.name, {{}, {.default_value = 0.0}, {.default_value = 1.0}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -431,6 +303,7 @@ void add_normal() {
       });
     });
   };
+  lang::set_input_forms(def.name, {{}, {.default_value = 0.0}, {.default_value = 1.0}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -529,6 +402,33 @@ void add_multinomial() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+void add_categorical() {
+  OpDef def;
+  def.name = "random.categorical";
+  def.level = 0;
+  def.doc =
+      "Draws categories by their logits: a tuple of the next key and int32 categories.\n"
+      "`random.multinomial` with the softmax of the logits, along the last axis.";
+  def.example =
+      "random.categorical(random.key(1), [0.0, 100.0, 0.0], num_samples=4).1\n"
+      "// expect: [1, 1, 1, 1]";
+  def.inputs = {{"key", "a key: ten uint64; not to be used again"},
+                {"logits", "(.., categories): logarithms of how likely each category is"}};
+  def.attrs = {optional_attr("num_samples", AttrKind::Int, 1, "how many to draw of each row")};
+  def.type_rule = [](TypeCall& call) {
+    call.solver.require(call.tensor_node(1).dtype, PrimOperands::kFloat);
+    return multinomial_rule(call);
+  };
+  def.definition = [](const DefinitionCall& call) {
+    return build::let("probs", op("nn.softmax", {call.args[1]}), [&](const Expr& probs) {
+      return op("random.multinomial", {call.args[0], probs},
+                {{"num_samples", call.attrs->get_int("num_samples")}});
+    });
+  };
+  def.differentiable = false;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 }  // namespace
 
 void add_random_operators() {
@@ -538,6 +438,9 @@ void add_random_operators() {
   add_uniform();
   add_normal();
   add_multinomial();
+  add_categorical();
+  add_random_keys();
+  add_random_discrete();
 }
 
 }  // namespace relay::stdlib

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "lang/call_form.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/regions.h"
 #include "stdlib/ops/tuples.h"
@@ -403,6 +404,7 @@ void add_trilu() {
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     return {op("trilu", {call.dout, call.args[1]}, call.attrs->list), nullptr};
   };
+  lang::set_input_forms(def.name, {{}, {.default_value = 0}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "lang/call_form.h"
 
 namespace relay::stdlib {
 
@@ -291,6 +292,7 @@ void add_topk() {
                                {"dtype", DType::Int64}});
     return {put_back(call, positions, kind == "both" ? build::project(call.dout, 0) : call.dout)};
   };
+  lang::set_attr_default(def.name, "k", 1);
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "lang/call_form.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
@@ -106,6 +107,7 @@ void add_sparse_to_dense() {
   def.attrs = {required_attr("output_shape", AttrKind::IntList, "the shape of the result")};
   def.type_rule = sparse_to_dense_rule;
   def.definition = sparse_to_dense_definition;
+  lang::set_input_forms(def.name, {{}, {}, {.default_value = 0}});
   lang::OpRegistry::instance().add(std::move(def));
 }
 

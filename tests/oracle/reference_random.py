@@ -97,3 +97,47 @@ def dropout(data, key, rate):
     _, unit = random_uniform(key, 0.0, 1.0, data.shape, 23)
     mask = np.where(unit >= rate, 1 / (1 - rate), 0.0)
     return data * mask, mask
+
+
+def _numbered(key, purpose, number):
+    words = [int(word) for word in key]
+    root = [word & _ONES for word in _hash(words[:4], words[4:6] + [words[6] ^ 1 << 63, words[7]])]
+    made = _hash(root, words[8:] + [purpose, int(number) & _ONES])
+    return [word & _ONES for word in made] + [0, 0, 0, 0, 1 << 63, 0]
+
+
+def random_keys(key, n):
+    return np.array([_numbered(key, (1 << 63) + 1, i) for i in range(n)], np.uint64).reshape(n, 10)
+
+
+def random_fold_in(key, number):
+    return np.array(_numbered(key, 1 << 63, number), np.uint64)
+
+
+def random_randint(key, low, high, shape):
+    key, drawn = _draw(key, 2 * math.prod(shape))
+    low, count = int(low), max(0, int(high) - int(low))
+    half = len(drawn) // 2
+    values = [low + ((upper << 64 | lower) * count >> 128)
+              for upper, lower in zip(drawn[:half], drawn[half:])]
+    return key, np.array(values, np.int64).reshape(shape)
+
+
+def random_bernoulli(key, p, shape):
+    key, drawn = _draw(key, math.prod(shape))
+    return key, np.array([(word >> 11) / 2.0**53 < p for word in drawn], bool).reshape(shape)
+
+
+def random_permutation(key, n):
+    key, drawn = _draw(key, n)
+    return key, np.array(sorted(range(n), key=lambda i: drawn[i]), np.int32)
+
+
+def random_shuffle(key, data):
+    key, order = random_permutation(key, len(data))
+    return key, data[order]
+
+
+def random_categorical(key, logits, samples):
+    powers = np.exp(logits - np.max(logits, -1, keepdims=True))
+    return random_multinomial(key, powers, samples)

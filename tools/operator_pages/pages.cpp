@@ -123,11 +123,7 @@ std::string signature(const OpDef& op) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     parts.push_back(lang::input_usage(op, i) + (op.inputs[i].is_optional ? "?" : ""));
-  for (const auto& attr : op.attrs) {
-    parts.push_back(attr.default_value
-                        ? fmt::format("{}={}", attr.name, attr.default_value->to_string())
-                        : attr.name + "=");
-  }
+  for (const auto& attr : op.attrs) parts.push_back(lang::attr_usage(op, attr));
   return fmt::format("{}({})", op.name, fmt::join(parts, ", "));
 }
 
@@ -179,7 +175,10 @@ std::string section(const OpDef& op, const Patterns& patterns, const RelayFact* 
                         input.is_optional ? "; may be left out" : "");
   for (const auto& attr : op.attrs) {
     text += fmt::format("- `{}` ({}{}): {}\n", attr.name, kind_text(attr.kind),
-                        attr.default_value ? "" : ", required", attr.doc);
+                        attr.default_value             ? ""
+                        : lang::attr_default(op, attr) ? ", required in strict text"
+                                                       : ", required",
+                        attr.doc);
   }
   if (!op.inputs.empty() || !op.attrs.empty()) text += "\n";
   text += op.level > 0 ? fmt::format("Level {}", op.level) : std::string("No level of Relay's");
