@@ -29,6 +29,12 @@ using loops::kReductionBlock;
 using loops::kReductionLanes;
 using loops::Region;
 
+namespace {
+
+constexpr std::int64_t kUnrolledRounds = 4;
+
+}  // namespace
+
 // ---- Partial results --------------------------------------------------------------------------
 
 DType KernelCodegen::element_type(const Region& region) const {
@@ -350,13 +356,28 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
   const Partial result = make_cell(scalar_start);
   const Partial cell = make_cell(start);
   store_cell(result, scalar_start);
+  // Pays for the ends of the blocks.
+  const bool is_unrolled =
+      has_blocks(region) && is_light(static_cast<std::int32_t>(&region - kernel_.regions.data()));
   const auto block = [&](Value* begin, Value* end) {
     store_cell(cell, start);
     Value* const whole =
         b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), int64(-kReductionLanes)));
-    loop(begin, whole, kReductionLanes, [&](Value* first) {
-      store_cell(cell, across_round(region, first, load_cell(cell, start)));
-    });
+    const auto rounds = [&](Value* from, Value* to, std::int64_t unrolled) {
+      loop(from, to, unrolled * kReductionLanes, [&](Value* first) {
+        for (std::int64_t i = 0; i < unrolled; ++i) {
+          Value* const round = b_.CreateAdd(first, int64(i * kReductionLanes));
+          store_cell(cell, across_round(region, round, load_cell(cell, start)));
+        }
+      });
+    };
+    Value* rest = begin;
+    if (is_unrolled) {
+      constexpr std::int64_t kElements = kUnrolledRounds * kReductionLanes;
+      rest = b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), int64(-kElements)));
+      rounds(begin, rest, kUnrolledRounds);
+    }
+    rounds(rest, whole, 1);
     when(b_.CreateICmpSLT(whole, end), [&] {
       const Partial old = load_cell(cell, start);
       store_cell(cell, host_.has_masks ? across_masked(region, whole, end, old)

@@ -281,31 +281,39 @@ constexpr const char* kWays[] = {
     "sum k < n { through(3, X[k]) }",
 };
 
-TEST_CASE("a sum has the same bits in either tier, along any axes, on any number of threads") {
-  for (const auto& [p, q] : {std::pair{2, 50}, {16, 16}, {257, 1}, {3, 171}, {31, 33}, {64, 512}}) {
-    const std::string setup = fmt::format(
-        "let n = {0}i64 * {1}i64; let p = {0}i64; let q = {1}i64;\n"
-        "let X = for k < n {{ cast(k * 7919 % 8191, dtype=\"float32\") * 0.000122 }};\n"
-        "let one = for k < n {{ 1.0 }};\n"
-        "let stored_rows = for i < 5, k < n {{ X[k] }};\n"
-        "let stored_columns = for k < n, i < 5 {{ X[k] }};\n"
-        "def through(times, x) {{ if times == 0 {{ x }} else {{ through(times - 1, x) }} }}\n",
-        p, q);
-    std::optional<float> first;
-    for (const auto jit : {interp::JitMode::Off, interp::JitMode::Always}) {
-      for (const int threads : {1, 3}) {
-        repl::Session session(options_of(jit, threads));
-        REQUIRE(rendered(session.run("<setup>", setup, nullptr)) == "");
-        for (const std::string way : kWays) {
-          INFO(way << " of " << p << " * " << q << ", " << threads << " threads, "
-                   << (jit == interp::JitMode::Off ? "lanes" : "native"));
-          const float result = evaluate(session, way);
-          if (!first) first = result;
-          CHECK(result == *first);
-        }
+// Bits of the sum of p * q elements: all ways, tiers and numbers of threads must agree.
+void check_ways(const char* dtype, int p, int q) {
+  const std::string setup = fmt::format(
+      "let n = {0}i64 * {1}i64; let p = {0}i64; let q = {1}i64;\n"
+      "let X = for k < n {{ cast(cast(k * 7919 % 8191, dtype=\"float32\") * 0.000122, "
+      "dtype=\"{2}\") }};\n"
+      "let one = for k < n {{ cast(1, dtype=\"{2}\") }};\n"
+      "let stored_rows = for i < 5, k < n {{ X[k] }};\n"
+      "let stored_columns = for k < n, i < 5 {{ X[k] }};\n"
+      "def through(times, x) {{ if times == 0 {{ x }} else {{ through(times - 1, x) }} }}\n",
+      p, q, dtype);
+  std::optional<std::string> first;
+  for (const auto jit : {interp::JitMode::Off, interp::JitMode::Always}) {
+    for (const int threads : {1, 3}) {
+      repl::Session session(options_of(jit, threads));
+      REQUIRE(rendered(session.run("<setup>", setup, nullptr)) == "");
+      for (const std::string way : kWays) {
+        INFO(way << " of " << p << " * " << q << " " << dtype << ", " << threads << " threads, "
+                 << (jit == interp::JitMode::Off ? "lanes" : "native"));
+        const auto value = session.evaluate(way);
+        if (!value) FAIL(rendered(value.errors()));
+        const std::string result = lang::to_string(*value);  // tells all floats apart
+        if (!first) first = result;
+        CHECK(result == *first);
       }
     }
   }
+}
+
+TEST_CASE("a sum has the same bits in either tier, along any axes, on any number of threads") {
+  for (const auto& [p, q] : {std::pair{2, 50}, {16, 16}, {257, 1}, {3, 171}, {64, 512}})
+    check_ways("float32", p, q);
+  for (const char* dtype : {"float64", "float16", "bfloat16"}) check_ways(dtype, 31, 33);
 }
 
 }  // namespace
