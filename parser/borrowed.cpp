@@ -306,6 +306,8 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"class", "", "", kData},
       Help{"data", "", "", kData},
       Help{"enum", "", "", "help: a data type is `type Color { Red, Green }`"},
+      Help{"", "", "what to reduce",
+           "help: a reduction is `max i { x[i] }`; the larger of two is `maximum(a, b)`"},
       Help{"case", "", "", kCases},
       Help{"switch", "", "", kCases},
       Help{"", "is ", "", kCases},

@@ -204,6 +204,8 @@ constexpr InfixOperator kInfix[] = {
     {"||", 4, "logical_or"},
 };
 
+bool is_ordering(const InfixOperator& infix) { return infix.precedence == 8; }
+
 const InfixOperator& infix_operator(std::string_view symbol) {
   for (const InfixOperator& candidate : kInfix) {
     if (candidate.symbol == symbol) return candidate;
@@ -212,6 +214,24 @@ const InfixOperator& infix_operator(std::string_view symbol) {
 }
 
 }  // namespace
+
+// `a < b < 3`: a truth value is never compared with a number.
+void Resolver::report_chain(const Node& node, std::size_t second, const std::vector<Expr>& values,
+                            std::string_view first) {
+  const Span left = values[values.size() - 2]->span;
+  const Span middle = values.back()->span;
+  std::size_t end = second + 1;
+  const auto binds_tighter = [&](std::size_t at) {
+    return at + 1 < node.count && infix_operator(tree_.text(*node.child(at))).precedence > 8;
+  };
+  while (binds_tighter(end + 1)) end += 2;
+  const Span right = lang::join(span(*node.child(second + 1)), span(*node.child(end)));
+  Diagnostic diagnostic(Kind::SyntaxError, "comparisons do not chain", lang::join(left, right));
+  diagnostic.label(lang::join(left, middle), "a truth value");
+  diagnostic.note(fmt::format("help: `{0} {1} {2} && {2} {3} {4}`", left.text(), first,
+                              middle.text(), tree_.text(*node.child(second)), right.text()));
+  report(std::move(diagnostic));
+}
 
 lang::Expr Resolver::infix(const Node& node) {
   std::vector<Expr> values;
@@ -231,7 +251,13 @@ lang::Expr Resolver::infix(const Node& node) {
   values.push_back(expr(*node.child(0)));
   for (std::size_t i = 1; i + 1 < node.count; i += 2) {
     const InfixOperator& next = infix_operator(tree_.text(*node.child(i)));
-    while (!pending.empty() && pending.back()->precedence >= next.precedence) reduce();
+    while (!pending.empty() && pending.back()->precedence >= next.precedence) {
+      if (!strict_ && is_ordering(*pending.back()) && is_ordering(next) &&
+          node.child(i + 1)->kind == Syntax::Number) {
+        report_chain(node, i, values, pending.back()->symbol);
+      }
+      reduce();
+    }
     pending.push_back(&next);
     values.push_back(expr(*node.child(i + 1)));
   }

@@ -104,6 +104,8 @@ class Resolver {
   Expr tuple(const Node& node);
   Expr projection(const Node& node);
   Expr infix(const Node& node);
+  void report_chain(const Node& node, std::size_t second, const std::vector<lang::Expr>& values,
+                    std::string_view first);
   Expr prefix(const Node& node);
   Expr if_expr(const Node& node);
   // `signature`: of the `def` whose body it is; or whose gradient, then the attributes are not
