@@ -66,9 +66,10 @@ std::optional<std::size_t> slips_between(std::string_view name, std::string_view
   if (wanted == other) return 0;
   if (name.empty() || candidate.empty() || is_upper(name[0]) != is_upper(candidate[0]))
     return std::nullopt;
-  // The beginning of a long word.
-  if (wanted.size() >= 4 && other.starts_with(wanted) && wanted.size() * 2 >= other.size())
-    return 1;
+  // The beginning of a long word, or all but the last letter.
+  const bool is_long = wanted.size() >= 4 && wanted.size() * 2 >= other.size();
+  const bool lacks_last = wanted.size() == 3 && other.size() == 4;
+  if (other.starts_with(wanted) && (is_long || lacks_last)) return 1;
   const bool exchanges_first =
       wanted.size() > 1 && other.size() > 1 && wanted[0] == other[1] && wanted[1] == other[0];
   if (wanted[0] != other[0] && !exchanges_first) return std::nullopt;

@@ -52,6 +52,7 @@ const std::vector<Row> kRows = {
     {"isNaN", "isnan"},
     {"some", "Some"},
     {"Conz", "Cons"},
+    {"Som", "Some"},
     // What only looks alike
     {"te", ""},
     {"to", ""},
