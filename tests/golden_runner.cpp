@@ -6,6 +6,7 @@
 //
 // Exits with 0 if all is as expected, 1 if not, 2 if it was called wrongly.
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -77,6 +78,18 @@ bool same_lines(const std::string& a, const std::string& b) {
   return split_lines(a) == split_lines(b);
 }
 
+bool is_right(const std::string& path, const std::string& text, const std::vector<Tier>& tiers) {
+  return std::all_of(tiers.begin(), tiers.end(), [&](const Tier& tier) {
+    const Outcome outcome = run_file(path, text, tier);
+    return outcome.problems.empty() && same_lines(outcome.text, text);
+  });
+}
+
+// A file that is known to fail passes by failing as it says, and says what would be right.
+bool is_known_failing(const std::string& path) {
+  return path.find("known_failing/") != std::string::npos;
+}
+
 bool check(const Arguments& arguments, const std::string& path, std::string text,
            int updates_left) {
   std::vector<std::string> problems;
@@ -89,6 +102,19 @@ bool check(const Arguments& arguments, const std::string& path, std::string text
     }
     if (!options.native) tiers = {kLanes};
     if (!options.lanes) tiers = {kNative};
+  }
+  const std::string right = arguments.markdown ? "" : when_mended(text);
+  if (right.empty() == is_known_failing(path)) {
+    problems.push_back(is_known_failing(path)
+                           ? "a file that is known to fail says what is right, by `// right:`"
+                           : "`// right:` is for files that are known to fail");
+  }
+  if (problems.empty() && !right.empty() && is_right(path, right, tiers)) {
+    fmt::print(
+        "{}: mended: move it to the golden tests, with what stands behind `right:` as its "
+        "expectation\n",
+        path);
+    return false;
   }
   std::vector<std::string> texts;
   for (const Tier& tier : tiers) {

@@ -15,6 +15,8 @@ namespace {
 constexpr std::string_view kExpect = "expect:";
 constexpr std::string_view kExpectMatch = "expect-match:";
 constexpr std::string_view kExpectError = "expect-error";
+constexpr std::string_view kRight = "right:";
+constexpr std::string_view kRightMatch = "right-match:";
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
@@ -247,7 +249,7 @@ GoldenOptions golden_options(std::string_view text, std::vector<std::string>& pr
     const auto problem = [&](const std::string& what) {
       problems.push_back("line " + std::to_string(i + 1) + ": " + what);
     };
-    if (key.empty() || key == kExpect || key == kExpectError) continue;
+    if (key.empty() || key == kExpect || key == kExpectError || key == kRight) continue;
     std::string_view value = comment->substr(key.size());
     while (value.starts_with(' ')) value.remove_prefix(1);
     if (key == "skip:") {
@@ -259,7 +261,7 @@ GoldenOptions golden_options(std::string_view text, std::vector<std::string>& pr
       options.native = tier == "jit";
       if (tier != "interp" && tier != "jit") problem("`only:` names `interp` or `jit`");
       if (value.size() < tier.size() + 2) problem("`only:` needs a reason after the tier");
-    } else if (key == kExpectMatch) {
+    } else if (key == kExpectMatch || key == kRightMatch) {
       try {
         (void)std::regex(std::string(value));
       } catch (const std::regex_error& error) {
@@ -270,6 +272,43 @@ GoldenOptions golden_options(std::string_view text, std::vector<std::string>& pr
     }
   }
   return options;
+}
+
+std::string when_mended(std::string_view text) {
+  std::vector<std::string> lines = split_lines(text);
+  std::vector<std::size_t> wrong;  // lines of expectations that no `right:` has replaced
+  bool says_so = false;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto comment = comment_of(lines[i]);
+    if (!comment) continue;
+    if (is_expectation(*comment)) wrong.push_back(i);
+    const std::string_view key = key_of(*comment);
+    if (key != kRight && key != kRightMatch) continue;
+    says_so = true;
+    std::size_t count = 1;  // of these lines, which go with as many expectations
+    for (; i + count < lines.size(); ++count) {
+      const auto next = comment_of(lines[i + count]);
+      if (!next || (key_of(*next) != kRight && key_of(*next) != kRightMatch)) break;
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      std::string& right = lines[i + k];
+      if (wrong.size() >= count) {
+        const std::size_t place = wrong[wrong.size() - count + k];
+        for (std::size_t below = place + 1; below < i && is_rendering(*comment_of(lines[below]));
+             ++below) {
+          lines[below] = "//";
+        }
+        lines[place] = "// expect" + right.substr(right.find("right") + 5);
+      }
+      right = "//";
+    }
+    wrong.clear();
+    i += count - 1;
+  }
+  if (!says_so) return "";
+  std::string whole;
+  for (const std::string& line : lines) whole += line + '\n';
+  return whole;
 }
 
 bool has_expectations(std::string_view text) {

@@ -18,6 +18,11 @@ struct GoldenOptions {
 // Reads `only:` and `skip:`. What is no key of the format goes to `problems`, a line each.
 GoldenOptions golden_options(std::string_view text, std::vector<std::string>& problems);
 
+// The text of a file that is known to fail as it will be when it is mended, on the same lines: what
+// `right:` and `right-match:` say in the place of the last expectations before them. Empty if it
+// says nothing of that kind.
+std::string when_mended(std::string_view text);
+
 // Does the text expect anything?
 bool has_expectations(std::string_view text);
 

@@ -30,6 +30,18 @@ TEST_CASE("a right golden file stays as it is") {
         "3 + 4\n// Because.\n// expect: 7 : int32\n");
 }
 
+TEST_CASE("a file that is known to fail says what is right") {
+  CHECK(when_mended("3 + 4\n// expect: 8 : int32\n// right: 7 : int32\n") ==
+        "3 + 4\n// expect: 7 : int32\n//\n");
+  CHECK(when_mended("3 + 4\n// expect: 8\n// expect: 9\n// right-match: ^7\n") ==
+        "3 + 4\n// expect: 8\n// expect-match: ^7\n//\n");
+  CHECK(when_mended("3 + 4\n// expect: 8\n// expect: 9\n// right: 7\n// right: 6\n") ==
+        "3 + 4\n// expect: 7\n// expect: 6\n//\n//\n");
+  CHECK(when_mended("x\n// expect-error @-1:1-1 UnknownName: x\n// | x\n// right: 7\n") ==
+        "x\n// expect: 7\n//\n//\n");
+  CHECK(when_mended(kRight).empty());
+}
+
 TEST_CASE("a wrong golden file is found and mended") {
   CHECK(mended("3 + 4\n// expect: 8 : int32\n") == kRight);
   CHECK(mended("3 + 4\n") == kRight);  // nothing expected
