@@ -67,6 +67,7 @@ class GoldenSession {
     } else {
       run_line_by_line();
     }
+    run_.native_kernels = session_.evaluator().statistics().kernels_run_native;
     for (auto& [line, events] : entries_) run_.entries.push_back({line, std::move(events)});
     return std::move(run_);
   }

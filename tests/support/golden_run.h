@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Entry {
 struct GoldenRun {
   std::vector<Entry> entries;  // by first_line
   bool has_internal_error = false;
+  std::int64_t native_kernels = 0;  // that ran as native code
 };
 
 // A text with commands or expected errors is given line by line to the prompt's driver; any other
