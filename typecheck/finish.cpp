@@ -134,6 +134,8 @@ void add_inputs(const Type& type, std::vector<Type>& inputs) {
 
 }  // namespace
 
+using Supplied = std::unordered_set<const TypeVar*>;
+
 void Inference::finish_generic(const std::vector<Type>& roots) {
   relations_.drain();
   while (settle_records() || settle_trees()) relations_.drain();
@@ -146,10 +148,14 @@ void Inference::finish_generic(const std::vector<Type>& roots) {
     for (const Type& root : roots) add_inputs(solver_.resolve(root), inputs);
     return reachable(inputs);
   };
-  while (!unsettled_.empty() && settle_literals_outside(supplied())) {
-    relations_.drain();
-    while (settle_index_relations(false)) relations_.drain();
-  }
+  const auto settle_numbers = [&](bool (Inference::*settle)(const Supplied&)) {
+    while ((this->*settle)(supplied())) {
+      relations_.drain();
+      while (settle_index_relations(false)) relations_.drain();
+    }
+  };
+  if (!unsettled_.empty()) settle_numbers(&Inference::settle_literals_outside);
+  if (!numbers_.empty()) settle_numbers(&Inference::settle_numbers_outside);
   check_literals();
   check_literal_indices();
   throw_reported();  // after an error, what is open may be so because of it
@@ -309,6 +315,13 @@ void Inference::finish_ground(const Type& result, bool result_may_default) {
   while (settle_index_relations(true)) relations_.drain();
   if (settle_opened()) relations_.drain();
   while (settle_literals_outside({})) {
+    relations_.drain();
+    while (settle_index_relations(true)) relations_.drain();
+  }
+  // A function that is the result, or part of it, has no callers that could tell.
+  std::vector<Type> inputs;
+  add_inputs(solver_.resolve(result), inputs);
+  while (settle_numbers_outside(reachable(inputs))) {
     relations_.drain();
     while (settle_index_relations(true)) relations_.drain();
   }

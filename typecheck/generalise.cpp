@@ -94,6 +94,7 @@ Generalised generalise(Inference& inference, const std::vector<Type>& types, std
   for (std::size_t i = 0; i < scheme.variables.size(); ++i) {
     const Unknown* unknown = solver.find(*quantifier.sources_[i]);
     if (!unknown || unknown->var->kind != VarKind::DType) continue;
+    if (unknown->literal || unknown->is_number) scheme.numbers.push_back(scheme.variables[i]);
     for (PrimOperands operands : {PrimOperands::kNumeric, PrimOperands::kFloat, PrimOperands::kInt,
                                   PrimOperands::kBool, PrimOperands::kBits}) {
       if (unknown->requirements & Solver::bit(operands)) {

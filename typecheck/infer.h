@@ -38,6 +38,9 @@ struct Scheme {
   std::vector<DTypeRequirement> requirements;
   lang::Type type;
   std::vector<DimEquation> equations = {};
+  // The dtypes of numbers in the code, among `variables`: where nothing else tells, a use takes the
+  // default of a number.
+  std::vector<lang::TypeVarRef> numbers = {};
   // What the scheme is at the usual ranks of its open relations (the data of `nn.dense` a matrix).
   // Only for reading: uses take the scheme itself. Null if that would not say more.
   std::shared_ptr<const Scheme> usual = nullptr;

@@ -47,6 +47,11 @@ Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& 
     auto found = fresh.dtypes.find(requirement.var.get());
     if (found != fresh.dtypes.end()) solver_.require(found->second, requirement.operands);
   }
+  for (const TypeVarRef& number : scheme.numbers) {
+    const TypeVarRef dtype = fresh.dtypes.at(number.get()).var();
+    solver_.at(*dtype).is_number = true;
+    numbers_.push_back(dtype);
+  }
   for (const DimEquation& equation : scheme.equations) {
     solver_.relate({substitute(equation.a, fresh), substitute(equation.b, fresh), name, span});
   }

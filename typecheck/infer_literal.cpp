@@ -81,6 +81,20 @@ bool Inference::settle_literals_outside(const std::unordered_set<const TypeVar*>
   return settled;
 }
 
+// Numbers of definitions that are used wait for all that can tell, as these are not in sight.
+bool Inference::settle_numbers_outside(const std::unordered_set<const TypeVar*>& generic) {
+  bool settled = false;
+  std::erase_if(numbers_, [&](const TypeVarRef& number) {
+    const DTypeTerm dtype = solver_.resolve(DTypeTerm(number));
+    if (dtype.is_known() || !solver_.find(*dtype.var())) return true;
+    if (generic.count(dtype.var().get())) return false;
+    settle_literal(*dtype.var());
+    settled = true;
+    return true;
+  });
+  return settled;
+}
+
 namespace {
 
 bool fits(std::int64_t value, DType dtype) {

@@ -249,6 +249,7 @@ class Inference {
   lang::Type infer_literal(const lang::Literal& literal, bool negated);
   void settle_literals(std::size_t first, std::uint64_t mark);
   bool settle_literals_outside(const std::unordered_set<const lang::TypeVar*>& generic);
+  bool settle_numbers_outside(const std::unordered_set<const lang::TypeVar*>& generic);
   void check_literals();
   void settle_literal(const lang::TypeVar& var);
   // infer_index.cpp
@@ -300,8 +301,9 @@ class Inference {
     lang::TypeVarRef dtype;
     bool is_negated;
   };
-  std::vector<LiteralUse> literals_;    // all
-  std::vector<std::size_t> unsettled_;  // indices of those whose dtype may still be open
+  std::vector<LiteralUse> literals_;       // all
+  std::vector<std::size_t> unsettled_;     // indices of those whose dtype may still be open
+  std::vector<lang::TypeVarRef> numbers_;  // dtypes of the numbers in definitions that are used
   struct RecordUse {
     lang::Type record;
     std::vector<const lang::Constructor*> candidates;  // of each record that has these fields, one

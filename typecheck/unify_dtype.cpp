@@ -86,6 +86,7 @@ void Solver::bind_dtype(Unknown& unknown, const DTypeTerm& dtype) {
   }
   other->requirements = both;
   if (!other->literal) other->literal = unknown.literal;
+  other->is_number |= unknown.is_number;
   tie(unknown, dtype.var());
   bind(unknown, dtype);
 }
