@@ -346,8 +346,13 @@ class Normaliser {
                                  cast<lang::Function>(node.callee).attrs &&
                                  cast<lang::Function>(node.callee).attrs->find("Primitive");
         Expr callee = keep_callee ? node.callee : atom_of(node.callee, scope);
-        if (args == node.args && callee == node.callee) return expr;
-        return lang::make_call(std::move(callee), std::move(args), node.attrs, expr->span,
+        // An operator that was a value, and is known now, is called at its defaults.
+        const auto* op = lang::as<lang::Operator>(callee);
+        lang::AttrsRef attrs = op && !node.attrs && !op->op->attrs.empty()
+                                   ? lang::complete_attrs(*op->op, nullptr, expr->span)
+                                   : node.attrs;
+        if (args == node.args && callee == node.callee && attrs == node.attrs) return expr;
+        return lang::make_call(std::move(callee), std::move(args), std::move(attrs), expr->span,
                                expr->type);
       }
       case ExprKind::Match:

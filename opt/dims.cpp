@@ -1,5 +1,7 @@
 #include "opt/dims.h"
 
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -73,8 +75,7 @@ void solve(const Axis& axis, Places& places) {
   places.emplace(var.get(), Place{axis, unknown->coefficient, std::move(rest)});
 }
 
-Places find_places(const std::vector<Axis>& axes) {
-  Places places;
+void add_places(const std::vector<Axis>& axes, Places& places) {
   for (const Axis& axis : axes) {
     if (const auto var = axis.dim.as_variable()) places.emplace(var.get(), Place{axis, 1, Dim()});
   }
@@ -82,14 +83,46 @@ Places find_places(const std::vector<Axis>& axes) {
     before = places.size();
     for (const Axis& axis : axes) solve(axis, places);
   }
-  return places;
 }
 
 class DimResolver final : public lang::Rewriter {
  public:
-  explicit DimResolver(const Places& places) : places_(places) {}
+  explicit DimResolver(Places places) : places_(std::move(places)) {}
 
  protected:
+  // What is bound may show a dim that no parameter shows: behind it, it can be read there.
+  Expr pre(const Expr& expr) override {
+    if (const auto* let = lang::as<lang::Let>(expr)) {
+      const std::optional<Places> behind = with({let->variable});
+      if (!behind) return nullptr;
+      Expr value = rewrite(let->value);
+      Expr body = DimResolver(*behind).rewrite(let->body);
+      return lang::make_let(let->variable, std::move(value), std::move(body), expr->span,
+                            expr->type);
+    }
+    const auto* match = lang::as<lang::Match>(expr);
+    if (!match) return nullptr;
+    std::vector<std::optional<Places>> behind;
+    bool is_same = true;
+    for (const lang::Clause& clause : match->clauses) {
+      std::vector<lang::VariableRef> variables;
+      lang::for_each_variable(clause.pattern, [&](const lang::VariableRef& variable) {
+        variables.push_back(variable);
+      });
+      behind.push_back(with(variables));
+      is_same = is_same && !behind.back();
+    }
+    if (is_same) return nullptr;
+    std::vector<lang::Clause> clauses;
+    for (std::size_t i = 0; i < behind.size(); ++i) {
+      const lang::Clause& clause = match->clauses[i];
+      clauses.push_back({clause.pattern, behind[i] ? DimResolver(*behind[i]).rewrite(clause.body)
+                                                   : rewrite(clause.body)});
+    }
+    return lang::make_match(rewrite(match->scrutinee), std::move(clauses), match->is_complete,
+                            expr->span, expr->type);
+  }
+
   Expr post(const Expr& expr) override {
     const auto* term = lang::as<lang::DimTerm>(expr);
     if (!term) return expr;
@@ -98,6 +131,24 @@ class DimResolver final : public lang::Rewriter {
   }
 
  private:
+  // The places with those that the variables add; nothing if they add none.
+  std::optional<Places> with(const std::vector<lang::VariableRef>& variables) const {
+    std::vector<Axis> axes;
+    for (const lang::VariableRef& variable : variables)
+      note_axes(variable->type, lang::make_var(variable), axes);
+    const bool is_new = std::any_of(axes.begin(), axes.end(), [&](const Axis& axis) {
+      bool any = false;
+      axis.dim.for_each_variable(
+          [&](const lang::TypeVarRef& var) { any = any || !places_.contains(var.get()); });
+      return any;
+    });
+    if (!is_new) return std::nullopt;
+    Places places = places_;
+    add_places(axes, places);
+    if (places.size() == places_.size()) return std::nullopt;
+    return places;
+  }
+
   Expr value_of(const Dim& dim, lang::Span span) {
     Expr sum;
     const auto add = [&](Expr term) {
@@ -137,7 +188,7 @@ class DimResolver final : public lang::Rewriter {
     return lang::build::op("floor_divide", {value, lang::build::index_constant(place.coefficient)});
   }
 
-  const Places& places_;
+  const Places places_;
 };
 
 }  // namespace
@@ -154,8 +205,9 @@ Expr resolve_dim_terms(const Expr& expr) {
   for (auto it = functions.rbegin(); it != functions.rend(); ++it) {  // outermost first
     for (const auto& param : (*it)->params) note_axes(param->type, lang::make_var(param), axes);
   }
-  const Places places = find_places(axes);
-  return DimResolver(places).rewrite(expr);
+  Places places;
+  add_places(axes, places);
+  return DimResolver(std::move(places)).rewrite(expr);
 }
 
 }  // namespace relay::opt

@@ -401,6 +401,8 @@ Reading resolve(const SyntaxTree& tree, const lang::Module& scope, const std::st
   return reading;
 }
 
+std::string name_in_prelude(std::string_view name) { return "prelude." + std::string(name); }
+
 lang::Result<lang::Type> resolve_type(const SyntaxTree& tree, const lang::Module& scope) {
   Resolver resolver(tree, scope);
   lang::Type type = resolver.one_type();

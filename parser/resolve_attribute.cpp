@@ -87,9 +87,7 @@ bool has_placeholder(const AttrValue& value) {
 // The operator that the callee of a call names, if it does.
 const lang::OpDef* Resolver::operator_called(const Node& callee) {
   const Symbol& symbol = symbols_.intern(dotted_text(callee));
-  const bool is_ours = symbol.own_global ||
-                       (symbol.outer_global && symbol.outer_global->origin == lang::Origin::Own);
-  return is_ours || symbol.local ? nullptr : symbol.op;
+  return is_own(symbol) || symbol.local ? nullptr : symbol.op;
 }
 
 bool Resolver::takes_attribute(const Node& callee, std::string_view key) {

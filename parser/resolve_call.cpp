@@ -190,7 +190,8 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
   if (!mode && !tree_form && text != "dim") return std::nullopt;
   Symbol& symbol = symbols_.intern(text);
   const bool has_meaning = symbol.constructor() || symbol.op ||
-                           (!strict_ && (symbol.local || symbol.own_global || symbol.outer_global));
+                           (!strict_ && (symbol.local || (symbol.own_global && !is_ahead(symbol)) ||
+                                         symbol.outer_global));
   if (has_meaning) return std::nullopt;
   if (tree_form) {
     std::vector<Expr> args = before;

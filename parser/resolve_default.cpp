@@ -103,9 +103,12 @@ bool Resolver::is_attribute_default(const Node& value, const std::string& name, 
 const Resolver::Signature* Resolver::signature(const Symbol& symbol) {
   if (const auto own = own_defs_.find(symbol.text); own != own_defs_.end())
     declare_signature(*own->second);
+  else if (symbol.own_global && !is_ahead(symbol))
+    return nullptr;  // a `let`
   const auto known = signatures_.find(symbol.text);
   if (known != signatures_.end()) return &known->second;
-  const lang::Definition* outer = symbol.own_global ? nullptr : symbol.outer_global;
+  const lang::Definition* outer =
+      symbol.own_global && !is_ahead(symbol) ? nullptr : symbol.outer_global;
   const auto* function = outer ? lang::as<lang::Function>(outer->function) : nullptr;
   if (!function) return nullptr;
   Signature signature{std::make_shared<lang::Parameters>(), outer->name};

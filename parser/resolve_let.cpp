@@ -189,8 +189,8 @@ void Resolver::top_let(const Node& node, Item& item) {
   const Node& target = *node.child(0);
   item.kind = ItemKind::Let;
   item.annotation = annotation_of(node);
+  BoundNames bound;
   if (is_pattern(target)) {
-    BoundNames bound;
     item.prefix = prefix_;
     item.pattern = let_pattern(target, bound);
     item.annotation = type_of_pattern(item.pattern, item.annotation);
@@ -200,11 +200,16 @@ void Resolver::top_let(const Node& node, Item& item) {
   // What is bound is not in sight of its own value, in which the name means what it did before.
   // Functions may call themselves.
   Symbol* own = is_pattern(target) ? nullptr : &symbols_.intern(name_text(target));
-  const bool is_first = own && own->own_is_let && let_before_.insert(own->text).second;
+  const bool is_first = own && own->own_is_let && !let_before_.contains(own->text);
   const bool hides = is_first && inner(*node.last()).kind != Syntax::Function;
-  const Span* declared = hides ? std::exchange(own->own_global, nullptr) : nullptr;
+  if (is_first && !hides) let_before_.insert(own->text);
+  const Span* declared = hides && !means_more(*own) ? std::exchange(own->own_global, nullptr)
+                         : own                      ? own->own_global
+                                                    : nullptr;
   item.expr = expr(*node.last());
-  if (hides) own->own_global = declared;
+  if (own) own->own_global = declared;
+  if (own && own->own_is_let) let_before_.insert(own->text);
+  for (const auto& [name, variable] : bound) let_before_.insert(name);
 }
 
 }  // namespace relay::parser

@@ -9,6 +9,7 @@
 #include "lang/derivative.h"
 #include "lang/familiar_names.h"
 #include "lang/tree_form.h"
+#include "parser/resolve.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
@@ -56,32 +57,6 @@ std::string_view Resolver::dotted_text(const Node& node) {
   return texts_.emplace_back(std::move(joined));
 }
 
-// Design, section 2: local variable (or dimension of the enclosing function), this text's global,
-// constructor, operator, then the prelude. In strict text a bare name is a
-// constructor or an operator.
-lang::Expr Resolver::meaning(Symbol& symbol, const Node& node) {
-  const Span at = span(node);
-  if (!strict_ && symbol.local) return lang::make_var(symbol.local, at);
-  if (symbol.broken) return broken(node);
-  if (symbol.type_param >= 0) {
-    return lang::make_dim_term(
-        lang::Dim::variable(use_type_param(symbol.type_param, lang::VarKind::Dim, at)), at);
-  }
-  // At the prompt, what earlier entries defined counts as this text's.
-  const bool is_ours = symbol.own_global ||
-                       (symbol.outer_global && symbol.outer_global->origin == lang::Origin::Own);
-  if (!strict_ && is_ours) return global_var(symbol, at);
-  if (symbol.constructor()) return lang::make_constructor_ref(symbol.constructor(), at);
-  if (symbol.op) return lang::make_operator(symbol.op, at);
-  if (!strict_ && symbol.outer_global) return global_var(symbol, at);
-  return nullptr;
-}
-
-lang::Expr Resolver::global_var(const Symbol& symbol, Span where) const {
-  return lang::make_global_var(
-      symbol.own_global ? prefix_ + std::string(symbol.text) : symbol.outer_global->name, where);
-}
-
 namespace {
 
 // Float literals that are written as names.
@@ -94,6 +69,52 @@ std::optional<double> named_number(std::string_view text) {
 }
 
 }  // namespace
+
+// Has the name a meaning besides that of a `let` of this text?
+bool Resolver::means_more(const Symbol& symbol) const {
+  return symbol.constructor() || symbol.op || (!strict_ && symbol.outer_global) ||
+         named_number(symbol.text) || is_special_form(symbol.text);
+}
+
+// Before a top-level `let` of this text its name means what it did, if it did mean something.
+bool Resolver::is_ahead(const Symbol& symbol) const {
+  return symbol.own_global && symbol.own_is_let && !let_before_.contains(symbol.text) &&
+         means_more(symbol);
+}
+
+// Design, section 2: local variable (or dimension of the enclosing function), this text's global,
+// constructor, operator, then the prelude. In strict text a bare name is a
+// constructor or an operator.
+lang::Expr Resolver::meaning(Symbol& symbol, const Node& node) {
+  const Span at = span(node);
+  if (!strict_ && symbol.local) return lang::make_var(symbol.local, at);
+  if (symbol.broken) return broken(node);
+  if (symbol.type_param >= 0) {
+    return lang::make_dim_term(
+        lang::Dim::variable(use_type_param(symbol.type_param, lang::VarKind::Dim, at)), at);
+  }
+  // At the prompt, what earlier entries defined counts as this text's.
+  if (!strict_ && is_own(symbol)) return global_var(symbol, at);
+  if (symbol.constructor()) return lang::make_constructor_ref(symbol.constructor(), at);
+  if (symbol.op) return lang::make_operator(symbol.op, at);
+  if (!strict_ && symbol.outer_global) return global_var(symbol, at);
+  return nullptr;
+}
+
+bool Resolver::is_own(const Symbol& symbol) const {
+  return (symbol.own_global && !is_ahead(symbol)) ||
+         (symbol.outer_global && symbol.outer_global->origin == lang::Origin::Own);
+}
+
+lang::Expr Resolver::global_var(const Symbol& symbol, Span where) const {
+  if (symbol.own_global && !is_ahead(symbol))
+    return lang::make_global_var(prefix_ + std::string(symbol.text), where);
+  const lang::Definition& outer = *symbol.outer_global;
+  // The session sets aside what the prelude calls so before it runs a text with such a `let`.
+  const bool is_set_aside = symbol.own_global && prefix_.empty() &&
+                            outer.origin == lang::Origin::Prelude && outer.name == symbol.text;
+  return lang::make_global_var(is_set_aside ? name_in_prelude(symbol.text) : outer.name, where);
+}
 
 lang::Expr Resolver::name(const Node& node) {
   const std::string_view text = tree_.text(node);
@@ -119,7 +140,9 @@ lang::Expr Resolver::dotted(const Node& node) {
   const Symbol& whole = symbols_.intern(dotted_text(node));
   const bool is_function =
       own_defs_.contains(whole.text) || (whole.outer_global && whole.outer_global->function);
-  const bool is_let = head.own_is_let || (head.outer_global && !head.outer_global->function);
+  const bool is_let =
+      (head.own_is_let && (let_before_.contains(head.text) || !means_more(whole))) ||
+      (head.outer_global && !head.outer_global->function);
   if (!strict_ && (head.local || (is_let && !is_function))) {
     Expr value = name(*node.child(0));
     for (const Node* part : node.children().subspan(1)) {

@@ -89,6 +89,9 @@ class Resolver {
   Expr global_var(const Symbol& symbol, Span span) const;  // own or outer, which it must be
   Expr graph(const Node& node);
   Expr dotted(const Node& node);
+  bool means_more(const Symbol& symbol) const;
+  bool is_ahead(const Symbol& symbol) const;
+  bool is_own(const Symbol& symbol) const;         // a global of this text or an earlier one
   Expr meaning(Symbol& symbol, const Node& node);  // of a bare name; null if it has none
   std::string_view dotted_text(const Node& node);
   std::string_view name_text(const Node& node) const;  // without its sigil

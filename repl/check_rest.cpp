@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "lang/visit.h"
+#include "parser/resolve.h"
 #include "repl/let_function.h"
 #include "repl/text_errors.h"
 #include "typecheck/infer.h"
@@ -72,6 +73,12 @@ class Rest {
     if (item.kind == ItemKind::Def) {
       module_.define({item.name, item.expr, nullptr, lang::Origin::Own, "", item.span});
     } else {
+      if (const lang::Definition* old = module_.find(item.name);
+          old && old->origin == lang::Origin::Prelude) {
+        lang::Definition moved = *old;
+        moved.name = parser::name_in_prelude(item.name);
+        module_.define(std::move(moved));
+      }
       module_.remove(item.name);
       missing_.insert(&item);
     }
@@ -126,10 +133,10 @@ class Rest {
           owner.empty() ? checker_.scheme(item.name) : checker_.check_gradient(owner);
       return scheme ? std::vector<Diagnostic>{} : scheme.errors();
     }
-    const auto typed = checker_.check(item.expr, item.annotation);
+    const auto typed = checker_.check_value(item.expr, item.annotation);
     if (!typed) return typed.errors();
     if (item.kind == ItemKind::Let) {
-      module_.define({item.name, nullptr, typed.value()->type, lang::Origin::Own, "", item.span});
+      module_.define({item.name, nullptr, typed->type, lang::Origin::Own, "", item.span});
       missing_.erase(&item);
     }
     return {};

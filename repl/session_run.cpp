@@ -5,6 +5,7 @@
 #include "lang/visit.h"
 #include "repl/let_function.h"
 #include "repl/session_state.h"
+#include "repl/set_aside.h"
 #include "repl/text_errors.h"
 
 namespace relay::repl {
@@ -85,6 +86,7 @@ class Session::Run {
       if (item.kind == ItemKind::Let) {
         for (const std::string& name : names_of(item)) {
           if (!session_.module.find(name)) pending_.insert(name);
+          if (origin_ == Origin::Own) set_aside(name, session_.module, session_.prelude);
         }
       }
       session_.define(item, origin_);
@@ -176,7 +178,8 @@ class Session::Run {
     if (errors_.is_interrupted()) return;
     if (item.kind != ItemKind::Let && item.kind != ItemKind::Expression) return;
     const auto type = session_.guarded([&]() -> Type {
-      if (item.kind == ItemKind::Let) return session_.checked(item.expr, item.annotation)->type;
+      if (item.kind == ItemKind::Let)
+        return session_.checked_value(item.expr, item.annotation).type;
       if (!session_.is_polymorphic_function(item.expr)) return session_.checked(item.expr)->type;
       return session_.checker.type_of(item.expr).or_throw().type;
     });

@@ -196,6 +196,10 @@ Expr Session::Impl::checked(const Expr& expr, const Type& expected) {
   return checker.check(with_files(expr), expected).or_throw();
 }
 
+typecheck::CheckedValue Session::Impl::checked_value(const Expr& expr, const Type& expected) {
+  return checker.check_value(with_files(expr), expected).or_throw();
+}
+
 Expr Session::Impl::ready(const Expr& typed) {
   return pipeline.finish(pipeline.optimise(pipeline.to_core(typed)));
 }
@@ -218,14 +222,15 @@ ItemResult Session::Impl::run_expression(const Item& item) {
     result.type = to_string(checker.type_of(item.expr).or_throw());
     return result;
   }
-  const Expr typed = checked(item.expr);
+  const auto [typed, general] = checked_value(item.expr);
   if (!options.evaluate) {
-    result.type = lang::to_string(typed->type);
+    result.type = lang::to_string(general);
     return result;
   }
   result.value = evaluate(typed);
-  result.type = lang::to_string(concrete_type(typed->type, result.value));
-  bind({"_", Origin::Own, "", item.span}, &result.value, concrete_type(typed->type, result.value));
+  const Type type = concrete_type(general, result.value);
+  result.type = lang::to_string(type);
+  bind({"_", Origin::Own, "", item.span}, &result.value, type);
   return result;
 }
 
@@ -264,9 +269,9 @@ void Session::Impl::bind_all(const Item& item, Origin origin, const Value* value
 }
 
 ItemResult Session::Impl::run_let(const Item& item, Origin origin) {
-  const Expr typed = checked(item.expr, item.annotation);
+  const auto [typed, general] = checked_value(item.expr, item.annotation);
   ItemResult result{ItemKind::Let, item.name, "", {}, true, item.span};
-  Type type = typed->type;
+  Type type = general;
   if (options.evaluate) {
     result.value = evaluate(typed);
     type = concrete_type(type, result.value);

@@ -86,6 +86,8 @@ struct Session::Impl {
   // The one expression of a command's argument.
   lang::Expr command_expression(const lang::Source& source);
   lang::Expr checked(const lang::Expr& expr, const lang::Type& expected = nullptr);
+  typecheck::CheckedValue checked_value(const lang::Expr& expr,
+                                        const lang::Type& expected = nullptr);
   lang::Expr ready(const lang::Expr& typed);
   lang::Value evaluate(const lang::Expr& typed);
   // A function value is shown by its most general type: it need not be ground.

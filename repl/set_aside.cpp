@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lang/visit.h"
+#include "parser/resolve.h"
 
 namespace relay::repl {
 
@@ -42,8 +43,8 @@ void rename(const std::string& from, const std::string& to, lang::Module& module
 
 void set_aside(const std::string& name, lang::Module& module, lang::Module& prelude) {
   const Definition* old = module.find(name);
-  if (!old || old->origin != Origin::Prelude) return;
-  const std::string full_name = "prelude." + name;
+  if (!old || old->origin != Origin::Prelude || !prelude.find(name)) return;
+  const std::string full_name = parser::name_in_prelude(name);
   for (lang::Module* each : {&module, &prelude}) {
     Definition moved = *each->find(name);
     moved.name = full_name;

@@ -50,7 +50,11 @@ GlobalUse Checker::Impl::find(const GlobalVar& use) const {
     }
     static const std::vector<Diagnostic> reported;
     if (as<IncompleteType>(definition->value_type)) return {nullptr, nullptr, &reported};
-    return {definition->value_type};
+    std::vector<TypeVarRef> variables = variables_of(definition->value_type);
+    if (variables.empty()) return {definition->value_type};
+    Scheme& scheme = values[use.name];
+    scheme = {std::move(variables), {}, {}, definition->value_type};
+    return {nullptr, &scheme};
   }
   if (const Entry* entry = known(use.name)) {
     if (entry->failed) return {nullptr, nullptr, &entry->errors};
@@ -83,41 +87,75 @@ void add_usual(Inference& inference, const std::vector<Type>& types, std::vector
 
 }  // namespace
 
+// Throws Failure.
+std::vector<Entry> Checker::Impl::infer_entries(Inference& inference,
+                                                const std::vector<std::string>& names) {
+  std::vector<Entry> made = unknown_entries(names);
+  current.clear();
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    types.push_back(inference.declare(cast<Function>(made[i].function)));
+    if (!made[i].is_stated) current[names[i]] = types.back();
+  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    inference.infer_function(made[i].function, types[i]);
+  inference.finish_generic(types);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (made[i].is_stated) {
+      made[i].scheme = stated_scheme(cast<Function>(made[i].function));
+      made[i].scheme.equations = equations_over(made[i].scheme, inference.solver());
+      continue;
+    }
+    Generalised general = generalise(inference, types, i);
+    made[i].scheme = std::move(general.scheme);
+    made[i].member_names = names;
+    made[i].member_types = std::move(general.members);
+  }
+  keep_warnings(inference);
+  add_usual(inference, types, made);
+  return made;
+}
+
+std::vector<Entry> Checker::Impl::unknown_entries(const std::vector<std::string>& names) const {
+  std::vector<Entry> made;
+  for (const std::string& name : names) {
+    Entry entry{module.find(name)->function};
+    entry.is_stated = is_fully_annotated(cast<Function>(entry.function));
+    made.push_back(std::move(entry));
+  }
+  return made;
+}
+
+namespace {
+
+// Where the usual reading of indices, as many as there are axes, does not fit the other code, the
+// ranks of what is indexed stay open. The errors are those of the usual reading.
+template <class Attempt>
+auto with_open_ranks_if_needed(const Globals& globals, Attempt&& attempt) {
+  Inference inference(globals, Purpose::kScheme);
+  try {
+    return attempt(inference);
+  } catch (const Failure&) {
+    if (!inference.has_indexed_fully() || globals.is_interrupted()) throw;
+    Inference open(globals, Purpose::kScheme);
+    open.leave_ranks_open();
+    auto result = capture([&] { return attempt(open); });
+    if (!result) throw;
+    return std::move(result).or_throw();
+  }
+}
+
+}  // namespace
+
 void Checker::Impl::infer_component(const std::vector<std::string>& names) {
   std::vector<Entry> made;
   std::optional<std::vector<Diagnostic>> errors;
-  for (const std::string& name : names) {
-    const Definition& definition = *module.find(name);
-    Entry entry{definition.function};
-    entry.is_stated = is_fully_annotated(cast<Function>(definition.function));
-    made.push_back(std::move(entry));
-  }
-  current.clear();
   try {
-    Inference inference(*this, Purpose::kScheme);
-    std::vector<Type> types;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      types.push_back(inference.declare(cast<Function>(made[i].function)));
-      if (!made[i].is_stated) current[names[i]] = types.back();
-    }
-    for (std::size_t i = 0; i < names.size(); ++i)
-      inference.infer_function(made[i].function, types[i]);
-    inference.finish_generic(types);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (made[i].is_stated) {
-        made[i].scheme = stated_scheme(cast<Function>(made[i].function));
-        made[i].scheme.equations = equations_over(made[i].scheme, inference.solver());
-        continue;
-      }
-      Generalised general = generalise(inference, types, i);
-      made[i].scheme = std::move(general.scheme);
-      made[i].member_names = names;
-      made[i].member_types = std::move(general.members);
-    }
-    keep_warnings(inference);
-    add_usual(inference, types, made);
+    made = with_open_ranks_if_needed(
+        *this, [&](Inference& inference) { return infer_entries(inference, names); });
   } catch (Failure& failure) {
     errors = std::move(failure.diagnostics);
+    made = unknown_entries(names);
   }
   current.clear();
   const bool interrupted =
@@ -208,12 +246,12 @@ Result<Scheme> Checker::scheme(const std::string& name) {
   return capture([&]() -> Scheme {
     const Definition* definition = impl_->module.find(name);
     if (definition && !definition->function && definition->value_type)
-      return Scheme{{}, {}, {}, definition->value_type};
+      return Scheme{variables_of(definition->value_type), {}, {}, definition->value_type};
     return impl_->entry(name).scheme;
   });
 }
 
-Result<Expr> Checker::check(const Expr& expr, const Type& expected) {
+Result<CheckedValue> Checker::check_value(const Expr& expr, const Type& expected) {
   return capture([&]() {
     impl_->ensure_globals(expr);
     Inference inference(*impl_, Purpose::kCode);
@@ -224,22 +262,29 @@ Result<Expr> Checker::check(const Expr& expr, const Type& expected) {
       Mismatch mismatch{type, annotation, tail_of(expr)->span};
       inference.expect(mismatch);
     }
-    inference.finish_ground(type, is_bare_instance(expr));
+    const Type general = inference.finish_ground(type, is_bare_instance(expr));
     impl_->keep_warnings(inference);
-    return rebuild(expr, inference);
+    return CheckedValue{rebuild(expr, inference), general};
   });
+}
+
+Result<Expr> Checker::check(const Expr& expr, const Type& expected) {
+  Result<CheckedValue> checked = check_value(expr, expected);
+  if (!checked) return checked.errors();
+  return std::move(checked->expr);
 }
 
 Result<Scheme> Checker::type_of(const Expr& expr) {
   return capture([&]() {
     impl_->ensure_globals(expr);
-    Inference inference(*impl_, Purpose::kScheme);
-    Type type = inference.infer(expr);
-    inference.finish_generic({type});
-    Scheme scheme = generalise(inference, {type}, 0).scheme;
-    if (!scheme.relations.empty() && inference.settle_usual())
-      scheme.usual = std::make_shared<const Scheme>(generalise(inference, {type}, 0).scheme);
-    return scheme;
+    return with_open_ranks_if_needed(*impl_, [&](Inference& inference) {
+      Type type = inference.infer(expr);
+      inference.finish_generic({type});
+      Scheme scheme = generalise(inference, {type}, 0).scheme;
+      if (!scheme.relations.empty() && inference.settle_usual())
+        scheme.usual = std::make_shared<const Scheme>(generalise(inference, {type}, 0).scheme);
+      return scheme;
+    });
   });
 }
 

@@ -33,6 +33,9 @@ struct Checker::Impl final : Globals {
   const lang::Definition* definition(const std::string& name) const override {
     return module.find(name);
   }
+  const lang::TypeDef* type_called(const std::string& name) const override {
+    return module.find_type(name);
+  }
   bool is_interrupted() const override { return interrupted && interrupted(); }
 
   // The entry of a global function, inferred if need be.
@@ -42,6 +45,9 @@ struct Checker::Impl final : Globals {
   // Everything that `expr` mentions has an entry afterwards, if only one that has failed.
   void ensure_globals(const lang::Expr& expr);
   void infer_component(const std::vector<std::string>& names);
+  std::vector<Entry> infer_entries(Inference& inference, const std::vector<std::string>& names);
+  // Entries about which nothing is known but what they are about.
+  std::vector<Entry> unknown_entries(const std::vector<std::string>& names) const;
   // The globals that a definition mentions; says so to `users`.
   std::vector<std::string> mentioned_by(const std::string& name);
   void forget(const std::string& name);
@@ -60,8 +66,9 @@ struct Checker::Impl final : Globals {
   // By name: the definitions that mention it, or did; what `forget` follows.
   std::unordered_map<std::string, std::unordered_set<std::string>> users;
   mutable std::unordered_map<std::string, std::pair<lang::Expr, Scheme>>
-      stated;                                           // fully annotated functions
-  std::unordered_map<std::string, lang::Type> current;  // members of the component at hand
+      stated;                                              // fully annotated functions
+  mutable std::unordered_map<std::string, Scheme> values;  // of bindings that are generic
+  std::unordered_map<std::string, lang::Type> current;     // members of the component at hand
   std::vector<lang::Diagnostic> warnings;
 
  private:

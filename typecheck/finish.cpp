@@ -7,10 +7,22 @@
 
 #include "typecheck/core_rules.h"
 #include "typecheck/inference.h"
+#include "typecheck/substitution.h"
 
 namespace relay::typecheck {
 
 using namespace lang;
+
+std::vector<const Relation*> Inference::open_relations() {
+  std::vector<const Relation*> open = relations_.open();
+  if (generic_.empty()) return open;
+  std::erase_if(open, [&](const Relation* relation) {
+    return is_generic(relation->result) ||
+           std::any_of(relation->args.begin(), relation->args.end(),
+                       [&](const Type& arg) { return is_generic(arg); });
+  });
+  return open;
+}
 
 std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>& roots) {
   std::unordered_set<const TypeVar*> seen;
@@ -21,7 +33,7 @@ std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>&
     }
   };
   for (const Type& root : roots) reach(solver_.unknowns_of(root));
-  const std::vector<const Relation*> open = relations_.open();
+  const std::vector<const Relation*> open = open_relations();
   std::vector<std::vector<TypeVarRef>> unknowns;
   PointerMap<TypeVar, std::vector<std::size_t>> mentions;
   for (const Relation* relation : open) {
@@ -42,6 +54,7 @@ std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>&
 // stays open, and so does one with fewer indices than another into the same tensor: `m[k]` is a row
 // where there is an `m[k, j]`.
 bool Inference::settle_index_relations(bool all) {
+  if (!indexes_fully_ && !all) return false;
   std::vector<const Relation*> open;
   std::unordered_map<const TypeVar*, std::size_t> most;  // indices, by the tensor's unknown shape
   const auto count = [](const Relation& relation) {
@@ -52,7 +65,7 @@ bool Inference::settle_index_relations(bool all) {
     const auto* tensor = as<TensorType>(type);
     return tensor && !tensor->shape.has_rank() ? tensor->shape.var().get() : nullptr;
   };
-  for (const Relation* relation : relations_.open()) {
+  for (const Relation* relation : open_relations()) {
     if (relation->op != &index_rule()) continue;
     open.push_back(relation);
     std::size_t& known = most[shape_of(*relation)];
@@ -66,6 +79,7 @@ bool Inference::settle_index_relations(bool all) {
     if (solver_.is_error(element) || (!all && !as<TensorType>(element))) continue;
     settled |= expect(
         {element, tensor_type(Shape(), solver_.fresh_dtype()), relation->span, "this element"});
+    has_indexed_fully_ |= settled;
   }
   return settled;
 }
@@ -78,7 +92,7 @@ bool Inference::settle_usual() {
   try {
     for (bool changed = true; changed;) {
       changed = false;
-      for (const Relation* relation : relations_.open()) {
+      for (const Relation* relation : open_relations()) {
         if (!relation->op->usual || changed) continue;
         TypeCall call{
             solver_, *relation->op, {}, relation->attrs, solver_.resolve(relation->result),
@@ -143,13 +157,13 @@ void Inference::finish_generic(const std::vector<Type>& roots) {
   if (settle_opened()) relations_.drain();
   relations_.merge_equal();
   // A literal stays open only where a caller can tell its dtype: `0` alone as a result is an int32.
-  auto supplied = [&]() {
-    std::vector<Type> inputs;
-    for (const Type& root : roots) add_inputs(solver_.resolve(root), inputs);
-    return reachable(inputs);
+  const auto inputs = [&]() {
+    std::vector<Type> types;
+    for (const Type& root : roots) add_inputs(solver_.resolve(root), types);
+    return types;
   };
   const auto settle_numbers = [&](bool (Inference::*settle)(const Supplied&)) {
-    while ((this->*settle)(supplied())) {
+    while ((this->*settle)(reachable(inputs()))) {
       relations_.drain();
       while (settle_index_relations(false)) relations_.drain();
     }
@@ -158,9 +172,10 @@ void Inference::finish_generic(const std::vector<Type>& roots) {
   if (!numbers_.empty()) settle_numbers(&Inference::settle_numbers_outside);
   check_literals();
   check_literal_indices();
+  if (!binders_.empty()) check_extents(inputs());
   throw_reported();  // after an error, what is open may be so because of it
   check_records(true);
-  const std::vector<const Relation*> open = relations_.open();
+  const std::vector<const Relation*> open = open_relations();
   if (open.empty()) return;
   std::unordered_set<const TypeVar*> generic = reachable(roots);
   for (const Relation* relation : open) {
@@ -237,7 +252,7 @@ void Inference::check_ambiguous(const Type& result, bool result_may_default) {
   // One without unknowns belongs to the body of a polymorphic local function, which copies run for.
   std::vector<const Relation*> open;
   std::unordered_set<const TypeVar*> waited_for;
-  for (const Relation* relation : relations_.open()) {
+  for (const Relation* relation : open_relations()) {
     std::vector<TypeVarRef> unknowns = relations_.unknowns_of(*relation);
     if (!unknowns.empty()) open.push_back(relation);
     for (const TypeVarRef& var : unknowns) waited_for.insert(var.get());
@@ -245,13 +260,15 @@ void Inference::check_ambiguous(const Type& result, bool result_may_default) {
   for (const VariableRef& param : params_) {
     Type type = solver_.resolve(variables_.at(param.get()).type);
     const auto* var = as<VarType>(type);
+    if (is_generic(type)) continue;
     if ((var && waited_for.count(var->var.get())) || is_open_tensor(type, solver_)) {
       throw Failure(ambiguous_variable(*param, solver_.show(type)));
     }
   }
   if (!open.empty()) throw Failure(ambiguous_relation(*open.front(), solver_));
   for (const auto& [expr, type] : nodes_) {
-    if (!type->has_unknowns || !is_open_tensor(solver_.resolve(type), solver_)) continue;
+    if (!type->has_unknowns || !is_open_tensor(solver_.resolve(type), solver_) || is_generic(type))
+      continue;
     Diagnostic diagnostic(DiagnosticKind::AmbiguousType, "cannot tell the type of this",
                           expr->span);
     diagnostic.label(expr->span, describe_type(type, solver_));
@@ -285,6 +302,10 @@ void Inference::default_leftovers() {
           solver_.settle(*var, Dim::any());
           break;
         case VarKind::DType:
+          if (solver_.at(*var).is_number) {
+            settle_literal(*var);
+            break;
+          }
           solver_.settle(*var,
                          DTypeTerm(Solver::accepts(solver_.at(*var).requirements, DType::Float32)
                                        ? DType::Float32
@@ -308,7 +329,78 @@ void Inference::default_leftovers() {
   }
 }
 
-void Inference::finish_ground(const Type& result, bool result_may_default) {
+namespace {
+
+bool is_plain(const Type& type, std::unordered_set<const TypeDef*>& seen);
+
+// Can no value of the type hold a function or a reference, whatever its arguments are?
+bool is_plain(const TypeDef& def, std::unordered_set<const TypeDef*>& seen) {
+  if (!seen.insert(&def).second) return true;
+  return !def.is_extern &&
+         std::all_of(def.constructors.begin(), def.constructors.end(),
+                     [&](const Constructor& constructor) {
+                       return std::all_of(constructor.fields.begin(), constructor.fields.end(),
+                                          [&](const Type& field) { return is_plain(field, seen); });
+                     });
+}
+
+bool is_plain(const Type& type, std::unordered_set<const TypeDef*>& seen) {
+  if (as<FunctionType>(type) || as<ReferenceType>(type)) return false;
+  const auto* adt = as<AdtType>(type);
+  const auto* tuple = as<TupleType>(type);
+  const auto plain = [&](const Type& part) { return is_plain(part, seen); };
+  if (tuple) return std::all_of(tuple->fields.begin(), tuple->fields.end(), plain);
+  return !adt ||
+         (is_plain(*adt->def, seen) && std::all_of(adt->args.begin(), adt->args.end(), plain));
+}
+
+// Unknowns that only data mentions: no value of what they stand for is in it.
+void collect_generic(const Type& type, bool is_inside_data, std::vector<TypeVarRef>& generic,
+                     std::unordered_set<const TypeVar*>& fixed, Solver& solver) {
+  if (const auto* tuple = as<TupleType>(type)) {
+    for (const Type& field : tuple->fields)
+      collect_generic(field, is_inside_data, generic, fixed, solver);
+    return;
+  }
+  std::unordered_set<const TypeDef*> seen;
+  if (as<AdtType>(type) && is_plain(type, seen)) {
+    for (const Type& arg : as<AdtType>(type)->args)
+      collect_generic(arg, true, generic, fixed, solver);
+    return;
+  }
+  const bool is_leaf = as<VarType>(type) || as<TensorType>(type);
+  for (const TypeVarRef& var : solver.unknowns_of(type)) {
+    if (is_leaf && is_inside_data && var->kind != VarKind::Dim) {
+      generic.push_back(var);
+    } else {
+      fixed.insert(var.get());
+    }
+  }
+}
+
+Type general_type(const Type& type, Solver& solver) {
+  if (!type->has_unknowns) return type;
+  std::vector<TypeVarRef> generic;
+  std::unordered_set<const TypeVar*> fixed;
+  collect_generic(type, false, generic, fixed, solver);
+  TypeSubstitution names;
+  for (const TypeVarRef& var : generic) {
+    if (fixed.count(var.get())) continue;
+    const bool is_type = var->kind == VarKind::Type;
+    const std::size_t count =
+        is_type ? names.types.size() : names.shapes.size() + names.dtypes.size();
+    constexpr std::string_view kTypes = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    constexpr std::string_view kOthers = "stuvwxyz";
+    const std::string_view letters = is_type ? kTypes : kOthers;
+    map_variable(names, *var,
+                 TypeVar::rigid(var->kind, std::string(1, letters[count % letters.size()])));
+  }
+  return names.empty() ? type : substitute(type, names);
+}
+
+}  // namespace
+
+void Inference::settle_ground(const Type& result) {
   relations_.drain();
   while (settle_records() || settle_trees()) relations_.drain();
   while (settle_index_relations(false)) relations_.drain();
@@ -318,22 +410,35 @@ void Inference::finish_ground(const Type& result, bool result_may_default) {
     relations_.drain();
     while (settle_index_relations(true)) relations_.drain();
   }
-  // A function that is the result, or part of it, has no callers that could tell.
-  std::vector<Type> inputs;
-  add_inputs(solver_.resolve(result), inputs);
-  while (settle_numbers_outside(reachable(inputs))) {
-    relations_.drain();
-    while (settle_index_relations(true)) relations_.drain();
+  if (!numbers_.empty()) {
+    // A function that is the result, or part of it, has no callers that could tell.
+    std::vector<Type> inputs;
+    add_inputs(solver_.resolve(result), inputs);
+    while (settle_numbers_outside(reachable(inputs))) {
+      relations_.drain();
+      while (settle_index_relations(true)) relations_.drain();
+    }
   }
   while (settle_trees()) relations_.drain();
+}
+
+Type Inference::finish_ground(const Type& result, bool result_may_default) {
+  settle_ground(result);
+  while (instantiated_ < local_uses_.size() && errors_.empty() && !inherited_) {
+    infer_instances();
+    settle_ground(result);
+  }
   relations_.recheck();
   check_literals();
   check_literal_indices();
+  check_extents({});
   throw_reported();  // after an error, what is open may be so because of it
   check_records(false);
   check_trees();
   check_ambiguous(result, result_may_default);
+  const Type general = general_type(solver_.resolve(result), solver_);
   default_leftovers();
+  return solver_.resolve(general);
 }
 
 }  // namespace relay::typecheck

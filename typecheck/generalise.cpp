@@ -71,7 +71,7 @@ Generalised generalise(Inference& inference, const std::vector<Type>& types, std
   Quantifier quantifier(solver);
   Scheme& scheme = result.scheme;
   scheme.type = quantifier.quantify(types[index], &scheme.variables);
-  const std::vector<const Relation*> relations_left = relations.open();
+  const std::vector<const Relation*> relations_left = inference.open_relations();
   std::unordered_set<const TypeVar*> generic;
   if (!relations_left.empty()) generic = inference.reachable({types[index]});
   for (const Relation* relation : relations_left) {

@@ -79,7 +79,80 @@ void Inference::report_relation(Failure&& failure, const Relation& relation) {
       if (is_new) diagnostic.label(origin->span, origin->text);
     }
   }
+  if (relation.used_at && !(relation.used_at == diagnostic.span))
+    diagnostic.label(relation.used_at, "for this use of the function");
   report(std::move(failure), relation.span);
+}
+
+namespace {
+
+void collect_data(const Type& type, std::vector<const TypeDef*>& defs) {
+  if (const auto* adt = as<AdtType>(type)) {
+    defs.push_back(adt->def);
+    for (const Type& arg : adt->args) collect_data(arg, defs);
+  } else if (const auto* tuple = as<TupleType>(type)) {
+    for (const Type& field : tuple->fields) collect_data(field, defs);
+  } else if (const auto* function = as<FunctionType>(type)) {
+    for (const Type& param : function->params) collect_data(param, defs);
+    collect_data(function->result, defs);
+  } else if (const auto* reference = as<ReferenceType>(type)) {
+    collect_data(reference->content, defs);
+  }
+}
+
+// Two data types of one name, of which one has replaced the other.
+std::pair<const TypeDef*, const TypeDef*> namesakes(const Type& a, const Type& b) {
+  std::vector<const TypeDef*> left;
+  std::vector<const TypeDef*> right;
+  collect_data(a, left);
+  collect_data(b, right);
+  for (const TypeDef* each : left) {
+    for (const TypeDef* other : right) {
+      if (each != other && each->name == other->name) return {each, other};
+    }
+  }
+  return {};
+}
+
+std::string place_of(Span span) {
+  if (!span) return "elsewhere";
+  const Source::Position position = span.source->place(span.begin);
+  return fmt::format("at {}:{}:{}", span.source->name(), position.line, position.column);
+}
+
+}  // namespace
+
+// Types of one name are told apart.
+Failure Inference::explained(Failure&& failure, const Mismatch& mismatch) {
+  const bool may_be_of_one_name = failure.diagnostics.front().kind == DiagnosticKind::TypeMismatch;
+  Failure result = explain_mismatch(std::move(failure), mismatch, solver_);
+  if (!may_be_of_one_name) return result;
+  const auto [found, expected] =
+      namesakes(solver_.resolve(mismatch.found), solver_.resolve(mismatch.expected));
+  if (!found) return result;
+  const std::string& name = found->name;
+  const TypeDef* now = globals_.type_called(name);
+  Diagnostic& diagnostic = result.diagnostics.front();
+  const std::string_view of_found = found == now ? "" : "an older ";
+  const std::string_view of_expected = expected == now ? "" : "an older ";
+  const auto tell = [&](const std::string& both, const std::string& apart) {
+    const std::size_t at = diagnostic.message.find(both);
+    if (at != std::string::npos) diagnostic.message.replace(at, both.size(), apart);
+    return at != std::string::npos;
+  };
+  const std::string unequal = fmt::format("`{0}` is not `{0}`", name);
+  if (tell(fmt::format("`{0}`, found `{0}`: {1}", name, unequal),
+           fmt::format("{1}`{0}`, found {2}`{0}`", name, of_expected, of_found)) ||
+      tell(unequal, fmt::format("{1}`{0}` is not {2}`{0}`", name, of_found, of_expected))) {
+    for (Label& label : diagnostic.labels) {
+      if (label.text == fmt::format("`{}`", name) && label.span == mismatch.span)
+        label.text = fmt::format("{}`{}`", of_found, name);
+    }
+  }
+  diagnostic.note(
+      fmt::format("note: the `{0}` needed is defined {1}, the one found {2}: they are two types",
+                  name, place_of(expected->span), place_of(found->span)));
+  return result;
 }
 
 bool Inference::expect(const Mismatch& mismatch) {
@@ -87,7 +160,7 @@ bool Inference::expect(const Mismatch& mismatch) {
   try {
     solver_.unify(mismatch.found, mismatch.expected);
   } catch (Failure& failure) {
-    report(explain_mismatch(std::move(failure), mismatch, solver_), mismatch.span);
+    report(explained(std::move(failure), mismatch), mismatch.span);
     agree = false;
   }
   if (solver_.has_woken()) relations_.drain();
@@ -232,8 +305,11 @@ Type Inference::open(const Type& annotation, Span span) {
 // --- Variables, let, functions ---
 
 Type Inference::infer_var(const Var& var) {
-  if (!polymorphic_.empty() && polymorphic_.count(var.variable.get()))
-    return instantiate_local(var);
+  if (!polymorphic_.empty()) {
+    const auto generic = polymorphic_.find(var.variable.get());
+    if (generic != polymorphic_.end())
+      return generic->second.type ? instantiate_local(var, generic->second) : copy_local(var);
+  }
   const LocalVariable* found = variables_.find(var.variable.get());
   if (!found) {
     fail(DiagnosticKind::UnknownName,
@@ -257,8 +333,7 @@ Type Inference::infer_let(const Expr& expr) {
 }
 
 void Inference::infer_binding(const Let& let) {
-  std::uint64_t mark = solver_.mark();
-  std::size_t first_literal = unsettled_.size();
+  const LetMark mark = mark_let();
   const VariableRef& variable = let.variable;
   Type annotation = variable->type ? open(variable->type, variable->span) : nullptr;
   auto annotated = [&](const Type& found) -> bool {
@@ -279,6 +354,9 @@ void Inference::infer_binding(const Let& let) {
     introduce(variable, declared);
     let_values_[variable.get()] = let.value;
     infer_function(let.value, declared);
+    settle_literals(mark.literals, mark.unknowns);
+    if (!annotation) generalise_local(let, declared, mark);
+    return;
   } else {
     Type type = infer(let.value);
     if (annotation) {
@@ -298,7 +376,7 @@ void Inference::infer_binding(const Let& let) {
       let_values_[variable.get()] = let.value;
     }
   }
-  settle_literals(first_literal, mark);
+  settle_literals(mark.literals, mark.unknowns);
 }
 
 // Dims in the types of parameters that no function declares are left open.

@@ -51,6 +51,11 @@ struct Scheme {
 // said.
 std::string to_string(const Scheme& scheme);
 
+struct CheckedValue {
+  lang::Expr expr;
+  lang::Type type;
+};
+
 // Inference over a module. Schemes of definitions are inferred when first asked for and cached;
 // after a redefinition call `forget`. Definitions that call each other are inferred together (one
 // component at a time).
@@ -68,6 +73,11 @@ class Checker {
   // one per cause; none if the cause is a binding of type `_`, which stands for one whose error has
   // been reported.
   lang::Result<lang::Expr> check(const lang::Expr& expr, const lang::Type& expected = nullptr);
+  // The same with the type of the value: what is open in data is generic there (the elements of an
+  // empty list), where the expression has `()` for it. Data with functions or references in it is
+  // not generic.
+  lang::Result<CheckedValue> check_value(const lang::Expr& expr,
+                                         const lang::Type& expected = nullptr);
   // The type alone; may be polymorphic (a function value).
   lang::Result<Scheme> type_of(const lang::Expr& expr);
 

@@ -265,8 +265,8 @@ Type Inference::infer_call(const Call& call) {
       if (const Variable* param = quantified_parameter(call.callee))
         refuse_higher_rank(call, *param, found, function->params[i]);
       failures.resize(call.args.size());
-      failures[i] = explain_mismatch(
-          std::move(failure), argument_mismatch(call, i, found, function->params[i]), solver_);
+      failures[i] =
+          explained(std::move(failure), argument_mismatch(call, i, found, function->params[i]));
     }
     arguments.push_back(std::move(found));
   }

@@ -78,31 +78,43 @@ std::vector<Dim> Inference::enter_binders(const std::vector<IndexBinder>& binder
   return dims;
 }
 
-// After the body: every inferred extent has a source, and one that only has axes of unknown extent
-// is unknown too.
+// After the body: an inferred extent that only has axes of unknown extent is unknown too.
 void Inference::leave_binders(const std::vector<IndexBinder>& binders) {
   for (const IndexBinder& binder : binders) {
     BinderInfo& info = binders_.at(binder.variable.get());
     if (!info.is_inferred) continue;
-    const std::string& name = binder.variable->name;
-    if (info.uses.empty() && !errors_.empty()) {
-      solver_.unify(info.dim, Dim::any());  // what is wrong may have been the use
-      continue;
-    }
-    if (info.uses.empty()) {
-      Diagnostic diagnostic(
-          DiagnosticKind::AmbiguousType,
-          fmt::format("`{0}` has no extent: nothing is indexed by a bare `[{0}]`", name),
-          binder.variable->span);
-      diagnostic.label(binder.variable->span, "runs to where?");
-      diagnostic.note(fmt::format("help: write its extent, as in `{} < 10`", name));
-      throw Failure(std::move(diagnostic));
-    }
+    if (info.uses.empty()) continue;  // what is said of the result may tell (check_extents)
     bool all_any = true;
     for (const BareUse& use : info.uses) all_any &= solver_.resolve(use.dim).is_any();
     if (all_any) solver_.unify(info.dim, Dim::any());
   }
   if (solver_.has_woken()) relations_.drain();
+}
+
+// An extent that nothing in the body tells must be known from what is said of the result. `inputs`:
+// what callers will tell.
+void Inference::check_extents(const std::vector<Type>& inputs) {
+  if (!errors_.empty()) return;  // what is wrong may have been what tells
+  std::unordered_set<const TypeVar*> told;
+  for (const Type& input : inputs) {
+    for (const TypeVarRef& var : solver_.unknowns_of(input)) told.insert(var.get());
+  }
+  for (const auto& [variable, info] : binders_) {
+    if (!info.is_inferred || !info.uses.empty()) continue;
+    const Dim dim = solver_.resolve(info.dim);
+    bool is_known = !dim.is_any();
+    dim.for_each_variable([&](const TypeVarRef& var) {
+      is_known &= !solver_.find(*var) || told.count(var.get()) || generic_.count(var.get());
+    });
+    if (is_known) continue;
+    Diagnostic diagnostic(
+        DiagnosticKind::AmbiguousType,
+        fmt::format("`{0}` has no extent: nothing is indexed by a bare `[{0}]`", variable->name),
+        variable->span);
+    diagnostic.label(variable->span, "runs to where?");
+    diagnostic.note(fmt::format("help: write its extent, as in `{} < 10`", variable->name));
+    report(Failure(std::move(diagnostic)));
+  }
 }
 
 void Inference::link_bare_use(BinderInfo& binder, BareUse use) {

@@ -1,5 +1,9 @@
-// Polymorphism below the top level: a let-bound function with written type parameters is
-// instantiated anew at each use, which gets a copy of the code. A parameter has one type.
+// Polymorphism below the top level. A let-bound function is generic in what inference leaves open
+// in it: each use has its own types, and each set of types its copy of the code. One with written
+// type parameters is copied for each use. A parameter has one type.
+
+#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -73,7 +77,7 @@ void Inference::infer_polymorphic(const Let& let) {
   infer_function(copy, declared);
 }
 
-Type Inference::instantiate_local(const Var& use) {
+Type Inference::copy_local(const Var& use) {
   const VariableRef& name = use.variable;
   VariableRef self = make_variable(name->name, nullptr, name->span);
   Expr copy = copy_of(polymorphic_.at(name.get()).function, name, self);
@@ -83,6 +87,158 @@ Type Inference::instantiate_local(const Var& use) {
   introduce(self, declared);
   let_values_[self.get()] = copy;
   return infer_function(copy, declared);
+}
+
+Inference::LetMark Inference::mark_let() {
+  return {solver_.mark(),        unsettled_.size(), numbers_.size(),   records_.size(),
+          waiting_trees_.size(), opened_.size(),    relations_.count()};
+}
+
+bool Inference::is_generic(const Type& type) {
+  if (generic_.empty() || !type->has_unknowns) return false;
+  const std::vector<TypeVarRef> unknowns = solver_.unknowns_of(type);
+  return std::any_of(unknowns.begin(), unknowns.end(),
+                     [&](const TypeVarRef& var) { return generic_.count(var.get()) != 0; });
+}
+
+namespace {
+
+// The unknowns of a `let` that nothing around it knows of, found from its type on by way of the
+// relations that its code has left open.
+class OwnUnknowns {
+ public:
+  OwnUnknowns(Solver& solver, Relations& relations, std::uint64_t mark)
+      : solver_(solver), relations_(relations), mark_(mark) {}
+
+  void exclude(const Type& type) {
+    for (const TypeVarRef& var : solver_.unknowns_of(type)) seen_.insert(var.get());
+  }
+
+  void collect(const Type& type, std::uint32_t first_relation) {
+    add(solver_.unknowns_of(type));
+    std::vector<std::vector<TypeVarRef>> mentioned;
+    for (std::uint32_t i = first_relation; i < relations_.count(); ++i) {
+      mentioned.push_back(relations_[i].is_solved ? std::vector<TypeVarRef>{}
+                                                  : relations_.unknowns_of(relations_[i]));
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t i = 0; i < mentioned.size(); ++i) {
+        const bool is_ours =
+            std::any_of(mentioned[i].begin(), mentioned[i].end(),
+                        [&](const TypeVarRef& var) { return own_.count(var.get()) != 0; });
+        if (!is_ours) continue;
+        add(std::exchange(mentioned[i], {}));
+        found_relations.push_back(first_relation + static_cast<std::uint32_t>(i));
+        changed = true;
+      }
+    }
+    std::sort(found_relations.begin(), found_relations.end());
+  }
+
+  std::vector<TypeVarRef> found;
+  std::vector<std::uint32_t> found_relations;
+
+ private:
+  void add(const std::vector<TypeVarRef>& unknowns) {
+    for (const TypeVarRef& var : unknowns) {
+      if (solver_.at(*var).birth < mark_ || !seen_.insert(var.get()).second) continue;
+      own_.insert(var.get());
+      found.push_back(var);
+    }
+  }
+
+  Solver& solver_;
+  Relations& relations_;
+  const std::uint64_t mark_;
+  std::unordered_set<const TypeVar*> seen_;
+  std::unordered_set<const TypeVar*> own_;
+};
+
+}  // namespace
+
+// What an equation mentions, or stands for a `?`, is the same in all uses. A walk over a tree of a
+// type that is open waits for that type, which a use alone does not tell.
+void Inference::generalise_local(const Let& let, const Type& declared, const LetMark& mark) {
+  if (!errors_.empty() || waiting_trees_.size() > mark.trees) return;
+  if (solver_.unknowns_of(declared).empty()) return;
+  if (records_.size() > mark.records) {
+    while (settle_records()) relations_.drain();
+  }
+  OwnUnknowns own(solver_, relations_, mark.unknowns);
+  own.exclude(solver_.error_type());
+  for (const Equation& equation : solver_.open_equations())
+    own.exclude(tensor_type(Shape{equation.a, equation.b}, DType::Bool));
+  for (std::size_t i = mark.opened; i < opened_.size(); ++i)
+    own.exclude(tensor_type(Shape{Dim::variable(opened_[i])}, DType::Bool));
+  own.collect(declared, mark.relations);
+  if (own.found.empty()) return;
+  Polymorphic generic{let.value};
+  generic.type = solver_.resolve(declared);
+  for (const std::uint32_t index : own.found_relations) {
+    Relation& relation = generic.relations.emplace_back(relations_[index]);
+    for (Type& arg : relation.args) arg = solver_.resolve(arg);
+    relation.result = solver_.resolve(relation.result);
+  }
+  for (const TypeVarRef& var : own.found) generic_.insert(var.get());
+  const auto is_own = [&](const TypeVarRef& number) {
+    return is_generic(tensor_type(Shape(), DTypeTerm(number)));
+  };
+  std::erase_if(unsettled_, [&](std::size_t index) { return is_own(literals_[index].dtype); });
+  std::erase_if(numbers_, is_own);
+  generic.unknowns = std::move(own.found);
+  polymorphic_[let.variable.get()] = std::move(generic);
+}
+
+Type Inference::instantiate_local(const Var& use, const Polymorphic& function) {
+  TypeSubstitution fresh;
+  for (const TypeVarRef& var : function.unknowns) {
+    const TypeVarRef own = solver_.fresh(var->kind);
+    map_variable(fresh, *var, own);
+    if (var->kind != VarKind::DType) continue;
+    const Unknown& general = solver_.at(*var);
+    solver_.at(*own).requirements = general.requirements;
+    solver_.at(*own).is_number = general.literal || general.is_number;
+    if (solver_.at(*own).is_number) numbers_.push_back(own);
+  }
+  const Type type = substitute(function.type, fresh);
+  const std::vector<Relation> relations = function.relations;
+  for (Relation relation : relations) {
+    for (Type& arg : relation.args) arg = substitute(arg, fresh);
+    relation.result = substitute(relation.result, fresh);
+    relation.used_at = use.span;
+    relations_.add(std::move(relation));
+  }
+  if (purpose_ == Purpose::kCode) local_uses_.push_back({&use, type});
+  return type;
+}
+
+// Code for the uses of generic local functions whose types are known by now. Those in the code of
+// another such function wait for its copies.
+void Inference::infer_instances() {
+  for (; instantiated_ < local_uses_.size(); ++instantiated_) {
+    const auto [use, open_type] = local_uses_[instantiated_];
+    const Type type = solver_.resolve(open_type);
+    if (is_generic(type)) continue;
+    const VariableRef& name = use->variable;
+    std::vector<LocalInstance>& instances = polymorphic_.at(name.get()).instances;
+    const auto known =
+        std::find_if(instances.begin(), instances.end(),
+                     [&](const LocalInstance& instance) { return equal(instance.type, type); });
+    if (known != instances.end()) {
+      instance_uses_[use] = known->variable;
+      continue;
+    }
+    const VariableRef self = make_variable(name->name, nullptr, name->span);
+    const Expr copy = copy_of(polymorphic_.at(name.get()).function, name, self);
+    instances.push_back({self, copy, type});
+    instance_uses_[use] = self;
+    const Type declared = declare_local(cast<Function>(copy));
+    expect({declared, type, use->span});
+    introduce(self, declared);
+    let_values_[self.get()] = copy;
+    infer_function(copy, declared);
+  }
 }
 
 // A function that is written in its place, or is a global one, is copied, so that each copy has a

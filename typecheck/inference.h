@@ -28,6 +28,8 @@ class Globals {
   virtual ~Globals() = default;
   virtual GlobalUse find(const lang::GlobalVar& use) const = 0;  // throws Failure
   virtual const lang::Definition* definition(const std::string& name) const = 0;
+  // What is called so now; null if nothing is.
+  virtual const lang::TypeDef* type_called(const std::string& name) const = 0;
   virtual bool is_interrupted() const = 0;
 };
 
@@ -60,10 +62,11 @@ struct Coercion {
   std::string because;  // what needs these extents
 };
 
-// A copy of a local function with written type parameters, for one use of it.
+// A copy of a generic local function, for one use of it or for all at one type.
 struct LocalInstance {
   lang::VariableRef variable;
   lang::Expr function;
+  lang::Type type = nullptr;  // null: for one use
 };
 
 // What a run of inference is for.
@@ -101,10 +104,13 @@ class Inference {
   // their default dtype; what can never be told is reported.
   void finish_generic(const std::vector<lang::Type>& roots);
   // Ends inference of code that is to run: afterwards all types are ground. `result` is the type of
-  // the whole.
-  void finish_ground(const lang::Type& result, bool result_may_default);
+  // the whole; returned is its type with what stands for nothing that exists left generic.
+  lang::Type finish_ground(const lang::Type& result, bool result_may_default);
   // The unknowns reachable from the roots, also through open relations.
   std::unordered_set<const lang::TypeVar*> reachable(const std::vector<lang::Type>& roots);
+  // The relations that are open, but for those of generic local functions, which hold anew for each
+  // use of these.
+  std::vector<const Relation*> open_relations();
 
   Solver& solver() { return solver_; }
   Relations& relations() { return relations_; }
@@ -141,6 +147,9 @@ class Inference {
   // `found` for a place where `expected` is needed, recorded as operand `index` of `site`.
   lang::Type coerce(const lang::ExprNode* site, std::size_t index, const lang::Type& found,
                     const lang::Type& expected, const std::string& because);
+  // For code in which something that is indexed has more axes than indices.
+  void leave_ranks_open() { indexes_fully_ = false; }
+  bool has_indexed_fully() const { return has_indexed_fully_; }
   // Shows the usual case of what is generic; false if there is nothing to settle.
   bool settle_usual();
   const std::vector<lang::Dim>& axes_of(const lang::Index* index) const {
@@ -159,6 +168,7 @@ class Inference {
   // A label that says where the value of a variable comes from; nothing for other expressions.
   std::optional<lang::Label> origin_of(const lang::Expr& expr) const;
   void report_relation(lang::Failure&& failure, const Relation& relation);
+  lang::Failure explained(lang::Failure&& failure, const Mismatch& mismatch);
 
   // infer.cpp
   lang::Type infer_let(const lang::Expr& expr);
@@ -167,7 +177,14 @@ class Inference {
   lang::Type infer_var(const lang::Var& var);
   // infer_instance.cpp
   void infer_polymorphic(const lang::Let& let);
-  lang::Type instantiate_local(const lang::Var& use);
+  lang::Type copy_local(const lang::Var& use);
+  struct Polymorphic;
+  lang::Type instantiate_local(const lang::Var& use, const Polymorphic& function);
+  struct LetMark;
+  LetMark mark_let();
+  void generalise_local(const lang::Let& let, const lang::Type& declared, const LetMark& mark);
+  bool is_generic(const lang::Type& type);
+  void infer_instances();
   lang::Expr function_for_leaf(const lang::Expr& function);
   lang::Type declare_quantified(const lang::FunctionType& annotation, lang::Span span);
   [[noreturn]] void refuse_higher_rank(const lang::Call& call, const lang::Variable& param,
@@ -226,7 +243,7 @@ class Inference {
   // records.cpp
   lang::Type infer_record_form(const lang::Call& call, const lang::OpDef& form);
   bool settle_records();
-  void check_records(bool is_generic);
+  void check_records(bool may_be_open);
   // trees.cpp
   struct TreeUse {
     const lang::Call* call;
@@ -268,6 +285,8 @@ class Inference {
   bool settle_index_relations(bool all);
   void check_ambiguous(const lang::Type& result, bool result_may_default);
   void default_leftovers();
+  void settle_ground(const lang::Type& result);
+  void check_extents(const std::vector<lang::Type>& inputs);
 
   const Globals& globals_;
   const Purpose purpose_;
@@ -287,9 +306,27 @@ class Inference {
   PointerMap<lang::Index, IndexUse> indices_;
   struct Polymorphic {
     lang::Expr function;
-    std::vector<LocalInstance> instances;
+    std::vector<LocalInstance> instances = {};
+    // What inference has left open in it, which each use has anew. Null for one with written type
+    // parameters, of which each use has a copy at once.
+    lang::Type type = nullptr;
+    std::vector<lang::TypeVarRef> unknowns = {};
+    std::vector<Relation> relations = {};
   };
   std::unordered_map<const lang::Variable*, Polymorphic> polymorphic_;
+  std::unordered_set<const lang::TypeVar*> generic_;  // the unknowns of all these functions
+  struct GenericLocalUse {
+    const lang::Var* use;
+    lang::Type type;
+  };
+  std::vector<GenericLocalUse> local_uses_;  // of Purpose::kCode only
+  std::size_t instantiated_ = 0;             // of these have their instance
+  // How far everything was when a `let` began.
+  struct LetMark {
+    std::uint64_t unknowns;
+    std::size_t literals, numbers, records, trees, opened;
+    std::uint32_t relations;
+  };
   std::unordered_map<const lang::ExprNode*, lang::VariableRef> instance_uses_;
   std::unordered_set<const lang::Variable*> quantified_params_;
   std::unordered_set<const lang::TypeVar*> declared_;  // type parameters of the functions around
@@ -319,8 +356,10 @@ class Inference {
   std::optional<std::vector<lang::Diagnostic>> inherited_;
   std::uint64_t next_order_ = 0;
   std::vector<GenericUse> generic_uses_;
-  int levels_ = 0;             // of explanations that this run is inside of
-  std::string way_;            // to the cause of the first error, where that lies inside a function
+  int levels_ = 0;   // of explanations that this run is inside of
+  std::string way_;  // to the cause of the first error, where that lies inside a function
+  bool has_indexed_fully_ = false;
+  bool indexes_fully_ = true;  // an element of a tensor of unknown rank is taken for a number
   bool blames_index_ = false;  // an error says that an index is no float
   lang::Span blamed_;          // the function that an error says has no scalar result
 };

@@ -159,7 +159,9 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
                         solver.show(found));
   bool is_nested = found->kind != TypeKind::Tensor && found->kind == expected->kind;
   bool adds = cause.kind == DiagnosticKind::ShapeMismatch ||
-              (cause.kind == DiagnosticKind::DTypeMismatch && !known_dtype(found)) || is_nested;
+              (cause.kind == DiagnosticKind::DTypeMismatch &&
+               !(known_dtype(found) && known_dtype(expected))) ||
+              is_nested;
   if (adds) message += ": " + cause.message;
   Diagnostic diagnostic(cause.kind, std::move(message), mismatch.span);
   diagnostic.label(mismatch.span, describe_type(found, solver));

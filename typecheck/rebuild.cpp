@@ -1,7 +1,9 @@
 #include "typecheck/rebuild.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "lang/call_form.h"
 #include "lang/op.h"
@@ -45,13 +47,15 @@ class Rebuilder {
   PatternRef pattern(const PatternRef& old);
   std::vector<IndexBinder> binders(const std::vector<IndexBinder>& old);
   Expr inferred_extent(const BinderInfo& info);
+  bool is_shown(const Dim& dim);
   Expr equal_extents(const Expr& extent, const Expr& other, const BinderInfo& info, Span span);
   Expr index(const Expr& old);
   Expr unknown_dim(const DimTerm& term);
   Expr dim_of(const Expr& old_tensor, std::uint32_t axis, Span span);
   bool is_safe(const Index& node, std::size_t position, const Dim& extent);
 
-  const Function* root_ = nullptr;  // if a function is rebuilt
+  const Function* root_ = nullptr;                           // if a function is rebuilt
+  std::optional<std::unordered_set<const TypeVar*>> shown_;  // the dims of its parameters
   Inference& inference_;
   Solver& solver_;
   std::unordered_map<const ExprNode*, Expr> done_;
@@ -434,13 +438,39 @@ Expr Rebuilder::dim_of(const Expr& old_tensor, std::uint32_t axis, Span span) {
   return make_call(function, {tensor}, attrs, span, result);
 }
 
+namespace {
+
+void collect_shown(const Type& type, std::unordered_set<const TypeVar*>& shown) {
+  if (const auto* tensor = as<TensorType>(type)) {
+    for (const Dim& dim : tensor->shape.dims())
+      dim.for_each_variable([&](const TypeVarRef& var) { shown.insert(var.get()); });
+  } else if (const auto* tuple = as<TupleType>(type)) {
+    for (const Type& field : tuple->fields) collect_shown(field, shown);
+  }
+}
+
+}  // namespace
+
+// Do the parameters tell the extent when the program runs? One that only a function's type mentions
+// is read from what the function gives.
+bool Rebuilder::is_shown(const Dim& dim) {
+  if (!shown_ && root_) {
+    shown_.emplace();
+    for (const VariableRef& param : root_->params)
+      collect_shown(solver_.resolve(inference_.type_of(param.get())), *shown_);
+  }
+  bool all = shown_.has_value();
+  dim.for_each_variable([&](const TypeVarRef& var) { all = all && shown_->count(var.get()) != 0; });
+  return all;
+}
+
 Expr Rebuilder::inferred_extent(const BinderInfo& info) {
   Span span = info.variable->span;
   Dim dim = solver_.resolve(info.dim);
   std::vector<ExtentSource> sources = inference_.extent_sources(info);
   Expr extent = dim.is_constant() ? int64_constant(dim.constant(), span)
-                : dim.is_any()    ? nullptr
-                                  : make_dim_term(dim, span);
+                : dim.is_any() || (!sources.empty() && !is_shown(dim)) ? nullptr
+                                                                       : make_dim_term(dim, span);
   if (!extent && sources.empty()) {
     Diagnostic diagnostic(
         DiagnosticKind::AmbiguousType,

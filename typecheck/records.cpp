@@ -50,10 +50,10 @@ bool Inference::settle_records() {
 }
 
 // What is left: a generic function may leave it to its callers which of several records it is for.
-void Inference::check_records(bool is_generic) {
+void Inference::check_records(bool may_be_open) {
   for (const RecordUse& use : records_) {
     const bool is_open = solver_.head(use.record)->kind == TypeKind::Var;
-    if (!is_open || (is_generic && !use.candidates.empty())) continue;
+    if (!is_open || (may_be_open && !use.candidates.empty()) || is_generic(use.record)) continue;
     const Span record = use.call->args[0]->span;
     const std::vector<std::string> fields = record_fields(use.call->attrs);
     if (use.candidates.empty()) {

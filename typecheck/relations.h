@@ -21,6 +21,7 @@ struct Relation {
   const lang::Call* call = nullptr;      // of which operator calls are; for messages
   const lang::ExprNode* node = nullptr;  // of a rule of the core: the expression; for messages
   std::string needed_by = {};            // the global whose scheme brought it along
+  lang::Span used_at = {};  // of code of a generic local function: the use that it is for
   bool is_solved = false;
 };
 
@@ -45,6 +46,7 @@ class Relations {
   // Those that are not solved, in order of creation.
   std::vector<const Relation*> open() const;
   const Relation& operator[](std::uint32_t index) const { return relations_[index]; }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(relations_.size()); }
   // The unbound unknowns of a relation.
   std::vector<lang::TypeVarRef> unknowns_of(const Relation& relation);
   // Is the unknown tied, through open relations, to something older than `mark` or to a parameter?
