@@ -31,11 +31,10 @@ bool is_float_scalar(const Expr& expr) {
          lang::is_float(as<lang::TensorType>(expr->type)->dtype.known());
 }
 
-Expr number(const Expr& like, double value) {
-  return build::constant(as<lang::TensorType>(like->type)->dtype.known(), value);
-}
 Expr equal(const Expr& a, const Expr& b) { return build::prim(Prim::Eq, {a, b}); }
-Expr or_zero(const Expr& tangent, const Expr& like) { return tangent ? tangent : number(like, 0); }
+Expr or_zero(const Expr& tangent, const Expr& like) {
+  return tangent ? tangent : build::scalar_like(like, 0);
+}
 Expr sum_of(const Expr& a, const Expr& b) {
   if (!a) return b;
   return b ? build::add(a, b) : a;
@@ -214,8 +213,8 @@ Expr Walker::of_scatter(const lang::ScatterReduce& node, const Expr& out) {
   const Expr own = init ? init : zeros;
   if (node.op == ReduceOp::Sum) return scatter(ReduceOp::Sum, own, inner);
   const Expr value = primal(node.value);
-  const Expr one = number(value, 1);
-  const Expr zero = number(value, 0);
+  const Expr one = build::scalar_like(value, 1);
+  const Expr zero = build::scalar_like(value, 0);
   const Expr change = or_zero(inner, value);
   const auto where = [](const Expr& condition, const Expr& a, const Expr& b) {
     return build::op("where", {condition, a, b});

@@ -20,19 +20,16 @@ std::vector<IndexBinder> joined(std::vector<IndexBinder> a, const std::vector<In
   return a;
 }
 
-Expr number(const Expr& like, double value) {
-  return build::constant(lang::as<lang::TensorType>(like->type)->dtype.known(), value);
-}
-
 // Those elements that equal the extreme one share its adjoint.
 Expr share(ReduceOp op, const Expr& elements, const std::vector<IndexBinder>& domain,
            const std::vector<IndexBinder>& over, const Expr& a, Emitter& code) {
   const Expr element = build::at(elements, uses_of(joined(domain, over)));
   const Expr extreme = tabulated("extreme", domain, lang::make_reduction(op, over, element), code);
   const Expr is_extreme = build::prim(Prim::Eq, {element, build::at(extreme, uses_of(domain))});
-  const Expr one = build::select(is_extreme, number(a, 1), number(a, 0));
+  const Expr one = build::select(is_extreme, build::scalar_like(a, 1), build::scalar_like(a, 0));
   const Expr ties = tabulated("ties", domain, lang::make_reduction(ReduceOp::Sum, over, one), code);
-  return build::select(is_extreme, build::div(a, build::at(ties, uses_of(domain))), number(a, 0));
+  return build::select(is_extreme, build::div(a, build::at(ties, uses_of(domain))),
+                       build::scalar_like(a, 0));
 }
 
 // The product of the other elements: of the others along the last axis, times that of the other

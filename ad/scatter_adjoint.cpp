@@ -16,10 +16,6 @@ namespace build = lang::build;
 
 namespace {
 
-Expr number(const Expr& like, double value) {
-  return build::constant(as<lang::TensorType>(like->type)->dtype.known(), value);
-}
-
 Expr made_again(const lang::ScatterReduce& scatter, ReduceOp op, const Expr& init,
                 const Expr& value) {
   return lang::rename_bound(lang::make_scatter_reduce(op, init, scatter.binders, scatter.indices,
@@ -32,8 +28,8 @@ ScatterAdjoint extreme_adjoint(const lang::ScatterReduce& scatter, const Expr& a
   const std::vector<Expr> place = uses_of(axes);
   const Expr out =
       code.emit("extreme", made_again(scatter, scatter.op, scatter.init, scatter.value));
-  const Expr zero = number(scatter.value, 0);
-  const Expr one = number(scatter.value, 1);
+  const Expr zero = build::scalar_like(scatter.value, 0);
+  const Expr one = build::scalar_like(scatter.value, 1);
   const Expr is_init =
       build::prim(Prim::Eq, {build::at(scatter.init, place), build::at(out, place)});
   // An adjoint may stand under the binders of the value's own reductions.
@@ -63,7 +59,7 @@ ScatterAdjoint product_adjoint(const lang::ScatterReduce& scatter, const Expr& a
                                Emitter& code) {
   const std::vector<IndexBinder> axes = binders_over(scatter.init, 0, code);
   const std::vector<Expr> place = uses_of(axes);
-  const Expr ones = tabulated("ones", axes, number(scatter.value, 1), code);
+  const Expr ones = tabulated("ones", axes, build::scalar_like(scatter.value, 1), code);
   const Expr factor = code.emit("factor", made_again(scatter, ReduceOp::Prod, ones, scatter.value));
   const Expr kept = tabulated(
       "kept", axes, build::mul(build::at(adjoint, place), build::at(factor, place)), code);

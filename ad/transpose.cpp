@@ -26,13 +26,13 @@ namespace build = lang::build;
 
 namespace {
 
-bool is_float_scalar(const Expr& expr) {
+bool is_differentiable_scalar(const Expr& expr) {
   const auto* tensor = as<lang::TensorType>(expr->type);
   return tensor && lang::is_scalar(expr->type) && lang::is_float(tensor->dtype.known());
 }
 
 // On one side of a `select`: where the condition holds, or where it does not. Null: always.
-struct Guard {
+struct TakenSide {
   Expr condition;
   bool holds = true;
 
@@ -57,14 +57,14 @@ class Primal final : public lang::Rewriter {
 // belongs to the innermost scope around all its uses. What leaves a scope is summed over its
 // binders, or dropped where its side is not taken: there and not before, so that an infinite
 // derivative of a side that is not taken does no harm.
-class Walker {
+class AdjointWalker {
  public:
   struct Root {
     Expr expr;
     Expr adjoint;
   };
 
-  explicit Walker(Emitter& code) : code_(code) {}
+  explicit AdjointWalker(Emitter& code) : code_(code) {}
 
   void walk(const std::vector<Root>& roots, const std::vector<IndexBinder>& domain) {
     scopes_.push_back({0, 0, domain, {}});
@@ -92,20 +92,20 @@ class Walker {
     ScopeId parent;
     int depth;
     std::vector<IndexBinder> binders;
-    Guard guard;
+    TakenSide guard;
   };
 
   // --- Scopes ---
 
   ScopeId inner_scope(const Expr& node, int side, ScopeId parent,
-                      const std::vector<IndexBinder>& binders, Guard guard) {
+                      const std::vector<IndexBinder>& binders, TakenSide guard) {
     const auto [place, is_new] = inner_[side].try_emplace(node.get(), scopes_.size());
     if (is_new) scopes_.push_back({parent, scopes_[parent].depth + 1, binders, std::move(guard)});
     return place->second;
   }
 
   void enter(const Expr& expr, ScopeId use) {
-    if (!is_float_scalar(expr)) return;
+    if (!is_differentiable_scalar(expr)) return;
     const auto [place, is_new] = scope_of_.try_emplace(expr.get(), use);
     if (is_new) return;
     ScopeId a = place->second;
@@ -148,7 +148,7 @@ class Walker {
 
   // `expr` is used in the scope `use`, and this use has adjoint `a` there; null: zero.
   void contribute(const Expr& expr, ScopeId use, Expr a) {
-    if (!a || !is_float_scalar(expr)) return;
+    if (!a || !is_differentiable_scalar(expr)) return;
     for (const ScopeId own = scope_of_.at(expr.get()); use != own; use = scopes_[use].parent) {
       const Scope& left = scopes_[use];
       a = left.guard.kept(a);
@@ -263,10 +263,10 @@ Contribution whole_read(const lang::Index& index, const lang::VariableRef& varia
 std::vector<Contribution> transpose(const Expr& form, const std::vector<Expr>& adjoints,
                                     Emitter& code) {
   const Expr plain = lang::rename_bound(form);
-  Walker walker(code);
+  AdjointWalker walker(code);
   if (const auto* comprehension = as<lang::Comprehension>(plain)) {
     const auto* tuple = as<lang::Tuple>(comprehension->body);
-    std::vector<Walker::Root> roots;
+    std::vector<AdjointWalker::Root> roots;
     for (std::size_t i = 0; i < adjoints.size(); ++i) {
       if (!adjoints[i]) continue;
       roots.push_back({tuple ? tuple->fields[i] : comprehension->body,

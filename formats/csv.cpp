@@ -18,7 +18,7 @@ using lang::DType;
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_cell(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
     text.remove_suffix(1);
@@ -26,9 +26,9 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::string_view unquoted(std::string_view text) {
-  text = trimmed(text);
+  text = trimmed_cell(text);
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
-  return trimmed(text.substr(1, text.size() - 2));
+  return trimmed_cell(text.substr(1, text.size() - 2));
 }
 
 template <class Number>
@@ -82,7 +82,7 @@ class Reader {
     for (line_number_ = 1; std::getline(file, line); ++line_number_) {
       done += static_cast<std::int64_t>(line.size()) + 1;
       if (progress && line_number_ % 4096 == 0) progress(done, whole);
-      if (!trimmed(line).empty()) add(line);
+      if (!trimmed_cell(line).empty()) add(line);
     }
     if (file.bad()) file_error(fmt::format("cannot read `{}`", location_.path));
     if (rows_ == 0 && !header_.empty()) fail_without_rows();
@@ -101,7 +101,7 @@ class Reader {
       if (!bits) {
         bytes_.resize(before);
         if (line_number_ == 1 && is_header(line)) {
-          header_ = trimmed(line);
+          header_ = trimmed_cell(line);
           return;
         }
         fail(line, fields, unquoted(rest.substr(0, end)));
@@ -153,7 +153,7 @@ class Reader {
                      : "is not a number";
     lang::Diagnostic diagnostic(lang::DiagnosticKind::BadData,
                                 fmt::format("{}: field {} {}", where(), field + 1, what));
-    diagnostic.note(fmt::format("note: the line is `{}`", trimmed(line)));
+    diagnostic.note(fmt::format("note: the line is `{}`", trimmed_cell(line)));
     throw lang::Failure(std::move(diagnostic));
   }
 

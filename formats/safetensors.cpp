@@ -18,14 +18,14 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::pair<std::string_view, DType> kNames[] = {
+constexpr std::pair<std::string_view, DType> kDTypeNames[] = {
     {"BOOL", DType::Bool},   {"I8", DType::Int8},       {"I16", DType::Int16},
     {"I32", DType::Int32},   {"I64", DType::Int64},     {"U8", DType::UInt8},
     {"U16", DType::UInt16},  {"U32", DType::UInt32},    {"U64", DType::UInt64},
     {"F16", DType::Float16}, {"BF16", DType::BFloat16}, {"F32", DType::Float32},
     {"F64", DType::Float64}};
 constexpr std::string_view kMetadata = "__metadata__";
-constexpr std::int64_t kLongestHeader = 100'000'000;  // the format's own limit
+constexpr std::int64_t kLongestJson = 100'000'000;  // the format's own limit
 
 struct Entry {
   Header header;
@@ -41,7 +41,7 @@ JsonHeader read_json(FileReader& file) {
   std::array<std::byte, 8> bytes{};
   file.read(bytes);
   const auto size = std::bit_cast<std::int64_t>(bytes);
-  if (size < 2 || size > kLongestHeader || size + 8 > file.size())
+  if (size < 2 || size > kLongestJson || size + 8 > file.size())
     bad_data(file.path(), "this is no `.safetensors` file");
   std::string text(static_cast<std::size_t>(size), '\0');
   file.read(std::as_writable_bytes(std::span(text)));
@@ -69,9 +69,9 @@ Entry find_entry(FileReader& file, const Location& location) {
   try {
     const Json& entry = json.at(key);
     const auto name = entry.at("dtype").get<std::string>();
-    const auto* found = std::find_if(std::begin(kNames), std::end(kNames),
+    const auto* found = std::find_if(std::begin(kDTypeNames), std::end(kDTypeNames),
                                      [&](const auto& known) { return known.first == name; });
-    if (found == std::end(kNames))
+    if (found == std::end(kDTypeNames))
       bad_data(location.path, fmt::format("`{}` has the dtype {}, which is none here", key, name));
     for (const Json& extent : entry.at("shape")) {
       if (!extent.is_number_integer())
@@ -113,9 +113,9 @@ void write_safetensors(const Location& location, const std::vector<NamedTensor>&
   std::int64_t offset = 0;
   for (const NamedTensor& entry : tensors) {
     const lang::Tensor& tensor = *entry.tensor;
-    const auto* name = std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& known) {
-      return known.second == tensor.dtype();
-    });
+    const auto* name =
+        std::find_if(std::begin(kDTypeNames), std::end(kDTypeNames),
+                     [&](const auto& known) { return known.second == tensor.dtype(); });
     const std::int64_t end =
         offset + tensor.element_count() * static_cast<std::int64_t>(lang::size_of(tensor.dtype()));
     json[entry.name] = {

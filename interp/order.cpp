@@ -115,14 +115,14 @@ class Sorter {
   bool is_packed_;
 };
 
-constexpr std::int64_t kWorthAThread = 10'000;  // elements
+constexpr std::int64_t kElementsWorthAThread = 10'000;  // elements
 
 }  // namespace
 
 void order_rows(const loops::Launch::Whole& order, const lang::Tensor& keys,
                 std::int64_t* positions, int threads) {
   const Sorter sorter(order, keys, positions);
-  const std::int64_t useful = order.rows * order.extent / kWorthAThread;
+  const std::int64_t useful = order.rows * order.extent / kElementsWorthAThread;
   const auto parts =
       std::clamp<std::int64_t>(std::min<std::int64_t>(threads, useful), 1, order.rows);
   if (parts == 1) {

@@ -24,9 +24,9 @@ using Dims = memory::dims;
 using Desc = memory::desc;
 
 // Smaller windows are not worth the milliseconds that making a convolution takes.
-constexpr double kFewestProducts = 1'048'576;
-constexpr double kSmallPart = 4'194'304;  // products of a part
-constexpr std::int64_t kFewParts = 4;
+constexpr double kFewestWindowProducts = 1'048'576;
+constexpr double kSmallWindowPart = 4'194'304;  // products of a part
+constexpr std::int64_t kFewWindowParts = 4;
 constexpr std::int64_t kChannelBlock = 16;  // oneDNN's; parts begin at multiples
 
 const dnnl::engine& engine() {
@@ -276,7 +276,8 @@ class Convolution final : public LibraryKernel {
 // How many parts the batch falls into: no smaller than is worth a thread, all of the same size.
 std::int64_t batch_parts(std::int64_t batch, double products) {
   for (std::int64_t parts = batch; parts > 1; --parts) {
-    if (batch % parts == 0 && products / static_cast<double>(parts) >= kSmallPart) return parts;
+    if (batch % parts == 0 && products / static_cast<double>(parts) >= kSmallWindowPart)
+      return parts;
   }
   return 1;
 }
@@ -287,7 +288,7 @@ std::int64_t channel_parts(std::int64_t channels, std::int64_t groups, double pr
   if (groups != 1) return 1;
   for (std::int64_t parts = enough; parts > 1; parts /= 2) {
     if (channels % (parts * kChannelBlock) != 0) continue;
-    if (products / static_cast<double>(parts) >= kSmallPart) return parts;
+    if (products / static_cast<double>(parts) >= kSmallWindowPart) return parts;
   }
   return 1;
 }
@@ -300,17 +301,18 @@ Parts parts_of(const Window& form) {
   const double products = loops::products_of(form);
   Parts parts;
   if (form.result == Window::Result::Kernel) {
-    parts.right = channel_parts(form.out_channels, form.groups, products, kFewParts);
-    const std::int64_t missing = kFewParts / parts.right;
+    parts.right = channel_parts(form.out_channels, form.groups, products, kFewWindowParts);
+    const std::int64_t missing = kFewWindowParts / parts.right;
     parts.left = channel_parts(form.in_channels, form.groups,
                                products / static_cast<double>(parts.right), missing);
     return parts;
   }
   parts.left = batch_parts(form.batch, products);
-  if (parts.left < kFewParts) {
+  if (parts.left < kFewWindowParts) {
     const bool is_forward = form.result == Window::Result::Out;
-    parts.right = channel_parts(is_forward ? form.out_channels : form.in_channels, form.groups,
-                                products / static_cast<double>(parts.left), kFewParts / parts.left);
+    parts.right =
+        channel_parts(is_forward ? form.out_channels : form.in_channels, form.groups,
+                      products / static_cast<double>(parts.left), kFewWindowParts / parts.left);
   }
   return parts;
 }
@@ -387,7 +389,7 @@ std::shared_ptr<const LibraryKernel> assemble(const Window& part, const Parts& p
 }  // namespace
 
 std::shared_ptr<const LibraryKernel> make_window(const Window& form) {
-  if (form.dtype != lang::DType::Float32 || loops::products_of(form) < kFewestProducts)
+  if (form.dtype != lang::DType::Float32 || loops::products_of(form) < kFewestWindowProducts)
     return nullptr;
   if (!groups_are_regular(form)) return nullptr;
   // oneDNN settles how many threads a primitive takes when it makes it.

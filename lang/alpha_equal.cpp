@@ -4,6 +4,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "lang/hash.h"
 #include "lang/module.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -296,15 +297,11 @@ class Comparison {
   TypeSubstitution to_left_;
 };
 
-std::size_t combine(std::size_t seed, std::size_t hash) {
-  return seed ^ (hash + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
-}
-
 // A bound variable is hashed by its place in its binder, which no renaming changes.
 std::unordered_map<const Variable*, std::size_t> places_of_bound(const Expr& root) {
   std::unordered_map<const Variable*, std::size_t> places;
   visit_post_order(root, [&](const Expr& node) {
-    std::size_t place = combine(static_cast<std::size_t>(node->kind), 1);
+    std::size_t place = combine_hashes(static_cast<std::size_t>(node->kind), 1);
     for_each_binder(node,
                     [&](const VariableRef& variable) { places.emplace(variable.get(), ++place); });
   });
@@ -315,7 +312,8 @@ std::size_t hash_attrs(const AttrsRef& attrs) {
   std::size_t seed = 0;
   if (!attrs) return seed;
   for (const Attr& attr : attrs->list) {
-    seed = combine(combine(seed, std::hash<std::string>()(attr.key)), attr.value.hash());
+    seed =
+        combine_hashes(combine_hashes(seed, std::hash<std::string>()(attr.key)), attr.value.hash());
   }
   return seed;
 }
@@ -324,9 +322,9 @@ std::size_t hash_constant(const Tensor& tensor) {
   constexpr std::int64_t kMostElements = 64;
   std::size_t seed = static_cast<std::size_t>(tensor.dtype());
   for (const std::int64_t extent : tensor.shape())
-    seed = combine(seed, static_cast<std::size_t>(extent));
+    seed = combine_hashes(seed, static_cast<std::size_t>(extent));
   const std::int64_t count = std::min(tensor.element_count(), kMostElements);
-  for (std::int64_t i = 0; i < count; ++i) seed = combine(seed, tensor.bits_at(i));
+  for (std::int64_t i = 0; i < count; ++i) seed = combine_hashes(seed, tensor.bits_at(i));
   return seed;
 }
 
@@ -346,7 +344,8 @@ std::size_t hash_own(const Expr& expr) {
     case ExprKind::Projection:
       return cast<Projection>(expr).index;
     case ExprKind::Function:
-      return combine(cast<Function>(expr).params.size(), hash_attrs(cast<Function>(expr).attrs));
+      return combine_hashes(cast<Function>(expr).params.size(),
+                            hash_attrs(cast<Function>(expr).attrs));
     case ExprKind::Call:
       return hash_attrs(cast<Call>(expr).attrs);
     case ExprKind::Match:
@@ -358,8 +357,8 @@ std::size_t hash_own(const Expr& expr) {
     case ExprKind::Comprehension:
       return cast<Comprehension>(expr).binders.size();
     case ExprKind::Reduction:
-      return combine(static_cast<std::size_t>(cast<Reduction>(expr).op),
-                     cast<Reduction>(expr).binders.size());
+      return combine_hashes(static_cast<std::size_t>(cast<Reduction>(expr).op),
+                            cast<Reduction>(expr).binders.size());
     case ExprKind::Index:
       return cast<Index>(expr).in_bounds;
     case ExprKind::ScatterReduce:
@@ -386,13 +385,15 @@ std::size_t structural_hash(const Expr& root) {
   const auto places = places_of_bound(root);
   std::unordered_map<const ExprNode*, std::size_t> hashes;
   visit_post_order(root, [&](const Expr& expr) {
-    std::size_t hash = combine(static_cast<std::size_t>(expr->kind), hash_own(expr));
+    std::size_t hash = combine_hashes(static_cast<std::size_t>(expr->kind), hash_own(expr));
     if (const auto* var = as<Var>(expr)) {
       const auto bound = places.find(var->variable.get());
-      hash = combine(hash, bound != places.end() ? bound->second
-                                                 : std::hash<const void*>()(var->variable.get()));
+      hash = combine_hashes(hash, bound != places.end()
+                                      ? bound->second
+                                      : std::hash<const void*>()(var->variable.get()));
     }
-    for_each_child(expr, [&](const Expr& child) { hash = combine(hash, hashes.at(child.get())); });
+    for_each_child(expr,
+                   [&](const Expr& child) { hash = combine_hashes(hash, hashes.at(child.get())); });
     hashes[expr.get()] = hash;
   });
   return hashes.at(root.get());

@@ -4,14 +4,11 @@
 #include <functional>
 
 #include "lang/diagnostic.h"
+#include "lang/hash.h"
 #include "lang/number_text.h"
 
 namespace relay::lang {
 namespace {
-
-std::size_t combine(std::size_t seed, std::size_t hash) {
-  return seed ^ (hash + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
-}
 
 // The attribute that the operator's record guarantees.
 const AttrValue& guaranteed(const Attrs& attrs, std::string_view key) {
@@ -48,17 +45,17 @@ bool operator==(const AttrValue& a, const AttrValue& b) {
 
 std::size_t AttrValue::hash() const {
   std::size_t seed = value_.index();
-  if (const bool* b = as_bool()) return combine(seed, *b);
-  if (const std::int64_t* i = as_int()) return combine(seed, std::hash<std::int64_t>()(*i));
-  if (const double* d = as_float()) return combine(seed, std::hash<double>()(*d));
-  if (const std::string* s = as_string()) return combine(seed, std::hash<std::string>()(*s));
-  if (const DType* t = as_dtype()) return combine(seed, static_cast<std::size_t>(*t));
+  if (const bool* b = as_bool()) return combine_hashes(seed, *b);
+  if (const std::int64_t* i = as_int()) return combine_hashes(seed, std::hash<std::int64_t>()(*i));
+  if (const double* d = as_float()) return combine_hashes(seed, std::hash<double>()(*d));
+  if (const std::string* s = as_string()) return combine_hashes(seed, std::hash<std::string>()(*s));
+  if (const DType* t = as_dtype()) return combine_hashes(seed, static_cast<std::size_t>(*t));
   if (const List* list = as_list()) {
-    for (const AttrValue& value : *list) seed = combine(seed, value.hash());
+    for (const AttrValue& value : *list) seed = combine_hashes(seed, value.hash());
   }
   if (const AttrObject* object = as_object()) {
-    seed = combine(seed, std::hash<std::string>()(object->type_key));
-    for (const Attr& field : object->fields) seed = combine(seed, field.value.hash());
+    seed = combine_hashes(seed, std::hash<std::string>()(object->type_key));
+    for (const Attr& field : object->fields) seed = combine_hashes(seed, field.value.hash());
   }
   return seed;
 }

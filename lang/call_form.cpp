@@ -6,7 +6,7 @@
 namespace relay::lang {
 namespace {
 
-std::unordered_map<std::string, std::vector<InputForm>>& table() {
+std::unordered_map<std::string, std::vector<InputForm>>& forms_by_op() {
   static std::unordered_map<std::string, std::vector<InputForm>> forms;
   return forms;
 }
@@ -35,12 +35,12 @@ std::string attr_usage(const OpDef& op, const AttrSpec& attr) {
 }
 
 void set_input_forms(const std::string& op, std::vector<InputForm> forms) {
-  table()[op] = std::move(forms);
+  forms_by_op()[op] = std::move(forms);
 }
 
 InputForm input_form(const OpDef& op, std::size_t index) {
-  const auto found = table().find(op.name);
-  if (found == table().end() || index >= found->second.size()) return {};
+  const auto found = forms_by_op().find(op.name);
+  if (found == forms_by_op().end() || index >= found->second.size()) return {};
   return found->second[index];
 }
 

@@ -7,17 +7,17 @@
 namespace relay::lang {
 namespace {
 
-struct Table {
+struct Records {
   std::map<std::string, std::unique_ptr<const OpDef>, std::less<>> by_name;
   std::vector<const OpDef*> sorted;
 };
 
-Table& table() {
-  static Table instance;
+Records& records() {
+  static Records instance;
   return instance;
 }
 
-std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
+std::string in_code(std::string_view name) { return "`" + std::string(name) + "`"; }
 
 std::string_view describe(AttrKind kind) {
   switch (kind) {
@@ -70,20 +70,20 @@ std::vector<std::string> dtype_names() {
 void suggest(Diagnostic& diagnostic, std::string_view name,
              const std::vector<std::string>& candidates) {
   const std::vector<std::string> close = closest_names(name, candidates);
-  if (!close.empty()) diagnostic.note("help: did you mean " + quoted(close.front()) + "?");
+  if (!close.empty()) diagnostic.note("help: did you mean " + in_code(close.front()) + "?");
 }
 
 Span span_of(const Attr& attr, Span fallback) { return attr.span ? attr.span : fallback; }
 
 [[noreturn]] void fail_unknown(const OpDef& op, const Attr& attr, Span span) {
   Diagnostic diagnostic(DiagnosticKind::UnknownAttribute,
-                        quoted(op.name) + " has no attribute " + quoted(attr.key),
+                        in_code(op.name) + " has no attribute " + in_code(attr.key),
                         span_of(attr, span));
   std::vector<std::string> names;
   std::string list;
   for (const AttrSpec& spec : op.attrs) {
     names.push_back(spec.name);
-    list += (list.empty() ? "" : ", ") + quoted(spec.name);
+    list += (list.empty() ? "" : ", ") + in_code(spec.name);
   }
   suggest(diagnostic, attr.key, names);
   if (diagnostic.notes.empty()) {
@@ -95,9 +95,10 @@ Span span_of(const Attr& attr, Span fallback) { return attr.span ? attr.span : f
 
 [[noreturn]] void fail_bad(const OpDef& op, const AttrSpec& spec, const Attr& attr, Span span) {
   Diagnostic diagnostic(DiagnosticKind::BadAttribute,
-                        "attribute " + quoted(spec.name) + " of " + quoted(op.name) + " must be " +
-                            std::string(describe(spec.kind)) + (spec.nullable ? " or `None`" : "") +
-                            ", not `" + attr.value.to_string() + "`",
+                        "attribute " + in_code(spec.name) + " of " + in_code(op.name) +
+                            " must be " + std::string(describe(spec.kind)) +
+                            (spec.nullable ? " or `None`" : "") + ", not `" +
+                            attr.value.to_string() + "`",
                         span_of(attr, span));
   const std::string* text = attr.value.as_string();
   if (spec.kind == AttrKind::DType && text) suggest(diagnostic, *text, dtype_names());
@@ -108,8 +109,8 @@ AttrValue complete_one(const OpDef& op, const AttrSpec& spec, const Attr* attr, 
   if (!attr) {
     if (spec.default_value) return *spec.default_value;
     throw Failure(Diagnostic(DiagnosticKind::MissingAttribute,
-                             quoted(op.name) + " needs the attribute " + quoted(spec.name) + ", " +
-                                 std::string(describe(spec.kind)) +
+                             in_code(op.name) + " needs the attribute " + in_code(spec.name) +
+                                 ", " + std::string(describe(spec.kind)) +
                                  (spec.nullable ? " or `None`" : ""),
                              span));
   }
@@ -129,10 +130,10 @@ OpRegistry& OpRegistry::instance() {
 void OpRegistry::add(OpDef op) {
   RELAY_CHECK(!op.name.empty() && !op.doc.empty() && !op.example.empty(),
               "operator `" + op.name + "` needs a name, a documentation and an example");
-  auto [entry, is_new] = table().by_name.try_emplace(op.name, nullptr);
+  auto [entry, is_new] = records().by_name.try_emplace(op.name, nullptr);
   RELAY_CHECK(is_new, "operator `" + op.name + "` is registered twice");
   entry->second = std::make_unique<const OpDef>(std::move(op));
-  std::vector<const OpDef*>& sorted = table().sorted;
+  std::vector<const OpDef*>& sorted = records().sorted;
   const OpDef* added = entry->second.get();
   sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), added,
                                  [](const OpDef* a, const OpDef* b) { return a->name < b->name; }),
@@ -140,8 +141,8 @@ void OpRegistry::add(OpDef op) {
 }
 
 const OpDef* OpRegistry::find(std::string_view name) const {
-  const auto found = table().by_name.find(name);
-  return found == table().by_name.end() ? nullptr : found->second.get();
+  const auto found = records().by_name.find(name);
+  return found == records().by_name.end() ? nullptr : found->second.get();
 }
 
 const OpDef& OpRegistry::get(std::string_view name) const {
@@ -150,7 +151,7 @@ const OpDef& OpRegistry::get(std::string_view name) const {
   return *op;
 }
 
-const std::vector<const OpDef*>& OpRegistry::all() const { return table().sorted; }
+const std::vector<const OpDef*>& OpRegistry::all() const { return records().sorted; }
 
 const OpDef& static_form_of(const OpDef& op) {
   return op.unlisted_static_form ? *op.unlisted_static_form
@@ -209,7 +210,7 @@ AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span) {
     if (!known) fail_unknown(op, attr, span);
     for (std::size_t j = 0; j < i; ++j) {
       if (list[j].key != attr.key) continue;
-      fail(DiagnosticKind::BadAttribute, "attribute " + quoted(attr.key) + " is written twice",
+      fail(DiagnosticKind::BadAttribute, "attribute " + in_code(attr.key) + " is written twice",
            span_of(attr, span));
     }
   }

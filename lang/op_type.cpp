@@ -5,7 +5,7 @@
 namespace relay::lang {
 namespace {
 
-std::string quoted(const std::string& text) { return "`" + text + "`"; }
+std::string in_ticks(const std::string& text) { return "`" + text + "`"; }
 
 // Solves over ground types: what is unknown are only the variables that a rule itself asks for, so
 // a substitution that is applied before each step is all there is to it. Dims may be symbolic; `?`
@@ -69,15 +69,15 @@ class GroundSolver final : public TypeSolver {
     } else if (is_unknown(b.var())) {
       known_.shapes.insert_or_assign(b.var().get(), a);
     } else if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) {
-      fail(DiagnosticKind::RankMismatch, "shapes " + quoted(to_string(a)) + " and " +
-                                             quoted(to_string(b)) + " have different ranks");
+      fail(DiagnosticKind::RankMismatch, "shapes " + in_ticks(to_string(a)) + " and " +
+                                             in_ticks(to_string(b)) + " have different ranks");
     } else {
       for (std::size_t axis = 0; axis < a.rank(); ++axis) {
         if (unify_dims(a[axis], b[axis])) continue;
         fail(DiagnosticKind::ShapeMismatch,
-             "shapes " + quoted(to_string(a)) + " and " + quoted(to_string(b)) + " differ: axis " +
-                 std::to_string(axis) + " is " + quoted(a[axis].to_string()) + " and " +
-                 quoted(b[axis].to_string()));
+             "shapes " + in_ticks(to_string(a)) + " and " + in_ticks(to_string(b)) +
+                 " differ: axis " + std::to_string(axis) + " is " + in_ticks(a[axis].to_string()) +
+                 " and " + in_ticks(b[axis].to_string()));
       }
     }
   }
@@ -92,14 +92,14 @@ class GroundSolver final : public TypeSolver {
       known_.dtypes.insert_or_assign(b.var().get(), a);
     } else {
       fail(DiagnosticKind::DTypeMismatch,
-           "dtypes " + quoted(to_string(a)) + " and " + quoted(to_string(b)) + " differ");
+           "dtypes " + in_ticks(to_string(a)) + " and " + in_ticks(to_string(b)) + " differ");
     }
   }
 
   void unify(const Dim& a, const Dim& b) override {
     if (unify_dims(a, b)) return;
-    fail(DiagnosticKind::ShapeMismatch, "dimensions " + quoted(settle(a).to_string()) + " and " +
-                                            quoted(settle(b).to_string()) + " differ");
+    fail(DiagnosticKind::ShapeMismatch, "dimensions " + in_ticks(settle(a).to_string()) + " and " +
+                                            in_ticks(settle(b).to_string()) + " differ");
   }
 
   Type fresh_type() override { return var_type(fresh(VarKind::Type)); }
@@ -111,7 +111,7 @@ class GroundSolver final : public TypeSolver {
     const DTypeTerm term = settle(dtype);
     if (!term.is_known() || accepts(operands, term.known())) return;
     fail(DiagnosticKind::DTypeMismatch,
-         "dtype " + quoted(to_string(term)) + " is not " + std::string(describe(operands)));
+         "dtype " + in_ticks(to_string(term)) + " is not " + std::string(describe(operands)));
   }
 
  private:
@@ -137,7 +137,7 @@ class GroundSolver final : public TypeSolver {
 
   [[noreturn]] static void disagree(const Type& a, const Type& b) {
     fail(DiagnosticKind::TypeMismatch,
-         "types " + quoted(to_string(a)) + " and " + quoted(to_string(b)) + " differ");
+         "types " + in_ticks(to_string(a)) + " and " + in_ticks(to_string(b)) + " differ");
   }
 
   // A variable may stand for something that mentions another one that is bound later.

@@ -34,7 +34,7 @@ bool is_atomic(const Expr& expr) {
 }
 
 // Words that cannot follow `%`.
-void reserve_words(UniqueNames& names) {
+void reserve_strict_words(UniqueNames& names) {
   for (const char* word : {"let", "fn", "def", "if", "else", "type", "match", "extern", "free_var",
                            "ref", "ref_read", "ref_write"}) {
     names.reserve(word);
@@ -77,7 +77,7 @@ class StrictPrinter {
     types_ = options_.header
                  ? TypeNames([this](const Dim& dim) { return metadata_.dimension(dim); })
                  : TypeNames();
-    reserve_words(names_);
+    reserve_strict_words(names_);
     uses_of_variable_.clear();
     visit_post_order(root, [this](const Expr& node) {
       if (const auto* var = as<Var>(node)) ++uses_of_variable_[var->variable.get()];

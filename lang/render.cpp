@@ -44,7 +44,7 @@ std::string_view ansi(Style style) {
 }
 
 // A row of characters with styles; a column is a code point.
-class Row {
+class TextRow {
  public:
   void put(std::size_t column, std::string character, Style style) {
     if (cells_.size() <= column) cells_.resize(column + 1, Cell{" ", Style::kPlain});
@@ -228,7 +228,7 @@ class Renderer {
   void gutter(std::string_view number) {
     styled(std::string(gutter_ - number.size(), ' ') + std::string(number) + " |", Style::kGutter);
   }
-  void gutter_row(const Row& row) {
+  void gutter_row(const TextRow& row) {
     gutter("");
     out_ += ' ' + row.text(color_) + '\n';
   }
@@ -265,7 +265,7 @@ class Renderer {
       mark.begin = layout.column(mark.begin);
       mark.end = std::max(layout.column(mark.end) + std::min<std::size_t>(past, 1), mark.begin + 1);
     }
-    Row row;
+    TextRow row;
     show_window(layout, marks, row);
     gutter(std::to_string(number));
     if (row.width() > 0) out_ += ' ' + row.text(color_);
@@ -274,7 +274,7 @@ class Renderer {
   }
 
   // Writes the line, or the part around its marks if it is long, and moves the marks accordingly.
-  static void show_window(const LineLayout& layout, std::vector<Mark>& marks, Row& row) {
+  static void show_window(const LineLayout& layout, std::vector<Mark>& marks, TextRow& row) {
     const std::size_t width = layout.characters.size();
     std::size_t from = 0;
     std::size_t to = width;
@@ -301,7 +301,7 @@ class Renderer {
     std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
       return a.end - a.begin > b.end - b.begin;
     });
-    Row row;
+    TextRow row;
     for (const Mark& mark : marks) {
       for (std::size_t column = mark.begin; column < mark.end; ++column) {
         row.put(column, mark.primary ? "^" : "-", style_of(mark));
@@ -329,11 +329,11 @@ class Renderer {
   }
 
   void hang(const std::vector<const Mark*>& texts) {
-    Row connectors;
+    TextRow connectors;
     for (const Mark* mark : texts) connectors.put(mark->begin, "|", style_of(*mark));
     gutter_row(connectors);
     for (std::size_t i = texts.size(); i-- > 0;) {
-      Row row;
+      TextRow row;
       for (std::size_t left = 0; left < i; ++left) {
         row.put(texts[left]->begin, "|", style_of(*texts[left]));
       }

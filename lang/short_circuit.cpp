@@ -3,18 +3,18 @@
 namespace relay::lang {
 namespace {
 
-struct Form {
+struct LazyForm {
   const OpDef* strict;
   OpDef lazy;
 };
 
-const Form& form_of(std::string_view name) {
+const LazyForm& form_of(std::string_view name) {
   const auto make = [](std::string_view wanted) {
     const OpDef& op = OpRegistry::instance().get(wanted);
-    return Form{&op, op};
+    return LazyForm{&op, op};
   };
-  static const Form both = make("logical_and");
-  static const Form either = make("logical_or");
+  static const LazyForm both = make("logical_and");
+  static const LazyForm either = make("logical_or");
   return name == "logical_and" ? both : either;
 }
 
@@ -28,7 +28,7 @@ const OpDef* short_circuit_form(const OpDef& op) {
 
 const OpDef* strict_form(const OpDef& op) {
   if (!has_form(op)) return nullptr;
-  const Form& form = form_of(op.name);
+  const LazyForm& form = form_of(op.name);
   return &op == &form.lazy ? form.strict : nullptr;
 }
 

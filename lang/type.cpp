@@ -6,13 +6,10 @@
 #include <unordered_set>
 
 #include "lang/diagnostic.h"
+#include "lang/hash.h"
 
 namespace relay::lang {
 namespace {
-
-std::size_t combine(std::size_t seed, std::size_t hash) {
-  return seed ^ (hash + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
-}
 
 // Calls visit(variable) for each occurrence, in order, except for what an enclosing `fn [A]` binds.
 class VariableWalk {
@@ -161,26 +158,28 @@ std::size_t hash_dim(const Dim& dim) {
   if (dim.is_any()) return 0x3f;
   std::size_t seed = std::hash<std::int64_t>()(dim.constant());
   for (const Dim::Term& term : dim.terms()) {
-    seed = combine(seed, std::hash<std::int64_t>()(term.coefficient));
+    seed = combine_hashes(seed, std::hash<std::int64_t>()(term.coefficient));
     for (const Dim::AtomRef& atom : term.atoms) {
-      seed = combine(seed, atom->variable ? atom->variable->id
-                                          : combine(hash_dim(atom->division->first),
-                                                    hash_dim(atom->division->second)));
+      seed =
+          combine_hashes(seed, atom->variable ? atom->variable->id
+                                              : combine_hashes(hash_dim(atom->division->first),
+                                                               hash_dim(atom->division->second)));
     }
   }
   return seed;
 }
 
 std::size_t hash_all(std::size_t seed, const std::vector<Type>& types) {
-  for (const Type& type : types) seed = combine(seed, hash(type));
+  for (const Type& type : types) seed = combine_hashes(seed, hash(type));
   return seed;
 }
 
 std::size_t hash_tensor(std::size_t seed, const TensorType& tensor) {
-  seed = combine(seed, tensor.dtype.is_known() ? static_cast<std::size_t>(tensor.dtype.known())
-                                               : tensor.dtype.var()->id);
-  if (!tensor.shape.has_rank()) return combine(seed, tensor.shape.var()->id);
-  for (const Dim& dim : tensor.shape.dims()) seed = combine(seed, hash_dim(dim));
+  seed =
+      combine_hashes(seed, tensor.dtype.is_known() ? static_cast<std::size_t>(tensor.dtype.known())
+                                                   : tensor.dtype.var()->id);
+  if (!tensor.shape.has_rank()) return combine_hashes(seed, tensor.shape.var()->id);
+  for (const Dim& dim : tensor.shape.dims()) seed = combine_hashes(seed, hash_dim(dim));
   return seed;
 }
 
@@ -420,20 +419,21 @@ std::size_t hash(const Type& type) {
       const auto& function = static_cast<const FunctionType&>(*type);
       // What a quantified variable is called must not show.
       if (!function.quantified.empty()) {
-        return combine(combine(seed, function.params.size()), function.quantified.size());
+        return combine_hashes(combine_hashes(seed, function.params.size()),
+                              function.quantified.size());
       }
-      return combine(hash_all(seed, function.params), hash(function.result));
+      return combine_hashes(hash_all(seed, function.params), hash(function.result));
     }
     case TypeKind::Adt: {
       const auto& adt = static_cast<const AdtType&>(*type);
-      return hash_all(combine(seed, std::hash<const TypeDef*>()(adt.def)), adt.args);
+      return hash_all(combine_hashes(seed, std::hash<const TypeDef*>()(adt.def)), adt.args);
     }
     case TypeKind::Reference:
-      return combine(seed, hash(static_cast<const ReferenceType&>(*type).content));
+      return combine_hashes(seed, hash(static_cast<const ReferenceType&>(*type).content));
     case TypeKind::Var:
-      return combine(seed, static_cast<const VarType&>(*type).var->id);
+      return combine_hashes(seed, static_cast<const VarType&>(*type).var->id);
     case TypeKind::Dimension:
-      return combine(seed, hash_dim(static_cast<const DimensionType&>(*type).dim));
+      return combine_hashes(seed, hash_dim(static_cast<const DimensionType&>(*type).dim));
     case TypeKind::Incomplete:
       return seed;
   }

@@ -22,7 +22,7 @@ std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape) {
 
 namespace {
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+std::uint64_t mix_in(std::uint64_t hash, std::uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
   return hash * 0xff51afd7ed558ccd;
 }
@@ -53,10 +53,10 @@ NodeId NodeFactory::intern(Node made, std::span<const std::int32_t> args,
       static_cast<std::uint64_t>(made.kind) | static_cast<std::uint64_t>(made.dtype) << 8 |
       static_cast<std::uint64_t>(made.prim) << 16 | static_cast<std::uint64_t>(made.op) << 24 |
       static_cast<std::uint64_t>(made.is_checked) << 32;
-  hash = mix(hash, static_cast<std::uint32_t>(made.ref));
-  hash = mix(hash, made.bits);
-  for (std::int32_t arg : args) hash = mix(hash, static_cast<std::uint32_t>(arg));
-  for (std::int32_t var : vars) hash = mix(hash, static_cast<std::uint32_t>(var));
+  hash = mix_in(hash, static_cast<std::uint32_t>(made.ref));
+  hash = mix_in(hash, made.bits);
+  for (std::int32_t arg : args) hash = mix_in(hash, static_cast<std::uint32_t>(arg));
+  for (std::int32_t var : vars) hash = mix_in(hash, static_cast<std::uint32_t>(var));
   const std::size_t mask = table_.size() - 1;
   std::size_t at = hash & mask;
   for (; table_[at] >= 0; at = (at + 1) & mask) {

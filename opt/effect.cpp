@@ -40,18 +40,18 @@ bool has_own_effect(const Expr& node, Checks checks) {
   }
 }
 
-bool has_effect(const Expr& expr, Checks checks) {
+bool has_effect_or_check(const Expr& expr, Checks checks) {
   if (expr->kind == ExprKind::Function) return false;
   if (has_own_effect(expr, checks)) return true;
   bool found = false;
-  lang::for_each_child(expr,
-                       [&](const Expr& child) { found = found || has_effect(child, checks); });
+  lang::for_each_child(
+      expr, [&](const Expr& child) { found = found || has_effect_or_check(child, checks); });
   return found;
 }
 
 }  // namespace
 
-bool has_effect(const Expr& expr) { return has_effect(expr, Checks::Count); }
-bool is_bound_to_place(const Expr& expr) { return has_effect(expr, Checks::AreNone); }
+bool has_effect(const Expr& expr) { return has_effect_or_check(expr, Checks::Count); }
+bool is_bound_to_place(const Expr& expr) { return has_effect_or_check(expr, Checks::AreNone); }
 
 }  // namespace relay::opt

@@ -8,14 +8,11 @@
 namespace relay::parser {
 namespace {
 
+using grammar::is_word;
 using lang::Diagnostic;
 using lang::DiagnosticKind;
 using lang::Source;
 using lang::Span;
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 std::uint32_t next_token(std::string_view text, std::uint32_t at) {
   const Gap gap = skip_gap(text.data() + at, text.data() + text.size(), Breaks::Skip);

@@ -67,12 +67,13 @@ lang::Expr as_value(const AttrValue& value, lang::Span where) {
   return lang::make_tuple(std::move(fields), where);
 }
 
-bool mentions(const SyntaxTree& tree, const Node& value, std::string_view name) {
+bool list_mentions(const SyntaxTree& tree, const Node& value, std::string_view name) {
   if (value.kind == Syntax::Name) return tree.text(value) == name;
   const bool is_list =
       value.kind == Syntax::List || value.kind == Syntax::Tuple || value.kind == Syntax::Parens;
-  return is_list && std::any_of(value.children().begin(), value.children().end(),
-                                [&](const Node* child) { return mentions(tree, *child, name); });
+  return is_list &&
+         std::any_of(value.children().begin(), value.children().end(),
+                     [&](const Node* child) { return list_mentions(tree, *child, name); });
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ bool Resolver::is_used_as_attribute(const Node& node, std::string_view name, std
     for (const Node* child : node.children().subspan(1)) {
       const bool is_named = child->kind == Syntax::Attr;
       const Node& value = is_named ? *child->child(1) : *child;
-      if (mentions(tree_, value, name) &&
+      if (list_mentions(tree_, value, name) &&
           (is_named ? takes_attribute(callee, tree_.text(*child->child(0)))
                     : takes_attribute(callee, place)))
         return true;

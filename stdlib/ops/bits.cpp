@@ -3,6 +3,7 @@
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -11,8 +12,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 constexpr std::int64_t kMostBits = 8;
 

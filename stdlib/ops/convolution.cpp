@@ -2,6 +2,7 @@
 // spatial axes, and their transposes.
 
 #include "lang/attrs_struct.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -10,8 +11,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // --- Geometry ---
 
@@ -60,18 +59,6 @@ DTypeTerm product_dtype(TypeCall& call, const DTypeTerm& a, const DTypeTerm& b) 
   const bool open = !b.is_known() && b.var()->flexible;
   if (!given || open) call.solver.unify(a, b);
   return attr_dtype(call.attrs, "out_dtype", a);
-}
-
-Shape ranked(TypeCall& call, std::size_t argument, std::size_t rank) {
-  const Type type = call.tensor(argument);
-  const Shape& shape = as_tensor(type).shape;
-  if (shape.has_rank() && shape.rank() != rank) {
-    call.fail(DiagnosticKind::RankMismatch,
-              "`" + call.op.name + "` takes " + call.op.inputs[argument].name + " of rank " +
-                  std::to_string(rank) + ", and `" + to_string(shape) + "` has rank " +
-                  std::to_string(shape.rank()));
-  }
-  return with_rank(call, shape, rank);
 }
 
 // Inside a blocked axis the extent is the block's.

@@ -1,6 +1,7 @@
 #include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -8,8 +9,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // Every element of the result is `value(dtype)`.
 lang::OpDefinition everywhere(std::function<Expr(const DefinitionCall&, DType)> value) {

@@ -6,6 +6,7 @@
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/tuples.h"
+#include "stdlib/ops/types.h"
 
 // Einstein summation: operands are contracted from left to right, and a letter is summed as soon as
 // nothing that follows needs it.
@@ -14,8 +15,6 @@ namespace relay::stdlib {
 namespace build = lang::build;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // --- Equations ---
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "stdlib/ops/formula.h"
 
@@ -39,7 +40,6 @@ namespace {
 
 constexpr double kLn2 = 0.69314718055994530942;
 constexpr double kLn10 = 2.30258509299404568402;
-constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 
 constexpr UnaryRow kNumeric[] = {
     {"negative", Prim::Neg, 3,
@@ -134,7 +134,7 @@ constexpr UnaryRow kFloat[] = {
      [](const Expr& x, const Expr&, const Expr& dout) { return dout / (1.0 - x * x); }},
     {"erf", Prim::Erf, 1, "The Gauss error function.", "erf(0.0)\n// expect: 0.0",
      [](const Expr& x, const Expr&, const Expr& dout) {
-       return dout * (kTwoOverSqrtPi * op("exp", {-(x * x)}));
+       return dout * (2 * std::numbers::inv_sqrtpi * op("exp", {-(x * x)}));
      }},
 };
 

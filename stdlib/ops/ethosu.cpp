@@ -24,24 +24,24 @@ Specs quantization(const std::string& map) {
                         "the zero point of the feature map")};
 }
 
-AttrSpec word(const std::string& name, const char* value, const char* doc) {
+AttrSpec word_attribute(const std::string& name, const char* value, const char* doc) {
   return optional_attr(name.c_str(), AttrKind::String, value, doc);
 }
 
 Specs activation(bool clips) {
-  Specs specs = {word("activation", "NONE", "the function that follows")};
+  Specs specs = {word_attribute("activation", "NONE", "the function that follows")};
   if (clips) {
     specs.push_back(optional_attr("clip_min", AttrKind::Int, 0, "the least value, if it clips"));
     specs.push_back(optional_attr("clip_max", AttrKind::Int, 0, "the largest value, if it clips"));
   }
-  specs.push_back(word("rounding_mode", "TFL", "how results are rounded"));
+  specs.push_back(word_attribute("rounding_mode", "TFL", "how results are rounded"));
   return specs;
 }
 
 Specs layouts(std::initializer_list<const char*> maps) {
   Specs specs;
   for (const char* map : maps)
-    specs.push_back(word(std::string(map) + "_layout", "NHWC", "`NHWC` or `NHCWB16`"));
+    specs.push_back(word_attribute(std::string(map) + "_layout", "NHWC", "`NHWC` or `NHCWB16`"));
   return specs;
 }
 
@@ -60,11 +60,11 @@ Specs window(const char* kernel, bool dilates) {
   return specs;
 }
 
-const AttrSpec kUpscale = word("upscale", "NONE", "`NONE`, `NEAREST` or `ZEROS`");
+const AttrSpec kUpscale = word_attribute("upscale", "NONE", "`NONE`, `NEAREST` or `ZEROS`");
 
 AttrSpec ofm_dtype(const char* fallback) {
   const char* doc = "dtype of the result";
-  return fallback ? word("ofm_dtype", fallback, doc)
+  return fallback ? word_attribute("ofm_dtype", fallback, doc)
                   : required_attr("ofm_dtype", AttrKind::String, doc);
 }
 

@@ -4,6 +4,7 @@
 
 #include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -11,14 +12,12 @@ namespace build = lang::build;
 
 namespace {
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
 constexpr std::int64_t kFraction = 31;  // bits behind the point of a multiplier
 
 Expr in_int64(const Expr& scalar) { return build::cast_to(DType::Int64, scalar); }
 
 // x * 2^left * multiplier / 2^(31 + right), a half rounded up. All int64.
-Expr scaled(const Expr& x, const Expr& multiplier, const Expr& left, const Expr& right) {
+Expr scaled_by_shifts(const Expr& x, const Expr& multiplier, const Expr& left, const Expr& right) {
   const Expr one = build::index_constant(1);
   const Expr shifted = build::prim(Prim::Shl, {x, left});
   const Expr places = build::add(right, build::index_constant(kFraction));
@@ -54,8 +53,8 @@ void add_fixed_point_multiply() {
     const Expr right = build::index_constant(shift < 0 ? -shift : 0);
     const Expr multiplier = build::index_constant(call.attrs->get_int("multiplier"));
     return build::comprehension(dims_of(call.args[0]), [&](const Indices& i) {
-      return build::cast_to(dtype,
-                            scaled(in_int64(build::at(call.args[0], i)), multiplier, left, right));
+      return build::cast_to(
+          dtype, scaled_by_shifts(in_int64(build::at(call.args[0], i)), multiplier, left, right));
     });
   };
   def.differentiable = false;
@@ -118,8 +117,9 @@ void add_fixed_point_multiply_per_axis() {
                                          : build::index_constant(0);
       };
       return build::cast_to(
-          dtype, scaled(in_int64(build::at(call.args[0], i)), in_int64(build::at(call.args[1], at)),
-                        shift("is_lshift_required", 2), shift("is_rshift_required", 3)));
+          dtype, scaled_by_shifts(in_int64(build::at(call.args[0], i)),
+                                  in_int64(build::at(call.args[1], at)),
+                                  shift("is_lshift_required", 2), shift("is_rshift_required", 3)));
     });
   };
   def.differentiable = false;

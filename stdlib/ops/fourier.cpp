@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 
 #include "lang/attrs_struct.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
+#include "stdlib/ops/types.h"
 
 // The discrete Fourier transform, in stages of mixed radix.
 namespace relay::stdlib {
@@ -14,10 +16,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
-constexpr double kPi = 3.14159265358979323846;
 
 // A complex tensor.
 struct Complex {
@@ -60,7 +58,7 @@ class Stages {
   Expr with_roots(bool inverse, const std::function<Expr()>& body) {
     const auto table = [&](Prim prim, std::int64_t first_zero) {
       return build::comprehension({Dim(extent_)}, [&](const Indices& t) {
-        const double turn = 2 * kPi / static_cast<double>(extent_);
+        const double turn = 2 * std::numbers::pi / static_cast<double>(extent_);
         const Expr angle =
             build::mul(build::cast_to(DType::Float64, t[0]), build::constant(DType::Float64, turn));
         const Expr value = build::prim(prim, {angle});

@@ -6,6 +6,7 @@
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/places.h"
 #include "stdlib/ops/tuples.h"
+#include "stdlib/ops/types.h"
 
 // Elements that are read where integers say: gather and its kin, and positions as values.
 namespace relay::stdlib {
@@ -14,8 +15,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // Two extents that must be equal.
 void agree(TypeCall& call, const char* what, const Shape& a, std::size_t axis_a, const Shape& b,

@@ -2,6 +2,7 @@
 
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -9,8 +10,6 @@ namespace relay::stdlib {
 namespace build = lang::build;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // --- image.affine_grid ---
 

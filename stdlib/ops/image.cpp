@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "stdlib/ops/sampling.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -12,12 +13,6 @@ namespace relay::stdlib {
 namespace build = lang::build;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
-[[noreturn]] void bad_attribute(const TypeCall& call, const std::string& message) {
-  lang::fail(DiagnosticKind::BadAttribute, message, call.span);
-}
 
 // --- image.crop_and_resize ---
 

@@ -7,6 +7,7 @@
 #include "lang/attrs_struct.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -14,8 +15,6 @@ namespace relay::stdlib {
 namespace build = lang::build;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 struct Resizing {
   std::string method;    // nearest_neighbor, linear, cubic
@@ -230,13 +229,13 @@ RuleOutcome spatial_rule(TypeCall& call, std::size_t count, const DTypeTerm& dty
   return RuleOutcome::Solved;
 }
 
-constexpr std::initializer_list<const char*> kModes = {
+constexpr std::initializer_list<const char*> kCoordinateModes = {
     "half_pixel",         "align_corners",        "asymmetric",
     "pytorch_half_pixel", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
 
 RuleOutcome resize_rule(TypeCall& call, std::size_t count) {
   check_one_of(call, "method", {"nearest_neighbor", "linear", "cubic"});
-  check_one_of(call, "coordinate_transformation_mode", kModes);
+  check_one_of(call, "coordinate_transformation_mode", kCoordinateModes);
   check_one_of(call, "rounding_method",
                {"", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   if (call.attrs->is_null("size")) {
@@ -266,7 +265,7 @@ RuleOutcome resize_rule(TypeCall& call, std::size_t count) {
 }
 
 // How long `extent` is when enlarged by `scale`: rounded, half away from zero.
-Dim scaled(const Dim& extent, double scale) {
+Dim scaled_extent(const Dim& extent, double scale) {
   if (extent.is_constant())
     return Dim(
         static_cast<std::int64_t>(std::round(static_cast<double>(extent.constant()) * scale)));
@@ -296,8 +295,9 @@ RuleOutcome upsampling_rule(TypeCall& call, std::size_t count) {
       lang::fail(DiagnosticKind::BadAttribute, "a scale must not be negative, nor above 1000000",
                  call.span);
   }
-  return spatial_rule(call, count, as_tensor(call.tensor(0)).dtype,
-                      [&](std::size_t i, const Dim& extent) { return scaled(extent, scales[i]); });
+  return spatial_rule(
+      call, count, as_tensor(call.tensor(0)).dtype,
+      [&](std::size_t i, const Dim& extent) { return scaled_extent(extent, scales[i]); });
 }
 
 // --- Definitions ---

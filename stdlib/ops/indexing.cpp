@@ -6,6 +6,7 @@
 #include "lang/call_form.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -13,8 +14,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // --- take ---
 

@@ -5,6 +5,7 @@
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/tuples.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -14,8 +15,6 @@ using build::op;
 namespace {
 
 // --- concatenate and stack: a tuple of tensors ---
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // The rank of the fields, which they share; nullopt while none is known.
 std::optional<std::size_t> common_rank(const TypeCall& call, const std::vector<Type>& fields) {

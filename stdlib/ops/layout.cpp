@@ -3,6 +3,7 @@
 #include <string>
 
 #include "stdlib/ops/families.h"
+#include "stdlib/ops/types.h"
 
 // The order of axes, and blocks of them, as strings such as `NCHW16c` say.
 namespace relay::stdlib {
@@ -10,8 +11,6 @@ namespace relay::stdlib {
 namespace build = lang::build;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // --- Layouts ---
 

@@ -2,6 +2,7 @@
 
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -10,10 +11,8 @@ using build::op;
 
 namespace {
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
 // The dtype of a product: `out_dtype`, or the one that both factors then share.
-DTypeTerm product_dtype(TypeCall& call, const DTypeTerm& a, const DTypeTerm& b) {
+DTypeTerm matrix_product_dtype(TypeCall& call, const DTypeTerm& a, const DTypeTerm& b) {
   call.solver.require(a, PrimOperands::kNumeric);
   call.solver.require(b, PrimOperands::kNumeric);
   const AttrValue* given = call.attrs ? call.attrs->find("out_dtype") : nullptr;
@@ -85,7 +84,7 @@ Expr in_dtype_of(const Expr& target, const Expr& adjoint) {
 }
 
 // The operand in the dtype of the product.
-Expr widened(const Expr& operand, const Expr& out) {
+Expr in_dtype_of_product(const Expr& operand, const Expr& out) {
   const DTypeTerm& dtype = tensor_type_of(out).dtype;
   return tensor_type_of(operand).dtype == dtype ? operand
                                                 : op("cast", {operand}, {{"dtype", dtype.known()}});
@@ -122,7 +121,7 @@ Transposes given_transposes(const AttrsRef& attrs) {
 RuleOutcome units_rule(TypeCall& call, Transposes transposes) {
   const Type left = call.tensor(0);
   const Type right = call.tensor(1);
-  const DTypeTerm dtype = product_dtype(call, as_tensor(left).dtype, as_tensor(right).dtype);
+  const DTypeTerm dtype = matrix_product_dtype(call, as_tensor(left).dtype, as_tensor(right).dtype);
   const Shape known = result_shape(call, dtype);
   if (as_tensor(right).shape.has_rank())
     require_rank(call, "right operand", as_tensor(right).shape, 2, 2);
@@ -176,8 +175,8 @@ Expr units_definition(const DefinitionCall& call, Transposes transposes) {
 }
 
 std::vector<Expr> units_gradient(const GradientCall& call, Transposes transposes) {
-  Expr a = widened(call.args[0], call.out);
-  const Expr b = widened(call.args[1], call.out);
+  Expr a = in_dtype_of_product(call.args[0], call.out);
+  const Expr b = in_dtype_of_product(call.args[1], call.out);
   Expr dout = call.dout;
   const bool is_vector = dims_of(a).size() == 1;
   if (is_vector) {
@@ -239,7 +238,7 @@ void add_nn_matmul() {
 RuleOutcome matmul_rule(TypeCall& call) {
   const Type left = call.tensor(0);
   const Type right = call.tensor(1);
-  const DTypeTerm dtype = product_dtype(call, as_tensor(left).dtype, as_tensor(right).dtype);
+  const DTypeTerm dtype = matrix_product_dtype(call, as_tensor(left).dtype, as_tensor(right).dtype);
   const Shape known = result_shape(call, dtype);
   const Shape& a = as_tensor(left).shape;
   const Shape& b = as_tensor(right).shape;
@@ -317,7 +316,7 @@ void add_matmul() {
 RuleOutcome batch_matmul_rule(TypeCall& call) {
   const Type left = call.tensor(0);
   const Type right = call.tensor(1);
-  const DTypeTerm dtype = product_dtype(call, as_tensor(left).dtype, as_tensor(right).dtype);
+  const DTypeTerm dtype = matrix_product_dtype(call, as_tensor(left).dtype, as_tensor(right).dtype);
   const Shape known = result_shape(call, dtype);
   if (as_tensor(left).shape.has_rank())
     require_rank(call, "left operand", as_tensor(left).shape, 3, 3);
@@ -377,8 +376,8 @@ void add_batch_matmul() {
   };
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     const Transposes transposes = given_transposes(call.attrs);
-    const Expr a = widened(call.args[0], call.out);
-    const Expr b = widened(call.args[1], call.out);
+    const Expr a = in_dtype_of_product(call.args[0], call.out);
+    const Expr b = in_dtype_of_product(call.args[1], call.out);
     const auto product = [](const Expr& x, const Expr& y, bool transpose_x, bool transpose_y) {
       return op("nn.batch_matmul", {x, y},
                 {{"transpose_a", transpose_x}, {"transpose_b", transpose_y}});

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/vendor.h"
 
 namespace relay::stdlib {
@@ -15,8 +16,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 const AttrSpec kDevice =
     nullable_attr("virtual_device", AttrKind::Any, "the device; there is only this one");

@@ -2,6 +2,7 @@
 
 #include "lang/call_form.h"
 #include "stdlib/ops/formula.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -10,8 +11,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 struct Width {
   std::int64_t front;
@@ -35,10 +34,6 @@ bool is_list_of_pairs(const AttrValue& value) {
     if (!ends || ends->size() != 2 || !(*ends)[0].as_int() || !(*ends)[1].as_int()) return false;
   }
   return true;
-}
-
-[[noreturn]] void bad_attribute(const TypeCall& call, const std::string& message) {
-  lang::fail(DiagnosticKind::BadAttribute, message, call.span);
 }
 
 // Result: the data's type with every axis longer by its widths. `least_kept`: a mirror image needs
@@ -87,7 +82,7 @@ void check_has_edges(const TypeCall& call, const Shape& shape) {
 
 // Where element `out` of a padded axis comes from: the nearest element, or a reflection in the ends
 // (`edge`: 1 repeats the end itself, 0 does not).
-Expr nearest(const Expr& index, const Expr& extent) {
+Expr nearest_inside(const Expr& index, const Expr& extent) {
   const Expr above = build::prim(Prim::Max, {index, build::index_constant(0)});
   return build::prim(Prim::Min, {above, build::sub(extent, build::index_constant(1))});
 }
@@ -100,7 +95,7 @@ Expr reflected(const Expr& index, const Expr& extent, std::int64_t edge) {
   const Expr from_front =
       build::select(build::prim(Prim::Lt, {index, build::index_constant(0)}), below, index);
   const Expr source = build::select(build::prim(Prim::Ge, {index, extent}), above, from_front);
-  return nearest(source, extent);
+  return nearest_inside(source, extent);
 }
 
 using SourceOf = std::function<Expr(const Expr& index, const Expr& extent)>;
@@ -174,7 +169,7 @@ Expr scattered_back(const Expr& data, const Expr& dout, const std::vector<Width>
 }
 
 SourceOf source_of(const std::string& mode) {
-  if (mode == "edge") return nearest;
+  if (mode == "edge") return nearest_inside;
   const std::int64_t edge = mode == "SYMMETRIC" ? 1 : 0;
   return [edge](const Expr& index, const Expr& extent) { return reflected(index, extent, edge); };
 }

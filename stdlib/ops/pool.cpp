@@ -4,6 +4,7 @@
 
 #include "lang/attrs_struct.h"
 #include "stdlib/ops/accumulate.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -12,8 +13,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 enum class PoolKind : std::uint8_t { Max, Mean };
 

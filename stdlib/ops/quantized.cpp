@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -14,8 +15,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 struct Range {
   std::int64_t low, high;
@@ -29,7 +28,7 @@ Range range_of(DType dtype) {
 
 Expr int_of(std::int64_t value) { return build::index_constant(value); }
 
-Expr clamped(const Expr& value, const Expr& low, const Expr& high) {
+Expr clamped_between(const Expr& value, const Expr& low, const Expr& high) {
   return build::prim(Prim::Min, {build::prim(Prim::Max, {value, low}), high});
 }
 
@@ -127,7 +126,7 @@ Expr saturated(const Expr& scalar, DType dtype) {
   const Range range = range_of(dtype);
   if (!lang::is_float(from)) {
     const Expr wide = build::cast_to(DType::Int64, scalar);
-    return build::cast_to(dtype, clamped(wide, int_of(range.low), int_of(range.high)));
+    return build::cast_to(dtype, clamped_between(wide, int_of(range.low), int_of(range.high)));
   }
   // The largest int32 is no float32: the bounds of floats are powers of two at least as far out,
   // and the bounds of the dtype follow in integers. A comparison with NaN is false.
@@ -186,11 +185,11 @@ Expr scaled(const Expr& value, const FixedPoint& factor, bool upward) {
   const Expr one = int_of(1);
   // A shift to the left comes first. The bounds keep the product within 63 bits; what they cut off
   // is beyond int32 anyway.
-  const Expr left = clamped(factor.exponent, zero, int_of(32));
+  const Expr left = clamped_between(factor.exponent, zero, int_of(32));
   const Expr grows = build::prim(Prim::Gt, {factor.exponent, zero});
   const Expr bound =
       build::prim(Prim::Shr, {int_of(std::int64_t{1} << 32), build::select(grows, left, one)});
-  const Expr small = clamped(value, build::sub(zero, bound), bound);
+  const Expr small = clamped_between(value, build::sub(zero, bound), bound);
   const Expr product = build::mul(build::prim(Prim::Shl, {small, left}), factor.significand);
   const Expr right = build::sub(int_of(31), build::prim(Prim::Min, {factor.exponent, zero}));
   const Expr shift = build::prim(Prim::Min, {right, int_of(62)});
@@ -299,7 +298,7 @@ void add_dequantize() {
                                     channel_value(call.args[1], i, axis));
       if (dtype != DType::Float16) return value;
       const auto bound = [](double number) { return build::constant(DType::Float32, number); };
-      return build::cast_to(dtype, clamped(value, bound(-65504), bound(65504)));
+      return build::cast_to(dtype, clamped_between(value, bound(-65504), bound(65504)));
     });
   };
   lang::OpRegistry::instance().add(std::move(def));
@@ -499,8 +498,8 @@ void add_simulated() {
     return simulate(call, [&](const Expr& value, const Expr& scale, const Expr& zero) {
       const DType dtype = call.tensor(0).dtype.known();
       const Expr steps = build::prim(Prim::Round, {build::div(value, scale)});
-      return clamped(build::add(steps, zero), bound_of(call, dtype, false),
-                     bound_of(call, dtype, true));
+      return clamped_between(build::add(steps, zero), bound_of(call, dtype, false),
+                             bound_of(call, dtype, true));
     });
   };
   lang::OpRegistry::instance().add(std::move(quantize));

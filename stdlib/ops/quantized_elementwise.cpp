@@ -6,6 +6,7 @@
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/quantized.h"
 #include "stdlib/ops/tuples.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -13,8 +14,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 RuleOutcome both(RuleOutcome a, RuleOutcome b) { return a == RuleOutcome::Solved ? b : a; }
 
@@ -187,7 +186,7 @@ const std::vector<Type>* fields_of(TypeCall& call, std::size_t i, const char* wh
   return nullptr;
 }
 
-RuleOutcome concatenate_rule(TypeCall& call) {
+RuleOutcome quantized_concatenate_rule(TypeCall& call) {
   require_scalar(call, 3, DType::Float32);
   require_scalar(call, 4, DType::Int32);
   const auto* data = fields_of(call, 0, "tensors");
@@ -210,7 +209,7 @@ RuleOutcome concatenate_rule(TypeCall& call) {
   return outcome;
 }
 
-void add_concatenate() {
+void add_quantized_concatenate() {
   OpDef def;
   def.name = "qnn.concatenate";
   def.level = 11;
@@ -225,7 +224,7 @@ void add_concatenate() {
                 {"output_scale", "a float32 scalar"},
                 {"output_zero_point", "an int32 scalar"}};
   def.attrs = {optional_attr("axis", AttrKind::Int, 0, "the axis along which to join")};
-  def.type_rule = concatenate_rule;
+  def.type_rule = quantized_concatenate_rule;
   def.definition = [](const DefinitionCall& call) {
     const std::size_t count = lang::as<lang::TupleType>(call.args[0]->type)->fields.size();
     const DType dtype = lang::as<TensorType>(call.result)->dtype.known();
@@ -312,7 +311,7 @@ void add_functions() {
 
 // --- qnn.leaky_relu ---
 
-void add_leaky_relu() {
+void add_quantized_leaky_relu() {
   OpDef def =
       unary("qnn.leaky_relu", "input_scale", "input_zero_point", {DType::Int8, DType::UInt8});
   def.doc =
@@ -344,13 +343,13 @@ void add_leaky_relu() {
 
 // --- qnn.softmax ---
 
-Expr word(std::int64_t value) { return build::index_constant(value); }
+Expr index_word(std::int64_t value) { return build::index_constant(value); }
 
 // exp(scale * x) for x <= 0 with 8 fractional bits, up to a factor that cancels: 2^-q times a
 // straight line between powers of two. `unit` is 1 / scale, rounded.
 Expr power_of(const Expr& x, const Expr& unit) {
   const auto shifted = [](const Expr& value, int by) {
-    return build::prim(Prim::Shr, {value, word(by)});
+    return build::prim(Prim::Shr, {value, index_word(by)});
   };
   // log2(e) is about 1 + 1/2 - 1/16.
   const Expr exponent = build::sub(build::add(x, shifted(x, 1)), shifted(x, 4));
@@ -358,11 +357,11 @@ Expr power_of(const Expr& x, const Expr& unit) {
   const Expr whole = build::div(exponent, down);
   const Expr rest = build::sub(exponent, build::mul(whole, down));
   const Expr line = build::add(shifted(rest, 1), unit);
-  const Expr wide = build::prim(Prim::Shl, {line, word(8)});
-  return build::prim(Prim::Shr, {wide, build::prim(Prim::Min, {whole, word(62)})});
+  const Expr wide = build::prim(Prim::Shl, {line, index_word(8)});
+  return build::prim(Prim::Shr, {wide, build::prim(Prim::Min, {whole, index_word(62)})});
 }
 
-Expr softmax_definition(const DefinitionCall& call) {
+Expr quantized_softmax_definition(const DefinitionCall& call) {
   const Expr& data = call.args[0];
   const std::vector<Dim>& dims = dims_of(data);
   const std::int64_t axis = call.attrs->get_int("axis");
@@ -378,9 +377,10 @@ Expr softmax_definition(const DefinitionCall& call) {
     return build::let("powers", powers, [&](const Expr& power) {
       return build::let("total", op("sum", {power}, along), [&](const Expr& total) {
         const Expr shares = build::comprehension(dims, [&](const Indices& i) {
-          const Expr inverse = build::div(word(std::int64_t{1} << 30), read_broadcast(total, i));
+          const Expr inverse =
+              build::div(index_word(std::int64_t{1} << 30), read_broadcast(total, i));
           const Expr share = build::mul(inverse, build::at(power, i));
-          return build::cast_to(DType::Int32, build::prim(Prim::Shr, {share, word(23)}));
+          return build::cast_to(DType::Int32, build::prim(Prim::Shr, {share, index_word(23)}));
         });
         return build::let("shares", shares, [&](const Expr& share) {
           return op("qnn.requantize",
@@ -393,7 +393,7 @@ Expr softmax_definition(const DefinitionCall& call) {
   });
 }
 
-void add_softmax() {
+void add_quantized_softmax() {
   OpDef def = unary("qnn.softmax", "scale", "zero_point", {DType::Int8});
   def.doc =
       "Softmax of an int8 tensor along an axis, in integers, with 7 bits of precision.\n"
@@ -408,7 +408,7 @@ void add_softmax() {
     check_axis(call, call.attrs->get_int("axis"), shape);
     return RuleOutcome::Solved;
   };
-  def.definition = softmax_definition;
+  def.definition = quantized_softmax_definition;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -452,10 +452,10 @@ void add_avg_pool() {
 
 void add_quantized_elementwise_operators() {
   add_binary_operators();
-  add_concatenate();
+  add_quantized_concatenate();
   add_functions();
-  add_leaky_relu();
-  add_softmax();
+  add_quantized_leaky_relu();
+  add_quantized_softmax();
   add_avg_pool();
 }
 

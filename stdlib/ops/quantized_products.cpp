@@ -5,6 +5,7 @@
 
 #include "lang/attrs_struct.h"
 #include "stdlib/ops/quantized.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -13,8 +14,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // One quantized product, by the plain operator that it is made of.
 struct Product {

@@ -7,7 +7,9 @@
 #include "lang/call_form.h"
 #include "stdlib/ops/accumulate.h"
 #include "stdlib/ops/formula.h"
+#include "stdlib/ops/steps.h"
 #include "stdlib/ops/threefry.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -16,18 +18,17 @@ using build::op;
 
 namespace {
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
 // The state from which `count` words are drawn: the key itself, unless its counter has no room for
 // them. Then the path goes on, or, if it is full, the key is hashed.
 Words state_for(Steps& steps, const Words& words, std::int64_t count) {
-  const Expr has_room = build::prim(Prim::Lt, {words[7], build::sub(word(-1), word(count))});
-  const Expr ones = word(-1);
+  const Expr has_room =
+      build::prim(Prim::Lt, {words[7], build::sub(key_word(-1), key_word(count))});
+  const Expr ones = key_word(-1);
   const Words fresh = rehashed(steps, words, {ones, ones, ones, ones}, kTopBit);
   Words longer = words;
   append_one(words, longer);
-  longer[6] = word(0);
-  longer[7] = word(0);
+  longer[6] = key_word(0);
+  longer[7] = key_word(0);
   advance_step(words, longer);
   return selected(has_room, words, selected(path_is_full(words), fresh, longer));
 }
@@ -51,16 +52,17 @@ void add_key() {
   };
   def.definition = [](const DefinitionCall& call) {
     return build::comprehension({Dim(kKeyWords)}, [&](const Indices& i) {
-      const Expr zero = word(0);
+      const Expr zero = key_word(0);
       const Expr seed = build::cast_to(DType::UInt64, call.args[0]);
-      return pick<10>({seed, zero, zero, zero, zero, zero, zero, zero, word(kTopBit), zero}, i[0]);
+      return pick<10>({seed, zero, zero, zero, zero, zero, zero, zero, key_word(kTopBit), zero},
+                      i[0]);
     });
   };
   def.differentiable = false;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
-void add_split() {
+void add_split_key() {
   OpDef def;
   def.name = "random.threefry_split";
   def.level = 10;
@@ -80,7 +82,7 @@ void add_split() {
     const auto half = [&](bool right) {
       return derived_key(call.args[0], [&](Steps& steps, const Words& words) {
         Words fresh = rehashed(steps, words, path_and_counter(words), std::int64_t{1} << 62);
-        if (right) fresh[4] = word(kTopBit);
+        if (right) fresh[4] = key_word(kTopBit);
         Words longer = words;
         if (right) append_one(words, longer);
         advance_step(words, longer);
@@ -112,7 +114,7 @@ Expr drawn_word(const Words& state, std::int64_t count, const Expr& index) {
     Expr offset = number;
     if (count % 4 != 0) {
       const Expr is_whole = build::prim(Prim::Lt, {block, build::index_constant(whole)});
-      offset = build::select(is_whole, number, word(i == 3 ? 4 * whole : 0));
+      offset = build::select(is_whole, number, key_word(i == 3 ? 4 * whole : 0));
     }
     counter[i] = steps.name("x", build::add(counter[i], offset));
   }
@@ -120,7 +122,7 @@ Expr drawn_word(const Words& state, std::int64_t count, const Expr& index) {
   return steps.around(pick(made, build::prim(Prim::FloorMod, {index, four})));
 }
 
-Expr generate(const DefinitionCall& call) {
+Expr generate_definition(const DefinitionCall& call) {
   const auto& fields = lang::as<lang::TupleType>(call.result)->fields;
   const std::vector<Dim>& dims = as_tensor(fields[1]).shape.dims();
   const std::int64_t count = product(dims).constant();
@@ -130,8 +132,8 @@ Expr generate(const DefinitionCall& call) {
   return build::let("state", state, [&](const Expr& from) {
     const Expr next = derived_key(from, [&](Steps&, const Words& words) {
       Words moved = words;
-      moved[6] = word(0);
-      moved[7] = build::add(words[7], word((count + 3) / 4 * 4));
+      moved[6] = key_word(0);
+      moved[7] = build::add(words[7], key_word((count + 3) / 4 * 4));
       return moved;
     });
     const Expr words = build::comprehension(
@@ -168,7 +170,7 @@ void add_generate() {
     call.returns(lang::tuple_type({key_type(), lang::tensor_type(out_shape(call), DType::UInt64)}));
     return RuleOutcome::Solved;
   };
-  def.definition = generate;
+  def.definition = generate_definition;
   def.differentiable = false;
   lang::OpRegistry::instance().add(std::move(def));
 }
@@ -199,7 +201,7 @@ Expr with_uniform(const Expr& key, const std::vector<Dim>& dims, DType dtype,
       return build::let("bits", build::project(pair, 1), [&](const Expr& bits) {
         const int fraction = fraction_bits(dtype);
         const Expr numbers = build::comprehension(dims, [&](const Indices& i) {
-          const Expr top = build::prim(Prim::Shr, {build::at(bits, i), word(64 - fraction)});
+          const Expr top = build::prim(Prim::Shr, {build::at(bits, i), key_word(64 - fraction)});
           // Exact, also in the half floats: the result has no more bits than their fraction.
           const DType wide = dtype == DType::Float64 ? dtype : DType::Float32;
           const Expr scaled = build::div(build::cast_to(wide, top),
@@ -433,7 +435,7 @@ void add_categorical() {
 
 void add_random_operators() {
   add_key();
-  add_split();
+  add_split_key();
   add_generate();
   add_uniform();
   add_normal();

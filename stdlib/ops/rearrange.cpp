@@ -4,6 +4,7 @@
 #include "lang/attrs_struct.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -12,16 +13,10 @@ namespace build = lang::build;
 
 namespace {
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
 std::vector<Expr> extents_of_tensor(const Expr& tensor) {
   std::vector<Expr> extents;
   for (std::size_t i = 0; i < dims_of(tensor).size(); ++i) extents.push_back(extent_of(tensor, i));
   return extents;
-}
-
-[[noreturn]] void bad_attribute(const TypeCall& call, const std::string& message) {
-  lang::fail(DiagnosticKind::BadAttribute, message, call.span);
 }
 
 // --- nn.depth_to_space, nn.space_to_depth ---

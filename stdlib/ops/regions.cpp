@@ -4,6 +4,7 @@
 #include <string>
 
 #include "stdlib/ops/families.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -11,8 +12,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 Expr index_of(std::int64_t value) { return build::index_constant(value); }
 Expr both(const Expr& a, const Expr& b) { return a ? build::prim(Prim::And, {a, b}) : b; }

@@ -3,6 +3,7 @@
 #include "lang/attrs_struct.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
+#include "stdlib/ops/types.h"
 
 // Running sums and products along an axis, and the recurrence that differentiates products.
 namespace relay::stdlib {
@@ -11,8 +12,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // --- Folding all that stands before each element ---
 

@@ -6,6 +6,7 @@
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/places.h"
+#include "stdlib/ops/types.h"
 
 // Values that are written where integers say, several of them perhaps to one place.
 namespace relay::stdlib {
@@ -15,7 +16,6 @@ using build::op;
 
 namespace {
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 DType dtype_of(const Expr& tensor) { return tensor_type_of(tensor).dtype.known(); }
 
 // --- One scatter, whatever its indices look like ---
@@ -157,7 +157,9 @@ Expr scatter_definition(const Scatter& scatter) {
 
 using Adjoints = std::pair<Expr, Expr>;
 
-Expr as_number(const Expr& truth, const Expr& like) { return as_dtype(truth, dtype_of(like)); }
+Expr truth_as_number(const Expr& truth, const Expr& like) {
+  return as_dtype(truth, dtype_of(like));
+}
 Expr is_zero(const Expr& x) { return op("equal", {x, build::scalar_like(x, 0)}); }
 Expr ones_of(const Expr& tensor) {
   return generate_like(tensor,
@@ -197,7 +199,8 @@ Adjoints product_gradient(const Scatter& scatter, const Expr& dout) {
 Adjoints extreme_gradient(const Scatter& scatter, const Expr& out, const Expr& dout) {
   const Expr is_data = op("equal", {scatter.data, out});
   const Expr is_update = op("equal", {scatter.updates, scatter.at_places(out)});
-  const Expr count = scatter.again(as_number(is_data, dout), as_number(is_update, dout), "add");
+  const Expr count =
+      scatter.again(truth_as_number(is_data, dout), truth_as_number(is_update, dout), "add");
   const Expr share = dout / count;
   const Expr at_updates =
       build::let("share", share, [&](const Expr& named) { return scatter.at_places(named); });

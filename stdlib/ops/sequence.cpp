@@ -6,6 +6,7 @@
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/regions.h"
 #include "stdlib/ops/tuples.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 // Parts of tensors that are masked, turned round, cut out or laid out as grids.
@@ -16,9 +17,7 @@ using build::op;
 
 namespace {
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
-Expr index_of(std::int64_t value) { return build::index_constant(value); }
+Expr at_index(std::int64_t value) { return build::index_constant(value); }
 
 // --- sequence_mask ---
 
@@ -115,8 +114,8 @@ void add_reverse_sequence() {
     const std::size_t batch = position_of(call.attrs->get_int("batch_axis"), dims.size());
     return build::comprehension(dims, [&](const Indices& i) {
       const Expr given = build::cast_to(DType::Int64, build::at(call.args[1], {i[batch]}));
-      const Expr length = build::prim(Prim::Min, {given, index_of(dims[steps].constant())});
-      const Expr mirrored = build::sub(build::sub(length, index_of(1)), i[steps]);
+      const Expr length = build::prim(Prim::Min, {given, at_index(dims[steps].constant())});
+      const Expr mirrored = build::sub(build::sub(length, at_index(1)), i[steps]);
       Indices place = i;
       place[steps] = build::select(build::prim(Prim::Lt, {i[steps], length}), mirrored, i[steps]);
       return build::at(call.args[0], place);

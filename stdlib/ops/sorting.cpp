@@ -7,6 +7,7 @@
 
 #include "lang/attrs_struct.h"
 #include "lang/call_form.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -14,8 +15,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // --- sort_order: the primitive that the others are made of ---
 

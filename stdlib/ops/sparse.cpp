@@ -7,6 +7,7 @@
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/sparse_fill.h"
+#include "stdlib/ops/types.h"
 
 // Sparse tensors: lists of coordinates and values, and matrices by compressed rows (or blocks).
 namespace relay::stdlib {
@@ -16,19 +17,7 @@ using build::op;
 
 namespace {
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
 // Makes argument `i` a tensor of that rank, or says what it is.
-Shape ranked(TypeCall& call, std::size_t i, std::size_t rank) {
-  const Shape& shape = call.tensor_node(i).shape;
-  if (shape.has_rank() && shape.rank() != rank) {
-    call.fail(DiagnosticKind::RankMismatch, "`" + call.op.inputs[i].name + "` of `" + call.op.name +
-                                                "` must have rank " + std::to_string(rank) +
-                                                ", found `" + to_string(shape) + "`");
-  }
-  return with_rank(call, shape, rank);
-}
-
 Shape ranked_integers(TypeCall& call, std::size_t i, std::size_t rank) {
   call.solver.require(call.tensor_node(i).dtype, PrimOperands::kInt);
   return ranked(call, i, rank);
@@ -144,7 +133,7 @@ Expr settled_shape(const Expr& before, const Expr& after) {
       });
 }
 
-Expr in_int64(const Expr& tensor) { return as_dtype(tensor, DType::Int64); }
+Expr tensor_in_int64(const Expr& tensor) { return as_dtype(tensor, DType::Int64); }
 
 Expr sparse_reshape_definition(const DefinitionCall& call) {
   const std::vector<Dim>& rows = dims_of(call.args[0]);
@@ -155,8 +144,8 @@ Expr sparse_reshape_definition(const DefinitionCall& call) {
                         const std::function<Expr(const Expr&)>& body) {
     return build::let(name, value, body);
   };
-  return named("before", in_int64(call.args[1]), [&](const Expr& before) {
-    return named("given", in_int64(call.args[2]), [&](const Expr& given) {
+  return named("before", tensor_in_int64(call.args[1]), [&](const Expr& before) {
+    return named("given", tensor_in_int64(call.args[2]), [&](const Expr& given) {
       return named("after", settled_shape(before, given), [&](const Expr& after) {
         return named("from", steps_of(before), [&](const Expr& from) {
           const Expr linear = build::comprehension({rows[0]}, [&](const Indices& n) {
@@ -221,8 +210,8 @@ void add_sparse_reshape() {
 // The row of each stored value: the last one that begins at or before it.
 Expr rows_of_values(const Expr& indptr, const Dim& count) {
   const Expr numbers = build::comprehension({count}, [](const Indices& e) { return e[0]; });
-  const Expr behind =
-      op("searchsorted", {in_int64(indptr), numbers}, {{"right", true}, {"dtype", DType::Int64}});
+  const Expr behind = op("searchsorted", {tensor_in_int64(indptr), numbers},
+                         {{"right", true}, {"dtype", DType::Int64}});
   return build::let("behind", behind, [&](const Expr& named) {
     return build::comprehension({count}, [&](const Indices& e) {
       return build::sub(build::at(named, e), build::index_constant(1));
@@ -369,7 +358,7 @@ Expr sparse_transpose_definition(const DefinitionCall& call) {
       return build::let("columns", in_order(call.args[1], order), [&](const Expr& sorted) {
         const Expr numbers =
             build::comprehension(dims_of(call.args[2]), [&](const Indices& k) { return k[0]; });
-        const Expr starts = op("searchsorted", {in_int64(sorted), numbers},
+        const Expr starts = op("searchsorted", {tensor_in_int64(sorted), numbers},
                                {{"right", false}, {"dtype", start_dtype}});
         return build::let("moved", in_order(values, order), [&](const Expr& moved) {
           const Expr new_columns = build::comprehension(count, [&](const Indices& e) {

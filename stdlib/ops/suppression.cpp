@@ -2,6 +2,7 @@
 
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -10,8 +11,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // --- suppression_step ---
 

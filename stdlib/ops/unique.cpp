@@ -3,6 +3,7 @@
 #include <string>
 
 #include "stdlib/ops/sorting.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -10,8 +11,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // Zeros, with value(i) added at place(i) of each i.
 Expr scattered(std::int64_t extent, const std::function<std::pair<Expr, Expr>(const Expr&)>& body,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -39,9 +40,7 @@ std::string typed_example(const std::string& params, const std::string& call) {
 
 namespace {
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
-DTypeTerm product_dtype(TypeCall& call, const DTypeTerm& a, const DTypeTerm& b) {
+DTypeTerm packed_product_dtype(TypeCall& call, const DTypeTerm& a, const DTypeTerm& b) {
   call.solver.require(a, PrimOperands::kNumeric);
   if (call.attrs->is_null("out_dtype")) call.solver.unify(a, b);
   return attr_dtype(call.attrs, "out_dtype", a);
@@ -53,8 +52,8 @@ RuleOutcome dense_pack_rule(TypeCall& call) {
   const AxisLayout layout = layout_of(call, "weight_layout", "NC", "");
   const Type data = call.tensor(0);
   const Type weight = call.tensor(1);
-  const Shape known =
-      result_shape(call, product_dtype(call, as_tensor(data).dtype, as_tensor(weight).dtype));
+  const Shape known = result_shape(
+      call, packed_product_dtype(call, as_tensor(data).dtype, as_tensor(weight).dtype));
   const Shape& given = as_tensor(weight).shape;
   if (given.has_rank() && given.rank() != layout.rank) {
     call.fail(DiagnosticKind::RankMismatch, "a weight of layout `" + layout.letters +
@@ -167,17 +166,6 @@ void add_blocked_convolutions() {
 
 constexpr const char* kUsePlain = "the plain convolution computes the same";
 
-Shape ranked(TypeCall& call, std::size_t i, std::size_t rank) {
-  const Shape& shape = call.tensor_node(i).shape;
-  if (shape.has_rank() && shape.rank() != rank) {
-    call.fail(DiagnosticKind::RankMismatch,
-              "`" + call.op.name + "` takes " + call.op.inputs[i].name + " of rank " +
-                  std::to_string(rank) + ", and `" + to_string(shape) + "` has rank " +
-                  std::to_string(shape.rank()));
-  }
-  return with_rank(call, shape, rank);
-}
-
 Dim rounded_up(const Dim& dim, std::int64_t by) {
   return Dim::floor_div(dim + Dim(by - 1), Dim(by));
 }
@@ -273,7 +261,8 @@ RuleOutcome transformed_rule(TypeCall& call, std::size_t count) {
   const bool own = !call.attrs->get_string("out_layout").empty();
   const AxisLayout out = layout_of(call, own ? "out_layout" : "data_layout", "NC", letters);
   const Shape data = ranked(call, 0, in.rank);
-  const DTypeTerm dtype = product_dtype(call, call.tensor_node(0).dtype, call.tensor_node(1).dtype);
+  const DTypeTerm dtype =
+      packed_product_dtype(call, call.tensor_node(0).dtype, call.tensor_node(1).dtype);
   const Padding padding = padding_of(call.attrs, count);
   const std::vector<std::int64_t> kernel = per_axis(call.attrs, "kernel_size", count);
   const std::vector<std::int64_t> strides = per_axis(call.attrs, "strides", count);

@@ -7,6 +7,7 @@
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/suppression.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -14,8 +15,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // --- class_candidates: the boxes of each class from best to worst ---
 

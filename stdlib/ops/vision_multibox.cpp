@@ -6,14 +6,13 @@
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/suppression.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
 namespace build = lang::build;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 void check_count(const TypeCall& call, const char* key, std::size_t least, std::size_t most) {
   const std::size_t count = call.attrs->get_floats(key).size();

@@ -5,6 +5,7 @@
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/suppression.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -12,8 +13,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 std::vector<AttrSpec> proposal_attrs() {
   const auto list = [](std::vector<double> values) {
@@ -148,7 +147,7 @@ struct Regions {
   }
 };
 
-RuleOutcome candidates_rule(TypeCall& call) {
+RuleOutcome proposal_candidates_rule(TypeCall& call) {
   const ProposalShapes shapes = check_proposal(call);
   const Shape rows({shapes.batch, shapes.boxes});
   const Type bools = lang::tensor_type(rows, DType::Bool);
@@ -179,7 +178,7 @@ Expr ordered(const DefinitionCall& call, const Expr& corners, const Expr& small,
   return build::tuple({best, all(true), all(true), all(false)});
 }
 
-Expr candidates(const DefinitionCall& call) {
+Expr proposal_candidates(const DefinitionCall& call) {
   const Regions regions(call);
   const std::vector<Dim>& dims = dims_of(call.args[0]);
   const Dim batch = dims[0];
@@ -237,8 +236,8 @@ void add_proposal_candidates() {
        "width"},
       {"im_info", "a row for each image: height, width, scale"}};
   def.attrs = proposal_attrs();
-  def.type_rule = candidates_rule;
-  def.definition = candidates;
+  def.type_rule = proposal_candidates_rule;
+  def.definition = proposal_candidates;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

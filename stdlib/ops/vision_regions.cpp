@@ -5,6 +5,7 @@
 #include "lang/attrs_struct.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 namespace relay::stdlib {
@@ -14,14 +15,12 @@ using build::op;
 
 namespace {
 
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
-
 AxisLayout region_layout(const AttrsRef& attrs) {
   return known_layout(attrs->get_string("layout"), "NC", "HW");
 }
 
 // Result: for each region its channels at `pooled_size` places.
-RuleOutcome region_rule(TypeCall& call) {
+RuleOutcome pooled_region_rule(TypeCall& call) {
   check_one_of(call, "layout", {"NCHW", "NHWC"});
   const std::vector<std::int64_t> pooled = call.attrs->get_ints("pooled_size");
   if (pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1) {
@@ -225,7 +224,7 @@ std::vector<AttrSpec> align_attrs() {
 
 RuleOutcome align_rule(TypeCall& call) {
   check_one_of(call, "mode", {"avg", "max"});
-  return region_rule(call);
+  return pooled_region_rule(call);
 }
 
 const std::vector<InputSpec>& region_inputs() {
@@ -400,8 +399,8 @@ struct Pooling {
 };
 
 // The bounds of all bins along an axis, as two int64 tensors by region and bin.
-Expr with_bounds(const Pooling& how, std::size_t which,
-                 const std::function<Expr(const Expr& first, const Expr& end)>& body) {
+Expr bounded_values(const Pooling& how, std::size_t which,
+                    const std::function<Expr(const Expr& first, const Expr& end)>& body) {
   const RegionAxis axis = region_axis(how.attrs, how.data, how.regions, which);
   const std::vector<Dim> dims = {dims_of(how.regions)[0], Dim(axis.pooled)};
   const std::vector<Expr> extents = {extent_of(how.regions, 0), build::index_constant(axis.pooled)};
@@ -454,7 +453,7 @@ Expr pooled_bins(const Pooling& how, ReduceOp reduce, const Expr& rows, const Ex
   extents[channel] = extent_of(how.data, channel);
   for (std::size_t i = 0; i < 2; ++i)
     extents[layout.spatial[i]] = build::index_constant(how.attrs->get_ints("pooled_size")[i]);
-  return with_bounds(how, 0, [&](const Expr& first, const Expr& end) {
+  return bounded_values(how, 0, [&](const Expr& first, const Expr& end) {
     return generate(how.dims, extents, [&](const Indices& out) {
       const Scalar top = build::at(first, {out[0], out[row]});
       const Scalar bottom = build::at(end, {out[0], out[row]});
@@ -472,7 +471,7 @@ Expr pooled_bins(const Pooling& how, ReduceOp reduce, const Expr& rows, const Ex
 
 Expr roi_pool(const DefinitionCall& call) {
   const Pooling how{call.attrs, call.args[0], call.args[1], as_tensor(call.result).shape.dims()};
-  return with_bounds(how, 1, [&](const Expr& first, const Expr& end) {
+  return bounded_values(how, 1, [&](const Expr& first, const Expr& end) {
     return build::let("rows", pooled_rows(how, ReduceOp::Max, first, end), [&](const Expr& rows) {
       return pooled_bins(how, ReduceOp::Max, rows, first, end, how.lowest().number(0));
     });
@@ -484,7 +483,7 @@ std::vector<Expr> roi_pool_gradient(const GradientCall& call) {
   const Pooling how{call.attrs, call.args[0], call.args[1], dims_of(call.dout)};
   const AxisLayout layout = how.layout();
   const Scalar nowhere = build::index_constant(-1);
-  const Expr adjoint = with_bounds(how, 1, [&](const Expr& first, const Expr& end) {
+  const Expr adjoint = bounded_values(how, 1, [&](const Expr& first, const Expr& end) {
     return build::let("rows", pooled_rows(how, ReduceOp::Max, first, end), [&](const Expr& rows) {
       const Expr row_of = pooled_bins(how, ReduceOp::ArgMax, rows, first, end, nowhere);
       return build::let("row", row_of, [&](const Expr& row) {
@@ -529,7 +528,7 @@ void add_roi_pool() {
   def.inputs = region_inputs();
   def.attrs = {align_attrs()[0], align_attrs()[1], align_attrs()[3]};
   lang::set_attrs_struct(def.name, "ROIPoolAttrs");
-  def.type_rule = region_rule;
+  def.type_rule = pooled_region_rule;
   def.definition = roi_pool;
   def.gradient = roi_pool_gradient;
   lang::OpRegistry::instance().add(std::move(def));

@@ -6,6 +6,7 @@
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/suppression.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -13,8 +14,6 @@ namespace build = lang::build;
 using build::op;
 
 namespace {
-
-const TensorType& as_tensor(const Type& type) { return static_cast<const TensorType&>(*type); }
 
 // A column of the boxes that an attribute names.
 void check_column(const TypeCall& call, const char* key, const Dim& columns, std::int64_t least,
@@ -129,7 +128,7 @@ Shape suppression_shapes(TypeCall& call) {
 
 // nms_candidates: the boxes of each batch from best to worst, as suppression_step takes them.
 
-RuleOutcome candidates_rule(TypeCall& call) {
+RuleOutcome suppression_candidates_rule(TypeCall& call) {
   const Shape data = suppression_shapes(call);
   input_of_rank(call, 2, 0, PrimOperands::kNumeric);
   const DTypeTerm& dtype = as_tensor(call.tensor(0)).dtype;
@@ -160,7 +159,7 @@ Scalar looked_at(const Expr& counts, const Expr& row, std::int64_t top_k) {
   return top_k > 0 ? min_of(count, build::index_constant(top_k)) : count;
 }
 
-Expr candidates(const DefinitionCall& call) {
+Expr suppression_candidates(const DefinitionCall& call) {
   const Expr& data = call.args[0];
   const Expr& counts = call.args[1];
   const std::int64_t score = call.attrs->get_int("score_index");
@@ -332,8 +331,8 @@ void add_nms_candidates() {
                 {"valid_count", "how many boxes of each batch count"},
                 {"iou_threshold", "0 or less: none takes part"}};
   def.attrs = suppression_attrs();
-  def.type_rule = candidates_rule;
-  def.definition = candidates;
+  def.type_rule = suppression_candidates_rule;
+  def.definition = suppression_candidates;
   def.differentiable = false;
   lang::OpRegistry::instance().add(std::move(def));
 }
