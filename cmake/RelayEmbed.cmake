@@ -12,5 +12,6 @@ function(relay_embed folder header function)
     DEPENDS ${ARGN} "${script}"
     COMMENT "Embedding ${function}"
     VERBATIM)
+  set_source_files_properties("${output}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set_property(GLOBAL APPEND PROPERTY RELAY_GENERATED_${folder} "${output}")
 endfunction()

@@ -10,7 +10,9 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # The static folders are also linked into the shared objects, hence position-independent code.
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# Written out and not CMake's property, which compiles programs in a third way (-fPIE), for which headers
+# would have to be compiled once more.
+add_compile_options(-fPIC)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 

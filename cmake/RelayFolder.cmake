@@ -101,4 +101,8 @@ function(_relay_finish target name)
   relay_see(${target} ${name} ${arg_DEPS} ${arg_SEES})
   relay_link(${target} ${arg_DEPS})
   target_link_libraries(${target} PRIVATE ${arg_LIBS})
+  relay_join(${target})
+  if(NOT arg_SHARED)  # a shared object's flags are its own, and so would be its headers
+    relay_precompile(${target})
+  endif()
 endfunction()

@@ -43,7 +43,9 @@ if(TARGET relay_interp)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND lane_options -fno-ipa-sra -fno-ipa-cp)
   endif()
-  set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS "${lane_options}")
+  set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS "${lane_options}"
+                                                  SKIP_PRECOMPILE_HEADERS ON
+                                                  SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 
 if(TARGET relay_jit)
