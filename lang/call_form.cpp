@@ -45,8 +45,8 @@ InputForm input_form(const OpDef& op, std::size_t index) {
 }
 
 bool takes_floats(const OpDef& op) {
-  const auto found = table().find(op.name);
-  return found != table().end() && std::any_of(found->second.begin(), found->second.end(),
+  const auto found = forms_by_op().find(op.name);
+  return found != forms_by_op().end() && std::any_of(found->second.begin(), found->second.end(),
                                                [](const InputForm& form) { return form.as_float; });
 }
 
