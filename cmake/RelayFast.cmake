@@ -1,8 +1,14 @@
 # What makes a build from nothing fast: the standard library's headers are compiled once, and sources
 # are compiled several at a time.
 #
-# relay_precompile(TARGET)   compiles TARGET with the headers of cmake/standard.h read beforehand
-# relay_join(TARGET)         compiles the sources of TARGET in groups
+# relay_precompile(TARGET [OWNER LIBRARY HEADER...])
+#
+#   Compiles TARGET with the headers of cmake/standard.h read beforehand; or with these and the HEADERs of
+#   LIBRARY, which the target OWNER, made when it is first named, keeps for all that name it.
+#
+# relay_join(TARGET)
+#
+#   Compiles the sources of TARGET in groups.
 #
 # Most of the time to compile a source of ours goes to headers and templates of the standard library
 # that the others compile too. The sources of a folder are one program, so names in their anonymous
@@ -32,14 +38,18 @@ function(relay_precompile target)
   if(NOT RELAY_PRECOMPILED)
     return()
   endif()
-  if(NOT TARGET relay_headers)
-    set(source "${CMAKE_BINARY_DIR}/generated/headers.cpp")
-    file(CONFIGURE OUTPUT "${source}" CONTENT "// Has headers compiled for others to use.\n")
-    add_library(relay_headers OBJECT "${source}")
-    target_link_libraries(relay_headers PRIVATE fmt::fmt)
-    target_precompile_headers(relay_headers PRIVATE "${PROJECT_SOURCE_DIR}/cmake/standard.h")
+  list(POP_FRONT ARGN owner library)
+  if(NOT owner)
+    set(owner relay_headers)
   endif()
-  target_precompile_headers(${target} REUSE_FROM relay_headers)
+  if(NOT TARGET ${owner})
+    set(source "${CMAKE_BINARY_DIR}/generated/${owner}.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "// Has headers compiled for others to use.\n")
+    add_library(${owner} OBJECT EXCLUDE_FROM_ALL "${source}")
+    target_link_libraries(${owner} PRIVATE fmt::fmt ${library})
+    target_precompile_headers(${owner} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/standard.h" ${ARGN})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${owner})
 endfunction()
 
 function(relay_join target)
