@@ -143,10 +143,10 @@ Found bare_parameters(std::string_view text, std::uint32_t at) {
 Found juxtaposition(std::string_view text, std::uint32_t at) {
   const Piece function = word_before(text, at);
   const bool is_name = !function.text.empty() && !is_digit(function.text.front());
-  const bool is_word = is_any_of(
+  const bool is_reserved = is_any_of(
       function.text, {"case", "switch", "from", "import", "raise", "throw", "where", "do", "try",
                       "begin", "class", "struct", "enum", "data", "while", "return"});
-  if (!is_name || is_word || function.begin == at) return std::nullopt;
+  if (!is_name || is_reserved || function.begin == at) return std::nullopt;
   std::vector<std::string> args;
   std::uint32_t end = at;
   for (Piece next = word_after(text, at); !next.text.empty(); next = word_after(text, end)) {

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "parser/lexical.h"
+
 namespace relay::parser {
 namespace {
 
-bool is_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+using grammar::is_word;
 
 }  // namespace
 

@@ -21,14 +21,13 @@ namespace {
 // The state from which `count` words are drawn: the key itself, unless its counter has no room for
 // them. Then the path goes on, or, if it is full, the key is hashed.
 Words state_for(Steps& steps, const Words& words, std::int64_t count) {
-  const Expr has_room =
-      build::prim(Prim::Lt, {words[7], build::sub(key_word(-1), key_word(count))});
-  const Expr ones = key_word(-1);
+  const Expr has_room = build::prim(Prim::Lt, {words[7], build::sub(word(-1), word(count))});
+  const Expr ones = word(-1);
   const Words fresh = rehashed(steps, words, {ones, ones, ones, ones}, kTopBit);
   Words longer = words;
   append_one(words, longer);
-  longer[6] = key_word(0);
-  longer[7] = key_word(0);
+  longer[6] = word(0);
+  longer[7] = word(0);
   advance_step(words, longer);
   return selected(has_room, words, selected(path_is_full(words), fresh, longer));
 }
@@ -52,10 +51,9 @@ void add_key() {
   };
   def.definition = [](const DefinitionCall& call) {
     return build::comprehension({Dim(kKeyWords)}, [&](const Indices& i) {
-      const Expr zero = key_word(0);
+      const Expr zero = word(0);
       const Expr seed = build::cast_to(DType::UInt64, call.args[0]);
-      return pick<10>({seed, zero, zero, zero, zero, zero, zero, zero, key_word(kTopBit), zero},
-                      i[0]);
+      return pick<10>({seed, zero, zero, zero, zero, zero, zero, zero, word(kTopBit), zero}, i[0]);
     });
   };
   def.differentiable = false;
@@ -82,7 +80,7 @@ void add_split_key() {
     const auto half = [&](bool right) {
       return derived_key(call.args[0], [&](Steps& steps, const Words& words) {
         Words fresh = rehashed(steps, words, path_and_counter(words), std::int64_t{1} << 62);
-        if (right) fresh[4] = key_word(kTopBit);
+        if (right) fresh[4] = word(kTopBit);
         Words longer = words;
         if (right) append_one(words, longer);
         advance_step(words, longer);
@@ -114,7 +112,7 @@ Expr drawn_word(const Words& state, std::int64_t count, const Expr& index) {
     Expr offset = number;
     if (count % 4 != 0) {
       const Expr is_whole = build::prim(Prim::Lt, {block, build::index_constant(whole)});
-      offset = build::select(is_whole, number, key_word(i == 3 ? 4 * whole : 0));
+      offset = build::select(is_whole, number, word(i == 3 ? 4 * whole : 0));
     }
     counter[i] = steps.name("x", build::add(counter[i], offset));
   }
@@ -132,8 +130,8 @@ Expr generate_definition(const DefinitionCall& call) {
   return build::let("state", state, [&](const Expr& from) {
     const Expr next = derived_key(from, [&](Steps&, const Words& words) {
       Words moved = words;
-      moved[6] = key_word(0);
-      moved[7] = build::add(words[7], key_word((count + 3) / 4 * 4));
+      moved[6] = word(0);
+      moved[7] = build::add(words[7], word((count + 3) / 4 * 4));
       return moved;
     });
     const Expr words = build::comprehension(
@@ -201,7 +199,7 @@ Expr with_uniform(const Expr& key, const std::vector<Dim>& dims, DType dtype,
       return build::let("bits", build::project(pair, 1), [&](const Expr& bits) {
         const int fraction = fraction_bits(dtype);
         const Expr numbers = build::comprehension(dims, [&](const Indices& i) {
-          const Expr top = build::prim(Prim::Shr, {build::at(bits, i), key_word(64 - fraction)});
+          const Expr top = build::prim(Prim::Shr, {build::at(bits, i), word(64 - fraction)});
           // Exact, also in the half floats: the result has no more bits than their fraction.
           const DType wide = dtype == DType::Float64 ? dtype : DType::Float32;
           const Expr scaled = build::div(build::cast_to(wide, top),
