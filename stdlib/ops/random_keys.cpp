@@ -53,7 +53,7 @@ Expr numbered_keys(const Expr& key, const std::vector<Dim>& dims, std::int64_t p
   });
 }
 
-void add_split_key() {
+void add_split_by_number() {
   OpDef def;
   def.name = "random.split";
   def.level = 0;
@@ -111,7 +111,7 @@ void add_fold_in() {
 }  // namespace
 
 void add_random_keys() {
-  add_split_key();
+  add_split_by_number();
   add_fold_in();
 }
 
