@@ -1,7 +1,6 @@
 #include "lang/light_piece.h"
 
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 
 #include "lang/derivative.h"
@@ -10,49 +9,49 @@
 
 namespace relay::lang {
 
-const Infix* infix_of(std::string_view op) {
-  static const std::unordered_map<std::string_view, Infix> table = {
-      {"add", {"+", kSum}},
-      {"subtract", {"-", kSum}},
-      {"multiply", {"*", kProduct}},
-      {"divide", {"/", kProduct}},
-      {"mod", {"%", kProduct}},
-      {"less", {"<", kComparison}},
-      {"less_equal", {"<=", kComparison}},
-      {"greater", {">", kComparison}},
-      {"greater_equal", {">=", kComparison}},
-      {"equal", {"==", kEquality}},
-      {"not_equal", {"!=", kEquality}},
-  };
-  const auto found = table.find(op);
-  return found == table.end() ? nullptr : &found->second;
+namespace {
+
+// `&&` and `||` are looser. They ask for less than the operators do (lang/short_circuit.h).
+constexpr int kLeastPrecedence = 7;
+
+}  // namespace
+
+const Infix* printed_infix(std::string_view op) {
+  const Infix* infix = infix_of(op);
+  return infix && infix->precedence >= kLeastPrecedence ? infix : nullptr;
 }
 
-const Infix* infix_of(Prim prim) {
+const Infix* printed_infix(Prim prim) {
   switch (prim) {
     case Prim::Add:
-      return infix_of("add");
+      return find_infix("+");
     case Prim::Sub:
-      return infix_of("subtract");
+      return find_infix("-");
     case Prim::Mul:
-      return infix_of("multiply");
+      return find_infix("*");
     case Prim::Div:
-      return infix_of("divide");
+      return find_infix("/");
     case Prim::Lt:
-      return infix_of("less");
+      return find_infix("<");
     case Prim::Le:
-      return infix_of("less_equal");
+      return find_infix("<=");
     case Prim::Gt:
-      return infix_of("greater");
+      return find_infix(">");
     case Prim::Ge:
-      return infix_of("greater_equal");
+      return find_infix(">=");
     case Prim::Eq:
-      return infix_of("equal");
+      return find_infix("==");
     case Prim::Ne:
-      return infix_of("not_equal");
+      return find_infix("!=");
     default:
       return nullptr;
   }
+}
+
+Level level_of(const Infix& infix) {
+  if (infix.precedence >= 12) return kProduct;
+  if (infix.precedence >= 10) return kSum;
+  return infix.precedence >= 8 ? kComparison : kEquality;
 }
 
 const Constant* as_number(const Expr& expr) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "lang/expr.h"
+#include "lang/infix.h"
 #include "lang/print_scopes.h"
 
 // Private to the printer of light notation.
@@ -20,17 +21,14 @@ struct Piece {
   bool is_one_line() const { return text.find('\n') == std::string::npos; }
 };
 
-struct Infix {
-  std::string_view symbol;
-  Level level;
-};
-
 inline constexpr std::size_t kLongestInside = 56;  // of what stands inside something else
 inline constexpr std::size_t kLongestLine = 80;
 
-// The infix operator that stands for an operator, or on scalars for a primitive; null if none does.
-const Infix* infix_of(std::string_view op);
-const Infix* infix_of(Prim prim);
+// The infix operator that is printed for an operator, or on scalars for a primitive; null if none
+// is.
+const Infix* printed_infix(std::string_view op);
+const Infix* printed_infix(Prim prim);
+Level level_of(const Infix& infix);
 
 // The scalar constant, if it is one and finite.
 const Constant* as_number(const Expr& expr);

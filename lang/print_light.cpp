@@ -184,10 +184,11 @@ class LightPrinter {
   }
 
   Piece infix(const Infix& infix, const Expr& left, const Expr& right) {
-    const auto tighter = static_cast<Level>(infix.level + 1);
-    return {infix_operand(left, right, infix.level) + " " + std::string(infix.symbol) + " " +
+    const Level level = level_of(infix);
+    const auto tighter = static_cast<Level>(level + 1);
+    return {infix_operand(left, right, level) + " " + std::string(infix.symbol) + " " +
                 infix_operand(right, left, tighter),
-            infix.level};
+            level};
   }
 
   Piece prefix(std::string_view symbol, const Expr& arg) {
@@ -241,7 +242,7 @@ class LightPrinter {
               fields(constructor->constructor->field_names, call.args, 0) + ")"};
     }
     if (op && written.empty()) {
-      const Infix* symbol = infix_of(op->op->name);
+      const Infix* symbol = printed_infix(op->op->name);
       if (symbol && call.args.size() == 2) return infix(*symbol, call.args[0], call.args[1]);
       if (op->op->name == "negative" && call.args.size() == 1) return prefix("-", call.args[0]);
       if (op->op->name == "logical_not" && call.args.size() == 1) return prefix("!", call.args[0]);
@@ -255,7 +256,7 @@ class LightPrinter {
   }
 
   Piece primitive(const Expr& expr, const Primitive& node) {
-    if (const Infix* symbol = infix_of(node.prim))
+    if (const Infix* symbol = printed_infix(node.prim))
       return infix(*symbol, node.args[0], node.args[1]);
     std::string text = "prim." + std::string(info(node.prim).text) + "(" + list(node.args);
     if (node.prim == Prim::Cast) {

@@ -243,15 +243,6 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     add(update(text, at));
     if (says(error, "a definition")) add(alternatives(text, at));
   }
-  if (rest.starts_with('@')) {
-    const Piece left = word_before(text, at);
-    const Piece right = word_after(text, at + 1);
-    const bool are_words = !left.text.empty() && !right.text.empty();
-    edits.push_back({"*", at,
-                     fmt::format("help: the product of matrices is `matmul({}, {})`",
-                                 are_words ? left.text : "a", are_words ? right.text : "b"),
-                     1});
-  }
   if (rest.starts_with('\'')) {
     const std::size_t close = rest.find('\'', 1);
     if (close != std::string_view::npos) {

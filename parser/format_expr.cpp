@@ -1,21 +1,19 @@
 // Expressions.
 
 #include <algorithm>
+#include <limits>
 
+#include "lang/infix.h"
 #include "parser/formatter.h"
 
 namespace relay::parser {
 
 namespace {
 
-// From loose to tight; operators of one level stand side by side.
-int level_of(std::string_view symbol) {
-  if (symbol == "||") return 1;
-  if (symbol == "&&") return 2;
-  if (symbol == "==" || symbol == "!=") return 3;
-  if (symbol == "+" || symbol == "-") return 5;
-  if (symbol == "*" || symbol == "/") return 6;
-  return 4;
+int precedence_of(std::string_view symbol) {
+  const lang::Infix* infix = lang::find_infix(symbol);
+  RELAY_CHECK(infix, "no infix operator");
+  return infix->precedence;
 }
 
 bool is_short(const Node& node) {
@@ -108,14 +106,14 @@ Document Formatter::infix(const Node& node) { return infix_range(node, 0, node.c
 // The children from `first` to `last`, both operands.
 Document Formatter::infix_range(const Node& node, std::size_t first, std::size_t last) {
   if (first == last) return any(*node.child(first));
-  int loosest = 7;
+  int loosest = std::numeric_limits<int>::max();
   for (std::size_t i = first + 1; i < last; i += 2)
-    loosest = std::min(loosest, level_of(tree_.text(*node.child(i))));
+    loosest = std::min(loosest, precedence_of(tree_.text(*node.child(i))));
   Parts rest;
   Document head = nullptr;
   std::size_t begin = first;
   for (std::size_t i = first + 1; i <= last + 1; i += 2) {
-    if (i < last && level_of(tree_.text(*node.child(i))) != loosest) continue;
+    if (i < last && precedence_of(tree_.text(*node.child(i))) != loosest) continue;
     const Document operand = infix_range(node, begin, i - 1);
     if (head) {
       rest.push_back(operand);

@@ -96,7 +96,8 @@ const char* scan_infix(const char* begin, const char* end, bool strict) {
     case '/':
     case '+':
       return begin + 1;
-    case '%':  // after an operand no variable with its sigil can stand
+    case '%':  // after an operand no name with its sigil can stand
+    case '@':
       return strict ? nullptr : begin + 1;
     case '<':
     case '>':

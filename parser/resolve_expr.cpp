@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/infix.h"
 #include "lang/short_circuit.h"
 #include "parser/comments.h"
 #include "parser/resolver.h"
@@ -191,26 +192,9 @@ lang::Expr Resolver::sequence(const Node& node) {
 
 namespace {
 
-struct InfixOperator {
-  std::string_view symbol;
-  int precedence;
-  std::string_view name;
-};
-constexpr InfixOperator kInfix[] = {
-    {"*", 12, "multiply"},   {"/", 12, "divide"},    {"%", 12, "mod"},
-    {"+", 10, "add"},        {"-", 10, "subtract"},  {"<", 8, "less"},
-    {"<=", 8, "less_equal"}, {">", 8, "greater"},    {">=", 8, "greater_equal"},
-    {"==", 7, "equal"},      {"!=", 7, "not_equal"}, {"&&", 5, "logical_and"},
-    {"||", 4, "logical_or"},
-};
-
-bool is_ordering(const InfixOperator& infix) { return infix.precedence == 8; }
-
-const InfixOperator& infix_operator(std::string_view symbol) {
-  for (const InfixOperator& candidate : kInfix) {
-    if (candidate.symbol == symbol) return candidate;
-  }
-  lang::internal_error(__FILE__, __LINE__, "no infix operator");
+bool is_ordering(const lang::Infix& infix) {
+  static const int kOrdering = lang::find_infix("<")->precedence;
+  return infix.precedence == kOrdering;
 }
 
 }  // namespace
@@ -221,8 +205,10 @@ void Resolver::report_chain(const Node& node, std::size_t second, const std::vec
   const Span left = values[values.size() - 2]->span;
   const Span middle = values.back()->span;
   std::size_t end = second + 1;
+  const int ordering = lang::find_infix(first)->precedence;
   const auto binds_tighter = [&](std::size_t at) {
-    return at + 1 < node.count && infix_operator(tree_.text(*node.child(at))).precedence > 8;
+    return at + 1 < node.count &&
+           lang::find_infix(tree_.text(*node.child(at)))->precedence > ordering;
   };
   while (binds_tighter(end + 1)) end += 2;
   const Span right = lang::join(span(*node.child(second + 1)), span(*node.child(end)));
@@ -235,30 +221,31 @@ void Resolver::report_chain(const Node& node, std::size_t second, const std::vec
 
 lang::Expr Resolver::infix(const Node& node) {
   std::vector<Expr> values;
-  std::vector<const InfixOperator*> pending;
+  std::vector<const lang::Infix*> pending;
   const auto reduce = [&] {
     Expr right = std::move(values.back());
     values.pop_back();
     const Span where = lang::join(values.back()->span, right->span);
     std::vector<Expr> operands{std::move(values.back()), std::move(right)};
-    const Symbol& symbol = symbols_.intern(pending.back()->name);
+    const Symbol& symbol = symbols_.intern(pending.back()->op);
     const lang::OpDef* lazy = symbol.op ? lang::short_circuit_form(*symbol.op) : nullptr;
     values.back() = lazy ? lang::make_call(lang::make_operator(lazy, where), std::move(operands),
                                            nullptr, where)
-                         : operator_call(pending.back()->name, std::move(operands), {}, where);
+                         : operator_call(pending.back()->op, std::move(operands), {}, where);
     pending.pop_back();
   };
   values.push_back(expr(*node.child(0)));
   for (std::size_t i = 1; i + 1 < node.count; i += 2) {
-    const InfixOperator& next = infix_operator(tree_.text(*node.child(i)));
-    while (!pending.empty() && pending.back()->precedence >= next.precedence) {
-      if (!strict_ && is_ordering(*pending.back()) && is_ordering(next) &&
+    const lang::Infix* next = lang::find_infix(tree_.text(*node.child(i)));
+    RELAY_CHECK(next, "no infix operator");
+    while (!pending.empty() && pending.back()->precedence >= next->precedence) {
+      if (!strict_ && is_ordering(*pending.back()) && is_ordering(*next) &&
           node.child(i + 1)->kind == Syntax::Number) {
         report_chain(node, i, values, pending.back()->symbol);
       }
       reduce();
     }
-    pending.push_back(&next);
+    pending.push_back(next);
     values.push_back(expr(*node.child(i + 1)));
   }
   while (!pending.empty()) reduce();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lang/derivative.h"
+#include "lang/infix.h"
 #include "lang/tree_form.h"
 
 namespace relay::repl {
@@ -74,18 +75,6 @@ std::optional<Form> form_called(std::string_view name, std::string& usage) {
   return found == kForms.end() ? std::nullopt : std::optional(*found);
 }
 
-struct Sign {
-  std::string_view sign;
-  std::string_view name;
-};
-constexpr std::array kSigns = {
-    Sign{"*", "multiply"},    Sign{"/", "divide"},      Sign{"%", "mod"},
-    Sign{"+", "add"},         Sign{"-", "subtract"},    Sign{"<", "less"},
-    Sign{"<=", "less_equal"}, Sign{">", "greater"},     Sign{">=", "greater_equal"},
-    Sign{"==", "equal"},      Sign{"!=", "not_equal"},  Sign{"&&", "logical_and"},
-    Sign{"||", "logical_or"}, Sign{"!", "logical_not"},
-};
-
 }  // namespace
 
 std::optional<std::string> form_doc(std::string_view name) {
@@ -119,10 +108,9 @@ std::string example_text(std::string_view example) {
 }
 
 std::string_view operator_of_sign(std::string_view sign) {
-  for (const Sign& each : kSigns) {
-    if (each.sign == sign) return each.name;
-  }
-  return {};
+  if (sign == "!") return "logical_not";
+  const lang::Infix* infix = lang::find_infix(sign);
+  return infix ? infix->op : std::string_view();
 }
 
 }  // namespace relay::repl

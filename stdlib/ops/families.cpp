@@ -250,9 +250,14 @@ RuleOutcome solve_broadcast(TypeCall& call, const std::vector<Shape>& shapes,
     for (const Shape& shape : shapes) call.solver.unify(shape, Shape());
     return RuleOutcome::Solved;
   }
+  return unify_broadcast(call, shapes, known);
+}
+
+RuleOutcome unify_broadcast(TypeCall& call, const std::vector<Shape>& shapes, const Shape& known) {
   std::vector<Shape> distinct;  // scalars and repeated shapes decide nothing
   for (const Shape& shape : shapes) {
-    if (!is_scalar(shape) && std::find(distinct.begin(), distinct.end(), shape) == distinct.end()) {
+    const bool is_scalar = shape.has_rank() && shape.rank() == 0;
+    if (!is_scalar && std::find(distinct.begin(), distinct.end(), shape) == distinct.end()) {
       distinct.push_back(shape);
     }
   }

@@ -132,6 +132,8 @@ Shape with_rank(TypeCall& call, const Shape& shape, std::size_t rank);
 // Result: a tensor of `dtype` whose shape is what `shapes` broadcast to.
 RuleOutcome solve_broadcast(TypeCall& call, const std::vector<Shape>& shapes,
                             const DTypeTerm& dtype);
+// The same for a part of the axes: `known` is what they broadcast to.
+RuleOutcome unify_broadcast(TypeCall& call, const std::vector<Shape>& shapes, const Shape& known);
 // Checks that broadcasting `from` to `to` gives `to`. Stuck while either is not settled.
 RuleOutcome check_stretches(const TypeCall& call, const Shape& from, const Shape& to);
 

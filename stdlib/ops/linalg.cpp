@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "stdlib/ops/families.h"
@@ -233,7 +234,24 @@ void add_nn_matmul() {
   add_units_operator(std::move(def), given_transposes);
 }
 
-// --- matmul: (batch.., m, k) with (batch.., k, n) or (k, n) ---
+// --- matmul: what `@` means, by NumPy's rules ---
+
+// Where the axes of an operand are. A vector on the left is a row, one on the right a column, and
+// the result has no axis for it.
+struct Factor {
+  bool is_vector;
+  std::size_t batch;  // how many axes stand in front of the last two
+  std::size_t summed;
+};
+Factor left_factor(std::size_t rank) { return {rank == 1, rank < 2 ? 0 : rank - 2, rank - 1}; }
+Factor right_factor(std::size_t rank) {
+  return {rank == 1, rank < 2 ? 0 : rank - 2, rank == 1 ? 0 : rank - 2};
+}
+
+Shape front(const Shape& shape, std::size_t axes) {
+  const std::vector<Dim>& dims = shape.dims();
+  return Shape(std::vector<Dim>(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axes)));
+}
 
 RuleOutcome matmul_rule(TypeCall& call) {
   const Type left = call.tensor(0);
@@ -242,20 +260,24 @@ RuleOutcome matmul_rule(TypeCall& call) {
   const Shape known = result_shape(call, dtype);
   const Shape& a = as_tensor(left).shape;
   const Shape& b = as_tensor(right).shape;
-  if (a.has_rank()) require_rank(call, "left operand", a, 2, kNoLimit);
-  if (b.has_rank()) require_rank(call, "right operand", b, 2, kNoLimit);
-  if (!a.has_rank() || !b.has_rank()) return RuleOutcome::Stuck;
-  if (b.rank() != 2 && b.rank() != a.rank()) {
+  for (const Shape* shape : {&a, &b}) {
+    if (!shape->has_rank() || shape->rank() > 0) continue;
     call.fail(DiagnosticKind::RankMismatch,
-              "`matmul` of `" + to_string(a) + "` and `" + to_string(b) +
-                  "`: the right operand must have rank 2 or that of the left");
+              std::string("`matmul` multiplies vectors and matrices, and its ") +
+                  (shape == &a ? "left" : "right") + " operand is a number, which `*` multiplies");
   }
-  contract(call, a, a.rank() - 1, b, b.rank() - 2);
-  for (std::size_t axis = 0; axis + 2 < b.rank(); ++axis) contract(call, a, axis, b, axis);
-  std::vector<Dim> dims = a.dims();
-  dims.back() = b[b.rank() - 1];
-  call.solver.unify(known, Shape(std::move(dims)));
-  return RuleOutcome::Solved;
+  if (!a.has_rank() || !b.has_rank()) return RuleOutcome::Stuck;
+  const Factor first = left_factor(a.rank());
+  const Factor second = right_factor(b.rank());
+  contract(call, a, first.summed, b, second.summed);
+  const std::size_t batch = std::max(first.batch, second.batch);
+  const Shape result =
+      with_rank(call, known, batch + (first.is_vector ? 0 : 1) + (second.is_vector ? 0 : 1));
+  std::size_t axis = batch;
+  if (!first.is_vector) call.solver.unify(result[axis++], a[a.rank() - 2]);
+  if (!second.is_vector) call.solver.unify(result[axis], b[b.rank() - 1]);
+  return unify_broadcast(call, {front(a, first.batch), front(b, second.batch)},
+                         front(result, batch));
 }
 
 bool usual_matmul(TypeCall& call, bool) {
@@ -269,45 +291,76 @@ bool usual_matmul(TypeCall& call, bool) {
   return settled;
 }
 
+Expr matmul_definition(const DefinitionCall& call) {
+  const Expr& a = call.args[0];
+  const Expr& b = call.args[1];
+  const Factor first = left_factor(dims_of(a).size());
+  const Factor second = right_factor(dims_of(b).size());
+  const std::size_t batch = std::max(first.batch, second.batch);
+  return build::comprehension(
+      lang::as<TensorType>(call.result)->shape.dims(), [&](const Indices& out) {
+        // The places of an operand in its batch, then `rest`.
+        const auto read = [&](const Expr& operand, const Factor& factor, const Indices& rest) {
+          Indices indices;
+          for (std::size_t axis = 0; axis < factor.batch; ++axis) {
+            const bool is_stretched = dims_of(operand)[axis].is_constant(1);
+            indices.push_back(is_stretched ? build::index_constant(0)
+                                           : out[batch - factor.batch + axis]);
+          }
+          indices.insert(indices.end(), rest.begin(), rest.end());
+          return build::at(operand, indices);
+        };
+        const auto left = [&](const Expr& k) {
+          return read(a, first, first.is_vector ? Indices{k} : Indices{out[batch], k});
+        };
+        const auto right = [&](const Expr& k) {
+          return read(b, second, second.is_vector ? Indices{k} : Indices{k, out.back()});
+        };
+        return dot(call, dims_of(a).back(), left, right);
+      });
+}
+
+Expr expanded(const Expr& x, std::size_t axis) {
+  return op("expand_dims", {x}, {{"axis", static_cast<std::int64_t>(axis)}});
+}
+
+std::vector<Expr> matmul_gradient(const GradientCall& call) {
+  const Factor first = left_factor(dims_of(call.args[0]).size());
+  const Factor second = right_factor(dims_of(call.args[1]).size());
+  if (first.is_vector && second.is_vector)
+    return {op("multiply", {call.dout, call.args[1]}), op("multiply", {call.dout, call.args[0]})};
+  // Vectors as matrices; then out = A B, so dA = dout B^T and dB = A^T dout.
+  const Expr a = first.is_vector ? expanded(call.args[0], 0) : call.args[0];
+  const Expr b = second.is_vector ? expanded(call.args[1], 1) : call.args[1];
+  Expr dout = call.dout;
+  if (first.is_vector) dout = expanded(dout, dims_of(dout).size() - 1);
+  if (second.is_vector) dout = expanded(dout, dims_of(dout).size());
+  const auto summed = [](const Expr& adjoint, const Expr& target) {
+    return dims_of(target).size() == 2 ? sum_batch(adjoint) : sum_to(adjoint, target);
+  };
+  const Expr da = summed(op("matmul", {dout, swapped(b)}), a);
+  const Expr db = summed(op("matmul", {swapped(a), dout}), b);
+  return {first.is_vector ? op("reshape_like", {da, call.args[0]}) : da,
+          second.is_vector ? op("reshape_like", {db, call.args[1]}) : db};
+}
+
 void add_matmul() {
   OpDef def;
   def.name = "matmul";
   def.level = 0;
   def.doc =
-      "The matrix product of (m, k) and (k, n).\n"
-      "Axes in front of the last two are a batch: both operands have the same, or the right one "
-      "has none. "
+      "The product `a @ b` of matrices and vectors: (m, k) and (k, n) give (m, n).\n"
+      "A vector on the left is a row, one on the right a column, and two give a number. Axes in "
+      "front of the last two are a batch, and batches broadcast. "
       "float16 and bfloat16 are summed in float32.";
-  def.example = "matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]])\n// expect: [[21.0], [43.0]]";
-  def.inputs = {{"lhs", "(.., m, k)"}, {"rhs", "(k, n) or (.., k, n)"}};
+  def.example =
+      "[[1.0, 2.0], [3.0, 4.0]] @ [[1.0], [10.0]]\n// expect: [[21.0], [43.0]]\n"
+      "matmul([1.0, 2.0], [3.0, 4.0])\n// expect: 11.0";
+  def.inputs = {{"lhs", "(k) or (.., m, k)"}, {"rhs", "(k) or (.., k, n)"}};
   def.type_rule = matmul_rule;
   def.usual = usual_matmul;
-  def.definition = [](const DefinitionCall& call) {
-    const Expr& a = call.args[0];
-    const Expr& b = call.args[1];
-    const std::size_t batch = dims_of(b).size() - 2;
-    return build::comprehension(
-        lang::as<TensorType>(call.result)->shape.dims(), [&](const Indices& out) {
-          const auto left = [&](const Expr& k) {
-            Indices indices = out;
-            indices.back() = k;
-            return build::at(a, indices);
-          };
-          const auto right = [&](const Expr& k) {
-            Indices indices(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(batch));
-            indices.push_back(k);
-            indices.push_back(out.back());
-            return build::at(b, indices);
-          };
-          return dot(call, dims_of(a).back(), left, right);
-        });
-  };
-  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
-    const Expr& a = call.args[0];
-    const Expr& b = call.args[1];
-    const Expr db = op("matmul", {swapped(a), call.dout});
-    return {op("matmul", {call.dout, swapped(b)}), dims_of(b).size() == 2 ? sum_batch(db) : db};
-  };
+  def.definition = matmul_definition;
+  def.gradient = matmul_gradient;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

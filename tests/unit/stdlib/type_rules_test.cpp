@@ -175,7 +175,11 @@ TEST_CASE("products", "[stdlib][types]") {
   CHECK(type_of("nn.matmul", {f32({7, 3, 2}), f32({3, 5})}, {{"transpose_a", true}}) ==
         "Tensor[(7, 2, 5), float32]");
   CHECK(type_of("matmul", {f32({7, 2, 3}), f32({3, 5})}) == "Tensor[(7, 2, 5), float32]");
-  CHECK(fails(type_of("matmul", {f32({3}), f32({3, 5})}), "RankMismatch"));
+  CHECK(type_of("matmul", {f32({3}), f32({3, 5})}) == "Tensor[(5), float32]");
+  CHECK(type_of("matmul", {f32({3}), f32({3})}) == "float32");
+  CHECK(fails(type_of("matmul", {f32({4, 2, 3}), f32({5, 3, 2})}), "BroadcastMismatch"));
+  CHECK(type_of("matmul", {f32({4, 1, 2, 3}), f32({6, 3, 5})}) == "Tensor[(4, 6, 2, 5), float32]");
+  CHECK(fails(type_of("matmul", {f32({}), f32({3, 5})}), "RankMismatch"));
   CHECK(type_of("nn.batch_matmul", {f32({1, 2, 3}), f32({4, 5, 3})}, {{"transpose_b", true}}) ==
         "Tensor[(4, 2, 5), float32]");
   CHECK(type_of("nn.bias_add", {f32({2, 3}), f32({3})}) == "Tensor[(2, 3), float32]");
