@@ -164,10 +164,19 @@ class Distributor {
     return {lang::make_var(named), {}};
   }
 
+  // Those of the points, and others inside, which run as far at every point.
+  std::vector<IndexBinder> joined(const std::vector<IndexBinder>& inner) const {
+    std::vector<IndexBinder> all = binders_;
+    for (const IndexBinder& binder : inner) {
+      if (depends(binder.extent)) throw Refused{};
+      all.push_back(binder);
+    }
+    return all;
+  }
+
   // `body`, with what is spread read at the point, for all points and values of `own`.
   void tabulate(const Binding& binding, const std::vector<IndexBinder>& own, const Expr& body) {
-    std::vector<IndexBinder> all = binders_;
-    all.insert(all.end(), own.begin(), own.end());
+    std::vector<IndexBinder> all = joined(own);
     Expr element = body;
     if (!lang::is_scalar(body->type)) {
       const auto* index = as<lang::Index>(body);
@@ -196,8 +205,7 @@ class Distributor {
 
   void scatter(const Binding& binding, const lang::ScatterReduce& node) {
     const Expr init = table(node.init);
-    std::vector<IndexBinder> all = binders_;
-    all.insert(all.end(), node.binders.begin(), node.binders.end());
+    std::vector<IndexBinder> all = joined(node.binders);
     std::vector<Expr> indices = uses_of(binders_);
     for (const Expr& index : node.indices) indices.push_back(at_points(scalar_form(index)));
     const Expr value = at_points(scalar_form(node.value));

@@ -376,6 +376,9 @@ BlockReverse::Point BlockReverse::point_code(const std::vector<IndexBinder>& bin
 void BlockReverse::keep_read(Contribution read, const std::vector<IndexBinder>& binders,
                              Emitter& around, Point& point) {
   const Variables bound = bound_here();
+  // No extent of what is kept for all points may depend on the point.
+  Variables inside = bound;
+  for (const IndexBinder& binder : binders) inside.insert(binder.variable.get());
   Variables used;
   for (const Expr& index : read.indices) {
     for (const VariableRef& variable : lang::free_variables(index)) used.insert(variable.get());
@@ -393,7 +396,7 @@ void BlockReverse::keep_read(Contribution read, const std::vector<IndexBinder>& 
       if (var && each.variable == var->variable && !mentions(each.value, bound))
         binder.extent = around.emit("extent", each.value);
     }
-    is_fixed = is_fixed && !mentions(binder.extent, bound);
+    is_fixed = is_fixed && !mentions(binder.extent, inside);
     domain.push_back(binder);
   }
   // What uses references must not run again for what is kept, besides what is summed in a loop.

@@ -1,6 +1,8 @@
 #include "ad/scalar_form.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <vector>
 
 #include "lang/build.h"
 #include "lang/op.h"
@@ -115,6 +117,29 @@ bool is_arithmetic_node(const Expr& expr, const Expr& root) {
   }
 }
 
+// One nest of loops goes as far at every point of it: `sum k < i` inside `for i` is no part of it.
+bool has_fixed_extents(const Expr& form) {
+  std::unordered_set<const lang::Variable*> indices;
+  std::vector<Expr> extents;
+  const auto note = [&](const std::vector<lang::IndexBinder>& binders) {
+    for (const lang::IndexBinder& binder : binders) {
+      indices.insert(binder.variable.get());
+      if (binder.extent->kind != ExprKind::Constant) extents.push_back(binder.extent);
+    }
+  };
+  lang::visit_post_order(form, [&](const Expr& node) {
+    if (const auto* comprehension = as<lang::Comprehension>(node)) note(comprehension->binders);
+    if (const auto* reduction = as<lang::Reduction>(node)) note(reduction->binders);
+    if (const auto* scatter = as<lang::ScatterReduce>(node)) note(scatter->binders);
+  });
+  return std::none_of(extents.begin(), extents.end(), [&](const Expr& extent) {
+    const auto free = lang::free_variables(extent);
+    return std::any_of(free.begin(), free.end(), [&](const lang::VariableRef& variable) {
+      return indices.count(variable.get()) > 0;
+    });
+  });
+}
+
 }  // namespace
 
 Expr scalar_form(const Expr& expr) { return ScalarForm().rewrite(expr); }
@@ -131,7 +156,7 @@ bool is_arithmetic(const Expr& form) {
     lang::visit_post_order(
         root, [&](const Expr& node) { found = found && is_arithmetic_node(node, form); });
   }
-  return found;
+  return found && has_fixed_extents(form);
 }
 
 }  // namespace relay::ad

@@ -1,6 +1,7 @@
 #include "lang/lowerable.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -61,54 +62,88 @@ bool is_total(const Expr& expr) {
   }
 }
 
-bool is_kernel_body(const Expr& expr);
-
-bool all_kernel_bodies(const std::vector<Expr>& exprs) {
-  return std::all_of(exprs.begin(), exprs.end(), is_kernel_body);
-}
-
-bool are_plain(const std::vector<IndexBinder>& binders) {
-  return std::all_of(binders.begin(), binders.end(), [](const IndexBinder& binder) {
-    return binder.extent &&
-           (binder.extent->kind == ExprKind::Constant || binder.extent->kind == ExprKind::Var ||
-            binder.extent->kind == ExprKind::DimTerm);
-  });
-}
-
-// Scalar code inside index notation.
-bool is_kernel_body(const Expr& expr) {
-  switch (expr->kind) {
-    case ExprKind::Var:
-    case ExprKind::Constant:
-      return is_scalar(expr->type);
-    case ExprKind::DimTerm:
-      return true;
-    case ExprKind::Primitive:
-      return all_kernel_bodies(cast<Primitive>(expr).args);
-    case ExprKind::Index: {
-      const auto& index = cast<Index>(expr);
-      return is_scalar(expr->type) && index.tensor->kind == ExprKind::Var &&
-             all_kernel_bodies(index.indices);
+// What stands inside index notation that is lowered as a whole.
+class Bodies {
+ public:
+  // The binders of a nest that is lowered: extents are known before it runs.
+  bool enter(const std::vector<IndexBinder>& binders) {
+    for (const IndexBinder& binder : binders) {
+      if (!binder.extent || !is_plain_extent(binder.extent)) return false;
     }
-    case ExprKind::Call: {
-      const auto& call = cast<Call>(expr);
-      return is_scalar(expr->type) && is_defined_operator_call(call) &&
-             all_kernel_bodies(call.args);
-    }
-    case ExprKind::Let:
-      return is_kernel_body(cast<Let>(expr).value) && is_kernel_body(cast<Let>(expr).body);
-    case ExprKind::If: {
-      const auto& branch = cast<If>(expr);
-      return is_scalar(expr->type) && is_kernel_body(branch.condition) &&
-             is_kernel_body(branch.then_branch) && is_kernel_body(branch.else_branch) &&
-             is_total(branch.then_branch) && is_total(branch.else_branch);
-    }
-    case ExprKind::Reduction:
-      return are_plain(cast<Reduction>(expr).binders) && is_kernel_body(cast<Reduction>(expr).body);
-    default:
-      return false;
+    for (const IndexBinder& binder : binders) inside_.emplace(binder.variable.get(), nullptr);
+    return true;
   }
-}
+
+  bool are_bodies(const std::vector<Expr>& exprs) {
+    return std::all_of(exprs.begin(), exprs.end(),
+                       [this](const Expr& expr) { return is_body(expr); });
+  }
+
+  // Scalar code.
+  bool is_body(const Expr& expr) {
+    switch (expr->kind) {
+      case ExprKind::Var:
+      case ExprKind::Constant:
+        return is_scalar(expr->type);
+      case ExprKind::DimTerm:
+        return true;
+      case ExprKind::Primitive:
+        return are_bodies(cast<Primitive>(expr).args);
+      case ExprKind::Index: {
+        const auto& index = cast<Index>(expr);
+        return is_scalar(expr->type) && index.tensor->kind == ExprKind::Var &&
+               are_bodies(index.indices);
+      }
+      case ExprKind::Call: {
+        const auto& call = cast<Call>(expr);
+        return is_scalar(expr->type) && is_defined_operator_call(call) && are_bodies(call.args);
+      }
+      case ExprKind::Let: {
+        const auto& let = cast<Let>(expr);
+        if (!is_body(let.value)) return false;
+        inside_.emplace(let.variable.get(), let.value);
+        return is_body(let.body);
+      }
+      case ExprKind::If: {
+        const auto& branch = cast<If>(expr);
+        return is_scalar(expr->type) && is_body(branch.condition) && is_body(branch.then_branch) &&
+               is_body(branch.else_branch) && is_total(branch.then_branch) &&
+               is_total(branch.else_branch);
+      }
+      case ExprKind::Reduction: {
+        const auto& reduction = cast<Reduction>(expr);
+        return enter(reduction.binders) && is_body(reduction.body);
+      }
+      default:
+        return false;
+    }
+  }
+
+ private:
+  // A loop of a kernel has one extent. That of `sum k < i` is another at each `i`, so each point of
+  // the nest runs a kernel of its own.
+  bool is_plain_extent(const Expr& extent) const {
+    switch (extent->kind) {
+      case ExprKind::Constant:
+      case ExprKind::DimTerm:
+        return true;
+      case ExprKind::Var:
+        return !depends_on_index(cast<Var>(extent).variable);
+      default:
+        return false;
+    }
+  }
+  bool depends_on_index(const VariableRef& variable) const {
+    const auto found = inside_.find(variable.get());
+    if (found == inside_.end()) return false;
+    if (!found->second) return true;
+    const std::vector<VariableRef> used = free_variables(found->second);
+    return std::any_of(used.begin(), used.end(),
+                       [this](const VariableRef& each) { return depends_on_index(each); });
+  }
+
+  std::unordered_map<const Variable*, Expr> inside_;  // values of `let`s; null for indices
+};
 
 }  // namespace
 
@@ -122,17 +157,19 @@ bool is_lowerable(const Expr& expr) {
     }
     case ExprKind::Comprehension: {
       const auto& node = cast<Comprehension>(expr);
-      if (!are_plain(node.binders)) return false;
+      Bodies bodies;
+      if (!bodies.enter(node.binders)) return false;
       if (const auto* tuple = as<Tuple>(node.body))
-        return !tuple->fields.empty() && all_kernel_bodies(tuple->fields);
-      return is_kernel_body(node.body);
+        return !tuple->fields.empty() && bodies.are_bodies(tuple->fields);
+      return bodies.is_body(node.body);
     }
     case ExprKind::Reduction:
-      return is_kernel_body(expr);
+      return Bodies().is_body(expr);
     case ExprKind::ScatterReduce: {
       const auto& node = cast<ScatterReduce>(expr);
-      return node.init->kind == ExprKind::Var && are_plain(node.binders) &&
-             all_kernel_bodies(node.indices) && is_kernel_body(node.value);
+      Bodies bodies;
+      return node.init->kind == ExprKind::Var && bodies.enter(node.binders) &&
+             bodies.are_bodies(node.indices) && bodies.is_body(node.value);
     }
     default:
       return false;

@@ -9,8 +9,8 @@ namespace relay::lang {
 // Can this typed expression run as kernels: an operator call with a definition whose arguments are
 // tensors or tuples of them, or index notation whose bodies consist of primitives, operator calls
 // on scalars, indexing of variables, `let`, `if` without bounds checks or integer division in its
-// branches, tuples of scalars and nested reductions. The one predicate that normalisation, fusion,
-// evaluation and lowering agree on.
+// branches, tuples of scalars and nested reductions whose extents do not depend on an index. The
+// one predicate that normalisation, fusion, evaluation and lowering agree on.
 bool is_lowerable(const Expr& expr);
 
 // The variables in `expr` whose values are extents or other attributes (binders' extents, and
