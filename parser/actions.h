@@ -109,6 +109,10 @@ template <>
 struct action<item_mark> : leaf<Syntax::Mark> {};
 template <>
 struct action<missing_part> : leaf<Syntax::Empty> {};
+template <>
+struct action<ellipsis> : leaf<Syntax::Ellipsis> {};
+template <>
+struct action<pattern_sign> : leaf<Syntax::Symbol> {};
 
 // Expressions
 template <>
@@ -207,6 +211,8 @@ template <>
 struct action<field_pattern> : build<Syntax::FieldPattern> {};
 template <>
 struct action<tuple_pattern> : build<Syntax::TuplePattern> {};
+template <>
+struct action<literal_pattern> : build<Syntax::Prefix, 0, Wrap::IfMany> {};
 
 // Types
 template <>
@@ -255,6 +261,12 @@ template <>
 struct action<strict_expression> : build<Syntax::TopExpr> {};
 template <>
 struct action<import_item> : build<Syntax::Import> {};
+template <>
+struct action<import_prefix> : build<Syntax::ImportPrefix> {};
+template <>
+struct action<import_names> : build<Syntax::ImportNames> {};
+template <>
+struct action<import_name> : build<Syntax::ImportName> {};
 template <>
 struct action<version> : build<Syntax::Version> {};
 template <>

@@ -255,15 +255,6 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     const std::size_t line = std::min(text.find('\n', at), text.size());
     edits.push_back({"\"", static_cast<std::uint32_t>(line), "help: a string ends with `\"`"});
   }
-  if (says(error, "to close the cases") && !rest.empty() &&
-      (is_digit(rest[0]) || rest[0] == '"' || rest[0] == '-')) {
-    const std::size_t end = text.find("=>", at);
-    if (end != std::string_view::npos) {
-      add(replaced(at, static_cast<std::uint32_t>(end), "other ",
-                   "help: a pattern is a name, a constructor or a tuple; numbers are told apart by "
-                   "`if x == 1 { … } else { … }`"));
-    }
-  }
   add_words(text, at, edits);
   add_forms(error, text, at, edits);
 }
@@ -290,7 +281,6 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"", "in ", "and the element", "help: an index runs over places: `for i { f(xs[i]) }`"},
       Help{"", "for ", "to close the list",
            "help: a tensor by its elements is `for i { f(xs[i]) }`"},
-      Help{"", "", "expected `else`", "help: an `if` has a value, so it needs an `else`"},
       Help{"", ":", "function's body",
            "help: the value of a function stands behind `=`, or in braces"},
       Help{"struct", "", "", kData},

@@ -186,8 +186,9 @@ Document Formatter::if_chain(const Node& node) {
     }
     parts.push_back(text(" "));
     parts.push_back(open_block(*node.child(i + 1)));
-    parts.push_back(text(" "));
+    if (i + 2 < node.count) parts.push_back(text(" "));
   }
+  if (node.count % 2 == 0) return make_.group(make_.concat(std::move(parts)));
   parts.push_back(take("else"));
   parts.push_back(text(" "));
   parts.push_back(open_block(*node.last()));

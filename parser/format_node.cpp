@@ -22,6 +22,7 @@ Document Formatter::content(const Node& node) {
     case Syntax::String:
     case Syntax::Hole:
     case Syntax::AnyDim:
+    case Syntax::Ellipsis:
     case Syntax::Word:
     case Syntax::Symbol:
     case Syntax::Mark:
@@ -170,8 +171,20 @@ Document Formatter::content(const Node& node) {
     case Syntax::TopExpr:
       return any(*node.child(0));
     case Syntax::Import: {
-      const Document word = take("import");
+      const Document file = concat({take("import"), text(" "), any(*node.child(0))});
+      return node.count == 1 ? file : concat({file, text(" "), any(*node.child(1))});
+    }
+    case Syntax::ImportPrefix: {
+      const Document word = take("as");
       return concat({word, text(" "), any(*node.child(0))});
+    }
+    case Syntax::ImportNames:
+      return bracketed({.open = '(', .close = ')'}, node.children());
+    case Syntax::ImportName: {
+      const Document name = any(*node.child(0));
+      if (node.count == 1) return name;
+      const Document word = concat({text(" "), take("as"), text(" ")});
+      return concat({name, word, any(*node.child(1))});
     }
     case Syntax::File: {
       Parts parts;

@@ -11,6 +11,8 @@ struct light_let_target
     : p::sor<tuple_pattern, p::if_then_else<p::at<name, near, p::one<'(', '{'>>, named_pattern,
                                             expect<"a variable or a pattern", variable>>> {};
 struct light_condition : p::seq<expression> {};
+// Without it the value is `()`.
+struct light_else : p::opt<p::at<gap, word<"else">>, else_branch> {};
 
 struct prefix_symbol : p::sor<p::seq<p::one<'-'>, p::not_at<p::one<'>'>>>,
                               p::seq<p::one<'!'>, p::not_at<p::one<'=', '['>>>> {};
@@ -23,8 +25,10 @@ struct missing_part : p::success {};
 struct slice_part : p::sor<p::seq<p::at<p::one<':', ',', ']'>>, missing_part>, expression> {};
 struct slice_rest : p::seq<gap, p::one<':'>, gap, expect<"an index", slice_part>,
                            p::opt<gap, p::one<':'>, gap, expect<"a step", slice_part>>> {};
+struct ellipsis : p::string<'.', '.', '.'> {};
 struct index_part
-    : p::seq<p::sor<p::seq<p::at<p::one<':'>>, missing_part>, expression>, p::opt<slice_rest>> {};
+    : p::sor<ellipsis, p::seq<p::sor<p::seq<p::at<p::one<':'>>, missing_part>, expression>,
+                              p::opt<slice_rest>>> {};
 struct index : bracket<'[', ']', "the index", "`,` or `]`", items<index_part>> {};
 struct with_record
     : p::seq<word<"with">, gap, bracket<'{', '}', "the fields", "`,` or `}`", items<attribute>>> {};
@@ -76,8 +80,15 @@ struct light_def : p::seq<word<"def">, gap, expect<"the function's name", global
 struct top_let
     : p::seq<word<"let">, gap, p::sor<global_name, light_let_target>, gap, p::opt<annotation, gap>,
              binding_sign, gap, expect<"an expression", expression>, line_end> {};
+// `import "f.relay" as f`, `import "f.relay" (a, b as c)`
+struct import_prefix : p::seq<word<"as">, gap, expect<"a name for the file", name>> {};
+struct import_name
+    : p::seq<dotted_global,
+             p::opt<gap, word<"as">, gap, expect<"the name that it gets", dotted_global>>> {};
+struct import_names : bracket<'(', ')', "the names", "`,` or `)`", items<import_name>> {};
 struct import_item
-    : p::seq<word<"import">, gap, expect<"the file's name as a string", string_token>, line_end> {};
+    : p::seq<word<"import">, gap, expect<"the file's name as a string", string_token>,
+             p::opt<near, p::sor<import_prefix, import_names>>, line_end> {};
 
 // An expression that begins with a graph binding or a free variable, as printed, is one item.
 struct first_binding : p::seq<p::sor<bind_statement, free_var>, gap,

@@ -31,7 +31,19 @@ std::vector<ImportItem> imports_of(const lang::Source& source, Notation notation
     const Node* import = item->find(Syntax::Import);
     if (!import) continue;
     const Node& path = *import->child(0);
-    imports.push_back({read_string(tree.text(path), tree.strict), tree.span(path)});
+    ImportItem& found = imports.emplace_back();
+    found.path = read_string(tree.text(path), tree.strict);
+    found.span = tree.span(path);
+    if (const Node* prefix = import->find(Syntax::ImportPrefix))
+      found.prefix = tree.text(*prefix->child(0));
+    const Node* names = import->find(Syntax::ImportNames);
+    if (!names) continue;
+    found.names.emplace();
+    for (const Node* name : names->children()) {
+      if (name->kind != Syntax::ImportName) continue;
+      found.names->push_back({std::string(tree.text(*name->child(0))),
+                              std::string(tree.text(*name->last())), tree.span(*name->child(0))});
+    }
   }
   return imports;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Item {
 
 struct Parsed {
   std::vector<Item> items;
+  std::vector<lang::Diagnostic> warnings;
   bool strict = false;  // began with the version header, or was asked for
 };
 
@@ -48,6 +50,14 @@ lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope
 struct ImportItem {
   std::string path;
   lang::Span span;
+  std::string prefix;  // `as m`: what is `f` in the file is `m.f` here; or empty
+  // `(f, g as h)`: what has a name here.
+  struct Name {
+    std::string name;
+    std::string here;
+    lang::Span span;
+  };
+  std::optional<std::vector<Name>> names;  // without: all that the file defines
 };
 std::vector<ImportItem> imports_of(const lang::Source& source, Notation notation = Notation::Auto);
 
@@ -65,7 +75,7 @@ Reading parse_all(const lang::Source& source, const lang::Module& scope,
 
 enum class Completeness { Complete, Incomplete };
 // For the prompt: Incomplete when more lines could make the text valid (open brackets, strings or
-// comments, an operator at the end, `else` still to come). Decided by the same grammar that parse()
+// comments, an operator at the end). Decided by the same grammar that parse()
 // uses.
 Completeness completeness(std::string_view text);
 

@@ -378,6 +378,7 @@ Parsed Resolver::file() {
     }
   }
   make_instances(parsed);
+  parsed.warnings = std::move(warnings_);
   return parsed;
 }
 

@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
 #include "lang/infix.h"
 #include "lang/short_circuit.h"
-#include "parser/comments.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
@@ -284,7 +282,9 @@ lang::Expr Resolver::if_expr(const Node& node) {
     const Scope scope(*this);
     cases.push_back({std::move(condition), expr(*node.child(i + 1))});
   }
-  Expr result = expr(*node.last());
+  // Without `else` it is done for its effect. Where that is nothing, no text stands.
+  const Span end{tree_.source, node.end, node.end};
+  Expr result = node.count % 2 == 1 ? expr(*node.last()) : lang::make_tuple({}, end);
   for (std::size_t i = cases.size(); i-- > 0;) {
     const Span where = i == 0 ? span(node) : lang::join(cases[i].condition->span, span(node));
     result = lang::make_if(std::move(cases[i].condition), std::move(cases[i].branch),
@@ -345,123 +345,6 @@ lang::Expr Resolver::function(const Node& node, const Signature* signature, bool
   lang::AttrsRef attributes = attrs.empty() ? nullptr : lang::make_attrs(std::move(attrs));
   return lang::make_function(std::move(params), std::move(result), std::move(body),
                              close_type_params(mark), std::move(attributes), span(node));
-}
-
-// --- Match ---
-
-lang::Expr Resolver::match(const Node& node) {
-  const bool is_partial = node.child(0)->kind == Syntax::Mark;
-  const std::size_t first = is_partial ? 1 : 0;
-  Expr scrutinee = expr(*node.child(first));
-  std::vector<lang::Clause> clauses;
-  for (const Node* arm : node.children().subspan(first + 1)) {
-    const Scope scope(*this);
-    BoundNames bound;
-    lang::PatternRef left = pattern(*arm->child(0), bound);
-    for (auto& [name, variable] : bound) bind_local(name, variable);
-    clauses.push_back({std::move(left), expr(*arm->child(1))});
-  }
-  return lang::make_match(std::move(scrutinee), std::move(clauses), !is_partial, span(node));
-}
-
-lang::PatternRef Resolver::variable_pattern(const Node& name, Type annotation, Span where,
-                                            BoundNames& bound) {
-  const std::string_view text = name_text(name);
-  if (text == "_") return lang::wildcard_pattern(where);
-  VariableRef variable = lang::make_variable(std::string(text), std::move(annotation), span(name));
-  for (const auto& [earlier, first] : bound) {
-    if (earlier != text) continue;
-    report(Diagnostic(DiagnosticKind::DuplicateDefinition,
-                      fmt::format("`{}` is bound twice in one pattern", text), span(name))
-               .label(first->span, "first bound here"));
-  }
-  bound.emplace_back(text, variable);
-  return lang::variable_pattern(std::move(variable), where);
-}
-
-lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& name,
-                                               std::size_t first_field, BoundNames& bound) {
-  Symbol& symbol = symbols_.intern(tree_.text(name));
-  const lang::Constructor* constructor = symbol.constructor();
-  if (constructor && (node.kind == Syntax::RecordPattern || node.find(Syntax::FieldPattern)))
-    return record_pattern(node, *constructor, bound);
-  std::vector<lang::PatternRef> fields;
-  for (const Node* field :
-       node.children().subspan(std::min<std::size_t>(first_field, node.count))) {
-    if (field->kind == Syntax::FieldPattern) field = field->child(1);
-    fields.push_back(pattern(*field, bound));
-  }
-  if (symbol.broken) {
-    item_is_broken_ = true;
-    return lang::wildcard_pattern(span(node));
-  }
-  if (!constructor) {
-    Diagnostic diagnostic(DiagnosticKind::UnknownConstructor,
-                          fmt::format("unknown constructor `{}`", symbol.text), span(name));
-    std::vector<std::string> candidates;
-    for (const Symbol& other : symbols_.all()) {
-      if (other.constructor()) candidates.emplace_back(other.text);
-    }
-    for (const lang::TypeDef* type : scope_.types()) {
-      for (const lang::Constructor& other : type->constructors) candidates.push_back(other.name);
-    }
-    const std::vector<std::string> closest = lang::closest_names(symbol.text, candidates);
-    if (!closest.empty()) {
-      diagnostic.note(fmt::format("help: did you mean `{}`?", closest.front()));
-    } else if (!strict_ && std::islower(static_cast<unsigned char>(symbol.text.front()))) {
-      diagnostic.note(
-          fmt::format("help: a function is defined by `def`: `def {}(…)`", symbol.text));
-    }
-    if (strict_ && fields.empty())
-      diagnostic.note(fmt::format("help: a variable is written `%{}`", symbol.text));
-    report(std::move(diagnostic));
-    return lang::wildcard_pattern(span(node));
-  }
-  if (fields.size() != constructor->fields.size()) {
-    report(Diagnostic(DiagnosticKind::WrongArity,
-                      fmt::format("constructor `{}` has {} field{}, the pattern has {}",
-                                  symbol.text, constructor->fields.size(),
-                                  constructor->fields.size() == 1 ? "" : "s", fields.size()),
-                      span(node))
-               .label(constructor->span, "defined here"));
-    return lang::wildcard_pattern(span(node));
-  }
-  return lang::constructor_pattern(constructor, std::move(fields), span(node));
-}
-
-bool Resolver::is_parenthesised(const Node& tuple) const {
-  if (tuple.count != 1) return false;
-  const char* text = tree_.source->text().data();
-  const Gap rest = skip_gap(text + tuple.child(0)->end, text + tuple.end, Breaks::Skip);
-  return *rest.end != ',';
-}
-
-lang::PatternRef Resolver::pattern(const Node& node, BoundNames& bound) {
-  switch (node.kind) {
-    case Syntax::Hole:
-      return lang::wildcard_pattern(span(node));
-    case Syntax::Local:
-      return variable_pattern(node, nullptr, span(node), bound);
-    case Syntax::TypedPattern:
-      return variable_pattern(*node.child(0), annotation_of(node), span(node), bound);
-    case Syntax::ConstructorPattern:
-    case Syntax::RecordPattern:
-      return constructor_pattern(node, *node.child(0), 1, bound);
-    case Syntax::TuplePattern: {
-      if (!strict_ && is_parenthesised(node)) return pattern(*node.child(0), bound);
-      std::vector<lang::PatternRef> fields;
-      for (const Node* field : node.children()) fields.push_back(pattern(*field, bound));
-      return lang::tuple_pattern(std::move(fields), span(node));
-    }
-    default: {  // a bare name: a constructor if there is one, else, in the light notation, a
-                // variable
-      const std::string_view text = tree_.text(node);
-      const bool is_upper = text[0] >= 'A' && text[0] <= 'Z';
-      if (strict_ || is_upper || symbols_.intern(text).constructor())
-        return constructor_pattern(node, node, 0, bound);
-      return variable_pattern(node, nullptr, span(node), bound);
-    }
-  }
 }
 
 }  // namespace relay::parser

@@ -90,10 +90,12 @@ lang::Expr Resolver::index_into(const Node& node, Expr tensor, std::vector<Expr>
 lang::Expr Resolver::index(const Node& node, bool in_bounds) {
   Expr tensor = expr(*node.child(0));
   const auto parts = node.children().subspan(1);
-  if (std::any_of(parts.begin(), parts.end(),
-                  [](const Node* part) { return part->kind == Syntax::Slice; })) {
-    return between_slices(node, literal_slices(node, std::move(tensor)));
-  }
+  const auto has = [&](Syntax kind) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const Node* part) { return part->kind == kind; });
+  };
+  if (has(Syntax::Ellipsis)) return around_ellipsis(node, parts, std::move(tensor));
+  if (has(Syntax::Slice)) return indexed(node, parts, std::move(tensor));
   if (parts.empty()) {
     report(Kind::SyntaxError, "the brackets hold no index", span(node));
     return tensor;

@@ -175,10 +175,13 @@ void Resolver::declare_top_let(const Node& target) {
         open.push_back(node.child(0));
         break;
       case Syntax::Hole:
+      case Syntax::Number:
+      case Syntax::Prefix:
         break;
       default: {
         const std::string_view text = name_text(node);
         if (text == "_" && &node != &target) break;
+        if (text == "True" || text == "False") break;
         if (&node == &target || !symbols_.intern(text).constructor()) declare_global(node, true);
       }
     }

@@ -31,11 +31,12 @@ bool Resolver::is_literal_slice(const Node& part) {
   return part.kind == Syntax::Slice && is_known(*part.child(0)) && is_known(*part.child(1));
 }
 
-lang::Expr Resolver::literal_slices(const Node& node, Expr tensor) {
+lang::Expr Resolver::literal_slices(const Node& node, std::span<const Node* const> parts,
+                                    std::int64_t first, Expr tensor) {
   constexpr std::int64_t kEnd = std::numeric_limits<std::int32_t>::max();  // strided_slice clamps
   std::vector<std::int64_t> begins, ends, strides, axes;
-  for (std::size_t axis = 0; axis + 1 < node.count; ++axis) {
-    const Node& part = *node.child(axis + 1);
+  for (std::size_t axis = 0; axis < parts.size(); ++axis) {
+    const Node& part = *parts[axis];
     if (part.kind != Syntax::Slice) continue;
     const Node* step =
         part.count > 2 && part.child(2)->kind != Syntax::Empty ? part.child(2) : nullptr;
@@ -59,7 +60,7 @@ lang::Expr Resolver::literal_slices(const Node& node, Expr tensor) {
     begins.push_back(begin);
     ends.push_back(end);
     strides.push_back(stride);
-    axes.push_back(static_cast<std::int64_t>(axis));
+    axes.push_back(first + static_cast<std::int64_t>(axis));
   }
   if (axes.empty()) return tensor;
   using lang::AttrValue;
@@ -196,8 +197,8 @@ lang::Expr Resolver::slice_loop(const Node& part, const Expr& tensor, std::size_
 
 // The rest of `x[...]` after its literal slices: `x[:, i]` is `for a { x[a, i] }`; leading indices
 // need no loop.
-lang::Expr Resolver::between_slices(const Node& node, Expr tensor) {
-  const auto parts = node.children().subspan(1);
+lang::Expr Resolver::between_slices(const Node& node, std::span<const Node* const> parts,
+                                    Expr tensor) {
   std::size_t last = parts.size();
   while (last > 0 && is_literal_slice(*parts[last - 1])) --last;
   if (last == 0) return tensor;
@@ -218,6 +219,54 @@ lang::Expr Resolver::between_slices(const Node& node, Expr tensor) {
     }
   }
   return loops.around(index_into(node, std::move(tensor), std::move(indices), false), where);
+}
+
+lang::Expr Resolver::indexed(const Node& node, std::span<const Node* const> parts, Expr tensor) {
+  return between_slices(node, parts, literal_slices(node, parts, 0, std::move(tensor)));
+}
+
+// --- x[..., i] ---
+
+namespace {
+
+std::size_t count_slices(std::span<const Node* const> parts) {
+  return static_cast<std::size_t>(std::count_if(
+      parts.begin(), parts.end(), [](const Node* part) { return part->kind == Syntax::Slice; }));
+}
+
+}  // namespace
+
+// What stands behind `...` is about the last axes: they come to the front, are indexed there, and
+// what is left of them goes back. Then what stands before it, for which there must be axes too.
+lang::Expr Resolver::around_ellipsis(const Node& node, std::span<const Node* const> parts,
+                                     Expr tensor) {
+  const auto place = std::find_if(parts.begin(), parts.end(),
+                                  [](const Node* part) { return part->kind == Syntax::Ellipsis; });
+  const auto before = parts.first(static_cast<std::size_t>(place - parts.begin()));
+  const auto behind = parts.subspan(before.size() + 1);
+  const auto again = std::find_if(behind.begin(), behind.end(),
+                                  [](const Node* part) { return part->kind == Syntax::Ellipsis; });
+  if (again != behind.end()) {
+    report(
+        lang::Diagnostic(Kind::SyntaxError, "`...` stands twice among the indices", span(**again))
+            .label(span(**place), "the first one"));
+    return nothing(node);
+  }
+  const auto count = static_cast<std::int64_t>(behind.size());
+  const auto rotated = [&](Expr value, std::int64_t by, std::size_t others) {
+    std::vector<lang::Attr> attrs = {{"count", lang::AttrValue(by)}};
+    if (others > 0) attrs.push_back({"others", lang::AttrValue(static_cast<std::int64_t>(others))});
+    return operator_call("rotate_axes", {std::move(value)}, std::move(attrs), span(node));
+  };
+  tensor = literal_slices(node, behind, -count, std::move(tensor));
+  const bool are_cut = std::all_of(behind.begin(), behind.end(),
+                                   [&](const Node* part) { return is_literal_slice(*part); });
+  if (!are_cut || (!behind.empty() && !before.empty())) {
+    tensor = between_slices(node, behind, rotated(std::move(tensor), count, before.size()));
+    if (const std::size_t kept = count_slices(behind); kept > 0)
+      tensor = rotated(std::move(tensor), -static_cast<std::int64_t>(kept), 0);
+  }
+  return indexed(node, before, std::move(tensor));
 }
 
 }  // namespace relay::parser

@@ -26,6 +26,8 @@
 
 namespace relay::parser {
 
+class PatternLiterals;  // match_tree.h
+
 // The work behind resolve(): one object per text. Its member functions are spread over
 // resolve*.cpp by subject.
 class Resolver {
@@ -111,20 +113,24 @@ class Resolver {
                     std::string_view first);
   Expr prefix(const Node& node);
   Expr if_expr(const Node& node);
+  Expr nothing(const Node& node);  // stands where an error was
+  Expr broken(const Node& node);   // the same, for what is no error of its own
   // `signature`: of the `def` whose body it is; or whose gradient, then the attributes are not
   // among its parameters.
   Expr function(const Node& node, const Signature* signature = nullptr, bool is_gradient = false);
   VariableRef parameter(const Node& node, const Signature* signature);
+
+  // --- Match and patterns (resolve_match.cpp) ---
   Expr match(const Node& node);
   using BoundNames = std::vector<std::pair<std::string_view, lang::VariableRef>>;
   lang::PatternRef pattern(const Node& node, BoundNames& bound);
+  lang::PatternRef literal_pattern(const Node& node);
+  PatternLiterals* literals_ = nullptr;            // of the match at hand; null in a `let`
   bool is_parenthesised(const Node& tuple) const;  // a pattern `(p)`, where a tuple is `(p,)`
   lang::PatternRef variable_pattern(const Node& name, Type annotation, Span span,
                                     BoundNames& bound);
   lang::PatternRef constructor_pattern(const Node& node, const Node& name, std::size_t first_field,
                                        BoundNames& bound);
-  Expr nothing(const Node& node);  // stands where an error was
-  Expr broken(const Node& node);   // the same, for what is no error of its own
 
   // --- Patterns of `let` (resolve_let.cpp) ---
   struct Step {
@@ -267,8 +273,13 @@ class Resolver {
   Expr stack_list(const Node& node);
 
   // --- Slices (resolve_slice.cpp) ---
-  Expr literal_slices(const Node& node, Expr tensor);
-  Expr between_slices(const Node& node, Expr tensor);
+  // `x[parts]`, of axes from the first on.
+  Expr indexed(const Node& node, std::span<const Node* const> parts, Expr tensor);
+  Expr around_ellipsis(const Node& node, std::span<const Node* const> parts, Expr tensor);
+  // `first`: the axis of the first part, counted from the end if it is negative.
+  Expr literal_slices(const Node& node, std::span<const Node* const> parts, std::int64_t first,
+                      Expr tensor);
+  Expr between_slices(const Node& node, std::span<const Node* const> parts, Expr tensor);
   std::optional<std::int64_t> literal_integer(const Node& node);
   bool is_literal_slice(const Node& part);
   struct Bound;  // of a slice: a dimension, or an int64 value
@@ -326,6 +337,7 @@ class Resolver {
   const std::string prefix_;  // of this text's globals
   SymbolTable symbols_;
   std::vector<lang::Diagnostic> errors_;
+  std::vector<lang::Diagnostic> warnings_;
   std::vector<std::pair<Symbol*, lang::VariableRef>> shadowed_;  // undo log of locals
   std::vector<TypeParam> type_params_;
   std::unordered_map<std::string_view, Graph> graphs_;

@@ -24,6 +24,7 @@ struct light_variable;
 struct light_pipe;
 struct record_fields;
 struct light_let_target;
+struct light_else;
 
 // --- Small parts ---
 
@@ -99,7 +100,9 @@ struct named_pattern
     : p::seq<name, p::opt<near, p::sor<constructor_fields,
                                        if_light<p::sor<record_pattern, pattern_type>>>>> {};
 struct tuple_pattern : bracket<'(', ')', "the pattern", "`,` or `)`", items<pattern>> {};
-struct some_pattern : p::sor<hole, local_pattern, tuple_pattern, named_pattern> {};
+struct pattern_sign : p::one<'-'> {};
+struct literal_pattern : if_light<p::seq<p::opt<pattern_sign, gap>, number>> {};
+struct some_pattern : p::sor<hole, local_pattern, tuple_pattern, literal_pattern, named_pattern> {};
 struct pattern : deeper<some_pattern> {};
 
 // --- Functions ---
@@ -124,9 +127,11 @@ struct fn_expr : p::seq<word<"fn">, gap, function_rest> {};
 struct condition : by_notation<strict_condition, light_condition> {};
 struct if_head : p::seq<word<"if">, gap, expect<"a condition", condition>, gap,
                         expect<"`{` and the branch taken", block>> {};
-struct if_expr
-    : p::seq<if_head, p::star<gap, if_light<p::seq<word<"else">, gap, if_head>>>, gap,
-             expect<"`else`", word<"else">>, gap, expect<"`{` and the other branch", block>> {};
+struct else_branch
+    : p::seq<gap, expect<"`else`", word<"else">>, gap, expect<"`{` and the other branch", block>> {
+};
+struct if_expr : p::seq<if_head, p::star<gap, if_light<p::seq<word<"else">, gap, if_head>>>,
+                        by_notation<else_branch, light_else>> {};
 
 struct partial_mark : p::one<'?'> {};
 struct arm

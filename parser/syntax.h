@@ -29,6 +29,7 @@ enum class Syntax : std::uint8_t {
   Symbol,    // an infix or prefix operator
   Mark,      // says that something was there: the comma of a tuple, the `?` of `match?`, a `;`
   Empty,     // a missing part of a slice
+  Ellipsis,  // `...` among indices
   Doc,       // lines of `///`
   Version,   // the string of the header
   Metadata,  // `#[metadata]` and all that follows
@@ -41,7 +42,7 @@ enum class Syntax : std::uint8_t {
   Tuple,       // (e | Mark)*
   Call,        // callee, (e | Attr)*
   Attr,        // key (Name), value
-  Index,       // tensor, (e | Slice)*
+  Index,       // tensor, (e | Slice | Ellipsis)*
   SafeIndex,   // tensor, e*: `t![i]`
   Slice,       // (e | Empty), (e | Empty), (e | Empty)
   Projection,  // e, Number
@@ -50,7 +51,7 @@ enum class Syntax : std::uint8_t {
   Infix,       // e, (Symbol, e)*: precedence is the resolver's affair
   Prefix,      // Symbol*, e
   Pipe,        // e, target
-  If,          // (condition, branch)*, else
+  If,          // (condition, branch)*, else?
   Function,    // TypeParams?, Params, Annotation?, body
   Match,       // Mark?, scrutinee, Arm*
   Arm,         // pattern, e
@@ -74,7 +75,7 @@ enum class Syntax : std::uint8_t {
   Default,     // e
   Attributes,  // Attr*
   Annotation,  // type
-  // Patterns (also Hole, Local, Name)
+  // Patterns (also Hole, Local, Name; Number, or Prefix with a minus)
   TypedPattern,        // Local or Name, Annotation
   ConstructorPattern,  // Name, (pattern | FieldPattern)*
   RecordPattern,       // Name, (Name | FieldPattern)*
@@ -97,7 +98,10 @@ enum class Syntax : std::uint8_t {
   RecordFields,  // (Name, Annotation)*
   TopLet,        // variable or pattern, Annotation?, e
   TopExpr,       // e
-  Import,        // String
+  Import,        // String, (ImportPrefix | ImportNames)?
+  ImportPrefix,  // Name
+  ImportNames,   // ImportName*
+  ImportName,    // Name, Name?
   File,          // Version?, Item*, Metadata?
 };
 

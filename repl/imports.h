@@ -12,13 +12,20 @@
 
 namespace relay::repl {
 
+// What an importing text sees of a file: its definitions, and those it imports. The module has
+// them by their full names; `names` are the others, with what they stand for.
+struct Exports {
+  lang::Module module;
+  std::map<std::string, std::string> names;
+};
+
 // A file that has been imported, or is being imported.
 struct ImportedFile {
   std::string path;                           // as shown to the user
   std::string key;                            // the same for all ways to write the path
   std::string prefix;                         // of its globals' names: `other.`
   std::optional<std::string_view> text = {};  // of a file of the standard library
-  lang::Module exports;  // what an importing text sees: its definitions, and those it imports
+  Exports exports = {};
   bool is_loaded = false;
 };
 

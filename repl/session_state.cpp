@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "repl/check_rest.h"
+#include "repl/import_names.h"
 #include "repl/let_function.h"
 #include "repl/set_aside.h"
 #include "repl/tensor_files.h"
@@ -93,24 +96,29 @@ void Session::Impl::define(const Item& item, Origin origin) {
 }
 
 void Session::Impl::import_files(const lang::Source& source, parser::Notation notation,
-                                 const std::string& directory, lang::Module& scope) {
+                                 const std::string& directory, lang::Module& scope,
+                                 Exports* passed_on) {
   for (const parser::ImportItem& item : parser::imports_of(source, notation)) {
     ImportedFile& file = imports.find(item.path, directory, item.span);
     const Imports::Reading reading(imports, file.path, item.span);
     if (!file.is_loaded) load(file, item.span);
-    scope.import(file.exports);
+    scope.import(file.exports.module);
+    if (passed_on) passed_on->module.import(file.exports.module);
+    for (const auto& [name, full_name] : imported_names(item, file)) {
+      scope.alias(name, full_name);
+      if (passed_on) passed_on->names[name] = full_name;
+    }
   }
 }
 
 void Session::Impl::load(ImportedFile& file, lang::Span span) {
   const lang::Source& source = *sources.add(file.path, read_import(file, span));
-  lang::Module exports;
+  Exports exports;
   lang::Module scope;
   scope.import(prelude);
   try {
     import_files(source, parser::Notation::Auto,
-                 std::filesystem::path(file.path).parent_path().string(), exports);
-    scope.import(exports);
+                 std::filesystem::path(file.path).parent_path().string(), scope, &exports);
     auto parsed = guarded([&] {
       return parser::parse(source, scope, parser::Notation::Auto, file.prefix).or_throw();
     });
@@ -129,12 +137,12 @@ void Session::Impl::load(ImportedFile& file, lang::Span span) {
   file.is_loaded = true;
 }
 
-void Session::Impl::add_export(const Item& item, const std::string& prefix, lang::Module& exports) {
-  if (item.kind == ItemKind::Type) exports.define(item.type_def);
+void Session::Impl::add_export(const Item& item, const std::string& prefix, Exports& exports) {
+  if (item.kind == ItemKind::Type) exports.module.define(item.type_def);
   if (item.kind != ItemKind::Def && item.kind != ItemKind::Let) return;
   for (const std::string& name : names_of(item)) {
-    exports.define(*module.find(name));
-    exports.alias(name.substr(prefix.size()), name);
+    exports.module.define(*module.find(name));
+    exports.names[name.substr(prefix.size())] = name;
   }
 }
 
@@ -142,7 +150,7 @@ std::vector<Diagnostic> Session::Impl::run_text(
     const lang::Source& source, const std::string& directory,
     const std::function<void(const ItemResult&)>& on_item, parser::Notation notation) {
   try {
-    import_files(source, notation, directory, module);
+    import_files(source, notation, directory, module, nullptr);
   } catch (lang::Failure& failure) {
     return std::move(failure.diagnostics);
   }
@@ -153,6 +161,7 @@ std::vector<Diagnostic> Session::Impl::run_text(
     return std::move(reading.parsed);
   });
   if (!parsed) return parsed.errors();
+  std::move(parsed->warnings.begin(), parsed->warnings.end(), std::back_inserter(warnings));
   std::vector<Diagnostic> errors = run_items(parsed->items, on_item, Origin::Own);
   report_warnings(source);
   return errors;
@@ -160,7 +169,9 @@ std::vector<Diagnostic> Session::Impl::run_text(
 
 void Session::Impl::report_warnings(const lang::Source& source) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Diagnostic> found;
-  for (Diagnostic& warning : checker.take_warnings()) {
+  std::vector<Diagnostic> all = std::exchange(warnings, {});
+  for (Diagnostic& warning : checker.take_warnings()) all.push_back(std::move(warning));
+  for (Diagnostic& warning : all) {
     if (warning.span.source == &source)
       found.emplace(std::pair(warning.span.begin, warning.span.end), std::move(warning));
   }

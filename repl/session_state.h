@@ -65,9 +65,13 @@ struct Session::Impl {
 
   // --- Texts ---
 
-  // Makes what a text imports visible in `scope`; loads what is not loaded yet.
+  // Of reading, for report_warnings.
+  std::vector<lang::Diagnostic> warnings;
+
+  // Makes what a text imports visible in `scope`; loads what is not loaded yet. `passed_on`: what
+  // the text exports of it; or null.
   void import_files(const lang::Source& source, parser::Notation notation,
-                    const std::string& directory, lang::Module& scope);
+                    const std::string& directory, lang::Module& scope, Exports* passed_on);
   // Runs a text whose imports are looked for in `directory` first. Returns what went
   // wrong.
   std::vector<lang::Diagnostic> run_text(const lang::Source& source, const std::string& directory,
@@ -95,7 +99,7 @@ struct Session::Impl {
 
  private:
   void load(ImportedFile& file, lang::Span span);
-  void add_export(const parser::Item& item, const std::string& prefix, lang::Module& exports);
+  void add_export(const parser::Item& item, const std::string& prefix, Exports& exports);
   // Those of this text, each once: code is inferred for its scheme and again for each use.
   void report_warnings(const lang::Source& source);
   // `let (a, b) = e`; inference has seen to it that the pattern fits. `whole.name` is the prefix of

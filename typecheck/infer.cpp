@@ -429,12 +429,29 @@ Type Inference::infer_function(const Expr& expr, const Type& declared) {
 
 // --- The others ---
 
+namespace {
+
+// The parser makes the other branch of an `if` that has none, and no text stands there.
+bool has_else(const If& node) {
+  const auto* unit = as<Tuple>(node.else_branch);
+  const Span span = node.else_branch->span;
+  return !(unit && unit->fields.empty() && span && span.begin == span.end);
+}
+
+}  // namespace
+
 Type Inference::infer_if(const If& node) {
   Type condition = infer(node.condition);
   expect({condition, scalar_type(DType::Bool), node.condition->span, "the condition of `if`"});
   Type then_type = infer(node.then_branch);
   Type else_type = infer(node.else_branch);
   Span then_span = tail_of(node.then_branch)->span;
+  if (!has_else(node)) {
+    Mismatch mismatch{then_type, unit_type(), then_span, "the branch of an `if` without `else`"};
+    mismatch.notes.push_back("note: an `if` has a value only with an `else`");
+    expect(mismatch);
+    return unit_type();
+  }
   Mismatch mismatch{else_type, then_type, tail_of(node.else_branch)->span, "the `else` branch"};
   mismatch.labels.push_back({then_span, describe_type(then_type, solver_)});
   expect(mismatch);

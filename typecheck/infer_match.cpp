@@ -1,10 +1,9 @@
 // Match: types of patterns, and whether the clauses cover everything.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "lang/match_check.h"
 #include "typecheck/inference.h"
-#include "typecheck/match_check.h"
 
 namespace relay::typecheck {
 
@@ -76,19 +75,11 @@ Type Inference::infer_match(const Expr& expr) {
   }
   MatchReport coverage = check_match(match.clauses);
   if (match.is_complete && !coverage.missing.empty()) {
-    bool more = coverage.missing.size() == kMostMissing;
-    Diagnostic diagnostic(DiagnosticKind::NonExhaustiveMatch,
-                          fmt::format("`match` does not cover `{}`{}",
-                                      fmt::join(coverage.missing, "`, `"), more ? ", ..." : ""),
-                          expr->span);
+    Diagnostic diagnostic = non_exhaustive(coverage, expr->span);
     diagnostic.label(match.scrutinee->span, describe_type(scrutinee, solver_));
-    diagnostic.note("help: add clauses for them, or write `match?`, which fails when nothing fits");
     report(Failure(std::move(diagnostic)));
   }
-  for (std::size_t i : coverage.unreachable) {
-    warnings_.push_back(Diagnostic(DiagnosticKind::UnreachableClause,
-                                   "no value reaches this clause", match.clauses[i].pattern->span));
-  }
+  for (std::size_t i : coverage.unreachable) warnings_.push_back(unreachable(match.clauses[i]));
   return result ? result : solver_.fresh_type();
 }
 

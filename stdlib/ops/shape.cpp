@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #include "lang/attrs_struct.h"
@@ -374,6 +375,69 @@ void add_transpose() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// --- rotate_axes: what `x[..., i]` stands on, whatever the rank ---
+
+// For each axis of the result, which one of the data it is.
+std::size_t rotated_axis(std::int64_t count, std::size_t axis, std::size_t rank) {
+  const auto extent = static_cast<std::int64_t>(rank);
+  return static_cast<std::size_t>((static_cast<std::int64_t>(axis) + extent - count) % extent);
+}
+
+RuleOutcome rotate_axes_rule(TypeCall& call) {
+  const Type data = call.tensor(0);
+  const auto& tensor = static_cast<const TensorType&>(*data);
+  const std::int64_t count = call.attrs->get_int("count");
+  const std::int64_t others = call.attrs->get_int("others");
+  const Shape known = result_shape(call, tensor.dtype);
+  if (!tensor.shape.has_rank() && !known.has_rank()) return RuleOutcome::Stuck;
+  const Shape shape =
+      tensor.shape.has_rank() ? tensor.shape : with_rank(call, tensor.shape, known.rank());
+  const std::int64_t least = std::abs(count) + others;
+  if (static_cast<std::int64_t>(shape.rank()) < least) {
+    call.fail(DiagnosticKind::RankMismatch,
+              std::to_string(least) + (least == 1 ? " index" : " indices") +
+                  " around `...` for a tensor of rank " + std::to_string(shape.rank()));
+  }
+  std::vector<Dim> dims;
+  for (std::size_t axis = 0; axis < shape.rank(); ++axis)
+    dims.push_back(shape[rotated_axis(count, axis, shape.rank())]);
+  call.solver.unify(known, Shape(std::move(dims)));
+  return RuleOutcome::Solved;
+}
+
+void add_rotate_axes() {
+  OpDef def = reshaping("rotate_axes", 0,
+                        "The last `count` axes in front of the others; with a negative `count`, "
+                        "that many of the first behind them.",
+                        "shape_of(rotate_axes(zeros([2, 3, 4]), 1))\n// expect: [4, 2, 3]");
+  def.attrs = {required_attr("count", AttrKind::Int, "how many axes change their side"),
+               optional_attr("others", AttrKind::Int, 0, "how many more there must be")};
+  def.type_rule = rotate_axes_rule;
+  def.usual = [](TypeCall& call, bool) {
+    const Type data = call.tensor(0);
+    const Shape& shape = static_cast<const TensorType&>(*data).shape;
+    if (shape.has_rank()) return false;
+    const std::int64_t least =
+        std::abs(call.attrs->get_int("count")) + call.attrs->get_int("others");
+    with_rank(call, shape, static_cast<std::size_t>(least) + 1);
+    return true;
+  };
+  def.definition = [](const DefinitionCall& call) {
+    const std::int64_t count = call.attrs->get_int("count");
+    return build::comprehension(lang::as<TensorType>(call.result)->shape.dims(),
+                                [&](const Indices& out) {
+                                  Indices indices(out.size());
+                                  for (std::size_t axis = 0; axis < out.size(); ++axis)
+                                    indices[rotated_axis(count, axis, out.size())] = out[axis];
+                                  return build::at(call.args[0], indices);
+                                });
+  };
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    return {op("rotate_axes", {call.dout}, {{"count", -call.attrs->get_int("count")}})};
+  };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 RuleOutcome squeeze_rule(TypeCall& call) {
   const Type data = call.tensor(0);
   const auto& tensor = static_cast<const TensorType&>(*data);
@@ -457,6 +521,7 @@ void add_shape_operators() {
   add_reshape_like();
   add_batch_flatten();
   add_transpose();
+  add_rotate_axes();
   add_squeeze();
   add_expand_dims();
   add_stretching_operators();

@@ -18,7 +18,6 @@ TEST_CASE("what more lines could mend is incomplete") {
                            "def f(x)",
                            "def f(x) {",
                            "def f(x) =",
-                           "if x { 1 }",
                            "if x { 1 } else",
                            "match x {",
                            "match x { Nil =>",
@@ -43,8 +42,8 @@ TEST_CASE("what more lines could mend is incomplete") {
 TEST_CASE("what is whole or beyond mending is complete") {
   for (const char* text :
        {"", "  // only a comment", "1", "1;", "let x = 1", "def f(x) { x }", "f(1)\n", "type T",
-        "1 2", "f(]", "}", "let = 3", "unknown_name", "if x { 1 } else { 2 }", "x.", "\"abc\"",
-        "#[version = \"0.0.5\"]\ndef @f() { 1 }\n1 +"}) {
+        "1 2", "f(]", "}", "let = 3", "unknown_name", "if x { 1 }", "if x { 1 } else { 2 }", "x.",
+        "\"abc\"", "#[version = \"0.0.5\"]\ndef @f() { 1 }\n1 +"}) {
     CAPTURE(text);
     CHECK(completeness(text) == Completeness::Complete);
   }

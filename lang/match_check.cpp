@@ -1,12 +1,13 @@
-#include "typecheck/match_check.h"
+#include "lang/match_check.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "lang/module.h"
 
-namespace relay::typecheck {
-
-using namespace lang;
+namespace relay::lang {
 
 namespace {
 
@@ -78,9 +79,16 @@ bool mentions(const std::vector<Row>& rows, const Head& head) {
   });
 }
 
+// Does one of the rows fit whatever comes? Asked first, as columns that it leaves open would be
+// split for nothing: of 24 booleans into millions of cases.
+bool fits_all(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return std::all_of(row.begin(), row.end(), is_open); });
+}
+
 bool is_useful(const std::vector<Row>& rows, const Row& candidate) {
-  if (candidate.empty()) return rows.empty();
   if (rows.empty()) return true;
+  if (fits_all(rows)) return false;
   if (!is_open(candidate.front())) {
     Head head = head_of(*candidate.front());
     if (head.constructor) head.width = head.constructor->fields.size();
@@ -109,11 +117,8 @@ std::string pattern_text(const Head& head, const std::vector<std::string>& field
 // Vectors of patterns, `width` columns, that no row matches; at most `limit`.
 std::vector<std::vector<std::string>> uncovered(const std::vector<Row>& rows, std::size_t width,
                                                 std::size_t limit) {
-  if (width == 0) {
-    if (rows.empty()) return {{}};
-    return {};
-  }
   if (rows.empty()) return {std::vector<std::string>(width, "_")};
+  if (fits_all(rows)) return {};
   std::vector<std::vector<std::string>> result;
   std::vector<Head> heads = possible_heads(rows);
   if (heads.empty()) {
@@ -156,4 +161,18 @@ MatchReport check_match(const std::vector<Clause>& clauses) {
   return report;
 }
 
-}  // namespace relay::typecheck
+Diagnostic non_exhaustive(const MatchReport& report, Span match) {
+  const bool more = report.missing.size() == kMostMissing;
+  return Diagnostic(DiagnosticKind::NonExhaustiveMatch,
+                    fmt::format("`match` does not cover `{}`{}", fmt::join(report.missing, "`, `"),
+                                more ? ", ..." : ""),
+                    match)
+      .note("help: add clauses for them, or write `match?`, which fails when nothing fits");
+}
+
+Diagnostic unreachable(const Clause& clause) {
+  return Diagnostic(DiagnosticKind::UnreachableClause, "no value reaches this clause",
+                    clause.pattern->span);
+}
+
+}  // namespace relay::lang

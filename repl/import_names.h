@@ -1,0 +1,18 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "lang/module.h"
+#include "parser/parse.h"
+#include "repl/imports.h"
+
+namespace relay::repl {
+
+// The names that an import item gives to definitions of a loaded file, each with the full name that
+// it stands for: all of them, all behind a prefix, or those it lists, perhaps as others. Data types
+// and full names come with any import. Throws Failure for a name that is not there (UnknownName).
+std::map<std::string, std::string> imported_names(const parser::ImportItem& item,
+                                                  const ImportedFile& file);
+
+}  // namespace relay::repl
