@@ -18,13 +18,13 @@ constexpr MetadataFieldKind kNumber = MetadataFieldKind::Number;
 constexpr MetadataFieldKind kText = MetadataFieldKind::Text;
 constexpr MetadataFieldKind kNode = MetadataFieldKind::Node;
 
-struct Row {
+struct ObjectRow {
   std::string_view type_key;
   std::vector<MetadataField> fields;
 };
 
 // Of an expression only what it means: its type and its device follow.
-const std::vector<Row>& rows() {
+const std::vector<ObjectRow>& rows() {
   static const std::vector<MetadataField> binary = {
       {"a", kNode}, {"b", kNode}, {"dtype", kText}, {"span", kNode}};
   static const std::vector<MetadataField> variable = {
@@ -32,7 +32,7 @@ const std::vector<Row>& rows() {
   static const std::vector<MetadataField> number = {
       {"dtype", kText}, {"span", kNode}, {"value", kNumber}};
   static const std::vector<MetadataField> name = {{"name_hint", kNode}};
-  static const std::vector<Row> table = {
+  static const std::vector<ObjectRow> table = {
       {"DictAttrs", {{"__dict__", kNode}}},
       {"FloatImm", number},
       {"FuncType",
@@ -200,7 +200,7 @@ class ByteReader {
 std::optional<std::span<const MetadataField>> metadata_fields(std::string_view type_key) {
   static const auto* by_key = [] {
     auto* map = new std::unordered_map<std::string_view, std::span<const MetadataField>>();
-    for (const Row& row : rows()) map->emplace(row.type_key, row.fields);
+    for (const ObjectRow& row : rows()) map->emplace(row.type_key, row.fields);
     return map;
   }();
   if (type_key.starts_with(kAttrsPrefix)) {

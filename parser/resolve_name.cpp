@@ -23,7 +23,7 @@ bool is_special_form(std::string_view name) {
   return name == "dim" || lang::parse_diff_mode(name) || lang::find_tree_form(name);
 }
 
-lang::Expr truth(bool value, lang::Span span) {
+lang::Expr truth_of(bool value, lang::Span span) {
   return lang::make_constant(lang::Tensor::scalar(lang::DType::Bool, value ? 1 : 0), span);
 }
 
@@ -118,7 +118,7 @@ lang::Expr Resolver::global_var(const Symbol& symbol, Span where) const {
 
 lang::Expr Resolver::name(const Node& node) {
   const std::string_view text = tree_.text(node);
-  if (text == "True" || text == "False") return truth(text == "True", span(node));
+  if (text == "True" || text == "False") return truth_of(text == "True", span(node));
   Symbol& symbol = symbols_.intern(text);
   if (Expr found = meaning(symbol, node)) return found;
   if (const std::optional<double> number = strict_ ? std::nullopt : named_number(text))
