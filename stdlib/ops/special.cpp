@@ -111,7 +111,7 @@ void add_erfc() {
       elementwise("erfc", 0,
                   "1 - erf(x), the complement of the Gauss error function.\n"
                   "Large x keep their digits, where the difference would be 0.",
-                  "erfc([0.0, 5.0])\n// expect: [1.0, 1.5374597e-12]", PrimOperands::kFloat);
+                  "erfc([0.0, 5.0])\n// expect: [1.0, 1.5374598e-12]", PrimOperands::kFloat);
   def.definition = each_wide([](ScalarSteps& steps, const Scalar& x, const DefinitionCall& call) {
     return erfc_of(steps, x, is_narrow(call));
   });
@@ -338,7 +338,7 @@ void add_gelu() {
 
 void add_silu() {
   OpDef def = elementwise("nn.silu", 0, "x times `sigmoid(x)`. -infinity gives -0.0.",
-                          "nn.silu([-1.0, 0.0, 2.0])\n// expect: [-0.26894143, 0.0, 1.7615942]",
+                          "nn.silu([-1.0, 0.0, 2.0])\n// expect: [-0.26894143, 0.0, 1.761594]",
                           PrimOperands::kFloat);
   def.definition = each([](const Expr& x, const DefinitionCall& call) {
     ScalarSteps steps;

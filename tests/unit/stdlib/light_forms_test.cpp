@@ -98,6 +98,7 @@ TEST_CASE("what must be written has no obvious value", "[stdlib]") {
                                          "reinterpret dtype",
                                          "repeat repeats",
                                          "reshape newshape",
+                                         "rotate_axes count",
                                          "save path",
                                          "sliding_window axis",
                                          "sliding_window strides",
@@ -164,6 +165,8 @@ TEST_CASE("attributes that say extents can be computed", "[stdlib]") {
       {"nn.lrn size", "no extent of the result"},
       {"load shape", "what the file has; `?` where it is not written"},
       {"polygamma n", "the order of a derivative"},
+      {"rotate_axes count", "a number of axes"},
+      {"rotate_axes others", "the same"},
       {"torch_op len", "does not run"}};
   std::set<std::string> unknown;
   std::set<std::string> unused;
