@@ -46,8 +46,9 @@ InputForm input_form(const OpDef& op, std::size_t index) {
 
 bool takes_floats(const OpDef& op) {
   const auto found = forms_by_op().find(op.name);
-  return found != forms_by_op().end() && std::any_of(found->second.begin(), found->second.end(),
-                                               [](const InputForm& form) { return form.as_float; });
+  return found != forms_by_op().end() &&
+         std::any_of(found->second.begin(), found->second.end(),
+                     [](const InputForm& form) { return form.as_float; });
 }
 
 bool is_float_form(const OpDef& op) {

@@ -18,29 +18,6 @@ using lang::Type;
 using parser::Item;
 using parser::ItemKind;
 
-namespace {
-
-// What definitions were before a text replaced them; put back when the text's own fails.
-struct Undo {
-  lang::Module& module;
-  std::map<std::string, std::optional<Definition>> before = {};
-  void note(const std::string& name) {
-    const Definition* old = module.find(name);
-    before.emplace(name, old ? std::optional<Definition>(*old) : std::nullopt);
-  }
-  void restore(const std::string& name) {
-    const auto found = before.find(name);
-    if (found == before.end()) return;
-    if (found->second) {
-      module.define(*found->second);
-    } else {
-      module.remove(name);
-    }
-  }
-};
-
-}  // namespace
-
 // One text on its way through a session. After the first failure nothing more is evaluated, but
 // what follows is still checked, so that all errors are reported at once.
 class Session::Run {
@@ -69,6 +46,25 @@ class Session::Run {
   }
 
  private:
+  // What definitions were before a text replaced them; put back when the text's own fails.
+  struct Undo {
+    lang::Module& module;
+    std::map<std::string, std::optional<Definition>> before = {};
+    void note(const std::string& name) {
+      const Definition* old = module.find(name);
+      before.emplace(name, old ? std::optional<Definition>(*old) : std::nullopt);
+    }
+    void restore(const std::string& name) {
+      const auto found = before.find(name);
+      if (found == before.end()) return;
+      if (found->second) {
+        module.define(*found->second);
+      } else {
+        module.remove(name);
+      }
+    }
+  };
+
   // Of this text, else of the module; null if that is none.
   const lang::Function* function_called(const std::string& name) const {
     for (const Item& item : items_) {

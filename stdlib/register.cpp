@@ -1,7 +1,7 @@
 #include "stdlib/register.h"
 
-#include "stdlib/ops/families.h"
 #include "stdlib/ops/dynamic_extents.h"
+#include "stdlib/ops/families.h"
 #include "stdlib/ops/fixed_point.h"
 #include "stdlib/ops/special.h"
 

@@ -160,7 +160,6 @@ using Adjoints = std::pair<Expr, Expr>;
 Expr truth_as_number(const Expr& truth, const Expr& like) {
   return as_dtype(truth, dtype_of(like));
 }
-Expr is_zero(const Expr& x) { return op("equal", {x, build::scalar_like(x, 0)}); }
 Expr ones_of(const Expr& tensor) {
   return generate_like(tensor,
                        [&](const Indices&) { return build::constant(dtype_of(tensor), 1); });
