@@ -315,4 +315,20 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
   return {};
 }
 
+std::optional<lang::Diagnostic> commented_division(lang::Span number) {
+  const std::string_view text = number.source->text();
+  std::uint32_t at = number.end;
+  while (at < text.size() && text[at] == ' ') ++at;
+  if (text.substr(at, 2) != "//") return std::nullopt;
+  const Piece divisor = word_after(text, at + 2);
+  const std::size_t rest = text.find_first_not_of(' ', divisor.end());
+  const bool is_all = rest == std::string_view::npos || text[rest] == '\n' || text[rest] == '\r';
+  if (!is_all || divisor.text.empty() || !is_digit(divisor.text.front())) return std::nullopt;
+  lang::Diagnostic warning(lang::DiagnosticKind::NumberInComment,
+                           "`//` begins a comment, and does not divide",
+                           {number.source, at, divisor.end()});
+  warning.note(fmt::format("help: `floor_divide({}, {})`", number.text(), divisor.text));
+  return warning;
+}
+
 }  // namespace relay::parser

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,10 @@ inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // text of the light notation. They are guesses: the caller tries whether they help.
 void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
                   std::vector<Edit>& edits);
+
+// A warning where a number is the whole expression and a comment behind it is a number too, as in
+// `7 // 2`: elsewhere that divides.
+std::optional<lang::Diagnostic> commented_division(lang::Span number);
 
 // What takes the place of a thing that we do not have, in words; empty if nothing is known.
 std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_view text);

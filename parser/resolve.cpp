@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "parser/borrowed.h"
 #include "parser/comments.h"
 #include "parser/resolver.h"
 #include "parser/strings.h"
@@ -313,6 +314,10 @@ void Resolver::item(const Node& node, Parsed& parsed) {
     default:
       item.kind = ItemKind::Expression;
       item.expr = expr(*what.child(0));
+      if (!strict_ && what.child(0)->kind == Syntax::Number) {
+        if (std::optional<Diagnostic> warning = commented_division(span(*what.child(0))))
+          warnings_.push_back(std::move(*warning));
+      }
       break;
   }
   if (!item_is_broken_) parsed.items.push_back(std::move(item));

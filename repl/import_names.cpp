@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lang/diagnostic.h"
 #include "lang/op.h"
@@ -59,6 +60,32 @@ std::map<std::string, std::string> imported_names(const parser::ImportItem& item
   const std::string before = item.prefix.empty() ? "" : item.prefix + ".";
   for (const auto& [name, full_name] : file.exports.names) names[before + name] = full_name;
   return names;
+}
+
+std::optional<Diagnostic> hidden_import(const parser::ImportItem& item, const ImportedFile& file) {
+  std::vector<std::string> hidden;
+  for (const auto& [here, full_name] : imported_names(item, file)) {
+    if (lang::OpRegistry::instance().find(here)) hidden.push_back(here);
+  }
+  if (hidden.empty()) return std::nullopt;
+  const std::string& first = hidden.front();
+  lang::Span span = item.span;
+  if (item.names) {
+    for (const parser::ImportItem::Name& name : *item.names) {
+      if (name.here == first) span = name.span;
+    }
+  }
+  Diagnostic warning(
+      DiagnosticKind::HiddenImport,
+      hidden.size() == 1
+          ? fmt::format("the operator `{}` hides that of `{}`", first, item.path)
+          : fmt::format("operators hide `{}` of `{}`", fmt::join(hidden, "`, `"), item.path),
+      span);
+  warning.note(
+      fmt::format("help: `{}` is the imported one, and `import \"{}\" (NAME as OTHER)` "
+                  "gives one another name",
+                  imported_names(item, file).at(first), item.path));
+  return warning;
 }
 
 }  // namespace relay::repl

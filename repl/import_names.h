@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "lang/module.h"
@@ -14,5 +15,9 @@ namespace relay::repl {
 // and full names come with any import. Throws Failure for a name that is not there (UnknownName).
 std::map<std::string, std::string> imported_names(const parser::ImportItem& item,
                                                   const ImportedFile& file);
+
+// A warning where operators hide names that the item would give, with how these are reached.
+std::optional<lang::Diagnostic> hidden_import(const parser::ImportItem& item,
+                                              const ImportedFile& file);
 
 }  // namespace relay::repl
