@@ -116,8 +116,8 @@ class Arithmetic {
   }
 
   Expr sum(const Expr& a, const Expr& b) {
-    if (definitions_.is_number(b, 0) && same_type(expr_, a)) return a;
-    if (definitions_.is_number(a, 0) && same_type(expr_, b)) return b;
+    if (leaves_sums(b, true) && same_type(expr_, a)) return a;
+    if (leaves_sums(a, true) && same_type(expr_, b)) return b;
     if (const auto* inner = is_a(b, "negative")) return build::op("subtract", {a, inner->args[0]});
     if (const auto* inner = is_a(a, "negative"); inner && !as<lang::Constant>(b))
       return build::op("subtract", {b, inner->args[0]});
@@ -135,12 +135,23 @@ class Arithmetic {
     return nullptr;
   }
 
+  // A zero whose sum with, or difference from, anything is that to the last bit: 0 + -0 is 0, so of
+  // floats only -0 may be added. Code that no person wrote has one zero.
+  bool leaves_sums(const Expr& x, bool is_added) const {
+    const auto value = definitions_.scalar(x);
+    if (!value || *value != 0) return false;
+    return is_made(expr_) || !lang::is_float(dtype_of(x)) || std::signbit(*value) == is_added;
+  }
+
   // c * x + x
   Expr multiple(const Expr& product, const Expr& single) {
     const auto* inner = is_a(product, "multiply");
     const auto factor = inner ? definitions_.scalar(inner->args[0]) : std::nullopt;
     if (!factor || !is_whole(*factor, kSmallCount)) return nullptr;
-    if (same_atom(inner->args[1], single))
+    // 3 * x + x rounds twice.
+    const bool is_exact =
+        is_made(expr_) || !lang::is_float(dtype_of(single)) || *factor == 1 || *factor == 2;
+    if (is_exact && same_atom(inner->args[1], single))
       return build::op("multiply", {build::scalar_like(single, *factor + 1), single});
     // c * x + d * x
     const auto* other = is_made(expr_) ? is_a(single, "multiply") : nullptr;
@@ -152,9 +163,12 @@ class Arithmetic {
   }
 
   Expr difference(const Expr& a, const Expr& b) {
-    if (definitions_.is_number(b, 0) && same_type(expr_, a)) return a;
+    if (leaves_sums(b, false) && same_type(expr_, a)) return a;
     if (const auto* inner = is_a(b, "negative")) return build::op("add", {a, inner->args[0]});
-    if (definitions_.is_number(a, 0) && same_type(expr_, b)) return build::op("negative", {b});
+    // 0 - 0 is 0, and -0 another zero.
+    const bool has_one_zero = is_made(expr_) || !lang::is_float(dtype_of(b));
+    if (has_one_zero && definitions_.is_number(a, 0) && same_type(expr_, b))
+      return build::op("negative", {b});
     return nullptr;
   }
 
@@ -207,6 +221,9 @@ class Arithmetic {
     const auto* inner = is_a(b, "multiply");
     const auto factor = inner ? definitions_.scalar(inner->args[0]) : std::nullopt;
     const auto is_exact = [&](double d) {
+      // 3 * (5 * x) rounds twice, and halves of halves twice where they are tiny.
+      if (!is_made(expr_) && lang::is_float(dtype_of(b)))
+        return is_power_of_two(c) && is_power_of_two(d) && std::abs(c) >= 1 && std::abs(d) >= 1;
       return (is_whole(c, kSmallFactor) && is_whole(d, kSmallFactor)) || is_power_of_two(d) ||
              (is_power_of_two(c) && d != 0);
     };
@@ -249,7 +266,12 @@ class Arithmetic {
 
   Expr negation(const Expr& x) {
     if (const auto* inner = is_a(x, "negative")) return inner->args[0];
-    if (const auto value = definitions_.scalar(x)) return build::constant(dtype_of(x), -*value);
+    if (const auto value = definitions_.scalar(x)) {
+      // Integers wrap when they run, and a constant would be the nearest there is.
+      const Expr constant = build::constant(dtype_of(x), -*value);
+      const bool holds = lang::cast<lang::Constant>(constant).value->number_at(0) == -*value;
+      if (holds && (lang::is_float(dtype_of(x)) || std::abs(*value) < 0x1p53)) return constant;
+    }
     if (!is_made(expr_)) return nullptr;
     if (const auto* inner = is_a(x, "multiply")) {
       if (const auto factor = definitions_.scalar(inner->args[0]))

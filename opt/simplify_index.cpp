@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "lang/build.h"
 #include "lang/visit.h"
 #include "opt/definitions.h"
@@ -41,17 +43,22 @@ Expr negated(Expr x) { return build::prim(Prim::Neg, {std::move(x)}); }
 Expr simplified_primitive(const lang::Primitive& node) {
   const auto& args = node.args;
   if (!is_float(args[0]) && node.prim != Prim::Select) return nullptr;
+  // As of operators (opt/simplify_arithmetic.cpp).
+  const auto leaves_sums = [&](const Expr& x, bool is_added) {
+    const auto value = number(x);
+    return value && *value == 0 && (!node.span || std::signbit(*value) == is_added);
+  };
   switch (node.prim) {
     case Prim::Add:
-      if (is(args[1], 0)) return args[0];
-      if (is(args[0], 0)) return args[1];
+      if (leaves_sums(args[1], true)) return args[0];
+      if (leaves_sums(args[0], true)) return args[1];
       if (const auto* inner = as_prim(args[1], Prim::Neg))
         return build::sub(args[0], inner->args[0]);
       if (same_atom(args[0], args[1]))
         return build::mul(build::constant(dtype_of(args[0]), 2), args[0]);
       return folded("add", args[0], args[1]);
     case Prim::Sub:
-      if (is(args[1], 0)) return args[0];
+      if (leaves_sums(args[1], false)) return args[0];
       if (const auto* inner = as_prim(args[1], Prim::Neg))
         return build::add(args[0], inner->args[0]);
       return folded("subtract", args[0], args[1]);

@@ -65,7 +65,8 @@ std::map<std::string, std::string> imported_names(const parser::ImportItem& item
 std::optional<Diagnostic> hidden_import(const parser::ImportItem& item, const ImportedFile& file) {
   std::vector<std::string> hidden;
   for (const auto& [here, full_name] : imported_names(item, file)) {
-    if (lang::OpRegistry::instance().find(here)) hidden.push_back(here);
+    const bool is_its_own = full_name.starts_with(file.prefix);  // and not passed on by it
+    if (is_its_own && lang::OpRegistry::instance().find(here)) hidden.push_back(here);
   }
   if (hidden.empty()) return std::nullopt;
   const std::string& first = hidden.front();
