@@ -6,6 +6,7 @@
 #include "lang/any_dim.h"
 #include "lang/call_site.h"
 #include "lang/checkpoint.h"
+#include "lang/diagnostic.h"
 #include "lang/match_dims.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
@@ -67,10 +68,26 @@ bool calls(const Expr& body, const std::string& name) {
 // Which global functions are inlined: all that are small or marked, or those that are marked.
 enum class Globals : std::uint8_t { Small, Marked };
 
+// How many nodes a function with all that is inlined in it may have, and still be inlined itself: a
+// straight one, and a marked one. Else `def f1(x) { f0(f0(x)) }` and so on would double at each
+// level.
+constexpr std::size_t kMostNodes = 1 << 11;
+constexpr std::size_t kMostMarkedNodes = 1 << 14;
+
+// What the inliners of one run share.
+struct Run {
+  lang::Program& program;
+  int max_bindings;
+  CustomGradients custom;
+  Globals globals;
+  std::vector<std::string> stack = {};  // the functions whose bodies are being inlined
+  // How many nodes functions have with what they call inlined. The keys are kept alive.
+  std::unordered_map<const lang::ExprNode*, std::pair<Expr, std::size_t>> sizes = {};
+};
+
 class Inliner final : public lang::Rewriter {
  public:
-  Inliner(lang::Program& program, int max_bindings, CustomGradients custom, Globals globals)
-      : program_(program), max_bindings_(max_bindings), custom_(custom), globals_(globals) {}
+  explicit Inliner(Run& run) : run_(run) {}
 
   Expr run(const Expr& root) {
     count_uses(root);
@@ -102,13 +119,11 @@ class Inliner final : public lang::Rewriter {
       if (found == literals_.end()) return expr;
       const auto& fn = lang::cast<lang::Function>(found->second);
       if (is_kept_apart(fn)) return expr;
-      const bool is_wanted = is_straight_line(fn, max_bindings_) || lang::is_checkpoint(fn) ||
+      const bool is_wanted = is_straight_line(fn, run_.max_bindings) || lang::is_checkpoint(fn) ||
                              (uses_[var->variable.get()] == 1 && !lang::gradient_of(fn));
       if (!is_wanted || !fits(fn, call->args)) return expr;
       // The literal as it was: what it calls is inlined here once more.
-      Inliner inner(program_, max_bindings_, custom_, globals_);
-      inner.stack_ = stack_;
-      return inner.run(body_with(fn, call->args, expr->span));
+      return Inliner(run_).run(body_with(fn, call->args, expr->span));
     }
     return expr;
   }
@@ -122,8 +137,7 @@ class Inliner final : public lang::Rewriter {
   }
 
   Expr in_index_notation(const Expr& expr) {
-    Inliner inner(program_, max_bindings_, custom_, globals_);
-    inner.stack_ = stack_;
+    Inliner inner(run_);
     inner.literals_ = literals_;
     inner.is_in_index_notation_ = true;
     return inner.rewrite(expr);
@@ -181,35 +195,62 @@ class Inliner final : public lang::Rewriter {
     return lang::substitute_types(lang::substitute(body, substitution), dims);
   }
 
-  Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {
-    if (!program_.is_function(global.name) || stack_.size() >= kMaxDepth) return expr;
-    for (const std::string& name : stack_) {
-      if (name == global.name) return expr;
+  // The function that a call may be replaced by; null where it stays.
+  Expr callee_of(const lang::Call& call, const lang::GlobalVar& global) {
+    if (!run_.program.is_function(global.name) || run_.stack.size() >= kMaxDepth) return nullptr;
+    for (const std::string& name : run_.stack) {
+      if (name == global.name) return nullptr;
     }
-    const Expr callee = program_.function(global.name, call.callee->type);
+    const Expr callee = run_.program.function(global.name, call.callee->type);
     const auto& fn = lang::cast<lang::Function>(callee);
-    const bool is_wanted = is_marked(fn)
-                               ? !calls(fn.body, global.name)
-                               : globals_ == Globals::Small && is_straight_line(fn, max_bindings_);
-    if (!is_wanted || !fits(fn, call.args) || is_kept_apart(fn)) return expr;
-    if (custom_ == CustomGradients::Keep && lang::gradient_of(fn)) return expr;
-    Expr body = body_with(fn, call.args, expr->span);
+    if (!is_wanted(global, fn) || !fits(fn, call.args) || is_kept_apart(fn)) return nullptr;
+    return run_.custom == CustomGradients::Keep && lang::gradient_of(fn) ? Expr() : callee;
+  }
+
+  // With all that is inlined in it.
+  std::size_t size_of(const std::string& name, const Expr& callee) {
+    const auto found = run_.sizes.find(callee.get());
+    if (found != run_.sizes.end()) return found->second.second;
+    std::size_t size = 0;
+    run_.stack.push_back(name);
+    lang::visit_post_order(lang::cast<lang::Function>(callee).body, [&](const Expr& node) {
+      ++size;
+      const auto* call = as<lang::Call>(node);
+      const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
+      if (!global || size > kMostMarkedNodes) return;
+      // Where its dims are still those of this function, a callee may have no meaning yet.
+      const auto inner = lang::capture([&] { return callee_of(*call, *global); });
+      if (!inner || !*inner) return;
+      const std::size_t more = size_of(global->name, *inner);
+      if (more <= most_of(*inner)) size += more;
+    });
+    run_.stack.pop_back();
+    run_.sizes.emplace(callee.get(), std::pair{callee, size});
+    return size;
+  }
+  static std::size_t most_of(const Expr& callee) {
+    return is_marked(lang::cast<lang::Function>(callee)) ? kMostMarkedNodes : kMostNodes;
+  }
+
+  bool is_wanted(const lang::GlobalVar& global, const lang::Function& fn) const {
+    if (is_marked(fn)) return !calls(fn.body, global.name);
+    return run_.globals == Globals::Small && is_straight_line(fn, run_.max_bindings);
+  }
+
+  Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {
+    const Expr callee = callee_of(call, global);
+    if (!callee || size_of(global.name, callee) > most_of(callee)) return expr;
+    Expr body = body_with(lang::cast<lang::Function>(callee), call.args, expr->span);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
-    stack_.push_back(global.name);
-    Inliner inner(program_, max_bindings_, custom_, globals_);
-    inner.stack_ = stack_;
-    Expr result = inner.run(body);
-    stack_.pop_back();
+    run_.stack.push_back(global.name);
+    Expr result = Inliner(run_).run(body);
+    run_.stack.pop_back();
     return result;
   }
 
-  lang::Program& program_;
-  int max_bindings_;
-  CustomGradients custom_;
-  Globals globals_;
+  Run& run_;
   std::unordered_map<const lang::Variable*, Expr> literals_;
   std::unordered_map<const lang::Variable*, int> uses_;
-  std::vector<std::string> stack_;
   bool is_in_index_notation_ = false;
 };
 
@@ -217,12 +258,14 @@ class Inliner final : public lang::Rewriter {
 
 Expr inline_literals(const Expr& expr, lang::Program& program, int max_bindings,
                      CustomGradients custom) {
-  return Inliner(program, max_bindings, custom, Globals::Marked).run(expr);
+  Run run{program, max_bindings, custom, Globals::Marked};
+  return Inliner(run).run(expr);
 }
 
 Expr inline_calls(const Expr& expr, lang::Program& program, int max_bindings,
                   CustomGradients custom) {
-  return Inliner(program, max_bindings, custom, Globals::Small).run(expr);
+  Run run{program, max_bindings, custom, Globals::Small};
+  return Inliner(run).run(expr);
 }
 
 namespace {

@@ -41,8 +41,9 @@ lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
 // Inlines calls of known non-recursive functions: function literals that are called once or are
 // small, and globals whose specialised body (from `program`) is a straight-line block of at most
 // `max_bindings` (taking apart what has only one form is straight-line too), or which have the
-// attribute `Inline=1` and do not call themselves. Functions with a gradient of their own stay
-// calls where code is yet to be differentiated.
+// attribute `Inline=1` and do not call themselves. What has grown too large by inlining what it
+// calls stays a call, so that the result is linear in the calls of `expr`. Functions with a
+// gradient of their own stay calls where code is yet to be differentiated.
 enum class CustomGradients : std::uint8_t { Inline, Keep };
 lang::Expr inline_calls(const lang::Expr& expr, lang::Program& program, int max_bindings = 24,
                         CustomGradients custom = CustomGradients::Inline);
