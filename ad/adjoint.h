@@ -15,6 +15,7 @@ class Emitter {
   Tangents& tangents() const { return *tangents_; }
   // Binds `value` unless it is an atom; returns the atom.
   lang::Expr emit(const std::string& name, lang::Expr value);
+  // Code that stands already.
   void append(const std::vector<lang::Binding>& bindings);
   const std::vector<lang::Binding>& bindings() const { return bindings_; }
   std::vector<lang::Binding> take() { return std::move(bindings_); }

@@ -246,8 +246,13 @@ void BlockReverse::forward_operator(const Binding& binding, const lang::Call& ca
     primal_.push_back({binding});
     return;
   }
-  const Expr expanded = op.definition({call.args, call.attrs, binding.value->type});
-  lang::Block block = flatten(expanded);
+  const auto expanded =
+      lang::definition_at(op, {call.args, call.attrs, binding.value->type}, call.algebra);
+  if (!expanded) {
+    primal_.push_back({binding});
+    return;
+  }
+  lang::Block block = flatten(*expanded);
   // Its steps stand where the operator is called.
   const lang::Span place = binding.value->span;
   for (const Binding& inner : block.bindings)
@@ -453,10 +458,11 @@ void BlockReverse::reverse_call(const Binding& binding, const lang::Call& call,
     lang::fail(DiagnosticKind::NotDifferentiable,
                fmt::format("operator `{}` has no derivative", op->op->name), binding.span);
   }
-  const auto adjoints =
-      op->op->gradient({call.args, call.attrs, lang::make_var(binding.variable), adjoint});
-  for (std::size_t i = 0; i < adjoints.size() && i < call.args.size(); ++i)
-    accumulate(call.args[i], adjoints[i]);
+  const auto adjoints = lang::gradient_at(
+      *op->op, {call.args, call.attrs, lang::make_var(binding.variable), adjoint});
+  if (!adjoints) return reverse_by_definition(call, *op->op, adjoint);
+  for (std::size_t i = 0; i < adjoints->size() && i < call.args.size(); ++i)
+    accumulate(call.args[i], (*adjoints)[i]);
 }
 
 // C(a, b) hands the adjoints of its fields on; Zero is zero for all of them.

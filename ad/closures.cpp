@@ -250,6 +250,7 @@ Expr made_pullback_literal(lang::Program& program, Pairs& pairs, const Expr& lit
 
 Expr pullback_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
                       const VariableRef& self) {
+  const lang::AlgebraScope scope(lang::Algebra::Real);
   return telling_way(lang::cast<lang::Function>(literal), self ? self->name : "",
                      variables_of(literal), program, pairs.tangents(),
                      [&] { return made_pullback_literal(program, pairs, literal, self); });

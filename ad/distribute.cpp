@@ -209,9 +209,10 @@ class Distributor {
     std::vector<Expr> indices = uses_of(binders_);
     for (const Expr& index : node.indices) indices.push_back(at_points(scalar_form(index)));
     const Expr value = at_points(scalar_form(node.value));
-    spread_[binding.variable.get()] = emitted(
-        binding.variable->name, lang::make_scatter_reduce(node.op, init, all, indices, value,
-                                                          binding.value->span, init->type));
+    spread_[binding.variable.get()] =
+        emitted(binding.variable->name,
+                lang::make_scatter_reduce(node.op, init, all, indices, value, binding.value->span,
+                                          init->type, node.algebra));
   }
 
   // By its definition.

@@ -25,7 +25,7 @@ class Flattener {
       case ExprKind::Call: {
         const auto& call = lang::cast<lang::Call>(*expr);
         return lang::make_call(call.callee, atoms(call.args), call.attrs, (*expr)->span,
-                               (*expr)->type);
+                               (*expr)->type, call.algebra);
       }
       case ExprKind::Tuple:
         return lang::make_tuple(atoms(lang::cast<lang::Tuple>(*expr).fields), (*expr)->span,
@@ -40,7 +40,7 @@ class Flattener {
         if (lang::build::is_atom(scatter.init)) return *expr;
         return lang::make_scatter_reduce(scatter.op, atom(scatter.init), scatter.binders,
                                          scatter.indices, scatter.value, (*expr)->span,
-                                         (*expr)->type);
+                                         (*expr)->type, scatter.algebra);
       }
       default:
         return *expr;

@@ -62,7 +62,7 @@ void ForwardBlock::apart(const Binding& binding, const std::vector<IndexBinder>&
   const Expr folded =
       scatter ? lang::make_scatter_reduce(scatter->op, scatter->init, scatter->binders,
                                           scatter->indices, value, binding.value->span,
-                                          binding.value->type)
+                                          binding.value->type, scatter->algebra)
               : lang::make_reduction(lang::cast<lang::Reduction>(binding.value).op, binders, value,
                                      binding.value->span, binding.value->type);
   step({binding.variable, folded, binding.span}, code);

@@ -72,33 +72,38 @@ void ForwardBlock::operator_call(const Binding& binding, const lang::Call& call,
 
 void ForwardBlock::by_rule(const Binding& binding, const lang::Call& call, const lang::OpDef& op,
                            Emitter& code) {
-  code.append({binding});
   std::vector<Expr> tangents;
   for (const Expr& arg : call.args) {
     const TangentValue tangent = tangent_of(arg);
     tangents.push_back(tangent.is_zero() ? Expr()
                                          : tangent.value(tangent_type(arg->type), arg, code));
   }
-  const Expr tangent =
-      op.tangent({call.args, call.attrs, lang::make_var(binding.variable), std::move(tangents)});
-  if (tangent)
-    set_tangent(binding.variable, TangentValue(code.emit("d" + binding.variable->name, tangent)));
+  const auto tangent = lang::tangent_at(
+      op, {call.args, call.attrs, lang::make_var(binding.variable), std::move(tangents)});
+  if (!tangent) return by_operator(binding, call, op, code);
+  code.append({binding});
+  if (*tangent)
+    set_tangent(binding.variable, TangentValue(code.emit("d" + binding.variable->name, *tangent)));
 }
 
 // A diagonal matrix is its own transpose.
 void ForwardBlock::by_gradient(const Binding& binding, const lang::Call& call,
                                const lang::OpDef& op, Emitter& code) {
-  code.append({binding});
-  const std::string name = "d" + binding.variable->name;
-  Expr sum;
+  std::vector<Expr> products;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     const TangentValue own = tangent_of(call.args[i]);
     if (own.is_zero()) continue;
     const Expr tangent = own.value(tangent_type(call.args[i]->type), call.args[i], code);
-    const std::vector<Expr> parts =
-        op.gradient({call.args, call.attrs, lang::make_var(binding.variable), tangent});
-    if (i >= parts.size() || !parts[i]) continue;
-    const Expr part = code.emit(name, parts[i]);
+    const auto parts =
+        lang::gradient_at(op, {call.args, call.attrs, lang::make_var(binding.variable), tangent});
+    if (!parts) return by_operator(binding, call, op, code);
+    if (i < parts->size() && (*parts)[i]) products.push_back((*parts)[i]);
+  }
+  code.append({binding});
+  const std::string name = "d" + binding.variable->name;
+  Expr sum;
+  for (const Expr& product : products) {
+    const Expr part = code.emit(name, product);
     sum = sum ? code.emit(name, build::op("add", {sum, part})) : part;
   }
   if (sum) set_tangent(binding.variable, TangentValue(sum));
@@ -131,7 +136,10 @@ void ForwardBlock::by_itself(const Binding& binding, const lang::Call& call, boo
 // compute; one step stays the operator.
 void ForwardBlock::by_definition(const Binding& binding, const lang::Call& call,
                                  const lang::OpDef& op, Emitter& code) {
-  const lang::Block block = flatten(op.definition({call.args, call.attrs, binding.value->type}));
+  const auto expanded =
+      lang::definition_at(op, {call.args, call.attrs, binding.value->type}, call.algebra);
+  if (!expanded) return by_operator(binding, call, op, code);
+  const lang::Block block = flatten(*expanded);
   placed_at(binding.span, [&] {
     const Expr form = block.bindings.empty() ? scalar_form(block.result) : Expr();
     if (form && is_arithmetic(form)) {

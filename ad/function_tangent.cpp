@@ -113,6 +113,7 @@ Expr made_tangent_literal(lang::Program& program, Pairs& pairs, const Expr& lite
 
 Expr tangent_literal(lang::Program& program, Pairs& pairs, const Expr& literal,
                      const VariableRef& self) {
+  const lang::AlgebraScope scope(lang::Algebra::Real);
   return telling_way(lang::cast<lang::Function>(literal), self ? self->name : "",
                      variables_of(literal), program, pairs.tangents(),
                      [&] { return made_tangent_literal(program, pairs, literal, self); });

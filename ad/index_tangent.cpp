@@ -140,7 +140,7 @@ class Walker {
     }
     std::vector<Expr> args;
     for (std::size_t i = 0; i < node.args.size(); ++i) args.push_back(at(i));
-    const Expr copy = lang::make_primitive(node.prim, args, node.span, node.type);
+    const Expr copy = lang::make_primitive(node.prim, args, node.span, node.type, node.algebra);
     const Expr result = value ? value : copy;
     Expr sum;
     for (std::size_t i = 0; i < args.size(); ++i) {

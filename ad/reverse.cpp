@@ -223,7 +223,8 @@ class Expander final : public lang::Rewriter {
       params.push_back(lang::make_variable(names[i], type->params[i]));
       args.push_back(lang::make_var(params.back()));
     }
-    const Expr body = lang::make_call(fn, args, attrs, fn->span ? fn->span : span, type->result);
+    const Expr body = lang::make_call(fn, args, attrs, fn->span ? fn->span : span, type->result,
+                                      lang::Algebra::Bits);
     return lang::make_function(params, type->result, body, {}, nullptr, fn->span, fn->type);
   }
 
@@ -259,7 +260,10 @@ lang::Result<Expr> expand_derivatives(const Expr& expr, lang::Program& program, 
   lang::visit_post_order(
       expr, [&](const Expr& node) { needed = needed || node->kind == ExprKind::Differentiate; });
   if (!needed) return expr;
-  return lang::capture([&] { return Expander(program, pairs).block(expr); });
+  return lang::capture([&] {
+    const lang::AlgebraScope scope(lang::Algebra::Real);
+    return Expander(program, pairs).block(expr);
+  });
 }
 
 }  // namespace relay::ad

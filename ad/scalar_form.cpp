@@ -35,7 +35,7 @@ class Guard final : public lang::Rewriter {
                                   node->prim == Prim::Mod || node->prim == Prim::FloorMod);
     if (!divides || lang::is_float(as<lang::TensorType>(expr->type)->dtype.known())) return expr;
     return lang::make_primitive(node->prim, {node->args[0], guarded(node->args[1], 1)}, expr->span,
-                                expr->type);
+                                expr->type, node->algebra);
   }
 
  private:
@@ -77,8 +77,10 @@ class ScalarForm final : public lang::Rewriter {
     if (!op || !op->op->definition || !op->op->differentiable || !lang::is_scalar(expr->type))
       return expr;
     if (op->op->gradient && are_scalars(call->args)) return expr;
-    const Expr expanded =
-        ScalarForm().rewrite(op->op->definition({call->args, call->attrs, expr->type}));
+    const auto defined =
+        lang::definition_at(*op->op, {call->args, call->attrs, expr->type}, call->algebra);
+    if (!defined) return expr;
+    const Expr expanded = ScalarForm().rewrite(*defined);
     // A gradient of tensors would be one of all elements; one that is read has no need of it.
     return op->op->gradient && !reads_elements(expanded) ? expr : expanded;
   }

@@ -93,6 +93,14 @@ ScalarFunction scalar_function(Prim prim, DType operand) {
   return kTable[static_cast<std::size_t>(prim)][static_cast<std::size_t>(operand)];
 }
 
+std::optional<std::uint64_t> scalar_value(Prim prim, DType operand, DType result,
+                                          const std::uint64_t* args) {
+  const ScalarFunction function =
+      prim == Prim::Cast ? scalar_cast(operand, result) : scalar_function(prim, operand);
+  if (!function || (divides_integers(prim, operand) && args[1] == 0)) return std::nullopt;
+  return function(args);
+}
+
 ScalarFunction scalar_cast(DType from, DType to) {
   return kCasts[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "lang/dtype.h"
 #include "lang/primitive.h"
@@ -18,6 +19,11 @@ using ScalarFunction = std::uint64_t (*)(const std::uint64_t* args);
 // divisor before (see divides_integers).
 ScalarFunction scalar_function(lang::Prim prim, lang::DType operand);
 ScalarFunction scalar_cast(lang::DType from, lang::DType to);
+
+// The same for any primitive: the element of dtype `result` for operands of dtype `operand`.
+// Nothing where the operands make it a run-time error, or where it does not accept the dtype.
+std::optional<std::uint64_t> scalar_value(lang::Prim prim, lang::DType operand, lang::DType result,
+                                          const std::uint64_t* args);
 
 // Does a zero in the second operand make this primitive a run-time error?
 inline bool divides_integers(lang::Prim prim, lang::DType operand) {

@@ -366,7 +366,7 @@ std::size_t hash_own(const Expr& expr) {
     case ExprKind::Primitive:
       return static_cast<std::size_t>(cast<Primitive>(expr).prim);
     case ExprKind::DimTerm:
-      return static_cast<std::size_t>(cast<DimTerm>(expr).dim.constant());
+      return static_cast<std::size_t>(cast<DimTerm>(expr).dim.constant_part());
     case ExprKind::Differentiate:
       return static_cast<std::size_t>(cast<Differentiate>(expr).mode);
     default:

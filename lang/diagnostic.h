@@ -127,6 +127,12 @@ class InternalError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
+// Somebody asked for the value of an extent that is not constant (Dim::constant). Of an operator's
+// rules this says that they wait for concrete shapes: definition_at and its kin in lang/op.h.
+class SymbolicExtent final : public InternalError {
+ public:
+  using InternalError::InternalError;
+};
 [[noreturn]] void internal_error(const char* file, int line, const std::string& what);
 
 }  // namespace relay::lang

@@ -64,8 +64,8 @@ int compare(const Dim& a, const Dim& b) {
     }
   }
   if (left.size() != right.size()) return left.size() < right.size() ? -1 : 1;
-  if (a.constant() == b.constant()) return 0;
-  return a.constant() < b.constant() ? -1 : 1;
+  if (a.constant_part() == b.constant_part()) return 0;
+  return a.constant_part() < b.constant_part() ? -1 : 1;
 }
 
 // The atoms that are left of `atoms` when those of `divisor` (sorted, both) are taken out.
@@ -127,6 +127,12 @@ TypeVarRef Dim::as_variable() const {
   const Term& term = terms_.front();
   if (term.coefficient != 1 || term.atoms.size() != 1) return nullptr;
   return term.atoms.front()->variable;
+}
+
+std::int64_t Dim::constant() const {
+  if (!is_constant())
+    throw SymbolicExtent("the value of the extent `" + to_string() + "`, which is not constant");
+  return constant_;
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
@@ -306,8 +312,8 @@ std::string print_dim(const Dim& dim, const TypeVarNamer& name_of_var) {
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   const bool positive_term = std::any_of(dim.terms().begin(), dim.terms().end(),
                                          [](const Term& term) { return term.coefficient > 0; });
-  const bool constant_first = !positive_term && dim.constant() > 0;
-  if (dim.terms().empty() || constant_first) append(dim.constant(), number);
+  const bool constant_first = !positive_term && dim.constant_part() > 0;
+  if (dim.terms().empty() || constant_first) append(dim.constant_part(), number);
   for (const bool negative : {false, true}) {
     for (const Term& term : dim.terms()) {
       if ((term.coefficient < 0) != negative) continue;
@@ -316,8 +322,8 @@ std::string print_dim(const Dim& dim, const TypeVarNamer& name_of_var) {
       });
     }
   }
-  if (dim.constant() != 0 && !dim.terms().empty() && !constant_first)
-    append(dim.constant(), number);
+  if (dim.constant_part() != 0 && !dim.terms().empty() && !constant_first)
+    append(dim.constant_part(), number);
   return text;
 }
 

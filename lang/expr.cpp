@@ -242,14 +242,16 @@ Expr make_function(std::vector<VariableRef> params, Type result, Expr body,
                         std::move(type_params), std::move(attrs), span, std::move(type));
 }
 
-Expr make_call(Expr callee, std::vector<Expr> args, AttrsRef attrs, Span span, Type type) {
+Expr make_call(Expr callee, std::vector<Expr> args, AttrsRef attrs, Span span, Type type,
+               Algebra algebra) {
   RELAY_CHECK(callee && all_present(args), "a call has an empty callee or argument");
   if (!type) {
     const auto* function = as<FunctionType>(callee->type);
     if (function && function->quantified.empty() && function->params.size() == args.size())
       type = function->result;
   }
-  return make<Call>(std::move(callee), std::move(args), std::move(attrs), span, std::move(type));
+  return make<Call>(std::move(callee), std::move(args), std::move(attrs), span, std::move(type),
+                    algebra);
 }
 
 Expr make_match(Expr scrutinee, std::vector<Clause> clauses, bool is_complete, Span span,
@@ -319,19 +321,20 @@ Expr make_index(Expr tensor, std::vector<Expr> indices, bool in_bounds, Span spa
 }
 
 Expr make_scatter_reduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders,
-                         std::vector<Expr> indices, Expr value, Span span, Type type) {
+                         std::vector<Expr> indices, Expr value, Span span, Type type,
+                         Algebra algebra) {
   RELAY_CHECK(init && value && all_present(indices), "scatter has an empty part");
   check_binders(binders);
   if (!type) type = init->type;
   return make<ScatterReduce>(op, std::move(init), std::move(binders), std::move(indices),
-                             std::move(value), span, std::move(type));
+                             std::move(value), span, std::move(type), algebra);
 }
 
-Expr make_primitive(Prim prim, std::vector<Expr> args, Span span, Type type) {
+Expr make_primitive(Prim prim, std::vector<Expr> args, Span span, Type type, Algebra algebra) {
   RELAY_CHECK(all_present(args) && args.size() == info(prim).arity,
               "primitive `" + std::string(info(prim).text) + "` has the wrong number of operands");
   if (!type) type = type_of_primitive(prim, args);
-  return make<Primitive>(prim, std::move(args), span, std::move(type));
+  return make<Primitive>(prim, std::move(args), span, std::move(type), algebra);
 }
 
 Expr make_dim_term(Dim dim, Span span) {
@@ -341,6 +344,23 @@ Expr make_dim_term(Dim dim, Span span) {
 Expr make_differentiate(DiffMode mode, Expr fn, Span span, Type type) {
   RELAY_CHECK(fn, "a derivative needs a function");
   return make<Differentiate>(mode, std::move(fn), span, std::move(type));
+}
+
+namespace {
+thread_local Algebra current_algebra = Algebra::Bits;
+}  // namespace
+
+AlgebraScope::AlgebraScope(Algebra algebra) : before_(current_algebra) {
+  current_algebra = algebra;
+}
+AlgebraScope::~AlgebraScope() { current_algebra = before_; }
+Algebra AlgebraScope::current() { return current_algebra; }
+
+Algebra algebra_of(const Expr& expr) {
+  if (const auto* call = as<Call>(expr)) return call->algebra;
+  if (const auto* primitive = as<Primitive>(expr)) return primitive->algebra;
+  const auto* scatter = as<ScatterReduce>(expr);
+  return scatter ? scatter->algebra : Algebra::Bits;
 }
 
 namespace {
@@ -379,7 +399,7 @@ Expr remade(const Expr& expr, Span span, Type type) {
     }
     case ExprKind::Call: {
       const auto& node = cast<Call>(expr);
-      return make<Call>(node.callee, node.args, node.attrs, span, std::move(type));
+      return make<Call>(node.callee, node.args, node.attrs, span, std::move(type), node.algebra);
     }
     case ExprKind::Match: {
       const auto& node = cast<Match>(expr);
@@ -412,11 +432,11 @@ Expr remade(const Expr& expr, Span span, Type type) {
     case ExprKind::ScatterReduce: {
       const auto& node = cast<ScatterReduce>(expr);
       return make<ScatterReduce>(node.op, node.init, node.binders, node.indices, node.value, span,
-                                 std::move(type));
+                                 std::move(type), node.algebra);
     }
     case ExprKind::Primitive: {
       const auto& node = cast<Primitive>(expr);
-      return make<Primitive>(node.prim, node.args, span, std::move(type));
+      return make<Primitive>(node.prim, node.args, span, std::move(type), node.algebra);
     }
     case ExprKind::DimTerm:
       return make<DimTerm>(cast<DimTerm>(expr).dim, span, std::move(type));

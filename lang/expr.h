@@ -154,13 +154,34 @@ struct Function final : ExprNode {
   std::vector<TypeVarRef> type_params;  // `[A, n]`: types and dims
   AttrsRef attrs;                       // `Primitive=1` marks a group that runs as one kernel
 };
+// Which rewrites a step of arithmetic allows.
+enum class Algebra : std::uint8_t {
+  Bits,  // those that keep every bit of its result (a NaN may become any other)
+  Real,  // also those that hold of real numbers: it may be regrouped, as code that differentiation
+         // made and whose order nobody wrote
+};
+// While one of these lives, what this thread makes has this algebra unless it is told another; the
+// innermost decides. Without one it is Bits.
+class AlgebraScope {
+ public:
+  explicit AlgebraScope(Algebra algebra);
+  ~AlgebraScope();
+  AlgebraScope(const AlgebraScope&) = delete;
+  AlgebraScope& operator=(const AlgebraScope&) = delete;
+  static Algebra current();
+
+ private:
+  Algebra before_;
+};
 struct Call final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Call;
-  Call(Expr callee, std::vector<Expr> args, AttrsRef attrs, Span span, Type type)
+  Call(Expr callee, std::vector<Expr> args, AttrsRef attrs, Span span, Type type, Algebra algebra)
       : ExprNode(kKind, span, std::move(type)),
+        algebra(algebra),
         callee(std::move(callee)),
         args(std::move(args)),
         attrs(std::move(attrs)) {}
+  Algebra algebra;  // of an operator
   Expr callee;
   std::vector<Expr> args;
   AttrsRef attrs;
@@ -280,14 +301,16 @@ struct Index final : ExprNode {
 struct ScatterReduce final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::ScatterReduce;
   ScatterReduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders, std::vector<Expr> indices,
-                Expr value, Span span, Type type)
+                Expr value, Span span, Type type, Algebra algebra)
       : ExprNode(kKind, span, std::move(type)),
         op(op),
+        algebra(algebra),
         init(std::move(init)),
         binders(std::move(binders)),
         indices(std::move(indices)),
         value(std::move(value)) {}
   ReduceOp op;
+  Algebra algebra;
   Expr init;
   std::vector<IndexBinder> binders;
   std::vector<Expr> indices;
@@ -295,9 +318,13 @@ struct ScatterReduce final : ExprNode {
 };
 struct Primitive final : ExprNode {  // a scalar primitive applied to rank-0 operands
   static constexpr ExprKind kKind = ExprKind::Primitive;
-  Primitive(Prim prim, std::vector<Expr> args, Span span, Type type)
-      : ExprNode(kKind, span, std::move(type)), prim(prim), args(std::move(args)) {}
+  Primitive(Prim prim, std::vector<Expr> args, Span span, Type type, Algebra algebra)
+      : ExprNode(kKind, span, std::move(type)),
+        prim(prim),
+        algebra(algebra),
+        args(std::move(args)) {}
   Prim prim;
+  Algebra algebra;
   std::vector<Expr> args;
 };
 struct DimTerm final : ExprNode {  // a dimension used as an int64 scalar
@@ -341,7 +368,7 @@ Expr make_function(std::vector<VariableRef> params, Type result, Expr body,
                    std::vector<TypeVarRef> type_params = {}, AttrsRef attrs = nullptr,
                    Span span = {}, Type type = nullptr);
 Expr make_call(Expr callee, std::vector<Expr> args, AttrsRef attrs = nullptr, Span span = {},
-               Type type = nullptr);
+               Type type = nullptr, Algebra algebra = AlgebraScope::current());
 Expr make_match(Expr scrutinee, std::vector<Clause> clauses, bool is_complete, Span span = {},
                 Type type = nullptr);
 Expr make_ref_create(Expr value, Span span = {}, Type type = nullptr);
@@ -356,10 +383,11 @@ Expr make_reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Sp
 Expr make_index(Expr tensor, std::vector<Expr> indices, bool in_bounds, Span span = {},
                 Type type = nullptr);
 Expr make_scatter_reduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders,
-                         std::vector<Expr> indices, Expr value, Span span = {},
-                         Type type = nullptr);
-Expr make_primitive(Prim prim, std::vector<Expr> args, Span span = {},
-                    Type type = nullptr);  // type needed only for Cast
+                         std::vector<Expr> indices, Expr value, Span span = {}, Type type = nullptr,
+                         Algebra algebra = AlgebraScope::current());
+// `type` is needed only for Cast.
+Expr make_primitive(Prim prim, std::vector<Expr> args, Span span = {}, Type type = nullptr,
+                    Algebra algebra = AlgebraScope::current());
 Expr make_dim_term(Dim dim, Span span = {});
 Expr make_differentiate(DiffMode mode, Expr fn, Span span = {}, Type type = nullptr);
 
@@ -370,6 +398,9 @@ inline constexpr std::string_view kGradientAttr = "gradient";
 Expr with_gradient(const Expr& function, const std::string& gradient);
 // The name of its gradient; null if it has none.
 const std::string* gradient_of(const Function& function);
+
+// Of a call, a primitive or a scatter; Bits for all others.
+Algebra algebra_of(const Expr& expr);
 
 // The same node with another type (returns `expr` itself when nothing changes).
 Expr with_type(const Expr& expr, Type type);

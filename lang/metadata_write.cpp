@@ -211,14 +211,14 @@ int Graph::dimension(const Dim& dim) {
       product = binary("tir.Mul", product, integer(term.coefficient, "int64"));
     add_up(product);
   }
-  if (dim.constant() != 0 || sum == 0) add_up(integer(dim.constant(), "int64"));
+  if (dim.constant_part() != 0 || sum == 0) add_up(integer(dim.constant_part(), "int64"));
   return sum;
 }
 
 // The key under which a dimension stands.
 std::string_view key_of(const Dim& dim) {
   if (dim.as_variable()) return "tir.SizeVar";
-  const std::size_t summands = dim.terms().size() + (dim.constant() != 0);
+  const std::size_t summands = dim.terms().size() + (dim.constant_part() != 0);
   if (summands > 1) return "tir.Add";
   const Dim::Term& term = dim.terms().front();
   return term.atoms.size() == 1 && term.coefficient == 1 ? "tir.FloorDiv" : "tir.Mul";

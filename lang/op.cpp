@@ -153,6 +153,32 @@ const OpDef& OpRegistry::get(std::string_view name) const {
 
 const std::vector<const OpDef*>& OpRegistry::all() const { return records().sorted; }
 
+namespace {
+
+template <class Rule, class Call>
+auto given_by(const Rule& rule, const Call& call) -> std::optional<decltype(rule(call))> {
+  try {
+    return rule(call);
+  } catch (const SymbolicExtent&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Expr> definition_at(const OpDef& op, const DefinitionCall& call, Algebra algebra) {
+  const AlgebraScope scope(algebra);
+  return given_by(op.definition, call);
+}
+
+std::optional<std::vector<Expr>> gradient_at(const OpDef& op, const GradientCall& call) {
+  return given_by(op.gradient, call);
+}
+
+std::optional<Expr> tangent_at(const OpDef& op, const TangentCall& call) {
+  return given_by(op.tangent, call);
+}
+
 const OpDef& static_form_of(const OpDef& op) {
   return op.unlisted_static_form ? *op.unlisted_static_form
                                  : OpRegistry::instance().get(op.static_form);

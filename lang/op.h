@@ -108,8 +108,9 @@ using UsualRule = std::function<bool(TypeCall&, bool follows)>;
 
 // --- Definitions ---
 
-// One application with concrete shapes, as the definition sees it: arguments are typed variables
-// (or, for tuple inputs, typed variables of tuple type) whose tensor types have constant dims.
+// One application as the definition sees it: arguments are typed variables (or, for tuple inputs,
+// typed variables of tuple type) whose tensor types have constant dims; where differentiation asks
+// (`definition_at`), symbolic ones too.
 struct DefinitionCall {
   std::vector<Expr> args;
   AttrsRef attrs;
@@ -183,6 +184,8 @@ struct OpDef {
   TypeRule type_rule = {};
   UsualRule usual = {};
   OpDefinition definition = {};  // empty for effects, primitives and the two below
+  // What it does to each element, where that is one primitive of its operands and nothing else.
+  std::optional<Prim> elementwise = {};
   // The extents of the result are values of inputs (InputSpec::attr). Lowering looks at the values
   // and puts this operator in the place of the call, with the attributes that are called alike.
   std::string static_form = {};
@@ -196,6 +199,12 @@ struct OpDef {
   bool differentiable = true;  // false: all adjoints are zero (comparisons, argmax, shape-only)
   Effect effect = Effect::None;
 };
+
+// What the record's `definition`, `gradient` and `tangent` give; nothing where they read an extent
+// that is symbolic in the types of this call. The steps of the definition have this algebra.
+std::optional<Expr> definition_at(const OpDef& op, const DefinitionCall& call, Algebra algebra);
+std::optional<std::vector<Expr>> gradient_at(const OpDef& op, const GradientCall& call);
+std::optional<Expr> tangent_at(const OpDef& op, const TangentCall& call);
 
 // The static form of an operator that has one.
 const OpDef& static_form_of(const OpDef& op);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "lang/build.h"
@@ -106,7 +107,7 @@ Expr map_scatter(const Expr& expr, const Type& type, const Parts& to) {
     return expr;
   }
   return make_scatter_reduce(node.op, std::move(init), std::move(binders), std::move(indices),
-                             std::move(value), expr->span, type);
+                             std::move(value), expr->span, type, node.algebra);
 }
 
 // The node with mapped parts; the node itself when no part changes.
@@ -168,7 +169,7 @@ Expr map_parts(const Expr& expr, const Parts& to) {
       std::vector<Expr> args = map_all(node.args, to);
       Expr callee = to.expr(node.callee);
       if (callee == node.callee && args == node.args && type == node.type) return expr;
-      return make_call(std::move(callee), std::move(args), node.attrs, span, type);
+      return make_call(std::move(callee), std::move(args), node.attrs, span, type, node.algebra);
     }
     case ExprKind::RefCreate: {
       const auto& node = cast<RefCreate>(expr);
@@ -214,7 +215,7 @@ Expr map_parts(const Expr& expr, const Parts& to) {
       const auto& node = cast<Primitive>(expr);
       std::vector<Expr> args = map_all(node.args, to);
       if (args == node.args && type == node.type) return expr;
-      return make_primitive(node.prim, std::move(args), span, type);
+      return make_primitive(node.prim, std::move(args), span, type, node.algebra);
     }
     case ExprKind::Differentiate: {
       const auto& node = cast<Differentiate>(expr);
@@ -270,9 +271,9 @@ class BoundRenamer final : public Rewriter {
       }
       case ExprKind::Call: {
         const auto& node = cast<Call>(expr);
-        return is_pure(node.callee)
-                   ? expr
-                   : make_call(node.callee, node.args, node.attrs, expr->span, expr->type);
+        return is_pure(node.callee) ? expr
+                                    : make_call(node.callee, node.args, node.attrs, expr->span,
+                                                expr->type, node.algebra);
       }
       default:
         return expr;

@@ -156,7 +156,7 @@ bool equal_functions(const FunctionType& a, const FunctionType& b) {
 
 std::size_t hash_dim(const Dim& dim) {
   if (dim.is_any()) return 0x3f;
-  std::size_t seed = std::hash<std::int64_t>()(dim.constant());
+  std::size_t seed = std::hash<std::int64_t>()(dim.constant_part());
   for (const Dim::Term& term : dim.terms()) {
     seed = combine_hashes(seed, std::hash<std::int64_t>()(term.coefficient));
     for (const Dim::AtomRef& atom : term.atoms) {

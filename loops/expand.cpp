@@ -128,7 +128,7 @@ class Expander {
         if (known.terms().size() != 1 || known.terms().front().atoms.size() != 1) continue;
         const Dim::Term& term = known.terms().front();
         const lang::TypeVarRef& var = term.atoms.front()->variable;
-        if (var) dims_.emplace(var.get(), (extent - known.constant()) / term.coefficient);
+        if (var) dims_.emplace(var.get(), (extent - known.constant_part()) / term.coefficient);
       }
     }
   }

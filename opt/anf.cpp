@@ -353,7 +353,7 @@ class Normaliser {
                                    : node.attrs;
         if (args == node.args && callee == node.callee && attrs == node.attrs) return expr;
         return lang::make_call(std::move(callee), std::move(args), std::move(attrs), expr->span,
-                               expr->type);
+                               expr->type, node.algebra);
       }
       case ExprKind::Match:
         return match_value(expr, scope);
@@ -380,9 +380,9 @@ class Normaliser {
       case ExprKind::Primitive: {
         const auto& node = cast<lang::Primitive>(expr);
         auto args = atoms_of(node.args, scope);
-        return args == node.args
-                   ? expr
-                   : lang::make_primitive(node.prim, std::move(args), expr->span, expr->type);
+        return args == node.args ? expr
+                                 : lang::make_primitive(node.prim, std::move(args), expr->span,
+                                                        expr->type, node.algebra);
       }
       case ExprKind::Index: {
         const auto& node = cast<lang::Index>(expr);
@@ -465,7 +465,7 @@ class Normaliser {
         same_binders(node.binders))
       return expr;
     return lang::make_scatter_reduce(node.op, init, binders, std::move(parts), value, expr->span,
-                                     expr->type);
+                                     expr->type, node.algebra);
   }
 
   // The body as a tree: what leaves the body's scope becomes an atom of an outer block, the rest
@@ -491,8 +491,8 @@ class Normaliser {
     switch (expr->kind) {
       case ExprKind::Primitive:
         return lang::make_primitive(cast<lang::Primitive>(expr).prim,
-                                    trees(cast<lang::Primitive>(expr).args), expr->span,
-                                    expr->type);
+                                    trees(cast<lang::Primitive>(expr).args), expr->span, expr->type,
+                                    cast<lang::Primitive>(expr).algebra);
       case ExprKind::Tuple:
         return lang::make_tuple(trees(cast<lang::Tuple>(expr).fields), expr->span, expr->type);
       case ExprKind::Projection:
@@ -501,7 +501,7 @@ class Normaliser {
       case ExprKind::Call: {
         const auto& node = cast<lang::Call>(expr);
         return lang::make_call(tree_of(node.callee, body), trees(node.args), node.attrs, expr->span,
-                               expr->type);
+                               expr->type, node.algebra);
       }
       case ExprKind::Index: {
         const auto& node = cast<lang::Index>(expr);

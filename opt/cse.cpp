@@ -76,7 +76,7 @@ class Merger final : public lang::Rewriter {
     if (!op || (op->op->name != "add" && op->op->name != "multiply")) return value;
     if (lang::structural_hash(call->args[0]) <= lang::structural_hash(call->args[1])) return value;
     return lang::make_call(call->callee, {call->args[1], call->args[0]}, call->attrs, value->span,
-                           value->type);
+                           value->type, call->algebra);
   }
 
   Expr find(const Expr& given) {
@@ -85,10 +85,20 @@ class Merger final : public lang::Rewriter {
     const auto found = by_hash_.find(lang::structural_hash(value));
     if (found == by_hash_.end()) return nullptr;
     for (const auto& [known, variable] : found->second) {
-      if (lang::alpha_equal(known, value) && lang::equal(known->type, value->type))
+      if (lang::alpha_equal(known, value) && lang::equal(known->type, value->type) &&
+          (!may_be_regrouped(known) || may_be_regrouped(value)))
         return lang::make_var(variable, given->span);
     }
     return nullptr;
+  }
+
+  // What may be regrouped is nothing for what keeps its bits to be merged with.
+  static bool may_be_regrouped(const Expr& expr) {
+    bool found = false;
+    lang::visit_post_order(expr, [&](const Expr& node) {
+      found = found || lang::algebra_of(node) == lang::Algebra::Real;
+    });
+    return found;
   }
 
   void remember(const Expr& given, const lang::VariableRef& variable) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "lang/expr.h"
+#include "opt/passes.h"
 
 // Private to the simplifier.
 namespace relay::opt {
@@ -19,11 +20,11 @@ class Definitions {
   const lang::Expr& of(const lang::Expr& atom) const;
   // The call, if `atom` is defined by one of operator `name`; else null.
   const lang::Call* call_of(const lang::Expr& atom, std::string_view name) const;
-  // The number if `atom` is a constant of one element, or a full tensor of zeros or ones.
-  std::optional<double> number(const lang::Expr& atom) const;
+  // The element, as a constant of rank 0, if `atom` is a constant of one element or a full tensor;
+  // else null.
+  lang::Expr element(const lang::Expr& atom) const;
+  // Are all its elements these very bits? (The zero of `+0.0` is not that of `-0.0`.)
   bool is_number(const lang::Expr& atom, double wanted) const;
-  // The number if `atom` is a constant of rank 0.
-  std::optional<double> scalar(const lang::Expr& atom) const;
 
  private:
   std::unordered_map<const lang::Variable*, lang::Expr> values_;
@@ -33,25 +34,39 @@ bool same_type(const lang::Expr& a, const lang::Expr& b);
 // One variable, or reads of one element.
 bool same_atom(const lang::Expr& a, const lang::Expr& b);
 lang::DType dtype_of(const lang::Expr& tensor);
+// The atom, if it is a constant of rank 0; else null.
+const lang::Constant* scalar(const lang::Expr& atom);
 // Is every extent of the tensor known, if only by name?
 bool has_known_shape(const lang::Expr& tensor);
-// Code that no person wrote: its operands may be put in another order, its sums regrouped.
-inline bool is_made(const lang::Expr& expr) { return !expr->span; }
 
-// The rules. Each gives the replacement of a call of an operator, whose operands need not be atoms,
-// or null.
-lang::Expr simplified_arithmetic(const lang::Expr& expr, const Definitions& definitions);
-lang::Expr simplified_shape(const lang::Expr& expr, const Definitions& definitions);
+// What the rules may ask of whoever runs them.
+struct Rules {
+  const Definitions& definitions;
+  const SimplifyOptions& options;
+  // May this step be rewritten by the algebra of the real numbers?
+  bool may_regroup(const lang::Expr& expr) const {
+    return options.fast_math || lang::algebra_of(expr) == lang::Algebra::Real;
+  }
+  lang::Algebra algebra(const lang::Expr& expr) const {
+    return may_regroup(expr) ? lang::Algebra::Real : lang::Algebra::Bits;
+  }
+  void tell(std::string_view rule) const {
+    if (options.watch) options.watch(rule);
+  }
+};
+
+// Each gives the replacement of a call of an operator or of a primitive, whose operands need not be
+// atoms, or null. It has the algebra of the scope that they are called in.
+lang::Expr simplified_arithmetic(const lang::Expr& expr, const Rules& rules);
+lang::Expr simplified_shape(const lang::Expr& expr, const Rules& rules);
 // A call of `collapse_sum_like`, without the factors that are the same for all terms; null where
 // there are none.
-lang::Expr simplified_collapse(const lang::Expr& expr, const Definitions& definitions);
+lang::Expr simplified_collapse(const lang::Expr& expr, const Rules& rules);
+// A sum of negatives as a negative sum; null for others.
+lang::Expr simplified_sum(const lang::Expr& expr, const Rules& rules);
 // A sum into zeros that writes each element once, as the loop that it is; null for others.
-lang::Expr simplified_scatter(const lang::Expr& expr, const Definitions& definitions);
+lang::Expr simplified_scatter(const lang::Expr& expr, const Rules& rules);
 // The same for a node of index notation whose parts are simplified already.
-lang::Expr simplified_index_notation(const lang::Expr& expr);
-
-// The constant `a name b` for operators `add`, `subtract`, `multiply`, `divide` on two constants of
-// one dtype, where it is what both tiers would compute; null elsewhere.
-lang::Expr folded(std::string_view name, const lang::Expr& a, const lang::Expr& b);
+lang::Expr simplified_index_notation(const lang::Expr& expr, const SimplifyOptions& options);
 
 }  // namespace relay::opt

@@ -163,7 +163,7 @@ class DimResolver final : public lang::Rewriter {
       }
       add(product);
     }
-    if (dim.constant() != 0 || !sum) add(lang::build::index_constant(dim.constant()));
+    if (dim.constant_part() != 0 || !sum) add(lang::build::index_constant(dim.constant_part()));
     return sum;
   }
 

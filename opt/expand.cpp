@@ -23,9 +23,9 @@ class Placed final : public lang::Rewriter {
   }
   Expr post(const Expr& expr) override {
     const auto* call = as<lang::Call>(expr);
-    return call && !expr->span
-               ? lang::make_call(call->callee, call->args, call->attrs, place_, expr->type)
-               : expr;
+    return call && !expr->span ? lang::make_call(call->callee, call->args, call->attrs, place_,
+                                                 expr->type, call->algebra)
+                               : expr;
   }
 
  private:
@@ -39,6 +39,7 @@ class Expander final : public lang::Rewriter {
     const auto* call = as<lang::Call>(expr);
     const auto* callee = call ? as<lang::Operator>(call->callee) : nullptr;
     if (!callee || !callee->op->expansion) return expr;
+    const lang::AlgebraScope scope(call->algebra);
     const Expr expanded = callee->op->expansion(
         {call->args, lang::complete_attrs(*callee->op, call->attrs, expr->span), expr->type});
     return lang::with_type(Placed(*call, expr->span).rewrite(expanded), expr->type);

@@ -39,7 +39,10 @@ const std::vector<PassInfo>& passes() {
        {{"entry", AttrValue("main"), "the function that is kept"}}},
       {"ResolveBranches",
        "takes matches on known constructions, joins branches that belong together"},
-      {"SimplifyExpr", "algebra that a person would do"},
+      {"SimplifyExpr",
+       "algebra that a person would do, and that keeps every bit",
+       {{"fast_math", AttrValue(0),
+         "1: also what holds of real numbers only, as `0 - x` to `-x` or sums regrouped"}}},
       {"ToANormalForm", "names every step"},
   };
   return table;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +24,25 @@ lang::Expr to_anf(const lang::Expr& expr);
 // Puts the expansions of operators that have one (lang::OpDef::expansion) in their place.
 lang::Expr expand_operators(const lang::Expr& expr);
 
-// Algebra that a person would do: x + 0, x * 1, x * 0 (zeros), double negation, cast to the same
-// dtype, sums of equal terms (x + x -> 2 * x only for scalars and tensors alike), products of
-// scalar constants, if of a constant, projection of a tuple, transpose of transpose, sum_to over
-// nothing, stacked *_like. Keeps IEEE results except where stated in the .cpp.
-lang::Expr simplify(const lang::Expr& expr);
+// What a scalar primitive gives for operands of dtype `operand` (of the last one for Select) as a
+// `result`: the function that runs. Words as in lang::Value::bits; nothing where running it is an
+// error.
+using EvaluatePrimitive = std::function<std::optional<std::uint64_t>(
+    lang::Prim, lang::DType operand, lang::DType result, const std::uint64_t* args)>;
+struct SimplifyOptions {
+  EvaluatePrimitive evaluate;
+  // Treats every step as lang::Algebra::Real.
+  bool fast_math = false;
+  // Is told the name of each rule that is applied (opt/simplify_arithmetic.cpp has the table).
+  std::function<void(std::string_view)> watch = {};
+};
+// Algebra that a person would do: neutral elements, double negation, casts to the same dtype, sums
+// of equal terms, primitives of constants, `if` of a constant, projection of a tuple, transpose of
+// transpose, sum_to over nothing, stacked *_like. Keeps every bit of what is lang::Algebra::Bits (a
+// NaN may become any other); what is lang::Algebra::Real is also regrouped.
+lang::Expr simplify(const lang::Expr& expr, const SimplifyOptions& options);
+// The names of its rules of arithmetic.
+std::vector<std::string_view> arithmetic_rules();
 
 // Takes matches on known constructions, takes apart what has only one form (`match p { P(w, b) =>
 // ... }` reads fields), and joins a match with the branch that made its scrutinee. The result need

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "lang/alpha_equal.h"
 #include "lang/build.h"
 #include "lang/op.h"
@@ -27,25 +25,28 @@ const lang::Call* Definitions::call_of(const Expr& atom, std::string_view name) 
   return op && op->op->name == name ? call : nullptr;
 }
 
-std::optional<double> Definitions::number(const Expr& atom) const {
+Expr Definitions::element(const Expr& atom) const {
   const Expr& value = of(atom);
   if (const auto* constant = as<lang::Constant>(value)) {
-    if (constant->value->element_count() != 1) return std::nullopt;
-    return constant->value->number_at(0);
+    if (constant->value->element_count() != 1) return nullptr;
+    if (constant->value->rank() == 0) return value;
+    const lang::DType dtype = constant->value->dtype();
+    return lang::make_constant(lang::Tensor::scalar(dtype, constant->value->bits_at(0)));
   }
-  if (call_of(atom, "zeros") || call_of(atom, "zeros_like")) return 0.0;
-  if (const auto* call = call_of(atom, "full_like")) return scalar(call->args[1]);
-  if (call_of(atom, "ones") || call_of(atom, "ones_like")) return 1.0;
-  return std::nullopt;
+  if (call_of(atom, "zeros") || call_of(atom, "zeros_like"))
+    return build::constant_int(dtype_of(atom), 0);
+  if (const auto* call = call_of(atom, "full_like"))
+    return scalar(call->args[1]) && dtype_of(call->args[1]) == dtype_of(atom) ? call->args[1]
+                                                                              : Expr();
+  if (call_of(atom, "ones") || call_of(atom, "ones_like"))
+    return build::constant_int(dtype_of(atom), 1);
+  return nullptr;
 }
 
 bool Definitions::is_number(const Expr& atom, double wanted) const {
-  const auto found = number(atom);
-  return found && *found == wanted;
-}
-
-std::optional<double> Definitions::scalar(const Expr& atom) const {
-  return lang::is_scalar(atom->type) && as<lang::Constant>(atom) ? number(atom) : std::nullopt;
+  const Expr found = element(atom);
+  return found && lang::cast<lang::Constant>(found).value->bits_at(0) ==
+                      lang::bits_from_double(dtype_of(found), wanted);
 }
 
 bool same_type(const Expr& a, const Expr& b) { return lang::equal(a->type, b->type); }
@@ -74,6 +75,8 @@ namespace {
 
 class Simplifier final : public lang::Rewriter {
  public:
+  explicit Simplifier(const SimplifyOptions& options) : options_(options) {}
+
   Expr block(const Expr& expr) {
     lang::Block opened = lang::open_block(expr);
     bool changed = false;
@@ -106,7 +109,7 @@ class Simplifier final : public lang::Rewriter {
   }
 
   Expr post(const Expr& expr) override {
-    Expr better = simplified_index_notation(expr);
+    Expr better = simplified_index_notation(expr, options_);
     return better ? better : expr;
   }
 
@@ -116,6 +119,7 @@ class Simplifier final : public lang::Rewriter {
   // Simplifies one value; intermediate results of compound replacements get bindings of their own.
   Expr step(const Expr& value, std::vector<lang::Binding>& bindings, bool& changed) {
     Expr inner = rewrite(value);
+    const lang::AlgebraScope scope(rules_.algebra(inner));
     Expr better = simplified(inner);
     if (!better) return inner;
     changed = true;
@@ -140,7 +144,7 @@ class Simplifier final : public lang::Rewriter {
     }
     return args == call->args ? expr
                               : lang::make_call(call->callee, std::move(args), call->attrs,
-                                                expr->span, expr->type);
+                                                expr->span, expr->type, call->algebra);
   }
 
   // A replacement, or null.
@@ -148,16 +152,19 @@ class Simplifier final : public lang::Rewriter {
     switch (expr->kind) {
       case ExprKind::Call: {
         if (lang::cast<lang::Call>(expr).callee->kind != ExprKind::Operator) return nullptr;
-        Expr better = simplified_arithmetic(expr, definitions_);
-        return better ? better : simplified_shape(expr, definitions_);
+        if (Expr better = simplified_arithmetic(expr, rules_)) return better;
+        if (Expr better = simplified_sum(expr, rules_)) return better;
+        return simplified_shape(expr, rules_);
       }
+      case ExprKind::Primitive:
+        return simplified_arithmetic(expr, rules_);
       case ExprKind::Projection: {
         const auto& projection = lang::cast<lang::Projection>(expr);
         const auto* tuple = as<lang::Tuple>(definitions_.of(projection.tuple));
         return tuple ? tuple->fields[projection.index] : Expr();
       }
       case ExprKind::ScatterReduce:
-        return simplified_scatter(expr, definitions_);
+        return simplified_scatter(expr, rules_);
       case ExprKind::If: {
         const auto& branch = lang::cast<lang::If>(expr);
         const auto* condition = as<lang::Constant>(branch.condition);
@@ -169,12 +176,16 @@ class Simplifier final : public lang::Rewriter {
     }
   }
 
+  const SimplifyOptions& options_;
   Definitions definitions_;
+  const Rules rules_{definitions_, options_};
   lang::Substitution names_;
 };
 
 }  // namespace
 
-Expr simplify(const Expr& expr) { return Simplifier().block(expr); }
+Expr simplify(const Expr& expr, const SimplifyOptions& options) {
+  return Simplifier(options).block(expr);
+}
 
 }  // namespace relay::opt

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -5,293 +7,480 @@
 #include "lang/op.h"
 #include "opt/definitions.h"
 
-// Sums and products. Exact in IEEE arithmetic, with these exceptions: `x + 0`, `-(a - b)` and
-// `x - (-y)`-like rewrites may change the sign of a zero; `c*x + x` becomes `(c+1)*x` for small
-// whole c (exact for c up to 2, one rounding less for larger ones); and the sums and products of
-// adjoints, whose order nobody wrote, are regrouped where `x + y + y` becomes `x + 2*y`,
-// `x * (3*y)` becomes `3 * (x*y)`, `x * (1/y)` becomes `x / y`, `power(x, 2)` becomes `x * x`, and
-// `x / (x*y)` becomes `1 / y`.
+// Sums and products, as operators on tensors and as primitives in index notation: one table. A rule
+// says for floats whether it keeps every bit, and whether it holds of integers, which wrap.
 
 namespace relay::opt {
 
 using lang::as;
+using lang::DType;
 using lang::Expr;
+using lang::Prim;
 namespace build = lang::build;
 
-Expr folded(std::string_view name, const Expr& a, const Expr& b) {
-  const auto* left = as<lang::Constant>(a);
-  const auto* right = as<lang::Constant>(b);
-  if (!left || !right || left->value->rank() != 0 || right->value->rank() != 0) return nullptr;
-  const lang::DType dtype = left->value->dtype();
-  if (dtype != right->value->dtype()) return nullptr;
-  // Rounding the result in float64 once more gives the one of float32: 53 bits are twice 24 and
-  // more.
-  if (dtype != lang::DType::Float32 && dtype != lang::DType::Float64) return nullptr;
-  const double x = left->value->number_at(0);
-  const double y = right->value->number_at(0);
-  const double value = name == "add"        ? x + y
-                       : name == "subtract" ? x - y
-                       : name == "multiply" ? x * y
-                       : name == "divide"   ? x / y
-                                            : NAN;
-  if (!std::isfinite(value)) return nullptr;
-  Expr constant = build::constant(dtype, value);
-  const double rounded = lang::cast<lang::Constant>(constant).value->number_at(0);
-  return std::isfinite(rounded) ? constant : Expr();
+const lang::Constant* scalar(const Expr& atom) {
+  const auto* constant = as<lang::Constant>(atom);
+  return constant && constant->value->rank() == 0 ? constant : nullptr;
 }
 
 namespace {
 
-// Scaling by it is exact, where neither end of the range is near.
-bool is_power_of_two(double value) {
-  int exponent = 0;
-  return std::abs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 64;
+// The operator that does `prim` to each element; null where there is none.
+const lang::OpDef* elementwise_operator(Prim prim) {
+  static const auto table = [] {
+    std::array<const lang::OpDef*, 256> ops{};
+    for (const lang::OpDef* op : lang::OpRegistry::instance().all()) {
+      if (!op->elementwise || !op->attrs.empty()) continue;
+      const lang::OpDef*& place = ops[static_cast<std::size_t>(*op->elementwise)];
+      if (!place) place = op;
+    }
+    return ops;
+  }();
+  return table[static_cast<std::size_t>(prim)];
 }
 
-// What a comparison of two constants says; nothing for other operators.
-std::optional<bool> compared(std::string_view name, double x, double y) {
-  if (name == "equal") return x == y;
-  if (name == "not_equal") return x != y;
-  if (name == "less") return x < y;
-  if (name == "less_equal") return x <= y;
-  if (name == "greater") return x > y;
-  if (name == "greater_equal") return x >= y;
-  return std::nullopt;
+// An arithmetic step: what is done to each element, and to what.
+struct Step {
+  Prim prim;
+  const std::vector<Expr>& args;
+};
+
+std::optional<Step> as_step(const Expr& expr) {
+  if (const auto* node = as<lang::Primitive>(expr)) return Step{node->prim, node->args};
+  const auto* call = as<lang::Call>(expr);
+  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+  if (!op || !op->op->elementwise) return std::nullopt;
+  return Step{*op->op->elementwise, call->args};
 }
 
 bool is_whole(double value, double limit) {
   return value == std::floor(value) && std::abs(value) < limit;
 }
 
+bool is_power_of_two(double value) {
+  int exponent = 0;
+  return std::isfinite(value) && std::abs(std::frexp(value, &exponent)) == 0.5;
+}
+
 // Counts of equal terms, and factors whose product is exact.
 constexpr double kSmallCount = 64;
 constexpr double kSmallFactor = 1024;
+// Scaling by such a power of two is exact, where neither end of the range is near.
+constexpr double kLargeFactor = 0x1p64;
 
-Expr doubled(const Expr& x) { return build::op("multiply", {build::scalar_like(x, 2), x}); }
-
-class Arithmetic {
+// One step, as a rule sees it: its operands, and what it may be replaced by.
+class Site {
  public:
-  Arithmetic(const Expr& expr, const Definitions& definitions)
-      : expr_(expr), call_(lang::cast<lang::Call>(expr)), definitions_(definitions) {}
+  Site(const Expr& expr, const Step& step, const Rules& rules)
+      : expr_(expr), step_(step), rules_(rules) {}
 
-  Expr run() {
-    const std::string& name = lang::cast<lang::Operator>(call_.callee).op->name;
-    const auto& args = call_.args;
-    if (args.size() == 2) {
-      if (Expr constant = folded(name, args[0], args[1])) return constant;
-      if (Expr truth = comparison(name, args[0], args[1])) return truth;
-    }
-    if (name == "where") return choice(args[0], args[1], args[2]);
-    if (name == "add") return sum(args[0], args[1]);
-    if (name == "subtract") return difference(args[0], args[1]);
-    if (name == "multiply") return product(args[0], args[1]);
-    if (name == "divide") return quotient(args[0], args[1]);
-    if (name == "negative") return negation(args[0]);
-    if (name == "power" && is_made(expr_)) return power(args[0], args[1]);
-    if (name == "sum" && is_made(expr_)) {
-      if (const auto* inner = is_a(args[0], "negative")) {
-        const Expr sum =
-            lang::make_call(call_.callee, {inner->args[0]}, call_.attrs, expr_->span, expr_->type);
-        return build::op("negative", {sum});
-      }
-    }
-    return nullptr;
+  const Expr& a() const { return step_.args[0]; }
+  const Expr& b() const { return step_.args[1]; }
+  bool may_regroup() const { return rules_.may_regroup(expr_); }
+
+  std::optional<Step> of(const Expr& atom) const { return as_step(rules_.definitions.of(atom)); }
+  // The operands, if `atom` is such a step.
+  const std::vector<Expr>* is(const Expr& atom, Prim prim) const {
+    const auto step = of(atom);
+    return step && step->prim == prim ? &step->args : nullptr;
   }
+  bool is_number(const Expr& atom, double value) const {
+    return rules_.definitions.is_number(atom, value);
+  }
+  bool is_computed(const Expr& atom) const { return !(rules_.definitions.of(atom) == atom); }
+
+  // A constant of rank 0 of the dtype of the operands.
+  static Expr constant(const Expr& like, std::int64_t value) {
+    return build::constant_int(dtype_of(like), value);
+  }
+  // The primitive of constants; null where it has no value.
+  Expr constant(Prim prim, const std::vector<Expr>& args, DType result) const {
+    const auto value = evaluated(prim, args, result);
+    return value ? lang::make_constant(lang::Tensor::scalar(result, *value), expr_->span) : Expr();
+  }
+  Expr constant(Prim prim, const std::vector<Expr>& args) const {
+    return constant(prim, args, dtype_of(args[0]));
+  }
+  // The step `prim` of these operands, an operator or a primitive as this one is.
+  Expr make(Prim prim, std::vector<Expr> args) const {
+    return expr_->kind == lang::ExprKind::Primitive
+               ? lang::make_primitive(prim, std::move(args))
+               : build::op(elementwise_operator(prim)->name, std::move(args));
+  }
+
+  Expr folded() const;
 
  private:
-  const lang::Call* is_a(const Expr& atom, std::string_view name) const {
-    return definitions_.call_of(atom, name);
-  }
-
-  // Of two constants of rank 0.
-  Expr comparison(std::string_view name, const Expr& a, const Expr& b) const {
-    const auto x = definitions_.scalar(a), y = definitions_.scalar(b);
-    const auto truth = x && y ? compared(name, *x, *y) : std::nullopt;
-    return truth ? build::constant(lang::DType::Bool, *truth ? 1 : 0) : Expr();
-  }
-
-  Expr choice(const Expr& condition, const Expr& yes, const Expr& no) const {
-    const auto truth = definitions_.scalar(condition);
-    return truth ? replaced(*truth != 0 ? yes : no) : Expr();
-  }
-
-  Expr sum(const Expr& a, const Expr& b) {
-    if (leaves_sums(b, true) && same_type(expr_, a)) return a;
-    if (leaves_sums(a, true) && same_type(expr_, b)) return b;
-    if (const auto* inner = is_a(b, "negative")) return build::op("subtract", {a, inner->args[0]});
-    if (const auto* inner = is_a(a, "negative"); inner && !as<lang::Constant>(b))
-      return build::op("subtract", {b, inner->args[0]});
-    if (same_atom(a, b) && as<lang::TensorType>(a->type)) return doubled(a);
-    for (const auto& [one, other] : {std::pair{a, b}, {b, a}}) {
-      if (Expr better = multiple(one, other)) return better;
-      if (!is_made(expr_) || !same_type(one, other)) continue;
-      const auto* inner = is_a(one, "add");
-      if (!inner) continue;
-      for (const std::size_t place : {std::size_t{1}, std::size_t{0}}) {
-        if (same_atom(inner->args[place], other) && same_type(inner->args[1 - place], other))
-          return build::op("add", {inner->args[1 - place], doubled(other)});
-      }
-    }
-    return nullptr;
-  }
-
-  // A zero whose sum with, or difference from, anything is that to the last bit: 0 + -0 is 0, so of
-  // floats only -0 may be added. Code that no person wrote has one zero.
-  bool leaves_sums(const Expr& x, bool is_added) const {
-    const auto value = definitions_.scalar(x);
-    if (!value || *value != 0) return false;
-    return is_made(expr_) || !lang::is_float(dtype_of(x)) || std::signbit(*value) == is_added;
-  }
-
-  // c * x + x
-  Expr multiple(const Expr& product, const Expr& single) {
-    const auto* inner = is_a(product, "multiply");
-    const auto factor = inner ? definitions_.scalar(inner->args[0]) : std::nullopt;
-    if (!factor || !is_whole(*factor, kSmallCount)) return nullptr;
-    // 3 * x + x rounds twice.
-    const bool is_exact =
-        is_made(expr_) || !lang::is_float(dtype_of(single)) || *factor == 1 || *factor == 2;
-    if (is_exact && same_atom(inner->args[1], single))
-      return build::op("multiply", {build::scalar_like(single, *factor + 1), single});
-    // c * x + d * x
-    const auto* other = is_made(expr_) ? is_a(single, "multiply") : nullptr;
-    const auto count = other ? definitions_.scalar(other->args[0]) : std::nullopt;
-    if (!count || !is_whole(*count, kSmallCount) || !same_atom(inner->args[1], other->args[1]))
-      return nullptr;
-    return build::op("multiply",
-                     {build::scalar_like(inner->args[1], *factor + *count), inner->args[1]});
-  }
-
-  Expr difference(const Expr& a, const Expr& b) {
-    if (leaves_sums(b, false) && same_type(expr_, a)) return a;
-    if (const auto* inner = is_a(b, "negative")) return build::op("add", {a, inner->args[0]});
-    // 0 - 0 is 0, and -0 another zero.
-    const bool has_one_zero = is_made(expr_) || !lang::is_float(dtype_of(b));
-    if (has_one_zero && definitions_.is_number(a, 0) && same_type(expr_, b))
-      return build::op("negative", {b});
-    return nullptr;
-  }
-
-  Expr product(const Expr& a, const Expr& b) {
-    if (definitions_.is_number(b, 1) && same_type(expr_, a)) return a;
-    if (definitions_.is_number(a, 1) && same_type(expr_, b)) return b;
-    const auto left = definitions_.scalar(a);
-    // Constants stand on the left.
-    if (definitions_.scalar(b) && !left) return build::op("multiply", {b, a});
-    const auto* negative_left = is_a(a, "negative");
-    const auto* negative_right = is_a(b, "negative");
-    if (negative_left && negative_right)
-      return build::op("multiply", {negative_left->args[0], negative_right->args[0]});
-    if (left) return scaled(*left, a, b, negative_right);
-    if (!is_made(expr_)) return nullptr;
-    // `x * cos(x)`, and not `cos(x) * x`.
-    if (is_computed(a) && b->kind == lang::ExprKind::Var && !is_computed(b))
-      return build::op("multiply", {b, a});
-    for (const auto& [scaled, other] : {std::pair{a, b}, {b, a}}) {
-      // Small whole numbers come out of products: `x * (2 * y)` is `2 * (x * y)`.
-      const auto* inner = is_a(scaled, "multiply");
-      const auto factor = inner ? definitions_.scalar(inner->args[0]) : std::nullopt;
-      if (!factor || !is_whole(*factor, kSmallFactor)) continue;
-      const bool is_left = scaled == a;
-      return build::op("multiply",
-                       {inner->args[0], build::op("multiply", {is_left ? inner->args[1] : other,
-                                                               is_left ? other : inner->args[1]})});
-    }
-    if (const auto* inner = is_a(b, "divide"); inner && definitions_.is_number(inner->args[0], 1))
-      return replaced(build::op("divide", {a, inner->args[1]}));
-    if (const auto* inner = is_a(a, "divide"); inner && definitions_.is_number(inner->args[0], 1))
-      return replaced(build::op("divide", {b, inner->args[1]}));
-    if (negative_left)
-      return build::op("negative", {build::op("multiply", {negative_left->args[0], b})});
-    if (negative_right)
-      return build::op("negative", {build::op("multiply", {a, negative_right->args[0]})});
-    return nullptr;
-  }
-
-  bool is_computed(const Expr& atom) const { return !(definitions_.of(atom) == atom); }
-
-  // `better`, if it has the type that is wanted: what is left out may have stretched the result.
-  Expr replaced(Expr better) const { return same_type(better, expr_) ? better : Expr(); }
-
-  // c * b
-  Expr scaled(double c, const Expr& a, const Expr& b, const lang::Call* negative) {
-    if (c == -1) return same_type(expr_, b) ? build::op("negative", {b}) : Expr();
-    if (negative) return build::op("multiply", {build::scalar_like(a, -c), negative->args[0]});
-    // c * (d * x), where the product of the constants is exact: small whole numbers, powers of two.
-    const auto* inner = is_a(b, "multiply");
-    const auto factor = inner ? definitions_.scalar(inner->args[0]) : std::nullopt;
-    const auto is_exact = [&](double d) {
-      // 3 * (5 * x) rounds twice, and halves of halves twice where they are tiny.
-      if (!is_made(expr_) && lang::is_float(dtype_of(b)))
-        return is_power_of_two(c) && is_power_of_two(d) && std::abs(c) >= 1 && std::abs(d) >= 1;
-      return (is_whole(c, kSmallFactor) && is_whole(d, kSmallFactor)) || is_power_of_two(d) ||
-             (is_power_of_two(c) && d != 0);
-    };
-    if (factor && is_exact(*factor))
-      return build::op("multiply", {build::scalar_like(a, c * *factor), inner->args[1]});
-    return scaled_quotient(c, a, b);
-  }
-
-  // c * (1 / y), and c * (x / (d * y)), where scaling by d is exact.
-  Expr scaled_quotient(double c, const Expr& a, const Expr& b) const {
-    const auto* quotient = is_made(expr_) ? is_a(b, "divide") : nullptr;
-    if (!quotient) return nullptr;
-    if (definitions_.is_number(quotient->args[0], 1))
-      return replaced(build::op("divide", {a, quotient->args[1]}));
-    const auto* divisor = is_a(quotient->args[1], "multiply");
-    const auto d = divisor ? definitions_.scalar(divisor->args[0]) : std::nullopt;
-    if (!d || !is_power_of_two(*d)) return nullptr;
-    const Expr rest = build::op("divide", {quotient->args[0], divisor->args[1]});
-    return replaced(build::op("multiply", {build::scalar_like(a, c / *d), rest}));
-  }
-
-  Expr quotient(const Expr& a, const Expr& b) {
-    if (definitions_.is_number(b, 1) && same_type(expr_, a)) return a;
-    if (!is_made(expr_)) return nullptr;
-    if (const auto* inner = is_a(a, "negative"))
-      return build::op("negative", {build::op("divide", {inner->args[0], b})});
-    // x / (x * y)
-    const auto* divisor = is_a(b, "multiply");
-    for (const std::size_t place : {std::size_t{0}, std::size_t{1}}) {
-      if (divisor && same_atom(divisor->args[place], a))
-        return replaced(build::op("divide", {build::scalar_like(a, 1), divisor->args[1 - place]}));
-    }
-    return nullptr;
-  }
-
-  Expr power(const Expr& x, const Expr& exponent) const {
-    if (definitions_.is_number(exponent, 1)) return replaced(x);
-    return definitions_.is_number(exponent, 2) ? replaced(build::op("multiply", {x, x})) : Expr();
-  }
-
-  Expr negation(const Expr& x) {
-    if (const auto* inner = is_a(x, "negative")) return inner->args[0];
-    if (const auto value = definitions_.scalar(x)) {
-      // Integers wrap when they run, and a constant would be the nearest there is.
-      const Expr constant = build::constant(dtype_of(x), -*value);
-      const bool holds = lang::cast<lang::Constant>(constant).value->number_at(0) == -*value;
-      if (holds && (lang::is_float(dtype_of(x)) || std::abs(*value) < 0x1p53)) return constant;
-    }
-    if (!is_made(expr_)) return nullptr;
-    if (const auto* inner = is_a(x, "multiply")) {
-      if (const auto factor = definitions_.scalar(inner->args[0]))
-        return build::op("multiply",
-                         {build::scalar_like(inner->args[0], -*factor), inner->args[1]});
-    }
-    if (const auto* inner = is_a(x, "subtract"))
-      return build::op("subtract", {inner->args[1], inner->args[0]});
-    return nullptr;
+  std::optional<std::uint64_t> evaluated(Prim prim, const std::vector<Expr>& args,
+                                         DType result) const {
+    std::array<std::uint64_t, 3> words{};
+    if (args.size() > words.size()) return std::nullopt;
+    for (std::size_t i = 0; i < args.size(); ++i)
+      words[i] = lang::cast<lang::Constant>(args[i]).value->bits_at(0);
+    return rules_.options.evaluate(prim, dtype_of(args.back()), result, words.data());
   }
 
   const Expr& expr_;
-  const lang::Call& call_;
-  const Definitions& definitions_;
+  const Step& step_;
+  const Rules& rules_;
 };
+
+// A NaN stays what makes it: it has no notation of its own.
+bool is_nan(const Expr& constant) {
+  return std::isnan(lang::cast<lang::Constant>(constant).value->number_at(0));
+}
+
+Expr Site::folded() const {
+  for (const Expr& arg : step_.args) {
+    if (!scalar(arg)) return nullptr;
+  }
+  const Expr value = constant(step_.prim, step_.args, dtype_of(expr_));
+  return value && !is_nan(value) ? value : Expr();
+}
+
+// --- The rules. Each gives the replacement of the step, or null. ---
+
+Expr add_zero(const Site& s) {
+  if (s.is_number(s.b(), 0)) return s.a();
+  return s.is_number(s.a(), 0) ? s.b() : Expr();
+}
+
+Expr add_negative_zero(const Site& s) {
+  if (s.is_number(s.b(), -0.0)) return s.a();
+  return s.is_number(s.a(), -0.0) ? s.b() : Expr();
+}
+
+Expr add_negative(const Site& s) {
+  if (const auto* inner = s.is(s.b(), Prim::Neg)) return s.make(Prim::Sub, {s.a(), (*inner)[0]});
+  const auto* inner = as<lang::Constant>(s.b()) ? nullptr : s.is(s.a(), Prim::Neg);
+  return inner ? s.make(Prim::Sub, {s.b(), (*inner)[0]}) : Expr();
+}
+
+Expr doubled(const Site& s, const Expr& x) { return s.make(Prim::Mul, {s.constant(x, 2), x}); }
+
+Expr add_same(const Site& s) { return same_atom(s.a(), s.b()) ? doubled(s, s.a()) : Expr(); }
+
+// The two orders of the operands.
+std::array<std::pair<Expr, Expr>, 2> both_orders(const Site& s) {
+  return {std::pair{s.a(), s.b()}, std::pair{s.b(), s.a()}};
+}
+
+// c * x, with the c.
+struct Multiple {
+  const lang::Constant* factor;
+  Expr value;
+  double count() const { return factor->value->number_at(0); }
+};
+std::optional<Multiple> as_multiple(const Site& s, const Expr& atom) {
+  const auto* inner = s.is(atom, Prim::Mul);
+  const auto* factor = inner ? scalar((*inner)[0]) : nullptr;
+  return factor ? std::optional(Multiple{factor, (*inner)[1]}) : std::nullopt;
+}
+Expr factor_of(const Multiple& multiple) { return Expr(multiple.factor); }
+
+// c * x + x. Doubling is exact, and so adding x rounds once, as a product by 3 does.
+Expr add_multiple(const Site& s, bool (*is_good)(double)) {
+  for (const auto& [product, single] : both_orders(s)) {
+    const auto multiple = as_multiple(s, product);
+    if (!multiple || !is_good(multiple->count()) || !same_atom(multiple->value, single)) continue;
+    const Expr more = s.constant(Prim::Add, {factor_of(*multiple), s.constant(single, 1)});
+    return s.make(Prim::Mul, {more, single});
+  }
+  return nullptr;
+}
+Expr add_few(const Site& s) {
+  return add_multiple(s, [](double count) { return count == 1 || count == 2; });
+}
+Expr add_many(const Site& s) {
+  return add_multiple(s, [](double count) { return is_whole(count, kSmallCount); });
+}
+
+// c * x + d * x
+Expr add_multiples(const Site& s) {
+  const auto one = as_multiple(s, s.a()), other = as_multiple(s, s.b());
+  if (!one || !other || !same_atom(one->value, other->value)) return nullptr;
+  if (!is_whole(one->count(), kSmallCount) || !is_whole(other->count(), kSmallCount))
+    return nullptr;
+  const Expr sum = s.constant(Prim::Add, {factor_of(*one), factor_of(*other)});
+  return s.make(Prim::Mul, {sum, one->value});
+}
+
+// (x + y) + y
+Expr add_again(const Site& s) {
+  for (const auto& [sum, other] : both_orders(s)) {
+    const auto* inner = same_type(sum, other) ? s.is(sum, Prim::Add) : nullptr;
+    if (!inner) continue;
+    for (const std::size_t place : {std::size_t{1}, std::size_t{0}}) {
+      if (same_atom((*inner)[place], other) && same_type((*inner)[1 - place], other))
+        return s.make(Prim::Add, {(*inner)[1 - place], doubled(s, other)});
+    }
+  }
+  return nullptr;
+}
+
+Expr subtract_zero(const Site& s) { return s.is_number(s.b(), 0) ? s.a() : Expr(); }
+Expr subtract_negative_zero(const Site& s) { return s.is_number(s.b(), -0.0) ? s.a() : Expr(); }
+Expr subtract_negative(const Site& s) {
+  const auto* inner = s.is(s.b(), Prim::Neg);
+  return inner ? s.make(Prim::Add, {s.a(), (*inner)[0]}) : Expr();
+}
+Expr subtract_from_zero(const Site& s) {
+  return s.is_number(s.a(), 0) ? s.make(Prim::Neg, {s.b()}) : Expr();
+}
+Expr subtract_from_negative_zero(const Site& s) {
+  return s.is_number(s.a(), -0.0) ? s.make(Prim::Neg, {s.b()}) : Expr();
+}
+
+Expr multiply_by_one(const Site& s) {
+  if (s.is_number(s.b(), 1)) return s.a();
+  return s.is_number(s.a(), 1) ? s.b() : Expr();
+}
+Expr constant_first(const Site& s) {
+  return scalar(s.b()) && !scalar(s.a()) ? s.make(Prim::Mul, {s.b(), s.a()}) : Expr();
+}
+Expr multiply_negatives(const Site& s) {
+  const auto* a = s.is(s.a(), Prim::Neg);
+  const auto* b = s.is(s.b(), Prim::Neg);
+  return a && b ? s.make(Prim::Mul, {(*a)[0], (*b)[0]}) : Expr();
+}
+Expr multiply_by_minus_one(const Site& s) {
+  const auto* factor = scalar(s.a());
+  const Expr minus_one = factor ? s.constant(s.a(), -1) : Expr();
+  return factor && factor->value->bits_at(0) ==
+                       lang::cast<lang::Constant>(minus_one).value->bits_at(0)
+             ? s.make(Prim::Neg, {s.b()})
+             : Expr();
+}
+Expr scale_negative(const Site& s) {
+  const auto* inner = scalar(s.a()) ? s.is(s.b(), Prim::Neg) : nullptr;
+  return inner ? s.make(Prim::Mul, {s.constant(Prim::Neg, {s.a()}), (*inner)[0]}) : Expr();
+}
+
+// c * (d * x)
+Expr scale_multiple(const Site& s, bool (*is_good)(double c, double d)) {
+  const auto* c = scalar(s.a());
+  const auto inner = c ? as_multiple(s, s.b()) : std::nullopt;
+  if (!inner || !is_good(c->value->number_at(0), inner->count())) return nullptr;
+  const Expr product = s.constant(Prim::Mul, {s.a(), factor_of(*inner)});
+  return s.make(Prim::Mul, {product, inner->value});
+}
+// Only `c * (d * x)` rounds: d scales up without rounding, to infinity only where c does too.
+Expr scale_exactly(const Site& s) {
+  return scale_multiple(s, [](double c, double d) {
+    return is_power_of_two(d) && std::abs(d) >= 1 && std::abs(d) <= 4 && std::abs(c) >= 1 &&
+           std::abs(c) < kSmallFactor;
+  });
+}
+Expr scale_freely(const Site& s) {
+  return scale_multiple(s, [](double c, double d) {
+    const auto is_shift = [](double x) {
+      return is_power_of_two(x) && std::abs(x) < kLargeFactor && std::abs(x) > 1 / kLargeFactor;
+    };
+    return (is_whole(c, kSmallFactor) && is_whole(d, kSmallFactor)) || is_shift(d) ||
+           (is_shift(c) && d != 0);
+  });
+}
+Expr scale_wrapping(const Site& s) {
+  return scale_multiple(s, [](double, double) { return true; });
+}
+
+// c * (1 / y)
+Expr scale_reciprocal(const Site& s) {
+  const auto* quotient = scalar(s.a()) ? s.is(s.b(), Prim::Div) : nullptr;
+  return quotient && s.is_number((*quotient)[0], 1) ? s.make(Prim::Div, {s.a(), (*quotient)[1]})
+                                                    : Expr();
+}
+// c * (x / (d * y)), where scaling by d is exact.
+Expr scale_quotient(const Site& s) {
+  const auto* quotient = scalar(s.a()) ? s.is(s.b(), Prim::Div) : nullptr;
+  const auto divisor = quotient ? as_multiple(s, (*quotient)[1]) : std::nullopt;
+  if (!divisor || !is_power_of_two(divisor->count())) return nullptr;
+  return s.make(Prim::Mul, {s.constant(Prim::Div, {s.a(), factor_of(*divisor)}),
+                            s.make(Prim::Div, {(*quotient)[0], divisor->value})});
+}
+
+// `x * cos(x)`, and not `cos(x) * x`.
+Expr variable_first(const Site& s) {
+  const bool is_good = !scalar(s.a()) && s.is_computed(s.a()) &&
+                       s.b()->kind == lang::ExprKind::Var && !s.is_computed(s.b());
+  return is_good ? s.make(Prim::Mul, {s.b(), s.a()}) : Expr();
+}
+// Small whole numbers come out of products: `x * (2 * y)` is `2 * (x * y)`.
+Expr factor_out(const Site& s) {
+  if (scalar(s.a())) return nullptr;
+  for (const bool is_left : {true, false}) {
+    const auto inner = as_multiple(s, is_left ? s.a() : s.b());
+    if (!inner || !is_whole(inner->count(), kSmallFactor)) continue;
+    const Expr rest = is_left ? s.make(Prim::Mul, {inner->value, s.b()})
+                              : s.make(Prim::Mul, {s.a(), inner->value});
+    return s.make(Prim::Mul, {factor_of(*inner), rest});
+  }
+  return nullptr;
+}
+// x * (1 / y)
+Expr multiply_reciprocal(const Site& s) {
+  if (scalar(s.a())) return nullptr;
+  for (const auto& [quotient, other] : {std::pair{s.b(), s.a()}, std::pair{s.a(), s.b()}}) {
+    const auto* inner = s.is(quotient, Prim::Div);
+    if (inner && s.is_number((*inner)[0], 1)) return s.make(Prim::Div, {other, (*inner)[1]});
+  }
+  return nullptr;
+}
+Expr multiply_negative(const Site& s) {
+  if (scalar(s.a())) return nullptr;
+  if (const auto* inner = s.is(s.a(), Prim::Neg))
+    return s.make(Prim::Neg, {s.make(Prim::Mul, {(*inner)[0], s.b()})});
+  const auto* inner = s.is(s.b(), Prim::Neg);
+  return inner ? s.make(Prim::Neg, {s.make(Prim::Mul, {s.a(), (*inner)[0]})}) : Expr();
+}
+
+Expr divide_by_one(const Site& s) { return s.is_number(s.b(), 1) ? s.a() : Expr(); }
+Expr divide_negative(const Site& s) {
+  const auto* inner = s.is(s.a(), Prim::Neg);
+  return inner ? s.make(Prim::Neg, {s.make(Prim::Div, {(*inner)[0], s.b()})}) : Expr();
+}
+// x / (x * y)
+Expr cancel(const Site& s) {
+  const auto* divisor = s.is(s.b(), Prim::Mul);
+  for (const std::size_t place : {std::size_t{0}, std::size_t{1}}) {
+    if (divisor && same_atom((*divisor)[place], s.a()))
+      return s.make(Prim::Div, {s.constant(s.a(), 1), (*divisor)[1 - place]});
+  }
+  return nullptr;
+}
+
+Expr first_power(const Site& s) { return s.is_number(s.b(), 1) ? s.a() : Expr(); }
+Expr square(const Site& s) {
+  return s.is_number(s.b(), 2) ? s.make(Prim::Mul, {s.a(), s.a()}) : Expr();
+}
+
+Expr negate_negative(const Site& s) {
+  const auto* inner = s.is(s.a(), Prim::Neg);
+  return inner ? (*inner)[0] : Expr();
+}
+Expr negate_multiple(const Site& s) {
+  const auto inner = as_multiple(s, s.a());
+  return inner ? s.make(Prim::Mul, {s.constant(Prim::Neg, {factor_of(*inner)}), inner->value})
+               : Expr();
+}
+Expr negate_difference(const Site& s) {
+  const auto* inner = s.is(s.a(), Prim::Sub);
+  return inner ? s.make(Prim::Sub, {(*inner)[1], (*inner)[0]}) : Expr();
+}
+
+// What holds of floats.
+enum class Floats : std::uint8_t {
+  Never,
+  Bits,  // it keeps every bit, also of zeros, infinities and denormals
+  Made,  // the same, but is only wanted where nobody has chosen the form
+  Real,  // it is true of real numbers
+};
+// What holds of integers, which wrap.
+enum class Integers : bool { Never, Always };
+
+struct Rule {
+  std::string_view name;
+  Prim prim;
+  Floats floats;
+  Integers integers;
+  Expr (*apply)(const Site&);
+};
+
+constexpr auto kAlways = Integers::Always;
+constexpr auto kNever = Integers::Never;
+
+// The first that applies is taken.
+constexpr Rule kRules[] = {
+    {"x + 0", Prim::Add, Floats::Real, kAlways, add_zero},
+    {"x + -0", Prim::Add, Floats::Bits, kNever, add_negative_zero},
+    {"x + -y", Prim::Add, Floats::Bits, kAlways, add_negative},
+    {"x + x", Prim::Add, Floats::Bits, kAlways, add_same},
+    {"2 * x + x", Prim::Add, Floats::Bits, kAlways, add_few},
+    {"c * x + x", Prim::Add, Floats::Real, kAlways, add_many},
+    {"c * x + d * x", Prim::Add, Floats::Real, kAlways, add_multiples},
+    {"x + y + y", Prim::Add, Floats::Real, kAlways, add_again},
+    {"x - 0", Prim::Sub, Floats::Bits, kAlways, subtract_zero},
+    {"x - -0", Prim::Sub, Floats::Real, kNever, subtract_negative_zero},
+    {"x - -y", Prim::Sub, Floats::Bits, kAlways, subtract_negative},
+    {"0 - x", Prim::Sub, Floats::Real, kAlways, subtract_from_zero},
+    {"-0 - x", Prim::Sub, Floats::Bits, kNever, subtract_from_negative_zero},
+    {"1 * x", Prim::Mul, Floats::Bits, kAlways, multiply_by_one},
+    {"x * c", Prim::Mul, Floats::Bits, kAlways, constant_first},
+    {"-x * -y", Prim::Mul, Floats::Bits, kAlways, multiply_negatives},
+    {"-1 * x", Prim::Mul, Floats::Bits, kAlways, multiply_by_minus_one},
+    {"c * -x", Prim::Mul, Floats::Bits, kAlways, scale_negative},
+    {"c * (2 * x)", Prim::Mul, Floats::Bits, kNever, scale_exactly},
+    {"c * (d * x)", Prim::Mul, Floats::Real, kNever, scale_freely},
+    {"c * (d * x), wrapping", Prim::Mul, Floats::Never, kAlways, scale_wrapping},
+    {"c * (1 / x)", Prim::Mul, Floats::Real, kNever, scale_reciprocal},
+    {"c * (x / (d * y))", Prim::Mul, Floats::Real, kNever, scale_quotient},
+    {"f(x) * x", Prim::Mul, Floats::Made, kNever, variable_first},
+    {"x * (c * y)", Prim::Mul, Floats::Real, kNever, factor_out},
+    {"x * (1 / y)", Prim::Mul, Floats::Real, kNever, multiply_reciprocal},
+    {"-x * y", Prim::Mul, Floats::Made, kNever, multiply_negative},
+    {"x / 1", Prim::Div, Floats::Bits, kAlways, divide_by_one},
+    {"-x / y", Prim::Div, Floats::Made, kNever, divide_negative},
+    {"x / (x * y)", Prim::Div, Floats::Real, kNever, cancel},
+    {"x ^ 1", Prim::Pow, Floats::Real, kAlways, first_power},
+    {"x ^ 2", Prim::Pow, Floats::Real, kAlways, square},
+    {"-(-x)", Prim::Neg, Floats::Bits, kAlways, negate_negative},
+    {"-(c * x)", Prim::Neg, Floats::Made, kNever, negate_multiple},
+    {"-(x - y)", Prim::Neg, Floats::Real, kNever, negate_difference},
+};
+
+bool holds(const Rule& rule, const Expr& expr, const Rules& rules) {
+  const DType dtype = dtype_of(expr);
+  if (lang::is_int(dtype)) return rule.integers == Integers::Always;
+  if (!lang::is_float(dtype)) return false;
+  switch (rule.floats) {
+    case Floats::Never:
+      return false;
+    case Floats::Bits:
+      return true;
+    case Floats::Made:
+    case Floats::Real:
+      return rules.may_regroup(expr);
+  }
+  return false;
+}
+
+// The operator `where`, and the primitive: what a constant condition chooses.
+Expr chosen(const Expr& expr) {
+  const std::vector<Expr>* args = nullptr;
+  const auto* call = as<lang::Call>(expr);
+  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+  if (op && op->op->name == "where") args = &call->args;
+  const auto* node = as<lang::Primitive>(expr);
+  if (node && node->prim == Prim::Select) args = &node->args;
+  const auto* condition = args ? scalar((*args)[0]) : nullptr;
+  if (!condition) return nullptr;
+  const bool truth = condition->value->number_at(0) != 0;
+  return (*args)[truth ? 1 : 2];
+}
 
 }  // namespace
 
-Expr simplified_arithmetic(const Expr& expr, const Definitions& definitions) {
-  return Arithmetic(expr, definitions).run();
+std::vector<std::string_view> arithmetic_rules() {
+  std::vector<std::string_view> names;
+  for (const Rule& rule : kRules) names.push_back(rule.name);
+  return names;
+}
+
+Expr simplified_arithmetic(const Expr& expr, const Rules& rules) {
+  if (Expr choice = chosen(expr); choice && same_type(choice, expr)) return choice;
+  const auto step = as_step(expr);
+  if (!step || !as<lang::TensorType>(expr->type)) return nullptr;
+  const Site site(expr, *step, rules);
+  if (Expr constant = site.folded(); constant && same_type(constant, expr)) return constant;
+  for (const Rule& rule : kRules) {
+    if (rule.prim != step->prim || !holds(rule, expr, rules)) continue;
+    // What is left out may have stretched the result.
+    Expr better = rule.apply(site);
+    if (!better || !same_type(better, expr)) continue;
+    rules.tell(rule.name);
+    return better;
+  }
+  return nullptr;
 }
 
 }  // namespace relay::opt

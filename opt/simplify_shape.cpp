@@ -39,11 +39,12 @@ constexpr std::array<std::string_view, 13> kUnary = {
 
 class Shapes {
  public:
-  Shapes(const Expr& expr, const Definitions& definitions)
+  Shapes(const Expr& expr, const Rules& rules)
       : expr_(expr),
         call_(lang::cast<lang::Call>(expr)),
         name_(lang::cast<lang::Operator>(call_.callee).op->name),
-        definitions_(definitions) {}
+        rules_(rules),
+        definitions_(rules.definitions) {}
 
   Expr run() {
     const auto& args = call_.args;
@@ -72,11 +73,9 @@ class Shapes {
       if (const auto* inner = broadcast(args[0]))
         return broadcast_again(*inner, build::op("negative", {inner->args[0]}));
     }
-    if (name_ == "broadcast_to_like" && definitions_.scalar(args[0])) {
-      if (Expr filled = fill(args[1], *definitions_.scalar(args[0]))) return filled;
-    }
+    if (name_ == "broadcast_to_like" && scalar(args[0])) return fill(args[1], args[0]);
     if (name_ == "collapse_sum_like") {
-      if (Expr sum = simplified_collapse(expr_, definitions_)) return sum;
+      if (Expr sum = simplified_collapse(expr_, rules_)) return sum;
       if (Expr sum = as_sum(args[0], args[1])) return sum;
     }
     if (is_like) return with_witness(1);
@@ -97,9 +96,9 @@ class Shapes {
   }
 
   // The element, if all are equal and the tensor is no scalar.
-  std::optional<double> filled_with(const Expr& atom) const {
-    if (lang::is_scalar(atom->type) || as<lang::Constant>(atom)) return std::nullopt;
-    return definitions_.number(atom);
+  Expr filled_with(const Expr& atom) const {
+    if (lang::is_scalar(atom->type) || as<lang::Constant>(atom)) return nullptr;
+    return definitions_.element(atom);
   }
 
   Expr broadcast_again(const lang::Call& broadcast, Expr value) const {
@@ -111,10 +110,10 @@ class Shapes {
 
   // a * b where one of them was broadcast, and the other makes the whole shape anyway.
   Expr without_broadcast(const Expr& a, const Expr& b) const {
-    if (const auto value = filled_with(a); value && has_whole_shape(b))
-      return build::op(name_, {build::scalar_like(b, *value), b});
-    if (const auto value = filled_with(b); value && has_whole_shape(a))
-      return build::op(name_, {a, build::scalar_like(a, *value)});
+    if (const Expr value = filled_with(a); value && has_whole_shape(b))
+      return build::op(name_, {value, b});
+    if (const Expr value = filled_with(b); value && has_whole_shape(a))
+      return build::op(name_, {a, value});
     const auto* left = broadcast(a);
     const auto* right = left ? nullptr : broadcast(b);
     if (!left && !right) return nullptr;
@@ -161,10 +160,13 @@ class Shapes {
     return nullptr;
   }
 
-  static Expr fill(const Expr& like, double value) {
-    if (value != 0 && value != 1)
-      return build::op("full_like", {like, build::scalar_like(like, value)});
-    return build::op(value == 0 ? "zeros_like" : "ones_like", {like});
+  Expr fill(const Expr& like, const Expr& value) const {
+    if (dtype_of(like) == dtype_of(value)) {
+      if (definitions_.is_number(value, 0)) return build::op("zeros_like", {like});
+      if (definitions_.is_number(value, 1)) return build::op("ones_like", {like});
+    }
+    const Expr filled = build::op("full_like", {like, value});
+    return same_type(filled, expr_) ? filled : Expr();
   }
 
   // The sum over the axes that are not there, or have the extent 1, in the smaller shape.
@@ -237,6 +239,7 @@ class Shapes {
   const Expr& expr_;
   const lang::Call& call_;
   const std::string& name_;
+  const Rules& rules_;
   const Definitions& definitions_;
 };
 
@@ -244,7 +247,7 @@ class Shapes {
 std::optional<lang::Dim> extent_of(const Expr& atom, const Definitions& definitions) {
   const Expr& value = definitions.of(atom);
   if (const auto* constant = as<lang::Constant>(value))
-    return lang::Dim(static_cast<std::int64_t>(constant->value->number_at(0)));
+    return lang::Dim(lang::int_from_bits(constant->value->dtype(), constant->value->bits_at(0)));
   const auto* call = definitions.call_of(atom, "dim_of");
   if (!call || !has_known_shape(call->args[0])) return std::nullopt;
   const auto& shape = as<lang::TensorType>(call->args[0]->type)->shape;
@@ -255,8 +258,11 @@ std::optional<lang::Dim> extent_of(const Expr& atom, const Definitions& definiti
 
 }  // namespace
 
-Expr simplified_scatter(const Expr& expr, const Definitions& definitions) {
+// What is added to zeros are no negative zeros any more.
+Expr simplified_scatter(const Expr& expr, const Rules& rules) {
   const auto& node = lang::cast<lang::ScatterReduce>(expr);
+  const Definitions& definitions = rules.definitions;
+  if (lang::is_float(dtype_of(expr)) && !rules.may_regroup(expr)) return nullptr;
   if (node.op != lang::ReduceOp::Sum || !definitions.is_number(node.init, 0) ||
       !has_known_shape(expr) || node.indices.size() != node.binders.size())
     return nullptr;
@@ -270,8 +276,6 @@ Expr simplified_scatter(const Expr& expr, const Definitions& definitions) {
   return lang::make_comprehension(node.binders, node.value, {}, expr->type);
 }
 
-Expr simplified_shape(const Expr& expr, const Definitions& definitions) {
-  return Shapes(expr, definitions).run();
-}
+Expr simplified_shape(const Expr& expr, const Rules& rules) { return Shapes(expr, rules).run(); }
 
 }  // namespace relay::opt

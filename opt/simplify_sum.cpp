@@ -1,12 +1,12 @@
 #include <vector>
 
 #include "lang/build.h"
+#include "lang/op.h"
 #include "opt/definitions.h"
 
 // Sums that bring an adjoint back to the shape of what was broadcast: factors that are the same for
-// all terms leave the sum, `sum(x * c)` becomes `sum(x) * c`. Nobody wrote these sums, so their
-// products may be regrouped; what leaves is not multiplied at every element, and sums that differ
-// in such factors only become one.
+// all terms leave the sum, `sum(x * c)` becomes `sum(x) * c`, where it may be regrouped. What
+// leaves is not multiplied at every element, and sums that differ in such factors only become one.
 
 namespace relay::opt {
 
@@ -24,11 +24,15 @@ const lang::Shape& shape_of(const Expr& tensor) {
 
 class CollapsedSum {
  public:
-  CollapsedSum(const Expr& expr, const Definitions& definitions)
-      : expr_(expr), call_(lang::cast<lang::Call>(expr)), definitions_(definitions) {}
+  CollapsedSum(const Expr& expr, const Rules& rules)
+      : expr_(expr),
+        call_(lang::cast<lang::Call>(expr)),
+        rules_(rules),
+        definitions_(rules.definitions) {}
 
   Expr run() {
-    if (!is_made(expr_) || !has_known_shape(call_.args[0]) || !has_known_shape(call_.args[1]))
+    if (!rules_.may_regroup(expr_) || !has_known_shape(call_.args[0]) ||
+        !has_known_shape(call_.args[1]))
       return nullptr;
     collect(call_.args[0]);
     if (constant_.empty() && divisors_.empty() && !is_negative_) return nullptr;
@@ -82,6 +86,7 @@ class CollapsedSum {
 
   const Expr& expr_;
   const lang::Call& call_;
+  const Rules& rules_;
   const Definitions& definitions_;
   std::vector<Expr> varying_, constant_, divisors_;
   bool is_negative_ = false;
@@ -89,8 +94,20 @@ class CollapsedSum {
 
 }  // namespace
 
-Expr simplified_collapse(const Expr& expr, const Definitions& definitions) {
-  return CollapsedSum(expr, definitions).run();
+Expr simplified_collapse(const Expr& expr, const Rules& rules) {
+  return CollapsedSum(expr, rules).run();
+}
+
+// The sum of zeros is another zero than that of their negatives.
+Expr simplified_sum(const Expr& expr, const Rules& rules) {
+  const auto& call = lang::cast<lang::Call>(expr);
+  if (lang::cast<lang::Operator>(call.callee).op->name != "sum" || !rules.may_regroup(expr))
+    return nullptr;
+  const auto* inner = rules.definitions.call_of(call.args[0], "negative");
+  if (!inner) return nullptr;
+  const Expr sum =
+      lang::make_call(call.callee, {inner->args[0]}, call.attrs, expr->span, expr->type);
+  return build::op("negative", {sum});
 }
 
 }  // namespace relay::opt

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "interp/scalar.h"
 #include "lang/build.h"
 #include "lang/derivative.h"
 #include "lang/op.h"
@@ -69,7 +70,10 @@ void ModulePasses::run(const opt::PassCall& call) {
     return each([&](const Expr& fn) { return pipeline_.to_core(fn); });
   }
   if (name == "SimplifyExpr") {
-    return each([](const Expr& fn) { return opt::to_anf(opt::simplify(opt::to_anf(fn))); });
+    const opt::SimplifyOptions options{interp::scalar_value,
+                                       call.options->get_int("fast_math") != 0};
+    return each(
+        [&](const Expr& fn) { return opt::to_anf(opt::simplify(opt::to_anf(fn), options)); });
   }
   if (name == "ResolveBranches") {
     return each([](const Expr& fn) { return opt::to_anf(opt::resolve_branches(opt::to_anf(fn))); });

@@ -10,6 +10,7 @@
 #include "ad/closures.h"
 #include "ad/function_tangent.h"
 #include "ad/reverse.h"
+#include "interp/scalar.h"
 #include "jit/jit.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
@@ -63,6 +64,8 @@ Expr Pipeline::optimise(const Expr& core) { return tidied(core, has_function(cor
 Expr Pipeline::inlined(const Expr& function) { return tidied(function, true); }
 
 Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
+  // Differentiation may ask, and this code is not its own.
+  const lang::AlgebraScope scope(lang::Algebra::Bits);
   constexpr int kRounds = 8;
   constexpr int kMaxBindings = 24;  // of what is inlined
   const auto custom =
@@ -71,7 +74,7 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
       pass("inline_calls", opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom)), core);
   for (int round = 0; round < kRounds; ++round) {
     const Expr before = expr;
-    expr = pass("simplify", opt::to_anf(opt::simplify(expr)), core);
+    expr = pass("simplify", opt::to_anf(opt::simplify(expr, {interp::scalar_value})), core);
     expr = pass("resolve_branches", opt::to_anf(opt::resolve_branches(expr)), core);
     expr =
         pass("eliminate_common_subexpressions", opt::eliminate_common_subexpressions(expr), core);
@@ -101,6 +104,8 @@ Expr Pipeline::function(const std::string& name, const lang::Type& type) {
     const std::string& key;
     ~Done() { set.erase(key); }
   } done{in_progress_, key};
+  // Differentiation may ask, and this code is not its own.
+  const lang::AlgebraScope scope(lang::Algebra::Bits);
   Expr core = to_core(checker_.specialise(name, type).or_throw());
   core_.emplace(key, core);
   return core;

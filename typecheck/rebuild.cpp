@@ -150,11 +150,11 @@ Expr Rebuilder::node(const Expr& old) {
       std::vector<IndexBinder> made = binders(node.binders);
       std::vector<Expr> indices = list(node.indices);
       return make_scatter_reduce(node.op, init, std::move(made), std::move(indices),
-                                 expr(node.value), span, type_of(old));
+                                 expr(node.value), span, type_of(old), node.algebra);
     }
     case ExprKind::Primitive:
       return make_primitive(cast<Primitive>(old).prim, list(cast<Primitive>(old).args), span,
-                            type_of(old));
+                            type_of(old), cast<Primitive>(old).algebra);
     case ExprKind::DimTerm: {
       Dim dim = solver_.resolve(substitute(cast<DimTerm>(old).dim, inference_.written()));
       if (dim.is_constant()) return int64_constant(dim.constant(), span);
@@ -313,7 +313,7 @@ Expr Rebuilder::call(const Call& old) {
     if (strict && all_scalars) return short_circuit(*strict, args, type, old.span);
     Expr callee =
         make_operator(strict ? strict : op->op, op->span, function_type(std::move(params), type));
-    return make_call(callee, std::move(args), info.attrs, old.span, type);
+    return make_call(callee, std::move(args), info.attrs, old.span, type, old.algebra);
   }
   Type instance = solver_.resolve(info.callee);
   if (instance->kind == TypeKind::Adt) return callee(old.callee, instance);

@@ -40,7 +40,7 @@ bool Solver::solve_dim(const Dim& a, const Dim& b, const Dim& difference) {
     bool alone = difference.terms().size() == 1;
     if (term.coefficient != 1 && term.coefficient != -1 && !alone) continue;
     Unknown* unknown = find(*term.atoms[0]->variable);
-    if (unknown && difference.constant() % term.coefficient != 0) {
+    if (unknown && difference.constant_part() % term.coefficient != 0) {
       fail(DiagnosticKind::ShapeMismatch, fmt::format("`{}` cannot be `{}`", show(a), show(b)));
     }
     if (!unknown || (best && best->var->id > unknown->var->id)) continue;

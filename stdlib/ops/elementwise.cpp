@@ -269,6 +269,7 @@ void add_cast() {
     call.returns(lang::tensor_type(call.tensor_node(0).shape, call.attrs->get_dtype("dtype")));
     return RuleOutcome::Solved;
   };
+  def.elementwise = Prim::Cast;
   def.definition = convert;
   def.gradient = [](const GradientCall& call) { return std::vector<Expr>{convert_back(call)}; };
   lang::OpRegistry::instance().add(std::move(def));

@@ -40,6 +40,7 @@ void add_unary(const UnaryRow& row, PrimOperands operands) {
     call.returns(lang::tensor_type(tensor.shape, result_dtype(prim, tensor.dtype)));
     return RuleOutcome::Solved;
   };
+  op.elementwise = prim;
   op.definition = [prim](const DefinitionCall& call) {
     return build::comprehension(dims_of(call.args[0]), [&](const Indices& i) {
       return build::prim(prim, {build::at(call.args[0], i)});
@@ -85,6 +86,7 @@ void add_binary(const BinaryRow& row, PrimOperands operands) {
     call.solver.require(a.dtype, operands);
     return solve_broadcast(call, {a.shape, b.shape}, result_dtype(prim, a.dtype));
   };
+  op.elementwise = prim;
   op.definition = [prim](const DefinitionCall& call) {
     const auto& result = *lang::as<TensorType>(call.result);
     return build::comprehension(result.shape.dims(), [&](const Indices& i) {
@@ -149,10 +151,7 @@ const std::vector<Dim>& dims_of(const Expr& expr) { return tensor_type_of(expr).
 std::vector<std::int64_t> extents_of(const std::vector<Dim>& dims) {
   std::vector<std::int64_t> extents;
   extents.reserve(dims.size());
-  for (const Dim& dim : dims) {
-    RELAY_CHECK(dim.is_constant(), "a definition was asked for at a shape that is not concrete");
-    extents.push_back(dim.constant());
-  }
+  for (const Dim& dim : dims) extents.push_back(dim.constant());
   return extents;
 }
 

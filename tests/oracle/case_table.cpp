@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -157,11 +158,24 @@ bool keeps_extents(const CaseRow& row, std::size_t input) {
   return row.has_note("known=" + parameter_name(input));
 }
 
-void collect_extents(const CaseInput& input, std::set<std::int64_t>& extents) {
+void collect_extents(const CaseInput& input, std::vector<std::int64_t>& extents) {
   for (const CaseInput& field : input.fields) collect_extents(field, extents);
-  for (const std::int64_t extent : input.shape) {
-    if (extent > 1) extents.insert(extent);
+  extents.insert(extents.end(), input.shape.begin(), input.shape.end());
+}
+
+// The extents that need not be constants, by their places in the parameters.
+std::map<std::size_t, std::int64_t> free_extents(const CaseRow& row) {
+  std::map<std::size_t, std::int64_t> free;
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < row.inputs.size(); ++i) {
+    std::vector<std::int64_t> extents;
+    collect_extents(row.inputs[i], extents);
+    for (const std::int64_t extent : extents) {
+      if (!keeps_extents(row, i)) free.emplace(place, extent);
+      ++place;
+    }
   }
+  return free;
 }
 
 }  // namespace
@@ -208,16 +222,24 @@ Value make_numbers(const std::vector<std::int64_t>& shape, double low, double hi
   return make_leaf(spec, input);
 }
 
-std::string type_text(const CaseInput& input, CaseDims dims) {
+std::string CaseDims::describe() const {
+  const char* what = kind == Any ? "`?`" : "symbolic";
+  if (places.empty()) return fmt::format("{} dims", what);
+  return fmt::format("{} extent{} {} of the parameters", what, places.size() == 1 ? "" : "s",
+                     fmt::join(places, ", "));
+}
+
+std::string type_text(const CaseInput& input, const CaseDims& dims, std::size_t& place) {
   std::vector<std::string> parts;
   if (input.is_tuple) {
-    for (const CaseInput& field : input.fields) parts.push_back(type_text(field, dims));
+    for (const CaseInput& field : input.fields) parts.push_back(type_text(field, dims, place));
     return fmt::format("({}{})", fmt::join(parts, ", "), parts.size() == 1 ? "," : "");
   }
   for (const std::int64_t extent : input.shape) {
-    const bool is_variable = dims == CaseDims::Symbolic && extent > 1;
-    parts.push_back(dims == CaseDims::Any ? "?"
-                                          : fmt::format("{}{}", is_variable ? "n" : "", extent));
+    const bool is_written = dims.is_at(place++);
+    const bool is_variable = is_written && dims.kind == CaseDims::Symbolic && extent > 1;
+    const bool is_any = is_written && dims.kind == CaseDims::Any;
+    parts.push_back(is_any ? "?" : fmt::format("{}{}", is_variable ? "n" : "", extent));
   }
   return fmt::format("Tensor[({}), {}]", fmt::join(parts, ", "), lang::name_of(input.dtype));
 }
@@ -226,11 +248,12 @@ std::string parameter_name(std::size_t index) {
   return std::string(1, static_cast<char>('a' + static_cast<int>(index)));
 }
 
-std::string parameters_text(const CaseRow& row, CaseDims dims) {
+std::string parameters_text(const CaseRow& row, const CaseDims& dims) {
   std::vector<std::string> parts;
+  std::size_t place = 0;
   for (std::size_t i = 0; i < row.inputs.size(); ++i) {
-    const CaseDims own = keeps_extents(row, i) ? CaseDims::Constant : dims;
-    parts.push_back(fmt::format("{}: {}", parameter_name(i), type_text(row.inputs[i], own)));
+    const CaseDims own = keeps_extents(row, i) ? CaseDims(CaseDims::Constant) : dims;
+    parts.push_back(fmt::format("{}: {}", parameter_name(i), type_text(row.inputs[i], own, place)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -242,21 +265,36 @@ std::string call_text(const CaseRow& row) {
   return fmt::format("{}({})", row.op, fmt::join(parts, ", "));
 }
 
-std::string function_text(const CaseRow& row, CaseDims dims) {
+std::string function_text(const CaseRow& row, const CaseDims& dims) {
   return fmt::format("fn {}({}) {{ {} }}", variables_text(row, dims), parameters_text(row, dims),
                      call_text(row));
 }
 
-std::string variables_text(const CaseRow& row, CaseDims dims) {
+std::string variables_text(const CaseRow& row, const CaseDims& dims) {
   std::set<std::int64_t> extents;
-  if (dims == CaseDims::Symbolic) {
-    for (std::size_t i = 0; i < row.inputs.size(); ++i) {
-      if (!keeps_extents(row, i)) collect_extents(row.inputs[i], extents);
+  if (dims.kind == CaseDims::Symbolic) {
+    for (const auto& [place, extent] : free_extents(row)) {
+      if (dims.is_at(place) && extent > 1) extents.insert(extent);
     }
   }
   std::vector<std::string> names;
   for (const std::int64_t extent : extents) names.push_back(fmt::format("n{}", extent));
   return names.empty() ? "" : fmt::format("[{}]", fmt::join(names, ", "));
+}
+
+std::vector<CaseDims> single_extents(const CaseRow& row) {
+  std::vector<CaseDims> all;
+  std::map<std::int64_t, std::set<std::size_t>> equal;
+  for (const auto& [place, extent] : free_extents(row)) {
+    all.emplace_back(CaseDims::Any, std::set{place});
+    if (extent <= 1) continue;
+    all.emplace_back(CaseDims::Symbolic, std::set{place});
+    equal[extent].insert(place);
+  }
+  for (const auto& [extent, places] : equal) {
+    if (places.size() > 1) all.emplace_back(CaseDims::Symbolic, places);
+  }
+  return all;
 }
 
 }  // namespace relay::tests

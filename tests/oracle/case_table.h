@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lang/value.h"
@@ -46,20 +48,36 @@ lang::Value make_numbers(const std::vector<std::int64_t>& shape, double low, dou
                          std::int64_t input);
 
 // How the dims of parameters are written.
-enum class CaseDims {
-  Constant,
-  Symbolic,  // equal extents above 1 are one dimension variable
-  Any,       // `?`
+struct CaseDims {
+  enum Kind {
+    Constant,
+    Symbolic,  // equal extents above 1 are one dimension variable
+    Any,       // `?`
+  };
+  Kind kind = Constant;
+  // Where these are written, by the places of the extents in the parameters; all others are
+  // constants. Empty: everywhere.
+  std::set<std::size_t> places = {};
+
+  CaseDims(Kind kind) : kind(kind) {}
+  CaseDims(Kind kind, std::set<std::size_t> places) : kind(kind), places(std::move(places)) {}
+  bool is_at(std::size_t place) const {
+    return kind != Constant && (places.empty() || places.contains(place));
+  }
+  std::string describe() const;  // "with `?` dims", "with a symbolic extent at 3"
 };
+// One extent at a time, and one set of equal extents above 1: all others are constants.
+std::vector<CaseDims> single_extents(const CaseRow& row);
 // `a: Tensor[(2, 3), float32], b: ...`
-std::string parameters_text(const CaseRow& row, CaseDims dims);
-std::string type_text(const CaseInput& input, CaseDims dims);
+std::string parameters_text(const CaseRow& row, const CaseDims& dims);
+// `place`: of the input's first extent; becomes that of what follows.
+std::string type_text(const CaseInput& input, const CaseDims& dims, std::size_t& place);
 std::string parameter_name(std::size_t index);  // a, b, c, ...
 // `op(a, b, attrs)`
 std::string call_text(const CaseRow& row);
 // `fn (parameters) { call }`; with dimension variables, where there are any, `fn[n2, n3] ...`.
-std::string function_text(const CaseRow& row, CaseDims dims);
+std::string function_text(const CaseRow& row, const CaseDims& dims);
 // `[n2, n3]`: the dimension variables that the parameters mention; empty where there are none.
-std::string variables_text(const CaseRow& row, CaseDims dims);
+std::string variables_text(const CaseRow& row, const CaseDims& dims);
 
 }  // namespace relay::tests

@@ -96,7 +96,7 @@ std::int64_t CaseChecker::native_kernels() {
 }
 
 lang::Result<lang::Value> CaseChecker::run(repl::Session& session, const CaseRow& row,
-                                           CaseDims dims, Arguments arguments) {
+                                           const CaseDims& dims, Arguments arguments) {
   const auto function = session.evaluate(function_text(row, dims));
   if (!function) return function;
   std::vector<lang::Value> args = make_arguments(row);
@@ -144,12 +144,20 @@ std::vector<std::string> CaseChecker::check(const CaseRow& row, const Recorded& 
          run(native_, row, CaseDims::Constant, Arguments::Strided));
   }
   if (!row.has_note("constant")) {
-    if (can_be_typed(lanes_, function_text(row, CaseDims::Symbolic)))
-      same("with symbolic dims", run(lanes_, row, CaseDims::Symbolic));
+    std::vector<CaseDims> all = single_extents(row);
+    all.emplace_back(CaseDims::Symbolic);
+    for (const CaseDims& dims : all) {
+      ++extents_.tried;
+      if (can_be_typed(lanes_, function_text(row, dims))) {
+        same(("with " + dims.describe()).c_str(), run(lanes_, row, dims));
+      } else {
+        ++extents_.skipped;
+      }
+    }
     same("with `?` dims", run(lanes_, row, CaseDims::Any));
   }
   if (has_gradient(row, *result)) {
-    const std::string trouble = gradient_trouble(lanes_, row, *result);
+    const std::string trouble = gradient_trouble(lanes_, row, *result, extents_);
     if (!trouble.empty()) found.push_back(trouble);
   }
   return found;

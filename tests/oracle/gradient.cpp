@@ -108,7 +108,7 @@ struct ToNumber {
   std::vector<Leaf> leaves;  // of the arguments
   std::string body;
 
-  std::string function(CaseDims dims) const {
+  std::string function(const CaseDims& dims) const {
     return fmt::format("fn {}({}) {{ {} }}", variables_text(*row, dims),
                        parameters_text(*row, dims), body);
   }
@@ -175,7 +175,7 @@ struct GradientProduct {
   std::vector<Value> args;
 };
 
-GradientProduct gradient_product(const ToNumber& f, CaseDims dims) {
+GradientProduct gradient_product(const ToNumber& f, const CaseDims& dims) {
   std::string parameters = parameters_text(*f.row, dims);
   std::string products;
   std::vector<Value> args = f.args;
@@ -251,7 +251,7 @@ std::string second_order(repl::Session& session, const ToNumber& f) {
 
 // Forward mode: the tangent along a direction is the product of the gradient and the direction.
 std::string forward_mode(repl::Session& session, const ToNumber& f, const Value& gradient,
-                         CaseDims dims) {
+                         const CaseDims& dims) {
   const auto direction = [](std::size_t n, std::int64_t i) {
     return unit_number(i, 110 + static_cast<std::int64_t>(n)) - 0.4;
   };
@@ -292,16 +292,38 @@ bool has_gradient(const CaseRow& row, const Value& result) {
          any(leaves_of(make_arguments(row))) && any(leaves_of({result}));
 }
 
-std::string gradient_trouble(repl::Session& session, const CaseRow& row, const Value& result) {
+namespace {
+
+// The row's gradient with such extents, against the one with constants.
+std::string trouble_with(repl::Session& session, const ToNumber& f, const Value& gradient,
+                         const CaseDims& dims) {
+  const auto derivative = session.evaluate(fmt::format("grad({})", f.function(dims)));
+  const auto same = derivative ? session.evaluator().call(*derivative, f.args) : derivative;
+  if (!same) return "its gradient fails:" + describe(same.errors());
+  // What is known of shapes decides in which order sums and products are taken.
+  if (lang::bit_equal(gradient, *same)) return "";
+  for (const Leaf& leaf : leaves_of({gradient})) {
+    const Value one = field_at(gradient, leaf.path);
+    const Value other = field_at(*same, leaf.path);
+    for (std::int64_t i = 0; i < count_of(leaf); ++i) {
+      if (lang::is_float(leaf.dtype) && close(element(other, i), element(one, i), 0)) continue;
+      if (element(other, i) == element(one, i)) continue;
+      return fmt::format("element {} of its gradient{} is {}, not {}", i, leaf.text(),
+                         element(other, i), element(one, i));
+    }
+  }
+  return forward_mode(session, f, gradient, dims);
+}
+
+}  // namespace
+
+std::string gradient_trouble(repl::Session& session, const CaseRow& row, const Value& result,
+                             CaseChecker::Extents& extents) {
   const ToNumber f = to_number(row, result);
   const auto function = session.evaluate(f.function(CaseDims::Constant));
   if (!function) return "as a function to a number it fails:" + describe(function.errors());
-  const auto gradient_at = [&](CaseDims dims) -> Result<Value> {
-    const auto derivative = session.evaluate(fmt::format("grad({})", f.function(dims)));
-    if (!derivative) return derivative;
-    return session.evaluator().call(*derivative, f.args);
-  };
-  const auto gradient = gradient_at(CaseDims::Constant);
+  const auto derivative = session.evaluate(fmt::format("grad({})", f.function(CaseDims::Constant)));
+  const auto gradient = derivative ? session.evaluator().call(*derivative, f.args) : derivative;
   if (row.has_note("refused")) {
     const bool is_refused =
         !gradient && gradient.errors().front().kind == lang::DiagnosticKind::Unsupported;
@@ -312,26 +334,18 @@ std::string gradient_trouble(repl::Session& session, const CaseRow& row, const V
   if (trouble.empty()) trouble = forward_mode(session, f, *gradient, CaseDims::Constant);
   if (!trouble.empty()) return trouble;
   if (!row.has_note("constant")) {
-    for (const auto& [dims, what] :
-         {std::pair{CaseDims::Symbolic, "symbolic"}, std::pair{CaseDims::Any, "`?`"}}) {
-      if (dims == CaseDims::Symbolic && !can_be_typed(session, f.function(dims))) continue;
-      const auto same = gradient_at(dims);
-      if (!same)
-        return fmt::format("with {} dims its gradient fails:{}", what, describe(same.errors()));
-      // What is known of shapes decides in which order sums and products are taken.
-      if (lang::bit_equal(*gradient, *same)) continue;
-      for (const Leaf& leaf : leaves_of({*gradient})) {
-        const Value one = field_at(*gradient, leaf.path);
-        const Value other = field_at(*same, leaf.path);
-        for (std::int64_t i = 0; i < count_of(leaf); ++i) {
-          if (lang::is_float(leaf.dtype) && close(element(other, i), element(one, i), 0)) continue;
-          if (element(other, i) == element(one, i)) continue;
-          return fmt::format("with {} dims element {} of its gradient{} is {}, not {}", what, i,
-                             leaf.text(), element(other, i), element(one, i));
-        }
+    std::vector<CaseDims> all = single_extents(row);
+    all.emplace_back(CaseDims::Symbolic);
+    all.emplace_back(CaseDims::Any);
+    for (const CaseDims& dims : all) {
+      ++extents.tried;
+      const bool is_whole_any = dims.kind == CaseDims::Any && dims.places.empty();
+      if (!is_whole_any && !can_be_typed(session, f.function(dims))) {
+        ++extents.skipped;
+        continue;
       }
-      trouble = forward_mode(session, f, *gradient, dims);
-      if (!trouble.empty()) return fmt::format("with {} dims: {}", what, trouble);
+      trouble = trouble_with(session, f, *gradient, dims);
+      if (!trouble.empty()) return fmt::format("with {}: {}", dims.describe(), trouble);
     }
   }
   return second_order(session, f);

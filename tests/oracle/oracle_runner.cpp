@@ -73,6 +73,8 @@ int run_all(const Arguments& arguments) {
     }
   }
   fmt::print("{} rows, {} wrong, with {} native kernels\n", rows, bad, checker.native_kernels());
+  fmt::print("{} times with extents that are no constants, {} more cannot be typed\n",
+             checker.extents().tried - checker.extents().skipped, checker.extents().skipped);
   return bad > 0 ? 1 : 0;
 }
 
