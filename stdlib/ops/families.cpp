@@ -294,6 +294,16 @@ RuleOutcome unify_broadcast(TypeCall& call, const std::vector<Shape>& shapes, co
   return decided ? RuleOutcome::Solved : RuleOutcome::Stuck;
 }
 
+namespace {
+
+// Is it this extent at every call, a number or a variable that the caller chooses?
+bool is_fixed(const Dim& dim) {
+  const DimState state = state_of(dim);
+  return state == DimState::Constant || state == DimState::Rigid;
+}
+
+}  // namespace
+
 RuleOutcome check_stretches(const TypeCall& call, const Shape& from, const Shape& to) {
   if (!from.has_rank() || !to.has_rank()) return RuleOutcome::Stuck;
   const auto mismatch = [&](const std::string& why) {
@@ -307,9 +317,9 @@ RuleOutcome check_stretches(const TypeCall& call, const Shape& from, const Shape
   for (std::size_t axis = 0; axis < from.rank(); ++axis) {
     const Dim& a = from[axis];
     const Dim& b = to[axis + to.rank() - from.rank()];
-    if (!a.is_constant() || !b.is_constant() || a.is_constant(1) || a == b) continue;
-    mismatch("axis " + std::to_string(axis) + " is " + a.to_string() + " and must be 1 or " +
-             b.to_string());
+    if (!is_fixed(a) || !is_fixed(b) || a.is_constant(1) || a == b) continue;
+    mismatch("axis " + std::to_string(axis) + " is " + a.to_string() + " and must be 1" +
+             (b.is_constant(1) ? "" : " or " + b.to_string()));
   }
   return is_settled(from) && is_settled(to) ? RuleOutcome::Solved : RuleOutcome::Stuck;
 }

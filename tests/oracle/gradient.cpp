@@ -109,8 +109,10 @@ struct ToNumber {
   std::string body;
 
   std::string function(const CaseDims& dims) const {
-    return fmt::format("fn {}({}) {{ {} }}", variables_text(*row, dims),
-                       parameters_text(*row, dims), body);
+    return fmt::format("fn {}{}", variables_text(*row, dims), literal(dims));
+  }
+  std::string literal(const CaseDims& dims) const {
+    return fmt::format("({}) {{ {} }}", parameters_text(*row, dims), body);
   }
   std::string names() const {
     std::vector<std::string> all;
@@ -167,6 +169,36 @@ std::string first_order(repl::Session& session, const ToNumber& f, const Value& 
     }
   }
   return "";
+}
+
+std::vector<lang::Diagnostic> define(repl::Session& session, const std::string& text) {
+  return session.run("row", text, [](const repl::ItemResult&) {});
+}
+
+// Can it be typed with such extents? One may have to be a number, or that of another parameter.
+bool can_have(repl::Session& session, const ToNumber& f, const CaseDims& dims) {
+  if (dims.kind != CaseDims::Symbolic) return can_be_typed(session, f.function(dims));
+  return define(session, fmt::format("def row{}{}", variables_text(*f.row, dims), f.literal(dims)))
+      .empty();
+}
+
+// The derivative in that mode (`grad`, `jvp`) as a function value. With dimension variables it is
+// taken where their values are not known: inside of a definition that is generic in them. A literal
+// would be differentiated when it is called, at the shapes of its arguments.
+Result<Value> derivative(repl::Session& session, const ToNumber& f, std::string_view mode,
+                         const CaseDims& dims) {
+  if (dims.kind != CaseDims::Symbolic)
+    return session.evaluate(fmt::format("{}({})", mode, f.function(dims)));
+  std::string more;  // the tangents
+  if (mode == "jvp") {
+    for (std::size_t i = 0; i < f.row->inputs.size(); ++i) more += fmt::format(", t{}", i);
+  }
+  std::vector<lang::Diagnostic> errors =
+      define(session, fmt::format("def derivative_of_row{0}({1}{2}) {{ {3}(fn {4})({5}{2}) }}",
+                                  variables_text(*f.row, dims), parameters_text(*f.row, dims), more,
+                                  mode, f.literal(dims), f.names()));
+  if (!errors.empty()) return errors;
+  return session.evaluate("derivative_of_row");
 }
 
 // <grad f, v> as a function of the row's arguments and v, and what it is applied to.
@@ -265,13 +297,13 @@ std::string forward_mode(repl::Session& session, const ToNumber& f, const Value&
       scale += std::abs(element(adjoint, i) * direction(n, i));
     }
   }
-  const auto derivative = session.evaluate(fmt::format("jvp({})", f.function(dims)));
-  if (!derivative) return "its jvp fails:" + describe(derivative.errors());
+  const auto jvp = derivative(session, f, "jvp", dims);
+  if (!jvp) return "its jvp fails:" + describe(jvp.errors());
   std::vector<Value> args = f.args;
   const auto along = changed(
       f.args, f.leaves, [&](std::size_t n, std::int64_t i, double) { return direction(n, i); });
   args.insert(args.end(), along.begin(), along.end());
-  const auto both = session.evaluator().call(*derivative, args);
+  const auto both = session.evaluator().call(*jvp, args);
   if (!both) return "its jvp fails:" + describe(both.errors());
   const double found = element(both->as_tuple().fields()[1], 0);
   if (std::abs(found - expected) <= 1e-9 * (1 + scale)) return "";
@@ -297,8 +329,8 @@ namespace {
 // The row's gradient with such extents, against the one with constants.
 std::string trouble_with(repl::Session& session, const ToNumber& f, const Value& gradient,
                          const CaseDims& dims) {
-  const auto derivative = session.evaluate(fmt::format("grad({})", f.function(dims)));
-  const auto same = derivative ? session.evaluator().call(*derivative, f.args) : derivative;
+  const auto with_dims = derivative(session, f, "grad", dims);
+  const auto same = with_dims ? session.evaluator().call(*with_dims, f.args) : with_dims;
   if (!same) return "its gradient fails:" + describe(same.errors());
   // What is known of shapes decides in which order sums and products are taken.
   if (lang::bit_equal(gradient, *same)) return "";
@@ -322,8 +354,9 @@ std::string gradient_trouble(repl::Session& session, const CaseRow& row, const V
   const ToNumber f = to_number(row, result);
   const auto function = session.evaluate(f.function(CaseDims::Constant));
   if (!function) return "as a function to a number it fails:" + describe(function.errors());
-  const auto derivative = session.evaluate(fmt::format("grad({})", f.function(CaseDims::Constant)));
-  const auto gradient = derivative ? session.evaluator().call(*derivative, f.args) : derivative;
+  const auto with_constants = derivative(session, f, "grad", CaseDims::Constant);
+  const auto gradient =
+      with_constants ? session.evaluator().call(*with_constants, f.args) : with_constants;
   if (row.has_note("refused")) {
     const bool is_refused =
         !gradient && gradient.errors().front().kind == lang::DiagnosticKind::Unsupported;
@@ -340,7 +373,7 @@ std::string gradient_trouble(repl::Session& session, const CaseRow& row, const V
     for (const CaseDims& dims : all) {
       ++extents.tried;
       const bool is_whole_any = dims.kind == CaseDims::Any && dims.places.empty();
-      if (!is_whole_any && !can_be_typed(session, f.function(dims))) {
+      if (!is_whole_any && !can_have(session, f, dims)) {
         ++extents.skipped;
         continue;
       }
