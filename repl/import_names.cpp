@@ -62,9 +62,10 @@ std::map<std::string, std::string> imported_names(const parser::ImportItem& item
   return names;
 }
 
-std::optional<Diagnostic> hidden_import(const parser::ImportItem& item, const ImportedFile& file) {
+std::optional<Diagnostic> hidden_import(const parser::ImportItem& item, const ImportedFile& file,
+                                        const std::map<std::string, std::string>& names) {
   std::vector<std::string> hidden;
-  for (const auto& [here, full_name] : imported_names(item, file)) {
+  for (const auto& [here, full_name] : names) {
     const bool is_its_own = full_name.starts_with(file.prefix);  // and not passed on by it
     if (is_its_own && lang::OpRegistry::instance().find(here)) hidden.push_back(here);
   }
@@ -85,7 +86,7 @@ std::optional<Diagnostic> hidden_import(const parser::ImportItem& item, const Im
   warning.note(
       fmt::format("help: `{}` is the imported one, and `import \"{}\" (NAME as OTHER)` "
                   "gives one another name",
-                  imported_names(item, file).at(first), item.path));
+                  names.at(first), item.path));
   return warning;
 }
 

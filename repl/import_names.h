@@ -16,8 +16,10 @@ namespace relay::repl {
 std::map<std::string, std::string> imported_names(const parser::ImportItem& item,
                                                   const ImportedFile& file);
 
-// A warning where operators hide names that the item would give, with how these are reached.
+// A warning where operators hide some of the `names` that the item gives, with how these are
+// reached.
 std::optional<lang::Diagnostic> hidden_import(const parser::ImportItem& item,
-                                              const ImportedFile& file);
+                                              const ImportedFile& file,
+                                              const std::map<std::string, std::string>& names);
 
 }  // namespace relay::repl

@@ -104,9 +104,10 @@ void Session::Impl::import_files(const lang::Source& source, parser::Notation no
     if (!file.is_loaded) load(file, item.span);
     scope.import(file.exports.module);
     if (passed_on) passed_on->module.import(file.exports.module);
-    if (std::optional<Diagnostic> hidden = hidden_import(item, file))
+    const std::map<std::string, std::string> names = imported_names(item, file);
+    if (std::optional<Diagnostic> hidden = hidden_import(item, file, names))
       warnings.push_back(std::move(*hidden));
-    for (const auto& [name, full_name] : imported_names(item, file)) {
+    for (const auto& [name, full_name] : names) {
       scope.alias(name, full_name);
       if (passed_on) passed_on->names[name] = full_name;
     }
