@@ -1,9 +1,11 @@
-# relay_folder(NAME [SHARED] [DEPS folder...] [SEES folder...] [LIBS library...])
+# relay_folder(NAME [SHARED] [COLD] [DEPS folder...] [SEES folder...] [LIBS library...])
 #
 #   Makes the target relay_NAME of NAME/*.cpp and NAME/*/*.cpp. NAME/main.cpp, if there is one, stays
 #   out of it and becomes the program `relay`.
 #     SHARED  an object for dlopen; it links its DEPS statically, and exports nothing but its
 #             extern "C" functions named relay_… (cmake/exports.map)
+#     COLD    nothing in it runs for each element or each step of a program: compiled with -O1,
+#             which takes a third less time
 #     DEPS    folders whose headers it may include and whose code it links
 #     SEES    folders whose headers it may include, without linking
 #     LIBS    libraries outside the project
@@ -57,7 +59,7 @@ function(relay_link target)
 endfunction()
 
 function(relay_folder name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "" "DEPS;SEES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;COLD" "" "DEPS;SEES;LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "relay_folder(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -102,6 +104,9 @@ function(_relay_finish target name)
   relay_link(${target} ${arg_DEPS})
   target_link_libraries(${target} PRIVATE ${arg_LIBS})
   relay_join(${target})
+  if(arg_COLD)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   if(NOT arg_SHARED)  # a shared object's flags are its own, and so would be its headers
     relay_precompile(${target})
   endif()
