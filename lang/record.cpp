@@ -179,6 +179,14 @@ Type field_type(const AdtType& adt, const Constructor& constructor, std::size_t 
   return substitute(constructor.fields[place], substitution);
 }
 
+std::vector<Type> field_types(const AdtType& adt, const Constructor& constructor) {
+  std::vector<Type> types;
+  types.reserve(constructor.fields.size());
+  for (std::size_t i = 0; i < constructor.fields.size(); ++i)
+    types.push_back(field_type(adt, constructor, i));
+  return types;
+}
+
 Expr expand_record_form(const OpDef& form, const std::vector<std::string>& fields,
                         const std::vector<Expr>& args, Span span) {
   const auto* adt = as<AdtType>(args[0]->type);

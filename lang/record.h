@@ -35,6 +35,7 @@ std::optional<std::size_t> field_place(const Constructor& constructor, std::stri
 bool has_field(const TypeDef& def, std::string_view name);
 // The fields of a constructor with the type's parameters replaced by those of `adt`.
 Type field_type(const AdtType& adt, const Constructor& constructor, std::size_t place);
+std::vector<Type> field_types(const AdtType& adt, const Constructor& constructor);
 
 // `match record { C(_, w, _) => w }` where C is the only constructor of its type.
 struct FieldRead {

@@ -6,6 +6,7 @@
 #include "lang/module.h"
 #include "lang/record.h"
 #include "typecheck/derivative_rule.h"
+#include "typecheck/trees_of_tensors.h"
 
 namespace relay::typecheck {
 
@@ -37,7 +38,78 @@ RuleOutcome project(TypeCall& call) {
   call.fail(DiagnosticKind::TypeMismatch, fmt::format("`.{}` needs a tuple", index));
 }
 
+// A result of which only the ranks are not known yet is a tree of tensors already, as `like` is.
+void return_outline(TypeCall& call, const Type& like) {
+  if (call.result && call.result->kind != TypeKind::Var) {
+    const auto outline = [](const Type& type) {
+      return map_tensors(type, [](const Type&) { return scalar_type(DType::Bool); });
+    };
+    const Type wanted = outline(like);
+    const Type result = no_tree_of_tensors(call.result) ? nullptr : outline(call.result);
+    if (!wanted || (result && equal(wanted, result))) return;  // else the types disagree
+  }
+  const Type outline = map_tensors(like, [&](const Type& type) {
+    return tensor_type(call.solver.fresh_shape(), as<TensorType>(type)->dtype);
+  });
+  if (outline) call.returns(outline);
+}
+
+// The element of a tensor at `axes`, or the tensor that has such an element, if one of them has a
+// rank.
+bool index_tensor(TypeCall& call, const Type& whole, const Type& part,
+                  const std::vector<Dim>& axes) {
+  const auto& tensor = *as<TensorType>(whole);
+  const auto& element = *as<TensorType>(part);
+  call.solver.unify(element.dtype, tensor.dtype);
+  if (tensor.shape.has_rank()) {
+    const std::vector<Dim>& dims = tensor.shape.dims();
+    if (dims.size() < axes.size()) {
+      call.fail(DiagnosticKind::RankMismatch,
+                fmt::format("{} {} for a `{}`", axes.size(), axes.size() == 1 ? "index" : "indices",
+                            to_string(whole)));
+    }
+    const auto rest = dims.begin() + static_cast<std::ptrdiff_t>(axes.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      try {
+        call.solver.unify(axes[i], dims[i]);
+      } catch (const Failure&) {
+        call.fail(DiagnosticKind::ShapeMismatch,
+                  fmt::format("the tensors of what is indexed differ on axis {}", i));
+      }
+    }
+    call.solver.unify(element.shape, Shape(std::vector<Dim>(rest, dims.end())));
+    return true;
+  }
+  if (!element.shape.has_rank()) return false;
+  std::vector<Dim> dims = axes;
+  dims.insert(dims.end(), element.shape.dims().begin(), element.shape.dims().end());
+  call.solver.unify(tensor.shape, Shape(std::move(dims)));
+  return true;
+}
+
+// Of a tuple or a record: its tensors have these axes in front, and are indexed one by one.
+RuleOutcome index_each(TypeCall& call, const std::vector<Dim>& axes) {
+  if (call.args[0]->has_unknowns &&
+      !map_tensors(call.args[0], [](const Type& type) { return type; }))
+    return RuleOutcome::Stuck;
+  const std::vector<Type> tensors = tensor_types_of(call.args[0]);
+  if (tensors.empty())
+    call.fail(DiagnosticKind::TypeMismatch,
+              fmt::format("`{}` has no tensor to index", to_string(call.args[0])));
+  return_outline(call, call.args[0]);
+  const std::vector<Type> elements =
+      call.result ? tensor_types_of(call.solver.resolve(call.result)) : std::vector<Type>();
+  if (elements.size() != tensors.size()) return RuleOutcome::Stuck;
+  bool is_solved = true;
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    is_solved &= index_tensor(call, tensors[k], elements[k], axes);
+  return is_solved ? RuleOutcome::Solved : RuleOutcome::Stuck;
+}
+
 RuleOutcome index(TypeCall& call) {
+  const TypeKind kind = call.args[0]->kind;
+  if ((kind == TypeKind::Tuple || kind == TypeKind::Adt) && !no_tree_of_tensors(call.args[0]))
+    return index_each(call, as<TensorType>(call.args[1])->shape.dims());
   call.tensor(0);
   const TensorType tensor = call.tensor_node(0);
   const std::vector<Dim> axes = as<TensorType>(call.args[1])->shape.dims();
@@ -65,45 +137,42 @@ RuleOutcome index(TypeCall& call) {
 
 // `body` with `extents` in front of each tensor's shape; null while that cannot be told.
 Type stack(TypeCall& call, const std::vector<Dim>& extents, const Type& body) {
-  if (const auto* tensor = as<TensorType>(body)) {
-    if (!tensor->shape.has_rank()) return nullptr;
+  if (const Type part = no_tree_of_tensors(body)) {
+    Diagnostic diagnostic(  // the label is the caller's affair: the arguments are extents and body
+        DiagnosticKind::TypeMismatch,
+        "the body of a `for` over indices must be a tensor, or a tuple or record of tensors",
+        call.span);
+    const auto* adt = as<AdtType>(part);
+    if (adt && adt->def->constructors.size() > 1)
+      diagnostic.note(fmt::format("note: `{}` has {} constructors, and a record has one",
+                                  adt->def->name, adt->def->constructors.size()));
+    else if (adt && adt->def->constructors.size() == 1)
+      diagnostic.note(fmt::format("note: a `{}` holds another", adt->def->name));
+    else if (!equal(part, body))
+      diagnostic.note(fmt::format("note: it holds a `{}`", to_string(part)));
+    throw Failure(std::move(diagnostic));
+  }
+  return map_tensors(body, [&](const Type& type) -> Type {
+    const auto& tensor = *as<TensorType>(type);
+    if (!tensor.shape.has_rank()) return nullptr;
     std::vector<Dim> dims = extents;
-    dims.insert(dims.end(), tensor->shape.dims().begin(), tensor->shape.dims().end());
-    return tensor_type(Shape(std::move(dims)), tensor->dtype);
-  }
-  if (const auto* tuple = as<TupleType>(body)) {
-    std::vector<Type> fields;
-    for (const Type& field : tuple->fields) {
-      fields.push_back(stack(call, extents, field));
-      if (!fields.back()) return nullptr;
-    }
-    return tuple_type(std::move(fields));
-  }
-  if (body->kind == TypeKind::Var) return nullptr;
-  throw Failure(  // the label is the caller's affair: the arguments are extents and body
-      Diagnostic(DiagnosticKind::TypeMismatch,
-                 "the body of a `for` over indices must be a tensor or a tuple of tensors",
-                 call.span));
+    dims.insert(dims.end(), tensor.shape.dims().begin(), tensor.shape.dims().end());
+    return tensor_type(Shape(std::move(dims)), tensor.dtype);
+  });
 }
 
-// The inverse of `stack` for a result that is known first.
+// The inverse of `stack` for a result that is known first. A record whose type `stack` does not
+// keep is no such result.
 Type unstack(const std::vector<Dim>& extents, const Type& result) {
-  if (const auto* tensor = as<TensorType>(result)) {
-    if (!tensor->shape.has_rank() || tensor->shape.rank() < extents.size()) return nullptr;
-    const std::vector<Dim>& dims = tensor->shape.dims();
+  if (!result || no_tree_of_tensors(result)) return nullptr;
+  return map_tensors(result, [&](const Type& type) -> Type {
+    const auto& tensor = *as<TensorType>(type);
+    if (!tensor.shape.has_rank() || tensor.shape.rank() < extents.size()) return nullptr;
+    const std::vector<Dim>& dims = tensor.shape.dims();
     return tensor_type(Shape(std::vector<Dim>(
                            dims.begin() + static_cast<std::ptrdiff_t>(extents.size()), dims.end())),
-                       tensor->dtype);
-  }
-  if (const auto* tuple = as<TupleType>(result)) {
-    std::vector<Type> fields;
-    for (const Type& field : tuple->fields) {
-      fields.push_back(unstack(extents, field));
-      if (!fields.back()) return nullptr;
-    }
-    return tuple_type(std::move(fields));
-  }
-  return nullptr;
+                       tensor.dtype);
+  });
 }
 
 RuleOutcome comprehend(TypeCall& call) {
@@ -117,6 +186,7 @@ RuleOutcome comprehend(TypeCall& call) {
     call.returns(stack(call, extents, body));
     return RuleOutcome::Solved;
   }
+  if (call.args[1]->kind != TypeKind::Tensor) return_outline(call, call.args[1]);
   return RuleOutcome::Stuck;
 }
 

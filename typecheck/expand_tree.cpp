@@ -19,13 +19,6 @@ using namespace lang;
 
 namespace {
 
-std::vector<Type> fields_of(const Constructor& constructor, const AdtType& adt) {
-  std::vector<Type> fields;
-  for (std::size_t i = 0; i < constructor.fields.size(); ++i)
-    fields.push_back(field_type(adt, constructor, i));
-  return fields;
-}
-
 bool is_float_tensor(const Type& type) {
   const auto* tensor = as<TensorType>(type);
   return tensor && is_float(tensor->dtype.known());
@@ -56,7 +49,7 @@ class Leaves {
       fail(DiagnosticKind::TypeTooLarge,
            fmt::format("`{}` grows at each turn of its recursion", adt->def->name));
     for (const Constructor& constructor : adt->def->constructors) {
-      for (const Type& field : fields_of(constructor, *adt)) {
+      for (const Type& field : field_types(*adt, constructor)) {
         if (!add(field)) return false;
       }
     }
@@ -82,7 +75,7 @@ bool holds_itself(const AdtType& adt) {
   std::vector<Type> todo;
   const auto add_parts = [&](const AdtType& whole) {
     for (const Constructor& constructor : whole.def->constructors) {
-      for (Type& field : fields_of(constructor, whole)) todo.push_back(std::move(field));
+      for (Type& field : field_types(whole, constructor)) todo.push_back(std::move(field));
     }
   };
   add_parts(adt);
@@ -168,7 +161,7 @@ class Expansion {
     const auto& adt = *as<AdtType>(type);
     std::vector<Clause> clauses;
     for (const Constructor& constructor : adt.def->constructors) {
-      const std::vector<Type> types = fields_of(constructor, adt);
+      const std::vector<Type> types = field_types(adt, constructor);
       std::vector<std::vector<Expr>> fields(types.size());
       std::vector<PatternRef> patterns;
       for (std::size_t k = 0; k < trees.size(); ++k) {

@@ -8,6 +8,7 @@
 #include "typecheck/core_rules.h"
 #include "typecheck/inference.h"
 #include "typecheck/substitution.h"
+#include "typecheck/trees_of_tensors.h"
 
 namespace relay::typecheck {
 
@@ -76,9 +77,17 @@ bool Inference::settle_index_relations(bool all) {
     const TypeVar* shape = shape_of(*relation);
     if (relation->is_solved || (shape && count(*relation) < most[shape])) continue;
     Type element = solver_.resolve(relation->result);
-    if (solver_.is_error(element) || (!all && !as<TensorType>(element))) continue;
-    settled |= expect(
-        {element, tensor_type(Shape(), solver_.fresh_dtype()), relation->span, "this element"});
+    if (solver_.is_error(element) || (!all && element->kind == TypeKind::Var)) continue;
+    const TypeKind kind = solver_.head(relation->args[0])->kind;
+    const bool is_tree = kind == TypeKind::Tuple || kind == TypeKind::Adt;
+    for (const Type& part : is_tree ? tensor_types_of(element) : std::vector<Type>{element}) {
+      Mismatch mismatch{part, tensor_type(Shape(), solver_.fresh_dtype()), relation->span,
+                        "this element"};
+      if (part->kind == TypeKind::Tuple || part->kind == TypeKind::Adt)
+        mismatch.notes.emplace_back(
+            "note: what is indexed is taken for a tensor where its own type does not tell");
+      settled |= expect(mismatch);
+    }
     has_indexed_fully_ |= settled;
   }
   return settled;

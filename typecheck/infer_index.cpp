@@ -200,15 +200,18 @@ Type Inference::infer_scatter(const ScatterReduce& node) {
   return init;
 }
 
+// `t[0]` would be taken for the first field; `t[i]` is the element of each.
 void Inference::refuse_index_of_tuple(const Index& node, const Type& tuple) {
+  bool negated = false;
+  const Literal* place = node.indices.size() == 1 ? as_literal(node.indices[0], negated) : nullptr;
+  if (!place) return;
   Diagnostic diagnostic(DiagnosticKind::TypeMismatch, "a tuple has fields, and is not indexed",
                         node.span);
   diagnostic.label(node.tensor->span, describe_type(tuple, solver_));
-  bool negated = false;
-  const Literal* place = node.indices.size() == 1 ? as_literal(node.indices[0], negated) : nullptr;
   const auto count = static_cast<std::int64_t>(as<TupleType>(solver_.head(tuple))->fields.size());
-  if (place && !place->is_float && !negated && place->integer < count)
-    diagnostic.note(fmt::format("help: `{}.{}`", quote(node.tensor->span, "..."), place->integer));
+  if (!place->is_float && !negated && place->integer < count)
+    diagnostic.note(
+        fmt::format("help: `{}.{}`", quote(node.tensor->span, "(...)"), place->integer));
   throw Failure(std::move(diagnostic));
 }
 

@@ -278,7 +278,7 @@ class Inference {
   lang::Type infer_reduction(const lang::Reduction& node);
   lang::Type infer_scatter(const lang::ScatterReduce& node);
   lang::Type infer_index(const lang::Expr& expr);
-  [[noreturn]] void refuse_index_of_tuple(const lang::Index& node, const lang::Type& tuple);
+  void refuse_index_of_tuple(const lang::Index& node, const lang::Type& tuple);
   void infer_position(const lang::Expr& index);
   void check_literal_indices();
   // finish.cpp

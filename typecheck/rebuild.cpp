@@ -10,6 +10,7 @@
 #include "lang/record.h"
 #include "lang/short_circuit.h"
 #include "lang/tree_form.h"
+#include "typecheck/trees_of_tensors.h"
 
 namespace relay::typecheck {
 
@@ -46,6 +47,7 @@ class Rebuilder {
   Expr match(const Expr& old);
   PatternRef pattern(const PatternRef& old);
   std::vector<IndexBinder> binders(const std::vector<IndexBinder>& old);
+  Expr comprehension(const Expr& old);
   Expr inferred_extent(const BinderInfo& info);
   bool is_shown(const Dim& dim);
   Expr equal_extents(const Expr& extent, const Expr& other, const BinderInfo& info, Span span);
@@ -132,11 +134,8 @@ Expr Rebuilder::node(const Expr& old) {
       Expr ref = expr(write.ref);
       return make_ref_write(ref, expr(write.value), span, type_of(old));
     }
-    case ExprKind::Comprehension: {
-      const auto& node = cast<Comprehension>(old);
-      std::vector<IndexBinder> made = binders(node.binders);
-      return make_comprehension(std::move(made), expr(node.body), span, type_of(old));
-    }
+    case ExprKind::Comprehension:
+      return comprehension(old);
     case ExprKind::Reduction: {
       const auto& node = cast<Reduction>(old);
       std::vector<IndexBinder> made = binders(node.binders);
@@ -433,9 +432,13 @@ Expr Rebuilder::dim_of(const Expr& old_tensor, std::uint32_t axis, Span span) {
   AttrsRef attrs =
       complete_attrs(op, make_attrs({{"axis", static_cast<std::int64_t>(axis)}}), span);
   Expr tensor = expr(old_tensor);
+  std::vector<Binding> bindings;
+  if (tensor->type->kind != TypeKind::Tensor)  // all of its tensors have that axis
+    tensor = tensors_of(tensor, bindings, span).front();
   Type result = scalar_type(DType::Int64);
   Expr function = make_operator(&op, span, function_type({tensor->type}, result));
-  return make_call(function, {tensor}, attrs, span, result);
+  Expr dim = make_call(function, {tensor}, attrs, span, result);
+  return close_block({std::move(bindings), std::move(dim)});
 }
 
 namespace {
@@ -514,6 +517,14 @@ std::vector<IndexBinder> Rebuilder::binders(const std::vector<IndexBinder>& old)
   return result;
 }
 
+Expr Rebuilder::comprehension(const Expr& old) {
+  const auto& node = cast<Comprehension>(old);
+  std::vector<IndexBinder> made = binders(node.binders);
+  Expr body = expr(node.body);
+  const Type type = type_of(old);
+  return stack_parts(std::move(made), body, type, old->span);
+}
+
 // Can the index at `position` not leave its axis?
 bool Rebuilder::is_safe(const Index& node, std::size_t position, const Dim& extent) {
   const auto* var = as<Var>(node.indices[position]);
@@ -560,7 +571,10 @@ Expr Rebuilder::index(const Expr& old) {
     in_bounds &=
         number ? extent.is_constant() && value < extent.constant() : is_safe(node, i, extent);
   }
-  return make_index(tensor, std::move(indices), in_bounds, old->span, type_of(old));
+  const Type type = type_of(old);
+  if (tensor->type->kind == TypeKind::Tensor)
+    return make_index(tensor, std::move(indices), in_bounds, old->span, type);
+  return index_each(tensor, std::move(indices), in_bounds, type, old->span);
 }
 
 }  // namespace
