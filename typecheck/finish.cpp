@@ -9,6 +9,7 @@
 #include "typecheck/inference.h"
 #include "typecheck/substitution.h"
 #include "typecheck/trees_of_tensors.h"
+#include "typecheck/valueless.h"
 
 namespace relay::typecheck {
 
@@ -296,6 +297,14 @@ void Inference::check_ambiguous(const Type& result, bool result_may_default) {
   }
 }
 
+void Inference::settle_dtype(const TypeVar& var) {
+  if (solver_.at(var).is_number) return settle_literal(var);
+  const auto requirements = solver_.at(var).requirements;
+  solver_.settle(var, DTypeTerm(Solver::accepts(requirements, DType::Float32) ? DType::Float32
+                                : Solver::accepts(requirements, DType::Int32) ? DType::Int32
+                                                                              : DType::Bool));
+}
+
 // What is still open stands for nothing that exists, like the element type of an empty list.
 void Inference::default_leftovers() {
   auto settle = [this](const Type& type) {
@@ -311,16 +320,7 @@ void Inference::default_leftovers() {
           solver_.settle(*var, Dim::any());
           break;
         case VarKind::DType:
-          if (solver_.at(*var).is_number) {
-            settle_literal(*var);
-            break;
-          }
-          solver_.settle(*var,
-                         DTypeTerm(Solver::accepts(solver_.at(*var).requirements, DType::Float32)
-                                       ? DType::Float32
-                                   : Solver::accepts(solver_.at(*var).requirements, DType::Int32)
-                                       ? DType::Int32
-                                       : DType::Bool));
+          settle_dtype(*var);
           break;
       }
     }
@@ -337,77 +337,6 @@ void Inference::default_leftovers() {
     });
   }
 }
-
-namespace {
-
-bool is_plain(const Type& type, std::unordered_set<const TypeDef*>& seen);
-
-// Can no value of the type hold a function or a reference, whatever its arguments are?
-bool is_plain(const TypeDef& def, std::unordered_set<const TypeDef*>& seen) {
-  if (!seen.insert(&def).second) return true;
-  return !def.is_extern &&
-         std::all_of(def.constructors.begin(), def.constructors.end(),
-                     [&](const Constructor& constructor) {
-                       return std::all_of(constructor.fields.begin(), constructor.fields.end(),
-                                          [&](const Type& field) { return is_plain(field, seen); });
-                     });
-}
-
-bool is_plain(const Type& type, std::unordered_set<const TypeDef*>& seen) {
-  if (as<FunctionType>(type) || as<ReferenceType>(type)) return false;
-  const auto* adt = as<AdtType>(type);
-  const auto* tuple = as<TupleType>(type);
-  const auto plain = [&](const Type& part) { return is_plain(part, seen); };
-  if (tuple) return std::all_of(tuple->fields.begin(), tuple->fields.end(), plain);
-  return !adt ||
-         (is_plain(*adt->def, seen) && std::all_of(adt->args.begin(), adt->args.end(), plain));
-}
-
-// Unknowns that only data mentions: no value of what they stand for is in it.
-void collect_generic(const Type& type, bool is_inside_data, std::vector<TypeVarRef>& generic,
-                     std::unordered_set<const TypeVar*>& fixed, Solver& solver) {
-  if (const auto* tuple = as<TupleType>(type)) {
-    for (const Type& field : tuple->fields)
-      collect_generic(field, is_inside_data, generic, fixed, solver);
-    return;
-  }
-  std::unordered_set<const TypeDef*> seen;
-  if (as<AdtType>(type) && is_plain(type, seen)) {
-    for (const Type& arg : as<AdtType>(type)->args)
-      collect_generic(arg, true, generic, fixed, solver);
-    return;
-  }
-  const bool is_leaf = as<VarType>(type) || as<TensorType>(type);
-  for (const TypeVarRef& var : solver.unknowns_of(type)) {
-    if (is_leaf && is_inside_data && var->kind != VarKind::Dim) {
-      generic.push_back(var);
-    } else {
-      fixed.insert(var.get());
-    }
-  }
-}
-
-Type general_type(const Type& type, Solver& solver) {
-  if (!type->has_unknowns) return type;
-  std::vector<TypeVarRef> generic;
-  std::unordered_set<const TypeVar*> fixed;
-  collect_generic(type, false, generic, fixed, solver);
-  TypeSubstitution names;
-  for (const TypeVarRef& var : generic) {
-    if (fixed.count(var.get())) continue;
-    const bool is_type = var->kind == VarKind::Type;
-    const std::size_t count =
-        is_type ? names.types.size() : names.shapes.size() + names.dtypes.size();
-    constexpr std::string_view kTypes = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    constexpr std::string_view kOthers = "stuvwxyz";
-    const std::string_view letters = is_type ? kTypes : kOthers;
-    map_variable(names, *var,
-                 TypeVar::rigid(var->kind, std::string(1, letters[count % letters.size()])));
-  }
-  return names.empty() ? type : substitute(type, names);
-}
-
-}  // namespace
 
 void Inference::settle_ground(const Type& result) {
   relations_.drain();
@@ -444,7 +373,14 @@ Type Inference::finish_ground(const Type& result, bool result_may_default) {
   throw_reported();  // after an error, what is open may be so because of it
   check_records(false);
   check_trees();
-  check_ambiguous(result, result_may_default);
+  try {
+    check_ambiguous(result, result_may_default);
+  } catch (const Failure&) {
+    if (!settle_valueless(result)) throw;
+    check_ambiguous(result, result_may_default);
+    check_literals();
+    throw_reported();
+  }
   const Type general = general_type(solver_.resolve(result), solver_);
   default_leftovers();
   return solver_.resolve(general);

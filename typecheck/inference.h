@@ -285,6 +285,16 @@ class Inference {
   bool settle_index_relations(bool all);
   void check_ambiguous(const lang::Type& result, bool result_may_default);
   void default_leftovers();
+  void settle_dtype(const lang::TypeVar& var);
+  // valueless.cpp
+  // Gives what no value of `result` or of a caller will ever tell a type that fits, as it makes no
+  // difference: nothing runs with it. False if something is left, or nothing fits.
+  bool settle_valueless(const lang::Type& result);
+  bool settle_valueless_tuples(const std::vector<lang::TypeVarRef>& types);
+  std::optional<std::size_t> rank_of_valueless(const lang::TypeVar& shape);
+  bool settle_valueless_shape(const std::vector<lang::TypeVarRef>& shapes);
+  std::vector<lang::TypeVarRef> valueless(lang::VarKind kind, bool in_relations,
+                                          const std::vector<lang::Type>& inhabited);
   void settle_ground(const lang::Type& result);
   void check_extents(const std::vector<lang::Type>& inputs);
 
