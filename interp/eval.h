@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Statistics {
   std::int64_t kernels_run_lanes = 0;
   std::int64_t kernels_run_native = 0;
   std::int64_t kernels_run_library = 0;
+  // With JitMode::Always: the code of kernels that were to be native and ran on lanes, each once.
+  std::set<std::string> kernels_fallen_back;
   std::int64_t kernels_compiled = 0;
   double compile_seconds = 0;
   std::int64_t functions_specialised = 0;

@@ -6,6 +6,7 @@
 
 #include "interp/launch.h"
 #include "lang/lowerable.h"
+#include "lang/print.h"
 #include "lang/visit.h"
 
 namespace relay::interp {
@@ -59,6 +60,11 @@ std::vector<loops::Layout> layouts_of(const std::vector<lang::TensorRef>& leaves
 bool same_layout(const loops::Layout& layout, const lang::Tensor& tensor) {
   return layout.shape == tensor.shape() && layout.strides == tensor.strides() &&
          layout.dtype == tensor.dtype();
+}
+
+// For people: the code as it was written, or of code that nobody wrote its core.
+std::string name_of_kernel(const Expr& function, lang::Span span) {
+  return span ? std::string(span.text()) : lang::print(function);
 }
 
 }  // namespace
@@ -189,6 +195,8 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
       ++machine.statistics.kernels_run_native;
     } else {
       note_lanes(launch);
+      if (machine.mode == JitMode::Always)
+        machine.statistics.kernels_fallen_back.insert(name_of_kernel(function_, span));
     }
     return function;
   };

@@ -56,6 +56,8 @@ Outcome run_file(const std::string& path, const std::string& text, const Tier& t
   if (tier.mode == JitMode::Always && is_about_it && run.native_kernels == 0)
     outcome.problems.emplace_back("no kernel ran as native code");
 #endif
+  for (const std::string& code : run.on_lanes)
+    outcome.problems.push_back(fmt::format("no native code for `{}`", code));
   if (run.has_internal_error) {
     for (const Entry& entry : run.entries) {
       for (const Event& event : entry.events) {

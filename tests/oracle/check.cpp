@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lang/tensor.h"
+#include "tests/support/native_code.h"
 
 namespace relay::tests {
 namespace {
@@ -93,6 +94,10 @@ CaseChecker::CaseChecker()
 
 std::int64_t CaseChecker::native_kernels() {
   return native_.evaluator().statistics().kernels_run_native;
+}
+
+std::set<std::string> CaseChecker::on_lanes() {
+  return without_native_code(native_.evaluator().statistics());
 }
 
 lang::Result<lang::Value> CaseChecker::run(repl::Session& session, const CaseRow& row,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class CaseChecker {
     int skipped = 0;
   };
   const Extents& extents() const { return extents_; }
+  // The code of kernels that should have, and did not.
+  std::set<std::string> on_lanes();
 
  private:
   enum class Arguments { RowMajor, Strided };

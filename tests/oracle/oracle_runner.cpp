@@ -72,6 +72,10 @@ int run_all(const Arguments& arguments) {
       fmt::print("{}: recorded, and no row any more; run ./dev oracle\n", key);
     }
   }
+  for (const std::string& code : checker.on_lanes()) {
+    ++bad;
+    fmt::print("no native code for `{}`\n", code);
+  }
   fmt::print("{} rows, {} wrong, with {} native kernels\n", rows, bad, checker.native_kernels());
   fmt::print("{} times with extents that are no constants, {} more cannot be typed\n",
              checker.extents().tried - checker.extents().skipped, checker.extents().skipped);

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "repl/session.h"
+#include "tests/support/native_code.h"
 #include "tests/support/property.h"
 
 namespace relay::tests {
@@ -51,6 +52,8 @@ void check_tiers(DType dtype, const char* test) {
     CHECK(lang::to_string(*a.value) == lang::to_string(*b.value));
   }
   CHECK(lanes.evaluator().statistics().kernels_run_native == 0);
+  for (const std::string& code : without_native_code(native.evaluator().statistics()))
+    FAIL_CHECK("no native code for " << code);
 }
 
 TEST_CASE("both tiers give the same float32 bits") {

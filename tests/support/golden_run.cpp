@@ -12,6 +12,7 @@
 #include "repl/command.h"
 #include "repl/driver.h"
 #include "repl/session.h"
+#include "tests/support/native_code.h"
 #include "tests/support/text_diff.h"
 
 namespace relay::tests {
@@ -67,7 +68,9 @@ class GoldenSession {
     } else {
       run_line_by_line();
     }
-    run_.native_kernels = session_.evaluator().statistics().kernels_run_native;
+    const interp::Statistics& statistics = session_.evaluator().statistics();
+    run_.native_kernels = statistics.kernels_run_native;
+    run_.on_lanes = without_native_code(statistics);
     for (auto& [line, events] : entries_) run_.entries.push_back({line, std::move(events)});
     return std::move(run_);
   }

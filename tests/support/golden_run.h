@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct Entry {
 struct GoldenRun {
   std::vector<Entry> entries;  // by first_line
   bool has_internal_error = false;
-  std::int64_t native_kernels = 0;  // that ran as native code
+  std::int64_t native_kernels = 0;      // that ran as native code
+  std::set<std::string> on_lanes = {};  // the code of kernels that should have, and did not
 };
 
 // A text with commands or expected errors is given line by line to the prompt's driver; any other

@@ -113,6 +113,8 @@ Lines run_golden_block(const Lines& block, interp::JitMode mode, PageRun& page) 
       if (bad) page.problems.push_back("a block fails: " + event.text);
     }
   }
+  for (const std::string& code : run.on_lanes)
+    page.problems.push_back("no native code for `" + code + "`");
   return expects ? split_lines(with_expectations(text, run)) : block;
 }
 
