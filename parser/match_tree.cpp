@@ -242,7 +242,7 @@ class Tree {
     Expr else_branch = then_branch ? build(std::move(others), is_truth ? rest : places) : nullptr;
     if (!else_branch) return nullptr;
     return lang::make_if(std::move(condition), std::move(then_branch), std::move(else_branch),
-                         span_);
+                         head->span);
   }
 
   Expr by_constructor(const std::vector<Row>& rows, const std::vector<Expr>& places,
@@ -336,9 +336,9 @@ class Chain {
       Expr body =
           plain_match(scrutinee, {{without_literals(pattern, literals_), clauses_[i].body}});
       Expr condition = rest ? test(pattern, scrutinee) : nullptr;
-      rest = condition
-                 ? lang::make_if(std::move(condition), std::move(body), std::move(rest), span_)
-                 : std::move(body);
+      const Span span = is_literal(pattern) ? pattern->span : span_;
+      rest = condition ? lang::make_if(std::move(condition), std::move(body), std::move(rest), span)
+                       : std::move(body);
     }
     return rest;
   }
@@ -399,10 +399,17 @@ class Chain {
       Expr first = places[i] ? test(patterns[i], places[i]) : nullptr;
       if (!first) continue;
       const Span span = patterns[i]->span;
+      // So that the test is a condition, which says what is wrong with it; that of `False` is one.
+      if (!result && is_literal(patterns[i]) && first->kind != lang::ExprKind::If)
+        result = truth(true, span);
       result = result ? lang::make_if(std::move(first), std::move(result), truth(false, span), span)
                       : std::move(first);
     }
     return result;
+  }
+
+  bool is_literal(const PatternRef& pattern) const {
+    return pattern->kind == PatternKind::Constructor && literals_.is_literal(pattern->constructor);
   }
 
   const std::vector<Clause>& clauses_;

@@ -438,11 +438,46 @@ bool has_else(const If& node) {
   return !(unit && unit->fields.empty() && span && span.begin == span.end);
 }
 
+// The parser spells a pattern that is a number or a boolean out as an `if`, which stands where the
+// pattern stands: the value that it tests, or null.
+const Expr* tested_by_pattern(const If& node) {
+  if (!node.span || node.span.text().starts_with("if")) return nullptr;
+  const auto* call = as<Call>(node.condition);
+  if (call && call->args.size() == 2 && call->args[1]->span == node.span) return &call->args[0];
+  const ExprKind kind = node.condition->kind;
+  return kind == ExprKind::Var || kind == ExprKind::Projection ? &node.condition : nullptr;
+}
+
 }  // namespace
 
+void Inference::infer_condition(const If& node) {
+  const Expr* tested = tested_by_pattern(node);
+  if (!tested) {
+    expect({infer(node.condition), scalar_type(DType::Bool), node.condition->span,
+            "the condition of `if`"});
+    return;
+  }
+  const bool is_number = tested != &node.condition;
+  const Type type = infer(*tested);
+  try {
+    solver_.unify(
+        type, is_number ? tensor_type(Shape(), solver_.fresh_dtype()) : scalar_type(DType::Bool));
+  } catch (const Failure& failure) {
+    const char* kind = is_number ? "a number" : "a `bool`";
+    Diagnostic diagnostic(failure.diagnostics.front().kind,
+                          fmt::format("the pattern `{}` is {}, and what it is matched with is `{}`",
+                                      quote(node.span, "_"), kind, solver_.show(type)),
+                          node.span);
+    diagnostic.label(node.span, kind).label((*tested)->span, describe_type(type, solver_));
+    report(Failure(std::move(diagnostic)));
+    return;
+  }
+  if (solver_.has_woken()) relations_.drain();
+  if (is_number) infer(node.condition);
+}
+
 Type Inference::infer_if(const If& node) {
-  Type condition = infer(node.condition);
-  expect({condition, scalar_type(DType::Bool), node.condition->span, "the condition of `if`"});
+  infer_condition(node);
   Type then_type = infer(node.then_branch);
   Type else_type = infer(node.else_branch);
   Span then_span = tail_of(node.then_branch)->span;

@@ -193,6 +193,7 @@ class Inference {
   // infer_coerce.cpp
   lang::Type open_extents(const lang::Type& found, const lang::Type& expected);
   bool settle_opened();
+  void infer_condition(const lang::If& node);
   lang::Type infer_if(const lang::If& node);
   lang::Type infer_reference(const lang::Expr& expr);
   lang::Type infer_primitive(const lang::Primitive& node);
