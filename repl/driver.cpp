@@ -1,5 +1,7 @@
 #include "repl/driver.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "interp/stack.h"
@@ -42,9 +44,32 @@ bool is_incomplete(const std::string& text) {
   return incomplete;
 }
 
+// Does the text end with an `if` that may have an `else`?
+bool takes_else(const std::string& text) {
+  return text.find("if") != std::string::npos && is_incomplete(text + "\nelse {");
+}
+
+bool begins_with_else(std::string_view line) {
+  constexpr std::string_view kElse = "else";
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return line.starts_with(kElse) &&
+         (line.size() == kElse.size() ||
+          std::string_view(" \t\r{/").find(line[kElse.size()]) != std::string_view::npos);
+}
+
 }  // namespace
 
+void Driver::abandon() {
+  entry_.clear();
+  waits_for_else_ = false;
+}
+
+bool Driver::ends_before(std::string_view line) const {
+  return waits_for_else_ && !begins_with_else(line);
+}
+
 Driver::State Driver::feed(std::string_view line) {
+  if (ends_before(line)) run_entry();
   const bool blank = is_blank(line);
   if (entry_.empty()) {
     if (blank) return State::Ready;
@@ -59,6 +84,8 @@ Driver::State Driver::feed(std::string_view line) {
   entry_ += line;
   const bool forced = blank && blank_run_ == blank_lines_;
   if (!forced && is_incomplete(entry_)) return State::NeedsMore;
+  waits_for_else_ = !forced && takes_else(entry_);
+  if (waits_for_else_) return State::NeedsMore;
   run_entry();
   return State::Ready;
 }
@@ -86,6 +113,7 @@ void Driver::run_entry() {
   last_entry_ = std::move(entry_);
   entry_.clear();
   blank_run_ = 0;
+  waits_for_else_ = false;
   // Empty lines that ended the entry are no part of it.
   last_entry_.erase(last_entry_.find_last_not_of(" \t\r\n") + 1);
   if (events_.on_entry) events_.on_entry(last_entry_);

@@ -22,7 +22,8 @@ struct DriverEvents {
 
 // The language of the prompt: lines are gathered into entries (as soon as the parser finds them
 // complete, or after `blank_lines` empty lines in a row; 0: never), an entry is run by the session;
-// a line that begins with `:` is a command.
+// a line that begins with `:` is a command. An entry that ends with an `if` without `else` waits
+// for the next line: it goes on with one that begins with `else`, and is run before any other.
 class Driver {
  public:
   Driver(Session& session, DriverEvents events, int blank_lines)
@@ -33,7 +34,9 @@ class Driver {
   // The text ended: runs what has been gathered, complete or not.
   State finish();
   // Forgets the lines gathered so far (Ctrl-C).
-  void abandon() { entry_.clear(); }
+  void abandon();
+  // Would this line end the entry that has been gathered, and belong to the next?
+  bool ends_before(std::string_view line) const;
 
   const std::string& last_entry() const { return last_entry_; }
   bool had_errors() const { return had_errors_; }
@@ -47,6 +50,7 @@ class Driver {
   DriverEvents events_;
   const int blank_lines_;
   int blank_run_ = 0;  // empty lines at the end of what has been gathered
+  bool waits_for_else_ = false;
   std::string entry_;
   std::string last_entry_;
   int entries_ = 0;

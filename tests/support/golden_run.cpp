@@ -244,6 +244,11 @@ class GoldenSession {
     int entries = 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const int line = static_cast<int>(i) + 1;
+      if (driver.ends_before(lines_[i])) {
+        guarded([&] { driver.finish(); });
+        settle_code(pending_line, line - 1);
+        pending_line = 0;
+      }
       const bool is_blank = lines_[i].find_first_not_of(" \t") == std::string::npos;
       if (pending_line == 0 && !is_blank) {
         pending_line = line;
