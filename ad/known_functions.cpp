@@ -322,8 +322,9 @@ Expr KnownFunctions::copy_of(const lang::GlobalVar& global, const KnownArguments
     for (const Type& param : type.params) own_params.push_back(lang::make_variable("x", param));
     std::vector<Expr> args = uses_of(captures);
     for (const Expr& use : uses_of(own_params)) args.push_back(use);
+    // Without a place: the function is called where the copy calls its parameter, and nowhere else.
     const Expr body = lang::make_call(found->second.callee, std::move(args), found->second.attrs,
-                                      span, type.result);
+                                      {}, type.result);
     bindings.push_back(
         {fn.params[i], lang::make_function(own_params, body->type, body, {},
                                            found->second.place ? found->second.place : known_mark(),

@@ -262,6 +262,25 @@ Value PrimitiveCode::eval(Frame& frame) const {
   return Value::scalar(result_, function_(bits));
 }
 
+namespace {
+
+lang::Diagnostic out_of_range(std::int64_t index, std::size_t axis, const lang::Tensor& tensor,
+                              lang::Span span) {
+  const std::int64_t extent = tensor.shape()[axis];
+  // Axes that `...` leaves out stand behind the others here: the axis has another number in the
+  // text.
+  if (span && span.text().find("...") != std::string_view::npos)
+    return {DiagnosticKind::IndexOutOfRange,
+            fmt::format("index {} is out of range for an axis of extent {}", index, extent), span};
+  return lang::Diagnostic(
+             DiagnosticKind::IndexOutOfRange,
+             fmt::format("index {} is out of range for axis {} of extent {}", index, axis, extent),
+             span)
+      .note(fmt::format("note: the indexed tensor has shape `{}`", shape_text(tensor.shape())));
+}
+
+}  // namespace
+
 Value IndexCode::eval(Frame& frame) const {
   const Value& base = peek(tensor_, frame);
   if (indices_.empty()) return base;
@@ -272,13 +291,7 @@ Value IndexCode::eval(Frame& frame) const {
     const std::int64_t index = lang::int_from_bits(position.dtype(), position.bits());
     const std::int64_t extent = tensor.shape()[axis];
     if (index < 0 || index >= extent) {
-      return frame.machine.fail(
-          lang::Diagnostic(
-              DiagnosticKind::IndexOutOfRange,
-              fmt::format("index {} is out of range for axis {} of extent {}", index, axis, extent),
-              span)
-              .note(fmt::format("note: the indexed tensor has shape `{}`",
-                                shape_text(tensor.shape()))));
+      return frame.machine.fail(out_of_range(index, axis, tensor, span));
     }
     offset += index * tensor.strides()[axis];
   }

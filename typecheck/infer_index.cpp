@@ -273,11 +273,18 @@ void Inference::check_literal_indices() {
       if (!literal || literal->is_float || !extent.is_constant()) continue;
       std::int64_t value = negated ? -literal->integer : literal->integer;
       if (value >= -extent.constant() && value < extent.constant()) continue;
-      Diagnostic diagnostic(DiagnosticKind::IndexOutOfRange,
-                            fmt::format("index {} is out of range for axis {} of extent {}", value,
-                                        i, extent.constant()),
-                            index->indices[i]->span);
-      diagnostic.label(index->tensor->span, describe_type(use.tensor, solver_));
+      // Behind `...` the axis has another number in the text; what is indexed is made of that text.
+      const bool is_moved = index->span && index->tensor->span == index->span;
+      Diagnostic diagnostic(
+          DiagnosticKind::IndexOutOfRange,
+          fmt::format("index {} is out of range for {} of extent {}", value,
+                      is_moved ? "an axis" : fmt::format("axis {}", i), extent.constant()),
+          index->indices[i]->span);
+      if (is_moved) {
+        diagnostic.label(index->indices[i]->span, fmt::format("extent {}", extent.constant()));
+      } else {
+        diagnostic.label(index->tensor->span, describe_type(use.tensor, solver_));
+      }
       report(Failure(std::move(diagnostic)));
     }
   }
