@@ -26,8 +26,48 @@ using lang::VariableRef;
 namespace {
 
 // Variables that are read after the point under preparation. Code is prepared backwards, so a use
-// that finds its variable absent is the last one.
-using Live = std::unordered_set<const Variable*>;
+// that finds its variable absent is the last one. What happens to it is written down, so that
+// another branch can begin with what was there before the first: a copy for each would cost the
+// length of the program each time.
+class Live {
+ public:
+  // True if the variable was absent.
+  bool insert(const Variable* variable) {
+    if (!variables_.insert(variable).second) return false;
+    changes_.push_back({variable, true});
+    return true;
+  }
+  void erase(const Variable* variable) {
+    if (variables_.erase(variable) > 0) changes_.push_back({variable, false});
+  }
+
+  std::size_t now() const { return changes_.size(); }
+  // As it was then. Gives what has come since, and is there.
+  std::vector<const Variable*> go_back(std::size_t then) {
+    std::vector<const Variable*> added;
+    for (std::size_t i = then; i < changes_.size(); ++i) {
+      const Change& change = changes_[i];
+      if (change.is_insertion && variables_.contains(change.variable))
+        added.push_back(change.variable);
+    }
+    for (; changes_.size() > then; changes_.pop_back()) {
+      if (changes_.back().is_insertion) {
+        variables_.erase(changes_.back().variable);
+      } else {
+        variables_.insert(changes_.back().variable);
+      }
+    }
+    return added;
+  }
+
+ private:
+  struct Change {
+    const Variable* variable;
+    bool is_insertion;
+  };
+  std::unordered_set<const Variable*> variables_;
+  std::vector<Change> changes_;
+};
 
 bool is_primitive_group(const Expr& expr) {
   const auto* fn = as<lang::Function>(expr);
@@ -104,7 +144,7 @@ class FunctionPreparer {
         RELAY_CHECK(found != places_.end(),
                     "variable out of scope in prepared code: " + variable->name);
         Operand place = found->second;
-        const bool is_last = live.insert(variable).second;
+        const bool is_last = live.insert(variable);
         if (is_last && place.from == From::Slot && !is_scalar_type(atom->type))
           place.from = From::LastUse;
         return place;
@@ -234,11 +274,11 @@ class FunctionPreparer {
   }
 
   CodePtr if_(const lang::If& node, Live& live, bool tail) {
-    Live then_live = live, else_live = std::move(live);
-    CodePtr else_code = expression(node.else_branch, else_live, tail);
-    CodePtr then_code = expression(node.then_branch, then_live, tail);
-    live = std::move(else_live);
-    live.insert(then_live.begin(), then_live.end());
+    const std::size_t before = live.now();
+    CodePtr else_code = expression(node.else_branch, live, tail);
+    const std::vector<const Variable*> in_else = live.go_back(before);
+    CodePtr then_code = expression(node.then_branch, live, tail);
+    for (const Variable* variable : in_else) live.insert(variable);
     CodePtr condition = expression(node.condition, live, false);
     return std::make_unique<IfCode>(std::move(condition), std::move(then_code),
                                     std::move(else_code));
@@ -255,14 +295,15 @@ class FunctionPreparer {
 
   CodePtr match(const lang::Match& node, Live& live, bool tail) {
     std::vector<MatchCode::Arm> arms(node.clauses.size());
-    Live before = live;
+    const std::size_t before = live.now();
+    std::vector<const Variable*> in_arms;
     for (std::size_t i = 0; i < arms.size(); ++i) {
       arms[i].pattern = pattern(node.clauses[i].pattern);
-      Live arm_live = live;
-      arms[i].body = expression(node.clauses[i].body, arm_live, tail);
-      before.insert(arm_live.begin(), arm_live.end());
+      arms[i].body = expression(node.clauses[i].body, live, tail);
+      const std::vector<const Variable*> in_arm = live.go_back(before);
+      in_arms.insert(in_arms.end(), in_arm.begin(), in_arm.end());
     }
-    live = std::move(before);
+    for (const Variable* variable : in_arms) live.insert(variable);
     return std::make_unique<MatchCode>(operand(node.scrutinee, live), std::move(arms), node.span);
   }
 

@@ -57,8 +57,7 @@ class Pairing {
   Map left_;
 };
 
-// Nodes whose sharing does not count.
-bool is_exempt(const Expr& expr) {
+bool is_leaf(const Expr& expr) {
   switch (expr->kind) {
     case ExprKind::Var:
     case ExprKind::GlobalVar:
@@ -68,11 +67,15 @@ bool is_exempt(const Expr& expr) {
     case ExprKind::ConstructorRef:
     case ExprKind::DimTerm:
       return true;
-    case ExprKind::Tuple:
-      return cast<Tuple>(expr).fields.empty();
     default:
       return false;
   }
+}
+
+// Nodes whose sharing does not count.
+bool is_exempt(const Expr& expr) {
+  const auto* tuple = as<Tuple>(expr);
+  return is_leaf(expr) || (tuple && tuple->fields.empty());
 }
 
 // Walks both sides at once with a stack of its own. A binder pairs its variables before its parts
@@ -298,12 +301,12 @@ class Comparison {
 };
 
 // A bound variable is hashed by its place in its binder, which no renaming changes.
-std::unordered_map<const Variable*, std::size_t> places_of_bound(const Expr& root) {
-  std::unordered_map<const Variable*, std::size_t> places;
+PointerMap<Variable, std::size_t> places_of_bound(const Expr& root) {
+  PointerMap<Variable, std::size_t> places;
   visit_post_order(root, [&](const Expr& node) {
     std::size_t place = combine_hashes(static_cast<std::size_t>(node->kind), 1);
     for_each_binder(node,
-                    [&](const VariableRef& variable) { places.emplace(variable.get(), ++place); });
+                    [&](const VariableRef& variable) { places.insert(variable.get(), ++place); });
   });
   return places;
 }
@@ -382,21 +385,25 @@ bool alpha_equal(const Expr& a, const Expr& b, bool map_free) {
 }
 
 std::size_t structural_hash(const Expr& root) {
-  const auto places = places_of_bound(root);
-  std::unordered_map<const ExprNode*, std::size_t> hashes;
+  const PointerMap<Variable, std::size_t> places = places_of_bound(root);
+  const auto own = [&](const Expr& expr) {
+    const std::size_t hash = combine_hashes(static_cast<std::size_t>(expr->kind), hash_own(expr));
+    const auto* var = as<Var>(expr);
+    if (!var) return hash;
+    const std::size_t* bound = places.find(var->variable.get());
+    return combine_hashes(hash, bound ? *bound : std::hash<const void*>()(var->variable.get()));
+  };
+  PointerMap<ExprNode, std::size_t> hashes;  // of what has children, but for the root
+  std::size_t hash = 0;
   visit_post_order(root, [&](const Expr& expr) {
-    std::size_t hash = combine_hashes(static_cast<std::size_t>(expr->kind), hash_own(expr));
-    if (const auto* var = as<Var>(expr)) {
-      const auto bound = places.find(var->variable.get());
-      hash = combine_hashes(hash, bound != places.end()
-                                      ? bound->second
-                                      : std::hash<const void*>()(var->variable.get()));
-    }
-    for_each_child(expr,
-                   [&](const Expr& child) { hash = combine_hashes(hash, hashes.at(child.get())); });
-    hashes[expr.get()] = hash;
+    if (is_leaf(expr) && !(expr == root)) return;
+    hash = own(expr);
+    for_each_child(expr, [&](const Expr& child) {
+      hash = combine_hashes(hash, is_leaf(child) ? own(child) : *hashes.find(child.get()));
+    });
+    if (!(expr == root)) hashes[expr.get()] = hash;
   });
-  return hashes.at(root.get());
+  return hash;
 }
 
 }  // namespace relay::lang

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <optional>
+#include <unordered_map>
 
 #include "lang/build.h"
 #include "lang/diagnostic.h"
@@ -285,7 +285,7 @@ class BoundRenamer final : public Rewriter {
     const auto* op = as<Operator>(callee);
     return op ? op->op->effect == Effect::None : callee->kind == ExprKind::ConstructorRef;
   }
-  std::unordered_set<const Variable*> bound_;
+  PointerSet<Variable> bound_;
 };
 
 class TypeSubstituter final : public Rewriter {
@@ -338,61 +338,75 @@ VariableRef Rewriter::rewrite_variable(const VariableRef& variable) {
   return make_variable(variable->name, std::move(type), variable->span, variable->attrs);
 }
 
-// The memo knows nodes by address, so whatever is rewritten is kept alive as long as the memo is.
-Expr Rewriter::rewrite(const Expr& root) {
-  if (const auto known = memo_.find(root.get()); known != memo_.end()) return known->second;
-  keep_alive_.push_back(root);
+// The memo knows nodes by address, so whatever is rewritten is kept alive as long as the memo is. A
+// node with one owner is reached once, and what becomes of it goes to that owner.
+Expr Rewriter::rewrite(const Expr& given) {
+  if (const Expr* known = memo_.find(given.get())) return *known;
+  keep_alive_.push_back(given);
+  const Expr root = given;
   struct Item {
-    Expr expr;
-    bool is_open;  // its children have been pushed
+    const Expr* expr;   // held by its parent
+    bool is_open;       // its children have been pushed
+    std::size_t first;  // then: where the results of its children begin
   };
-  std::vector<Item> stack{{root, false}};
-  std::vector<Expr> children;
+  std::vector<Item> stack{{&root, false, 0}};
+  std::vector<Expr> results;
+  std::size_t next = 0;
+  const Parts parts{[&](const Expr&) { return std::move(results[next++]); },
+                    [this](const VariableRef& variable) { return replaced(variable); },
+                    [this](const Type& type) { return type ? rewrite_type(type) : type; }};
+  const auto finish = [&](const Expr& expr, Expr result) {
+    if (!expr->is_unique()) memo_[expr.get()] = result;
+    results.push_back(std::move(result));
+  };
   while (!stack.empty()) {
-    const Expr expr = stack.back().expr;
-    if (memo_.contains(expr.get())) {
+    const Expr& expr = *stack.back().expr;
+    if (stack.back().is_open) {
+      const std::size_t first = next = stack.back().first;
       stack.pop_back();
+      Expr rebuilt = map_parts(expr, parts);
+      results.resize(first);
+      finish(expr, post(rebuilt));
       continue;
     }
-    if (stack.back().is_open) {
+    const Expr* known = expr->is_unique() ? nullptr : memo_.find(expr.get());
+    if (known) {
       stack.pop_back();
-      Expr result = post(rebuild(expr));
-      memo_.insert_or_assign(expr.get(), std::move(result));
+      results.push_back(*known);
       continue;
     }
     if (Expr replacement = pre(expr)) {
       stack.pop_back();
-      memo_.insert_or_assign(expr.get(), std::move(replacement));
+      finish(expr, std::move(replacement));
       continue;
     }
     stack.back().is_open = true;
-    children.clear();
-    for_each_child(expr, [&](const Expr& child) {
-      if (!memo_.contains(child.get())) children.push_back(child);
-    });
-    for (auto child = children.rbegin(); child != children.rend(); ++child)
-      stack.push_back({*child, false});
+    stack.back().first = results.size();
+    const std::size_t first = stack.size();
+    for_each_child(expr, [&](const Expr& child) { stack.push_back({&child, false, 0}); });
+    std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
   }
-  return memo_.at(root.get());
+  return std::move(results.back());
 }
 
-Expr Rewriter::rebuild(const Expr& expr) {
-  const Parts parts{[this](const Expr& child) { return memo_.at(child.get()); },
-                    [this](const VariableRef& variable) {
-                      if (const auto known = variables_.find(variable.get());
-                          known != variables_.end())
-                        return known->second;
-                      VariableRef result = rewrite_variable(variable);
-                      keep_alive_variables_.push_back(variable);
-                      variables_.emplace(variable.get(), result);
-                      return result;
-                    },
-                    [this](const Type& type) { return type ? rewrite_type(type) : type; }};
-  return map_parts(expr, parts);
+VariableRef Rewriter::replaced(const VariableRef& variable) {
+  if (const VariableRef* known = variables_.find(variable.get())) return *known;
+  VariableRef result = rewrite_variable(variable);
+  if (!(result == variable)) {
+    keep_alive_variables_.push_back(variable);
+    variables_.insert(variable.get(), result);
+  }
+  return result;
 }
 
 Expr substitute(const Expr& expr, const Substitution& substitution) {
-  return substitution.empty() ? expr : Substituter(substitution).rewrite(expr);
+  if (substitution.empty()) return expr;
+  bool mentions = false;
+  visit_post_order(expr, [&](const Expr& node) {
+    const auto* var = mentions ? nullptr : as<Var>(node);
+    mentions = mentions || (var && substitution.contains(var->variable.get()));
+  });
+  return mentions ? Substituter(substitution).rewrite(expr) : expr;
 }
 
 Expr rename_bound(const Expr& expr) { return BoundRenamer(expr).rewrite(expr); }

@@ -122,8 +122,10 @@ void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& 
     const Expr* expr;  // held by its parent, or by the caller
     bool is_open;      // its children have been pushed
   };
-  std::unordered_set<const ExprNode*> seen;
-  std::vector<Item> stack{{&root, false}};
+  PointerSet<ExprNode> seen;
+  std::vector<Item> stack;
+  stack.reserve(16);
+  stack.push_back({&root, false});
   while (!stack.empty()) {
     const Expr& expr = *stack.back().expr;
     if (stack.back().is_open) {
@@ -131,7 +133,7 @@ void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& 
       visit(expr);
       continue;
     }
-    if (!expr->is_unique() && !seen.insert(expr.get()).second) {
+    if (!expr->is_unique() && !seen.insert(expr.get())) {
       stack.pop_back();
       continue;
     }
@@ -144,13 +146,45 @@ void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& 
   }
 }
 
-std::vector<VariableRef> free_variables(const Expr& expr) {
+namespace {
+
+// Are there only names and constants below the node, and few of them?
+bool is_flat(const Expr& expr) {
+  constexpr int kFew = 8;
+  bool has_deep = false;
+  int count = 0;
+  children_of(expr, [&](const Expr& child) {
+    ++count;
+    children_of(child, [&](const Expr&) { has_deep = true; });
+  });
+  return !has_deep && count <= kFew;
+}
+
+// Those of a flat node that binds nothing: most nodes of a normalised program.
+std::vector<VariableRef> variables_of_flat(const Expr& expr) {
   std::vector<VariableRef> used;
-  std::unordered_set<const Variable*> seen;
-  std::unordered_set<const Variable*> bound;
+  const auto use = [&](const Expr& node) {
+    const auto* var = as<Var>(node);
+    if (var && std::find(used.begin(), used.end(), var->variable) == used.end())
+      used.push_back(var->variable);
+  };
+  use(expr);
+  children_of(expr, use);
+  return used;
+}
+
+}  // namespace
+
+std::vector<VariableRef> free_variables(const Expr& expr) {
+  bool binds = false;
+  for_each_binder(expr, [&](const VariableRef&) { binds = true; });
+  if (!binds && is_flat(expr)) return variables_of_flat(expr);
+  std::vector<VariableRef> used;
+  PointerSet<Variable> seen;
+  PointerSet<Variable> bound;
   visit_post_order(expr, [&](const Expr& node) {
     if (const auto* var = as<Var>(node)) {
-      if (seen.insert(var->variable.get()).second) used.push_back(var->variable);
+      if (seen.insert(var->variable.get())) used.push_back(var->variable);
     } else {
       for_each_binder(node, [&](const VariableRef& variable) { bound.insert(variable.get()); });
     }

@@ -2,10 +2,10 @@
 
 #include <functional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "lang/expr.h"
+#include "lang/pointer_map.h"
 
 // Walking expressions as the graphs they are: every node once, `let` chains in loops.
 namespace relay::lang {
@@ -20,7 +20,8 @@ void for_each_variable(const PatternRef& pattern,
 // Post-order over the graph, each node once.
 void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& visit);
 
-// Rewrites bottom-up with a memo; unchanged nodes come back identical (same pointer).
+// Rewrites bottom-up, a node that is used in several places once; unchanged nodes come back
+// identical (same pointer).
 class Rewriter {
  public:
   virtual ~Rewriter() = default;
@@ -36,9 +37,9 @@ class Rewriter {
   virtual VariableRef rewrite_variable(const VariableRef& variable);
 
  private:
-  Expr rebuild(const Expr& expr);
-  std::unordered_map<const ExprNode*, Expr> memo_;
-  std::unordered_map<const Variable*, VariableRef> variables_;
+  VariableRef replaced(const VariableRef& variable);
+  PointerMap<ExprNode, Expr> memo_;              // of nodes with several owners
+  PointerMap<Variable, VariableRef> variables_;  // those that change
   std::vector<Expr> keep_alive_;
   std::vector<VariableRef> keep_alive_variables_;
 };

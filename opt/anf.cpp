@@ -92,23 +92,28 @@ class Normaliser {
 
   // The scope opened by the `position`-th nested body of `node`.
   Scope* inner_scope(const ExprNode* node, std::size_t position, Scope* parent) {
-    Scope*& scope = inner_[node][position];
-    if (!scope) scope = new_scope(parent);
-    return scope;
+    std::vector<Scope*>& scopes = inner_[node];
+    if (scopes.size() <= position) scopes.resize(position + 1);
+    if (!scopes[position]) scopes[position] = new_scope(parent);
+    return scopes[position];
   }
 
+  // Atoms have no scope.
   void contribute(const Expr& child, Scope* scope) {
+    if (is_atom(child)) return;
     Scope*& known = scope_of_[child.get()];
     known = known ? common(known, scope) : scope;
   }
 
   void assign_scopes(const Expr& root, Scope* top) {
-    std::vector<Expr> order;
-    lang::visit_post_order(root, [&](const Expr& node) { order.push_back(node); });
-    for (const Expr& node : order) find_dependents(node);
+    std::vector<const Expr*> order;
+    lang::visit_post_order(root, [&](const Expr& node) {
+      if (!is_atom(node)) order.push_back(&node);
+    });
+    for (const Expr* node : order) find_dependents(*node);
     contribute(root, top);
     for (auto it = order.rbegin(); it != order.rend(); ++it)
-      assign_children(*it, scope_of_.at(it->get()));
+      assign_children(**it, *scope_of_.find((*it)->get()));
   }
 
   void assign_children(const Expr& node, Scope* scope) {
@@ -204,8 +209,8 @@ class Normaliser {
     while (true) {
       const ExprNode* owner = nullptr;
       for (const ExprNode* candidate : found->second) {
-        const auto inner = inner_.find(candidate);
-        if (inner != inner_.end() && inner->second[0] == scope) owner = candidate;
+        const std::vector<Scope*>* inner = inner_.find(candidate);
+        if (inner && inner->front() == scope) owner = candidate;
       }
       if (!owner || dependents_.at(owner).count(child.get()) || is_bound_to_place(child))
         return scope;
@@ -217,13 +222,10 @@ class Normaliser {
 
   // The normalised expression of `root` as the content of a fresh scope.
   Expr block_of(const Expr& root, Scope* scope) {
-    Expr rest = root;
-    while (const auto* let = as<lang::Let>(rest)) {
-      bind(*let, scope);
-      rest = let->body;
-    }
-    Expr result = is_emitted(rest) || scope_of(rest, scope) != scope ? atom_of(rest, scope)
-                                                                     : value_of(rest, scope);
+    const auto [rest, is_shared] = bind_chain(root, scope);
+    Expr result = is_emitted(rest) || scope_of(rest, scope) != scope
+                      ? atom_of(rest, scope, is_shared)
+                      : value_of(rest, scope);
     if (is_same_block(root, scope->block, result)) return root;
     return lang::close_block({std::move(scope->block), std::move(result)});
   }
@@ -240,11 +242,24 @@ class Normaliser {
     return *rest == result;
   }
 
-  void bind(const lang::Let& let, Scope* scope) {
+  // What lies behind the lets, and whether there may be another way to it.
+  std::pair<const Expr&, bool> bind_chain(const Expr& root, Scope* scope) {
+    const Expr* rest = &root;
+    bool is_shared = false;
+    while (const auto* let = as<lang::Let>(*rest)) {
+      is_shared = is_shared || !(*rest)->is_unique();
+      bind(*let, scope, is_shared);
+      rest = &let->body;
+    }
+    return {*rest, is_shared};
+  }
+
+  void bind(const lang::Let& let, Scope* scope, bool is_shared) {
     const Expr& value = let.value;
     if (is_atom(value) || is_emitted(value) || scope_of(value, scope) != scope ||
         value->kind == ExprKind::Let) {
-      aliases_[let.variable.get()] = atom_of(value, scope);
+      Expr atom = atom_of(value, scope, is_shared);
+      aliases_[let.variable.get()] = std::move(atom);
       return;
     }
     Expr normal = value_of(value, scope);
@@ -253,34 +268,32 @@ class Normaliser {
       return;
     }
     scope->block.push_back({let.variable, std::move(normal), let.span});
-    emitted_[value.get()] = lang::make_var(let.variable, value->span);
+    if (is_shared || !value->is_unique())
+      emitted_[value.get()] = lang::make_var(let.variable, value->span);
   }
 
   Scope* scope_of(const Expr& expr, Scope* fallback) {
-    const auto found = scope_of_.find(expr.get());
-    return found == scope_of_.end() ? fallback : found->second;
+    Scope* const* found = scope_of_.find(expr.get());
+    return found ? *found : fallback;
   }
-  bool is_emitted(const Expr& expr) { return emitted_.count(expr.get()) != 0; }
+  bool is_emitted(const Expr& expr) { return emitted_.contains(expr.get()); }
 
   Expr resolve(const Expr& atom) {
     const auto* var = as<lang::Var>(atom);
     if (!var) return atom;
-    const auto found = aliases_.find(var->variable.get());
-    return found == aliases_.end() ? atom : found->second;
+    const Expr* found = aliases_.find(var->variable.get());
+    return found ? *found : atom;
   }
 
-  Expr atom_of(const Expr& expr, Scope* current) {
+  // Nobody asks again for what has one owner, unless that owner is `is_shared`.
+  Expr atom_of(const Expr& expr, Scope* current, bool is_shared = false) {
     if (is_atom(expr)) return resolve(expr);
-    if (const auto found = emitted_.find(expr.get()); found != emitted_.end()) return found->second;
+    if (const Expr* found = emitted_.find(expr.get())) return *found;
     Scope* scope = scope_of(expr, current);
     Expr atom;
     if (expr->kind == ExprKind::Let) {  // a let in operand position: its bindings join the block
-      Expr rest = expr;
-      while (const auto* let = as<lang::Let>(rest)) {
-        bind(*let, scope);
-        rest = let->body;
-      }
-      atom = atom_of(rest, scope);
+      const auto [rest, is_rest_shared] = bind_chain(expr, scope);
+      atom = atom_of(rest, scope, is_shared || is_rest_shared);
     } else {
       Expr value = value_of(expr, scope);
       if (is_atom(value)) {
@@ -291,7 +304,7 @@ class Normaliser {
         atom = lang::make_var(variable, expr->span);
       }
     }
-    emitted_[expr.get()] = atom;
+    if (is_shared || !expr->is_unique()) emitted_[expr.get()] = atom;
     return atom;
   }
 
@@ -472,11 +485,10 @@ class Normaliser {
   // stays in place.
   Expr tree_of(const Expr& expr, Scope* body) {
     if (is_atom(expr)) return resolve(expr);
-    if (const auto found = emitted_.find(expr.get()); found != emitted_.end()) return found->second;
-    if (const auto found = tree_memo_.find(expr.get()); found != tree_memo_.end())
-      return found->second;
+    if (const Expr* found = emitted_.find(expr.get())) return *found;
+    if (const Expr* found = tree_memo_.find(expr.get())) return *found;
     Scope* own = scope_of(expr, body);
-    if (own->depth < body->depth) return atom_of(expr, own);
+    if (own->depth < body->depth) return atom_of(expr, own, true);  // it may be asked for again
     Expr tree = rebuilt_tree(expr, body);
     tree_memo_[expr.get()] = tree;
     return tree;
@@ -536,20 +548,19 @@ class Normaliser {
   Expr rename_free(const Expr& expr) {
     lang::Substitution substitution;
     for (const auto& variable : lang::free_variables(expr)) {
-      const auto found = aliases_.find(variable.get());
-      if (found != aliases_.end()) substitution[variable.get()] = found->second;
+      if (const Expr* found = aliases_.find(variable.get())) substitution[variable.get()] = *found;
     }
     return substitution.empty() ? expr : lang::substitute(expr, substitution);
   }
 
   std::deque<Scope> scopes_;
-  std::unordered_map<const ExprNode*, Scope*> scope_of_;
-  std::unordered_map<const ExprNode*, std::unordered_map<std::size_t, Scope*>> inner_;
+  lang::PointerMap<ExprNode, Scope*> scope_of_;
+  lang::PointerMap<ExprNode, std::vector<Scope*>> inner_;
   std::unordered_map<const ExprNode*, std::unordered_set<const ExprNode*>> dependents_;
   std::unordered_map<const ExprNode*, std::vector<const ExprNode*>> enclosing_;
-  std::unordered_map<const ExprNode*, Expr> emitted_;
-  std::unordered_map<const ExprNode*, Expr> tree_memo_;
-  std::unordered_map<const lang::Variable*, Expr> aliases_;
+  lang::PointerMap<ExprNode, Expr> emitted_;
+  lang::PointerMap<ExprNode, Expr> tree_memo_;
+  lang::PointerMap<lang::Variable, Expr> aliases_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <unordered_set>
@@ -8,6 +9,7 @@
 #include "lang/diagnostic.h"
 #include "lang/record.h"
 #include "lang/visit.h"
+#include "opt/block_uses.h"
 #include "opt/passes.h"
 
 // Matches on values that are known. What differentiation leaves behind when the halves of a branch
@@ -68,9 +70,7 @@ class Resolver final : public lang::Rewriter {
     Expr result = rewrite(opened.result);
     changed = changed || !(result == opened.result);
     opened.result = std::move(result);
-    while (end_with_branch(opened) || join_branches(opened) || narrow_branches(opened)) {
-      changed = true;
-    }
+    changed = join_and_narrow(opened) || changed;
     return changed ? lang::close_block(opened) : expr;
   }
 
@@ -106,9 +106,9 @@ class Resolver final : public lang::Rewriter {
   const Expr& definition(const Expr& atom) const {
     const Expr* at = &atom;
     while (const auto* var = as<lang::Var>(*at)) {
-      const auto found = definitions_.find(var->variable.get());
-      if (found == definitions_.end()) break;
-      at = &found->second;
+      const Expr* found = definitions_.find(var->variable.get());
+      if (!found) break;
+      at = found;
     }
     return *at;
   }
@@ -236,45 +236,50 @@ class Resolver final : public lang::Rewriter {
 
   // --- Branches in a block ---
 
+  bool join_and_narrow(Block& block) {
+    const auto is_with_branch = [](const Binding& binding) { return is_branch(binding.value); };
+    if (std::none_of(block.bindings.begin(), block.bindings.end(), is_with_branch)) return false;
+    bool changed = false;
+    BlockUses uses(block);
+    while (end_with_branch(block, uses) || join_branches(block, uses) ||
+           narrow_branches(block, uses)) {
+      changed = true;
+    }
+    return changed;
+  }
+
   // let r = if ...; r  becomes the `if` itself.
-  static bool end_with_branch(Block& block) {
+  static bool end_with_branch(Block& block, BlockUses& uses) {
     if (block.bindings.empty() || !is_branch(block.bindings.back().value)) return false;
     const auto* var = as<lang::Var>(block.result);
     if (!var || !(var->variable == block.bindings.back().variable)) return false;
     block.result = block.bindings.back().value;
     block.bindings.pop_back();
+    uses.read(block);
     return true;
   }
 
-  // How the rest of a block uses the tuple (or the value) that a branch gives.
-  struct Uses {
-    std::vector<std::pair<std::size_t, std::uint32_t>> projections;  // binding, field
-    bool other = false;
-  };
-  static Uses uses_of(const VariableRef& variable, const Block& block, std::size_t first) {
-    Uses uses;
-    for (std::size_t i = first; i < block.bindings.size(); ++i) {
-      const auto* projection = as<lang::Projection>(block.bindings[i].value);
-      const auto* var = projection ? as<lang::Var>(projection->tuple) : nullptr;
-      if (var && var->variable == variable) {
-        uses.projections.emplace_back(i, projection->index);
-      } else if (mentions(block.bindings[i].value, variable)) {
-        uses.other = true;
-      }
-    }
-    const auto* projection = as<lang::Projection>(block.result);
-    const auto* var = projection ? as<lang::Var>(projection->tuple) : nullptr;
-    if (var && var->variable == variable) {
-      uses.projections.emplace_back(block.bindings.size(), projection->index);
-    } else if (mentions(block.result, variable)) {
-      uses.other = true;
-    }
-    return uses;
+  static const Expr& value_at(const Block& block, std::size_t place) {
+    return place < block.bindings.size() ? block.bindings[place].value : block.result;
   }
 
-  static bool mentions(const Expr& expr, const VariableRef& variable) {
-    const auto free = lang::free_variables(expr);
-    return std::find(free.begin(), free.end(), variable) != free.end();
+  // How a block uses the tuple (or the value) that a branch gives.
+  struct Reads {
+    std::vector<std::pair<std::size_t, std::uint32_t>> projections;  // place, field
+    bool other = false;
+  };
+  static Reads reads_of(const VariableRef& variable, const Block& block, const BlockUses& uses) {
+    Reads reads;
+    for (const std::size_t place : uses.users_of(variable.get())) {
+      const auto* projection = as<lang::Projection>(value_at(block, place));
+      const auto* var = projection ? as<lang::Var>(projection->tuple) : nullptr;
+      if (var && var->variable == variable) {
+        reads.projections.emplace_back(place, projection->index);
+      } else {
+        reads.other = true;
+      }
+    }
+    return reads;
   }
 
   // The last expressions of the branches, in order.
@@ -312,18 +317,18 @@ class Resolver final : public lang::Rewriter {
   }
 
   // Tuples of which only some fields are read become those fields.
-  static bool narrow_branches(Block& block) {
-    for (std::size_t i = 0; i < block.bindings.size(); ++i) {
-      if (is_branch(block.bindings[i].value) && narrow(block, i)) return true;
-    }
-    return false;
+  static bool narrow_branches(Block& block, BlockUses& uses) {
+    bool changed = false;
+    for (std::size_t i = 0; i < block.bindings.size(); ++i)
+      changed = (is_branch(block.bindings[i].value) && narrow(block, i, uses)) || changed;
+    return changed;
   }
 
-  static bool narrow(Block& block, std::size_t at) {
+  static bool narrow(Block& block, std::size_t at, BlockUses& block_uses) {
     Binding& binding = block.bindings[at];
     const auto* tuple = as<lang::TupleType>(binding.value->type);
     if (!tuple || tuple->fields.empty()) return false;
-    const Uses uses = uses_of(binding.variable, block, at + 1);
+    const Reads uses = reads_of(binding.variable, block, block_uses);
     if (uses.other || uses.projections.empty()) return false;
     std::vector<std::uint32_t> read;
     for (const auto& [place, field] : uses.projections) {
@@ -353,12 +358,14 @@ class Resolver final : public lang::Rewriter {
       return lang::close_block(leaf);
     });
     binding.variable = narrowed;
+    block_uses.change(block, at);
     for (const auto& [place, field] : uses.projections) {
       const auto index = std::find(read.begin(), read.end(), field) - read.begin();
       const Expr use = lang::make_var(narrowed);
       Expr value = is_one ? use : build::project(use, static_cast<std::uint32_t>(index));
       (place == block.bindings.size() ? block.result : block.bindings[place].value) =
           std::move(value);
+      block_uses.change(block, place);
     }
     return true;
   }
@@ -396,24 +403,28 @@ class Resolver final : public lang::Rewriter {
     std::size_t match;  // the binding with the match; as many as there are: the result
   };
 
-  bool join_branches(Block& block) {
+  bool join_branches(Block& block, BlockUses& uses) {
+    bool changed = false;
     for (std::size_t i = 0; i <= block.bindings.size(); ++i) {
-      const Expr& value = i < block.bindings.size() ? block.bindings[i].value : block.result;
-      const auto* match = as<lang::Match>(value);
-      const auto join = match ? find_join(block, *match, i) : std::nullopt;
-      if (join && (join_after(block, *join) || choose_again(block, *join))) return true;
+      const auto* match = as<lang::Match>(value_at(block, i));
+      const auto join = match ? find_join(block, *match, i, uses) : std::nullopt;
+      if (!join) continue;
+      if (join_after(block, *join, uses)) {
+        changed = true;
+        --i;  // where the match stands now
+      } else {
+        changed = choose_again(block, *join, uses) || changed;
+      }
     }
-    return false;
+    return changed;
   }
 
-  std::optional<Join> find_join(const Block& block, const lang::Match& match,
-                                std::size_t at) const {
+  std::optional<Join> find_join(const Block& block, const lang::Match& match, std::size_t at,
+                                const BlockUses& uses) const {
     const auto place_of = [&](const Expr& atom) -> std::optional<std::size_t> {
       const auto* var = as<lang::Var>(atom);
-      for (std::size_t i = 0; var && i < at; ++i) {
-        if (block.bindings[i].variable == var->variable) return i;
-      }
-      return std::nullopt;
+      const auto place = var ? uses.place_of(var->variable.get()) : std::nullopt;
+      return place && *place < at ? place : std::nullopt;
     };
     const auto projection = place_of(match.scrutinee);
     if (!projection) return std::nullopt;
@@ -421,16 +432,14 @@ class Resolver final : public lang::Rewriter {
     const auto branch = taken ? place_of(taken->tuple) : std::nullopt;
     if (!branch || !is_branch(block.bindings[*branch].value)) return std::nullopt;
     const Join join{*branch, *projection, taken->index, at};
-    if (!makes_known(block.bindings[*branch].value, join.field, match)) return std::nullopt;
     // The residual is read by this match alone.
-    int uses = 0;
-    const VariableRef& residual = block.bindings[join.projection].variable;
-    for (const Binding& binding : block.bindings) uses += mentions(binding.value, residual);
-    uses += mentions(block.result, residual);
-    const Uses others = uses_of(block.bindings[join.branch].variable, block, join.branch + 1);
+    if (uses.users_of(block.bindings[join.projection].variable.get()).size() != 1)
+      return std::nullopt;
+    const Reads others = reads_of(block.bindings[join.branch].variable, block, uses);
     int taken_out = 0;
     for (const auto& [place, field] : others.projections) taken_out += field == join.field;
-    if (uses != 1 || taken_out != 1 || others.other) return std::nullopt;
+    if (taken_out != 1 || others.other) return std::nullopt;
+    if (!makes_known(block.bindings[*branch].value, join.field, match)) return std::nullopt;
     return join;
   }
 
@@ -472,39 +481,41 @@ class Resolver final : public lang::Rewriter {
     return lang::substitute(clause.body, bound);
   }
 
-  static const Expr& match_of(const Block& block, const Join& join) {
-    return join.match < block.bindings.size() ? block.bindings[join.match].value : block.result;
-  }
-
-  // The bindings between branch and match that need what the branch gives.
-  static std::vector<bool> dependents_of(const Block& block, const Join& join) {
-    Variables late{block.bindings[join.branch].variable.get()};
-    std::vector<bool> is_late(block.bindings.size(), false);
-    for (std::size_t i = join.branch + 1; i < std::min(join.match, block.bindings.size()); ++i) {
-      if (i == join.projection) continue;
-      for (const auto& variable : lang::free_variables(block.bindings[i].value))
-        is_late[i] = is_late[i] || late.contains(variable.get());
-      if (is_late[i]) late.insert(block.bindings[i].variable.get());
+  // The places between branch and match that need what the branch gives; nothing if the match needs
+  // it too, other than through the residual. Looks at what is near the branch first.
+  static std::optional<std::unordered_set<std::size_t>> between(const Block& block,
+                                                                const Join& join,
+                                                                const BlockUses& uses) {
+    Variables needed;
+    const VariableRef& residual = block.bindings[join.projection].variable;
+    for (const VariableRef& variable : uses.used_at(join.match)) {
+      if (!(variable == residual)) needed.insert(variable.get());
     }
-    return is_late;
+    std::unordered_set<std::size_t> late;
+    std::deque<std::size_t> next{join.branch};
+    for (; !next.empty(); next.pop_front()) {
+      const lang::Variable* variable = block.bindings[next.front()].variable.get();
+      if (needed.contains(variable)) return std::nullopt;
+      for (const std::size_t place : uses.users_of(variable)) {
+        if (place < join.match && place != join.projection && late.insert(place).second)
+          next.push_back(place);
+      }
+    }
+    return late;
   }
 
   // One branch that does both, where the match needs nothing that was computed from the branch's
   // result.
-  bool join_after(Block& block, const Join& join) {
-    const lang::Match& match = lang::cast<lang::Match>(match_of(block, join));
-    const std::vector<bool> is_late = dependents_of(block, join);
-    Variables late{block.bindings[join.branch].variable.get()};
-    for (std::size_t i = join.branch + 1; i < std::min(join.match, block.bindings.size()); ++i) {
-      if (has_effect(block.bindings[i].value)) return false;
-      if (is_late[i]) late.insert(block.bindings[i].variable.get());
+  bool join_after(Block& block, const Join& join, BlockUses& block_uses) {
+    const auto late = between(block, join, block_uses);
+    if (!late) return false;
+    for (std::size_t i = join.branch + 1; i < join.match; ++i) {
+      if (block_uses.has_effect_at(i)) return false;
     }
+    const Expr whole = value_at(block, join.match);
+    const lang::Match& match = lang::cast<lang::Match>(whole);
     const VariableRef residual = block.bindings[join.projection].variable;
-    const Expr whole = match_of(block, join);
-    for (const auto& variable : lang::free_variables(whole)) {
-      if (!(variable == residual) && late.contains(variable.get())) return false;
-    }
-    const Uses uses = uses_of(block.bindings[join.branch].variable, block, join.branch + 1);
+    const Reads uses = reads_of(block.bindings[join.branch].variable, block, block_uses);
     const auto* tuple = as<lang::TupleType>(block.bindings[join.branch].value->type);
     // All fields but the residual stay, and the match's value comes behind them.
     std::vector<lang::Type> types;
@@ -540,15 +551,14 @@ class Resolver final : public lang::Rewriter {
       }
       next.bindings.push_back(std::move(binding));
     };
-    const std::size_t end = std::min(join.match, block.bindings.size());
-    for (std::size_t i = 0; i < end; ++i) {
-      if (i != join.branch && i != join.projection && !is_late[i]) keep(i);
+    for (std::size_t i = 0; i < join.match; ++i) {
+      if (i != join.branch && i != join.projection && !late->contains(i)) keep(i);
     }
     next.bindings.push_back({all, joined, block.bindings[join.branch].span});
     const Expr last =
         build::project(lang::make_var(all), static_cast<std::uint32_t>(types.size() - 1));
-    for (std::size_t i = join.branch + 1; i < end; ++i) {
-      if (is_late[i]) keep(i);
+    for (std::size_t i = join.branch + 1; i < join.match; ++i) {
+      if (late->contains(i)) keep(i);
     }
     if (join.match < block.bindings.size()) {
       next.bindings.push_back(
@@ -563,6 +573,7 @@ class Resolver final : public lang::Rewriter {
         next.result = build::project(lang::make_var(all), field < join.field ? field : field - 1);
     }
     block = std::move(next);
+    block_uses.read(block);
     return true;
   }
 
@@ -574,8 +585,8 @@ class Resolver final : public lang::Rewriter {
   }
 
   // The same choice once more, where it needs nothing that the first one has computed.
-  bool choose_again(Block& block, const Join& join) {
-    const lang::Match& match = lang::cast<lang::Match>(match_of(block, join));
+  bool choose_again(Block& block, const Join& join, BlockUses& uses) {
+    const lang::Match& match = lang::cast<lang::Match>(value_at(block, join.match));
     const Expr& branch = block.bindings[join.branch].value;
     std::optional<Expr> again = chosen_again(branch, join.field, match, {});
     if (!again) return false;
@@ -583,6 +594,7 @@ class Resolver final : public lang::Rewriter {
     learn(renamed);
     (join.match < block.bindings.size() ? block.bindings[join.match].value : block.result) =
         std::move(renamed);
+    uses.change(block, join.match);
     return true;
   }
 
@@ -619,7 +631,7 @@ class Resolver final : public lang::Rewriter {
     return clause_code(*known, match);
   }
 
-  std::unordered_map<const lang::Variable*, Expr> definitions_;
+  lang::PointerMap<lang::Variable, Expr> definitions_;
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <optional>
 #include <unordered_map>
 
 #include "lang/alpha_equal.h"
@@ -22,21 +23,23 @@ class Merger final : public lang::Rewriter {
     bool changed = false;
     std::vector<lang::Binding> kept;
     for (auto& binding : opened.bindings) {
-      Expr value = renamed(binding.value);
-      if (Expr known = find(value)) {
+      const Expr value = renamed(binding.value);
+      std::optional<Key> key = key_of(value);
+      if (Expr known = key ? find(*key, value) : nullptr) {
         names_[binding.variable.get()] = known;
         changed = true;
         continue;
       }
       Expr inner = nested(value);
       changed = changed || !(inner == binding.value);
-      remember(inner, binding.variable);
+      if (!(inner == value)) key = key_of(inner);
+      if (key) remember(std::move(*key), binding.variable);
       kept.push_back({binding.variable, std::move(inner), binding.span});
     }
     Expr result = nested(renamed(opened.result));
     changed = changed || !(result == opened.result);
     while (seen_.size() > scope) {
-      by_hash_[seen_.back().first].pop_back();
+      by_hash_[seen_.back()].pop_back();
       seen_.pop_back();
     }
     return changed ? lang::close_block({std::move(kept), std::move(result)}) : expr;
@@ -79,14 +82,24 @@ class Merger final : public lang::Rewriter {
                            value->type, call->algebra);
   }
 
-  Expr find(const Expr& given) {
-    if (!can_merge(given)) return nullptr;
-    const Expr value = ordered(given);
-    const auto found = by_hash_.find(lang::structural_hash(value));
+  // What a value is found by.
+  struct Key {
+    Expr value;  // ordered
+    std::size_t hash;
+  };
+  static std::optional<Key> key_of(const Expr& given) {
+    if (!can_merge(given)) return std::nullopt;
+    Expr value = ordered(given);
+    const std::size_t hash = lang::structural_hash(value);
+    return Key{std::move(value), hash};
+  }
+
+  Expr find(const Key& key, const Expr& given) const {
+    const auto found = by_hash_.find(key.hash);
     if (found == by_hash_.end()) return nullptr;
     for (const auto& [known, variable] : found->second) {
-      if (lang::alpha_equal(known, value) && lang::equal(known->type, value->type) &&
-          (!may_be_regrouped(known) || may_be_regrouped(value)))
+      if (lang::alpha_equal(known, key.value) && lang::equal(known->type, key.value->type) &&
+          (!may_be_regrouped(known) || may_be_regrouped(key.value)))
         return lang::make_var(variable, given->span);
     }
     return nullptr;
@@ -101,17 +114,14 @@ class Merger final : public lang::Rewriter {
     return found;
   }
 
-  void remember(const Expr& given, const lang::VariableRef& variable) {
-    if (!can_merge(given)) return;
-    const Expr value = ordered(given);
-    const std::size_t hash = lang::structural_hash(value);
-    by_hash_[hash].emplace_back(value, variable);
-    seen_.emplace_back(hash, value);
+  void remember(Key key, const lang::VariableRef& variable) {
+    by_hash_[key.hash].emplace_back(std::move(key.value), variable);
+    seen_.push_back(key.hash);
   }
 
   lang::Substitution names_;
   std::unordered_map<std::size_t, std::vector<std::pair<Expr, lang::VariableRef>>> by_hash_;
-  std::vector<std::pair<std::size_t, Expr>> seen_;
+  std::vector<std::size_t> seen_;  // their hashes, in order
 };
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <unordered_set>
-
 #include "lang/visit.h"
 #include "opt/passes.h"
 
@@ -15,7 +13,7 @@ class Cleaner final : public lang::Rewriter {
   Expr block(const Expr& expr) {
     lang::Block opened = lang::open_block(expr);
     bool changed = false;
-    std::unordered_set<const lang::Variable*> live;
+    lang::PointerSet<lang::Variable> live;
     const auto use = [&](const Expr& used) {
       for (const auto& variable : lang::free_variables(used)) live.insert(variable.get());
     };
@@ -25,7 +23,7 @@ class Cleaner final : public lang::Rewriter {
     std::vector<lang::Binding> kept;
     for (std::size_t i = opened.bindings.size(); i-- > 0;) {
       lang::Binding& binding = opened.bindings[i];
-      if (!live.count(binding.variable.get()) && !has_effect(binding.value)) {
+      if (!live.contains(binding.variable.get()) && !has_effect(binding.value)) {
         changed = true;
         continue;
       }

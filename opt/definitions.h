@@ -2,9 +2,9 @@
 
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 
 #include "lang/expr.h"
+#include "lang/pointer_map.h"
 #include "opt/passes.h"
 
 // Private to the simplifier.
@@ -27,7 +27,7 @@ class Definitions {
   bool is_number(const lang::Expr& atom, double wanted) const;
 
  private:
-  std::unordered_map<const lang::Variable*, lang::Expr> values_;
+  lang::PointerMap<lang::Variable, lang::Expr> values_;
 };
 
 bool same_type(const lang::Expr& a, const lang::Expr& b);

@@ -40,7 +40,13 @@ bool has_own_effect(const Expr& node, Checks checks) {
   }
 }
 
-bool has_effect_or_check(const Expr& expr, Checks checks) {
+bool has_effect_or_check(const Expr& root, Checks checks) {
+  const Expr* at = &root;
+  while (const auto* let = as<lang::Let>(*at)) {
+    if (has_effect_or_check(let->value, checks)) return true;
+    at = &let->body;
+  }
+  const Expr& expr = *at;
   if (expr->kind == ExprKind::Function) return false;
   if (has_own_effect(expr, checks)) return true;
   bool found = false;

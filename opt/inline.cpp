@@ -90,7 +90,7 @@ class Inliner final : public lang::Rewriter {
   explicit Inliner(Run& run) : run_(run) {}
 
   Expr run(const Expr& root) {
-    count_uses(root);
+    find_literals(root);
     return rewrite(root);
   }
 
@@ -148,18 +148,22 @@ class Inliner final : public lang::Rewriter {
     return lang::is_checkpoint(fn) && !is_in_index_notation_;
   }
 
-  // Let-bound function literals that are not recursive.
-  void count_uses(const Expr& root) {
+  // Let-bound function literals that are not recursive, and how often they are used.
+  void find_literals(const Expr& root) {
     lang::visit_post_order(root, [&](const Expr& node) {
-      lang::for_each_child(node, [&](const Expr& child) {
-        if (const auto* var = as<lang::Var>(child)) ++uses_[var->variable.get()];
-      });
       const auto* let = as<lang::Let>(node);
       if (!let || let->value->kind != ExprKind::Function) return;
       for (const auto& variable : lang::free_variables(let->value)) {
         if (variable == let->variable) return;
       }
       literals_[let->variable.get()] = let->value;
+    });
+    if (literals_.empty()) return;
+    lang::visit_post_order(root, [&](const Expr& node) {
+      lang::for_each_child(node, [&](const Expr& child) {
+        const auto* var = as<lang::Var>(child);
+        if (var && literals_.contains(var->variable.get())) ++uses_[var->variable.get()];
+      });
     });
   }
 

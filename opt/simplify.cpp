@@ -15,8 +15,8 @@ namespace build = lang::build;
 const Expr& Definitions::of(const Expr& atom) const {
   const auto* var = as<lang::Var>(atom);
   if (!var) return atom;
-  const auto found = values_.find(var->variable.get());
-  return found == values_.end() ? atom : found->second;
+  const Expr* found = values_.find(var->variable.get());
+  return found ? *found : atom;
 }
 
 const lang::Call* Definitions::call_of(const Expr& atom, std::string_view name) const {

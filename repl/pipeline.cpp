@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -70,18 +72,36 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
   constexpr int kMaxBindings = 24;  // of what is inlined
   const auto custom =
       is_to_be_differentiated ? opt::CustomGradients::Keep : opt::CustomGradients::Inline;
+  // Each takes a normalised expression, and gives one.
+  const auto normalised = [](Expr changed, const Expr& before) {
+    return changed == before ? changed : opt::to_anf(changed);
+  };
+  struct Step {
+    const char* name;
+    std::function<Expr(const Expr&)> run;
+  };
+  const std::array steps{
+      Step{"simplify",
+           [&](const Expr& e) {
+             return normalised(opt::simplify(e, {interp::scalar_value}), e);
+           }},
+      Step{"resolve_branches",
+           [&](const Expr& e) { return normalised(opt::resolve_branches(e), e); }},
+      Step{"eliminate_common_subexpressions", opt::eliminate_common_subexpressions},
+      Step{"eliminate_dead_code", opt::eliminate_dead_code},
+      Step{"inline_literals",
+           [&](const Expr& e) {
+             return normalised(opt::inline_literals(e, *this, kMaxBindings, custom), e);
+           }},
+  };
   Expr expr =
       pass("inline_calls", opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom)), core);
-  for (int round = 0; round < kRounds; ++round) {
-    const Expr before = expr;
-    expr = pass("simplify", opt::to_anf(opt::simplify(expr, {interp::scalar_value})), core);
-    expr = pass("resolve_branches", opt::to_anf(opt::resolve_branches(expr)), core);
-    expr =
-        pass("eliminate_common_subexpressions", opt::eliminate_common_subexpressions(expr), core);
-    expr = pass("eliminate_dead_code", opt::eliminate_dead_code(expr), core);
-    expr = pass("inline_literals",
-                opt::to_anf(opt::inline_literals(expr, *this, kMaxBindings, custom)), core);
-    if (expr == before) break;
+  std::size_t unchanged_by = 0;  // so many steps, one after the other
+  for (std::size_t i = 0; i < kRounds * steps.size() && unchanged_by < steps.size(); ++i) {
+    const Step& step = steps[i % steps.size()];
+    Expr next = step.run(expr);
+    unchanged_by = next == expr ? unchanged_by + 1 : 0;
+    expr = unchanged_by > 0 ? next : pass(step.name, next, core);
   }
   return expr;
 }
