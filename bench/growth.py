@@ -6,7 +6,7 @@ next to nothing); `grad` differentiates too. `tower` is `def f1(x) { f0(f0(x)) }
 20 and at 10 levels, which is 1000 where each level is inlined whole. Usage: ./dev bench growth [--lines N] [--rounds N]
 """
 import argparse
-import os
+import resource
 import subprocess
 import tempfile
 from pathlib import Path
@@ -38,6 +38,11 @@ def grad_of_tensors(lines):
     return chain(lines, "Tensor[(4), float32]") + "grad(fn (x) { sum(f(x)) })([1.0, 2.0, 3.0, 4.0])\n"
 
 
+def grad_of_branches(lines):
+    lets = "".join(f"  let a{i + 1} = if (a{i} > {i}.0) {{ sin(a{i}) }} else {{ a{i} * 0.5 }};\n" for i in range(lines))
+    return f"def f(a0: float32) {{\n{lets}  a{lines}\n}}\ngrad(f)(1.5)\n"
+
+
 def definitions(lines):
     return "def f0(x) { x * 0.5 }\n" + "".join(
         f"def f{i}(x) {{ f{i - 1}(x) + {i}.0 }}\n" for i in range(1, lines)) + f"f{lines - 1}(1.0)\n"
@@ -55,10 +60,10 @@ def seconds(text, arguments, rounds):
         file.flush()
         times = []
         for _ in range(rounds):
-            before = os.times()
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run([str(PROGRAM), *arguments, file.name], stdout=subprocess.DEVNULL, check=True)
-            after = os.times()
-            times.append(after.children_user + after.children_system - before.children_user - before.children_system)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         return min(times)
 
 
@@ -72,6 +77,7 @@ def main():
     table = [("check a chain", tensors, ["check"], few, many), ("run a chain of scalars", scalars, [], few, many),
              ("run a chain of tensors", tensors, [], few, many), ("grad of scalars", grad_of_scalars, [], few, many),
              ("grad of tensors", grad_of_tensors, [], few, many),
+             ("grad of branches", grad_of_branches, [], few // 4, many // 4),
              ("check calls in a row", definitions, ["check"], few, many), ("tower", tower, [], 10, 20)]
     for name, make, arguments, small, large in table:
         if options.only not in name:

@@ -10,6 +10,8 @@ namespace {
 // Applies `clean` to the bodies nested in a value or result (functions, branches, clauses).
 class Cleaner final : public lang::Rewriter {
  public:
+  explicit Cleaner(bool only_functions) : only_functions_(only_functions) {}
+
   Expr block(const Expr& expr) {
     lang::Block opened = lang::open_block(expr);
     bool changed = false;
@@ -23,7 +25,7 @@ class Cleaner final : public lang::Rewriter {
     std::vector<lang::Binding> kept;
     for (std::size_t i = opened.bindings.size(); i-- > 0;) {
       lang::Binding& binding = opened.bindings[i];
-      if (!live.contains(binding.variable.get()) && !has_effect(binding.value)) {
+      if (!live.contains(binding.variable.get()) && may_go(binding.value)) {
         changed = true;
         continue;
       }
@@ -43,10 +45,17 @@ class Cleaner final : public lang::Rewriter {
 
  private:
   Expr nested(const Expr& expr) { return rewrite(expr); }
+  bool may_go(const Expr& value) const {
+    if (only_functions_) return value->kind == lang::ExprKind::Function;
+    return !has_effect(value);
+  }
+
+  const bool only_functions_;
 };
 
 }  // namespace
 
-Expr eliminate_dead_code(const Expr& expr) { return Cleaner().block(expr); }
+Expr eliminate_dead_code(const Expr& expr) { return Cleaner(false).block(expr); }
+Expr eliminate_unused_functions(const Expr& expr) { return Cleaner(true).block(expr); }
 
 }  // namespace relay::opt

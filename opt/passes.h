@@ -51,6 +51,8 @@ lang::Expr resolve_branches(const lang::Expr& expr);
 
 // Drops bindings without effect that nobody uses.
 lang::Expr eliminate_dead_code(const lang::Expr& expr);
+// Only bindings of functions that nothing uses, as inlining leaves them.
+lang::Expr eliminate_unused_functions(const lang::Expr& expr);
 // Merges equal pure bindings of a scope and of the scopes that enclose it.
 lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
 // Inlines calls of known non-recursive functions: function literals that are called once or are

@@ -123,7 +123,14 @@ class Simplifier final : public lang::Rewriter {
     Expr better = simplified(inner);
     if (!better) return inner;
     changed = true;
-    return with_atoms(better, bindings);
+    // A rule often makes room for another. What is left after a few is left to the next round.
+    constexpr int kMostRules = 4;
+    for (int i = 1;; ++i) {
+      better = with_atoms(better, bindings);
+      Expr next = i < kMostRules ? simplified(better) : Expr();
+      if (!next) return better;
+      better = std::move(next);
+    }
   }
 
   // Gives names to compound operands of a replacement.

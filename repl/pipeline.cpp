@@ -96,6 +96,8 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
   };
   Expr expr =
       pass("inline_calls", opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom)), core);
+  // Functions that have been inlined where they were used need not be improved first.
+  expr = pass("eliminate_unused_functions", opt::eliminate_unused_functions(expr), core);
   std::size_t unchanged_by = 0;  // so many steps, one after the other
   for (std::size_t i = 0; i < kRounds * steps.size() && unchanged_by < steps.size(); ++i) {
     const Step& step = steps[i % steps.size()];
