@@ -62,8 +62,14 @@ lang::Expr Resolver::literal_slices(const Node& node, std::span<const Node* cons
     strides.push_back(stride);
     axes.push_back(first + static_cast<std::int64_t>(axis));
   }
-  if (axes.empty()) return tensor;
   using lang::AttrValue;
+  // All of the last axis: nothing else needs it to be there.
+  const std::int64_t last = first + static_cast<std::int64_t>(parts.size()) - 1;
+  if (!parts.empty() && is_literal_slice(*parts.back()) && (axes.empty() || axes.back() != last)) {
+    const AttrValue least(static_cast<std::int64_t>(parts.size()));
+    tensor = operator_call("with_axes", {std::move(tensor)}, {{"least", least}}, span(node));
+  }
+  if (axes.empty()) return tensor;
   std::vector<lang::Attr> attrs = {{"begin", AttrValue::ints(begins)},
                                    {"end", AttrValue::ints(ends)},
                                    {"strides", AttrValue::ints(strides)},

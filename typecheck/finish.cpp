@@ -53,8 +53,8 @@ std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>&
 
 // An index relation that waits for the rank of its tensor: as many indices as axes is what is meant
 // wherever the element is used as a tensor. (`all`: everywhere.) One that only hands its element on
-// stays open, and so does one with fewer indices than another into the same tensor: `m[k]` is a row
-// where there is an `m[k, j]`.
+// stays open, and so does one with fewer indices than another into the same tensor, or than an
+// operator on it needs axes: `m[k]` is a row where there is an `m[k, j]`, and so is `m[k, :]`.
 bool Inference::settle_index_relations(bool all) {
   if (!indexes_fully_ && !all) return false;
   std::vector<const Relation*> open;
@@ -77,6 +77,7 @@ bool Inference::settle_index_relations(bool all) {
   for (const Relation* relation : open) {
     const TypeVar* shape = shape_of(*relation);
     if (relation->is_solved || (shape && count(*relation) < most[shape])) continue;
+    if (shape && !may_have_rank(*shape, count(*relation))) continue;
     Type element = solver_.resolve(relation->result);
     if (solver_.is_error(element) || (!all && element->kind == TypeKind::Var)) continue;
     const TypeKind kind = solver_.head(relation->args[0])->kind;

@@ -293,6 +293,8 @@ class Inference {
   bool settle_valueless(const lang::Type& result);
   bool settle_valueless_tuples(const std::vector<lang::TypeVarRef>& types);
   std::optional<std::size_t> rank_of_valueless(const lang::TypeVar& shape);
+  // Do all operators that wait for the shape take that rank, as far as they can be asked?
+  bool may_have_rank(const lang::TypeVar& shape, std::size_t rank);
   bool settle_valueless_shape(const std::vector<lang::TypeVarRef>& shapes);
   std::vector<lang::TypeVarRef> valueless(lang::VarKind kind, bool in_relations,
                                           const std::vector<lang::Type>& inhabited);

@@ -142,6 +142,20 @@ std::optional<std::size_t> Inference::rank_of_valueless(const TypeVar& shape) {
   return std::nullopt;
 }
 
+bool Inference::may_have_rank(const TypeVar& shape, std::size_t rank) {
+  for (const Relation* relation : open_relations()) {
+    if (relation->op == &index_rule()) continue;
+    const std::vector<TypeVarRef> unknowns = relations_.unknowns_of(*relation);
+    const auto is = [&](const TypeVarRef& var) { return var.get() == &shape; };
+    const auto is_type = [](const TypeVarRef& var) { return var->kind == VarKind::Type; };
+    if (std::none_of(unknowns.begin(), unknowns.end(), is) ||
+        std::any_of(unknowns.begin(), unknowns.end(), is_type))
+      continue;
+    if (!takes_rank(*relation, rank, solver_)) return false;
+  }
+  return true;
+}
+
 // Of several shapes first the one of the largest rank, from which the others may follow. False if
 // nothing fits one of them.
 bool Inference::settle_valueless_shape(const std::vector<TypeVarRef>& shapes) {

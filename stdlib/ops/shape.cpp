@@ -438,6 +438,42 @@ void add_rotate_axes() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// --- with_axes: what `x[i, :]` stands on ---
+
+RuleOutcome with_axes_rule(TypeCall& call) {
+  const Type data = call.tensor(0);
+  call.returns(data);
+  const Shape& shape = static_cast<const TensorType&>(*data).shape;
+  if (!shape.has_rank()) return RuleOutcome::Stuck;
+  const std::int64_t least = call.attrs->get_int("least");
+  if (static_cast<std::int64_t>(shape.rank()) < least) {
+    call.fail(DiagnosticKind::RankMismatch,
+              std::to_string(least) + (least == 1 ? " index" : " indices") +
+                  " into a tensor of rank " + std::to_string(shape.rank()));
+  }
+  return RuleOutcome::Solved;
+}
+
+void add_with_axes() {
+  OpDef def;
+  def.name = "with_axes";
+  def.level = 0;
+  def.doc = "The data itself, which must have at least this many axes.";
+  def.example = "with_axes([1.0, 2.0], 1)\n// expect: [1.0, 2.0]";
+  def.inputs = {{"data", "the tensor"}};
+  def.attrs = {required_attr("least", AttrKind::Int, "how many axes there must be")};
+  def.type_rule = with_axes_rule;
+  def.usual = [](TypeCall& call, bool) {
+    const Type data = call.tensor(0);
+    const Shape& shape = static_cast<const TensorType&>(*data).shape;
+    if (shape.has_rank()) return false;
+    with_rank(call, shape, static_cast<std::size_t>(call.attrs->get_int("least")));
+    return true;
+  };
+  def.expansion = [](const DefinitionCall& call) { return call.args[0]; };
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 RuleOutcome squeeze_rule(TypeCall& call) {
   const Type data = call.tensor(0);
   const auto& tensor = static_cast<const TensorType&>(*data);
@@ -522,6 +558,7 @@ void add_shape_operators() {
   add_batch_flatten();
   add_transpose();
   add_rotate_axes();
+  add_with_axes();
   add_squeeze();
   add_expand_dims();
   add_stretching_operators();

@@ -90,9 +90,9 @@ TEST_CASE("light: indexing and slicing") {
   CHECK(body("x![i]") == "%x![%i]");
   CHECK(body("x[1:3, ::2]") ==
         "strided_slice(%x, begin=[1, 0], end=[3, 2147483647], strides=[1, 2], axes=[0, 1])");
-  CHECK(body("x[i, :]") == "%x[%i]");
+  CHECK(body("x[i, :]") == "%0 = with_axes(%x, least=2);\n  %0[%i]");
   CHECK(body("x[:, i]") == "for %a {\n    %x[%a, %i]\n  }");
-  CHECK(body("x[:]") == "%x");
+  CHECK(body("x[:]") == "with_axes(%x, least=1)");
 }
 
 TEST_CASE("light: let takes values apart") {
