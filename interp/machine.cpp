@@ -112,9 +112,10 @@ bool Machine::resolve_globals(const FunctionCode& code) {
       }
     } else if (auto target =
                    global(global_constant.name, global_constant.type, global_constant.span)) {
-      auto* closure = new Closure;
+      const lang::Ref<Closure> closure(new Closure);
       closure->code = target;
-      value = Value::closure(lang::Ref<lang::ClosureCell>(closure));
+      function_values_.push_back(closure);
+      value = Value::closure(lang::Ref<lang::ClosureCell>(closure.get()));
     }
     if (value.is_empty()) {
       code.pending_globals.assign(pending.begin() + static_cast<std::ptrdiff_t>(i), pending.end());
@@ -123,6 +124,10 @@ bool Machine::resolve_globals(const FunctionCode& code) {
     code.constants[global_constant.index] = std::move(value);
   }
   return true;
+}
+
+Machine::~Machine() {
+  for (const lang::Ref<Closure>& closure : function_values_) closure->code = nullptr;
 }
 
 void Machine::forget() {

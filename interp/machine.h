@@ -16,6 +16,10 @@ enum class Signal : std::uint8_t { None, Error, TailCall, SelfTailCall };
 class Machine {
  public:
   Machine(Host& host, JitMode mode, int threads) : host(host), mode(mode), threads(threads) {}
+  // Function values of globals are of no use after it: code and they hold one another.
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
 
   // Calls a function with `count` arguments, which are moved from.
   lang::Value invoke(const FunctionCodeRef& code, lang::Ref<const Closure> closure,
@@ -53,6 +57,7 @@ class Machine {
 
  private:
   std::vector<FunctionCodeRef> retired_;
+  std::vector<lang::Ref<Closure>> function_values_;  // of globals
   // Makes the tail call that has been asked for, and those that follow.
   lang::Value follow_tail_calls();
   lang::Value run(const FunctionCode& code, const Closure* closure, lang::Value* args,

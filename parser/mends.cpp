@@ -17,11 +17,11 @@ constexpr std::size_t kMostMends = 20;
 
 // `# ...`, also behind code; a text that begins with `#` is taken for a strict one.
 void add_comment(std::string_view text, std::uint32_t at, std::vector<Edit>& edits) {
-  std::uint32_t mark = at;
-  while (mark > 0 && text[mark] != '#' &&
-         (mark == at || text[mark - 1] == ' ' || text[mark - 1] == '#'))
+  const auto is_mark = [&](std::uint32_t i) { return i < text.size() && text[i] == '#'; };
+  std::uint32_t mark = at;  // perhaps the end of the text
+  while (mark > 0 && !is_mark(mark) && (mark == at || text[mark - 1] == ' ' || is_mark(mark - 1)))
     --mark;
-  if (text[mark] != '#') return;
+  if (!is_mark(mark)) return;
   std::string all(text);
   all.replace(mark, 1, "//");
   // All that have a line to themselves, as one is seldom alone.
