@@ -11,6 +11,7 @@ struct light_let_target
     : p::sor<tuple_pattern, p::if_then_else<p::at<name, near, p::one<'(', '{'>>, named_pattern,
                                             expect<"a variable or a pattern", variable>>> {};
 struct light_condition : p::seq<expression> {};
+struct light_scrutinee : p::seq<expression> {};
 // Without it the value is `()`.
 struct light_else : p::opt<p::at<gap, word<"else">>, else_branch> {};
 

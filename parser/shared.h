@@ -19,6 +19,7 @@ struct strict_postfix;
 struct light_postfix;
 struct strict_condition;
 struct light_condition;
+struct light_scrutinee;
 struct light_prefix;
 struct light_variable;
 struct light_pipe;
@@ -137,8 +138,9 @@ struct partial_mark : p::one<'?'> {};
 struct arm
     : p::seq<pattern, gap, expect<"`=>` after the pattern", p::string<'=', '>'>>, gap, sequence> {};
 struct arms : bracket<'{', '}', "the cases", "`,` or `}`", items<arm>> {};
+struct scrutinee : by_notation<postfix, light_scrutinee> {};
 struct match_expr
-    : p::seq<word<"match">, p::opt<partial_mark>, gap, expect<"what to match on", postfix>, gap,
+    : p::seq<word<"match">, p::opt<partial_mark>, gap, expect<"what to match on", scrutinee>, gap,
              expect<"`{` and the cases", arms>> {};
 
 struct ref_create
