@@ -5,11 +5,15 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <fmt/format.h>
+
+#include "lang/any_dim.h"
 #include "lang/call_form.h"
 #include "lang/op.h"
 #include "lang/record.h"
 #include "lang/short_circuit.h"
 #include "lang/tree_form.h"
+#include "typecheck/entry_checks.h"
 #include "typecheck/trees_of_tensors.h"
 
 namespace relay::typecheck {
@@ -24,13 +28,16 @@ Expr int64_constant(std::int64_t value, Span span) {
 
 class Rebuilder {
  public:
-  explicit Rebuilder(Inference& inference) : inference_(inference), solver_(inference.solver()) {}
+  Rebuilder(Inference& inference, bool is_definition)
+      : is_definition_(is_definition), inference_(inference), solver_(inference.solver()) {}
 
   Expr expr(const Expr& old);
   Expr function(const Function& old, std::vector<TypeVarRef> type_params);
   Expr coerced(const ExprNode* site, std::size_t index, Expr value);
 
  private:
+  std::vector<TakenValue> taken_by(const Function& function);
+  Expr as_annotated(Expr value, const Type& annotation, const std::string& name);
   Type type_of(const Expr& old) { return solver_.resolve(inference_.type_of(old.get())); }
   VariableRef variable(const VariableRef& old);
   std::vector<Expr> list(const std::vector<Expr>& old);
@@ -56,12 +63,12 @@ class Rebuilder {
   Expr dim_of(const Expr& old_tensor, std::uint32_t axis, Span span);
   bool is_safe(const Index& node, std::size_t position, const Dim& extent);
 
-  const Function* root_ = nullptr;                           // if a function is rebuilt
+  const bool is_definition_;        // its own checks are made where it is specialised
+  const Function* root_ = nullptr;  // if a function is rebuilt
   std::optional<std::unordered_set<const TypeVar*>> shown_;  // the dims of its parameters
   Inference& inference_;
   Solver& solver_;
   std::unordered_map<const ExprNode*, Expr> done_;
-  std::vector<Expr> kept_;  // made here and known to `done_` by address
   PointerMap<Variable, VariableRef> variables_;
 };
 
@@ -103,8 +110,9 @@ Expr Rebuilder::node(const Expr& old) {
       return literal(cast<Literal>(old), false, type_of(old), span);
     case ExprKind::GlobalVar:
     case ExprKind::Operator:
-    case ExprKind::ConstructorRef:
       return callee(old, type_of(old));
+    case ExprKind::ConstructorRef:
+      return constructor_value(cast<ConstructorRef>(old), type_of(old));
     case ExprKind::Tuple:
       return make_tuple(list(cast<Tuple>(old).fields), span, type_of(old));
     case ExprKind::Projection: {
@@ -183,6 +191,7 @@ Expr Rebuilder::let(const Expr& old) {
         chain.push_back({current, variable(instance.variable), expr(instance.function)});
     } else {
       Expr value = coerced(node, 0, expr(node->value));
+      value = as_annotated(std::move(value), node->variable->type, node->variable->name);
       chain.push_back({current, variable(node->variable), std::move(value)});
     }
     current = &node->body;
@@ -203,13 +212,46 @@ Expr Rebuilder::let(const Expr& old) {
 }
 
 Expr Rebuilder::function(const Function& old, std::vector<TypeVarRef> type_params) {
+  const bool is_local = root_ != nullptr || !is_definition_;
   if (!root_) root_ = &old;
   std::vector<VariableRef> params;
   for (const VariableRef& param : old.params) params.push_back(variable(param));
   Type type = solver_.resolve(inference_.type_of(&old));
   Expr body = coerced(&old, 0, expr(old.body));
+  body = as_annotated(std::move(body), old.result, "");
+  if (is_local) {  // the checks of a definition are made where it is specialised
+    const Span span = old.params.empty() ? old.span : old.params.front()->span;
+    body = behind_checks(open_extents_of(taken_by(old)), "this function", span, std::move(body));
+  }
   return make_function(std::move(params), as<FunctionType>(type)->result, body,
                        std::move(type_params), old.attrs, old.span, type);
+}
+
+// The parameters with what their annotations say.
+std::vector<TakenValue> Rebuilder::taken_by(const Function& function) {
+  std::vector<TakenValue> values;
+  for (const VariableRef& old : function.params) {
+    const VariableRef param = variable(old);
+    values.push_back({make_var(param), param->name, old->type, param->type});
+  }
+  return values;
+}
+
+// The value behind checks of the extents that its annotation takes from the parameters of a
+// definition, in an instance where these are a `?`. The result has no name.
+Expr Rebuilder::as_annotated(Expr value, const Type& annotation, const std::string& name) {
+  if (!annotation || !root_ || !is_definition_ || !has_any_dim(value->type)) return value;
+  const Span span = tail_of(value)->span;
+  std::vector<TakenValue> values = taken_by(*root_);
+  const std::size_t settled = values.size();
+  const VariableRef checked = make_variable("", value->type, span);
+  values.push_back({make_var(checked), name.empty() ? "result" : name, annotation, value->type});
+  const std::vector<EntryCheck> checks = open_extents_of(values, settled);
+  if (checks.empty()) return value;
+  const std::string because =
+      name.empty() ? "the type of the result" : fmt::format("the annotation of `{}`", name);
+  Expr rest = behind_checks(checks, because, span, values.back().value);
+  return close_block({{{checked, std::move(value), span}}, std::move(rest)});
 }
 
 std::vector<Expr> Rebuilder::arguments(const Call& old) {
@@ -278,14 +320,32 @@ Expr Rebuilder::callee(const Expr& old, const Type& type) {
   }
 }
 
+namespace {
+
+// `p with { .. }`, whose clauses construct: what is new meets what stays.
+Expr with_checked_clauses(const Expr& expanded) {
+  const auto& match = cast<Match>(expanded);
+  std::vector<Clause> clauses;
+  for (const Clause& clause : match.clauses) {
+    const auto& call = cast<Call>(clause.body);
+    clauses.push_back({clause.pattern, checked_construction(call.callee, call.args, call.attrs,
+                                                            call.span, call.type)});
+  }
+  return make_match(match.scrutinee, std::move(clauses), match.is_complete, expanded->span,
+                    expanded->type);
+}
+
+}  // namespace
+
 Expr Rebuilder::call(const Call& old) {
   const Type type = solver_.resolve(inference_.type_of(&old));
   if (const auto* op = as<Operator>(old.callee); op && is_record_form(*op->op)) {
     const std::vector<std::string> fields = record_fields(old.attrs);
     const std::size_t count = op->op == &record_with() ? 1 + fields.size() : 1;
-    return expand_record_form(
+    const Expr expanded = expand_record_form(
         *op->op, fields,
         list({old.args.begin(), old.args.begin() + static_cast<std::ptrdiff_t>(count)}), old.span);
+    return op->op == &record_with() ? with_checked_clauses(expanded) : expanded;
   }
   if (const auto* op = as<Operator>(old.callee); op && is_tree_form(*op->op))
     return tree_form(old, *op->op, type);
@@ -316,6 +376,9 @@ Expr Rebuilder::call(const Call& old) {
   }
   Type instance = solver_.resolve(info.callee);
   if (instance->kind == TypeKind::Adt) return callee(old.callee, instance);
+  if (old.callee->kind == ExprKind::ConstructorRef)
+    return checked_construction(callee(old.callee, instance), arguments(old), old.attrs, old.span,
+                                type);
   return make_call(callee(old.callee, instance), arguments(old), old.attrs, old.span, type);
 }
 
@@ -406,21 +469,10 @@ const Variable* variable_of(const Expr& expr) {
 
 }  // namespace
 
-// A dim variable as a term in an instance where it is a `?`: the extent of the parameter that has
-// it.
+// A dim as a term in an instance where it is a `?`: from the extents of the parameters.
 Expr Rebuilder::unknown_dim(const DimTerm& term) {
-  TypeVarRef var = term.dim.as_variable();
-  if (var && root_) {
-    for (const VariableRef& param : root_->params) {
-      const auto* tensor = as<TensorType>(param->type);
-      if (!tensor) continue;
-      for (std::size_t axis = 0; axis < tensor->shape.rank(); ++axis) {
-        if (tensor->shape[axis].as_variable() != var) continue;
-        kept_.push_back(make_var(param));
-        return dim_of(kept_.back(), static_cast<std::uint32_t>(axis), term.span);
-      }
-    }
-  }
+  Expr extent = root_ ? extent_of(term.dim, taken_by(*root_)) : nullptr;
+  if (extent) return extent;
   fail(
       DiagnosticKind::Unsupported,
       "not supported: the extent `" + term.dim.to_string() + "`, which is unknown here, as a value",
@@ -580,9 +632,9 @@ Expr Rebuilder::index(const Expr& old) {
 }  // namespace
 
 Expr rebuild(const Expr& root, Inference& inference, std::vector<TypeVarRef> type_params) {
-  Rebuilder rebuilder(inference);
-  if (const auto* function = as<Function>(root))
-    return rebuilder.function(*function, std::move(type_params));
+  const auto* function = as<Function>(root);
+  Rebuilder rebuilder(inference, function != nullptr);
+  if (function) return rebuilder.function(*function, std::move(type_params));
   return rebuilder.coerced(nullptr, 0, rebuilder.expr(root));
 }
 

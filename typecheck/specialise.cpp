@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "typecheck/checker.h"
+#include "typecheck/entry_checks.h"
 #include "typecheck/rebuild.h"
 #include "typecheck/substitution.h"
 
@@ -51,6 +52,21 @@ void add_hidden_dims(const Type& type, std::unordered_set<const TypeVar*>& shown
   }
 }
 
+// The dims of data, and of what functions give: what a call has for them may be a `?`, with which
+// every extent agrees and which nothing checks where it enters. What is read of it is no known
+// extent.
+void add_dims_inside(const Type& type, std::unordered_set<const TypeVar*>& inside) {
+  if (const auto* tuple = as<TupleType>(type)) {
+    for (const Type& field : tuple->fields) add_dims_inside(field, inside);
+  } else if (type->kind == TypeKind::Adt || type->kind == TypeKind::Function ||
+             type->kind == TypeKind::Reference) {
+    const auto* function = as<FunctionType>(type);
+    for_each_type_variable(function ? function->result : type, [&](const TypeVarRef& var) {
+      if (var->kind == VarKind::Dim) inside.insert(var.get());
+    });
+  }
+}
+
 // The dims that an instance has as its call has them; the others stay symbolic in it.
 std::unordered_set<const TypeVar*> fixed_dims_of(const Scheme& scheme) {
   std::unordered_set<const TypeVar*> fixed = dims_in_relations(scheme);
@@ -88,6 +104,8 @@ TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
                                    to_string(scheme), failure.what()));
   }
   std::unordered_set<const TypeVar*> fixed_dims = fixed_dims_of(scheme);
+  std::unordered_set<const TypeVar*> inside;
+  for (const Type& param : as<FunctionType>(scheme.type)->params) add_dims_inside(param, inside);
   TypeSubstitution result;
   for (const TypeVarRef& ref : scheme.variables) {
     const TypeVar* var = ref.get();
@@ -110,8 +128,8 @@ TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
         break;
       }
       case VarKind::Dim: {
-        if (!fixed_dims.count(var)) break;
         Dim value = solver.resolve(matching.unknowns.dims.at(var));
+        if (!fixed_dims.count(var) && !(value.is_any() && inside.count(var))) break;
         if (solver.unknowns_of(tensor_type(Shape{value}, DType::Bool)).empty())
           result.dims.emplace(var, value);
         break;
@@ -139,31 +157,32 @@ Type free_others(const Type& type, const Scheme& scheme, Solver& solver) {
 
 namespace {
 
-struct EntryCheck {
-  DimEquation equation;
-  std::string text;  // as the scheme has it
-};
+Span span_of_params(const Expr& made) {
+  const auto& function = cast<Function>(made);
+  if (function.params.empty()) return made->span;
+  Span span = function.params.front()->span;
+  if (span) span.end = function.params.back()->span.end;
+  return span;
+}
 
-// The function, which first of all checks the equations.
+// The function, which first of all makes the checks.
 Expr with_entry_checks(const Expr& made, const std::vector<EntryCheck>& checks,
                        const std::string& name) {
   const auto& function = cast<Function>(made);
-  const OpDef& op = OpRegistry::instance().get("check_dims");
-  Span span = function.params.empty() ? made->span : function.params.front()->span;
-  if (span) span.end = function.params.back()->span.end;
-  Expr body = function.body;
-  for (auto check = checks.rbegin(); check != checks.rend(); ++check) {
-    Type index = scalar_type(DType::Int64);
-    AttrsRef attrs = complete_attrs(
-        op, make_attrs({{"equation", check->text}, {"because", "`" + name + "`"}}), {});
-    Expr callee = make_operator(&op, span, function_type({index, index}, index));
-    Expr call = make_call(
-        callee, {make_dim_term(check->equation.a, span), make_dim_term(check->equation.b, span)},
-        attrs, span, index);
-    body = make_let(make_variable("", index, span), call, body, made->span, body->type);
-  }
+  Expr body = behind_checks(checks, "`" + name + "`", span_of_params(made), function.body);
   return make_function(function.params, function.result, body, function.type_params, function.attrs,
                        made->span, made->type);
+}
+
+// The parameters of the function with what its scheme and a use of it say of them.
+std::vector<TakenValue> taken_at_entry(const Expr& made, const Type& scheme, const Type& type) {
+  std::vector<TakenValue> values;
+  for (const VariableRef& param : cast<Function>(made).params) {
+    const std::size_t i = values.size();
+    values.push_back({make_var(param), param->name, as<FunctionType>(scheme)->params[i],
+                      as<FunctionType>(type)->params[i]});
+  }
+  return values;
 }
 
 }  // namespace
@@ -184,13 +203,16 @@ Expr Checker::Impl::specialise(const std::string& name, const Type& type) {
   } clear{current};
   Type declared = inference.declare(cast<Function>(found.function));
   inference.expect({declared, instance, found.function->span});
-  std::vector<EntryCheck> unproven;
+  struct Unproven {
+    const DimEquation& general;  // as the scheme has it
+    DimEquation here;
+  };
+  std::vector<Unproven> unproven;
   for (const DimEquation& equation : found.scheme.equations) {
     DimEquation here = {substitute(equation.a, substitution), substitute(equation.b, substitution)};
-    if (here.a == here.b || here.a.is_any() || here.b.is_any()) continue;
-    inference.solver().assume(here.a, here.b);
-    unproven.push_back(
-        {std::move(here), fmt::format("{} = {}", equation.a.to_string(), equation.b.to_string())});
+    if (here.a == here.b && !here.a.is_any()) continue;
+    if (!here.a.is_any() && !here.b.is_any()) inference.solver().assume(here.a, here.b);
+    unproven.push_back({equation, std::move(here)});
   }
   inference.infer_function(found.function, declared);
   inference.finish_ground(declared, true);
@@ -199,7 +221,20 @@ Expr Checker::Impl::specialise(const std::string& name, const Type& type) {
     if (var->kind == VarKind::Dim) dims.push_back(var);
   }
   Expr made = rebuild(found.function, inference, std::move(dims));
-  return unproven.empty() ? made : with_entry_checks(made, unproven, name);
+  const std::vector<TakenValue> values = taken_at_entry(made, found.scheme.type, type);
+  std::vector<EntryCheck> checks = open_extents_of(values);
+  const Span span = span_of_params(made);
+  const auto value = [&](const Dim& general, const Dim& here) {
+    return here.is_any() ? extent_of(general, values) : make_dim_term(here, span);
+  };
+  for (const auto& [general, here] : unproven) {
+    Expr a = value(general.a, here.a);
+    Expr b = value(general.b, here.b);
+    if (a && b)
+      checks.push_back({std::move(a), std::move(b),
+                        fmt::format("{} = {}", general.a.to_string(), general.b.to_string())});
+  }
+  return checks.empty() ? made : with_entry_checks(made, checks, name);
 }
 
 std::string Checker::Impl::specialisation_key(const std::string& name, const Type& type) {
@@ -230,6 +265,10 @@ std::string Checker::Impl::specialisation_key(const std::string& name, const Typ
     }
     key += "|" + text;
   }
+  // An instance of its own makes the checks: calls with known extents do without.
+  if (leaves_extents_open(as<FunctionType>(found.scheme.type)->params,
+                          as<FunctionType>(type)->params))
+    key += "|?";
   return key;
 }
 
