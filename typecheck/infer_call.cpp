@@ -256,6 +256,7 @@ Type Inference::infer_call(const Call& call) {
   }
   std::vector<Type> arguments;
   std::vector<std::optional<Failure>> failures;
+  const std::size_t errors_before = errors_.size();
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     Type found = infer(call.args[i]);
     found = coerce_argument(call, i, found, function->params[i]);
@@ -282,6 +283,7 @@ Type Inference::infer_call(const Call& call) {
     }
   }
   if (solver_.has_woken()) relations_.drain();
+  if (failures.empty() && errors_.size() > errors_before) blame_result(call, arguments);
   return function->result;
 }
 

@@ -123,6 +123,18 @@ std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
   return diagnostic;
 }
 
+// What the arguments tell of a function may be refused inside of it, by what makes its result: a
+// `for`, say, which gives no scalar whatever they are. Then that is the error.
+void Inference::blame_result(const Call& call, const std::vector<Type>& found) {
+  const auto* node = as<Differentiate>(call.callee);
+  std::optional<Diagnostic> better = node ? explain_scalar(call, found) : std::nullopt;
+  if (!better) return;
+  const Function* literal = known_literal(node->fn);
+  blame(literal ? literal->span : better->span);
+  std::erase_if(errors_, [&](const Diagnostic& d) { return d.span == better->span; });
+  report(Failure(std::move(*better)));
+}
+
 // The parameter that has no gradient, by its name, and where it stands.
 void Inference::name_parameter(Diagnostic& diagnostic, const Differentiate& node,
                                const FunctionType& type) {

@@ -235,6 +235,7 @@ class Inference {
   const lang::Function* known_literal(const lang::Expr& fn) const;
   std::optional<lang::Diagnostic> explain_scalar(const lang::Call& call,
                                                  const std::vector<lang::Type>& found);
+  void blame_result(const lang::Call& call, const std::vector<lang::Type>& found);
   void help_with_result(lang::Diagnostic& diagnostic, const Relation& relation);
   void name_parameter(lang::Diagnostic& diagnostic, const lang::Differentiate& node,
                       const lang::FunctionType& type);
