@@ -195,7 +195,8 @@ Found infix(std::string_view text, std::uint32_t at, const Infix& form) {
 
 // `y++`, `y--`
 Found step(std::string_view text, std::uint32_t at) {
-  if (at == 0 || text[at - 1] != text[at] || (text[at] != '+' && text[at] != '-'))
+  if (at == 0 || at >= text.size() || text[at - 1] != text[at] ||
+      (text[at] != '+' && text[at] != '-'))
     return std::nullopt;
   const Piece name = word_before(text, at - 1);
   if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
