@@ -82,9 +82,7 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
   };
   const std::array steps{
       Step{"simplify",
-           [&](const Expr& e) {
-             return normalised(opt::simplify(e, {interp::scalar_value}), e);
-           }},
+           [&](const Expr& e) { return normalised(opt::simplify(e, {interp::scalar_value}), e); }},
       Step{"resolve_branches",
            [&](const Expr& e) { return normalised(opt::resolve_branches(e), e); }},
       Step{"eliminate_common_subexpressions", opt::eliminate_common_subexpressions},
