@@ -64,8 +64,11 @@ Value Machine::run(const FunctionCode& code, const Closure* closure, Value* args
   }
 }
 
-Value Machine::invoke(const FunctionCodeRef& code, lang::Ref<const Closure> closure, Value* args,
-                      std::size_t count) {
+// The closure is held while it runs.
+Value Machine::invoke(
+    const FunctionCodeRef& code,
+    lang::Ref<const Closure> closure,  // NOLINT(performance-unnecessary-value-param)
+    Value* args, std::size_t count) {
   if (!check_stack(*code)) return {};
   if (!code->pending_globals.empty() && !resolve_globals(*code)) return {};
   Value result = run(*code, closure.get(), args, count);

@@ -245,7 +245,7 @@ PrimitiveCode::PrimitiveCode(ScalarFunction function, lang::DType result, bool c
 }
 
 Value PrimitiveCode::eval(Frame& frame) const {
-  std::uint64_t bits[3];
+  std::uint64_t bits[3] = {};
   for (std::size_t i = 0; i < args_.size(); ++i) {
     if (args_[i].code) {
       const Value value = args_[i].code->eval(frame);

@@ -216,7 +216,7 @@ class FunctionPreparer {
       case ExprKind::Let:
         return block(expr, live, tail);
       case ExprKind::If:
-        return if_(lang::cast<lang::If>(expr), live, tail);
+        return branch(lang::cast<lang::If>(expr), live, tail);
       case ExprKind::Match:
         return match(lang::cast<lang::Match>(expr), live, tail);
       case ExprKind::Call:
@@ -273,7 +273,7 @@ class FunctionPreparer {
     return std::make_unique<BlockCode>(std::move(steps), std::move(result));
   }
 
-  CodePtr if_(const lang::If& node, Live& live, bool tail) {
+  CodePtr branch(const lang::If& node, Live& live, bool tail) {
     const std::size_t before = live.now();
     CodePtr else_code = expression(node.else_branch, live, tail);
     const std::vector<const Variable*> in_else = live.go_back(before);

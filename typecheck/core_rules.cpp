@@ -88,7 +88,7 @@ bool index_tensor(TypeCall& call, const Type& whole, const Type& part,
 }
 
 // Of a tuple or a record: its tensors have these axes in front, and are indexed one by one.
-RuleOutcome index_each(TypeCall& call, const std::vector<Dim>& axes) {
+RuleOutcome index_tensors(TypeCall& call, const std::vector<Dim>& axes) {
   if (call.args[0]->has_unknowns &&
       !map_tensors(call.args[0], [](const Type& type) { return type; }))
     return RuleOutcome::Stuck;
@@ -109,7 +109,7 @@ RuleOutcome index_each(TypeCall& call, const std::vector<Dim>& axes) {
 RuleOutcome index(TypeCall& call) {
   const TypeKind kind = call.args[0]->kind;
   if ((kind == TypeKind::Tuple || kind == TypeKind::Adt) && !no_tree_of_tensors(call.args[0]))
-    return index_each(call, as<TensorType>(call.args[1])->shape.dims());
+    return index_tensors(call, as<TensorType>(call.args[1])->shape.dims());
   call.tensor(0);
   const TensorType tensor = call.tensor_node(0);
   const std::vector<Dim> axes = as<TensorType>(call.args[1])->shape.dims();
