@@ -248,10 +248,7 @@ class Jacobian {
       args[fn.params[i].get()] = lang::make_var(params_[i]);
     const lang::Block block = lang::open_block(lang::rename_bound(lang::substitute(fn.body, args)));
     code.append(block.bindings);
-    if (build::is_atom(block.result)) return block.result;
-    const lang::VariableRef value = lang::make_variable("value", block.result->type);
-    code.append({{value, block.result}});
-    return lang::make_var(value);
+    return code.emit("value", block.result);
   }
 
   Expr by_results(Emitter& code) {

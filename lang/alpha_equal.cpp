@@ -57,21 +57,6 @@ class Pairing {
   Map left_;
 };
 
-bool is_leaf(const Expr& expr) {
-  switch (expr->kind) {
-    case ExprKind::Var:
-    case ExprKind::GlobalVar:
-    case ExprKind::Constant:
-    case ExprKind::Literal:
-    case ExprKind::Operator:
-    case ExprKind::ConstructorRef:
-    case ExprKind::DimTerm:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Nodes whose sharing does not count.
 bool is_exempt(const Expr& expr) {
   const auto* tuple = as<Tuple>(expr);

@@ -57,14 +57,8 @@ class Mover final : public Rewriter {
 
  protected:
   Expr post(const Expr& expr) override {
+    if (is_leaf(expr)) return expr;
     switch (expr->kind) {
-      case ExprKind::Var:
-      case ExprKind::GlobalVar:
-      case ExprKind::Constant:
-      case ExprKind::Literal:
-      case ExprKind::Operator:
-      case ExprKind::ConstructorRef:
-      case ExprKind::DimTerm:
       case ExprKind::Function:
       case ExprKind::Let:
       case ExprKind::Tuple:

@@ -42,9 +42,6 @@ class Dim {
   bool is_constant(std::int64_t value) const { return is_constant() && constant_ == value; }
   // The value of a constant; any other dim has none, and this throws SymbolicExtent.
   std::int64_t constant() const;
-  std::optional<std::int64_t> as_constant() const {
-    return is_constant() ? std::optional(constant_) : std::nullopt;
-  }
   // What stands beside the terms: 3 in `2 * n + 3`, 0 in `n` and in `?`.
   std::int64_t constant_part() const { return constant_; }
   const std::vector<Term>& terms() const { return terms_; }

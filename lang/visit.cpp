@@ -115,6 +115,21 @@ void for_each_binder(const Expr& expr, const std::function<void(const VariableRe
   }
 }
 
+bool is_leaf(const Expr& expr) {
+  switch (expr->kind) {
+    case ExprKind::Var:
+    case ExprKind::GlobalVar:
+    case ExprKind::Constant:
+    case ExprKind::Literal:
+    case ExprKind::Operator:
+    case ExprKind::ConstructorRef:
+    case ExprKind::DimTerm:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // With a stack of its own. A node may be pushed several times before it is first reached; the first
 // time counts. A node with one owner has one way to it and need not be remembered.
 void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& visit) {

@@ -17,6 +17,8 @@ void for_each_binder(const Expr& expr, const std::function<void(const VariableRe
 void for_each_variable(const PatternRef& pattern,
                        const std::function<void(const VariableRef&)>& visit);
 
+// Is it a name, a constant, an operator, a constructor or a dimension, none of which has parts?
+bool is_leaf(const Expr& expr);
 // Post-order over the graph, each node once.
 void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& visit);
 

@@ -76,7 +76,6 @@ class Site {
 
   const Expr& a() const { return step_.args[0]; }
   const Expr& b() const { return step_.args[1]; }
-  bool may_regroup() const { return rules_.may_regroup(expr_); }
 
   std::optional<Step> of(const Expr& atom) const { return as_step(rules_.definitions.of(atom)); }
   // The operands, if `atom` is such a step.

@@ -383,21 +383,36 @@ std::size_t rotated_axis(std::int64_t count, std::size_t axis, std::size_t rank)
   return static_cast<std::size_t>((static_cast<std::int64_t>(axis) + extent - count) % extent);
 }
 
+void demand_rank(const TypeCall& call, const Shape& shape, std::int64_t least, const char* where) {
+  if (static_cast<std::int64_t>(shape.rank()) >= least) return;
+  call.fail(DiagnosticKind::RankMismatch, std::to_string(least) +
+                                              (least == 1 ? " index " : " indices ") + where +
+                                              " a tensor of rank " + std::to_string(shape.rank()));
+}
+
+// Of a tensor whose rank is not known.
+bool settle_usual_rank(TypeCall& call, std::int64_t rank) {
+  const Type data = call.tensor(0);
+  const Shape& shape = static_cast<const TensorType&>(*data).shape;
+  if (shape.has_rank()) return false;
+  with_rank(call, shape, static_cast<std::size_t>(rank));
+  return true;
+}
+
+// How many axes there must be.
+std::int64_t least_of_rotation(const lang::AttrsRef& attrs) {
+  return std::abs(attrs->get_int("count")) + attrs->get_int("others");
+}
+
 RuleOutcome rotate_axes_rule(TypeCall& call) {
   const Type data = call.tensor(0);
   const auto& tensor = static_cast<const TensorType&>(*data);
   const std::int64_t count = call.attrs->get_int("count");
-  const std::int64_t others = call.attrs->get_int("others");
   const Shape known = result_shape(call, tensor.dtype);
   if (!tensor.shape.has_rank() && !known.has_rank()) return RuleOutcome::Stuck;
   const Shape shape =
       tensor.shape.has_rank() ? tensor.shape : with_rank(call, tensor.shape, known.rank());
-  const std::int64_t least = std::abs(count) + others;
-  if (static_cast<std::int64_t>(shape.rank()) < least) {
-    call.fail(DiagnosticKind::RankMismatch,
-              std::to_string(least) + (least == 1 ? " index" : " indices") +
-                  " around `...` for a tensor of rank " + std::to_string(shape.rank()));
-  }
+  demand_rank(call, shape, least_of_rotation(call.attrs), "around `...` for");
   std::vector<Dim> dims;
   for (std::size_t axis = 0; axis < shape.rank(); ++axis)
     dims.push_back(shape[rotated_axis(count, axis, shape.rank())]);
@@ -414,13 +429,7 @@ void add_rotate_axes() {
                optional_attr("others", AttrKind::Int, 0, "how many more there must be")};
   def.type_rule = rotate_axes_rule;
   def.usual = [](TypeCall& call, bool) {
-    const Type data = call.tensor(0);
-    const Shape& shape = static_cast<const TensorType&>(*data).shape;
-    if (shape.has_rank()) return false;
-    const std::int64_t least =
-        std::abs(call.attrs->get_int("count")) + call.attrs->get_int("others");
-    with_rank(call, shape, static_cast<std::size_t>(least) + 1);
-    return true;
+    return settle_usual_rank(call, least_of_rotation(call.attrs) + 1);
   };
   def.definition = [](const DefinitionCall& call) {
     const std::int64_t count = call.attrs->get_int("count");
@@ -445,12 +454,7 @@ RuleOutcome with_axes_rule(TypeCall& call) {
   call.returns(data);
   const Shape& shape = static_cast<const TensorType&>(*data).shape;
   if (!shape.has_rank()) return RuleOutcome::Stuck;
-  const std::int64_t least = call.attrs->get_int("least");
-  if (static_cast<std::int64_t>(shape.rank()) < least) {
-    call.fail(DiagnosticKind::RankMismatch,
-              std::to_string(least) + (least == 1 ? " index" : " indices") +
-                  " into a tensor of rank " + std::to_string(shape.rank()));
-  }
+  demand_rank(call, shape, call.attrs->get_int("least"), "into");
   return RuleOutcome::Solved;
 }
 
@@ -464,11 +468,7 @@ void add_with_axes() {
   def.attrs = {required_attr("least", AttrKind::Int, "how many axes there must be")};
   def.type_rule = with_axes_rule;
   def.usual = [](TypeCall& call, bool) {
-    const Type data = call.tensor(0);
-    const Shape& shape = static_cast<const TensorType&>(*data).shape;
-    if (shape.has_rank()) return false;
-    with_rank(call, shape, static_cast<std::size_t>(call.attrs->get_int("least")));
-    return true;
+    return settle_usual_rank(call, call.attrs->get_int("least"));
   };
   def.expansion = [](const DefinitionCall& call) { return call.args[0]; };
   lang::OpRegistry::instance().add(std::move(def));
