@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "lang/stop.h"
+
 namespace relay::interp {
 
 using lang::Diagnostic;
@@ -91,7 +93,7 @@ void CallTrail::push(Entry entry) {
 
 void CallTrail::describe(Diagnostic& diagnostic, const FunctionAt& function_at) const {
   lang::use_text_places(diagnostic);
-  if (diagnostic.kind == DiagnosticKind::Interrupted || inner_.empty()) return;
+  if (lang::is_stop(diagnostic.kind) || inner_.empty()) return;
   // An error without a place has happened at the innermost call.
   if (!diagnostic.span) diagnostic.span = inner_.front().span;
   const std::string function = function_at(diagnostic.span);

@@ -25,7 +25,6 @@ FunctionCodeRef thunk_of(const Expr& expr) {
 
 struct Evaluator::Impl {
   Machine machine;
-  int depth = 0;
 
   Impl(Host& host, JitMode mode, int threads) : machine(host, mode, threads) {}
 
@@ -34,7 +33,6 @@ struct Evaluator::Impl {
     Value value;
     std::vector<Diagnostic> errors;
     std::exception_ptr internal;
-    if (depth++ == 0) clear_interrupt();
     const Walks::Mark mark = machine.walks.mark();
     const auto run = [&] {
       try {
@@ -42,13 +40,12 @@ struct Evaluator::Impl {
       } catch (lang::Failure& failure) {
         errors = std::move(failure.diagnostics);
       } catch (const std::bad_alloc&) {
-        errors.emplace_back(DiagnosticKind::OutOfMemory, "out of memory");
+        errors.push_back(lang::memory_diagnostic());
       } catch (...) {
         internal = std::current_exception();
       }
     };
     EvaluationStack::instance().run(run);
-    --depth;
     machine.walks.restore(mark);
     const Signal signal = machine.signal;
     machine.signal = Signal::None;
@@ -92,7 +89,6 @@ Result<Value> Evaluator::call(const Value& function, std::vector<Value> args) {
       [&] { return impl_->machine.apply(function, args.data(), args.size(), {}); });
 }
 
-bool Evaluator::interrupt() { return request_interrupt(); }
 void Evaluator::forget() { impl_->machine.forget(); }
 void Evaluator::set_mode(JitMode mode) { impl_->machine.mode = mode; }
 JitMode Evaluator::mode() const { return impl_->machine.mode; }

@@ -78,7 +78,7 @@ class Evaluator {
 
   // Evaluates a closed typed ANF expression. Runs on a reserved stack of its own, so recursion
   // depth is bounded by memory; tail calls take no stack. Fails with a run-time diagnostic (with
-  // the place), or Interrupted.
+  // the place), or with that of a stop (lang/stop.h), which stays requested.
   lang::Result<lang::Value> evaluate(const lang::Expr& expr);
   // The two halves of evaluate, for running the same code several times.
   using Prepared = std::shared_ptr<const void>;
@@ -86,11 +86,6 @@ class Evaluator {
   lang::Result<lang::Value> run(const Prepared& prepared);
   // Calls a function value.
   lang::Result<lang::Value> call(const lang::Value& function, std::vector<lang::Value> args);
-
-  // Safe from a signal handler: the running evaluation stops at the next function entry or kernel
-  // launch.
-  // False if an earlier request is still waiting.
-  static bool interrupt();
 
   // Forget prepared code (after a redefinition).
   void forget();

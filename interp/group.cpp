@@ -6,7 +6,9 @@
 
 #include "interp/launch.h"
 #include "lang/lowerable.h"
+#include "lang/memory.h"
 #include "lang/print.h"
+#include "lang/stop.h"
 #include "lang/visit.h"
 
 namespace relay::interp {
@@ -130,16 +132,21 @@ void Group::consider_native(Machine& machine, Instance& instance) {
     if (instance.spent + instance.cost < kHotGroup) return;
     if (machine.total_cost + instance.cost < kHotProgram) return;
   }
-  instance.native_tried = true;
+  const lang::Unfailing compiling;  // LLVM cannot be told that there is no memory
   loops::KernelCompiler* compiler = machine.host.kernel_compiler();
-  if (!compiler) return;
+  if (!compiler) {
+    instance.native_tried = true;
+    return;
+  }
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < instance.native.size(); ++i) {
     const loops::Launch& step = instance.lowered.launches[i];
     if (step.whole || step.library) continue;
+    lang::poll();
     instance.native[i] = compiler->compile(step.kernel);
     if (instance.native[i]) ++machine.statistics.kernels_compiled;
   }
+  instance.native_tried = true;
   machine.statistics.compile_seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

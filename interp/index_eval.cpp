@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "interp/scalar.h"
+#include "lang/stop.h"
 #include "loops/reduce_op.h"
 #include "loops/reduction_tree.h"
 
@@ -52,8 +53,8 @@ bool for_each_point(const std::vector<BinderCode>& binders,
           Value::scalar(DType::Int64, static_cast<std::uint64_t>(rest % extents[i]));
       rest /= extents[i];
     }
-    if (interrupt_requested.load(std::memory_order_relaxed)) {
-      frame.machine.fail(DiagnosticKind::Interrupted, "interrupted", {});
+    if (lang::pending_stop.load(std::memory_order_relaxed) != lang::Stop::None) {
+      frame.machine.fail(lang::stop_diagnostic());
       return false;
     }
     if (!point(linear)) return false;

@@ -103,6 +103,7 @@ class Runner {
     const auto& level = nest.levels[depth + 1];
     const bool has_lanes_next = nest.owns_lanes || depth + 1 < nest.first_lane;
     for (index = first; index < last; ++index) {
+      if (must_stop()) return false;
       // Without lanes the innermost level is run with the point.
       if (has_lanes_next && !is_replay_ && !steps(level)) {
         if (is_body(nest)) stop_before(nest, depth + 1);
@@ -119,11 +120,18 @@ class Runner {
     const std::int64_t size = is_replay_ ? 1 : nest.chunk;
     bool good = true;
     for (std::int64_t first = begin; good && first < end; first += size) {
-      good = chunk(nest, first, std::min(size, end - first));
+      good = !must_stop() && chunk(nest, first, std::min(size, end - first));
     }
     count_ = outer_count;
     first_ = outer_first;
     return good;
+  }
+
+  bool must_stop() {
+    if (!error_ || error_->stop->load(std::memory_order_relaxed) == lang::Stop::None) return false;
+    is_stopped_ = true;
+    fail(loops::kStoppedSite, 0, 0);
+    return true;
   }
 
   bool chunk(const Nest& nest, std::int64_t first, std::int64_t count) {
@@ -158,6 +166,7 @@ class Runner {
   }
 
   bool replay() {
+    if (is_stopped_) return false;
     is_replay_ = true;
     for (std::int64_t i = 0; i < failed_count_; ++i) {
       first_ = failed_first_ + i;
@@ -505,6 +514,7 @@ class Runner {
   std::int64_t count_ = 1;
   std::int64_t begin_ = 0;
   bool is_replay_ = false;
+  bool is_stopped_ = false;
   std::int64_t failed_first_ = 0;
   std::int64_t failed_count_ = 0;
 };

@@ -13,8 +13,8 @@
 
 #include "interp/lanes.h"
 #include "interp/order.h"
-#include "interp/stack.h"
 #include "interp/worker_pool.h"
+#include "lang/stop.h"
 #include "loops/stages.h"
 
 namespace relay::interp {
@@ -28,8 +28,6 @@ namespace {
 
 // Waking a thread pays from this many scalar operations per thread on.
 constexpr std::int64_t kWorthAThread = 50'000;
-// Longer kernels run in slices, so that an interrupt is noticed.
-constexpr std::int64_t kSliceCost = 200'000'000;
 
 // Points [begin, end) of the outermost domain axis.
 struct Range {
@@ -59,6 +57,7 @@ std::int64_t outer_extent(const Launch& launch) {
 }
 
 [[noreturn]] void fail(const Launch& launch, const KernelError& error) {
+  if (error.site == loops::kStoppedSite) lang::fail_stopped();
   if (error.site == loops::kDivisionByZeroSite)
     lang::fail(DiagnosticKind::DivisionByZero, "division of an integer by zero");
   const auto& sites = launch.kernel.sites;
@@ -80,15 +79,16 @@ class Launcher {
   }
 
   void run(int threads) {
+    // Long kernels run in slices, so that a request to stop is noticed; one that combines does so
+    // point by point, in order.
     const bool may_split = launch_.kernel.store == loops::StoreKind::Assign;
-    const std::int64_t slices = may_split ? launch_.cost / kSliceCost + 1 : 1;
+    const std::int64_t slices = launch_.cost / loops::kSliceCost + 1;
     if (launch_.cost < 2 * kWorthAThread || (slices == 1 && (!may_split || threads == 1))) {
       run_at_once();
       return;
     }
     for (const Range& slice : split({0, outer_extent(launch_)}, slices)) {
-      if (interrupt_requested.load(std::memory_order_relaxed))
-        lang::fail(DiagnosticKind::Interrupted, "interrupted");
+      lang::poll();
       const std::int64_t useful = launch_.cost / slices / kWorthAThread;
       run_slice(slice, may_split ? std::min<std::int64_t>(threads, useful) : 1);
     }
@@ -97,8 +97,7 @@ class Launcher {
  private:
   // As most kernels are: in one piece, on this thread.
   void run_at_once() const {
-    if (interrupt_requested.load(std::memory_order_relaxed))
-      lang::fail(DiagnosticKind::Interrupted, "interrupted");
+    lang::poll();
     KernelError error;
     if (run_range({0, outer_extent(launch_)}, error) != 0) fail(launch_, error);
   }
@@ -164,7 +163,7 @@ void run_library(const Launch::Library& step, const lang::Tensor& left, const la
     const auto work = [&](int) {
       for (int i = next++; i < parts && !stops; i = next++) {
         run_part(part, i);
-        if (interrupt_requested.load(std::memory_order_relaxed)) stops = true;
+        if (lang::pending_stop.load(std::memory_order_relaxed) != lang::Stop::None) stops = true;
       }
     };
     const int workers = std::min(parts, threads);
@@ -181,7 +180,7 @@ void run_library(const Launch::Library& step, const lang::Tensor& left, const la
   step.kernel->run(from(left, step.left_offset), from(right, step.right_offset), result.data(),
                    std::cref(parallel));
   if (failure) std::rethrow_exception(failure);
-  if (stops) lang::fail(DiagnosticKind::Interrupted, "interrupted");
+  if (stops) lang::fail_stopped();
 }
 
 // Is this the last reference to all of a buffer, aligned as a fresh one is?

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "interp/prepare.h"
+#include "lang/stop.h"
 
 namespace relay::interp {
 
@@ -26,9 +27,9 @@ Value Machine::fail(DiagnosticKind kind, std::string message, lang::Span span) {
 bool Machine::check_stack(const FunctionCode& code) {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) -
                     code.slot_count * sizeof(Value);
-  if (here >= stack_limit.load(std::memory_order_relaxed)) return true;
-  if (interrupt_requested.load()) {
-    fail(DiagnosticKind::Interrupted, "interrupted", {});
+  if (here >= lang::frame_limit.load(std::memory_order_relaxed)) return true;
+  if (lang::pending_stop.load() != lang::Stop::None) {
+    fail(lang::stop_diagnostic());
   } else {
     fail(DiagnosticKind::StackOverflow, "recursion is too deep: the evaluation stack is used up",
          {});

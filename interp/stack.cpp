@@ -4,13 +4,13 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
-#include <fstream>
-#include <limits>
-#include <string>
 
 #include "lang/diagnostic.h"
+#include "lang/memory.h"
 #include "lang/sanitizer.h"
+#include "lang/stop.h"
 
 #if defined(RELAY_ASAN)
 #include <sanitizer/common_interface_defs.h>
@@ -18,32 +18,16 @@
 
 namespace relay::interp {
 
-std::atomic<std::uintptr_t> stack_limit{0};
-std::atomic<bool> interrupt_requested{false};
-
 namespace {
 
 // Room for the deepest chain of C++ frames between two function entries of the evaluated program.
 constexpr std::size_t kReserve = 4 << 20;
 constexpr std::size_t kSizes[] = {std::size_t{64} << 30, std::size_t{8} << 30, std::size_t{1} << 30,
                                   std::size_t{64} << 20};
-// Of the memory that is free when the program starts, recursion may take this share: running out
-// must end in a diagnostic, not in the system's killing the process.
+// Of the memory that may be used, recursion may take this share: running out must end in a
+// diagnostic, not in the system's killing the process.
 constexpr double kMemoryShare = 0.25;
 constexpr std::size_t kKeep = 1 << 20;  // stays committed between evaluations
-std::uintptr_t lowest_frame = 0;
-
-// Bytes the system could give now; 0 when it does not say.
-std::size_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  std::size_t kilobytes = 0;
-  while (file >> key >> kilobytes) {
-    if (key == "MemAvailable:") return kilobytes * 1024;
-    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return 0;
-}
 
 struct Switch {
   ucontext_t caller;
@@ -106,18 +90,15 @@ EvaluationStack::EvaluationStack() {
     break;
   }
   RELAY_CHECK(base_ != nullptr, "cannot reserve a stack for evaluation");
-  std::size_t usable = size_ - kReserve;
-  if (const std::size_t available = available_memory(); available > 0) {
-    usable =
-        std::min(usable, static_cast<std::size_t>(static_cast<double>(available) * kMemoryShare));
-  }
-  limit(usable);
+  const double share = static_cast<double>(lang::memory_limit()) * kMemoryShare;
+  limit_ = size_ - kReserve;
+  if (share < static_cast<double>(limit_)) limit_ = static_cast<std::size_t>(share);
+  limit(limit_);
 }
 
 void EvaluationStack::limit(std::size_t bytes) {
-  const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(base_) + size_;
-  lowest_frame = std::max(lowest_frame, top - std::min(bytes, size_));
-  stack_limit.store(lowest_frame);
+  limit_ = std::min(limit_, bytes);
+  lang::set_frame_limit(reinterpret_cast<std::uintptr_t>(base_) + size_ - limit_);
 }
 
 void EvaluationStack::run(const std::function<void()>& body) {
@@ -139,17 +120,6 @@ void EvaluationStack::run(const std::function<void()>& body) {
   // What a deep recursion touched goes back to the system.
   madvise(base_, size_ - kKeep, MADV_DONTNEED);
   if (mine.escaped) std::rethrow_exception(mine.escaped);
-}
-
-bool request_interrupt() {
-  const bool waiting = interrupt_requested.exchange(true);
-  stack_limit.store(UINTPTR_MAX);
-  return !waiting;
-}
-
-void clear_interrupt() {
-  interrupt_requested.store(false);
-  stack_limit.store(lowest_frame);
 }
 
 }  // namespace relay::interp

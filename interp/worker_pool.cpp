@@ -1,5 +1,7 @@
 #include "interp/worker_pool.h"
 
+#include <exception>
+
 namespace relay::interp {
 
 WorkerPool& WorkerPool::instance() {
@@ -32,9 +34,12 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
     return;
   }
   std::unique_lock lock(mutex_);
-  while (static_cast<int>(threads_.size()) < parts - 1) {
-    threads_.emplace_back([this] { work(); });
-    threads_.back().detach();
+  try {
+    while (static_cast<int>(threads_.size()) < parts - 1) {
+      threads_.emplace_back([this] { work(); });
+      threads_.back().detach();
+    }
+  } catch (const std::exception&) {  // no more threads can be had: those that are there do it
   }
   part_ = &part;
   next_ = 0;

@@ -165,6 +165,8 @@ class KernelCodegen {
   ScalarCodegen scalars(int width) { return {b_, width}; }
   llvm::BasicBlock* new_block(const char* name);
   llvm::AllocaInst* new_cell(llvm::Type* type, const char* name);
+  // Returns from a kernel that polls when a stop is requested.
+  void poll();
   // for (i = begin; i < end; i += step) body(i)
   template <class Body>
   void loop(llvm::Value* begin, llvm::Value* end, std::int64_t step, Body body);
@@ -187,6 +189,7 @@ class KernelCodegen {
   llvm::BasicBlock* fail_target_ =
       nullptr;                        // the exact form's start, while the fast one is emitted
   bool is_exact_ = false;             // the exact form is being emitted
+  llvm::Value* stop_ = nullptr;       // where a kernel that polls looks
   std::vector<llvm::Value*> resume_;  // cells: where it begins, by domain axis
 };
 
@@ -200,6 +203,7 @@ void KernelCodegen::loop(llvm::Value* begin, llvm::Value* end, std::int64_t step
   llvm::PHINode* const index = b_.CreatePHI(b_.getInt64Ty(), 2, "i");
   index->addIncoming(begin, before);
   body(static_cast<llvm::Value*>(index));
+  poll();
   llvm::Value* const next = b_.CreateNSWAdd(index, int64(step));
   index->addIncoming(next, b_.GetInsertBlock());
   b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, after);

@@ -143,7 +143,28 @@ void KernelCodegen::emit_entry() {
         b_.CreateConstGEP1_64(b_.getInt64Ty(), function_->getArg(1), static_cast<unsigned>(i));
     sizes_.push_back(b_.CreateLoad(b_.getInt64Ty(), from, "size"));
   }
+  if (kernel_.polls) {
+    stop_ = b_.CreateLoad(b_.getPtrTy(),
+                          b_.CreateConstGEP1_64(b_.getInt8Ty(), function_->getArg(4),
+                                                offsetof(loops::KernelError, stop)),
+                          "stop");
+  }
   hoist_invariants(kernel_.regions[0]);
+}
+
+void KernelCodegen::poll() {
+  if (stop_ == nullptr) return;
+  Value* const request = b_.CreateLoad(b_.getInt8Ty(), stop_, /*isVolatile=*/true);
+  llvm::BasicBlock* const stopped = new_block("stopped");
+  llvm::BasicBlock* const on = new_block("on");
+  b_.CreateCondBr(b_.CreateICmpNE(request, b_.getInt8(0)), stopped, on,
+                  llvm::MDBuilder(module_.getContext()).createBranchWeights(1, 1 << 20));
+  b_.SetInsertPoint(stopped);
+  b_.CreateStore(b_.getInt32(static_cast<std::uint32_t>(loops::kStoppedSite)),
+                 b_.CreateConstGEP1_64(b_.getInt8Ty(), function_->getArg(4),
+                                       offsetof(loops::KernelError, site)));
+  b_.CreateRet(b_.getInt32(1));
+  b_.SetInsertPoint(on);
 }
 
 bool KernelCodegen::is_hoistable(const Instruction& instruction) const {

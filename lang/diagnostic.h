@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -112,13 +113,21 @@ class [[nodiscard]] Result {
   std::variant<T, std::vector<Diagnostic>> state_;
 };
 
-// Runs `body` and turns a Failure it throws into an error Result.
+// That there is no memory, for whoever catches std::bad_alloc. Asks for none that matters.
+inline Diagnostic memory_diagnostic() { return {DiagnosticKind::OutOfMemory, "out of memory"}; }
+
+// Runs `body` and turns a Failure it throws into an error Result; so it does with memory that runs
+// out, and with sizes that no container can have.
 template <class F>
 auto capture(F&& body) -> Result<decltype(body())> {
   try {
     return body();
   } catch (Failure& failure) {
     return std::move(failure.diagnostics);
+  } catch (const std::bad_alloc&) {
+    return memory_diagnostic();
+  } catch (const std::length_error&) {
+    return memory_diagnostic();
   }
 }
 

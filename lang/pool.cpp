@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <fstream>
-#include <limits>
-#include <string>
 
+#include "lang/memory.h"
 #include "lang/sanitizer.h"
 
 #if defined(RELAY_ASAN)
@@ -25,22 +23,6 @@ constexpr std::size_t kUnit = 64;
 constexpr std::size_t kMapped = std::size_t{1} << 20;  // from here blocks are mappings of their own
 constexpr std::size_t kHugePage = std::size_t{2} << 20;  // worth asking for from twice its size
 constexpr std::size_t kAskFirst = std::size_t{256} << 20;
-
-// What can be had without the kernel having to kill somebody.
-std::size_t available_memory() {
-  std::size_t available = std::numeric_limits<std::size_t>::max();
-  std::ifstream meminfo("/proc/meminfo");
-  std::string key;
-  std::size_t kibibytes = 0;
-  while (meminfo >> key >> kibibytes) {
-    if (key == "MemAvailable:") available = kibibytes * 1024;
-    meminfo.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  std::ifstream group("/sys/fs/cgroup/memory.max");
-  std::size_t limit = 0;
-  if (group >> limit && limit < available) available = limit;
-  return available;
-}
 
 std::byte* map(std::size_t size) {
   const bool huge = size >= 2 * kHugePage;
@@ -60,13 +42,17 @@ std::byte* map(std::size_t size) {
   return block;
 }
 
+// Large ones are asked for first: the system promises more than it has, and then kills somebody.
 std::byte* take_from_system(std::size_t size) {
-  if (size < kMapped) return static_cast<std::byte*>(std::aligned_alloc(kUnit, size));
-  if (size >= kAskFirst && size > available_memory()) return nullptr;
-  return map(size);
+  if (!memory_fits(size) || (size >= kAskFirst && size > available_memory())) return nullptr;
+  std::byte* const block =
+      size < kMapped ? static_cast<std::byte*>(std::aligned_alloc(kUnit, size)) : map(size);
+  if (block) count_memory(static_cast<std::ptrdiff_t>(size));
+  return block;
 }
 
 void give_to_system(std::byte* block, std::size_t size) {
+  count_release(size);
   ASAN_UNPOISON_MEMORY_REGION(block, size);
   if (size < kMapped) {
     std::free(block);

@@ -4,6 +4,7 @@
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
+#include "lang/stop.h"
 #include "lang/visit.h"
 
 namespace relay::lang {
@@ -364,6 +365,7 @@ Expr Rewriter::rewrite(const Expr& given) {
     if (stack.back().is_open) {
       const std::size_t first = next = stack.back().first;
       stack.pop_back();
+      poll();
       Expr rebuilt = map_parts(expr, parts);
       results.resize(first);
       finish(expr, post(rebuilt));

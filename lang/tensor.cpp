@@ -8,20 +8,11 @@
 #include <fmt/format.h>
 
 #include "lang/diagnostic.h"
+#include "lang/memory.h"
 #include "lang/pool.h"
 
 namespace relay::lang {
 namespace {
-
-std::string human_size(double bytes) {
-  static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
-}
 
 std::string shape_text(std::span<const std::int64_t> shape) {
   return fmt::format("({})", fmt::join(shape, ", "));
@@ -148,8 +139,10 @@ std::uint64_t saturate(DType dtype, double value) {
 Ref<Buffer> Buffer::allocate(std::size_t bytes) {
   std::byte* data = Pool::instance().allocate(bytes);
   if (!data) {
-    fail(DiagnosticKind::OutOfMemory, fmt::format("there is no memory for a tensor of {}",
-                                                  human_size(static_cast<double>(bytes))));
+    Diagnostic error(DiagnosticKind::OutOfMemory,
+                     fmt::format("there is no memory for a tensor of {}", describe_bytes(bytes)));
+    if (!memory_fits(bytes) && bytes <= available_memory()) error.note(memory_limit_help());
+    throw Failure(std::move(error));
   }
   return Ref<Buffer>(new Buffer(data, bytes));
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lang/stop.h"
+
 namespace relay::lang {
 namespace {
 
@@ -145,6 +147,7 @@ void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& 
     const Expr& expr = *stack.back().expr;
     if (stack.back().is_open) {
       stack.pop_back();
+      poll();
       visit(expr);
       continue;
     }

@@ -19,7 +19,7 @@ void for_each_variable(const PatternRef& pattern,
 
 // Is it a name, a constant, an operator, a constructor or a dimension, none of which has parts?
 bool is_leaf(const Expr& expr);
-// Post-order over the graph, each node once.
+// Post-order over the graph, each node once. Polls for a request to stop, as a Rewriter does.
 void visit_post_order(const Expr& root, const std::function<void(const Expr&)>& visit);
 
 // Rewrites bottom-up, a node that is used in several places once; unchanged nodes come back

@@ -44,6 +44,9 @@ class Finisher {
     for (std::int32_t axis : draft_.domain)
       points *= static_cast<double>(draft_.extents[static_cast<std::size_t>(axis)]);
     launch_.cost = static_cast<std::int64_t>(std::min(points * (cost_of(0) + 1), 9e18));
+    const std::int64_t outer =
+        draft_.domain.empty() ? 1 : draft_.extents[static_cast<std::size_t>(draft_.domain[0])];
+    kernel().polls = launch_.cost / std::max<std::int64_t>(outer, 1) > kSliceCost;
     return std::move(launch_);
   }
 

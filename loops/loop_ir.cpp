@@ -341,6 +341,7 @@ std::string structural_key(const Kernel& kernel) {
     key.raw(store.output);
     key.address(store.destination);
   }
+  key.raw(kernel.polls);
   return key.take();
 }
 

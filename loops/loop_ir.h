@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include "lang/dtype.h"
 #include "lang/primitive.h"
 #include "lang/source.h"
+#include "lang/stop.h"
 
 // The loop IR: index notation as loop nests, plain data, the one input of both back ends (lanes in
 // interp/, LLVM in jit/). A kernel is one perfect nest that computes one value per point of its
@@ -124,19 +126,27 @@ struct Kernel {
   std::int32_t output = 0;            // buffer that is stored to
   Address destination;                // terms may only use Axis values when store == Assign
   std::vector<FurtherStore> further;  // only when store == Assign
+  // One point of axis 0 may take long: the code asks within it whether to stop.
+  bool polls = false;
   // Places for run-time errors; not part of the structure (two kernels that differ only here share
   // code).
   std::vector<lang::Span> sites;
 };
 inline constexpr int kReductionLanes = 16;
 
-// Why a kernel stopped.
+// Why a kernel stopped, and where it reads whether to (lang/stop.h).
 struct KernelError {
-  std::int32_t site = -1;  // CheckIndex: which; -1: none; kDivisionByZero
+  std::int32_t site = -1;  // CheckIndex: which; -1: none; or one of those below
   std::int64_t index = 0;  // the bad index
   std::int64_t extent = 0;
+  const std::atomic<lang::Stop>* stop = &lang::pending_stop;
 };
 inline constexpr std::int32_t kDivisionByZeroSite = -2;
+inline constexpr std::int32_t kStoppedSite = -3;
+
+// Scalar operations that end soon enough for an interrupt to wait for them: tens of milliseconds on
+// lanes.
+inline constexpr std::int64_t kSliceCost = 20'000'000;
 
 // Compiled form: computes points [begin, end) of domain axis 0 (of a rank-0 domain: begin 0, end
 // 1). Returns 0, or 1 after filling `error`. Thread-safe for disjoint ranges when store == Assign.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lang/stop.h"
 #include "parser/comments.h"
 #include "parser/messages.h"
 #include "parser/syntax.h"
@@ -103,6 +104,7 @@ class Builder {
 
  private:
   Node* make(Syntax kind, std::uint32_t begin, std::uint32_t end, std::size_t count) {
+    lang::poll();
     void* memory = tree_.arena.bytes(sizeof(Node) + count * sizeof(const Node*));
     return new (memory) Node{kind, begin, end, static_cast<std::uint32_t>(count)};
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/stop.h"
 #include "parser/borrowed.h"
 #include "parser/comments.h"
 #include "parser/resolver.h"
@@ -339,6 +340,7 @@ void Resolver::attempt(const std::function<void()>& body) {
   try {
     body();
   } catch (lang::Failure& failure) {
+    if (lang::is_stop(failure.diagnostics.front().kind)) throw;
     for (Diagnostic& diagnostic : failure.diagnostics) report(std::move(diagnostic));
     inside_type_def_ = false;
     close_type_params(0);

@@ -4,6 +4,7 @@
 
 #include "lang/infix.h"
 #include "lang/short_circuit.h"
+#include "lang/stop.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
@@ -14,6 +15,7 @@ using lang::Failure;
 using lang::VariableRef;
 
 lang::Expr Resolver::expr(const Node& node) {
+  lang::poll();
   switch (node.kind) {
     case Syntax::Name:
       return with_float_forms(name(node));

@@ -6,11 +6,20 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "repl/limits.h"
 #include "repl/output.h"
 
 namespace relay::repl {
 
 namespace {
+
+template <class Parse>
+CLI::Validator of_form(Parse parse, const char* what) {
+  return {[parse, what](std::string& text) {
+            return parse(text) ? std::string() : fmt::format("`{}` is not {}", text, what);
+          },
+          ""};
+}
 
 void define_run_options(CLI::App& app, Arguments& into) {
   app.add_option("FILE", into.file, "program to run; its top-level expressions are printed");
@@ -22,6 +31,14 @@ void define_run_options(CLI::App& app, Arguments& into) {
       ->check(CLI::IsMember({"off", "auto"}));
   app.add_option("--threads", into.threads, "threads for kernels (default: all cores)")
       ->check(CLI::Range(1, 1024));
+  app.add_option_function<std::string>(
+         "--max-memory", [&](const std::string& text) { into.memory = parse_bytes(text); },
+         "memory that a run may take: 512M, 2G, none (default: most of what is free)")
+      ->check(of_form(parse_bytes, "a size such as 512M or 2G"));
+  app.add_option_function<std::string>(
+         "--max-time", [&](const std::string& text) { into.seconds = *parse_seconds(text); },
+         "time that a run may take, at the prompt each entry: 10, 500ms, 2m (default: any)")
+      ->check(of_form(parse_seconds, "a time such as 10s or 500ms"));
   app.add_option("--error-format", into.error_format,
                  "how errors are written: text, or json, an object on each line")
       ->check(CLI::IsMember({"text", "json"}));

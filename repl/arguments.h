@@ -19,6 +19,8 @@ struct Arguments {
   std::string jit = "auto", kernels = "auto", error_format = "text", color = "auto";
   bool stats = false, strict = false;
   int threads = 0;
+  std::optional<std::size_t> memory;  // bytes
+  double seconds = 0;                 // 0: any
   std::vector<std::string> search_path;
   std::vector<std::string> rest;  // arguments of the program
   std::vector<std::string> check;

@@ -21,8 +21,8 @@ namespace {
 
 class Rest {
  public:
-  Rest(const lang::Module& module, parser::Reading reading, std::function<bool()> interrupted)
-      : module_(module), checker_(module_, std::move(interrupted)), reading_(std::move(reading)) {
+  Rest(const lang::Module& module, parser::Reading reading)
+      : module_(module), checker_(module_), reading_(std::move(reading)) {
     for (Item& item : reading_.parsed.items) {
       let_as_definition(item, [&](const std::string& name) { return function_called(name); });
       define(item);
@@ -155,9 +155,8 @@ class Rest {
 
 }  // namespace
 
-std::vector<Diagnostic> check_rest(const lang::Module& module, parser::Reading reading,
-                                   std::function<bool()> interrupted) {
-  return Rest(module, std::move(reading), std::move(interrupted)).errors();
+std::vector<Diagnostic> check_rest(const lang::Module& module, parser::Reading reading) {
+  return Rest(module, std::move(reading)).errors();
 }
 
 }  // namespace relay::repl

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "lang/diagnostic.h"
@@ -12,7 +11,6 @@ namespace relay::repl {
 // All errors of a text that has some already: those of its reading, and the type errors of the
 // items that neither are broken nor reach one that is. In the order of the text. Nothing is run,
 // and `module` stays as it is.
-std::vector<lang::Diagnostic> check_rest(const lang::Module& module, parser::Reading reading,
-                                         std::function<bool()> interrupted);
+std::vector<lang::Diagnostic> check_rest(const lang::Module& module, parser::Reading reading);
 
 }  // namespace relay::repl

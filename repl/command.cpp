@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include "lang/call_form.h"
+#include "lang/memory.h"
 #include "lang/op.h"
 #include "lang/pool.h"
 #include "lang/print.h"
 #include "repl/doc_forms.h"
 #include "repl/explain.h"
 #include "repl/let_function.h"
+#include "repl/limits.h"
 
 namespace relay::repl {
 
@@ -211,6 +213,25 @@ CommandOutcome run_stats(Session& session, std::string_view) {
   return output(describe(session.evaluator().statistics()));
 }
 
+CommandOutcome run_limit(Session& session, std::string_view argument) {
+  if (argument.empty()) return output(describe_limits(session));
+  const auto [what, amount] = split_word(argument);
+  if (what == "memory") {
+    if (const auto bytes = parse_bytes(amount)) {
+      lang::set_memory_limit(*bytes);
+      return output(describe_limits(session));
+    }
+  } else if (what == "time") {
+    if (const auto seconds = parse_seconds(amount)) {
+      session.set_seconds(*seconds);
+      return output(describe_limits(session));
+    }
+  }
+  return failed(Diagnostic(DiagnosticKind::BadCommand,
+                           "`:limit` takes `memory` and a size, or `time` and a time")
+                    .note("help: `:limit memory 2G`, `:limit time 500ms`, `:limit time none`"));
+}
+
 CommandOutcome run_load(Session& session, std::string_view argument) {
   CommandOutcome outcome;
   outcome.errors = session.run_file(std::string(argument), nullptr);
@@ -247,6 +268,7 @@ const std::vector<Command>& commands() {
       {":explain", "KIND", "what a kind of error means, with an example", run_explain},
       {":ops", "[PART]", "the operators, or those with PART in their name", run_ops},
       {":load", "FILE", "runs a file here", run_load},
+      {":limit", "[WHAT AMOUNT]", "the memory and the time that an entry may take", run_limit},
       {":stats", "", "kernels compiled and run so far, and tensor memory", run_stats},
       {":help", "", "this list", run_help},
       {":quit", "", "leaves", run_quit},

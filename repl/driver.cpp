@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "interp/stack.h"
+#include "lang/stop.h"
 #include "repl/command.h"
 
 namespace relay::repl {
@@ -98,7 +99,14 @@ Driver::State Driver::run_command_line(std::string_view line) {
   return outcome.quit ? State::Quit : State::Ready;
 }
 
+bool Driver::was_interrupted() const {
+  return is_interrupted_ || lang::pending_stop.load() == lang::Stop::Interrupted;
+}
+
 void Driver::report(const std::vector<lang::Diagnostic>& errors) {
+  is_interrupted_ = std::any_of(errors.begin(), errors.end(), [](const lang::Diagnostic& error) {
+    return error.kind == lang::DiagnosticKind::Interrupted;
+  });
   if (errors.empty()) return;
   had_errors_ = true;
   if (events_.on_errors) events_.on_errors(errors);
@@ -126,7 +134,7 @@ void Driver::surviving(const std::function<void()>& body) {
   if (!events_.on_internal) return body();
   try {
     body();
-  } catch (const lang::InternalError& error) {
+  } catch (const std::exception& error) {
     had_errors_ = true;
     events_.on_internal(error.what());
   }

@@ -40,6 +40,8 @@ class Driver {
 
   const std::string& last_entry() const { return last_entry_; }
   bool had_errors() const { return had_errors_; }
+  // Did an interrupt end the last entry, or comes one that nobody has answered?
+  bool was_interrupted() const;
 
  private:
   void run_entry();
@@ -55,6 +57,7 @@ class Driver {
   std::string last_entry_;
   int entries_ = 0;
   bool had_errors_ = false;
+  bool is_interrupted_ = false;
 };
 
 // `value : type`, or `name : type` for a definition. Empty when there is nothing to show.

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "kernels/kernels.h"
+#include "lang/memory.h"
 
 namespace relay::repl {
 
@@ -11,6 +12,7 @@ std::shared_ptr<const loops::LibraryKernel> LazyKernelLibrary::choose(
   if (loops::products_of(form) < kernels::kFewestProducts) return nullptr;
   if (!is_tried_) {
     is_tried_ = true;
+    const lang::Unfailing loading;
     // Never unloaded: the libraries behind it keep threads and state.
     void* const object = dlopen("librelay_kernels.so", RTLD_NOW | RTLD_LOCAL);
     const auto make =

@@ -1,13 +1,15 @@
 #include "repl/key_input.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cwchar>
 #include <utility>
+
+#include "repl/signals.h"
 
 namespace relay::repl {
 
@@ -15,38 +17,7 @@ namespace {
 
 constexpr char kEscape = '\x1b';
 constexpr wchar_t kReplacement = 0xFFFD;
-constexpr std::array<int, 3> kSignals = {SIGINT, SIGWINCH, SIGCONT};
-
-std::atomic<unsigned> caught{0};  // bit i: kSignals[i] has come
-
-void on_signal(int signal) {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    if (kSignals[i] == signal) caught |= 1U << i;
-  }
-}
-
-bool take(std::size_t which) {
-  const unsigned bit = 1U << which;
-  return (caught.fetch_and(~bit) & bit) != 0;
-}
-
 }  // namespace
-
-KeyInput::Signals::Signals() {
-  caught = 0;
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  for (const int signal : kSignals) sigaddset(&blocked, signal);
-  sigprocmask(SIG_BLOCK, &blocked, &mask_);
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
-}
-
-KeyInput::Signals::~Signals() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-  sigprocmask(SIG_SETMASK, &mask_, nullptr);
-}
 
 KeyInput::KeyInput(int descriptor, std::function<bool(std::string_view)> is_bound,
                    std::function<void(Change)> on_change)
@@ -55,20 +26,20 @@ KeyInput::KeyInput(int descriptor, std::function<bool(std::string_view)> is_boun
 // Bytes are read one by one: what is not read yet is the terminal's, which drops it at Ctrl-C.
 std::optional<char> KeyInput::byte() {
   if (pushed_back_) return std::exchange(pushed_back_, std::nullopt);
-  sigset_t waiting;
-  sigprocmask(SIG_BLOCK, nullptr, &waiting);
-  for (const int signal : kSignals) sigdelset(&waiting, signal);
   while (true) {
-    if (take(0)) {
-      stop_ = Stop::Interrupted;
-      return std::nullopt;
-    }
-    if (take(1)) on_change_(Change::Resized);
-    if (take(2)) on_change_(Change::Continued);
-    pollfd wanted{descriptor_, POLLIN, 0};
-    if (ppoll(&wanted, 1, nullptr, &waiting) < 0) {
+    std::array<pollfd, 2> wanted = {pollfd{Signals::waiting(), POLLIN, 0},
+                                    pollfd{descriptor_, POLLIN, 0}};
+    if (poll(wanted.data(), wanted.size(), -1) < 0) {
       if (errno == EINTR) continue;
       break;
+    }
+    if (const int signal = Signals::take()) {
+      if (signal == SIGINT) {
+        stop_ = Stop::Interrupted;
+        return std::nullopt;
+      }
+      on_change_(signal == SIGCONT ? Change::Continued : Change::Resized);
+      continue;
     }
     char result = 0;
     const ssize_t count = read(descriptor_, &result, 1);

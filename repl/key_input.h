@@ -1,7 +1,5 @@
 #pragma once
 
-#include <signal.h>
-
 #include <deque>
 #include <functional>
 #include <optional>
@@ -11,7 +9,7 @@
 namespace relay::repl {
 
 // Keys from a terminal in raw mode, one character after the other, with the signals that belong to
-// typing. Knows nothing of lines.
+// typing (repl/signals.h). Knows nothing of lines.
 class KeyInput {
  public:
   enum class Stop { None, Interrupted, End };
@@ -22,22 +20,8 @@ class KeyInput {
   KeyInput(int descriptor, std::function<bool(std::string_view)> is_bound,
            std::function<void(Change)> on_change);
 
-  // While it lives, SIGINT stops next() and no evaluation, and it and the signals of a Change come
-  // only while next() waits.
-  class Signals {
-   public:
-    Signals();
-    ~Signals();
-    Signals(const Signals&) = delete;
-    Signals& operator=(const Signals&) = delete;
-
-   private:
-    struct sigaction before_[3];
-    sigset_t mask_;
-  };
-
   // The next character, in the encoding of the locale (LC_CTYPE); bytes that are none in it give
-  // U+FFFD. Nothing at a Stop, which why() then names. Needs a living Signals.
+  // U+FFFD. Nothing at a Stop, which why() then names.
   std::optional<wchar_t> next();
   Stop why() const { return stop_; }
 

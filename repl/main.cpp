@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <sstream>
@@ -11,8 +10,11 @@
 #include <fmt/format.h>
 
 #include "interp/eval.h"
+#include "lang/memory.h"
+#include "lang/stop.h"
 #include "repl/arguments.h"
 #include "repl/command.h"
+#include "repl/deadline.h"
 #include "repl/driver.h"
 #include "repl/history.h"
 #include "repl/main_call.h"
@@ -20,6 +22,7 @@
 #include "repl/progress.h"
 #include "repl/report.h"
 #include "repl/session.h"
+#include "repl/signals.h"
 #include "repl/terminal.h"
 #include "repl/tools.h"
 #include "repl/version.h"
@@ -33,24 +36,6 @@ using repl::Arguments;
 void put_item(repl::ItemResult result) {
   result.hide_value = false;
   if (result.kind == parser::ItemKind::Expression) repl::put_output(repl::describe(result));
-}
-
-// The first Ctrl-C stops the evaluation at the next function entry or kernel slice. Where neither
-// comes (one very long kernel, an exploding type) the third one ends the program. A prompt that
-// waits for keys takes Ctrl-C itself.
-void on_interrupt(int) {
-  static volatile std::sig_atomic_t presses = 0;
-  presses = interp::Evaluator::interrupt() ? 1 : presses + 1;
-  if (presses < 3) return;
-  repl::Terminal::restore();
-  std::signal(SIGINT, SIG_DFL);
-  std::raise(SIGINT);
-}
-
-void install_interrupt_handler() {
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  sigaction(SIGINT, &action, nullptr);
 }
 
 int report(const std::vector<lang::Diagnostic>& errors, repl::Reporter& reporter) {
@@ -96,11 +81,15 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
       kNoBlankLines);
   std::string line;
   auto state = repl::Driver::State::Ready;
-  while (state != repl::Driver::State::Quit && std::getline(std::cin, line)) {
+  const auto read_line = [&] {
+    const repl::Signals::During waiting(repl::Signals::Meaning::End);
+    return static_cast<bool>(std::getline(std::cin, line));
+  };
+  while (state != repl::Driver::State::Quit && !driver.was_interrupted() && read_line()) {
     state = driver.feed(line);
     repl::flush_output();  // whoever feeds the pipe may wait for the answer
   }
-  driver.finish();
+  if (!driver.was_interrupted()) driver.finish();
   return driver.had_errors() ? repl::kProgramError : 0;
 }
 
@@ -147,6 +136,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
                                             : interp::JitMode::Auto;
   options.kernels = arguments.kernels == "auto";
   options.threads = arguments.threads;
+  if (arguments.task == repl::Task::Prompt) options.seconds = arguments.seconds;
   options.search_path = arguments.search_path;
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
   if (repl::has_cursor(STDERR_FILENO)) options.progress = repl::ProgressLine();
@@ -173,6 +163,8 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
 
 int run(const Arguments& arguments, repl::Reporter& reporter) {
   int status = 0;
+  if (arguments.memory) lang::set_memory_limit(*arguments.memory);
+  const repl::Deadline deadline(arguments.task == repl::Task::Prompt ? 0 : arguments.seconds);
   switch (arguments.task) {
     case repl::Task::Prompt:
     case repl::Task::Run:
@@ -204,6 +196,7 @@ int run(const Arguments& arguments, repl::Reporter& reporter) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  repl::Signals::start();
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
   if (argc > 1 && repl::is_unknown_command(argv[1])) {
     repl::Reporter reporter(repl::ErrorFormat::Text, repl::wants_color("auto", STDERR_FILENO),
@@ -213,7 +206,6 @@ int main(int argc, char** argv) {
   repl::Arguments arguments;
   if (const auto status = repl::parse_arguments(argc, argv, arguments)) return *status;
   add_path(std::getenv("RELAY_PATH"), arguments.search_path);
-  install_interrupt_handler();
   repl::Reporter reporter(
       arguments.error_format == "json" ? repl::ErrorFormat::Json : repl::ErrorFormat::Text,
       repl::wants_color(arguments.color, STDERR_FILENO), is_terminal);
@@ -223,5 +215,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     reporter.internal_error(error.what());
   }
-  return repl::finish_output(status);
+  const bool is_interrupted =
+      reporter.was_interrupted() || lang::pending_stop.load() == lang::Stop::Interrupted;
+  return repl::finish_output(is_interrupted ? repl::kInterrupted : status);
 }

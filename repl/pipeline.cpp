@@ -14,6 +14,7 @@
 #include "ad/reverse.h"
 #include "interp/scalar.h"
 #include "jit/jit.h"
+#include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
 #include "repl/output.h"
@@ -127,6 +128,7 @@ Expr Pipeline::function(const std::string& name, const lang::Type& type) {
   // Differentiation may ask, and this code is not its own.
   const lang::AlgebraScope scope(lang::Algebra::Bits);
   Expr core = to_core(checker_.specialise(name, type).or_throw());
+  lang::poll();  // a pass that was stopped may have given up what it was after
   core_.emplace(key, core);
   return core;
 }
@@ -155,6 +157,7 @@ Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type)
                                 : checker_.specialisation_key(name, type).or_throw();
     if (const auto found = finished_.find(key); found != finished_.end()) return found->second;
     Expr ready = finish(optimise(function(name, type)));
+    lang::poll();
     finished_.emplace(key, ready);
     return ready;
   });

@@ -77,6 +77,9 @@ std::string render_json(const lang::Diagnostic& diagnostic) {
 
 void Reporter::report(const std::vector<lang::Diagnostic>& diagnostics) {
   flush_output();
+  was_interrupted_ = std::any_of(diagnostics.begin(), diagnostics.end(), [](const auto& each) {
+    return each.kind == lang::DiagnosticKind::Interrupted;
+  });
   if (!first_ && !diagnostics.empty()) first_ = diagnostics.front().kind;
   if (format_ == ErrorFormat::Json) {
     for (const auto& diagnostic : diagnostics) put_error(render_json(diagnostic));

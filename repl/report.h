@@ -24,6 +24,8 @@ class Reporter {
 
   // To a person, of many only the first; how many there are stands at the end.
   void report(const std::vector<lang::Diagnostic>& diagnostics);
+  // Was what was reported last an interrupt?
+  bool was_interrupted() const { return was_interrupted_; }
   // A mistake of ours.
   void internal_error(std::string_view what);
   // Says, if hints are wanted and something was reported, how to have it explained. Once.
@@ -34,6 +36,7 @@ class Reporter {
   bool color_;
   bool hints_;
   std::optional<lang::DiagnosticKind> first_;  // what was reported first
+  bool was_interrupted_ = false;
 };
 
 }  // namespace relay::repl

@@ -35,18 +35,35 @@ Session::Session(SessionOptions options) {
 }
 Session::~Session() = default;
 
+namespace {
+
+// What `body` finds wrong, or what ends it.
+template <class F>
+std::vector<Diagnostic> errors_in(const F& body) {
+  std::vector<Diagnostic> errors;
+  const auto done = lang::capture([&] {
+    errors = body();
+    return true;
+  });
+  return done ? errors : done.errors();
+}
+
+}  // namespace
+
 std::vector<Diagnostic> Session::run(std::string name, std::string text,
                                      const std::function<void(const ItemResult&)>& on_item,
                                      parser::Notation notation) {
-  interp::clear_interrupt();
-  const lang::Source* source = impl_->sources.add(std::move(name), std::move(text));
-  return impl_->run_text(*source, "", on_item, notation);
+  const auto run = [&] {
+    const lang::Source* source = impl_->sources.add(std::move(name), std::move(text));
+    return impl_->run_text(*source, "", on_item, notation);
+  };
+  return impl_->entry([&] { return errors_in(run); });
 }
 
 std::vector<Diagnostic> Session::run_file(const std::string& path,
                                           const std::function<void(const ItemResult&)>& on_item,
                                           const OnRead& on_read) {
-  try {
+  const auto run = [&]() -> std::vector<Diagnostic> {
     const lang::Source* source = impl_->sources.add(path, read_file(path).or_throw());
     if (on_read) {
       auto refused = on_read(*source);
@@ -56,9 +73,8 @@ std::vector<Diagnostic> Session::run_file(const std::string& path,
     impl_->pipeline.set_directory(directory);
     const Imports::Reading reading(impl_->imports, path, {});
     return impl_->run_text(*source, directory, on_item, parser::Notation::Auto);
-  } catch (lang::Failure& failure) {
-    return std::move(failure.diagnostics);
-  }
+  };
+  return impl_->entry([&] { return errors_in(run); });
 }
 
 bool Session::has_main() const {
@@ -67,18 +83,16 @@ bool Session::has_main() const {
 }
 
 Result<std::string> Session::type_of(const std::string& text) {
-  interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add("<type>", text);
-  return impl_->guarded([&] {
+  return impl_->entry_guarded([&] {
     const Expr expr = impl_->command_expression(*source);
     return to_string(impl_->checker.type_of(expr).or_throw());
   });
 }
 
 Result<std::string> Session::show(const std::string& stage, const std::string& text) {
-  interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add("<show>", text);
-  return impl_->guarded([&] {
+  return impl_->entry_guarded([&] {
     const Expr expr = impl_->command_expression(*source);
     return show_stage(stage, expr, impl_->module, impl_->checker, impl_->pipeline);
   });
@@ -102,9 +116,8 @@ lang::Span name_in(const Definition& definition) {
 
 Result<std::string> Session::derivative(const std::string& text, lang::DiffMode mode,
                                         bool is_strict, bool points_to_file) {
-  interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add("<grad>", text);
-  return impl_->guarded([&] {
+  return impl_->entry_guarded([&] {
     Expr expr = impl_->command_expression(*source);
     const auto* global = lang::as<lang::GlobalVar>(expr);
     const Definition* definition =
@@ -118,7 +131,6 @@ Result<std::string> Session::derivative(const std::string& text, lang::DiffMode 
 }
 
 Result<Session::Trace> Session::trace(const std::string& text) {
-  interp::clear_interrupt();
   std::string call = text;
   std::optional<lang::DiffMode> mode;
   for (const lang::DiffMode each : {lang::DiffMode::Grad, lang::DiffMode::Jvp}) {
@@ -130,7 +142,7 @@ Result<Session::Trace> Session::trace(const std::string& text) {
   const lang::Source* source = impl_->sources.add("<trace>", call);
   const interp::JitMode before = impl_->evaluator.mode();
   impl_->evaluator.set_mode(interp::JitMode::Off);
-  auto table = impl_->guarded([&] {
+  auto table = impl_->entry_guarded([&] {
     return traced(impl_->command_expression(*source), mode, impl_->module, impl_->checker,
                   impl_->pipeline, impl_->evaluator);
   });
@@ -141,9 +153,8 @@ Result<Session::Trace> Session::trace(const std::string& text) {
 
 Result<std::string> Session::optimised(const std::string& passes, bool is_strict,
                                        std::vector<std::string>& generic) {
-  interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add("-p", passes);
-  return impl_->guarded([&] {
+  return impl_->entry_guarded([&] {
     const auto calls = opt::parse_passes(*source).or_throw();
     ModulePasses module(impl_->module, impl_->checker, impl_->pipeline, [&](const Expr& core) {
       return impl_->evaluator.evaluate(impl_->ready(core));
@@ -157,7 +168,7 @@ Result<std::string> Session::optimised(const std::string& passes, bool is_strict
 const std::vector<std::string>& Session::stages() { return show_stages(); }
 
 Result<std::string> Session::source(const std::string& name) {
-  return impl_->guarded([&]() -> std::string {
+  return impl_->entry_guarded([&]() -> std::string {
     if (const Definition* definition = impl_->module.lookup(name)) {
       if (!definition->span) {
         lang::fail(DiagnosticKind::BadCommand, fmt::format("`{}` has no text", name));
@@ -185,19 +196,16 @@ Result<std::string> Session::source(const std::string& name) {
 }
 
 Result<Value> Session::evaluate(const std::string& text) {
-  interp::clear_interrupt();
   const lang::Source* source = impl_->sources.add("<expression>", text);
-  return impl_->guarded(
+  return impl_->entry_guarded(
       [&] { return impl_->evaluate(impl_->checked(impl_->command_expression(*source))); });
 }
 
 Result<Value> Session::evaluate(const Expr& expr) {
-  interp::clear_interrupt();
-  return impl_->guarded([&] { return impl_->evaluate(impl_->checked(expr)); });
+  return impl_->entry_guarded([&] { return impl_->evaluate(impl_->checked(expr)); });
 }
 
 Result<Session::Timing> Session::time(const std::string& text, interp::JitMode mode) {
-  interp::clear_interrupt();
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -208,7 +216,7 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
   const interp::JitMode before = impl_->evaluator.mode();
   impl_->evaluator.set_mode(mode);
   impl_->pipeline.forget();
-  auto timing = impl_->guarded([&] {
+  auto timing = impl_->entry_guarded([&] {
     const auto start = Clock::now();
     const Expr expr = impl_->command_expression(*source);
     const Expr prepared = impl_->ready(impl_->checked(expr));
@@ -240,10 +248,9 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
 }
 
 Result<std::vector<double>> Session::run_times(const std::string& text, int runs) {
-  interp::clear_interrupt();
   using Clock = std::chrono::steady_clock;
   const lang::Source* source = impl_->sources.add("<seconds>", text);
-  return impl_->guarded([&] {
+  return impl_->entry_guarded([&] {
     const auto thunk =
         impl_->evaluator.prepare(impl_->ready(impl_->checked(impl_->command_expression(*source))));
     impl_->evaluator.run(thunk).or_throw();
@@ -260,5 +267,6 @@ Result<std::vector<double>> Session::run_times(const std::string& text, int runs
 lang::Module& Session::module() { return impl_->module; }
 interp::Evaluator& Session::evaluator() { return impl_->evaluator; }
 const SessionOptions& Session::options() const { return impl_->options; }
+void Session::set_seconds(double seconds) { impl_->options.seconds = seconds; }
 
 }  // namespace relay::repl

@@ -23,6 +23,7 @@ struct SessionOptions {
   int threads = 0;                              // 0: as many as there are cores
   bool evaluate = true;                         // false: items are typed and not run
   bool verify = false;                          // run typecheck::verify after every pass (tests)
+  double seconds = 0;                           // that one call of the session may take; 0: any
   std::vector<std::string> search_path;         // folders where imports are looked for
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
   // Told now and then how far reading or writing a file is, in bytes; default: nobody is.
@@ -44,7 +45,8 @@ struct ItemResult {
 
 // The state of a prompt or of a running file, and the only place that knows the order of the
 // stages: text -> parser -> module -> typecheck -> ANF -> ad, opt -> interp <-> jit -> value. No
-// terminal code here. A failed item changes nothing.
+// terminal code here. A failed item changes nothing. Whatever takes long ends with the diagnostic
+// of a request to stop (lang/stop.h) once there is one.
 class Session {
  public:
   explicit Session(SessionOptions options);
@@ -107,6 +109,8 @@ class Session {
   lang::Module& module();
   interp::Evaluator& evaluator();
   const SessionOptions& options() const;
+  // From the next call on.
+  void set_seconds(double seconds);
 
  private:
   struct Impl;

@@ -34,7 +34,7 @@ class Session::Run {
     define_all();
     try {
       run_all();
-    } catch (const lang::InternalError&) {
+    } catch (...) {
       for (const Item& item : items_) {
         if (item.kind == ItemKind::Def) failed_.push_back(item.name);
       }
@@ -99,7 +99,7 @@ class Session::Run {
 
   void run_all() {
     for (const Item& item : items_) {
-      if (errors_.is_interrupted()) return;
+      if (errors_.is_stopped()) return;
       if (item.kind == ItemKind::Def) {
         run_definition(item);
         continue;
@@ -171,7 +171,7 @@ class Session::Run {
   // A `let` that has no value has a type for those who read it: its own, or `_`, of which nothing
   // is demanded.
   void check_only(const Item& item) {
-    if (errors_.is_interrupted()) return;
+    if (errors_.is_stopped()) return;
     if (item.kind != ItemKind::Let && item.kind != ItemKind::Expression) return;
     const auto type = session_.guarded([&]() -> Type {
       if (item.kind == ItemKind::Let)

@@ -45,8 +45,6 @@ Type concrete_type(const Type& type, const Value& value) {
   return type;
 }
 
-bool is_interrupted() { return interp::interrupt_requested.load(std::memory_order_relaxed); }
-
 }  // namespace
 
 std::vector<std::string> names_of(const Item& item) {
@@ -60,11 +58,21 @@ std::vector<std::string> names_of(const Item& item) {
 
 Session::Impl::Impl(SessionOptions given)
     : options(std::move(given)),
-      checker(module, is_interrupted),
+      checker(module),
       pipeline(module, checker, options),
       evaluator(pipeline, options.jit, options.threads),
       imports(options.search_path) {
   pipeline.set_evaluator(&evaluator);
+}
+
+void Session::Impl::settle_stop(const std::vector<Diagnostic>* errors) {
+  const bool is_reported =
+      errors && std::any_of(errors->begin(), errors->end(),
+                            [](const Diagnostic& error) { return lang::is_stop(error.kind); });
+  // A derivation that was cut short has left half of what it makes.
+  if (is_reported) pipeline.forget();
+  // What ran out belongs to what has just ended.
+  if (is_reported || lang::pending_stop.load() != lang::Stop::Interrupted) lang::clear_stop();
 }
 
 void Session::Impl::forget(const std::string& name) {
@@ -159,8 +167,7 @@ std::vector<Diagnostic> Session::Impl::run_text(
   }
   auto parsed = guarded([&] {
     parser::Reading reading = parser::parse_all(source, module, notation);
-    if (!reading.errors.empty())
-      throw lang::Failure(check_rest(module, std::move(reading), is_interrupted));
+    if (!reading.errors.empty()) throw lang::Failure(check_rest(module, std::move(reading)));
     return std::move(reading.parsed);
   });
   if (!parsed) return parsed.errors();

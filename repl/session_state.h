@@ -10,6 +10,7 @@
 #include "lang/call_site.h"
 #include "lang/module.h"
 #include "parser/parse.h"
+#include "repl/deadline.h"
 #include "repl/imports.h"
 #include "repl/pipeline.h"
 #include "repl/session.h"
@@ -32,6 +33,16 @@ struct Session::Impl {
 
   explicit Impl(SessionOptions given);
 
+  // What a caller asked for, within the limits of a run. A request to stop is over once its errors
+  // tell of it; one that came too late for that stays, for what is asked for next.
+  template <class F>
+  auto entry(F&& body) -> decltype(body()) {
+    const Deadline deadline(options.seconds);
+    auto outcome = body();
+    settle_stop(errors_of(outcome));
+    return outcome;
+  }
+
   // Everything that recurses over programs runs on the evaluation stack, so nesting is bounded by
   // memory.
   template <class F>
@@ -43,6 +54,11 @@ struct Session::Impl {
     std::vector<lang::Diagnostic> errors = outcome->errors();
     for (lang::Diagnostic& error : errors) lang::use_text_places(error);
     return errors;
+  }
+
+  template <class F>
+  auto entry_guarded(F&& body) {
+    return entry([&] { return guarded(body); });
   }
 
   // --- Definitions ---
@@ -98,6 +114,14 @@ struct Session::Impl {
   bool is_polymorphic_function(const lang::Expr& expr);
 
  private:
+  static const std::vector<lang::Diagnostic>* errors_of(const std::vector<lang::Diagnostic>& list) {
+    return &list;
+  }
+  template <class T>
+  static const std::vector<lang::Diagnostic>* errors_of(const lang::Result<T>& result) {
+    return result ? nullptr : &result.errors();
+  }
+  void settle_stop(const std::vector<lang::Diagnostic>* errors);
   void load(ImportedFile& file, lang::Span span);
   void add_export(const parser::Item& item, const std::string& prefix, Exports& exports);
   // Those of this text, each once: code is inferred for its scheme and again for each use.

@@ -13,9 +13,11 @@
 #include <cstring>
 #include <string_view>
 
+#include "lang/stop.h"
 #include "lang/utf8.h"
 #include "repl/history.h"
 #include "repl/key_input.h"
+#include "repl/signals.h"
 
 namespace relay::repl {
 
@@ -152,7 +154,8 @@ void on_fatal(int signal) {
   std::raise(signal);  // SA_RESETHAND: now as if there were no handler
 }
 
-constexpr int kFatal[] = {SIGTERM, SIGHUP, SIGQUIT, SIGABRT};
+// The other signals that end the program are those of repl/signals.h.
+constexpr int kFatal = SIGABRT;
 
 }  // namespace
 
@@ -185,7 +188,7 @@ Terminal::Impl::Impl(std::string path)
   struct sigaction action {};
   action.sa_handler = on_fatal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int signal : kFatal) sigaction(signal, &action, nullptr);
+  sigaction(kFatal, &action, nullptr);
 
   offered = history_winit();
   HistEventW event;
@@ -210,7 +213,7 @@ Terminal::Impl::~Impl() {
   history_wend(offered);
   restore();
   has_original = 0;
-  for (const int signal : kFatal) std::signal(signal, SIG_DFL);
+  std::signal(kFatal, SIG_DFL);
 }
 
 int Terminal::Impl::next_key(EditLine* editor, wchar_t* key) {
@@ -245,7 +248,10 @@ Terminal::~Terminal() = default;
 Line Terminal::read_line(bool continuation) {
   continuation_prompt = continuation;
   impl_->gives_up = false;
-  const KeyInput::Signals signals;
+  while (Signals::take() == SIGINT) {  // what was pressed before is over
+  }
+  lang::clear_stop();
+  const Signals::During typing(Signals::Meaning::Key);
   int length = 0;
   const wchar_t* const line = el_wgets(impl_->editor, &length);
   if (impl_->gives_up) {

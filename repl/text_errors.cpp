@@ -1,5 +1,7 @@
 #include "repl/text_errors.h"
 
+#include "lang/stop.h"
+
 namespace relay::repl {
 
 using lang::Diagnostic;
@@ -9,7 +11,7 @@ void TextErrors::add(const std::vector<Diagnostic>& found, lang::Span item) {
     if (!error.span) error.span = item;
     const lang::Span at = error.span;
     if (!seen_.emplace(at.source, at.begin, at.end, error.message).second) continue;
-    is_interrupted_ |= error.kind == lang::DiagnosticKind::Interrupted;
+    is_stopped_ |= lang::is_stop(error.kind);
     by_place_.emplace(at.source == item.source ? at.begin : item.begin, std::move(error));
   }
 }

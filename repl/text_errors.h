@@ -17,13 +17,14 @@ class TextErrors {
  public:
   // `item`: the place of what they were found in, for errors that have none or lie in other texts.
   void add(const std::vector<lang::Diagnostic>& found, lang::Span item);
-  bool is_interrupted() const { return is_interrupted_; }
+  // Was there a request to stop among them?
+  bool is_stopped() const { return is_stopped_; }
   std::vector<lang::Diagnostic> take();
 
  private:
   std::multimap<std::uint32_t, lang::Diagnostic> by_place_;
   std::set<std::tuple<const lang::Source*, std::uint32_t, std::uint32_t, std::string>> seen_;
-  bool is_interrupted_ = false;
+  bool is_stopped_ = false;
 };
 
 }  // namespace relay::repl

@@ -11,6 +11,7 @@ namespace relay::repl {
 
 inline constexpr int kProgramError = 1;
 inline constexpr int kMisuse = 2;
+inline constexpr int kInterrupted = 130;  // as of a program that SIGINT ends
 
 // `relay check FILE…`: prints every definition of the files with its inferred type, and runs
 // nothing.

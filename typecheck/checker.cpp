@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/stop.h"
 #include "typecheck/components.h"
 #include "typecheck/rebuild.h"
 
@@ -136,7 +137,7 @@ auto with_open_ranks_if_needed(const Globals& globals, Attempt&& attempt) {
   try {
     return attempt(inference);
   } catch (const Failure&) {
-    if (!inference.has_indexed_fully() || globals.is_interrupted()) throw;
+    if (!inference.has_indexed_fully() || lang::pending_stop.load() != lang::Stop::None) throw;
     Inference open(globals, Purpose::kScheme);
     open.leave_ranks_open();
     auto result = capture([&] { return attempt(open); });
@@ -158,9 +159,8 @@ void Checker::Impl::infer_component(const std::vector<std::string>& names) {
     made = unknown_entries(names);
   }
   current.clear();
-  const bool interrupted =
-      errors && !errors->empty() && errors->front().kind == DiagnosticKind::Interrupted;
-  if (interrupted) throw Failure(std::move(*errors));
+  const bool stopped = errors && !errors->empty() && lang::is_stop(errors->front().kind);
+  if (stopped) throw Failure(std::move(*errors));
   for (std::size_t i = 0; i < names.size(); ++i) {
     made[i].failed = errors.has_value();
     if (errors) made[i].errors = *errors;
@@ -238,8 +238,7 @@ void Checker::Impl::keep_warnings(Inference& inference) {
 
 // --- The public face ---
 
-Checker::Checker(const Module& module, std::function<bool()> interrupted)
-    : impl_(std::make_unique<Impl>(module, std::move(interrupted))) {}
+Checker::Checker(const Module& module) : impl_(std::make_unique<Impl>(module)) {}
 Checker::~Checker() = default;
 
 Result<Scheme> Checker::scheme(const std::string& name) {

@@ -26,8 +26,7 @@ struct Entry {
 };
 
 struct Checker::Impl final : Globals {
-  Impl(const lang::Module& module, std::function<bool()> interrupted)
-      : module(module), interrupted(std::move(interrupted)) {}
+  explicit Impl(const lang::Module& module) : module(module) {}
 
   GlobalUse find(const lang::GlobalVar& use) const override;
   const lang::Definition* definition(const std::string& name) const override {
@@ -36,7 +35,6 @@ struct Checker::Impl final : Globals {
   const lang::TypeDef* type_called(const std::string& name) const override {
     return module.find_type(name);
   }
-  bool is_interrupted() const override { return interrupted && interrupted(); }
 
   // The entry of a global function, inferred if need be.
   const Entry& inferred(const std::string& name);
@@ -61,7 +59,6 @@ struct Checker::Impl final : Globals {
   std::string specialisation_key(const std::string& name, const lang::Type& type);
 
   const lang::Module& module;
-  const std::function<bool()> interrupted;
   std::unordered_map<std::string, Entry> entries;
   // By name: the definitions that mention it, or did; what `forget` follows.
   std::unordered_map<std::string, std::unordered_set<std::string>> users;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/stop.h"
 #include "typecheck/core_rules.h"
 #include "typecheck/inference.h"
 #include "typecheck/substitution.h"
@@ -169,7 +170,7 @@ bool Inference::expect(const Mismatch& mismatch) {
 
 void Inference::report(Failure&& failure, Span fallback) {
   for (Diagnostic& diagnostic : failure.diagnostics) {
-    if (diagnostic.kind == DiagnosticKind::Interrupted) throw std::move(failure);
+    if (lang::is_stop(diagnostic.kind)) throw std::move(failure);
     if (!diagnostic.span) diagnostic.span = fallback;
     if (explain_use(diagnostic)) continue;
     if (!is_inside(diagnostic.span, blamed_)) errors_.push_back(std::move(diagnostic));
@@ -188,7 +189,7 @@ void Inference::throw_reported() {
 
 Type Inference::infer(const Expr& expr) {
   if (const Type* known = recorded(expr)) return *known;
-  if (globals_.is_interrupted()) fail(DiagnosticKind::Interrupted, "interrupted", expr->span);
+  lang::poll();
   Type type;
   try {
     type = solver_.head(infer_node(expr));

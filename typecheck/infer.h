@@ -61,8 +61,7 @@ struct CheckedValue {
 // component at a time).
 class Checker {
  public:
-  // `interrupted` is asked at each node; once it says yes, inference fails with `Interrupted`.
-  explicit Checker(const lang::Module& module, std::function<bool()> interrupted = {});
+  explicit Checker(const lang::Module& module);
   ~Checker();
 
   // The most general type of a global.

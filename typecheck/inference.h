@@ -30,7 +30,6 @@ class Globals {
   virtual const lang::Definition* definition(const std::string& name) const = 0;
   // What is called so now; null if nothing is.
   virtual const lang::TypeDef* type_called(const std::string& name) const = 0;
-  virtual bool is_interrupted() const = 0;
 };
 
 // `a[.., i, ..]` with a bare index variable.

@@ -12,6 +12,7 @@
 
 #include "interp/eval.h"
 #include "lang/diagnostic.h"
+#include "lang/stop.h"
 #include "repl/driver.h"
 #include "repl/session.h"
 
@@ -37,7 +38,8 @@ class Watchdog {
  private:
   void run() {
     std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, kPatience, [&] { return done_; })) interp::Evaluator::interrupt();
+    while (!wake_.wait_for(lock, kPatience, [&] { return done_; }))
+      lang::request_stop(lang::Stop::Interrupted);
   }
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -86,6 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.write = [](std::string_view) {};
   repl::Session session(options);
   feed_lines(session, {reinterpret_cast<const char*>(data), size});
+  lang::clear_stop();  // one that came when all was done
   const auto two = session.evaluate("1 + 1");
   if (!two) die("the session does not answer 1 + 1 any more");
   if (lang::to_string(*two) != "2") die("1 + 1 is not 2 any more");

@@ -1,34 +1,14 @@
 // What passes make of a program grows with the program, and no faster.
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 #include <string>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "lang/memory.h"
 #include "repl/session.h"
 #include "tests/support/property.h"
-
-namespace {
-// How often memory was asked for. It is the work of most passes, and the same on every machine.
-thread_local std::int64_t allocations = 0;
-
-void* counted(std::size_t bytes) {
-  ++allocations;
-  return std::malloc(bytes > 0 ? bytes : 1);
-}
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  if (void* memory = counted(bytes)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace relay::tests {
 namespace {
@@ -98,9 +78,9 @@ std::string program(const Chain& chain, int lines, const char* call) {
 
 std::int64_t allocations_of(const std::string& text) {
   repl::Session session{repl::SessionOptions{}};
-  const std::int64_t before = allocations;
+  const std::int64_t before = lang::allocations_made();
   const auto errors = session.run("<chain>", text, nullptr);
-  const std::int64_t count = allocations - before;
+  const std::int64_t count = lang::allocations_made() - before;
   if (!errors.empty()) FAIL(text << rendered(errors));
   return count;
 }

@@ -21,13 +21,13 @@ _relay() {
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
       return
       ;;
-    --explain | --threads | -e | -f | --function | -p | --passes) return ;;
+    --explain | --threads | --max-memory | --max-time | -e | -f | --function | -p | --passes) return ;;
   esac
   if [[ -n ${options-} ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
     return
   fi
-  options="-h --help --color --error-format -I --path"
+  options="-h --help --color --error-format -I --path --max-memory --max-time"
   case $command in
     check) ;;
     fmt) options+=" -w --write --check --strict --light" ;;

@@ -10,6 +10,8 @@ complete -c relay -n "__fish_use_subcommand" -a opt -d "print a file after named
 
 complete -c relay -s h -l help -d "print a short help"
 complete -c relay -l color -x -a "auto always never" -d "colour errors"
+complete -c relay -l max-memory -x -d "the memory that a run may take"
+complete -c relay -l max-time -x -d "the time that a run may take"
 complete -c relay -l error-format -x -a "text json" -d "how errors are written"
 complete -c relay -s I -l path -x -a "(__fish_complete_directories)" -d "a folder where imports are looked for"
 

@@ -26,6 +26,8 @@ const std::map<std::string, std::string> kElsewhere = {
     // Says of a clause that no value reaches it; the program runs all the same.
     // Somebody must press Ctrl-C.
     {"Interrupted", "tests/cli/interrupt.out"},
+    // A limit must have been set.
+    {"OutOfTime", "tests/cli/limits.out"},
 };
 
 std::string read(const fs::path& path) {

@@ -1,0 +1,77 @@
+// The global `operator new`, counting (lang/memory.h). Programs that link the evaluator have it; a
+// shared object that they load uses theirs.
+
+#include <malloc.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "lang/memory.h"
+
+namespace {
+
+using relay::lang::count_allocation;
+using relay::lang::count_release;
+
+void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  if (bytes == 0) bytes = 1;
+  void* const memory = alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__
+                           ? std::malloc(bytes)
+                           : std::aligned_alloc(alignment, (bytes + alignment - 1) & -alignment);
+  if (memory == nullptr || count_allocation(malloc_usable_size(memory))) return memory;
+  std::free(memory);
+  return nullptr;
+}
+
+void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
+  if (void* const memory = allocate(bytes, alignment)) return memory;
+  throw std::bad_alloc();
+}
+
+void release(void* memory) noexcept {
+  if (memory == nullptr) return;
+  count_release(malloc_usable_size(memory));
+  std::free(memory);
+}
+
+constexpr std::size_t kUsual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate_or_throw(bytes, kUsual); }
+void* operator new[](std::size_t bytes) { return allocate_or_throw(bytes, kUsual); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes, kUsual);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes, kUsual);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return allocate_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment,
+                     const std::nothrow_t&) noexcept {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
+  release(memory);
+}

@@ -1,0 +1,63 @@
+#include "lang/stop.h"
+
+#include "lang/memory.h"
+
+namespace relay::lang {
+
+std::atomic<Stop> pending_stop{Stop::None};
+std::atomic<std::uintptr_t> frame_limit{0};
+
+namespace {
+std::atomic<std::uintptr_t> lowest_frame{0};
+
+// A request that comes in between must not be overwritten.
+void restore_frame_limit() {
+  frame_limit.store(lowest_frame.load());
+  if (pending_stop.load() != Stop::None) frame_limit.store(UINTPTR_MAX);
+}
+}  // namespace
+
+void set_frame_limit(std::uintptr_t lowest) {
+  lowest_frame.store(lowest);
+  restore_frame_limit();
+}
+
+bool request_stop(Stop reason) {
+  Stop expected = Stop::None;
+  const bool is_first = pending_stop.compare_exchange_strong(expected, reason);
+  frame_limit.store(UINTPTR_MAX);
+  return is_first;
+}
+
+void clear_stop() {
+  pending_stop.store(Stop::None);
+  restore_frame_limit();
+}
+
+Diagnostic stop_diagnostic() {
+  switch (pending_stop.load()) {
+    case Stop::OutOfTime: {
+      Diagnostic error(DiagnosticKind::OutOfTime, "the time that a run may take is used up");
+      error.note("help: `--max-time` and `:limit time` set it");
+      return error;
+    }
+    case Stop::OutOfMemory: {
+      Diagnostic error(DiagnosticKind::OutOfMemory, "the memory that a run may take is used up");
+      error.note(memory_limit_help());
+      return error;
+    }
+    case Stop::Interrupted:
+    case Stop::None:
+      break;
+  }
+  return {DiagnosticKind::Interrupted, "interrupted"};
+}
+
+bool is_stop(DiagnosticKind kind) {
+  return kind == DiagnosticKind::Interrupted || kind == DiagnosticKind::OutOfTime ||
+         kind == DiagnosticKind::OutOfMemory;
+}
+
+void fail_stopped() { throw Failure(stop_diagnostic()); }
+
+}  // namespace relay::lang

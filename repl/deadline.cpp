@@ -1,0 +1,42 @@
+#include "repl/deadline.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "lang/stop.h"
+
+namespace relay::repl {
+
+struct Deadline::Watch {
+  explicit Watch(double seconds)
+      : thread_([this, seconds] { wait(std::chrono::duration<double>(seconds)); }) {}
+  ~Watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    over_.notify_one();
+    thread_.join();
+  }
+
+ private:
+  void wait(std::chrono::duration<double> time) {
+    std::unique_lock lock(mutex_);
+    if (!over_.wait_for(lock, time, [this] { return is_over_; }))
+      lang::request_stop(lang::Stop::OutOfTime);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::thread thread_;
+};
+
+Deadline::Deadline(double seconds) {
+  if (seconds > 0) watch_ = std::make_unique<Watch>(seconds);
+}
+Deadline::~Deadline() = default;
+
+}  // namespace relay::repl

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+
+namespace relay::repl {
+
+// While it lives, what runs is asked to stop (Stop::OutOfTime, lang/stop.h) once `seconds` have
+// passed. None for 0. One inside another changes nothing. Cost: a thread, if there is a limit.
+class Deadline {
+ public:
+  explicit Deadline(double seconds);
+  ~Deadline();
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+ private:
+  struct Watch;
+  std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace relay::repl

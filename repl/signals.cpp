@@ -1,0 +1,105 @@
+#include "repl/signals.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <system_error>
+#include <thread>
+
+#include "lang/stop.h"
+#include "repl/terminal.h"
+
+namespace relay::repl {
+
+namespace {
+
+constexpr std::array<int, 6> kTaken = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
+constexpr int kPatience = 3;  // presses without an answer
+
+std::atomic<Signals::Meaning> meaning{Signals::Meaning::Stop};
+std::array<int, 2> channel = {-1, -1};  // a pipe: the numbers of signals, a byte each
+
+sigset_t taken_set() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : kTaken) sigaddset(&set, signal);
+  return set;
+}
+
+void hand_on(int signal) {
+  const char number = static_cast<char>(signal);
+  // Full, it has been told often enough.
+  const ssize_t ignored = write(channel[1], &number, 1);
+  static_cast<void>(ignored);
+}
+
+void on_interrupt() {
+  static int presses = 0;
+  switch (meaning.load()) {
+    case Signals::Meaning::Key:
+      return hand_on(SIGINT);
+    case Signals::Meaning::End:
+      Signals::end_by(SIGINT);
+    case Signals::Meaning::Stop:
+      presses = lang::request_stop(lang::Stop::Interrupted) ? 1 : presses + 1;
+      if (presses >= kPatience) Signals::end_by(SIGINT);
+  }
+}
+
+void wait_for_signals() {
+  const sigset_t set = taken_set();
+  while (true) {
+    int signal = 0;
+    if (sigwait(&set, &signal) != 0) continue;
+    if (signal == SIGINT) {
+      on_interrupt();
+    } else if (signal == SIGWINCH || signal == SIGCONT) {
+      hand_on(signal);
+    } else {
+      Signals::end_by(signal);
+    }
+  }
+}
+
+}  // namespace
+
+void Signals::start() {
+  if (pipe2(channel.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
+  const sigset_t set = taken_set();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  try {
+    std::thread(wait_for_signals).detach();
+  } catch (const std::system_error&) {  // no thread can be had: signals do what they always do
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  }
+}
+
+Signals::During::During(Meaning now) : before_(meaning.exchange(now)) {}
+Signals::During::~During() { meaning.store(before_); }
+
+int Signals::waiting() { return channel[0]; }
+
+int Signals::take() {
+  char number = 0;
+  return read(channel[0], &number, 1) == 1 ? number : 0;
+}
+
+void Signals::end_by(int signal) {
+  Terminal::restore();
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  kill(getpid(), signal);
+  constexpr int kSignalled = 128;
+  std::_Exit(kSignalled + signal);
+}
+
+}  // namespace relay::repl
