@@ -121,6 +121,13 @@ class KnownFunctions::Pass final : public lang::Rewriter {
   }
 
  protected:
+  // The adjoint of a placed literal holds those of its captures as they are: another call in it
+  // would have others.
+  Expr pre(const Expr& expr) override {
+    const auto* fn = as<lang::Function>(expr);
+    return fn && is_placed(*fn) ? expr : Expr();
+  }
+
   Expr post(const Expr& expr) override {
     const auto* call = as<lang::Call>(expr);
     const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;

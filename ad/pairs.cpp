@@ -43,8 +43,10 @@ class Deriver {
     residual_type_ = lang::adt_type(residual_.get());
     adjoints_type_ = as<lang::FunctionType>(pair_.backward_type)->result;
     tangents_ = as<lang::TupleType>(adjoints_type_)->fields;
-    has_loop_ = has_tail_self_call(fn.body);
-    if (has_loop_) prepare_loop();
+    std::vector<const lang::Call*> calls;
+    find_tail_self_calls(fn.body, calls);
+    has_loop_ = !calls.empty();
+    if (has_loop_) prepare_loop(calls);
     BlockReverse path(program_, pairs_);
     for (std::size_t i = 0; i < tangents_.size(); ++i) {
       if (is_unit(tangents_[i])) path.deactivate(fn.params[i]);
@@ -71,20 +73,26 @@ class Deriver {
     return global && global->name == name_ && lang::equal(global->type, type_);
   }
 
-  bool has_tail_self_call(const Expr& expr) const {
+  // The calls that go round the loop, if it is one.
+  void find_tail_self_calls(const Expr& expr, std::vector<const lang::Call*>& calls) const {
     const Expr result = lang::open_block(expr).result;
-    if (is_self_call(result)) return true;
-    if (const auto* branch = as<lang::If>(result))
-      return has_tail_self_call(branch->then_branch) || has_tail_self_call(branch->else_branch);
-    if (const auto* match = as<lang::Match>(result)) {
-      for (const auto& clause : match->clauses) {
-        if (has_tail_self_call(clause.body)) return true;
-      }
+    if (is_self_call(result)) calls.push_back(as<lang::Call>(result));
+    if (const auto* branch = as<lang::If>(result)) {
+      find_tail_self_calls(branch->then_branch, calls);
+      find_tail_self_calls(branch->else_branch, calls);
     }
-    return false;
+    if (const auto* match = as<lang::Match>(result)) {
+      for (const auto& clause : match->clauses) find_tail_self_calls(clause.body, calls);
+    }
   }
 
-  void prepare_loop() {
+  void prepare_loop(const std::vector<const lang::Call*>& calls) {
+    for (std::size_t i = 0; i < fn_->params.size(); ++i) {
+      is_kept_.push_back(std::all_of(calls.begin(), calls.end(), [&](const lang::Call* call) {
+        const auto* var = as<lang::Var>(call->args[i]);
+        return var && var->variable == fn_->params[i];
+      }));
+    }
     tape_def_ = lang::TypeDefRef(new lang::TypeDef);
     tape_def_->name = program_.reserve_name(name_ + "_Tape");
     tape_type_ = lang::adt_type(program_.add_type(tape_def_));
@@ -195,15 +203,25 @@ class Deriver {
         lang::make_variable("adjoint", pairs_.tangents().or_unit(value->type));
     leaf.seed(value, lang::make_var(adjoint));
     make_accumulators();
+    // What is known of the adjoint of an argument goes round the loop if that does. Else it is
+    // added at the end: the last step's parameter is another value.
+    std::vector<Expr> added(tangents_.size());
     std::size_t next = 0;
-    for (const std::size_t i : pair_.accumulated)
-      leaf.seed(lang::make_var(fn_->params[i]), packed(tangents_[i], accumulators_, next));
+    for (const std::size_t i : pair_.accumulated) {
+      Expr so_far = packed(tangents_[i], accumulators_, next);
+      if (has_loop_ && !is_kept_[i]) {
+        added[i] = std::move(so_far);
+      } else {
+        leaf.seed(lang::make_var(fn_->params[i]), so_far);
+      }
+    }
     const VariableRef rest = has_loop_ ? lang::make_variable("tape", tape_type_) : VariableRef();
     std::vector<VariableRef> own = accumulators_;
     own.push_back(adjoint);
     if (rest) own.push_back(rest);
-    Backward backward = backward_of(
-        leaf, own, [&](Expr adjoints) { return rest ? unwind(rest, adjoints) : adjoints; });
+    Backward backward = backward_of(leaf, own, [&](Expr adjoints) {
+      return rest ? sum(unwind(rest, adjoints), added, leaf.backward()) : adjoints;
+    });
     std::vector<Type> types = types_of(backward.saved);
     std::vector<Expr> fields = uses_of(backward.saved);
     if (rest) {
@@ -247,6 +265,19 @@ class Deriver {
     std::vector<Expr> args = {lang::make_var(tape)};
     append_parts(adjoints, args);
     return call_global(unwind_name_, unwind_type_, std::move(args));
+  }
+
+  // A tuple of adjoints, with more of some of them.
+  Expr sum(const Expr& adjoints, const std::vector<Expr>& added, Emitter& code) {
+    if (std::none_of(added.begin(), added.end(), [](const Expr& more) { return bool(more); }))
+      return adjoints;
+    const Expr all = code.emit("adjoints", adjoints);
+    std::vector<Expr> parts;
+    for (std::uint32_t i = 0; i < added.size(); ++i) {
+      const Expr part = code.emit("part", build::project(all, i));
+      parts.push_back(added[i] ? pairs_.tangents().add(added[i], part) : part);
+    }
+    return build::tuple(std::move(parts));
   }
 
   // A leaf that goes round the loop. Returns the tape with this step on top.
@@ -337,6 +368,7 @@ class Deriver {
   std::vector<VariableRef> accumulators_;
   // loops
   bool has_loop_ = false;
+  std::vector<bool> is_kept_;  // parameters that go round unchanged
   lang::TypeDefRef tape_def_;
   Type tape_type_, loop_type_, unwind_type_;
   const lang::Constructor* start_ = nullptr;

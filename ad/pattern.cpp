@@ -27,6 +27,7 @@ std::vector<Type> parts_of(const PatternRef& pattern, const Type& type) {
   const auto& adt = *as<lang::AdtType>(type);
   for (std::size_t i = 0; i < pattern->constructor->fields.size(); ++i)
     types.push_back(lang::field_type(adt, *pattern->constructor, i));
+  RELAY_CHECK(pattern->fields.size() == types.size(), "a pattern takes apart all fields");
   return types;
 }
 

@@ -142,6 +142,13 @@ std::string Pipeline::reserve_name(const std::string& hint) {
 }
 
 void Pipeline::add_function(const std::string& name, Expr function) {
+  if (options_.verify) {
+    try {
+      typecheck::verify(function);
+    } catch (lang::InternalError& error) {
+      throw lang::InternalError(fmt::format("{}, derived: {}", name, error.what()));
+    }
+  }
   derived_[name] = std::move(function);
 }
 

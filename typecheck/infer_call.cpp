@@ -1,5 +1,7 @@
 // Calls, and what can be called: operators, constructors, globals.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "lang/call_form.h"
@@ -68,11 +70,23 @@ Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& 
   return substitute(scheme.type, fresh);
 }
 
+// Each once: a function that fails is used in many places, and so are those that use it.
+void Inference::inherit(const std::vector<Diagnostic>& errors) {
+  if (!inherited_) inherited_.emplace();
+  for (const Diagnostic& error : errors) {
+    const bool is_known =
+        std::any_of(inherited_->begin(), inherited_->end(), [&](const Diagnostic& known) {
+          return known.kind == error.kind && known.span == error.span &&
+                 known.message == error.message;
+        });
+    if (!is_known) inherited_->push_back(error);
+  }
+}
+
 Type Inference::global_type(const GlobalVar& use) {
   GlobalUse global = globals_.find(use);
   if (global.errors) {
-    if (!inherited_) inherited_.emplace();
-    inherited_->insert(inherited_->end(), global.errors->begin(), global.errors->end());
+    inherit(*global.errors);
     return solver_.error_type();
   }
   if (!global.scheme) return global.type;

@@ -203,6 +203,7 @@ class Inference {
   lang::Type infer_callee(const lang::Call& call);
   lang::Type operator_value(const lang::OpDef& op, lang::Span span);
   lang::Type constructor_type(const lang::Constructor& constructor);
+  void inherit(const std::vector<lang::Diagnostic>& errors);
   lang::Type global_type(const lang::GlobalVar& use);
   lang::Type instantiate(const Scheme& scheme, lang::Span span, const std::string& name);
   Mismatch argument_mismatch(const lang::Call& call, std::size_t i, const lang::Type& found,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <span>
 
 #include <catch2/catch.hpp>
 
@@ -29,7 +30,7 @@ constexpr Feature kRequired[] = {
     Feature::Closure, Feature::Reference, Feature::IndexNotation};
 
 void check_property(Property property, const ProgramOptions& options, const char* test,
-                    std::uint64_t first) {
+                    std::uint64_t first, std::span<const Feature> required = kRequired) {
   DerivativeCheck plain(false);
   DerivativeCheck verified(true);
   std::array<std::size_t, kFeatures> used{};
@@ -81,7 +82,7 @@ void check_property(Property property, const ProgramOptions& options, const char
   CHECK(rough * 100 <= all.size() * kRoughPerCent);
   CHECK(unsupported * 100 <= all.size() * kUnsupportedPerCent);
   CHECK(ill_typed * 100 <= all.size());
-  for (const Feature feature : kRequired) {
+  for (const Feature feature : required) {
     INFO(kFeatureNames[static_cast<std::size_t>(feature)]);
     CHECK(used[static_cast<std::size_t>(feature)] >= kFewest);
   }
@@ -89,6 +90,7 @@ void check_property(Property property, const ProgramOptions& options, const char
 
 constexpr const char* kGradient = "gradients agree with central differences";
 constexpr const char* kTranspose = "forward and reverse mode agree";
+constexpr const char* kCombinators = "second derivatives of what gives functions";
 constexpr const char* kSecond = "second derivatives agree with differences of gradients";
 
 void check_gradients(std::uint64_t first) {
@@ -101,6 +103,13 @@ void check_transposes(std::uint64_t first) {
   options.references = true;
   options.scalar_result = false;
   check_property(&DerivativeCheck::transpose, options, kTranspose, first);
+}
+void check_combinators(std::uint64_t first) {
+  ProgramOptions options;
+  options.combinators = true;
+  options.size = 10;
+  constexpr Feature kUsed[] = {Feature::Closure, Feature::ClosureInData, Feature::ListRecursion};
+  check_property(&DerivativeCheck::second, options, kCombinators, first, kUsed);
 }
 void check_second(std::uint64_t first) {
   ProgramOptions options;
@@ -115,6 +124,8 @@ TEST_CASE("gradients agree with central differences (more)") { check_gradients(1
 TEST_CASE("forward and reverse mode agree") { check_transposes(1); }
 TEST_CASE("forward and reverse mode agree (more)") { check_transposes(1 + kPrograms); }
 TEST_CASE("second derivatives agree with differences of gradients") { check_second(1); }
+TEST_CASE("second derivatives of what gives functions") { check_combinators(1); }
+TEST_CASE("second derivatives of what gives functions (more)") { check_combinators(1 + kPrograms); }
 TEST_CASE("second derivatives agree with differences of gradients (more)") {
   check_second(1 + kPrograms);
 }

@@ -236,6 +236,29 @@ Failure DerivativeCheck::transpose(const RandomProgram& program, bool both_tiers
                        *result);
 }
 
+namespace {
+
+// (x, u) -> the Hessian at x times u: the tangent of the gradient, or the gradient of the tangent.
+std::string other_way(const RandomProgram& program, bool is_outer) {
+  std::string params, inner, names, directions;
+  for (std::size_t i = 0; i < program.param_types.size(); ++i) {
+    const char* comma = i ? ", " : "";
+    params += fmt::format("{}a{}: {}", comma, i, program.param_types[i]);
+    inner += fmt::format("{}b{}: {}", comma, i, program.param_types[i]);
+    names += fmt::format("{}b{}", comma, i);
+    directions += fmt::format(", u{}", i);
+  }
+  for (std::size_t i = 0; i < program.param_types.size(); ++i)
+    params += fmt::format(", u{}: {}", i, program.param_types[i]);
+  const std::string at = program.arg_names();
+  return is_outer ? fmt::format("fn ({}) {{ jvp(fn ({}) {{ grad(f)({}) }})({}{}).1 }}", params,
+                                inner, names, at, directions)
+                  : fmt::format("fn ({}) {{ grad(fn ({}) {{ jvp(f)({}{}).1 }})({}) }}", params,
+                                inner, names, directions, at);
+}
+
+}  // namespace
+
 Failure DerivativeCheck::second(const RandomProgram& program, bool both_tiers) {
   const std::string names = program.arg_names();
   // (x, u) -> <grad f(x), u>: its gradient in x is the Hessian times u, and in u the gradient.
@@ -311,6 +334,20 @@ Failure DerivativeCheck::second(const RandomProgram& program, bool both_tiers) {
             fmt::format("along u and w: {}, differences {}\nu {}\nw {}\nHessian times u {}", found,
                         expected->value, lang::to_string(u), lang::to_string(w),
                         lang::to_string(hessian))};
+  }
+  // One in three the other ways round as well: forward over reverse, reverse over forward.
+  for (const bool is_outer : {true, false}) {
+    if (program.seed % 3 != (is_outer ? 0 : 1)) continue;
+    const std::string text = other_way(program, is_outer);
+    const auto function = lanes_->evaluate(text);
+    if (!function) return refused(function.errors());
+    const auto tangent = lanes_->evaluator().call(*function, both);
+    if (!tangent) return refused(tangent.errors());
+    const Value other = gradient_tuple(*tangent, args_);
+    const double slope_again = inner_product(other, w);
+    if (close(slope_again, found, 1e-8 * (1 + inner_magnitude(other, w)))) continue;
+    return {"the ways differ", fmt::format("{} gives {}, grad of grad {}", text,
+                                           lang::to_string(other), lang::to_string(hessian))};
   }
   const double first_again = inner_product(tuple_of(again), u);
   const double magnitude = 1 + inner_magnitude(here, u);

@@ -10,6 +10,10 @@ namespace relay::tests {
 void Generator::define_some() {
   for (std::size_t i = 0; i < 4; ++i) {
     const Random::Part part(random_);
+    if (options_.combinators && random_.one_in(2)) {
+      define_maker();
+      continue;
+    }
     switch (random_.below(options_.whole_language ? 15 : 10)) {
       default:
         return;
@@ -167,7 +171,8 @@ void Generator::define_tree_recursion() {
 void Generator::define_maker() {
   features_ = 0;
   use(Feature::Closure);
-  Callee callee{fresh("make"), {data_type(1)}, function_type()};
+  Callee callee{
+      fresh("make"), {options_.combinators ? any_type(1) : data_type(1)}, function_type()};
   const std::string params = parameters(callee.params, true);
   const std::string body = lambda(callee.result, 6);
   define(callee, fmt::format("def {}({}) {{ {} }}\n", callee.name, params, body));

@@ -51,13 +51,34 @@ std::string Generator::expression(const Ty& type, int fuel) {
                                            {3, &Generator::known_function},
                                            {3, &Generator::composed},
                                            {3, &Generator::picked}};
+  static constexpr Weighted kCombinators[] = {{6, &Generator::applied},
+                                              {2, &Generator::state_monad},
+                                              {3, &Generator::let},
+                                              {4, &Generator::call},
+                                              {4, &Generator::call_variable},
+                                              {1, &Generator::conditional},
+                                              {1, &Generator::match_option},
+                                              {1, &Generator::match_list},
+                                              {1, &Generator::function_in_data},
+                                              {1, &Generator::fold_functions},
+                                              {1, &Generator::fold},
+                                              {1, &Generator::local_loop},
+                                              {1, &Generator::nested_gradient}};
+  static constexpr Weighted kCombined[] = {
+      {8, &Generator::lambda},   {2, &Generator::known_function},
+      {2, &Generator::composed}, {2, &Generator::picked},
+      {8, &Generator::repeated}, {5, &Generator::rearranged_function}};
   struct Table {
     const Weighted* begin;
     const Weighted* end;
   };
-  const Table tables[] = {options_.whole_language ? Table{std::begin(kAny), std::end(kAny)}
-                                                  : Table{std::begin(kSimple), std::end(kSimple)},
-                          type.is_tensor()     ? Table{std::begin(kTensor), std::end(kTensor)}
+  const Table tables[] = {options_.combinators
+                              ? Table{std::begin(kCombinators), std::end(kCombinators)}
+                          : options_.whole_language ? Table{std::begin(kAny), std::end(kAny)}
+                                                    : Table{std::begin(kSimple), std::end(kSimple)},
+                          type.is_tensor() ? Table{std::begin(kTensor), std::end(kTensor)}
+                          : type.is_function() && options_.combinators
+                              ? Table{std::begin(kCombined), std::end(kCombined)}
                           : type.is_function() ? Table{std::begin(kFunction), std::end(kFunction)}
                                                : Table{std::begin(kData), std::end(kData)}};
   std::size_t total = 0;

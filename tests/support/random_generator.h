@@ -94,6 +94,11 @@ class Generator {
   Produce call, call_variable, let_function, lambda, known_function, composed, fold, fold_tree,
       fold_functions, function_in_data, higher_order, picked, nested_gradient;
 
+  // --- random_combinators.cpp ---
+  Ty type_of_order(std::size_t order);
+  Produce applied, repeated, rearranged_function, state_monad;
+  std::string plan(int fuel);
+
   // --- random_data.cpp: tuples, lists, options, trees, records ---
   std::string construct(const Ty& type, int fuel);
   std::string derived_data(const Ty& type, int fuel);

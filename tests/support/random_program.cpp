@@ -91,6 +91,27 @@ std::string Generator::require(std::string_view name) {
       {"fold_rose",
        "def fold_rose(f, t) { match t { Rose(x, kids) => "
        "f(x, map(fn (kid) { fold_rose(f, kid) }, kids)) } }"},
+      {"Plan",
+       "type Plan { Scale(DTYPE), Apply(fn (DTYPE) -> DTYPE), Both(Plan, Plan), "
+       "Made(fn (DTYPE) -> fn (DTYPE) -> DTYPE, DTYPE) }"},
+      {"run",
+       "def run(p) { match p { Scale(w) => fn (x) { sin(w * x) }, Apply(f) => f, "
+       "Both(a, b) => fn (x) { run(b)(run(a)(x)) }, Made(m, w) => m(w) } }"},
+      {"layer", "def layer(w, act) { fn (x) { act(w * x) } }"},
+      {"doubled", "def doubled(f) { fn (x) { f(f(x)) } }"},
+      {"tower", "def tower(n, f) { if (n <= 0) { f } else { tower(n - 1, compose(f, f)) } }"},
+      {"chain",
+       "def chain(fs) { match fs { Nil => fn (x) { x }, Cons(f, rest) => fn (x) { "
+       "chain(rest)(f(x)) } } }"},
+      {"church_zero", "def church_zero(f) { fn (x) { x } }"},
+      {"church_succ", "def church_succ(n) { fn (f) { fn (x) { f(n(f)(x)) } } }"},
+      {"church_plus", "def church_plus(m, n) { fn (f) { fn (x) { m(f)(n(f)(x)) } } }"},
+      {"curry2", "def curry2(f) { fn (x) { fn (y) { f(x, y) } } }"},
+      {"uncurry2", "def uncurry2(f) { fn (x, y) { f(x)(y) } }"},
+      {"along_both", "def along_both(f, g, h) { fn (x) { f(g(x), h(x)) } }"},
+      {"then", "def then(f, k) { fn (x) { (fn (r) { k(r) })(f(x)) } }"},
+      {"ret", "def ret(a) { fn (s) { (a, s) } }"},
+      {"bind", "def bind(m, k) { fn (s) { let r = m(s); k(r.0)(r.1) } }"},
       {"mm", "def mm(a, b) { for i, j { sum k { a[i, k] * b[k, j] } } }"},
       {"outer", "def outer(a, b) { for i, j { a[i] * b[j] } }"},
       {"dot", "def dot[n](a: Tensor[(n), DTYPE], b: Tensor[(n), DTYPE]) { sum(a * b) }"}};
@@ -139,6 +160,7 @@ std::string Generator::type_text(const Ty& type) {
 }
 
 Ty Generator::tensor_type() {
+  if (options_.combinators) return random_.one_in(8) ? Ty{Ty::Kind::Tensor, {2}, {}} : Ty{};
   static const std::vector<Shape> kShapes = {{},  {},  {},     {3},    {3},    {2},
                                              {2}, {1}, {2, 3}, {3, 2}, {2, 2}, {1, 3}};
   if (!shapes_.empty() && !random_.one_in(8))
@@ -184,6 +206,7 @@ Ty Generator::new_type(int depth) {
 }
 
 Ty Generator::function_type() {
+  if (options_.combinators) return type_of_order(1 + random_.below(2));
   std::vector<Ty> parts = {data_type(1)};
   if (random_.one_in(4)) parts.push_back(data_type(1));
   parts.push_back(random_.one_in(3) ? data_type(1) : parts[0]);
@@ -191,7 +214,8 @@ Ty Generator::function_type() {
 }
 
 Ty Generator::any_type(int depth) {
-  return options_.whole_language && random_.one_in(8) ? function_type() : data_type(depth);
+  const bool is_function = options_.whole_language && random_.one_in(options_.combinators ? 2 : 8);
+  return is_function ? function_type() : data_type(depth);
 }
 
 // --- Numbers ---

@@ -18,6 +18,8 @@ struct ProgramOptions {
   bool scalar_result = true;
   // Data types, recursion and functions as values; else tensors, tuples, branches, calls, loops.
   bool whole_language = true;
+  // Mostly functions: what takes and gives them, to the third order, over scalars.
+  bool combinators = false;
   bool references = false;          // `ref`, `ref_read`, `ref_write`
   bool calls_in_indices = true;     // any function may be called in the body of index notation
   bool extremes_in_indices = true;  // `max`, `min` and `prod` as well as `sum`
