@@ -51,6 +51,17 @@ const MovedSource* as_moved(const Source* source) {
   return found == moved().all.end() ? nullptr : found->second;
 }
 
+// Has `place` been moved by `call`, or is it that? A function literal that has been moved is called
+// from what has been moved with it: saying so again would double at each level of such literals.
+bool comes_by(Span place, Span call) {
+  for (;;) {
+    if (place == call) return true;
+    const MovedSource* source = as_moved(place.source);
+    if (!source) return false;
+    place = source->call;
+  }
+}
+
 class Mover final : public Rewriter {
  public:
   explicit Mover(Span call) : call_(call) {}
@@ -84,7 +95,7 @@ Span moved_to_call(Span inner, Span call) {
   const Source* text = inner.source;
   if (const MovedSource* source = as_moved(text)) {
     text = source->original;
-    call = moved_to_call(source->call, call);
+    if (!comes_by(call, source->call)) call = moved_to_call(source->call, call);
   }
   std::unique_ptr<MovedSource>& place = moved().by_call[{text, call}];
   if (!place) {

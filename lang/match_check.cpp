@@ -86,26 +86,6 @@ bool fits_all(const std::vector<Row>& rows) {
                      [](const Row& row) { return std::all_of(row.begin(), row.end(), is_open); });
 }
 
-bool is_useful(const std::vector<Row>& rows, const Row& candidate) {
-  if (rows.empty()) return true;
-  if (fits_all(rows)) return false;
-  if (!is_open(candidate.front())) {
-    Head head = head_of(*candidate.front());
-    if (head.constructor) head.width = head.constructor->fields.size();
-    return is_useful(specialise_rows(rows, head), specialise_rows({candidate}, head).front());
-  }
-  std::vector<Head> heads = possible_heads(rows);
-  bool all_mentioned =
-      !heads.empty() && std::all_of(heads.begin(), heads.end(),
-                                    [&](const Head& head) { return mentions(rows, head); });
-  if (!all_mentioned) {
-    return is_useful(rest_of_open_rows(rows), Row(candidate.begin() + 1, candidate.end()));
-  }
-  return std::any_of(heads.begin(), heads.end(), [&](const Head& head) {
-    return is_useful(specialise_rows(rows, head), specialise_rows({candidate}, head).front());
-  });
-}
-
 std::string pattern_text(const Head& head, const std::vector<std::string>& fields) {
   std::string text = head.is_tuple ? "" : head.constructor->name;
   if (fields.empty()) return head.is_tuple ? "()" : text;
@@ -114,50 +94,88 @@ std::string pattern_text(const Head& head, const std::vector<std::string>& field
   return text + (head.is_tuple && fields.size() == 1 ? ",)" : ")");
 }
 
-// Vectors of patterns, `width` columns, that no row matches; at most `limit`.
-std::vector<std::vector<std::string>> uncovered(const std::vector<Row>& rows, std::size_t width,
-                                                std::size_t limit) {
-  if (rows.empty()) return {std::vector<std::string>(width, "_")};
-  if (fits_all(rows)) return {};
-  std::vector<std::vector<std::string>> result;
-  std::vector<Head> heads = possible_heads(rows);
-  if (heads.empty()) {
-    for (std::vector<std::string>& rest : uncovered(rest_of_open_rows(rows), width - 1, limit)) {
-      rest.insert(rest.begin(), "_");
-      result.push_back(std::move(rest));
+// The two questions, with what is left of the work that may be done for them.
+class Search {
+ public:
+  // Both are meaningless once this is true.
+  bool is_spent() const { return left_ < 0; }
+
+  bool is_useful(const std::vector<Row>& rows, const Row& candidate) {
+    if (rows.empty()) return true;
+    if (!pay(rows) || fits_all(rows)) return false;
+    if (!is_open(candidate.front())) {
+      Head head = head_of(*candidate.front());
+      if (head.constructor) head.width = head.constructor->fields.size();
+      return is_useful(specialise_rows(rows, head), specialise_rows({candidate}, head).front());
+    }
+    std::vector<Head> heads = possible_heads(rows);
+    bool all_mentioned =
+        !heads.empty() && std::all_of(heads.begin(), heads.end(),
+                                      [&](const Head& head) { return mentions(rows, head); });
+    if (!all_mentioned) {
+      return is_useful(rest_of_open_rows(rows), Row(candidate.begin() + 1, candidate.end()));
+    }
+    return std::any_of(heads.begin(), heads.end(), [&](const Head& head) {
+      return is_useful(specialise_rows(rows, head), specialise_rows({candidate}, head).front());
+    });
+  }
+
+  // Vectors of patterns, `width` columns, that no row matches; at most `limit`.
+  std::vector<std::vector<std::string>> uncovered(const std::vector<Row>& rows, std::size_t width,
+                                                  std::size_t limit) {
+    if (rows.empty()) return {std::vector<std::string>(width, "_")};
+    if (!pay(rows) || fits_all(rows)) return {};
+    std::vector<std::vector<std::string>> result;
+    std::vector<Head> heads = possible_heads(rows);
+    if (heads.empty()) {
+      for (std::vector<std::string>& rest : uncovered(rest_of_open_rows(rows), width - 1, limit)) {
+        rest.insert(rest.begin(), "_");
+        result.push_back(std::move(rest));
+      }
+      return result;
+    }
+    for (const Head& head : heads) {
+      if (result.size() >= limit) break;
+      auto found =
+          uncovered(specialise_rows(rows, head), head.width + width - 1, limit - result.size());
+      for (const std::vector<std::string>& columns : found) {
+        auto fields_end = columns.begin() + static_cast<std::ptrdiff_t>(head.width);
+        std::vector<std::string> row = {pattern_text(head, {columns.begin(), fields_end})};
+        row.insert(row.end(), fields_end, columns.end());
+        result.push_back(std::move(row));
+      }
     }
     return result;
   }
-  for (const Head& head : heads) {
-    if (result.size() >= limit) break;
-    auto found =
-        uncovered(specialise_rows(rows, head), head.width + width - 1, limit - result.size());
-    for (const std::vector<std::string>& columns : found) {
-      auto fields_end = columns.begin() + static_cast<std::ptrdiff_t>(head.width);
-      std::vector<std::string> row = {pattern_text(head, {columns.begin(), fields_end})};
-      row.insert(row.end(), fields_end, columns.end());
-      result.push_back(std::move(row));
-    }
+
+ private:
+  static constexpr std::int64_t kMostPatterns = 1'000'000;  // looked at
+  // Looks at all of them.
+  bool pay(const std::vector<Row>& rows) {
+    left_ -= static_cast<std::int64_t>(rows.size() * (rows.front().size() + 1));
+    return left_ >= 0;
   }
-  return result;
-}
+  std::int64_t left_ = kMostPatterns;
+};
 
 }  // namespace
 
 MatchReport check_match(const std::vector<Clause>& clauses) {
   MatchReport report;
+  Search search;
   std::vector<Row> rows;
   for (std::size_t i = 0; i < clauses.size(); ++i) {
     Row row = {clauses[i].pattern};
-    if (is_useful(rows, row)) {
+    if (search.is_useful(rows, row)) {
       rows.push_back(std::move(row));
     } else {
       report.unreachable.push_back(i);
     }
   }
-  for (const std::vector<std::string>& missing : uncovered(rows, 1, kMostMissing)) {
+  for (const std::vector<std::string>& missing : search.uncovered(rows, 1, kMostMissing)) {
     report.missing.push_back(missing.front());
   }
+  if (search.is_spent()) return {{}, {}, true};
   return report;
 }
 
@@ -173,6 +191,14 @@ Diagnostic non_exhaustive(const MatchReport& report, Span match) {
 Diagnostic unreachable(const Clause& clause) {
   return Diagnostic(DiagnosticKind::UnreachableClause, "no value reaches this clause",
                     clause.pattern->span);
+}
+
+Diagnostic too_many_cases(Span match) {
+  return Diagnostic(DiagnosticKind::Unsupported,
+                    "not supported: a `match` with so many cases that it cannot be told whether it "
+                    "covers them all",
+                    match)
+      .note("help: match on fewer values at once, each in a `match` of its own");
 }
 
 }  // namespace relay::lang

@@ -49,30 +49,36 @@ std::string TypeNames::print(const DTypeTerm& dtype) {
   return dtype.is_known() ? std::string(name_of(dtype.known())) : name(dtype.var());
 }
 
-std::string TypeNames::list(const std::vector<Type>& types) {
-  std::string text;
-  for (const Type& type : types) {
-    if (!text.empty()) text += ", ";
-    text += print(type);
+// Appended to one text: types nest deeply, and a text for each level would cost the square of it.
+void TypeNames::append(std::string& text, const std::vector<Type>& types) {
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (i > 0) text += ", ";
+    append(text, types[i]);
   }
-  return text;
 }
 
-std::string TypeNames::print(const Type& type) {
-  if (!type) return "_";
+void TypeNames::append(std::string& text, const Type& type) {
+  if (!type) {
+    text += "_";
+    return;
+  }
   switch (type->kind) {
     case TypeKind::Tensor: {
       const auto& tensor = static_cast<const TensorType&>(*type);
-      if (is_scalar(type)) return print(tensor.dtype);
-      return "Tensor[" + print(tensor.shape) + ", " + print(tensor.dtype) + "]";
+      text += is_scalar(type) ? print(tensor.dtype)
+                              : "Tensor[" + print(tensor.shape) + ", " + print(tensor.dtype) + "]";
+      return;
     }
     case TypeKind::Tuple: {
       const auto& tuple = static_cast<const TupleType&>(*type);
-      return "(" + list(tuple.fields) + (tuple.fields.size() == 1 ? ",)" : ")");
+      text += "(";
+      append(text, tuple.fields);
+      text += tuple.fields.size() == 1 ? ",)" : ")";
+      return;
     }
     case TypeKind::Function: {
       const auto& function = static_cast<const FunctionType&>(*type);
-      std::string text = "fn ";
+      text += "fn ";
       if (!function.quantified.empty()) {
         text += "[";
         for (const TypeVarRef& var : function.quantified) {
@@ -81,22 +87,43 @@ std::string TypeNames::print(const Type& type) {
         }
         text += "]";
       }
-      return text + "(" + list(function.params) + ") -> " + print(function.result);
+      text += "(";
+      append(text, function.params);
+      text += ") -> ";
+      append(text, function.result);
+      return;
     }
     case TypeKind::Adt: {
       const auto& adt = static_cast<const AdtType&>(*type);
-      return adt.args.empty() ? adt.def->name : adt.def->name + "[" + list(adt.args) + "]";
+      text += adt.def->name;
+      if (adt.args.empty()) return;
+      text += "[";
+      append(text, adt.args);
+      text += "]";
+      return;
     }
     case TypeKind::Reference:
-      return "ref(" + print(static_cast<const ReferenceType&>(*type).content) + ")";
+      text += "ref(";
+      append(text, static_cast<const ReferenceType&>(*type).content);
+      text += ")";
+      return;
     case TypeKind::Var:
-      return name(static_cast<const VarType&>(*type).var);
+      text += name(static_cast<const VarType&>(*type).var);
+      return;
     case TypeKind::Dimension:
-      return print(static_cast<const DimensionType&>(*type).dim);
+      text += print(static_cast<const DimensionType&>(*type).dim);
+      return;
     case TypeKind::Incomplete:
-      return "_";
+      text += "_";
+      return;
   }
   internal_error(__FILE__, __LINE__, "a type of an unknown kind");
+}
+
+std::string TypeNames::print(const Type& type) {
+  std::string text;
+  append(text, type);
+  return text;
 }
 
 std::string to_string(const Type& type) { return TypeNames().print(type); }

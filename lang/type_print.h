@@ -30,7 +30,8 @@ class TypeNames {
   std::string print(const Dim& dim);
 
  private:
-  std::string list(const std::vector<Type>& types);
+  void append(std::string& text, const Type& type);
+  void append(std::string& text, const std::vector<Type>& types);
   FreeDimPrinter free_dim_;
   std::unordered_set<const TypeVar*> declared_;
   std::unordered_map<const TypeVar*, std::string> names_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lang/any_dim.h"
@@ -98,10 +99,10 @@ class Inliner final : public lang::Rewriter {
   Expr pre(const Expr& expr) override {
     if (is_index_notation(expr) && !is_in_index_notation_) return in_index_notation(expr);
     const auto* fn = as<lang::Function>(expr);
-    const bool stays =
-        fn && fn->attrs &&
-        (fn->attrs->find("Primitive") || fn->attrs->find("place") || fn->attrs->find("Known"));
-    return stays ? expr : Expr();
+    if (!fn) return nullptr;
+    const bool stays = fn->attrs && (fn->attrs->find("Primitive") || fn->attrs->find("place") ||
+                                     fn->attrs->find("Known"));
+    return stays || moved_.contains(fn) ? expr : Expr();
   }
 
   Expr post(const Expr& expr) override {
@@ -119,7 +120,8 @@ class Inliner final : public lang::Rewriter {
       if (found == literals_.end()) return expr;
       const auto& fn = lang::cast<lang::Function>(found->second);
       if (is_kept_apart(fn)) return expr;
-      const bool is_wanted = is_straight_line(fn, run_.max_bindings) || lang::is_checkpoint(fn) ||
+      const bool is_wanted = moved_.contains(&fn) || is_straight_line(fn, run_.max_bindings) ||
+                             lang::is_checkpoint(fn) ||
                              (uses_[var->variable.get()] == 1 && !lang::gradient_of(fn));
       if (!is_wanted || !fits(fn, call->args)) return expr;
       // The literal as it was: what it calls is inlined here once more.
@@ -159,12 +161,27 @@ class Inliner final : public lang::Rewriter {
       literals_[let->variable.get()] = let->value;
     });
     if (literals_.empty()) return;
+    std::unordered_map<const lang::Variable*, const lang::Call*> calls;
+    std::unordered_set<const lang::ExprNode*> in_index_notation;
     lang::visit_post_order(root, [&](const Expr& node) {
       lang::for_each_child(node, [&](const Expr& child) {
         const auto* var = as<lang::Var>(child);
         if (var && literals_.contains(var->variable.get())) ++uses_[var->variable.get()];
       });
+      const auto* call = as<lang::Call>(node);
+      const auto* var = call ? as<lang::Var>(call->callee) : nullptr;
+      if (var && literals_.contains(var->variable.get())) calls[var->variable.get()] = call;
+      if (is_index_notation(node) && !in_index_notation.contains(node.get())) {
+        lang::visit_post_order(node,
+                               [&](const Expr& inner) { in_index_notation.insert(inner.get()); });
+      }
     });
+    for (const auto& [variable, call] : calls) {
+      const auto& fn = lang::cast<lang::Function>(literals_.at(variable));
+      const bool is_moved = uses_[variable] == 1 && !in_index_notation.contains(call) &&
+                            !is_kept_apart(fn) && !lang::gradient_of(fn) && fits(fn, call->args);
+      if (is_moved) moved_.insert(&fn);
+    }
   }
 
   // The body is typed for `?` extents. Where more is known of an argument, its operators would have
@@ -255,6 +272,10 @@ class Inliner final : public lang::Rewriter {
   Run& run_;
   std::unordered_map<const lang::Variable*, Expr> literals_;
   std::unordered_map<const lang::Variable*, int> uses_;
+  // The literals whose only use is a call that they are inlined at. Nothing is inlined in them
+  // where they are bound, and then once more where they are called: that would double at each level
+  // of literals in literals.
+  std::unordered_set<const lang::Function*> moved_;
   bool is_in_index_notation_ = false;
 };
 

@@ -37,6 +37,10 @@ lang::Expr Resolver::match(const Node& node) {
     return nothing(node);
   }
   const lang::MatchReport coverage = lang::check_match(clauses);
+  if (coverage.is_too_large) {
+    report(lang::too_many_cases(span(node)));
+    return nothing(node);
+  }
   for (const std::size_t i : coverage.unreachable)
     warnings_.push_back(lang::unreachable(clauses[i]));
   if (!is_partial && !coverage.missing.empty()) {

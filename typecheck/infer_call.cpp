@@ -41,8 +41,28 @@ Type Inference::constructor_type(const Constructor& constructor) {
   return function_type(std::move(fields), result);
 }
 
+namespace {
+
+// So many operators of one definition may have types that its parameters leave open. Each use of a
+// generic function adds those of that function: `def f1(x) { f0(f0(x)) }` and so on double them.
+constexpr std::size_t kMostOpenRelations = 5'000;
+
+[[noreturn]] void too_many_open(const std::string& name, Span span) {
+  Diagnostic diagnostic(
+      DiagnosticKind::TypeTooLarge,
+      fmt::format("with `{}`, more than 5,000 operators would have types that are open here", name),
+      span);
+  diagnostic.note("help: annotate parameters, of this definition or of those that it uses");
+  throw Failure(std::move(diagnostic));
+}
+
+}  // namespace
+
 Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& name) {
   if (scheme.variables.empty()) return scheme.type;
+  if (!scheme.relations.empty() &&
+      relations_.open_count() + scheme.relations.size() > kMostOpenRelations)
+    too_many_open(name, span);
   TypeSubstitution fresh;
   map_to_unknowns(fresh, scheme.variables, solver_);
   for (const DTypeRequirement& requirement : scheme.requirements) {

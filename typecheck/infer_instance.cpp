@@ -77,10 +77,26 @@ void Inference::infer_polymorphic(const Let& let) {
   infer_function(copy, declared);
 }
 
+// Generic functions in one another are copied for each set of types of all those around them.
+void Inference::count_copy(const Expr& copy, const Var& use) {
+  constexpr std::size_t kMostNodes = 30'000;
+  visit_post_order(copy, [&](const Expr&) { ++copied_nodes_; });
+  if (copied_nodes_ <= kMostNodes) return;
+  Diagnostic diagnostic(
+      DiagnosticKind::TypeTooLarge,
+      fmt::format("the copies of generic local functions, one for each set of types, grow too "
+                  "large; the last one is of `{}`",
+                  use.variable->name),
+      use.span);
+  diagnostic.note("help: make some of them a `def`, which does not depend on what is around it");
+  throw Failure(std::move(diagnostic));
+}
+
 Type Inference::copy_local(const Var& use) {
   const VariableRef& name = use.variable;
   VariableRef self = make_variable(name->name, nullptr, name->span);
   Expr copy = copy_of(polymorphic_.at(name.get()).function, name, self);
+  count_copy(copy, use);
   polymorphic_.at(name.get()).instances.push_back({self, copy});
   instance_uses_[&use] = self;
   Type declared = declare_local(cast<Function>(copy));
@@ -231,6 +247,7 @@ void Inference::infer_instances() {
     }
     const VariableRef self = make_variable(name->name, nullptr, name->span);
     const Expr copy = copy_of(polymorphic_.at(name.get()).function, name, self);
+    count_copy(copy, *use);
     instances.push_back({self, copy, type});
     instance_uses_[use] = self;
     const Type declared = declare_local(cast<Function>(copy));

@@ -74,6 +74,7 @@ Type Inference::infer_match(const Expr& expr) {
     if (has_any_dim(known)) result = merge_dims(solver_.resolve(result), known, true);
   }
   MatchReport coverage = check_match(match.clauses);
+  if (coverage.is_too_large) report(Failure(too_many_cases(expr->span)));
   if (match.is_complete && !coverage.missing.empty()) {
     Diagnostic diagnostic = non_exhaustive(coverage, expr->span);
     diagnostic.label(match.scrutinee->span, describe_type(scrutinee, solver_));

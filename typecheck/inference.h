@@ -176,6 +176,7 @@ class Inference {
   lang::Type infer_var(const lang::Var& var);
   // infer_instance.cpp
   void infer_polymorphic(const lang::Let& let);
+  void count_copy(const lang::Expr& copy, const lang::Var& use);
   lang::Type copy_local(const lang::Var& use);
   struct Polymorphic;
   lang::Type instantiate_local(const lang::Var& use, const Polymorphic& function);
@@ -335,6 +336,7 @@ class Inference {
   };
   std::vector<GenericLocalUse> local_uses_;  // of Purpose::kCode only
   std::size_t instantiated_ = 0;             // of these have their instance
+  std::size_t copied_nodes_ = 0;             // of instances
   // How far everything was when a `let` began.
   struct LetMark {
     std::uint64_t unknowns;

@@ -18,6 +18,7 @@ Type Relations::add(Relation relation) {
   Type result = relation.result;
   if (!solved) {
     relations_.push_back(std::move(relation));
+    ++open_;
     watch(static_cast<std::uint32_t>(relations_.size() - 1));
   }
   if (solver_.has_woken()) drain();
@@ -31,7 +32,11 @@ void Relations::drain() {
       Relation& relation = relations_[index];
       if (relation.is_solved) continue;
       relation.is_solved = run(relation);
-      if (!relation.is_solved) watch(index);
+      if (relation.is_solved) {
+        --open_;
+      } else {
+        watch(index);
+      }
     }
   }
 }
@@ -121,6 +126,7 @@ void Relations::merge_equal() {
         report_(explain_relation(std::move(failure), relation, solver_), relation);
       }
       relation.is_solved = true;
+      --open_;
     }
     if (!relation.is_solved) seen.emplace(key, i);
   }

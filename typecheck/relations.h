@@ -46,6 +46,7 @@ class Relations {
   // Those that are not solved, in order of creation.
   std::vector<const Relation*> open() const;
   const Relation& operator[](std::uint32_t index) const { return relations_[index]; }
+  std::size_t open_count() const { return open_; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(relations_.size()); }
   // The unbound unknowns of a relation.
   std::vector<lang::TypeVarRef> unknowns_of(const Relation& relation);
@@ -59,6 +60,7 @@ class Relations {
   Solver& solver_;
   Report report_;
   std::vector<Relation> relations_;
+  std::size_t open_ = 0;             // of them, not solved
   std::vector<Relation> rechecked_;  // solved with open literals
 };
 
