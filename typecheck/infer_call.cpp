@@ -1,6 +1,7 @@
 // Calls, and what can be called: operators, constructors, globals.
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -61,8 +62,10 @@ constexpr std::size_t kMostOpenRelations = 5'000;
 Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& name) {
   if (scheme.variables.empty()) return scheme.type;
   if (!scheme.relations.empty() &&
-      relations_.open_count() + scheme.relations.size() > kMostOpenRelations)
+      relations_.open_count() + scheme.relations.size() > kMostOpenRelations) {
+    if (std::exchange(has_too_many_open_, true)) return solver_.error_type();
     too_many_open(name, span);
+  }
   TypeSubstitution fresh;
   map_to_unknowns(fresh, scheme.variables, solver_);
   for (const DTypeRequirement& requirement : scheme.requirements) {

@@ -375,9 +375,10 @@ class Inference {
   int levels_ = 0;   // of explanations that this run is inside of
   std::string way_;  // to the cause of the first error, where that lies inside a function
   bool has_indexed_fully_ = false;
-  bool indexes_fully_ = true;  // an element of a tensor of unknown rank is taken for a number
-  bool blames_index_ = false;  // an error says that an index is no float
-  lang::Span blamed_;          // the function that an error says has no scalar result
+  bool has_too_many_open_ = false;  // it has been said
+  bool indexes_fully_ = true;       // an element of a tensor of unknown rank is taken for a number
+  bool blames_index_ = false;       // an error says that an index is no float
+  lang::Span blamed_;               // the function that an error says has no scalar result
 };
 
 // Of two types that agree, the one with fewer `?`; or, for `widen`, with more.
