@@ -10,14 +10,13 @@ endif()
 # shared object costs startup time.
 if(TARGET relay_formats)
   find_package(nlohmann_json 3 REQUIRED)
-  find_path(RELAY_MINIZIP_INCLUDE minizip/unzip.h REQUIRED)
+  find_path(RELAY_ZLIB_INCLUDE zlib.h REQUIRED)
   find_path(RELAY_PNG_INCLUDE png.h REQUIRED)
-  find_library(RELAY_MINIZIP NAMES libminizip.a minizip REQUIRED)
   find_library(RELAY_PNG NAMES libpng16.a png16 png REQUIRED)
   find_library(RELAY_ZLIB NAMES libz.a z REQUIRED)
-  target_include_directories(relay_formats SYSTEM PRIVATE "${RELAY_MINIZIP_INCLUDE}"
+  target_include_directories(relay_formats SYSTEM PRIVATE "${RELAY_ZLIB_INCLUDE}"
                                                           "${RELAY_PNG_INCLUDE}")
-  target_link_libraries(relay_formats PRIVATE "${RELAY_MINIZIP}" "${RELAY_PNG}" "${RELAY_ZLIB}"
+  target_link_libraries(relay_formats PRIVATE "${RELAY_PNG}" "${RELAY_ZLIB}"
                                               nlohmann_json::nlohmann_json)
 endif()
 

@@ -1,11 +1,13 @@
 #include "formats/bytes.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -21,46 +23,57 @@ void file_error(const std::string& what) {
   lang::fail(DiagnosticKind::FileError, fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-FileReader::FileReader(const std::string& path)
-    : path_(path), file_(std::fopen(path.c_str(), "rb"), std::fclose) {
-  if (!file_) file_error(fmt::format("cannot open `{}`", path));
-  if (std::fseek(file_.get(), 0, SEEK_END) != 0 || (size_ = std::ftell(file_.get())) < 0)
-    file_error(fmt::format("cannot read `{}`", path));
-  std::rewind(file_.get());
+FileReader::FileReader(const Location& location, const Progress& progress)
+    : path_(location.path), file_(location.access.open(location.path)), progress_(progress) {
+  struct stat about {};
+  if (fstat(file_.get(), &about) != 0) file_error(fmt::format("cannot read `{}`", path_));
+  is_regular_ = S_ISREG(about.st_mode);
+  is_pipe_ = S_ISFIFO(about.st_mode);
+  // Files that the system makes up, as in /proc, say that they are empty.
+  if (is_regular_ && about.st_size > 0) size_ = about.st_size;
+}
+
+std::size_t FileReader::read_some(std::span<std::byte> bytes) {
+  constexpr int kPatience = 50;  // milliseconds
+  for (;;) {
+    const ssize_t count = ::read(file_.get(), bytes.data(), bytes.size());
+    // A pipe that nobody has opened for writing yet looks as if it had ended.
+    const bool may_begin = count == 0 && is_pipe_ && position_ == 0;
+    if (count >= 0 && !may_begin) {
+      position_ += count;
+      return static_cast<std::size_t>(count);
+    }
+    if (count < 0 && errno != EINTR && errno != EAGAIN)
+      file_error(fmt::format("cannot read `{}`", path_));
+    pollfd wait{file_.get(), POLLIN, 0};
+    poll(&wait, 1, kPatience);
+    if (may_begin && wait.revents == POLLHUP) return 0;  // and left it
+    if (progress_) progress_(position_, -1);
+  }
 }
 
 void FileReader::read(std::span<std::byte> bytes) {
-  if (std::fread(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size()) return;
-  if (std::ferror(file_.get())) file_error(fmt::format("cannot read `{}`", path_));
-  bad_data(path_, "the file ends too early");
+  while (!bytes.empty()) {
+    const std::size_t count = read_some(bytes);
+    if (count == 0) bad_data(path_, "the file ends too early");
+    bytes = bytes.subspan(count);
+  }
+}
+
+std::int64_t FileReader::remaining() const {
+  return size_ < 0 ? -1 : std::max<std::int64_t>(size_ - position_, 0);
 }
 
 void FileReader::skip_to(std::int64_t position) {
-  if (std::fseek(file_.get(), position, SEEK_SET) != 0)
+  if (lseek(file_.get(), position, SEEK_SET) != position)
     file_error(fmt::format("cannot read `{}`", path_));
+  position_ = position;
 }
 
-FileWriter::FileWriter(const std::string& path)
-    : path_(path),
-      temporary_(fmt::format("{}.{}.part", path, getpid())),
-      file_(std::fopen(temporary_.c_str(), "wb"), std::fclose) {
-  if (!file_) file_error(fmt::format("cannot write `{}`", path));
-}
-
-FileWriter::~FileWriter() {
-  if (!is_finished_) std::remove(temporary_.c_str());
-}
-
-void FileWriter::write(std::span<const std::byte> bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size())
-    file_error(fmt::format("cannot write `{}`", path_));
-}
-
-void FileWriter::finish() {
-  std::FILE* file = file_.release();
-  if (std::fclose(file) != 0 || std::rename(temporary_.c_str(), path_.c_str()) != 0)
-    file_error(fmt::format("cannot write `{}`", path_));
-  is_finished_ = true;
+void FileReader::require_regular(std::string_view what) const {
+  if (is_regular_) return;
+  lang::fail(DiagnosticKind::Unsupported,
+             fmt::format("not supported: {} from the pipe or device `{}`", what, path_));
 }
 
 namespace {
@@ -78,15 +91,18 @@ void in_parts(std::span<Byte> bytes, const Progress& progress, Move&& move) {
   }
 }
 
+}  // namespace
+
 std::span<std::byte> bytes_of(const lang::Tensor& tensor) {
   const std::size_t size = lang::size_of(tensor.dtype());
   return {tensor.data(), static_cast<std::size_t>(tensor.element_count()) * size};
 }
 
-}  // namespace
-
 void read_elements(ByteReader& reader, const lang::Tensor& tensor, const Progress& progress) {
   in_parts(bytes_of(tensor), progress, [&](std::span<std::byte> part) { reader.read(part); });
+  if (tensor.dtype() != lang::DType::Bool) return;
+  // One byte each, of which only 0 and 1 are elements here.
+  for (std::byte& element : bytes_of(tensor)) element = std::byte{element != std::byte{0}};
 }
 
 void write_elements(ByteWriter& writer, const lang::Tensor& tensor, const Progress& progress) {
@@ -94,16 +110,76 @@ void write_elements(ByteWriter& writer, const lang::Tensor& tensor, const Progre
   in_parts(bytes, progress, [&](std::span<const std::byte> part) { writer.write(part); });
 }
 
-std::int64_t checked_count(const std::string& path, const Header& header) {
-  std::int64_t count = 1;
-  const auto limit = std::numeric_limits<std::int64_t>::max() /
-                     static_cast<std::int64_t>(lang::size_of(header.dtype));
-  for (const std::int64_t extent : header.shape) {
-    if (extent < 0 || (extent > 0 && count > limit / extent))
-      bad_data(path, "a shape that no file can hold");
-    count *= extent;
+void check_header(const std::string& path, const Header& header) {
+  constexpr std::size_t kMostAxes = 64;  // NumPy's own limit
+  if (header.shape.size() > kMostAxes) {
+    lang::fail(DiagnosticKind::Unsupported,
+               fmt::format("not supported: {}: a tensor of rank {} in a file, more than {}", path,
+                           header.shape.size(), kMostAxes));
   }
-  return count;
+  auto bytes = static_cast<std::int64_t>(lang::size_of(header.dtype));
+  bool overflows = false;
+  for (const std::int64_t extent : header.shape) {
+    if (extent < 0) bad_data(path, "a negative extent");
+    // An extent of 0 takes none of the others back: strides are products of them.
+    overflows |= __builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes);
+  }
+  if (overflows) bad_data(path, "a shape that no file can hold");
+}
+
+std::int64_t byte_count(const Header& header) {
+  auto bytes = static_cast<std::int64_t>(lang::size_of(header.dtype));
+  for (const std::int64_t extent : header.shape) bytes *= extent;
+  return bytes;
+}
+
+lang::TensorRef make_tensor(const std::string& path, const Header& header) {
+  try {
+    return lang::Tensor::make(header.dtype, header.shape);
+  } catch (lang::Failure& failure) {
+    failure.diagnostics.front().note(fmt::format("note: while `{}` is read", path));
+    throw;
+  }
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 12;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, names.size()); ++i)
+    text += (i == 0 ? "" : ", ") + in_backticks(names[i]);
+  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
+  return text.empty() ? "none" : text;
+}
+
+std::size_t chosen(const std::string& path, const std::string& key,
+                   const std::vector<std::string>& names) {
+  if (key.empty() && names.size() == 1) return 0;
+  const auto found = std::find(names.begin(), names.end(), key);
+  if (!key.empty() && found != names.end()) {
+    if (std::find(found + 1, names.end(), key) != names.end())
+      bad_data(path, fmt::format("two tensors are called {}", in_backticks(key)));
+    return static_cast<std::size_t>(found - names.begin());
+  }
+  if (names.empty()) bad_data(path, "it holds no tensor");
+  bad_data(path, key.empty() ? fmt::format("which tensor? it has {}; write `key`", list_of(names))
+                             : fmt::format("there is no tensor {}; it has {}", in_backticks(key),
+                                           list_of(names)));
+}
+
+std::string in_backticks(std::string_view text) {
+  constexpr std::size_t kMost = 60;
+  std::string shown;
+  for (const char c : text.substr(0, kMost)) {
+    const auto byte = static_cast<unsigned char>(c);
+    shown += byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  if (text.size() > kMost) {
+    while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0xC0U) == 0x80U)
+      shown.pop_back();
+    if (!shown.empty() && static_cast<unsigned char>(shown.back()) >= 0xC0U) shown.pop_back();
+    shown += "…";
+  }
+  return "`" + shown + "`";
 }
 
 }  // namespace relay::formats

@@ -1,10 +1,9 @@
 #include "formats/csv.h"
 
-#include <cerrno>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <string_view>
 
@@ -71,27 +70,40 @@ class Reader {
   Reader(const Location& location, DType dtype) : location_(location), dtype_(dtype) {}
 
   lang::TensorRef read(const Progress& progress) {
-    errno = 0;
-    std::ifstream file(location_.path, std::ios::binary);
-    if (!file) file_error(fmt::format("cannot open `{}`", location_.path));
-    file.seekg(0, std::ios::end);
-    const auto whole = static_cast<std::int64_t>(file.tellg());
-    file.seekg(0);
-    std::string line;
+    FileReader file(location_, progress);
+    std::vector<std::byte> part(kPart);
+    std::string line;  // what has no end yet
     std::int64_t done = 0;
-    for (line_number_ = 1; std::getline(file, line); ++line_number_) {
-      done += static_cast<std::int64_t>(line.size()) + 1;
-      if (progress && line_number_ % 4096 == 0) progress(done, whole);
-      if (!trimmed_cell(line).empty()) add(line);
+    for (std::size_t count = 0; (count = file.read_some(part)) > 0;) {
+      std::string_view text(reinterpret_cast<const char*>(part.data()), count);
+      for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
+        add_line(line.empty() ? text.substr(0, end) : line.append(text.substr(0, end)));
+        line.clear();
+        text.remove_prefix(end + 1);
+      }
+      line += text;
+      ++line_number_;
+      if (line.size() > kLongestLine) bad_data(where(), "a line is longer than 256 MiB");
+      --line_number_;
+      done += static_cast<std::int64_t>(count);
+      if (progress) progress(done, std::max(done, file.size()));
     }
-    if (file.bad()) file_error(fmt::format("cannot read `{}`", location_.path));
+    if (!line.empty()) add_line(line);
     if (rows_ == 0 && !header_.empty()) fail_without_rows();
-    const lang::TensorRef tensor = lang::Tensor::make(dtype_, {rows_, columns_});
+    const lang::TensorRef tensor = make_tensor(location_.path, {dtype_, {rows_, columns_}});
     if (!bytes_.empty()) std::memcpy(tensor->data(), bytes_.data(), bytes_.size());
     return tensor;
   }
 
  private:
+  static constexpr std::size_t kPart = std::size_t{256} << 10U;
+  static constexpr std::size_t kLongestLine = std::size_t{256} << 20U;
+
+  void add_line(std::string_view line) {
+    ++line_number_;
+    if (!trimmed_cell(line).empty()) add(line);
+  }
+
   void add(std::string_view line) {
     const std::size_t before = bytes_.size();
     std::int64_t fields = 0;
@@ -134,8 +146,8 @@ class Reader {
   [[noreturn]] void fail_without_rows() const {
     lang::Diagnostic diagnostic(
         lang::DiagnosticKind::BadData,
-        fmt::format("{}: no line holds numbers; the first is taken for names: `{}`", location_.path,
-                    header_));
+        fmt::format("{}: no line holds numbers; the first is taken for names: {}", location_.path,
+                    in_backticks(header_)));
     for (const std::string_view other : {",", ";", "\t", "|"}) {
       if (other == location_.delimiter || header_.find(other) == std::string::npos) continue;
       diagnostic.note(fmt::format("help: `delimiter=\"{}\"` separates its fields",
@@ -147,13 +159,13 @@ class Reader {
 
   [[noreturn]] void fail(std::string_view line, std::int64_t field, std::string_view text) const {
     const bool is_number = number<double>(text).has_value();
-    const std::string what =
-        text.empty() ? "is empty"
-        : is_number  ? fmt::format("is `{}`, which is no {}", text, lang::name_of(dtype_))
-                     : "is not a number";
+    const std::string what = text.empty() ? "is empty"
+                             : is_number  ? fmt::format("is {}, which is no {}", in_backticks(text),
+                                                        lang::name_of(dtype_))
+                                          : "is not a number";
     lang::Diagnostic diagnostic(lang::DiagnosticKind::BadData,
                                 fmt::format("{}: field {} {}", where(), field + 1, what));
-    diagnostic.note(fmt::format("note: the line is `{}`", trimmed_cell(line)));
+    diagnostic.note(fmt::format("note: the line is {}", in_backticks(trimmed_cell(line))));
     throw lang::Failure(std::move(diagnostic));
   }
 
@@ -182,9 +194,18 @@ std::string text_of(const lang::Tensor& tensor, std::int64_t linear) {
   }
 }
 
+void check_delimiter(const Location& location) {
+  const std::string& delimiter = location.delimiter;
+  if (!delimiter.empty() && delimiter.find_first_of("\n\"") == std::string::npos) return;
+  lang::fail(lang::DiagnosticKind::BadAttribute,
+             fmt::format("the delimiter of `{}` {}", location.path,
+                         delimiter.empty() ? "is empty" : "holds a quote or the end of a line"));
+}
+
 }  // namespace
 
 lang::TensorRef read_csv(const Location& location, DType dtype, const Progress& progress) {
+  check_delimiter(location);
   return Reader(location, dtype).read(progress);
 }
 
@@ -194,17 +215,23 @@ void write_csv(const Location& location, const lang::Tensor& tensor, const Progr
     bad_data(location.path, fmt::format("a CSV holds a vector or a matrix, not a tensor of rank {}",
                                         shape.size()));
   }
-  FileWriter file(location.path);
+  check_delimiter(location);
+  FileWriter file(location);
   const std::int64_t columns = shape.size() == 2 ? shape[1] : 1;
+  constexpr std::size_t kPart = std::size_t{1} << 18U;
+  std::string text;
   for (std::int64_t row = 0; row < shape[0]; ++row) {
-    std::string line;
     for (std::int64_t column = 0; column < columns; ++column) {
-      if (column > 0) line += location.delimiter;
-      line += text_of(tensor, row * columns + column);
+      if (column > 0) text += location.delimiter;
+      text += text_of(tensor, row * columns + column);
+      if (text.size() < kPart) continue;
+      file.write(text);
+      text.clear();
+      if (progress) progress(row, shape[0]);
     }
-    file.write(line + "\n");
-    if (progress && row % 4096 == 0) progress(row, shape[0]);
+    text += '\n';
   }
+  file.write(text);
   file.finish();
 }
 

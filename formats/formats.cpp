@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <new>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,16 +30,16 @@ struct Format {
 constexpr Format kFormats[] = {
     {".npy", false,
      [](const Location& location) {
-       FileReader file(location.path);
+       FileReader file(location);
        return read_npy_header(file, location.path).header;
      },
      [](const Location& location, lang::DType, const Progress& progress) {
-       FileReader file(location.path);
+       FileReader file(location, progress);
        return read_npy(file, location.path, progress);
      },
      [](const Location& location, const std::vector<NamedTensor>& tensors,
         const Progress& progress) {
-       FileWriter file(location.path);
+       FileWriter file(location);
        write_npy(file, location.path, *tensors.front().tensor, progress);
        file.finish();
      }},
@@ -59,7 +61,9 @@ constexpr Format kFormats[] = {
      [](const Location& location, const std::vector<NamedTensor>& tensors,
         const Progress& progress) { write_csv(location, *tensors.front().tensor, progress); }},
     {".png", false, read_png_header,
-     [](const Location& location, lang::DType, const Progress&) { return read_png(location); },
+     [](const Location& location, lang::DType, const Progress& progress) {
+       return read_png(location, progress);
+     },
      [](const Location& location, const std::vector<NamedTensor>& tensors, const Progress&) {
        write_png(location, *tensors.front().tensor);
      }},
@@ -85,20 +89,51 @@ const Format& format_of(const Location& location) {
              fmt::format("`{}` has none of the extensions {}", path, known));
 }
 
+// Whatever a library or the memory throws ends in a diagnostic that names the file.
+template <class F>
+auto guarded(const std::string& path, F&& body) -> lang::Result<decltype(body())> {
+  try {
+    return lang::capture(std::forward<F>(body));
+  } catch (const lang::InternalError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return lang::Diagnostic(lang::DiagnosticKind::OutOfMemory,
+                            fmt::format("out of memory with the file `{}`", path));
+  } catch (const std::exception& error) {
+    return lang::Diagnostic(lang::DiagnosticKind::BadData,
+                            fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+// The program reads the header when it is checked, and all of the file when it runs.
+void require_two_readings(const Location& location) {
+  FileReader file(location);
+  if (file.is_regular()) return;
+  lang::fail(lang::DiagnosticKind::Unsupported,
+             fmt::format("not supported: the header of `{}`, a pipe or device, which can be read "
+                         "only once",
+                         location.path));
+}
+
 }  // namespace
 
 lang::Result<Header> read_header(const Location& location) {
-  return lang::capture([&] { return format_of(location).header(location); });
+  return guarded(location.path, [&] {
+    const Format& format = format_of(location);
+    require_two_readings(location);
+    return format.header(location);
+  });
 }
 
 lang::Result<lang::TensorRef> read_tensor(const Location& location, lang::DType dtype,
                                           const Progress& progress) {
-  return lang::capture([&] { return format_of(location).read(location, dtype, progress); });
+  return guarded(location.path,
+                 [&] { return format_of(location).read(location, dtype, progress); });
 }
 
 lang::Result<bool> write_tensors(const Location& location, const std::vector<NamedTensor>& tensors,
                                  const Progress& progress) {
-  return lang::capture([&] {
+  return guarded(location.path, [&] {
     const Format& format = format_of(location);
     if (tensors.size() != 1 && !format.has_names) {
       lang::fail(
@@ -109,6 +144,9 @@ lang::Result<bool> write_tensors(const Location& location, const std::vector<Nam
     }
     std::vector<NamedTensor> dense;
     for (const NamedTensor& named : tensors) {
+      if (named.name.find('\0') != std::string::npos || named.name == "__metadata__")
+        lang::fail(lang::DiagnosticKind::BadData,
+                   fmt::format("no tensor may be called {}", in_backticks(named.name)));
       const auto same = [&](const NamedTensor& other) { return other.name == named.name; };
       if (std::any_of(dense.begin(), dense.end(), same)) {
         lang::fail(lang::DiagnosticKind::BadData,

@@ -40,28 +40,48 @@ class Dictionary {
 
   // What stands behind `'key':`.
   std::string_view after(std::string_view key) const {
-    const std::size_t at = text_.find(fmt::format("'{}'", key));
-    const std::size_t colon = at == std::string_view::npos ? at : text_.find(':', at);
-    if (colon == std::string_view::npos)
-      bad_data(name_, fmt::format("the header has no `{}`", key));
-    return trimmed(text_.substr(colon + 1));
+    const std::string quoted_key = fmt::format("'{}'", key);
+    const std::size_t at = text_.find(quoted_key);
+    if (at == std::string_view::npos) bad_data(name_, fmt::format("the header has no `{}`", key));
+    if (text_.find(quoted_key, at + 1) != std::string_view::npos)
+      bad_data(name_, fmt::format("the header has `{}` twice", key));
+    const std::string_view rest = trimmed(text_.substr(at + quoted_key.size()));
+    if (!rest.starts_with(':')) bad_data(name_, fmt::format("the header has no `{}`", key));
+    return trimmed(rest.substr(1));
+  }
+
+  std::string_view descr() const {
+    const std::string_view text = after("descr");
+    if (text.starts_with('[')) bad_data(name_, "records of several fields are no tensor");
+    const std::size_t close = text.find('\'', 1);
+    if (!text.starts_with('\'') || close == std::string_view::npos)
+      bad_data(name_, "the header's dtype is no string");
+    return text.substr(1, close - 1);
+  }
+
+  bool is_fortran() const {
+    const std::string_view text = after("fortran_order");
+    if (!text.starts_with("True") && !text.starts_with("False"))
+      bad_data(name_, "the header's order of axes is broken");
+    return text.starts_with("True");
   }
 
   std::vector<std::int64_t> shape() const {
     const std::string_view text = after("shape");
     const std::size_t close = text.find(')');
-    if (text.empty() || text.front() != '(' || close == std::string_view::npos)
+    if (!text.starts_with('(') || close == std::string_view::npos)
       bad_data(name_, "the header's shape is no tuple");
     std::vector<std::int64_t> extents;
-    std::string_view rest = text.substr(1, close - 1);
-    while (!(rest = trimmed(rest)).empty()) {
+    std::string_view rest = trimmed(text.substr(1, close - 1));
+    while (!rest.empty()) {
       std::int64_t extent = 0;
       const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), extent);
-      if (error != std::errc()) bad_data(name_, "the header's shape is broken");
+      rest = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
+      const bool has_next = rest.starts_with(',');
+      if (error != std::errc() || extent < 0 || (!has_next && !rest.empty()))
+        bad_data(name_, "the header's shape is broken");
       extents.push_back(extent);
-      rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-      rest = trimmed(rest);
-      if (!rest.empty() && rest.front() == ',') rest.remove_prefix(1);
+      if (has_next) rest = trimmed(rest.substr(1));
     }
     return extents;
   }
@@ -76,11 +96,16 @@ std::string header_text(ByteReader& reader, const std::string& name) {
   reader.read(start);
   if (std::string_view(reinterpret_cast<const char*>(start.data()), kMagic.size()) != kMagic)
     bad_data(name, "this is no `.npy` file");
-  const std::size_t width = start[6] == std::byte{1} ? 2 : 4;
+  const auto version = std::to_integer<int>(start[6]);
+  if (version < 1 || version > 3)
+    bad_data(name, fmt::format("version {} of the format is not known", version));
+  const std::size_t width = version == 1 ? 2 : 4;
   std::array<std::byte, 4> bytes{};
   reader.read({bytes.data(), width});
   const auto size = std::bit_cast<std::uint32_t>(bytes);
   if (size > kLongestHeader) bad_data(name, "the header is too long");
+  if (reader.remaining() >= 0 && size > reader.remaining())
+    bad_data(name, "the file ends too early");
   std::string text(size, '\0');
   reader.read(std::as_writable_bytes(std::span(text)));
   return text;
@@ -99,31 +124,31 @@ NpyHeader read_npy_header(ByteReader& reader, const std::string& name) {
   const std::string text = header_text(reader, name);
   const Dictionary dictionary(text, name);
   NpyHeader result;
-  std::string_view descr = dictionary.after("descr");
-  if (descr.size() < 5 || descr.front() != '\'')
-    bad_data(name, "records of several fields are no tensor");
-  const std::size_t close = descr.find('\'', 1);
-  descr = descr.substr(1, close - 1);
-  const std::string_view kind = descr.substr(1);
+  const std::string_view descr = dictionary.descr();
+  const bool has_order =
+      !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
+  const std::string_view kind = has_order ? descr.substr(1) : std::string_view();
   const auto* found = std::find_if(std::begin(kNames), std::end(kNames),
                                    [&](const auto& entry) { return entry.first == kind; });
   if (found == std::end(kNames))
-    bad_data(name, fmt::format("no dtype here is what NumPy calls `{}`", descr));
+    bad_data(name, fmt::format("no dtype here is what NumPy calls {}", in_backticks(descr)));
   result.header = {found->second, dictionary.shape()};
   result.is_big_endian = descr.front() == '>';
-  result.is_fortran = dictionary.after("fortran_order").starts_with("True");
-  checked_count(name, result.header);
+  result.is_fortran = dictionary.is_fortran();
+  check_header(name, result.header);
   return result;
 }
 
 lang::TensorRef read_npy(ByteReader& reader, const std::string& name, const Progress& progress) {
   const NpyHeader npy = read_npy_header(reader, name);
-  std::vector<std::int64_t> shape = npy.header.shape;
-  if (npy.is_fortran) std::reverse(shape.begin(), shape.end());
-  const lang::TensorRef tensor = lang::Tensor::make(npy.header.dtype, shape);
+  if (reader.remaining() >= 0 && byte_count(npy.header) > reader.remaining())
+    bad_data(name, "the file ends too early");
+  Header stored = npy.header;
+  if (npy.is_fortran) std::reverse(stored.shape.begin(), stored.shape.end());
+  const lang::TensorRef tensor = make_tensor(name, stored);
   read_elements(reader, *tensor, progress);
   if (npy.is_big_endian) swap_bytes(*tensor);
-  if (!npy.is_fortran || shape.size() < 2) return tensor;
+  if (!npy.is_fortran || stored.shape.size() < 2) return tensor;
   std::vector<std::int64_t> strides = tensor->strides();
   std::reverse(strides.begin(), strides.end());
   return lang::contiguous(lang::Tensor::view(*tensor, npy.header.shape, strides, 0));

@@ -2,10 +2,11 @@
 
 #include "formats/formats.h"
 
-// NumPy's `.npz`: a zip archive of `.npy` files. Read and written by minizip. All throw Failure.
+// NumPy's `.npz`: a zip archive of `.npy` files. All throw Failure.
 namespace relay::formats {
 
 Header read_npz_header(const Location& location);
+// Compares the member's checksum.
 lang::TensorRef read_npz(const Location& location, const Progress& progress);
 // Stored without compression, as by `numpy.savez`.
 void write_npz(const Location& location, const std::vector<NamedTensor>& tensors,

@@ -2,7 +2,10 @@
 
 #include <png.h>
 
+#include <cstdio>
+#include <exception>
 #include <limits>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -13,6 +16,69 @@ namespace relay::formats {
 using lang::DType;
 
 namespace {
+
+// A file as the C library sees it, which is what libpng reads and writes. An exception waits until
+// libpng has returned.
+class Stream {
+ public:
+  Stream(FileReader& reader, const Progress& progress) : reader_(&reader), progress_(progress) {
+    open("rb");
+  }
+  explicit Stream(FileWriter& writer) : writer_(&writer) { open("wb"); }
+  ~Stream() {
+    if (file_) std::fclose(file_);
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  std::FILE* file() const { return file_; }
+  // Writes what is left. Throws what the file threw.
+  void finish() {
+    if (writer_ && std::fflush(file_) != 0 && !thrown_) file_error("cannot write an image");
+    rethrow();
+  }
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  void open(const char* mode) {
+    cookie_io_functions_t functions{};
+    functions.read = [](void* self, char* bytes, std::size_t size) -> ssize_t {
+      return static_cast<Stream*>(self)->read(bytes, size);
+    };
+    functions.write = [](void* self, const char* bytes, std::size_t size) -> ssize_t {
+      return static_cast<Stream*>(self)->write(bytes, size);
+    };
+    file_ = fopencookie(this, mode, functions);
+    if (!file_) throw std::bad_alloc();
+  }
+  ssize_t read(char* bytes, std::size_t size) {
+    try {
+      if (progress_) progress_(reader_->size() - reader_->remaining(), reader_->size());
+      return static_cast<ssize_t>(
+          reader_->read_some(std::as_writable_bytes(std::span(bytes, size))));
+    } catch (...) {
+      thrown_ = std::current_exception();
+      return -1;
+    }
+  }
+  ssize_t write(const char* bytes, std::size_t size) {
+    try {
+      writer_->write(std::string_view(bytes, size));
+      return static_cast<ssize_t>(size);
+    } catch (...) {
+      thrown_ = std::current_exception();
+      return 0;
+    }
+  }
+
+  FileReader* reader_ = nullptr;
+  FileWriter* writer_ = nullptr;
+  Progress progress_;
+  std::FILE* file_ = nullptr;
+  std::exception_ptr thrown_;
+};
 
 // An image that is being read or written.
 class Image {
@@ -28,13 +94,14 @@ class Image {
   png_image image_{};
 };
 
-void open(Image& image, const Location& location) {
-  FileReader exists(location.path);
-  if (!png_image_begin_read_from_file(&image.get(), location.path.c_str()))
-    bad_data(location.path, image->message);
+void open(Image& image, const Stream& stream, const std::string& path) {
+  if (!png_image_begin_read_from_stdio(&image.get(), stream.file())) {
+    stream.rethrow();
+    bad_data(path, image->message);
+  }
   if ((image->format & PNG_FORMAT_FLAG_LINEAR) != 0) {
     lang::fail(lang::DiagnosticKind::Unsupported,
-               fmt::format("not supported: {} has 16 bits for each sample", location.path));
+               fmt::format("not supported: {} has 16 bits for each sample", path));
   }
   image->format &= ~static_cast<png_uint_32>(PNG_FORMAT_FLAG_COLORMAP);
 }
@@ -48,17 +115,29 @@ Header header_of(Image& image) {
 }  // namespace
 
 Header read_png_header(const Location& location) {
+  FileReader file(location);
+  const Stream stream(file, nullptr);
   Image image;
-  open(image, location);
+  open(image, stream, location.path);
   return header_of(image);
 }
 
-lang::TensorRef read_png(const Location& location) {
+lang::TensorRef read_png(const Location& location, const Progress& progress) {
+  FileReader file(location, progress);
+  const Stream stream(file, progress);
   Image image;
-  open(image, location);
-  lang::TensorRef tensor = lang::Tensor::make(DType::UInt8, header_of(image).shape);
-  if (!png_image_finish_read(&image.get(), nullptr, tensor->data(), 0, nullptr))
+  open(image, stream, location.path);
+  const Header header = header_of(image);
+  check_header(location.path, header);
+  // Nothing is packed to less than its 1032nd part: what is not there is not made room for.
+  constexpr std::int64_t kMostPacked = 1100 * 8;  // samples of one bit become bytes
+  if (file.size() >= 0 && byte_count(header) / kMostPacked / 4 > file.size())
+    bad_data(location.path, "the file ends too early");
+  lang::TensorRef tensor = make_tensor(location.path, header);
+  if (!png_image_finish_read(&image.get(), nullptr, tensor->data(), 0, nullptr)) {
+    stream.rethrow();
     bad_data(location.path, image->message);
+  }
   return tensor;
 }
 
@@ -79,12 +158,14 @@ void write_png(const Location& location, const lang::Tensor& tensor) {
   image->height = static_cast<png_uint_32>(shape[0]);
   image->width = static_cast<png_uint_32>(shape[1]);
   image->format = kFormats[channels - 1];
-  FileWriter file(location.path);
-  if (!png_image_write_to_file(&image.get(), file.temporary_path().c_str(), 0, tensor.data(), 0,
-                               nullptr)) {
+  FileWriter file(location);
+  Stream stream(file);
+  if (!png_image_write_to_stdio(&image.get(), stream.file(), 0, tensor.data(), 0, nullptr)) {
+    stream.rethrow();
     lang::fail(lang::DiagnosticKind::FileError,
                fmt::format("cannot write `{}`: {}", location.path, image->message));
   }
+  stream.finish();
   file.finish();
 }
 

@@ -7,7 +7,7 @@
 namespace relay::formats {
 
 Header read_png_header(const Location& location);
-lang::TensorRef read_png(const Location& location);
+lang::TensorRef read_png(const Location& location, const Progress& progress);
 // Of shape (height, width) or (height, width, 1 to 4).
 void write_png(const Location& location, const lang::Tensor& tensor);
 

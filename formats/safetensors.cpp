@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
+#include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "formats/bytes.h"
@@ -28,81 +30,151 @@ constexpr std::string_view kMetadata = "__metadata__";
 constexpr std::int64_t kLongestJson = 100'000'000;  // the format's own limit
 
 struct Entry {
+  std::string name;
+  std::string dtype = {};
+  std::optional<std::vector<std::int64_t>> shape = {};
+  std::optional<std::vector<std::int64_t>> offsets = {};
+};
+
+// Reads the header as it comes, without a tree of it: it may have a hundred megabytes. What is no
+// header of the format ends it with `problem`.
+class HeaderParser final : public nlohmann::json_sax<Json> {
+ public:
+  std::vector<Entry> entries;
+  std::string problem;
+
+  bool null() override { return other(); }
+  bool boolean(bool) override { return other(); }
+  bool number_float(number_float_t, const string_t&) override { return other(); }
+  bool binary(binary_t&) override { return other(); }
+  bool number_integer(number_integer_t value) override { return number(value); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
+      return broken();
+    return number(static_cast<std::int64_t>(value));
+  }
+  bool string(string_t& text) override {
+    if (is_in_metadata_) return true;
+    if (depth_ != 2 || key_ != "dtype" || !entries.back().dtype.empty()) return broken();
+    entries.back().dtype = text;
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    ++depth_;
+    if (depth_ > 2 || list_) return broken();
+    if (depth_ != 2) return true;
+    is_in_metadata_ = key_ == kMetadata;
+    if (!is_in_metadata_) entries.push_back({key_});
+    return true;
+  }
+  bool key(string_t& name) override {
+    key_ = name;
+    if (depth_ == 1 && !names_.insert(name).second)
+      return fail(fmt::format("two tensors are called {}", in_backticks(name)));
+    return true;
+  }
+  bool end_object() override {
+    --depth_;
+    is_in_metadata_ = false;
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    if (depth_ != 2 || is_in_metadata_ || list_) return broken();
+    auto& list = key_ == "shape" ? entries.back().shape : entries.back().offsets;
+    if ((key_ != "shape" && key_ != "data_offsets") || list) return broken();
+    list_ = &list.emplace();
+    return true;
+  }
+  bool end_array() override {
+    list_ = nullptr;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override {
+    return fail("the header is no JSON object");
+  }
+
+ private:
+  bool fail(std::string what) {
+    if (problem.empty()) problem = std::move(what);
+    return false;
+  }
+  bool broken() {
+    return fail(depth_ == 0
+                    ? "the header is no JSON object"
+                    : fmt::format("the header of {} is broken",
+                                  in_backticks(entries.empty() ? key_ : entries.back().name)));
+  }
+  bool other() { return is_in_metadata_ || broken(); }
+  bool number(std::int64_t value) {
+    if (!list_) return other();
+    list_->push_back(value);
+    return list_->size() <= kMostNumbers || broken();
+  }
+
+  static constexpr std::size_t kMostNumbers = 1000;
+  int depth_ = 0;
+  bool is_in_metadata_ = false;
+  std::string key_;
+  std::unordered_set<std::string> names_;
+  std::vector<std::int64_t>* list_ = nullptr;
+};
+
+struct Place {
   Header header;
   std::int64_t begin = 0;  // in the file
 };
 
-struct JsonHeader {
-  Json json;
-  std::int64_t end = 0;  // where the elements begin
-};
-
-JsonHeader read_json(FileReader& file) {
+std::string header_text_of(FileReader& file) {
+  file.require_regular("reading a `.safetensors` file");
   std::array<std::byte, 8> bytes{};
   file.read(bytes);
   const auto size = std::bit_cast<std::int64_t>(bytes);
-  if (size < 2 || size > kLongestJson || size + 8 > file.size())
+  if (size < 2 || size > kLongestJson || size > file.remaining())
     bad_data(file.path(), "this is no `.safetensors` file");
   std::string text(static_cast<std::size_t>(size), '\0');
   file.read(std::as_writable_bytes(std::span(text)));
-  Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) bad_data(file.path(), "the header is no JSON object");
-  return {std::move(json), size + 8};
+  return text;
 }
 
-std::string chosen_key(const Json& json, const Location& location) {
-  std::vector<std::string> keys;
-  for (const auto& item : json.items()) {
-    if (item.key() != kMetadata) keys.push_back(item.key());
+Place find_place(FileReader& file, const Location& location) {
+  HeaderParser parser;
+  const std::string text = header_text_of(file);
+  if (!Json::sax_parse(text, &parser))
+    bad_data(file.path(), parser.problem.empty() ? "the header is broken" : parser.problem);
+  std::vector<std::string> names;
+  for (const Entry& entry : parser.entries) names.push_back(entry.name);
+  const Entry& entry = parser.entries[chosen(location.path, location.key, names)];
+  const std::string name = in_backticks(entry.name);
+  const auto* found = std::find_if(std::begin(kDTypeNames), std::end(kDTypeNames),
+                                   [&](const auto& known) { return known.first == entry.dtype; });
+  if (!entry.shape || !entry.offsets || entry.dtype.empty())
+    bad_data(location.path, fmt::format("the header of {} is broken", name));
+  if (found == std::end(kDTypeNames)) {
+    bad_data(location.path, fmt::format("{} has the dtype {}, which is none here", name,
+                                        in_backticks(entry.dtype)));
   }
-  if (location.key.empty() && keys.size() == 1) return keys.front();
-  if (std::find(keys.begin(), keys.end(), location.key) != keys.end()) return location.key;
-  const std::string there = fmt::format("it has `{}`", fmt::join(keys, "`, `"));
-  bad_data(location.path, location.key.empty()
-                              ? fmt::format("which tensor? {}; write `key`", there)
-                              : fmt::format("there is no tensor `{}`; {}", location.key, there));
-}
-
-Entry find_entry(FileReader& file, const Location& location) {
-  const auto [json, start] = read_json(file);
-  const std::string key = chosen_key(json, location);
-  try {
-    const Json& entry = json.at(key);
-    const auto name = entry.at("dtype").get<std::string>();
-    const auto* found = std::find_if(std::begin(kDTypeNames), std::end(kDTypeNames),
-                                     [&](const auto& known) { return known.first == name; });
-    if (found == std::end(kDTypeNames))
-      bad_data(location.path, fmt::format("`{}` has the dtype {}, which is none here", key, name));
-    for (const Json& extent : entry.at("shape")) {
-      if (!extent.is_number_integer())
-        bad_data(location.path, fmt::format("the shape of `{}` is no list of integers", key));
-    }
-    Entry result{{found->second, entry.at("shape").get<std::vector<std::int64_t>>()}};
-    const auto offsets = entry.at("data_offsets").get<std::vector<std::int64_t>>();
-    const std::int64_t bytes = checked_count(location.path, result.header) *
-                               static_cast<std::int64_t>(lang::size_of(found->second));
-    if (offsets.size() != 2 || offsets[0] < 0 || offsets[1] - offsets[0] != bytes ||
-        offsets[1] > file.size() - start)
-      bad_data(location.path, fmt::format("the place of `{}` does not fit its shape", key));
-    result.begin = start + offsets[0];
-    return result;
-  } catch (const Json::exception&) {
-    bad_data(location.path, fmt::format("the header of `{}` is broken", key));
-  }
+  Place place{{found->second, *entry.shape}};
+  check_header(location.path, place.header);
+  const std::vector<std::int64_t>& offsets = *entry.offsets;
+  if (offsets.size() != 2 || offsets[0] < 0 || offsets[1] < offsets[0] ||
+      offsets[1] - offsets[0] != byte_count(place.header) || offsets[1] > file.remaining())
+    bad_data(location.path, fmt::format("the place of {} does not fit its shape", name));
+  place.begin = file.size() - file.remaining() + offsets[0];
+  return place;
 }
 
 }  // namespace
 
 Header read_safetensors_header(const Location& location) {
-  FileReader file(location.path);
-  return find_entry(file, location).header;
+  FileReader file(location);
+  return find_place(file, location).header;
 }
 
 lang::TensorRef read_safetensors(const Location& location, const Progress& progress) {
-  FileReader file(location.path);
-  const Entry entry = find_entry(file, location);
-  file.skip_to(entry.begin);
-  lang::TensorRef tensor = lang::Tensor::make(entry.header.dtype, entry.header.shape);
+  FileReader file(location, progress);
+  const Place place = find_place(file, location);
+  file.skip_to(place.begin);
+  lang::TensorRef tensor = make_tensor(location.path, place.header);
   read_elements(file, *tensor, progress);
   return tensor;
 }
@@ -124,7 +196,7 @@ void write_safetensors(const Location& location, const std::vector<NamedTensor>&
   }
   std::string header = json.dump();
   header.append((8 - header.size() % 8) % 8, ' ');
-  FileWriter file(location.path);
+  FileWriter file(location);
   const auto size =
       std::bit_cast<std::array<std::byte, 8>>(static_cast<std::int64_t>(header.size()));
   file.write(size);

@@ -49,6 +49,12 @@ void define_run_options(CLI::App& app, Arguments& into) {
   app.add_option("-I,--path", into.search_path,
                  "a folder where imports are looked for, as often as needed")
       ->allow_extra_args(false);
+  auto* none =
+      app.add_flag("--no-files", into.no_files,
+                   "the program opens no files: no load, save or import but of the library");
+  app.add_option("--root", into.root, "the only folder whose files the program may open")
+      ->check(CLI::ExistingDirectory)
+      ->excludes(none);
   app.add_flag(
       "--stats", into.stats,
       "say at the end how many kernels were compiled and run, and the peak of tensor memory");
@@ -141,6 +147,12 @@ std::optional<int> settle_task(const CLI::App& app, int argc, char** argv, Argum
 
 }  // namespace
 
+formats::FileAccess Arguments::access() const {
+  if (no_files) return formats::FileAccess::none();
+  if (root.empty()) return {};
+  return formats::FileAccess::beneath({root}, fmt::format("`--root {}`", root));
+}
+
 std::optional<int> parse_arguments(int argc, char** argv, Arguments& into) {
   CLI::App app("Relay: a functional tensor language. Without arguments: a prompt.", "relay");
   define_run_options(app, into);
@@ -148,7 +160,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments& into) {
   app.fallthrough();
   define_tools(app, into);
   // After the tools, which would inherit it.
-  app.footer("What follows FILE are arguments of the program's `@main`, each an expression.");
+  app.footer("What follows FILE are arguments of the program's `@main`, each a value.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/file_access.h"
 #include "repl/grad_file.h"
 #include "repl/opt_file.h"
 #include "repl/tools.h"
@@ -22,11 +23,16 @@ struct Arguments {
   std::optional<std::size_t> memory;  // bytes
   double seconds = 0;                 // 0: any
   std::vector<std::string> search_path;
+  bool no_files = false;          // the sandbox
+  std::string root;               // likewise: the only folder whose files are opened; empty: all
   std::vector<std::string> rest;  // arguments of the program
   std::vector<std::string> check;
   FormatRequest format;
   GradRequest grad;
   OptRequest opt;
+
+  // The files that the program may open.
+  formats::FileAccess access() const;
 };
 
 // Reads the command line into `into`. An exit code if there is nothing more to do: help was asked

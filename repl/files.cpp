@@ -2,58 +2,73 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
-#include <system_error>
 
 #include <fmt/format.h>
 
+#include "formats/bytes.h"
+#include "formats/output_file.h"
+#include "interp/stack.h"
+
 namespace relay::repl {
 
-namespace fs = std::filesystem;
 using lang::Diagnostic;
 using lang::DiagnosticKind;
 
 namespace {
 
-std::string rest_of(std::istream& in) {
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+constexpr std::size_t kLongestText = std::size_t{1} << 30U;  // places are numbers of 32 bits
+
+Diagnostic too_long(const std::string& path) {
+  return {DiagnosticKind::Unsupported,
+          fmt::format("not supported: `{}` is a text of more than 1 GiB", path)};
 }
 
-Diagnostic cannot(std::string_view what, const std::string& path, const std::string& why) {
-  return {DiagnosticKind::FileError, fmt::format("cannot {} `{}`: {}", what, path, why)};
+lang::Result<std::string> standard_input() {
+  errno = 0;
+  std::string text;
+  std::string part(std::size_t{1} << 16U, '\0');
+  while (std::cin) {
+    std::cin.read(part.data(), static_cast<std::streamsize>(part.size()));
+    text.append(part, 0, static_cast<std::size_t>(std::cin.gcount()));
+    if (text.size() > kLongestText) return too_long("-");
+  }
+  if (std::cin.bad()) {
+    return Diagnostic(DiagnosticKind::FileError,
+                      fmt::format("cannot read standard input: {}", std::strerror(errno)));
+  }
+  return text;
 }
 
 }  // namespace
 
-lang::Result<std::string> read_file(const std::string& path) {
-  if (path == "-") return rest_of(std::cin);
-  std::error_code error;
-  if (fs::is_directory(path, error)) return cannot("open", path, "it is a directory");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return cannot("open", path, std::strerror(errno));
-  return rest_of(file);
+void stop_if_interrupted() {
+  if (interp::interrupt_requested.load(std::memory_order_relaxed))
+    lang::fail(DiagnosticKind::Interrupted, "interrupted");
+}
+
+lang::Result<std::string> read_file(const std::string& path, const formats::FileAccess& access) {
+  if (path == "-") return standard_input();
+  return lang::capture([&] {
+    formats::FileReader file({path, "", ",", false, access},
+                             [](std::int64_t, std::int64_t) { stop_if_interrupted(); });
+    std::string text;
+    std::string part(std::size_t{1} << 16U, '\0');
+    for (std::size_t count = 0;
+         (count = file.read_some(std::as_writable_bytes(std::span(part)))) > 0;) {
+      text.append(part, 0, count);
+      if (text.size() > kLongestText) throw lang::Failure(too_long(path));
+    }
+    return text;
+  });
 }
 
 lang::Result<bool> write_file(const std::string& path, const std::string& text) {
-  std::error_code error;
-  const fs::path target = fs::canonical(path, error);  // a link stays one
-  if (error) return cannot("write", path, error.message());
-  const fs::path beside = target.string() + ".new";
-  std::ofstream file(beside, std::ios::binary);
-  if (!file) return cannot("write", path, std::strerror(errno));
-  file << text;
-  file.close();
-  if (!file) {
-    fs::remove(beside, error);
-    return cannot("write", path, "the text could not be written whole");
-  }
-  fs::permissions(beside, fs::status(target).permissions(), error);
-  fs::rename(beside, target, error);
-  if (error) return cannot("write", path, error.message());
-  return true;
+  return lang::capture([&] {
+    formats::write_whole(path, text);
+    return true;
+  });
 }
 
 }  // namespace relay::repl

@@ -75,7 +75,7 @@ lang::Result<std::string> chosen(const GradRequest& request, Session& session) {
 }  // namespace
 
 int print_gradient(const GradRequest& request, const std::vector<std::string>& search_path,
-                   Reporter& reporter) {
+                   const formats::FileAccess& files, Reporter& reporter) {
   const auto mode = lang::parse_diff_mode(request.mode);
   if (!mode) {
     const std::vector<std::string> names = lang::derivative_names();
@@ -91,6 +91,7 @@ int print_gradient(const GradRequest& request, const std::vector<std::string>& s
   options.jit = interp::JitMode::Off;
   options.evaluate = false;
   options.search_path = search_path;
+  options.files = files;
   Session session(std::move(options));
   std::vector<Diagnostic> errors;
   if (request.path == "-") {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/file_access.h"
 #include "repl/report.h"
 
 namespace relay::repl {
@@ -17,6 +18,6 @@ struct GradRequest {
 // `relay grad FILE -f NAME`: prints the derivative of a function of the file, and runs nothing.
 // Returns the exit code of the program.
 int print_gradient(const GradRequest& request, const std::vector<std::string>& search_path,
-                   Reporter& reporter);
+                   const formats::FileAccess& files, Reporter& reporter);
 
 }  // namespace relay::repl

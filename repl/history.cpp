@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
-#include <system_error>
+
+#include "repl/files.h"
 
 namespace relay::repl {
 
@@ -148,16 +148,7 @@ void History::shorten() {
   std::string text;
   for (std::size_t i = surplus(lines, kEntries, kBytes); i < lines.size(); ++i)
     text += lines[i] + '\n';
-  std::error_code error;
-  const std::string target = std::filesystem::canonical(path_, error).string();  // a link stays one
-  if (error) return;
-  const std::string beside = target + ".new";
-  const int descriptor =
-      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (descriptor < 0) return;
-  const bool written = LockedFile::write_to(descriptor, text);
-  close(descriptor);
-  if (!written || rename(beside.c_str(), target.c_str()) != 0) unlink(beside.c_str());
+  static_cast<void>(write_file(path_, text).ok());
 }
 
 bool History::add(const std::string& entry) {

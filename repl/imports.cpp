@@ -42,13 +42,29 @@ std::string close_to(const std::string& path, const std::vector<std::string>& pl
 
 }  // namespace
 
-std::string read_import(const ImportedFile& file, lang::Span span) {
+void Imports::set_tree(const std::string& folder) {
+  using formats::FileAccess;
+  access_ = FileAccess::beneath({folder}, "the program's folder").within(files_allowed_);
+  if (!files_allowed_.is_none()) access_ = access_.with(FileAccess::beneath(search_path_, ""));
+}
+
+std::string Imports::read(const ImportedFile& file, lang::Span span) const {
   if (file.text) return std::string(*file.text);
-  auto text = read_file(file.path);
+  auto text = read_file(file.path, access_);
   if (text) return std::move(*text);
-  Diagnostic diagnostic = text.errors().front();
+  refuse(lang::Failure(text.errors()), file.path, span);
+}
+
+void Imports::refuse(lang::Failure&& failure, const std::string& path, lang::Span span) const {
+  Diagnostic& diagnostic = failure.diagnostics.front();
   diagnostic.span = span;
-  throw lang::Failure(std::move(diagnostic));
+  if (diagnostic.kind == DiagnosticKind::FileRefused && !files_allowed_.is_none()) {
+    std::error_code error;
+    const fs::path real = fs::proximate(fs::weakly_canonical(path, error), error);
+    const std::string folder = real.has_parent_path() ? real.parent_path().string() : ".";
+    diagnostic.note(fmt::format("help: `-I {}` allows imports from there", folder));
+  }
+  throw std::move(failure);
 }
 
 ImportedFile& Imports::find(const std::string& path, const std::string& directory,
@@ -73,6 +89,11 @@ ImportedFile& Imports::find(const std::string& path, const std::string& director
     if (const std::string close = close_to(path, places); !close.empty())
       diagnostic.note(fmt::format("help: did you mean `{}`?", close));
     throw lang::Failure(std::move(diagnostic));
+  }
+  try {
+    access_.open(*found);  // before anything is said of what stands there
+  } catch (lang::Failure& failure) {
+    refuse(std::move(failure), *found, span);
   }
   std::unique_ptr<ImportedFile>& file = files_[key_of(*found)];
   if (!file) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/file_access.h"
 #include "lang/diagnostic.h"
 #include "lang/module.h"
 
@@ -33,12 +34,22 @@ struct ImportedFile {
 // session loads them; here is only the bookkeeping.
 class Imports {
  public:
-  explicit Imports(std::vector<std::string> search_path) : search_path_(std::move(search_path)) {}
+  // `files`: what may be opened in all.
+  Imports(std::vector<std::string> search_path, const formats::FileAccess& files)
+      : search_path_(std::move(search_path)), files_allowed_(files) {
+    set_tree("");
+  }
+
+  // Imports may lead into the folder of the main text, as far as its files may be opened, into the
+  // folders of the search path, and nowhere else.
+  void set_tree(const std::string& folder);
 
   // The file that `import "path"` means in a text whose folder is `directory`: relative to that
   // folder, then to each folder of the search path, then in the standard library. Throws
-  // Failure(FileError) at `span`.
+  // Failure(FileError, FileRefused) at `span`.
   ImportedFile& find(const std::string& path, const std::string& directory, lang::Span span);
+  // The text of a file that is imported at `span`. Throws as `find`.
+  std::string read(const ImportedFile& file, lang::Span span) const;
 
   // Around the reading of a file. Throws Failure(ImportCycle) if it is being read already.
   class Reading {
@@ -56,12 +67,13 @@ class Imports {
   ImportedFile* find_in_library(const std::string& path);  // null: not there
   std::string new_prefix(const std::string& path);
 
+  [[noreturn]] void refuse(lang::Failure&& failure, const std::string& path, lang::Span span) const;
+
   std::vector<std::string> search_path_;
+  formats::FileAccess files_allowed_;
+  formats::FileAccess access_;
   std::map<std::string, std::unique_ptr<ImportedFile>> files_;  // by key
   std::vector<std::string> reading_;                            // paths, outermost first
 };
-
-// The text of a file that is imported at `span`. Throws Failure(FileError).
-std::string read_import(const ImportedFile& file, lang::Span span);
 
 }  // namespace relay::repl

@@ -44,7 +44,7 @@ int report(const std::vector<lang::Diagnostic>& errors, repl::Reporter& reporter
   return errors.empty() ? 0 : repl::kProgramError;
 }
 
-// Each argument is an expression: `relay FILE 3 "[1.0, 2.0]"` calls `@main(3, [1.0, 2.0])`.
+// Each argument is a value: `relay FILE 3 "[1.0, 2.0]"` calls `@main(3, [1.0, 2.0])`.
 int run_file(repl::Session& session, const Arguments& arguments, repl::Reporter& reporter) {
   repl::MainCall call(arguments.file, arguments.rest);
   bool evaluated = false;
@@ -61,6 +61,11 @@ int run_file(repl::Session& session, const Arguments& arguments, repl::Reporter&
   const int status = report(errors, reporter);
   if (refused) return repl::kMisuse;
   if (status != 0 || evaluated || !session.has_main()) return status;
+  const auto unknown = call.check_names(session.module());
+  if (!unknown.empty()) {
+    report(unknown, reporter);
+    return repl::kMisuse;
+  }
   return report(session.run(call.name(), call.text(), put_item), reporter);
 }
 
@@ -138,6 +143,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.threads = arguments.threads;
   if (arguments.task == repl::Task::Prompt) options.seconds = arguments.seconds;
   options.search_path = arguments.search_path;
+  options.files = arguments.access();
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
   if (repl::has_cursor(STDERR_FILENO)) options.progress = repl::ProgressLine();
   repl::Session session(options);
@@ -178,12 +184,14 @@ int run(const Arguments& arguments, repl::Reporter& reporter) {
     case repl::Task::Grad: {
       repl::GradRequest request = arguments.grad;
       request.strict = arguments.strict;
-      return repl::print_gradient(request, arguments.search_path, reporter);
+      return repl::print_gradient(request, arguments.search_path, arguments.access(), reporter);
     }
     case repl::Task::Opt:
-      return repl::optimise_file(arguments.opt, arguments.search_path, reporter);
+      return repl::optimise_file(arguments.opt, arguments.search_path, arguments.access(),
+                                 reporter);
     case repl::Task::Check:
-      status = repl::check_files(arguments.check, arguments.search_path, reporter);
+      status =
+          repl::check_files(arguments.check, arguments.search_path, arguments.access(), reporter);
       break;
     case repl::Task::Format:
       status = repl::format_files(arguments.format, reporter);
@@ -196,6 +204,7 @@ int run(const Arguments& arguments, repl::Reporter& reporter) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  repl::prepare_streams();
   repl::Signals::start();
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
   if (argc > 1 && repl::is_unknown_command(argv[1])) {

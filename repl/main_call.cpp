@@ -25,12 +25,40 @@ std::string plural(std::size_t count, std::string_view one) {
 }  // namespace
 
 MainCall::MainCall(std::string file, const std::vector<std::string>& arguments)
-    : file_(std::move(file)),
-      arguments_(arguments),
-      source_("<main>", fmt::format("@main({})", fmt::join(arguments, ", "))) {}
+    : file_(std::move(file)) {
+  for (const std::string& argument : arguments) {
+    const std::string name = fmt::format("<argument {}>", sources_.size() + 1);
+    sources_.push_back(std::make_unique<lang::Source>(name, argument));
+    interp::EvaluationStack::instance().run(
+        [&] { values_.push_back(parser::read_value(*sources_.back())); });
+  }
+}
+
+std::string MainCall::text() const {
+  std::string text = "@main(";
+  for (const parser::ValueText& value : values_) {
+    if (&value != &values_.front()) text += ", ";
+    text += value.text;
+  }
+  return text + ")";
+}
+
+std::vector<Diagnostic> MainCall::check_names(const lang::Module& module) const {
+  std::vector<Diagnostic> wrong;
+  for (const parser::ValueText& value : values_) {
+    for (const lang::Span& name : value.names) {
+      if (module.find_constructor(name.text()) && !module.find(std::string(name.text()))) continue;
+      wrong.push_back(Diagnostic(DiagnosticKind::UnknownConstructor,
+                                 fmt::format("`{}` is no constructor of `{}`", name.text(), file_),
+                                 name)
+                          .note("note: an argument is a value, and calls no functions"));
+    }
+  }
+  return wrong;
+}
 
 std::vector<Diagnostic> MainCall::check(const lang::Source& file) const {
-  const std::size_t count = arguments_.size();
+  const std::size_t count = values_.size();
   if (count == 0 && file.text().find("main") == std::string_view::npos) return {};
   const parser::Outline outline = outline_of(file);
   if (!outline.syntax_errors.empty()) return {};  // they are told when the file is run
@@ -42,8 +70,12 @@ std::vector<Diagnostic> MainCall::check(const lang::Source& file) const {
                                outline.has_main ? "top-level expressions, so `@main` is not called"
                                                 : "no `@main`"))};
   }
-  if (!outline.main_parameters || outline.main_parameters->size() == count)
-    return outline_of(source_).syntax_errors;
+  if (!outline.main_parameters || outline.main_parameters->size() == count) {
+    std::vector<Diagnostic> wrong;
+    for (const parser::ValueText& value : values_)
+      wrong.insert(wrong.end(), value.errors.begin(), value.errors.end());
+    return wrong;
+  }
   const auto& parameters = *outline.main_parameters;
   Diagnostic wrong(DiagnosticKind::BadCommand,
                    fmt::format("`@main` of `{}` takes {}, found {}", file_,

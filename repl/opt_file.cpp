@@ -18,7 +18,7 @@ using lang::Diagnostic;
 using lang::DiagnosticKind;
 
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
-                  Reporter& reporter) {
+                  const formats::FileAccess& files, Reporter& reporter) {
   if (request.list) {
     put_output(opt::describe_passes());
     return 0;
@@ -45,6 +45,7 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
   options.jit = interp::JitMode::Off;
   options.evaluate = false;
   options.search_path = search_path;
+  options.files = files;
   Session session(std::move(options));
   const bool is_strict =
       parser::is_strict(lang::Source(request.path, *text), parser::Notation::Auto);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/file_access.h"
 #include "repl/report.h"
 
 namespace relay::repl {
@@ -17,6 +18,6 @@ struct OptRequest {
 // notation of the file, and runs nothing. `relay opt --list`: the passes. Returns the exit code of
 // the program.
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
-                  Reporter& reporter);
+                  const formats::FileAccess& files, Reporter& reporter);
 
 }  // namespace relay::repl

@@ -1,5 +1,6 @@
 #include "repl/output.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,15 @@
 #include "repl/tools.h"
 
 namespace relay::repl {
+
+void prepare_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number, which this is. In the direction that is not wanted.
+    static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
+  std::signal(SIGXFSZ, SIG_IGN);
+}
 
 bool has_cursor(int descriptor) {
   const char* const terminal = std::getenv("TERM");
@@ -58,6 +68,11 @@ void put_error(std::string_view text) {
   static_cast<void>(ignored);
 }
 
-int finish_output(int status) { return std::fflush(stdout) == 0 ? status : output_failed(); }
+int finish_output(int status) {
+  if (std::fflush(stdout) != 0) return output_failed();
+  // Some file systems say only when a file is closed that it could not be written.
+  const int copy = dup(STDOUT_FILENO);
+  return copy < 0 || close(copy) == 0 ? status : output_failed();
+}
 
 }  // namespace relay::repl

@@ -5,6 +5,11 @@
 // The streams that the program writes to, and what may be written there.
 namespace relay::repl {
 
+// For the beginning of the program: where it was started without one of the three streams, that
+// descriptor must not become a file that the program opens, and output go there. What such a stream
+// is asked for fails as if it were closed. A file that grows too large is an error and no signal.
+void prepare_streams();
+
 // A terminal on which the cursor can be moved: not `TERM=dumb`.
 bool has_cursor(int descriptor);
 

@@ -17,6 +17,7 @@
 #include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
+#include "repl/files.h"
 #include "repl/output.h"
 #include "repl/tensor_files.h"
 #include "repl/trace.h"
@@ -202,21 +203,22 @@ Result<Value> Pipeline::global_value(const std::string& name) {
 
 Result<lang::TensorRef> Pipeline::load(const lang::AttrsRef& attrs) {
   auto tensor = load_tensor(
-      attrs, [this](const std::string& path) { return find_file(path); }, progress(attrs));
+      attrs, [this](const std::string& path) { return find_file(path); }, options_.files,
+      progress(attrs));
   if (options_.progress) options_.progress(attrs->get_string("path"), 1, 1);
   return tensor;
 }
 
 Result<bool> Pipeline::save(const Value& value, const lang::AttrsRef& attrs) {
-  auto saved = save_value(value, attrs, progress(attrs));
+  auto saved = save_value(value, attrs, options_.files, progress(attrs));
   if (options_.progress) options_.progress(attrs->get_string("path"), 1, 1);
   return saved;
 }
 
 formats::Progress Pipeline::progress(const lang::AttrsRef& attrs) const {
-  if (!options_.progress) return nullptr;
   return [this, path = attrs->get_string("path")](std::int64_t done, std::int64_t whole) {
-    options_.progress(path, done, whole);
+    stop_if_interrupted();
+    if (options_.progress) options_.progress(path, done, whole);
   };
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/file_access.h"
 #include "interp/eval.h"
 #include "lang/diagnostic.h"
 #include "lang/expr.h"
@@ -19,12 +20,14 @@ namespace relay::repl {
 
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
-  bool kernels = true;                          // large products and windows go to libraries
-  int threads = 0;                              // 0: as many as there are cores
-  bool evaluate = true;                         // false: items are typed and not run
-  bool verify = false;                          // run typecheck::verify after every pass (tests)
-  double seconds = 0;                           // that one call of the session may take; 0: any
-  std::vector<std::string> search_path;         // folders where imports are looked for
+  bool kernels = true;                   // large products and windows go to libraries
+  int threads = 0;                       // 0: as many as there are cores
+  bool evaluate = true;                  // false: items are typed and not run
+  bool verify = false;                   // run typecheck::verify after every pass (tests)
+  double seconds = 0;                    // that one call of the session may take; 0: any
+  std::vector<std::string> search_path;  // folders where imports are looked for
+  formats::FileAccess files = {};        // what the text may open; its imports: Imports
+  bool reads_headers = true;  // false: no data files are opened, and what they hold has no type
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
   // Told now and then how far reading or writing a file is, in bytes; default: nobody is.
   std::function<void(const std::string& path, std::int64_t done, std::int64_t whole)> progress =

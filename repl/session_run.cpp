@@ -159,6 +159,10 @@ class Session::Run {
       }
       return ItemResult{ItemKind::Import, item.name, "", {}, true, item.span};
     });
+    if (!result && result.errors().empty() && !stopped_) {
+      leave_open(item);
+      return true;
+    }
     if (!result) {
       errors_.add(result.errors(), item.span);
       stopped_ = true;
@@ -166,6 +170,20 @@ class Session::Run {
       on_item_(*result);
     }
     return static_cast<bool>(result);
+  }
+
+  // Nothing is wrong with the item, but it depends on what was not looked at: a file that was not
+  // opened.
+  void leave_open(const Item& item) {
+    if (item.kind == ItemKind::Let) bind_open(item);
+    ItemResult result{item.kind, item.name, "_", {}, true, item.span};
+    if (item.pattern) result.name = item.pattern->span.text();
+    if (on_item_ && item.instance_of.empty()) on_item_(result);
+  }
+
+  void bind_open(const Item& item) {
+    for (const std::string& name : names_of(item))
+      session_.bind({name, origin_, "", item.span}, nullptr, lang::incomplete_type());
   }
 
   // A `let` that has no value has a type for those who read it: its own, or `_`, of which nothing
@@ -188,8 +206,7 @@ class Session::Run {
     if (type) {
       session_.bind_all(item, origin_, nullptr, *type);
     } else {
-      for (const std::string& name : names_of(item))
-        session_.bind({name, origin_, "", item.span}, nullptr, lang::incomplete_type());
+      bind_open(item);
     }
   }
 

@@ -61,7 +61,7 @@ Session::Impl::Impl(SessionOptions given)
       checker(module),
       pipeline(module, checker, options),
       evaluator(pipeline, options.jit, options.threads),
-      imports(options.search_path) {
+      imports(options.search_path, options.files) {
   pipeline.set_evaluator(&evaluator);
 }
 
@@ -90,6 +90,7 @@ void Session::Impl::load_prelude() {
     for (Item& item : parsed->items) define(item, Origin::Prelude);
   }
   prelude.import(module);
+  if (!options.reads_headers) module.define(unread_file());
 }
 
 void Session::Impl::define(const Item& item, Origin origin) {
@@ -123,7 +124,7 @@ void Session::Impl::import_files(const lang::Source& source, parser::Notation no
 }
 
 void Session::Impl::load(ImportedFile& file, lang::Span span) {
-  const lang::Source& source = *sources.add(file.path, read_import(file, span));
+  const lang::Source& source = *sources.add(file.path, imports.read(file, span));
   Exports exports;
   lang::Module scope;
   scope.import(prelude);
@@ -161,6 +162,7 @@ std::vector<Diagnostic> Session::Impl::run_text(
     const lang::Source& source, const std::string& directory,
     const std::function<void(const ItemResult&)>& on_item, parser::Notation notation) {
   try {
+    imports.set_tree(directory);
     import_files(source, notation, directory, module, nullptr);
   } catch (lang::Failure& failure) {
     return std::move(failure.diagnostics);
@@ -209,8 +211,10 @@ Expr Session::Impl::command_expression(const lang::Source& source) {
   return with_files(parsed.items[0].expr);
 }
 
-Expr Session::Impl::with_files(const Expr& expr) const {
-  return with_headers(expr, [this](const std::string& path) { return pipeline.find_file(path); });
+Expr Session::Impl::with_files(const Expr& expr) {
+  if (!options.reads_headers) return without_headers(expr, warnings);
+  return with_headers(
+      expr, [this](const std::string& path) { return pipeline.find_file(path); }, options.files);
 }
 
 Expr Session::Impl::checked(const Expr& expr, const Type& expected) {

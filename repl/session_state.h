@@ -130,7 +130,7 @@ struct Session::Impl {
   // the names.
   void bind_parts(const lang::PatternRef& pattern, const Binding& whole, const lang::Value* value,
                   const lang::Type& type);
-  lang::Expr with_files(const lang::Expr& expr) const;
+  lang::Expr with_files(const lang::Expr& expr);
 };
 
 // What a let binds.

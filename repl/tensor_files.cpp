@@ -24,33 +24,44 @@ formats::Location location_of(const AttrsRef& attrs, const FindFile& find_file) 
   return location;
 }
 
+// The attributes of a `load` whose dtype or shape is the file's; null: it is none.
+const lang::Attrs* unsaid_load(const Expr& expr) {
+  const auto* call = lang::as<lang::Call>(expr);
+  const auto* callee = call ? lang::as<lang::Operator>(call->callee) : nullptr;
+  if (!callee || callee->op->name != "load" || !call->attrs) return nullptr;
+  const AttrValue* path = call->attrs->find("path");
+  if (!path || !path->as_string()) return nullptr;
+  const bool is_said = !call->attrs->is_null("dtype") && !call->attrs->is_null("shape");
+  return is_said ? nullptr : call->attrs.get();
+}
+
 class Headers final : public lang::Rewriter {
  public:
-  explicit Headers(const FindFile& find_file) : find_file_(find_file) {}
+  Headers(const FindFile& find_file, const formats::FileAccess& access)
+      : find_file_(find_file), access_(access) {}
 
  protected:
   Expr post(const Expr& expr) override {
+    const lang::Attrs* stated = unsaid_load(expr);
+    if (!stated) return expr;
     const auto* call = lang::as<lang::Call>(expr);
-    const auto* callee = call ? lang::as<lang::Operator>(call->callee) : nullptr;
-    if (!callee || callee->op->name != "load") return expr;
-    const AttrValue* path = call->attrs ? call->attrs->find("path") : nullptr;
-    if (!path || !path->as_string()) return expr;
-    if (!call->attrs->is_null("dtype") && !call->attrs->is_null("shape")) return expr;
-    std::vector<lang::Attr> attrs = call->attrs->list;
-    formats::Location location{find_file_(*path->as_string())};
-    if (const AttrValue* key = call->attrs->find("key"); key && key->as_string())
+    std::vector<lang::Attr> attrs = stated->list;
+    formats::Location location{find_file_(*stated->find("path")->as_string())};
+    if (const AttrValue* key = stated->find("key"); key && key->as_string())
       location.key = *key->as_string();
+    location.access = access_;
     const auto header = formats::read_header(location);
-    const auto put = [&](const char* key, AttrValue value) {
-      if (!call->attrs->is_null(key)) return;
+    const auto put = [&](std::string_view key, AttrValue value) {
       std::erase_if(attrs, [&](const lang::Attr& attr) { return attr.key == key; });
-      attrs.push_back({key, std::move(value), {}});
+      attrs.push_back({std::string(key), std::move(value), {}});
     };
     if (header) {
-      put("dtype", header->dtype);
-      put("shape", AttrValue::ints(header->shape));
+      if (stated->is_null("dtype")) put("dtype", header->dtype);
+      if (stated->is_null("shape")) put("shape", AttrValue::ints(header->shape));
     } else {
-      put("unread", header.errors().front().message);
+      const lang::Diagnostic& error = header.errors().front();
+      put("unread", error.message);
+      put("refused", error.kind == lang::DiagnosticKind::FileRefused);
     }
     return lang::make_call(call->callee, call->args, lang::make_attrs(std::move(attrs)), expr->span,
                            expr->type);
@@ -58,6 +69,33 @@ class Headers final : public lang::Rewriter {
 
  private:
   const FindFile& find_file_;
+  const formats::FileAccess& access_;
+};
+
+// No name that a program can write.
+constexpr const char* kUnreadFile = "<unread file>";
+
+class NoHeaders final : public lang::Rewriter {
+ public:
+  explicit NoHeaders(std::vector<lang::Diagnostic>& warnings) : warnings_(warnings) {}
+
+ protected:
+  Expr post(const Expr& expr) override {
+    const lang::Attrs* stated = unsaid_load(expr);
+    if (!stated) return expr;
+    warnings_.push_back(
+        lang::Diagnostic(lang::DiagnosticKind::UnreadFile,
+                         fmt::format("`{}` is not opened here, so what depends on its type is not "
+                                     "checked",
+                                     *stated->find("path")->as_string()),
+                         expr->span)
+            .note("help: with a `dtype` and a `shape`, -1 for each extent that is not known, all "
+                  "is checked"));
+    return lang::make_global_var(kUnreadFile, expr->span);
+  }
+
+ private:
+  std::vector<lang::Diagnostic>& warnings_;
 };
 
 lang::TensorRef converted(const lang::TensorRef& tensor, DType dtype) {
@@ -122,14 +160,24 @@ std::vector<formats::NamedTensor> tensors_of(const Value& value, const AttrsRef&
 
 }  // namespace
 
-Expr with_headers(const Expr& expr, const FindFile& find_file) {
-  return Headers(find_file).rewrite(expr);
+Expr with_headers(const Expr& expr, const FindFile& find_file, const formats::FileAccess& access) {
+  return Headers(find_file, access).rewrite(expr);
+}
+
+Expr without_headers(const Expr& expr, std::vector<lang::Diagnostic>& warnings) {
+  return NoHeaders(warnings).rewrite(expr);
+}
+
+lang::Definition unread_file() {
+  return {kUnreadFile, nullptr, lang::incomplete_type(), lang::Origin::Prelude, "", {}};
 }
 
 lang::Result<lang::TensorRef> load_tensor(const AttrsRef& attrs, const FindFile& find_file,
+                                          const formats::FileAccess& access,
                                           const formats::Progress& progress) {
   return lang::capture([&] {
-    const formats::Location location = location_of(attrs, find_file);
+    formats::Location location = location_of(attrs, find_file);
+    location.access = access;
     const DType dtype = attrs->get_dtype("dtype");
     lang::TensorRef tensor = formats::read_tensor(location, dtype, progress).or_throw();
     if (attrs->find("shape")) check_shape(location.path, *tensor, attrs->get_ints("shape"));
@@ -138,9 +186,11 @@ lang::Result<lang::TensorRef> load_tensor(const AttrsRef& attrs, const FindFile&
 }
 
 lang::Result<bool> save_value(const Value& value, const AttrsRef& attrs,
+                              const formats::FileAccess& access,
                               const formats::Progress& progress) {
   return lang::capture([&] {
-    const formats::Location location{attrs->get_string("path"), "", attrs->get_string("delimiter")};
+    const formats::Location location{attrs->get_string("path"), "", attrs->get_string("delimiter"),
+                                     false, access};
     return formats::write_tensors(location, tensors_of(value, attrs), progress).or_throw();
   });
 }

@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "formats/formats.h"
 #include "lang/expr.h"
+#include "lang/module.h"
 #include "lang/value.h"
 
 // `load` and `save`: what stands between the operators and the formats of files.
@@ -16,14 +18,22 @@ using FindFile = std::function<std::string(const std::string& path)>;
 // Each `load` that does not say its dtype and shape gets those of the file's header, so that what
 // it gives has a type before the program runs. What cannot be read is said in the attribute
 // `unread`, for the type rule to report.
-lang::Expr with_headers(const lang::Expr& expr, const FindFile& find_file);
+lang::Expr with_headers(const lang::Expr& expr, const FindFile& find_file,
+                        const formats::FileAccess& access);
 
-// Runs a `load` or `load_csv` with these attributes. Fails with FileError or BadData, no place.
+// The same where no data file may be opened: such a `load` becomes the global of `unread_file`,
+// whose type is open, so that nothing is demanded of what depends on it. Each is told as a warning.
+lang::Expr without_headers(const lang::Expr& expr, std::vector<lang::Diagnostic>& warnings);
+lang::Definition unread_file();
+
+// Runs a `load` or `load_csv` with these attributes. Fails as the
+// formats do, no place.
 lang::Result<lang::TensorRef> load_tensor(const lang::AttrsRef& attrs, const FindFile& find_file,
+                                          const formats::FileAccess& access,
                                           const formats::Progress& progress);
 
 // Runs a `save`: a tensor, or a tuple or record of tensors. A record's are called like its fields.
 lang::Result<bool> save_value(const lang::Value& value, const lang::AttrsRef& attrs,
-                              const formats::Progress& progress);
+                              const formats::FileAccess& access, const formats::Progress& progress);
 
 }  // namespace relay::repl

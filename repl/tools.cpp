@@ -25,11 +25,13 @@ namespace {
 
 // Files do not see each other's definitions: each gets a session of its own.
 bool check_file(const std::string& path, const std::vector<std::string>& search_path,
-                Reporter& reporter) {
+                const formats::FileAccess& files, Reporter& reporter) {
   SessionOptions options;
   options.jit = interp::JitMode::Off;
   options.evaluate = false;
   options.search_path = search_path;
+  options.files = files;
+  options.reads_headers = false;
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
   Session session(std::move(options));
   const auto put_type = [](const ItemResult& item) {
@@ -88,12 +90,12 @@ constexpr std::array<Planned, 1> kPlanned = {{
 }  // namespace
 
 int check_files(const std::vector<std::string>& paths, const std::vector<std::string>& search_path,
-                Reporter& reporter) {
+                const formats::FileAccess& files, Reporter& reporter) {
   bool ok = true;
   for (const std::string& path : paths) {
     if (paths.size() > 1)
       put_output(fmt::format("{}// {}\n", &path == &paths.front() ? "" : "\n", path));
-    ok = check_file(path, search_path, reporter) && ok;
+    ok = check_file(path, search_path, files, reporter) && ok;
   }
   return ok ? 0 : kProgramError;
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/file_access.h"
 #include "repl/report.h"
 
 // What `relay` does with a file besides running it. Each returns the exit code of the program.
@@ -14,9 +15,10 @@ inline constexpr int kMisuse = 2;
 inline constexpr int kInterrupted = 130;  // as of a program that SIGINT ends
 
 // `relay check FILE…`: prints every definition of the files with its inferred type, and runs
-// nothing.
+// nothing. What is opened are the files and their imports: the type of a `load` that does not say
+// its dtype and shape stays open, and a warning says so.
 int check_files(const std::vector<std::string>& paths, const std::vector<std::string>& search_path,
-                Reporter& reporter);
+                const formats::FileAccess& files, Reporter& reporter);
 
 struct FormatRequest {
   std::vector<std::string> paths;

@@ -30,12 +30,14 @@ void add_load() {
                              "extents, -1 for one that is not known; None: the file's"),
                csv_attrs()[0],
                optional_attr("unread", AttrKind::String, "",
-                             "why the header could not be read; not to be written")};
+                             "why the header could not be read; not to be written"),
+               optional_attr("refused", AttrKind::Bool, false,
+                             "whether that is because it may not be; not to be written")};
   def.type_rule = [](TypeCall& call) {
     if (call.attrs->is_null("dtype") || call.attrs->is_null("shape")) {
       const std::string& why = call.attrs->get_string("unread");
       lang::Diagnostic diagnostic(
-          DiagnosticKind::FileError,
+          call.attrs->get_bool("refused") ? DiagnosticKind::FileRefused : DiagnosticKind::FileError,
           why.empty() ? "`load` needs a `dtype` and a `shape` here, where no file is looked at"
                       : why,
           call.span);

@@ -17,7 +17,7 @@ _relay() {
     --color) options="auto always never" ;;
     --error-format) options="text json" ;;
     --mode) options="grad value_and_grad vjp jvp hvp hessian jacobian" ;;
-    -I | --path)
+    -I | --path | --root)
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
       return
       ;;
@@ -27,7 +27,7 @@ _relay() {
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
     return
   fi
-  options="-h --help --color --error-format -I --path --max-memory --max-time"
+  options="-h --help --color --error-format -I --path --no-files --root --max-memory --max-time"
   case $command in
     check) ;;
     fmt) options+=" -w --write --check --strict --light" ;;

@@ -13,6 +13,8 @@ complete -c relay -l color -x -a "auto always never" -d "colour errors"
 complete -c relay -l max-memory -x -d "the memory that a run may take"
 complete -c relay -l max-time -x -d "the time that a run may take"
 complete -c relay -l error-format -x -a "text json" -d "how errors are written"
+complete -c relay -l no-files -d "the program opens no files"
+complete -c relay -l root -x -a "(__fish_complete_directories)" -d "the only folder whose files it opens"
 complete -c relay -s I -l path -x -a "(__fish_complete_directories)" -d "a folder where imports are looked for"
 
 complete -c relay -n "$none" -s e -x -d "evaluate this text instead of a file"
