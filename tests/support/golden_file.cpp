@@ -255,6 +255,9 @@ GoldenOptions golden_options(std::string_view text, std::vector<std::string>& pr
     if (key == "skip:") {
       options.skip = value.empty() ? "no reason given" : value;
       if (value.empty()) problem("`skip:` needs a reason");
+    } else if (key == "folder:") {
+      options.folder = value;
+      if (value.empty()) problem("`folder:` names a folder");
     } else if (key == "only:") {
       const std::string_view tier = value.substr(0, value.find(' '));
       options.lanes = tier == "interp";

@@ -10,12 +10,14 @@
 namespace relay::tests {
 
 struct GoldenOptions {
-  bool lanes = true;   // run with the JIT off
-  bool native = true;  // run with the JIT always on
-  std::string skip;    // why the file does not run
+  bool lanes = true;        // run with the JIT off
+  bool native = true;       // run with the JIT always on
+  std::string skip;         // why the file does not run
+  std::string folder = {};  // of `-I`
 };
 
-// Reads `only:` and `skip:`. What is no key of the format goes to `problems`, a line each.
+// Reads `only:`, `skip:` and `folder:`. What is no key of the format goes to `problems`, a line
+// each.
 GoldenOptions golden_options(std::string_view text, std::vector<std::string>& problems);
 
 // The text of a file that is known to fail as it will be when it is mended, on the same lines: what

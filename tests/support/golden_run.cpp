@@ -12,6 +12,7 @@
 #include "repl/command.h"
 #include "repl/driver.h"
 #include "repl/session.h"
+#include "tests/support/golden_file.h"
 #include "tests/support/native_code.h"
 #include "tests/support/text_diff.h"
 
@@ -81,6 +82,9 @@ class GoldenSession {
     options.jit = mode;
     options.verify = true;
     options.search_path = {std::filesystem::path(path_).parent_path().string()};
+    std::vector<std::string> ignored;
+    const std::string folder = path_.empty() ? "" : golden_options(text_, ignored).folder;
+    if (!folder.empty()) options.search_path.push_back(folder);
     options.write = [this](std::string_view text) { put(text); };
     options.warn = [this](const std::vector<Diagnostic>& warnings) { on_warnings(warnings); };
     return options;
