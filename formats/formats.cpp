@@ -22,14 +22,14 @@ namespace {
 struct Format {
   std::string_view extension;
   bool has_names;
-  Header (*header)(const Location&);
+  Header (*header)(const Location&, const Progress&);
   lang::TensorRef (*read)(const Location&, lang::DType, const Progress&);
   void (*write)(const Location&, const std::vector<NamedTensor>&, const Progress&);
 };
 
 constexpr Format kFormats[] = {
     {".npy", false,
-     [](const Location& location) {
+     [](const Location& location, const Progress&) {
        FileReader file(location);
        return read_npy_header(file, location.path).header;
      },
@@ -54,7 +54,7 @@ constexpr Format kFormats[] = {
      },
      write_safetensors},
     {".csv", false,
-     [](const Location&) {
+     [](const Location&, const Progress&) {
        return Header{lang::DType::Float32, {-1, -1}};
      },
      read_csv,
@@ -117,11 +117,11 @@ void require_two_readings(const Location& location) {
 
 }  // namespace
 
-lang::Result<Header> read_header(const Location& location) {
+lang::Result<Header> read_header(const Location& location, const Progress& progress) {
   return guarded(location.path, [&] {
     const Format& format = format_of(location);
     require_two_readings(location);
-    return format.header(location);
+    return format.header(location, progress);
   });
 }
 
@@ -147,6 +147,7 @@ lang::Result<bool> write_tensors(const Location& location, const std::vector<Nam
       if (named.name.find('\0') != std::string::npos || named.name == "__metadata__")
         lang::fail(lang::DiagnosticKind::BadData,
                    fmt::format("no tensor may be called {}", in_backticks(named.name)));
+      check_header(location.path, {named.tensor->dtype(), named.tensor->shape()});
       const auto same = [&](const NamedTensor& other) { return other.name == named.name; };
       if (std::any_of(dense.begin(), dense.end(), same)) {
         lang::fail(lang::DiagnosticKind::BadData,

@@ -37,7 +37,7 @@ struct NamedTensor {
 };
 
 // A CSV's dtype is float32 here: its text does not say. Fails as `read_tensor` does.
-lang::Result<Header> read_header(const Location& location);
+lang::Result<Header> read_header(const Location& location, const Progress& progress = nullptr);
 
 // The tensor, row-major. `dtype`: what the elements of a CSV are read as; other formats have their
 // own. Fails with FileError, FileRefused, BadData, Unsupported or OutOfMemory, whatever the file

@@ -56,8 +56,8 @@ class Checksum final : public ByteWriter {
 
 }  // namespace
 
-Header read_npz_header(const Location& location) {
-  Member member(location, nullptr);
+Header read_npz_header(const Location& location, const Progress& progress) {
+  Member member(location, progress);
   return read_npy_header(member.reader(), member.name()).header;
 }
 

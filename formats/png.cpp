@@ -114,9 +114,9 @@ Header header_of(Image& image) {
 
 }  // namespace
 
-Header read_png_header(const Location& location) {
-  FileReader file(location);
-  const Stream stream(file, nullptr);
+Header read_png_header(const Location& location, const Progress& progress) {
+  FileReader file(location, progress);
+  const Stream stream(file, progress);
   Image image;
   open(image, stream, location.path);
   return header_of(image);

@@ -6,7 +6,7 @@
 // RGBA; a palette becomes RGB. All throw Failure.
 namespace relay::formats {
 
-Header read_png_header(const Location& location);
+Header read_png_header(const Location& location, const Progress& progress);
 lang::TensorRef read_png(const Location& location, const Progress& progress);
 // Of shape (height, width) or (height, width, 1 to 4).
 void write_png(const Location& location, const lang::Tensor& tensor);

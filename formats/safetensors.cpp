@@ -40,6 +40,7 @@ struct Entry {
 // header of the format ends it with `problem`.
 class HeaderParser final : public nlohmann::json_sax<Json> {
  public:
+  explicit HeaderParser(const Progress& progress) : progress_(progress) {}
   std::vector<Entry> entries;
   std::string problem;
 
@@ -69,6 +70,8 @@ class HeaderParser final : public nlohmann::json_sax<Json> {
   }
   bool key(string_t& name) override {
     key_ = name;
+    constexpr std::size_t kBetween = 4096;
+    if (progress_ && ++keys_ % kBetween == 0) progress_(0, -1);
     if (depth_ == 1 && !names_.insert(name).second)
       return fail(fmt::format("two tensors are called {}", in_backticks(name)));
     return true;
@@ -112,6 +115,8 @@ class HeaderParser final : public nlohmann::json_sax<Json> {
   }
 
   static constexpr std::size_t kMostNumbers = 1000;
+  const Progress& progress_;
+  std::size_t keys_ = 0;
   int depth_ = 0;
   bool is_in_metadata_ = false;
   std::string key_;
@@ -136,8 +141,8 @@ std::string header_text_of(FileReader& file) {
   return text;
 }
 
-Place find_place(FileReader& file, const Location& location) {
-  HeaderParser parser;
+Place find_place(FileReader& file, const Location& location, const Progress& progress) {
+  HeaderParser parser(progress);
   const std::string text = header_text_of(file);
   if (!Json::sax_parse(text, &parser))
     bad_data(file.path(), parser.problem.empty() ? "the header is broken" : parser.problem);
@@ -165,14 +170,14 @@ Place find_place(FileReader& file, const Location& location) {
 
 }  // namespace
 
-Header read_safetensors_header(const Location& location) {
-  FileReader file(location);
-  return find_place(file, location).header;
+Header read_safetensors_header(const Location& location, const Progress& progress) {
+  FileReader file(location, progress);
+  return find_place(file, location, progress).header;
 }
 
 lang::TensorRef read_safetensors(const Location& location, const Progress& progress) {
   FileReader file(location, progress);
-  const Place place = find_place(file, location);
+  const Place place = find_place(file, location, progress);
   file.skip_to(place.begin);
   lang::TensorRef tensor = make_tensor(location.path, place.header);
   read_elements(file, *tensor, progress);

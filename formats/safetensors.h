@@ -6,7 +6,7 @@
 // tensors. All throw Failure.
 namespace relay::formats {
 
-Header read_safetensors_header(const Location& location);
+Header read_safetensors_header(const Location& location, const Progress& progress);
 lang::TensorRef read_safetensors(const Location& location, const Progress& progress);
 void write_safetensors(const Location& location, const std::vector<NamedTensor>& tensors,
                        const Progress& progress);

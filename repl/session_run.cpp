@@ -226,9 +226,13 @@ class Session::Run {
 std::vector<Diagnostic> Session::Impl::run_items(
     std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item,
     Origin origin) {
-  for (Item& item : items) {
-    if (item.kind == ItemKind::Def) item.expr = with_files(item.expr);
-  }
+  const auto read = guarded([&] {
+    for (Item& item : items) {
+      if (item.kind == ItemKind::Def) item.expr = with_files(item.expr);
+    }
+    return true;
+  });
+  if (!read) return read.errors();
   return Run(*this, items, on_item, origin)();
 }
 

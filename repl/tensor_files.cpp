@@ -5,6 +5,7 @@
 
 #include "lang/op.h"
 #include "lang/visit.h"
+#include "repl/files.h"
 
 namespace relay::repl {
 
@@ -50,7 +51,10 @@ class Headers final : public lang::Rewriter {
     if (const AttrValue* key = stated->find("key"); key && key->as_string())
       location.key = *key->as_string();
     location.access = access_;
-    const auto header = formats::read_header(location);
+    const auto header =
+        formats::read_header(location, [](std::int64_t, std::int64_t) { stop_if_interrupted(); });
+    if (!header && header.errors().front().kind == lang::DiagnosticKind::Interrupted)
+      throw lang::Failure(header.errors());
     const auto put = [&](std::string_view key, AttrValue value) {
       std::erase_if(attrs, [&](const lang::Attr& attr) { return attr.key == key; });
       attrs.push_back({std::string(key), std::move(value), {}});
