@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "interp/scalar.h"
+#include "lang/extents.h"
 #include "lang/stop.h"
 #include "loops/reduce_op.h"
 #include "loops/reduction_tree.h"
@@ -44,8 +45,15 @@ bool evaluate_extents(const std::vector<BinderCode>& binders, Frame& frame,
 template <class F>
 bool for_each_point(const std::vector<BinderCode>& binders,
                     const std::vector<std::int64_t>& extents, Frame& frame, F&& point) {
-  std::int64_t total = 1;
-  for (std::int64_t extent : extents) total *= extent;
+  const auto points = lang::product_of(extents);
+  if (!points) {
+    frame.machine.fail(DiagnosticKind::Unsupported,
+                       fmt::format("not supported: a loop of more than 2^63 steps, over `({})`",
+                                   fmt::join(extents, ", ")),
+                       binders.front().span);
+    return false;
+  }
+  const std::int64_t total = *points;
   for (std::int64_t linear = 0; linear < total; ++linear) {
     std::int64_t rest = linear;
     for (std::size_t i = extents.size(); i-- > 0;) {

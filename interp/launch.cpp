@@ -14,6 +14,7 @@
 #include "interp/lanes.h"
 #include "interp/order.h"
 #include "interp/worker_pool.h"
+#include "lang/op.h"
 #include "lang/stop.h"
 #include "loops/stages.h"
 
@@ -61,11 +62,14 @@ std::int64_t outer_extent(const Launch& launch) {
   if (error.site == loops::kDivisionByZeroSite)
     lang::fail(DiagnosticKind::DivisionByZero, "division of an integer by zero");
   const auto& sites = launch.kernel.sites;
-  const auto site = static_cast<std::size_t>(error.site);
-  lang::fail(
-      DiagnosticKind::IndexOutOfRange,
-      fmt::format("index {} is out of range for an axis of extent {}", error.index, error.extent),
-      site < sites.size() ? sites[site] : lang::Span{});
+  const auto number = static_cast<std::size_t>(error.site);
+  const loops::Site site = number < sites.size() ? sites[number] : loops::Site{};
+  lang::fail(DiagnosticKind::IndexOutOfRange,
+             site.reader ? fmt::format("`{}` reads element {} on an axis of extent {}",
+                                       site.reader->name, error.index, error.extent)
+                         : fmt::format("index {} is out of range for an axis of extent {}",
+                                       error.index, error.extent),
+             site.span);
 }
 
 class Launcher {

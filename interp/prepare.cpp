@@ -80,24 +80,21 @@ bool is_scalar_type(const lang::Type& type) {
 }
 
 // Holds only what PrimitiveCode and friends can run: primitives, lets, scalar variables and
-// constants.
-bool is_scalar_code(const Expr& expr) {
-  switch (expr->kind) {
-    case ExprKind::Var:
-    case ExprKind::Constant:
-      return is_scalar_type(expr->type);
-    case ExprKind::Primitive:
-      for (const auto& arg : lang::cast<lang::Primitive>(expr).args) {
-        if (!is_scalar_code(arg)) return false;
-      }
-      return true;
-    case ExprKind::Let: {
-      const auto& let = lang::cast<lang::Let>(expr);
-      return is_scalar_code(let.value) && is_scalar_code(let.body);
-    }
-    default:
-      return false;
-  }
+// constants. These run as a tree: an expression whose nodes are shared so much that its tree is
+// several times as large as itself is a group's.
+bool is_scalar_code(const Expr& root) {
+  constexpr double kSmall = 64;
+  std::unordered_map<const lang::ExprNode*, double> sizes;  // of the trees
+  bool is_scalar = true;
+  lang::visit_post_order(root, [&](const Expr& expr) {
+    const bool is_leaf = expr->kind == ExprKind::Var || expr->kind == ExprKind::Constant;
+    const bool is_inner = expr->kind == ExprKind::Primitive || expr->kind == ExprKind::Let;
+    if (!is_inner && !(is_leaf && is_scalar_type(expr->type))) is_scalar = false;
+    double size = 1;
+    lang::for_each_child(expr, [&](const Expr& child) { size += sizes[child.get()]; });
+    sizes[expr.get()] = size;
+  });
+  return is_scalar && sizes[root.get()] <= 2 * static_cast<double>(sizes.size()) + kSmall;
 }
 
 class FunctionPreparer {
@@ -364,7 +361,7 @@ class FunctionPreparer {
     }
     bool all_scalar = is_scalar_type(expr->type);
     for (const auto& arg : node.args) all_scalar = all_scalar && is_scalar_type(arg->type);
-    if (all_scalar) {
+    if (all_scalar && op.definition) {
       const Expr expanded = op.definition({node.args, node.attrs, expr->type});
       if (is_scalar_code(expanded)) {
         operator_span_ = expr->span;

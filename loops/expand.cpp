@@ -1,6 +1,7 @@
 #include "loops/expand.h"
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -281,6 +282,18 @@ class Expander {
     for (std::size_t i = 0; i < node.args.size(); ++i) args[i] = scalar(node.args[i]);
     const auto* type = as<TensorType>(node.type);
     RELAY_CHECK(type, "a primitive in a kernel has a type");
+    const lang::PrimInfo& facts = lang::info(node.prim);
+    const DType operand = make_.node(args[node.args.size() - 1]).dtype;
+    if (!lang::accepts(facts.operands, operand)) {
+      // What a type rule forgot to require.
+      const Span span = node.span ? node.span : operator_span_;
+      lang::fail(DiagnosticKind::DTypeMismatch,
+                 operator_
+                     ? fmt::format("`{}` does not take `{}`: there is no `{}` of it",
+                                   operator_->name, lang::name_of(operand), facts.text)
+                     : fmt::format("there is no `{}` of `{}`", facts.text, lang::name_of(operand)),
+                 span);
+    }
     return Value::scalar(
         make_.primitive(node.prim, {args.data(), node.args.size()}, type->dtype.known()));
   }
@@ -513,7 +526,8 @@ class Expander {
       return Value::of(std::move(local));
     }
     if (!is_checked) check_extents(indices, shape, span);
-    return Value::scalar(make_.read(tensor, indices, is_checked, span));
+    return Value::scalar(
+        make_.read(tensor, indices, is_checked, span ? span : operator_span_, operator_));
   }
 
   // Bare uses `a[i]` of one index must agree; with dims that only now are numbers, they may not.
@@ -590,8 +604,16 @@ class Expander {
       env_[variable.get()] = std::move(value);
       args.push_back(lang::make_var(variable));
     }
+    const Span span = expr->span;
     keep_.push_back(expand_operator(node, std::move(args), concrete_type(node.type)));
-    return evaluate(keep_.back());
+    // Of operators within operators, the one that the program calls.
+    if (operator_ && !span) return evaluate(keep_.back());
+    const lang::OpDef* const outer = std::exchange(operator_, callee->op);
+    const Span outer_span = std::exchange(operator_span_, span);
+    Value value = evaluate(keep_.back());
+    operator_ = outer;
+    operator_span_ = outer_span;
+    return value;
   }
 
   Value whole_tensor(lang::TensorPrimitive primitive, const Value& input, DType dtype, Span span) {
@@ -622,8 +644,11 @@ class Expander {
   std::unordered_map<const lang::ExprNode*, Value> memo_;
   std::unordered_map<const lang::TypeVar*, std::int64_t> dims_;
   std::vector<std::pair<Dim, std::int64_t>> compound_;  // dims of parameters, and their extents
-  std::vector<Expr> keep_;  // definitions, whose nodes and variables are keys above
-  int depth_ = 0;           // index bodies around
+  // Definitions, whose nodes and variables are keys above; they stay where they are.
+  std::deque<Expr> keep_;
+  int depth_ = 0;                          // index bodies around
+  const lang::OpDef* operator_ = nullptr;  // whose definition is being evaluated
+  Span operator_span_;
 };
 
 }  // namespace
@@ -633,6 +658,7 @@ Stages expand(const lang::Function& group, std::span<const Layout> args) {
   Expander expander(stages);
   expander.bind_params(group, args);
   expander.run(group.body);
+  for (const TensorDef& def : stages.tensors) count_of(def.shape);
   return stages;
 }
 

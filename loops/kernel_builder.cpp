@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "loops/operand_view.h"
 #include "loops/reduce_op.h"
 
 namespace relay::loops {
@@ -434,7 +435,10 @@ KernelBuilder::Operand KernelBuilder::evaluate_fresh(NodeId id, std::int32_t ins
 KernelBuilder::Operand KernelBuilder::primitive(const Node& node, std::int32_t instance) {
   const auto ids = stages_.args(node);
   std::array<Operand, 3> operands;
+  const int within = node.prim == Prim::Select ? 1 : 0;
+  selects_ += within;
   for (std::size_t i = 0; i < ids.size(); ++i) operands[i] = evaluate(ids[i], instance);
+  selects_ -= within;
   const std::span<const Operand> args(operands.data(), ids.size());
   if (node.prim == Prim::Select) {
     if (const auto condition = constant_bits(args[0])) return *condition != 0 ? args[1] : args[2];
@@ -462,24 +466,64 @@ KernelBuilder::Operand KernelBuilder::read(const Node& node, std::int32_t instan
   if (node.is_checked) check_indices(node, indices);
   const bool is_stored = storage_[static_cast<std::size_t>(node.ref)] == Storage::Stored &&
                          std::find(joint_.begin(), joint_.end(), node.ref) == joint_.end();
+  if (!node.is_checked && is_stored) {
+    const auto& shape = stages_.tensors[static_cast<std::size_t>(node.ref)].shape;
+    // Of what has no element, a masked read gives what the mask hides.
+    if (selects_ > 0 && count_of(shape) == 0) return operand_of(constant(node.dtype, 0));
+    guard_indices(node, indices, true);
+  } else if (!node.is_checked && selects_ == 0) {
+    guard_indices(node, indices, false);
+  }
   return is_stored ? load(node.ref, indices) : inlined(node.ref, std::move(indices));
+}
+
+void KernelBuilder::check_index(const IndexExpr& index, std::int64_t extent, Site site) {
+  DraftInstruction check;
+  check.code = Code::CheckIndex;
+  check.args = {index_value(index)};
+  check.number = extent;
+  check.site = static_cast<std::int32_t>(draft_.sites.size());
+  const std::size_t before = draft_.values.size();
+  emit(std::move(check));
+  // The site is no part of what makes checks equal: the first of two equal ones is the one that
+  // fails.
+  if (draft_.values.size() > before) draft_.sites.push_back(site);
+}
+
+bool KernelBuilder::is_within(const IndexExpr& index, std::int64_t extent) const {
+  const auto range = draft_.space.range(index);
+  return range && range->low >= 0 && range->high < extent;
 }
 
 void KernelBuilder::check_indices(const Node& node, const std::vector<IndexExpr>& indices) {
   const auto& shape = stages_.tensors[static_cast<std::size_t>(node.ref)].shape;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
-    const auto range = draft_.space.range(indices[axis]);
-    if (range && range->low >= 0 && range->high < shape[axis]) continue;
-    DraftInstruction check;
-    check.code = Code::CheckIndex;
-    check.args = {index_value(indices[axis])};
-    check.number = shape[axis];
-    check.site = static_cast<std::int32_t>(draft_.sites.size());
-    const std::size_t before = draft_.values.size();
-    emit(std::move(check));
-    // The site is no part of what makes checks equal: the first of two equal ones is the one that
-    // fails.
-    if (draft_.values.size() > before) draft_.sites.push_back(node.span);
+    if (!is_within(indices[axis], shape[axis]))
+      check_index(indices[axis], shape[axis], {node.span, nullptr});
+  }
+}
+
+// A type rule says that such a read stays within its tensor. What is seen to leave it is refused;
+// where intervals are too coarse to see either, a read of memory is checked when it runs.
+void KernelBuilder::guard_indices(const Node& node, const std::vector<IndexExpr>& indices,
+                                  bool is_stored) {
+  const auto& shape = stages_.tensors[static_cast<std::size_t>(node.ref)].shape;
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    const IndexExpr& index = indices[axis];
+    if (is_within(index, shape[axis])) continue;
+    const auto range = draft_.space.range(index);
+    if (!range || !is_affine(index, draft_.space)) {
+      if (is_stored) check_index(index, shape[axis], {node.span, node.reader});
+      continue;
+    }
+    // Axes take all their values, independently: both ends are reached.
+    const std::int64_t outside = range->low < 0 ? range->low : range->high;
+    lang::fail(lang::DiagnosticKind::IndexOutOfRange,
+               fmt::format("{} element {} on axis {} of a tensor of shape `({})`",
+                           node.reader ? fmt::format("`{}` reads", node.reader->name)
+                                       : std::string("this reads"),
+                           outside, axis, fmt::join(shape, ", ")),
+               node.span);
   }
 }
 
@@ -538,9 +582,10 @@ KernelBuilder::Operand KernelBuilder::reduce_one(const Node& node, std::int32_t 
 }
 
 KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t instance) {
-  std::int64_t count = 1;
+  std::vector<std::int64_t> extents;
   for (IndexVarId var : stages_.vars(node))
-    count *= stages_.var_extents[static_cast<std::size_t>(var)];
+    extents.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
+  const std::int64_t count = points_of(extents);
   if (count == 0) return reduce_nothing(node);
   if (count == 1) return reduce_one(node, instance);
   const auto number = static_cast<std::int32_t>(draft_.regions.size());

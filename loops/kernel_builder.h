@@ -62,7 +62,7 @@ struct Draft {
   std::int32_t output = -1;  // of the group
   IndexExpr destination;
   std::vector<DraftStore> further;
-  std::vector<lang::Span> sites;
+  std::vector<Site> sites;
 };
 
 // One of several tensors that a kernel computes at the same points: a Map, or a Scatter into a part
@@ -130,7 +130,10 @@ class KernelBuilder {
   Operand read(const Node& node, std::int32_t instance);
   Operand load(TensorId tensor, const std::vector<IndexExpr>& indices);
   Operand inlined(TensorId tensor, std::vector<IndexExpr> indices);
+  void check_index(const IndexExpr& index, std::int64_t extent, Site site);
+  bool is_within(const IndexExpr& index, std::int64_t extent) const;
   void check_indices(const Node& node, const std::vector<IndexExpr>& indices);
+  void guard_indices(const Node& node, const std::vector<IndexExpr>& indices, bool is_stored);
   Operand reduce(const Node& node, std::int32_t instance);
   Operand reduce_one(const Node& node, std::int32_t instance);
   Operand reduce_nothing(const Node& node);
@@ -162,6 +165,7 @@ class KernelBuilder {
   std::vector<IndexExpr> vars_;     // by index variable: what it stands for now
   std::vector<Instance> instances_;
   std::vector<TensorId> joint_;  // computed here, though they may be stored
+  int selects_ = 0;              // around what is being evaluated
   std::unordered_map<std::uint64_t, Remembered> memo_;
   std::unordered_multimap<std::uint64_t, ValueId> known_;  // instructions by hash
 };

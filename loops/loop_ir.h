@@ -16,6 +16,10 @@
 // domain, or a few, and stores them. Everything that varies between calls of the same shape pattern
 // (extents, strides, constants of index arithmetic) stands in run-time size slots, so one compiled
 // kernel serves all sizes.
+namespace relay::lang {
+struct OpDef;
+}
+
 namespace relay::loops {
 
 using lang::DType;
@@ -105,6 +109,12 @@ struct FurtherStore {
   Address destination;
 };
 
+// What a failing CheckIndex blames.
+struct Site {
+  lang::Span span;
+  const lang::OpDef* reader = nullptr;  // an operator whose definition should not have read there
+};
+
 // One nest. Domain axes 0..domain.size()-1, outermost first; reduction axes follow in `extents`.
 //
 // Reduction order (the bits depend on it, so both back ends keep it), over the linear index t of
@@ -130,7 +140,7 @@ struct Kernel {
   bool polls = false;
   // Places for run-time errors; not part of the structure (two kernels that differ only here share
   // code).
-  std::vector<lang::Span> sites;
+  std::vector<Site> sites;
 };
 inline constexpr int kReductionLanes = 16;
 

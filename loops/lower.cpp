@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "loops/bounds.h"
 #include "loops/expand.h"
 #include "loops/finish.h"
 #include "loops/inline.h"
@@ -386,9 +387,10 @@ class Lowerer {
       copy.build_copy(def.init, buffer);
       launch(copy);
     }
-    std::int64_t points = 1;
-    for (IndexVarId var : def.vars) points *= stages_.var_extents[static_cast<std::size_t>(var)];
-    if (points == 0) return;
+    std::vector<std::int64_t> extents;
+    for (IndexVarId var : def.vars)
+      extents.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
+    if (loops::points_of(extents) == 0) return;
     KernelBuilder scatter(stages_, storage_, places_);
     scatter.build_scatter(id, buffer);
     launch(scatter);
@@ -425,6 +427,7 @@ lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const La
   return lang::capture([&] {
     LoweredGroup lowered = Lowerer(group, args, library).run();
     find_reuse(lowered, args);
+    verify_bounds(lowered, args);
     return lowered;
   });
 }

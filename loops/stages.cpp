@@ -3,20 +3,36 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
+#include "lang/extents.h"
 #include "loops/reduce_op.h"
 
 namespace relay::loops {
 
-std::int64_t count_of(const std::vector<std::int64_t>& shape) {
-  std::int64_t count = 1;
-  for (std::int64_t extent : shape) count *= extent;
-  return count;
+std::int64_t count_of(std::span<const std::int64_t> shape) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 59;  // no element has more than 8 bytes
+  const auto count = lang::product_of(shape);
+  if (count && *count <= kMost) return *count;
+  lang::fail(
+      lang::DiagnosticKind::OutOfMemory,
+      fmt::format("a tensor of shape `({})` is larger than any memory", fmt::join(shape, ", ")));
+}
+
+std::int64_t points_of(std::span<const std::int64_t> extents) {
+  if (const auto count = lang::product_of(extents)) return *count;
+  lang::fail(lang::DiagnosticKind::Unsupported,
+             fmt::format("not supported: a loop of more than 2^63 steps, over `({})`",
+                         fmt::join(extents, ", ")));
 }
 
 std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;)
-    strides[i - 1] = strides[i] * std::max<std::int64_t>(shape[i], 1);
+    // May wrap where an extent is 0; such a tensor has no element.
+    strides[i - 1] =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(strides[i]) *
+                                  static_cast<std::uint64_t>(std::max<std::int64_t>(shape[i], 1)));
   return strides;
 }
 
@@ -147,8 +163,13 @@ NodeId NodeFactory::fold_integers(Prim prim, std::span<const NodeId> args) {
     case Prim::FloorDiv:
     case Prim::FloorMod: {
       if (!may_divide) return -1;
-      const std::int64_t remainder = (value[0] % value[1] + value[1]) % value[1];
-      return index_constant(prim == Prim::FloorMod ? remainder : (value[0] - remainder) / value[1]);
+      std::int64_t quotient = value[0] / value[1];
+      std::int64_t remainder = value[0] % value[1];
+      if (remainder < 0) {
+        remainder += value[1];
+        --quotient;
+      }
+      return index_constant(prim == Prim::FloorMod ? remainder : quotient);
     }
     case Prim::Eq:
       return constant(DType::Bool, value[0] == value[1]);
@@ -198,13 +219,14 @@ NodeId NodeFactory::cast(NodeId id, DType dtype) {
 }
 
 NodeId NodeFactory::read(TensorId tensor, std::span<const NodeId> indices, bool is_checked,
-                         lang::Span span) {
+                         lang::Span span, const lang::OpDef* reader) {
   Node made;
   made.kind = NodeKind::Read;
   made.dtype = stages_.tensors[static_cast<std::size_t>(tensor)].dtype;
   made.ref = tensor;
   made.is_checked = is_checked;
   made.span = span;
+  made.reader = reader;
   return intern(made, indices, {});
 }
 

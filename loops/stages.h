@@ -47,7 +47,8 @@ struct Node {
   std::uint32_t arg_count = 0;
   std::uint32_t first_var = 0;  // Reduce; in Stages::operands
   std::uint32_t var_count = 0;
-  lang::Span span;  // Read, for errors
+  lang::Span span;                      // Read, for errors
+  const lang::OpDef* reader = nullptr;  // Read: whose definition it stands in, if any
 };
 
 enum class TensorKind : std::uint8_t {
@@ -89,7 +90,10 @@ struct Stages {
   }
 };
 
-std::int64_t count_of(const std::vector<std::int64_t>& shape);
+// Elements of a shape, points of a loop. Fails with OutOfMemory, and Unsupported, where bytes of
+// them, and their number, are beyond int64.
+std::int64_t count_of(std::span<const std::int64_t> shape);
+std::int64_t points_of(std::span<const std::int64_t> extents);
 std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape);
 
 // Makes nodes, folding what is constant.
@@ -105,7 +109,8 @@ class NodeFactory {
   }
   NodeId primitive(Prim prim, std::span<const NodeId> args, DType result);
   NodeId cast(NodeId node, DType dtype);
-  NodeId read(TensorId tensor, std::span<const NodeId> indices, bool is_checked, lang::Span span);
+  NodeId read(TensorId tensor, std::span<const NodeId> indices, bool is_checked, lang::Span span,
+              const lang::OpDef* reader = nullptr);
   NodeId reduce(ReduceOp op, std::span<const IndexVarId> vars, NodeId body);
 
   const Node& node(NodeId id) const { return stages_.nodes[static_cast<std::size_t>(id)]; }

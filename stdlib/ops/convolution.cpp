@@ -365,6 +365,13 @@ RuleOutcome backward_weight_rule(TypeCall& call) {
                "`nn.conv2d_backward_weight` needs `kernel_size`: nothing else tells it", call.span);
   }
   const std::vector<std::int64_t> size = per_axis(call.attrs, "kernel_size", 2);
+  call.solver.unify(lead_extent(conv.out, grad.dims(), 0), lead_extent(conv.data, data.dims(), 0));
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    call.solver.unify(
+        grad[conv.out.spatial[i]],
+        window_places(call, data[conv.data.spatial[i]], Dim(size[i]), conv.padding.front[i],
+                      conv.padding.back[i], conv.steps.stride[i], conv.steps.dilation[i]));
+  }
   call.solver.unify(
       known,
       Shape(dims_in_layout(conv.kernel, lead_extent(conv.out, grad.dims(), 1),

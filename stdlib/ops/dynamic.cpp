@@ -4,6 +4,7 @@
 #include "lang/attrs_struct.h"
 #include "lang/call_form.h"
 #include "stdlib/ops/families.h"
+#include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
 // Operators whose extents are values: an attribute of the operator they are named after is an
@@ -274,7 +275,7 @@ void add_dynamic_shapes() {
          call.solver.require(call.tensor_node(1).dtype, PrimOperands::kInt);
          const Shape shape = call.tensor_node(0).shape;
          if (!shape.has_rank()) return RuleOutcome::Stuck;
-         const auto more = static_cast<std::size_t>(call.attrs->get_int("num_newaxis"));
+         const std::size_t more = new_axes(call);
          call.returns(
              lang::tensor_type(unknown_extents(shape.rank() + more), call.tensor_node(0).dtype));
          return RuleOutcome::Solved;

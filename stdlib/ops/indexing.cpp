@@ -237,6 +237,8 @@ struct SliceRange {
 };
 constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kFar = std::int64_t{1} << 30;  // what people write for "to the end"
+// No axis is so long: what lies beyond, a stride too, means the same as this.
+constexpr std::int64_t kBeyond = std::int64_t{1} << 60;
 
 // The range for each axis of the data; nullopt for an axis that is not sliced.
 std::vector<std::optional<SliceRange>> slice_ranges(const AttrsRef& attrs, std::size_t rank) {
@@ -253,11 +255,13 @@ std::vector<std::optional<SliceRange>> slice_ranges(const AttrsRef& attrs, std::
       attrs->is_null("axes") ? std::max(begin.size(), end.size()) : axes.size();
   for (std::size_t k = 0; k < count; ++k) {
     const std::size_t axis = attrs->is_null("axes") ? k : position_of(axes[k], rank);
-    SliceRange range{k < begin.size() ? begin[k] : 0, k < end.size() ? end[k] : kOpen, 1};
+    const auto held = [](std::int64_t number) { return std::clamp(number, -kBeyond, kBeyond); };
+    SliceRange range{k < begin.size() ? held(begin[k]) : 0,
+                     k < end.size() ? std::max(end[k], -kBeyond) : kOpen, 1};
     if (by_size) {
-      range.end = range.end < 0 || range.end == kOpen ? kOpen : range.begin + range.end;
+      range.end = range.end < 0 || range.end >= kFar ? kOpen : range.begin + range.end;
     } else if (k < strides.size()) {
-      range.stride = strides[k];
+      range.stride = held(strides[k]);
     }
     if (range.end >= kFar) range.end = kOpen;
     ranges[axis] = range;

@@ -50,15 +50,9 @@ RuleOutcome spatial_rule(
     const std::function<Dim(std::size_t spatial_axis, const Dim& extent)>& places) {
   check_layouts(call, count);
   const Type data = call.tensor(0);
-  const Shape& shape = as_tensor(data).shape;
   const AxisLayout in = data_layout(call.attrs, count);
-  if (shape.has_rank() && shape.rank() != in.rank) {
-    call.fail(DiagnosticKind::RankMismatch,
-              "`" + call.op.name + "` takes data of rank " + std::to_string(in.rank) + ", and `" +
-                  to_string(shape) + "` has rank " + std::to_string(shape.rank()));
-  }
+  const Shape from = ranked(call, 0, in.rank);
   const Shape known = result_shape(call, as_tensor(data).dtype);
-  const Shape from = with_rank(call, shape, in.rank);
   std::vector<Dim> spatial;
   for (std::size_t i = 0; i < count; ++i) spatial.push_back(places(i, from[in.spatial[i]]));
   call.solver.unify(
@@ -84,6 +78,18 @@ Window window_of(const AttrsRef& attrs, std::size_t count) {
           padding_of(attrs, count),
           data_layout(attrs, count),
           result_layout(attrs, count)};
+}
+
+// The shape of what a pool of data of shape `from`, whose rank is known, gives.
+Shape pooled_shape(const TypeCall& call, const Window& window, const Shape& from) {
+  std::vector<Dim> spatial;
+  for (std::size_t i = 0; i < window.count; ++i) {
+    spatial.push_back(window_places(
+        call, from[window.in.spatial[i]], Dim(window.size[i]), window.padding.front[i],
+        window.padding.back[i], window.stride[i], window.dilation[i], ceil_mode_of(call.attrs)));
+  }
+  return Shape(dims_in_layout(window.out, lead_extent(window.in, from.dims(), 0),
+                              lead_extent(window.in, from.dims(), 1), spatial));
 }
 
 // The data with `value` around it, so that each window fits.
@@ -350,6 +356,10 @@ void add_pool_adjoint(const char* name, PoolKind kind, const char* example) {
     call.solver.unify(as_tensor(adjoint).dtype, as_tensor(data).dtype);
     call.solver.require(as_tensor(data).dtype, PrimOperands::kFloat);
     call.returns(data);
+    const Window window = window_of(call.attrs, 2);
+    const Shape places = ranked(call, 0, window.out.rank);
+    const Shape from = ranked(call, 1, window.in.rank);
+    call.solver.unify(places, pooled_shape(call, window, from));
     return RuleOutcome::Solved;
   };
   def.definition = [kind](const DefinitionCall& call) {

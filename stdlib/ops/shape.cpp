@@ -6,6 +6,7 @@
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/stretch.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -522,8 +523,7 @@ RuleOutcome expand_dims_rule(TypeCall& call) {
   const Type data = call.tensor(0);
   const auto& tensor = static_cast<const TensorType&>(*data);
   const Shape known = result_shape(call, tensor.dtype);
-  const std::int64_t count = call.attrs->get_int("num_newaxis");
-  if (count < 0) call.fail(DiagnosticKind::BadAttribute, "`num_newaxis` must not be negative");
+  const std::size_t count = new_axes(call);
   if (!tensor.shape.has_rank()) return RuleOutcome::Stuck;
   const auto rank = static_cast<std::int64_t>(tensor.shape.rank());
   const std::int64_t axis = call.attrs->get_int("axis");
@@ -533,8 +533,8 @@ RuleOutcome expand_dims_rule(TypeCall& call) {
                                                   to_string(tensor.shape) + "`");
   }
   std::vector<Dim> dims = tensor.shape.dims();
-  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis < 0 ? axis + rank + 1 : axis),
-              static_cast<std::size_t>(count), Dim(1));
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis < 0 ? axis + rank + 1 : axis), count,
+              Dim(1));
   call.solver.unify(known, Shape(std::move(dims)));
   return RuleOutcome::Solved;
 }

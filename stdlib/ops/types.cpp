@@ -19,4 +19,15 @@ void bad_attribute(const lang::TypeCall& call, const std::string& message) {
   lang::fail(lang::DiagnosticKind::BadAttribute, message, call.span);
 }
 
+std::size_t new_axes(const lang::TypeCall& call) {
+  constexpr std::int64_t kMost = 1000;
+  const std::int64_t count = call.attrs->get_int("num_newaxis");
+  if (count < 0) bad_attribute(call, "`num_newaxis` must not be negative");
+  if (count > kMost) {
+    bad_attribute(call, "`num_newaxis` is " + std::to_string(count) + ", and must be at most " +
+                            std::to_string(kMost));
+  }
+  return static_cast<std::size_t>(count);
+}
+
 }  // namespace relay::stdlib

@@ -20,4 +20,8 @@ lang::Shape ranked(lang::TypeCall& call, std::size_t argument, std::size_t rank)
 // An attribute whose value no call of this operator can have; the message says why.
 [[noreturn]] void bad_attribute(const lang::TypeCall& call, const std::string& message);
 
+// How many axes of extent 1 one call may add. Throws BadAttribute for a count beyond that, or a
+// negative one.
+std::size_t new_axes(const lang::TypeCall& call);
+
 }  // namespace relay::stdlib
