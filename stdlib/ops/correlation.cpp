@@ -1,5 +1,6 @@
 // nn.correlation: how like the patches of two feature maps are, as in FlowNet.
 
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/types.h"
@@ -34,11 +35,14 @@ RuleOutcome correlation_rule(TypeCall& call) {
   if (widths != 1 && widths != 2 && widths != 4) bad("`padding` must have 1, 2 or 4 values");
   for (const std::int64_t width : call.attrs->get_ints("padding")) {
     if (width < 0) bad("`padding` must not be negative");
+    if (width > kLargestCount) bad("`padding` must be at most " + std::to_string(kLargestCount));
   }
+  count_attr(call, "kernel_size", 1);
+  count_attr(call, "max_displacement", 0);
+  count_attr(call, "stride1", 1);
+  count_attr(call, "stride2", 1);
   const Patches how = patches_of(call.attrs);
-  if (how.kernel < 1 || how.kernel % 2 == 0) bad("`kernel_size` must be odd");
-  if (how.displacement < 0) bad("`max_displacement` must not be negative");
-  if (how.stride1 < 1 || how.stride2 < 1) bad("`stride1` and `stride2` must be at least 1");
+  if (how.kernel % 2 == 0) bad("`kernel_size` must be odd");
   const Type first = call.tensor(0);
   const Type second = call.tensor(1);
   call.solver.unify(first, second);
@@ -57,7 +61,8 @@ RuleOutcome correlation_rule(TypeCall& call) {
     }
     return Dim::floor_div(free + Dim(how.stride1 - 1), Dim(how.stride1));
   };
-  call.solver.unify(known, Shape({from[0], Dim(how.side() * how.side()), places(2), places(3)}));
+  call.solver.unify(known,
+                    Shape({from[0], Dim(how.side()) * Dim(how.side()), places(2), places(3)}));
   return RuleOutcome::Solved;
 }
 

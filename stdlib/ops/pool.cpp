@@ -44,6 +44,12 @@ Expr lowest(DType dtype) {
   return build::constant_int(dtype, -(std::int64_t{1} << (bits - 2)) * 2);
 }
 
+// Booleans have a maximum, and no mean.
+void require_numbers(TypeCall& call, PoolKind kind) {
+  if (kind == PoolKind::Mean)
+    call.solver.require(call.tensor_node(0).dtype, PrimOperands::kNumeric);
+}
+
 // Result: the data's type with other spatial extents.
 RuleOutcome spatial_rule(
     TypeCall& call, std::size_t count,
@@ -117,9 +123,7 @@ Expr counted_taps(const Window& window, const AttrsRef& attrs, const Expr& data,
                   const Indices& out) {
   const bool with_padding = attrs->get_bool("count_include_pad");
   if ((with_padding || window.padding.is_zero()) && !ceil_mode_of(attrs)) {
-    std::int64_t all = 1;
-    for (const std::int64_t size : window.size) all *= size;
-    return build::index_constant(all);
+    return build::index_constant(product(to_dims(window.size)).constant());
   }
   Expr total;
   for (std::size_t i = 0; i < window.count; ++i) {
@@ -185,12 +189,11 @@ Expr max_pool_adjoint(const AttrsRef& attrs, std::size_t count, const Expr& data
                       const Expr& dout) {
   const Window window = window_of(attrs, count);
   const DType dtype = tensor_type_of(data).dtype.known();
-  std::int64_t all = 1;
-  for (const std::int64_t size : window.size) all *= size;
+  const Dim all = product(to_dims(window.size));
   return build::let(
       "padded", surrounded(window, attrs, data, lowest(dtype)), [&](const Expr& padded) {
         const Expr largest = generate_like(dout, [&](const Indices& out) {
-          return build::reduction(ReduceOp::ArgMax, {Dim(all)}, [&](const Indices& tap) {
+          return build::reduction(ReduceOp::ArgMax, {all}, [&](const Indices& tap) {
             return build::at(padded, tap_of(window, out, unravelled(window, tap[0])));
           });
         });
@@ -329,7 +332,10 @@ void add_mean_pool(const char* name, std::size_t count, const char* example) {
   def.example = example;
   def.inputs = {{"data", "batch, channels and spatial axes as `layout` says"}};
   def.attrs = pool_attrs(count, true);
-  def.type_rule = pool_rule(count);
+  def.type_rule = [count](TypeCall& call) {
+    require_numbers(call, PoolKind::Mean);
+    return pool_rule(count)(call);
+  };
   def.definition = [count](const DefinitionCall& call) { return mean_pool(call, count); };
   def.gradient = [count](const GradientCall& call) -> std::vector<Expr> {
     return {mean_pool_adjoint(call.attrs, count, call.args[0], call.dout)};
@@ -383,7 +389,8 @@ void add_global_pool(const char* name, PoolKind kind, const char* example) {
       optional_attr("layout", AttrKind::String, "NCHW", "which axis holds what"),
       optional_attr("out_layout", AttrKind::String, "", "the same of the result, if it differs")};
   lang::set_attrs_struct(def.name, "GlobalPool2DAttrs");
-  def.type_rule = [](TypeCall& call) {
+  def.type_rule = [kind](TypeCall& call) {
+    require_numbers(call, kind);
     return spatial_rule(call, 2, [](std::size_t, const Dim&) { return Dim(1); });
   };
   def.definition = [kind](const DefinitionCall& call) {
@@ -539,7 +546,8 @@ void add_adaptive_pool(const char* name, std::size_t count, PoolKind kind, const
                     "which axis holds what"),
       optional_attr("out_layout", AttrKind::String, "", "the same of the result, if it differs")};
   lang::set_attrs_struct(def.name, "AdaptivePool" + std::to_string(count) + "DAttrs");
-  def.type_rule = [count](TypeCall& call) {
+  def.type_rule = [count, kind](TypeCall& call) {
+    require_numbers(call, kind);
     const std::vector<std::int64_t> size = output_size_of(call.attrs, count);
     if (!size.empty() && size.size() != count) {
       lang::fail(DiagnosticKind::BadAttribute,

@@ -2,6 +2,8 @@
 // nn.batch_to_space_nd, nn.space_to_batch_nd, vision.yolo_reorg; and nn.fifo_buffer.
 
 #include "lang/attrs_struct.h"
+#include "lang/extents.h"
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/types.h"
@@ -26,8 +28,7 @@ AxisLayout image_layout(const AttrsRef& attrs) {
 }
 
 RuleOutcome block_rule(TypeCall& call, bool to_space) {
-  const std::int64_t block = call.attrs->get_int("block_size");
-  if (block < 1) bad_attribute(call, "`block_size` must be at least 1");
+  const std::int64_t block = count_attr(call, "block_size", 1);
   const AxisLayout layout = layout_of(call, "layout", "NC", "HW");
   if (layout.rank != 4) bad_attribute(call, "`" + layout.letters + "` has blocks");
   const Type data = call.tensor(0);
@@ -140,7 +141,7 @@ void check_ends(const TypeCall& call, const char* key, std::size_t count) {
     const AttrValue::List* two = (*pairs)[i].as_list();
     fits = two && two->size() == 2;
     for (std::size_t k = 0; fits && k < 2; ++k)
-      fits = (*two)[k].as_int() && *(*two)[k].as_int() >= 0;
+      fits = (*two)[k].as_int() && *(*two)[k].as_int() >= 0 && *(*two)[k].as_int() <= kLargestCount;
   }
   if (!fits) {
     bad_attribute(call, "`" + std::string(key) + "` must be " + std::to_string(count) +
@@ -169,6 +170,9 @@ RuleOutcome batch_rule(TypeCall& call, bool to_space) {
   for (const std::int64_t extent : block) {
     if (extent < 1) bad_attribute(call, "`block_shape` must be at least 1");
   }
+  if (lang::product_of(block).value_or(kLargestCount + 1) > kLargestCount)
+    bad_attribute(call, "`block_shape` must have at most " + std::to_string(kLargestCount) +
+                            " elements in a block");
   const char* key = to_space ? "crops" : "paddings";
   check_ends(call, key, block.size());
   const std::vector<Ends> ends = ends_of(call.attrs, key);
@@ -303,8 +307,7 @@ void add_batch_operators() {
 // --- vision.yolo_reorg ---
 
 RuleOutcome yolo_reorg_rule(TypeCall& call) {
-  const std::int64_t stride = call.attrs->get_int("stride");
-  if (stride < 1) bad_attribute(call, "`stride` must be at least 1");
+  const std::int64_t stride = count_attr(call, "stride", 1);
   const Type data = call.tensor(0);
   const Shape known = result_shape(call, as_tensor(data).dtype);
   const Shape from = with_rank(call, as_tensor(data).shape, 4);

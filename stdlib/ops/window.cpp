@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "stdlib/ops/attr_range.h"
+
 namespace relay::stdlib {
 
 namespace build = lang::build;
@@ -190,10 +192,12 @@ void check_list(const TypeCall& call, std::string_view key, std::size_t count, s
                call.span);
   }
   for (const std::int64_t number : values) {
-    if (number >= least) continue;
+    if (number >= least && number <= kLargestCount) continue;
     lang::fail(DiagnosticKind::BadAttribute,
-               "`" + std::string(key) + "` must be at least " + std::to_string(least) + ", found " +
-                   std::to_string(number),
+               "`" + std::string(key) + "` must be at " +
+                   (number < least ? "least " + std::to_string(least)
+                                   : "most " + std::to_string(kLargestCount)) +
+                   ", found " + std::to_string(number),
                call.span);
   }
 }
