@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,7 +12,8 @@
 namespace relay::loops {
 
 std::int64_t count_of(std::span<const std::int64_t> shape) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 59;  // no element has more than 8 bytes
+  // No element has more than 8 bytes.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 8;
   const auto count = lang::product_of(shape);
   if (count && *count <= kMost) return *count;
   lang::fail(

@@ -272,6 +272,11 @@ RuleOutcome split_rule(TypeCall& call) {
   const std::int64_t* sections = call.attrs->find("indices_or_sections")->as_int();
   if (sections && *sections < 1)
     call.fail(DiagnosticKind::BadAttribute, "`split` needs at least one piece");
+  constexpr std::int64_t kMostPieces = 100'000;  // a type is not larger
+  if (sections && *sections > kMostPieces) {
+    call.fail(DiagnosticKind::BadAttribute, "`split` makes at most " + std::to_string(kMostPieces) +
+                                                " pieces, not " + std::to_string(*sections));
+  }
   const std::size_t count = sections ? static_cast<std::size_t>(*sections)
                                      : call.attrs->get_ints("indices_or_sections").size() + 1;
   // The result as a tuple of `count` tensors.
