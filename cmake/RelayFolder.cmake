@@ -105,7 +105,8 @@ function(_relay_finish target name)
   target_link_libraries(${target} PRIVATE ${arg_LIBS})
   relay_join(${target})
   if(arg_COLD)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    # With less optimisation GCC takes variables for uninitialised that are not.
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
   endif()
   if(NOT arg_SHARED)  # a shared object's flags are its own, and so would be its headers
     relay_precompile(${target})

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "formats/output_file.h"
 #include "lang/stop.h"
 #include "repl/terminal.h"
 
@@ -90,6 +91,7 @@ int Signals::take() {
 
 void Signals::end_by(int signal) {
   Terminal::restore();
+  formats::remove_unfinished_files();
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
   sigaction(signal, &action, nullptr);
