@@ -74,6 +74,8 @@ constexpr std::string_view kStarts[] = {
     "def m(f, xs) { match xs { Nil => Nil, Cons(x, r) => Cons(f(x), m(f, r)) } }\ndef n(xs) { m(fn "
     "(x) "
     "{ m(fn (y) { y + 1 }, x) }, xs) }\n",
+    "def l0(x) { Cons(x, Nil) }\ndef l1(x) { l0(l0(x)) }\n",
+    "def k0(a) { fn (b) { a * b } }\ndef k1(a) { fn (b) { k0(a)(b) + k0(b)(a) } }\n",
     "def f(x: Tensor[(?), float32]) { let y = x[1:]; y + y[0:2] }\n",
 };
 
