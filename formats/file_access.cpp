@@ -27,13 +27,25 @@ namespace {
   lang::fail(DiagnosticKind::FileError, fmt::format("cannot {} `{}`: {}", verb, path, why));
 }
 
-// What the system says an open file is called; nothing where it does not say.
-std::optional<std::string> real_path_of(const Descriptor& file) {
+bool is_same_file(const Descriptor& file, const Descriptor& other) {
+  struct stat a {};
+  struct stat b {};
+  return fstat(file.get(), &a) == 0 && fstat(other.get(), &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+// What the system says an open file is called, or, where there is no /proc, the name without links
+// if that is still the same file.
+std::optional<std::string> real_path_of(const Descriptor& file, const std::string& path) {
   std::array<char, PATH_MAX + 1> text{};
   const std::string link = fmt::format("/proc/self/fd/{}", file.get());
   const ssize_t size = readlink(link.c_str(), text.data(), text.size() - 1);
-  if (size <= 0 || text[0] != '/') return std::nullopt;
-  return std::string(text.data(), static_cast<std::size_t>(size));
+  if (size > 0 && text[0] == '/') return std::string(text.data(), static_cast<std::size_t>(size));
+  std::error_code error;
+  const std::string real = fs::canonical(path, error).string();
+  const Descriptor named(error ? -1 : ::open(real.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
+  if (!named || !is_same_file(file, named)) return std::nullopt;
+  return real;
 }
 
 bool is_in(const std::string& path, const std::string& folder) {
@@ -132,9 +144,13 @@ Descriptor FileAccess::open(const std::string& path) const {
       refuse_missing(path, kVerb);
       cannot_open(kVerb, path, std::strerror(errno));
     }
-    const auto real = real_path_of(named);
+    const auto real = real_path_of(named, path);
     if (!real || !allows(*real)) refuse(path, kVerb);
     file = Descriptor(::open(fmt::format("/proc/self/fd/{}", named.get()).c_str(), kReading));
+    if (!file && errno == ENOENT) {  // no /proc
+      file = Descriptor(::open(real->c_str(), kReading | O_NOFOLLOW));
+      if (file && !is_same_file(file, named)) refuse(path, kVerb);
+    }
     if (!file) cannot_open(kVerb, path, std::strerror(errno));
   }
   struct stat about {};
@@ -150,6 +166,7 @@ FileAccess::Place FileAccess::place(const std::string& path) const {
   if (has_nul(path)) cannot_open(kVerb, path, std::strerror(EINVAL));
   Place place;
   std::string rest = path;
+  std::string at = ".";  // the folder that `rest` begins in
   for (int links = 0; links < kMostLinks; ++links) {
     const std::size_t slash = rest.rfind('/');
     const std::string folder = slash == std::string::npos ? "."
@@ -164,8 +181,10 @@ FileAccess::Place FileAccess::place(const std::string& path) const {
     }
     place.folder = std::move(opened);
     if (is_limited_) {
-      const auto real = real_path_of(place.folder);
+      const std::string known = folder.starts_with('/') ? folder : fmt::format("{}/{}", at, folder);
+      const auto real = real_path_of(place.folder, known);
       if (!real || !allows(*real)) refuse(path, kVerb);
+      at = *real;
     }
     if (place.name.empty() || place.name == "." || place.name == "..")
       cannot_open(kVerb, path, "it is a directory");
