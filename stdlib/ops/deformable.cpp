@@ -65,7 +65,7 @@ RuleOutcome deformable_rule(TypeCall& call) {
   const std::vector<std::int64_t> strides = per_axis(attrs, "strides", 2);
   const std::vector<std::int64_t> dilation = per_axis(attrs, "dilation", 2);
   std::vector<Dim> places;
-  Dim taps = 2 * attrs->get_int("deformable_groups");
+  Dim taps = Dim(2) * Dim(attrs->get_int("deformable_groups"));
   for (std::size_t i = 0; i < 2; ++i) {
     Dim size = weight[kernel.spatial[i]];
     if (!attrs->is_null("kernel_size")) {

@@ -391,18 +391,23 @@ void demand_rank(const TypeCall& call, const Shape& shape, std::int64_t least, c
                                               " a tensor of rank " + std::to_string(shape.rank()));
 }
 
+constexpr std::int64_t kMostAxes = 1000;  // that attributes may ask for
+
 // Of a tensor whose rank is not known.
 bool settle_usual_rank(TypeCall& call, std::int64_t rank) {
   const Type data = call.tensor(0);
   const Shape& shape = static_cast<const TensorType&>(*data).shape;
-  if (shape.has_rank()) return false;
+  if (shape.has_rank() || rank < 0 || rank > kMostAxes) return false;
   with_rank(call, shape, static_cast<std::size_t>(rank));
   return true;
 }
 
-// How many axes there must be.
+// How many axes there must be; beyond what any tensor has, the number says no more.
 std::int64_t least_of_rotation(const lang::AttrsRef& attrs) {
-  return std::abs(attrs->get_int("count")) + attrs->get_int("others");
+  const auto held = [&](const char* key) {
+    return std::clamp(attrs->get_int(key), -kMostAxes, kMostAxes);
+  };
+  return std::abs(held("count")) + held("others");
 }
 
 RuleOutcome rotate_axes_rule(TypeCall& call) {

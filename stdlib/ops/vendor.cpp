@@ -205,7 +205,7 @@ void add_transforms() {
       "nn.contrib_conv2d_winograd_weight_transform", "ConvWinogradWeightTransformAttrs", 4,
       "The weight of `nn.conv2d` (`OIHW`) as Winograd's algorithm takes it.", {"tile_size"},
       [](const AttrsRef& attrs, const std::vector<Dim>& w) -> std::vector<Dim> {
-        const Dim more(attrs->get_int("tile_size") - 1);
+        const Dim more = Dim(attrs->get_int("tile_size")) - Dim(1);
         return {w[2] + more, w[3] + more, w[0], w[1]};
       },
       typed_example("w: Tensor[(4, 2, 3, 3), float32]",
@@ -216,7 +216,7 @@ void add_transforms() {
       "The depth is transformed too where it equals the height and is between 3 and 7.",
       {"tile_size"},
       [](const AttrsRef& attrs, const std::vector<Dim>& w) -> std::vector<Dim> {
-        const Dim more(attrs->get_int("tile_size") - 1);
+        const Dim more = Dim(attrs->get_int("tile_size")) - Dim(1);
         const bool deep =
             w[2].is_constant() && w[2] == w[3] && w[2].constant() > 2 && w[2].constant() < 8;
         if (deep) return {w[2] + more, w[3] + more, w[4] + more, w[0], w[1]};
