@@ -19,9 +19,8 @@ AxisLayout region_layout(const AttrsRef& attrs) {
   return known_layout(attrs->get_string("layout"), "NC", "HW");
 }
 
-// Result: for each region its channels at `pooled_size` places.
-RuleOutcome pooled_region_rule(TypeCall& call) {
-  check_one_of(call, "layout", {"NCHW", "NHWC"});
+// A height and a width.
+std::vector<std::int64_t> check_pooled_size(const TypeCall& call) {
   const std::vector<std::int64_t> pooled = call.attrs->get_ints("pooled_size");
   if (pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1) {
     lang::fail(DiagnosticKind::BadAttribute,
@@ -29,6 +28,13 @@ RuleOutcome pooled_region_rule(TypeCall& call) {
                    call.attrs->find("pooled_size")->to_string(),
                call.span);
   }
+  return pooled;
+}
+
+// Result: for each region its channels at `pooled_size` places.
+RuleOutcome pooled_region_rule(TypeCall& call) {
+  check_one_of(call, "layout", {"NCHW", "NHWC"});
+  const std::vector<std::int64_t> pooled = check_pooled_size(call);
   const AxisLayout layout = region_layout(call.attrs);
   const auto ranked = [&](std::size_t input, std::size_t rank) {
     return input_of_rank(call, input, rank, PrimOperands::kFloat);
@@ -248,6 +254,7 @@ void add_roi_samples() {
   def.inputs = {region_inputs()[1]};
   def.attrs = {align_attrs()[0], align_attrs()[1]};
   def.type_rule = [](TypeCall& call) {
+    check_pooled_size(call);
     const Type regions = call.tensor(0);
     call.solver.require(as_tensor(regions).dtype, PrimOperands::kFloat);
     const Shape shape = with_rank(call, as_tensor(regions).shape, 2);
