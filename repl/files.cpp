@@ -9,7 +9,7 @@
 
 #include "formats/bytes.h"
 #include "formats/output_file.h"
-#include "interp/stack.h"
+#include "lang/stop.h"
 
 namespace relay::repl {
 
@@ -43,16 +43,11 @@ lang::Result<std::string> standard_input() {
 
 }  // namespace
 
-void stop_if_interrupted() {
-  if (interp::interrupt_requested.load(std::memory_order_relaxed))
-    lang::fail(DiagnosticKind::Interrupted, "interrupted");
-}
-
 lang::Result<std::string> read_file(const std::string& path, const formats::FileAccess& access) {
   if (path == "-") return standard_input();
   return lang::capture([&] {
     formats::FileReader file({path, "", ",", false, access},
-                             [](std::int64_t, std::int64_t) { stop_if_interrupted(); });
+                             [](std::int64_t, std::int64_t) { lang::poll(); });
     std::string text;
     std::string part(std::size_t{1} << 16U, '\0');
     for (std::size_t count = 0;

@@ -12,9 +12,6 @@ namespace relay::repl {
 lang::Result<std::string> read_file(const std::string& path,
                                     const formats::FileAccess& access = {});
 
-// Throws Failure(Interrupted) after Ctrl-C.
-void stop_if_interrupted();
-
 // Replaces the content of a file, or leaves it as it was and fails with FileError, as
 // formats/output_file.h says.
 lang::Result<bool> write_file(const std::string& path, const std::string& text);

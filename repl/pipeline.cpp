@@ -217,7 +217,7 @@ Result<bool> Pipeline::save(const Value& value, const lang::AttrsRef& attrs) {
 
 formats::Progress Pipeline::progress(const lang::AttrsRef& attrs) const {
   return [this, path = attrs->get_string("path")](std::int64_t done, std::int64_t whole) {
-    stop_if_interrupted();
+    lang::poll();
     if (options_.progress) options_.progress(path, done, whole);
   };
 }

@@ -40,12 +40,15 @@ namespace {
 // What `body` finds wrong, or what ends it.
 template <class F>
 std::vector<Diagnostic> errors_in(const F& body) {
-  std::vector<Diagnostic> errors;
-  const auto done = lang::capture([&] {
-    errors = body();
-    return true;
-  });
-  return done ? errors : done.errors();
+  try {
+    return body();
+  } catch (lang::Failure& failure) {
+    return std::move(failure.diagnostics);
+  } catch (const std::bad_alloc&) {
+    return {lang::memory_diagnostic()};
+  } catch (const std::length_error&) {
+    return {lang::memory_diagnostic()};
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "lang/op.h"
+#include "lang/stop.h"
 #include "lang/visit.h"
 #include "repl/files.h"
 
@@ -52,7 +53,7 @@ class Headers final : public lang::Rewriter {
       location.key = *key->as_string();
     location.access = access_;
     const auto header =
-        formats::read_header(location, [](std::int64_t, std::int64_t) { stop_if_interrupted(); });
+        formats::read_header(location, [](std::int64_t, std::int64_t) { lang::poll(); });
     if (!header && header.errors().front().kind == lang::DiagnosticKind::Interrupted)
       throw lang::Failure(header.errors());
     const auto put = [&](std::string_view key, AttrValue value) {

@@ -31,6 +31,7 @@
 #include "interp/eval.h"
 #include "interp/stack.h"
 #include "lang/sanitizer.h"
+#include "lang/stop.h"
 #include "repl/session.h"
 #include "tests/mutants/call_mutator.h"
 
@@ -58,7 +59,7 @@ Progress* progress = nullptr;
 
 int interrupts = 0;
 void on_alarm(int) {
-  interp::Evaluator::interrupt();
+  lang::request_stop(lang::Stop::Interrupted);
   if (++interrupts > kInterrupts) _exit(3);
   alarm(1);
 }

@@ -198,9 +198,9 @@ struct Cost {
 // Also of a program that is refused, if that is because a named limit was reached.
 Cost cost_up_to_a_limit(const std::string& text) {
   repl::Session session{repl::SessionOptions{}};
-  const std::int64_t before = allocations;
+  const std::int64_t before = lang::allocations_made();
   const auto errors = session.run("<family>", text, nullptr);
-  const std::int64_t count = allocations - before;
+  const std::int64_t count = lang::allocations_made() - before;
   for (const lang::Diagnostic& error : errors) {
     const bool is_limit = error.kind == lang::DiagnosticKind::TypeTooLarge ||
                           error.kind == lang::DiagnosticKind::Unsupported;
