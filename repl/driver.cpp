@@ -38,10 +38,14 @@ std::string describe(const ItemResult& result) {
 
 namespace {
 
+// A text that is not looked at to its end, as somebody interrupts, is complete: whoever runs it
+// says so.
 bool is_incomplete(const std::string& text) {
   bool incomplete = false;
-  interp::EvaluationStack::instance().run(
-      [&] { incomplete = parser::completeness(text) == parser::Completeness::Incomplete; });
+  interp::EvaluationStack::instance().run([&] {
+    const auto known = lang::capture([&] { return parser::completeness(text); });
+    incomplete = known && *known == parser::Completeness::Incomplete;
+  });
   return incomplete;
 }
 
@@ -134,6 +138,9 @@ void Driver::surviving(const std::function<void()>& body) {
   if (!events_.on_internal) return body();
   try {
     body();
+  } catch (const lang::Failure& failure) {  // a request to stop, outside what a session does
+    report(failure.diagnostics);
+    lang::clear_stop();
   } catch (const std::exception& error) {
     had_errors_ = true;
     events_.on_internal(error.what());

@@ -221,8 +221,12 @@ int main(int argc, char** argv) {
   int status = repl::kProgramError;
   try {
     status = run(arguments, reporter);
+  } catch (const lang::Failure& failure) {
+    reporter.report(failure.diagnostics);
   } catch (const std::exception& error) {
-    reporter.internal_error(error.what());
+    const bool is_stopped = lang::pending_stop.load() != lang::Stop::None;
+    if (is_stopped) reporter.report({lang::stop_diagnostic()});
+    if (!is_stopped) reporter.internal_error(error.what());
   }
   const bool is_interrupted =
       reporter.was_interrupted() || lang::pending_stop.load() == lang::Stop::Interrupted;
