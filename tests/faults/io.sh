@@ -56,6 +56,7 @@ each() {
       [ ! -e "$left" ] || { fail "$name, call $n leaves $left"; rm -f "$left"; }
     done
   done
+  [ $n -gt 1 ] || fail "$name: no call is seen: the library is not loaded"
   echo "$name: $((n - 1)) calls"
 }
 
