@@ -12,7 +12,8 @@
 namespace relay::lang {
 
 // The place `inner` in the code of a function, where it has been moved to a call of the function.
-// Either may be such a place itself. Cost: one look-up for each call that `inner` or `call` came by.
+// Either may be such a place itself. Cost: one look-up for each call that `inner` or `call` came
+// by.
 Span moved_to_call(Span inner, Span call);
 // The same for all places of `body` that may be spoken of at run time: those of variables,
 // constants and functions stay.
