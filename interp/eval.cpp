@@ -36,11 +36,11 @@ struct Evaluator::Impl {
     const Walks::Mark mark = machine.walks.mark();
     const auto run = [&] {
       try {
-        value = body();
-      } catch (lang::Failure& failure) {
-        errors = std::move(failure.diagnostics);
-      } catch (const std::bad_alloc&) {
-        errors.push_back(lang::memory_diagnostic());
+        auto outcome = lang::capture(body);
+        if (outcome)
+          value = *std::move(outcome);
+        else
+          errors = outcome.errors();
       } catch (...) {
         internal = std::current_exception();
       }

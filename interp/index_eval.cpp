@@ -61,7 +61,7 @@ bool for_each_point(const std::vector<BinderCode>& binders,
           Value::scalar(DType::Int64, static_cast<std::uint64_t>(rest % extents[i]));
       rest /= extents[i];
     }
-    if (lang::pending_stop.load(std::memory_order_relaxed) != lang::Stop::None) {
+    if (lang::is_stopping()) {
       frame.machine.fail(lang::stop_diagnostic());
       return false;
     }

@@ -167,7 +167,7 @@ void run_library(const Launch::Library& step, const lang::Tensor& left, const la
     const auto work = [&](int) {
       for (int i = next++; i < parts && !stops; i = next++) {
         run_part(part, i);
-        if (lang::pending_stop.load(std::memory_order_relaxed) != lang::Stop::None) stops = true;
+        if (lang::is_stopping()) stops = true;
       }
     };
     const int workers = std::min(parts, threads);

@@ -28,7 +28,7 @@ bool Machine::check_stack(const FunctionCode& code) {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) -
                     code.slot_count * sizeof(Value);
   if (here >= lang::frame_limit.load(std::memory_order_relaxed)) return true;
-  if (lang::pending_stop.load() != lang::Stop::None) {
+  if (lang::is_stopping()) {
     fail(lang::stop_diagnostic());
   } else {
     fail(DiagnosticKind::StackOverflow, "recursion is too deep: the evaluation stack is used up",

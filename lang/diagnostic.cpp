@@ -1,5 +1,8 @@
 #include "lang/diagnostic.h"
 
+#include <new>
+#include <stdexcept>
+
 namespace relay::lang {
 namespace {
 
@@ -27,6 +30,21 @@ DiagnosticClass class_of(DiagnosticKind kind) { return kKinds[static_cast<std::s
 
 void internal_error(const char* file, int line, const std::string& what) {
   throw InternalError(std::string(file) + ":" + std::to_string(line) + ": " + what);
+}
+
+std::vector<Diagnostic> caught_diagnostics() {
+  const auto no_memory = [] {
+    return std::vector{Diagnostic(DiagnosticKind::OutOfMemory, "out of memory")};
+  };
+  try {
+    throw;
+  } catch (Failure& failure) {
+    return std::move(failure.diagnostics);
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  } catch (const std::length_error&) {
+    return no_memory();
+  }
 }
 
 }  // namespace relay::lang

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <exception>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -113,21 +112,18 @@ class [[nodiscard]] Result {
   std::variant<T, std::vector<Diagnostic>> state_;
 };
 
-// That there is no memory, for whoever catches std::bad_alloc. Asks for none that matters.
-inline Diagnostic memory_diagnostic() { return {DiagnosticKind::OutOfMemory, "out of memory"}; }
+// In a handler: what the exception at hand is to the user. A Failure has its diagnostics; memory
+// that runs out, and a size that no container can have, are OutOfMemory. Anything else is thrown
+// on.
+std::vector<Diagnostic> caught_diagnostics();
 
-// Runs `body` and turns a Failure it throws into an error Result; so it does with memory that runs
-// out, and with sizes that no container can have.
+// Runs `body` and turns what it throws into an error Result, as caught_diagnostics() says.
 template <class F>
 auto capture(F&& body) -> Result<decltype(body())> {
   try {
     return body();
-  } catch (Failure& failure) {
-    return std::move(failure.diagnostics);
-  } catch (const std::bad_alloc&) {
-    return memory_diagnostic();
-  } catch (const std::length_error&) {
-    return memory_diagnostic();
+  } catch (...) {
+    return caught_diagnostics();
   }
 }
 

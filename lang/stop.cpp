@@ -13,7 +13,7 @@ std::atomic<std::uintptr_t> lowest_frame{0};
 // A request that comes in between must not be overwritten.
 void restore_frame_limit() {
   frame_limit.store(lowest_frame.load());
-  if (pending_stop.load() != Stop::None) frame_limit.store(UINTPTR_MAX);
+  if (is_stopping()) frame_limit.store(UINTPTR_MAX);
 }
 }  // namespace
 

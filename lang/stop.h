@@ -27,16 +27,18 @@ bool request_stop(Stop reason);
 // It has been reported: what comes next may run.
 void clear_stop();
 
+// Has somebody asked, and has it not been reported yet? Cost: one load.
+inline bool is_stopping() { return pending_stop.load(std::memory_order_relaxed) != Stop::None; }
+
 // What the pending request is to the user; there must be one.
 Diagnostic stop_diagnostic();
 // Is it what a request ends in?
 bool is_stop(DiagnosticKind kind);
 
 [[noreturn]] void fail_stopped();
-// Whatever may take long calls this now and then: throws Failure once there is a request. Cost: one
-// load.
+// Whatever may take long calls this now and then: throws Failure once there is a request.
 inline void poll() {
-  if (pending_stop.load(std::memory_order_relaxed) != Stop::None) [[unlikely]]
+  if (is_stopping()) [[unlikely]]
     fail_stopped();
 }
 

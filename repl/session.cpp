@@ -42,12 +42,8 @@ template <class F>
 std::vector<Diagnostic> errors_in(const F& body) {
   try {
     return body();
-  } catch (lang::Failure& failure) {
-    return std::move(failure.diagnostics);
-  } catch (const std::bad_alloc&) {
-    return {lang::memory_diagnostic()};
-  } catch (const std::length_error&) {
-    return {lang::memory_diagnostic()};
+  } catch (...) {
+    return lang::caught_diagnostics();
   }
 }
 

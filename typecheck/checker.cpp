@@ -137,7 +137,7 @@ auto with_open_ranks_if_needed(const Globals& globals, Attempt&& attempt) {
   try {
     return attempt(inference);
   } catch (const Failure&) {
-    if (!inference.has_indexed_fully() || lang::pending_stop.load() != lang::Stop::None) throw;
+    if (!inference.has_indexed_fully() || lang::is_stopping()) throw;
     Inference open(globals, Purpose::kScheme);
     open.leave_ranks_open();
     auto result = capture([&] { return attempt(open); });
