@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <new>
 
 #include "lang/memory.h"
 #include "lang/sanitizer.h"
@@ -121,8 +122,13 @@ void Pool::release(std::byte* block, std::size_t bytes) {
   }
   classes_[index].last_use = ++clock_;
   evict(size);
+  try {
+    classes_[index].free.push_back(block);
+  } catch (const std::bad_alloc&) {  // not even for the list of what is free
+    give_to_system(block, size);
+    return;
+  }
   ASAN_POISON_MEMORY_REGION(block, size);
-  classes_[index].free.push_back(block);
   kept_ += size;
 }
 

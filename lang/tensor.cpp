@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "lang/diagnostic.h"
+#include "lang/extents.h"
 #include "lang/memory.h"
 #include "lang/pool.h"
 
@@ -20,19 +21,15 @@ std::string shape_text(std::span<const std::int64_t> shape) {
 
 // Bytes of a tensor; throws Failure(OutOfMemory) where the product does not fit.
 std::size_t byte_count(DType dtype, std::span<const std::int64_t> shape) {
-  auto bytes = static_cast<std::int64_t>(size_of(dtype));
-  bool overflow = false;
-  for (const std::int64_t extent : shape) {
-    RELAY_CHECK(extent >= 0, "negative extent");
-    if (extent == 0) return 0;
-    overflow |= __builtin_mul_overflow(bytes, extent, &bytes);
-  }
-  if (overflow) {
+  for (const std::int64_t extent : shape) RELAY_CHECK(extent >= 0, "negative extent");
+  const auto count = product_of(shape);
+  const auto bytes = count ? checked_mul(*count, size_of(dtype)) : std::nullopt;
+  if (!bytes) {
     fail(DiagnosticKind::OutOfMemory,
          fmt::format("a `{}` tensor of shape `{}` is larger than any memory", name_of(dtype),
                      shape_text(shape)));
   }
-  return static_cast<std::size_t>(bytes);
+  return static_cast<std::size_t>(*bytes);
 }
 
 std::vector<std::int64_t> row_major(std::span<const std::int64_t> shape) {
@@ -144,7 +141,12 @@ Ref<Buffer> Buffer::allocate(std::size_t bytes) {
     if (!memory_fits(bytes) && bytes <= available_memory()) error.note(memory_limit_help());
     throw Failure(std::move(error));
   }
-  return Ref<Buffer>(new Buffer(data, bytes));
+  try {
+    return Ref<Buffer>(new Buffer(data, bytes));
+  } catch (...) {
+    Pool::instance().release(data, bytes);
+    throw;
+  }
 }
 
 Buffer::~Buffer() { Pool::instance().release(data_, size_); }
