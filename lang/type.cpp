@@ -203,7 +203,8 @@ TypeFacts facts_of(const Shape& shape, const DTypeTerm& dtype) {
 TypeFacts join(TypeFacts facts, const Type& part) {
   if (!part) return facts;
   std::uint32_t room = std::numeric_limits<std::uint32_t>::max() - facts.size;
-  return {facts.has_unknowns || part->has_unknowns, facts.size + std::min(part->size, room)};
+  return {facts.has_unknowns || part->has_unknowns, facts.size + std::min(part->size, room),
+          std::max(facts.depth, part->depth + 1)};
 }
 
 TypeFacts facts_of(const std::vector<Type>& parts) {

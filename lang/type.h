@@ -71,6 +71,7 @@ using Type = Ref<const TypeNode>;  // null: not inferred yet
 struct TypeFacts {
   bool has_unknowns = false;  // a flexible variable, or `_`, occurs in it
   std::uint32_t size = 1;     // number of its parts, written out as a tree; saturates
+  std::uint32_t depth = 1;    // of that tree, in levels
 };
 TypeFacts facts_of(const Shape& shape, const DTypeTerm& dtype);
 TypeFacts facts_of(const Dim& dim);
@@ -83,10 +84,11 @@ class TypeNode : public Counted {
   const TypeKind kind;
   const bool has_unknowns;
   const std::uint32_t size;
+  const std::uint32_t depth;
 
  protected:
   TypeNode(TypeKind kind, TypeFacts facts)
-      : kind(kind), has_unknowns(facts.has_unknowns), size(facts.size) {}
+      : kind(kind), has_unknowns(facts.has_unknowns), size(facts.size), depth(facts.depth) {}
 };
 
 struct TensorType final : TypeNode {

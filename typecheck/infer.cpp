@@ -193,9 +193,7 @@ Type Inference::infer(const Expr& expr) {
   Type type;
   try {
     type = solver_.head(infer_node(expr));
-    if (type->size > kLargestType) {
-      fail(DiagnosticKind::TypeTooLarge, "a type would have more than 100,000 parts");
-    }
+    check_size(type);
   } catch (Failure& failure) {
     report(std::move(failure), expr->span);
     type = solver_.error_type();

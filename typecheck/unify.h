@@ -14,8 +14,9 @@
 
 namespace relay::typecheck {
 
-// A type with more parts than this is refused: written out, it would take minutes to look at.
-inline constexpr std::uint32_t kLargestType = 100'000;
+// A type with more parts than 100,000 is refused, as written out it would take minutes to look at;
+// and one of more than 10,000 levels, as walks over types recurse. Throws Failure(TypeTooLarge).
+void check_size(const lang::Type& type);
 
 // What the solver knows about one unknown.
 struct Unknown {
@@ -128,7 +129,6 @@ class Solver final : public lang::TypeSolver {
   bool is_left_open(const lang::Dim& difference) const;
   void add_once(Equation equation);
   [[noreturn]] void refuse(const Equation& equation, const lang::Dim& a, const lang::Dim& b);
-  lang::Type checked_size(lang::Type type);  // throws Failure if it is too large
   void unify_lists(const std::vector<lang::Type>& a, const std::vector<lang::Type>& b);
 
   std::uint64_t base_;  // id of the first slot

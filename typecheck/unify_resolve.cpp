@@ -84,13 +84,20 @@ bool map_list(const std::vector<Type>& list, std::vector<Type>& out, F&& f) {
   return changed;
 }
 
+Type checked_size(Type type) {
+  check_size(type);
+  return type;
+}
+
 }  // namespace
 
-Type Solver::checked_size(Type type) {
-  if (type->size > kLargestType) {
+void check_size(const Type& type) {
+  constexpr std::uint32_t kLargest = 100'000;
+  constexpr std::uint32_t kDeepest = 10'000;
+  if (type->size > kLargest)
     fail(DiagnosticKind::TypeTooLarge, "a type would have more than 100,000 parts");
-  }
-  return type;
+  if (type->depth > kDeepest)
+    fail(DiagnosticKind::TypeTooLarge, "a type would be nested more than 10,000 levels deep");
 }
 
 Type Solver::resolve(const Type& type) {
