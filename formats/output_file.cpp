@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "lang/diagnostic.h"
+#include "lang/stop.h"
 
 namespace relay::formats {
 
@@ -145,7 +146,9 @@ void OutputFile::write(std::span<const std::byte> bytes) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) {
       pollfd wait{file_.get(), POLLOUT, 0};
-      poll(&wait, 1, -1);
+      constexpr int kPatience = 50;  // milliseconds
+      poll(&wait, 1, kPatience);
+      lang::poll();
       continue;
     }
     if (count <= 0) fail_to_write(count < 0 ? errno : ENOSPC);

@@ -29,7 +29,7 @@ void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
 }
 
 void release(void* memory) noexcept {
-  if (memory == nullptr) return;
+  if (memory == nullptr || relay::lang::is_ending()) return;
   count_release(malloc_usable_size(memory));
   std::free(memory);
 }

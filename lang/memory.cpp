@@ -25,6 +25,7 @@ constexpr std::size_t kGraceShare = 8;
 constexpr double kDefaultShare = 0.85;
 
 std::atomic<std::int64_t> used{0};
+std::atomic<bool> ends{false};
 std::atomic<std::size_t> limit{0};  // 0: not asked for yet
 
 struct Thread {
@@ -156,6 +157,9 @@ bool count_allocation(std::size_t bytes) noexcept {
 void count_release(std::size_t bytes) noexcept {
   count_memory(-static_cast<std::ptrdiff_t>(bytes));
 }
+
+void set_ending() { ends.store(true); }
+bool is_ending() noexcept { return ends.load(std::memory_order_relaxed); }
 
 std::int64_t allocations_made() { return self.allocations; }
 

@@ -27,6 +27,11 @@ void count_memory(std::ptrdiff_t bytes) noexcept;
 bool count_allocation(std::size_t bytes) noexcept;
 void count_release(std::size_t bytes) noexcept;
 
+// The process is about to end, and the system takes all its memory at once: from now on nothing is
+// given back, and what only later work would need is not put in order.
+void set_ending();
+bool is_ending() noexcept;
+
 // Allocations of this thread so far: the work of most passes, and the same on every machine.
 std::int64_t allocations_made();
 

@@ -337,6 +337,7 @@ void Resolver::only_expression(const Node& node, Parsed& parsed) {
 
 // What `body` throws costs the item at hand only.
 void Resolver::attempt(const std::function<void()>& body) {
+  lang::poll();
   try {
     body();
   } catch (lang::Failure& failure) {
@@ -366,6 +367,7 @@ Parsed Resolver::file() {
   if (strict_) check_version(root);
   read_metadata(root);
   for (const Node* node : root.children()) {
+    lang::poll();
     if (node->kind == Syntax::Item) declare(*node);
   }
   find_dimension_params();

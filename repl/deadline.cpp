@@ -3,8 +3,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
+#include <fmt/format.h>
+
+#include "lang/diagnostic.h"
 #include "lang/stop.h"
 
 namespace relay::repl {
@@ -35,7 +39,13 @@ struct Deadline::Watch {
 };
 
 Deadline::Deadline(double seconds) {
-  if (seconds > 0) watch_ = std::make_unique<Watch>(seconds);
+  if (seconds <= 0) return;
+  try {
+    watch_ = std::make_unique<Watch>(seconds);
+  } catch (const std::system_error& error) {
+    lang::fail(lang::DiagnosticKind::OutOfMemory,
+               fmt::format("no thread can be made to watch the time: {}", error.what()));
+  }
 }
 Deadline::~Deadline() = default;
 

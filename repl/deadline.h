@@ -5,7 +5,8 @@
 namespace relay::repl {
 
 // While it lives, what runs is asked to stop (Stop::OutOfTime, lang/stop.h) once `seconds` have
-// passed. None for 0. One inside another changes nothing. Cost: a thread, if there is a limit.
+// passed. None for 0. Of one inside another the earlier counts. Cost: a thread, if there is a
+// limit; throws Failure(OutOfMemory) where the system has none to give.
 class Deadline {
  public:
   explicit Deadline(double seconds);

@@ -106,6 +106,7 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter) {
     reporter.report(errors);
     reporter.hint(":explain");
   };
+  const repl::Signals::During running(repl::Signals::Meaning::Stop);
   repl::Terminal terminal(repl::history_path());
   repl::Driver driver(
       session,
@@ -146,7 +147,9 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.files = arguments.access();
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
   if (repl::has_cursor(STDERR_FILENO)) options.progress = repl::ProgressLine();
-  repl::Session session(options);
+  // Never taken down: what it holds goes with the process, which is quicker by far.
+  static auto* const kept = new repl::Session(options);
+  repl::Session& session = *kept;
   int status = 0;
   if (arguments.task == repl::Task::Evaluate) {
     status =
@@ -224,7 +227,7 @@ int main(int argc, char** argv) {
   } catch (const lang::Failure& failure) {
     reporter.report(failure.diagnostics);
   } catch (const std::exception& error) {
-    const bool is_stopped = lang::pending_stop.load() != lang::Stop::None;
+    const bool is_stopped = lang::is_stopping();
     if (is_stopped) reporter.report({lang::stop_diagnostic()});
     if (!is_stopped) reporter.internal_error(error.what());
   }

@@ -2,6 +2,8 @@
 #include <optional>
 #include <set>
 
+#include "lang/memory.h"
+#include "lang/stop.h"
 #include "lang/visit.h"
 #include "repl/let_function.h"
 #include "repl/session_state.h"
@@ -31,14 +33,12 @@ class Session::Run {
         undo_{session.module} {}
 
   std::vector<Diagnostic> operator()() {
-    define_all();
     try {
+      define_all();
       run_all();
     } catch (...) {
-      for (const Item& item : items_) {
-        if (item.kind == ItemKind::Def) failed_.push_back(item.name);
-      }
-      restore_failed();
+      for (const auto& [name, definition] : undo_.before) failed_.push_back(name);
+      if (!lang::is_ending()) restore_failed();
       throw;
     }
     restore_failed();
@@ -77,6 +77,7 @@ class Session::Run {
 
   void define_all() {
     for (Item& item : items_) {
+      lang::poll();
       let_as_definition(item, [&](const std::string& name) { return function_called(name); });
       if (item.kind == ItemKind::Def) undo_.note(item.name);
       if (item.kind == ItemKind::Let) {

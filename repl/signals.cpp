@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "formats/output_file.h"
+#include "lang/memory.h"
 #include "lang/stop.h"
 #include "repl/terminal.h"
 
@@ -20,8 +22,10 @@ namespace {
 
 constexpr std::array<int, 6> kTaken = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
 constexpr int kPatience = 3;  // presses without an answer
+// Of the last request: what runs may be held up by the system, as by a pipe that nobody reads.
+constexpr timespec kGrace = {2, 0};
 
-std::atomic<Signals::Meaning> meaning{Signals::Meaning::Stop};
+std::atomic<Signals::Meaning> meaning{Signals::Meaning::Last};
 std::array<int, 2> channel = {-1, -1};  // a pipe: the numbers of signals, a byte each
 
 sigset_t taken_set() {
@@ -40,6 +44,7 @@ void hand_on(int signal) {
 
 void on_interrupt() {
   static int presses = 0;
+  const sigset_t set = taken_set();
   switch (meaning.load()) {
     case Signals::Meaning::Key:
       return hand_on(SIGINT);
@@ -48,6 +53,12 @@ void on_interrupt() {
     case Signals::Meaning::Stop:
       presses = lang::request_stop(lang::Stop::Interrupted) ? 1 : presses + 1;
       if (presses >= kPatience) Signals::end_by(SIGINT);
+      return;
+    case Signals::Meaning::Last:
+      lang::set_ending();
+      lang::request_stop(lang::Stop::Interrupted);
+      sigtimedwait(&set, nullptr, &kGrace);  // or the next signal, whichever it is
+      Signals::end_by(SIGINT);
   }
 }
 

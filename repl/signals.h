@@ -17,10 +17,11 @@ class Signals {
 
   enum class Meaning {
     Stop,  // asks what runs to stop; pressed three times without an answer it ends the program
+    Last,  // asks what runs to stop, with which the program ends; without an answer it does so soon
     End,   // ends the program: it waits for input, and has nothing to stop
     Key,   // waits at waiting(), as a key that has been pressed
   };
-  // What SIGINT means while this lives; Stop when none does.
+  // What SIGINT means while this lives; Last when none does.
   class During {
    public:
     explicit During(Meaning meaning);
