@@ -1,13 +1,11 @@
 #include "tests/oracle/check.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
-#include "lang/tensor.h"
 #include "tests/support/native_code.h"
+#include "tests/support/value_bits.h"
 
 namespace relay::tests {
 namespace {
@@ -18,49 +16,6 @@ repl::SessionOptions options_for(interp::JitMode mode, bool kernels = true) {
   options.kernels = kernels;
   options.verify = true;
   return options;
-}
-
-// Bit for bit, but for what is in a NaN: which one an operation gives depends on the machine and on
-// whether a compiler has computed it beforehand.
-bool same_bits(const lang::Value& a, const lang::Value& b) {
-  if (a.kind() == lang::ValueKind::Tuple && b.kind() == lang::ValueKind::Tuple) {
-    const auto left = a.as_tuple().fields();
-    const auto right = b.as_tuple().fields();
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(), same_bits);
-  }
-  if (lang::bit_equal(a, b)) return true;
-  if (a.kind() != b.kind() || !(a.is_scalar() || a.is_tensor())) return false;
-  const auto left = a.to_tensor();
-  const auto right = b.to_tensor();
-  if (left->dtype() != right->dtype() || left->shape() != right->shape()) return false;
-  for (std::int64_t k = 0; k < left->element_count(); ++k) {
-    const bool are_nan = std::isnan(left->number_at(k)) && std::isnan(right->number_at(k));
-    if (!are_nan && left->bits_at(k) != right->bits_at(k)) return false;
-  }
-  return true;
-}
-
-// The same value with its tensors spread out in memory: every second element, the last axis first.
-lang::Value strided(const lang::Value& value) {
-  if (value.kind() == lang::ValueKind::Tuple) {
-    std::vector<lang::Value> fields;
-    for (const lang::Value& field : value.as_tuple().fields()) fields.push_back(strided(field));
-    return lang::Value::tuple(lang::TupleCell::make(fields));
-  }
-  if (!value.is_tensor()) return value;
-  const lang::Tensor& tensor = value.as_tensor();
-  const std::int64_t count = tensor.element_count();
-  const auto wide = lang::Tensor::make(tensor.dtype(), {2 * count + 1});
-  for (std::int64_t k = 0; k <= 2 * count; ++k) wide->set_bits(k, 0);
-  std::vector<std::int64_t> strides;
-  std::int64_t stride = 2;
-  for (const std::int64_t extent : tensor.shape()) {
-    strides.push_back(stride);
-    stride *= extent;
-  }
-  const auto view = lang::Tensor::view(*wide, tensor.shape(), strides, 1);
-  for (std::int64_t k = 0; k < count; ++k) view->set_bits(k, tensor.bits_at(k));
-  return lang::Value::tensor(view);
 }
 
 std::string short_text(const lang::Value& value) {
@@ -106,7 +61,7 @@ lang::Result<lang::Value> CaseChecker::run(repl::Session& session, const CaseRow
   if (!function) return function;
   std::vector<lang::Value> args = make_arguments(row);
   if (arguments == Arguments::Strided) {
-    for (lang::Value& arg : args) arg = strided(arg);
+    for (lang::Value& arg : args) arg = spread_out(arg);
   }
   return session.evaluator().call(*function, std::move(args));
 }
