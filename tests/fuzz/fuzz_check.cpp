@@ -11,8 +11,8 @@
 #include "lang/source.h"
 #include "parser/parse.h"
 #include "repl/check_rest.h"
-#include "stdlib/prelude.h"
 #include "stdlib/register.h"
+#include "tests/support/prelude.h"
 
 namespace {
 
@@ -23,30 +23,11 @@ using namespace relay;  // NOLINT: the program's own file
   std::abort();
 }
 
-const lang::Module& prelude() {
-  static lang::SourceStore sources;
-  static const lang::Module module = [] {
-    lang::Module loaded;
-    for (const auto& file : stdlib::embedded_files()) {
-      const auto* source = sources.add(std::string(file.name), std::string(file.text));
-      auto parsed = parser::parse(*source, loaded);
-      if (!parsed) die("the prelude does not parse");
-      for (parser::Item& item : parsed->items) {
-        if (item.type_def) loaded.define(item.type_def);
-        if (item.kind == parser::ItemKind::Def)
-          loaded.define({item.name, item.expr, nullptr, lang::Origin::Prelude, "", item.span});
-      }
-    }
-    return loaded;
-  }();
-  return module;
-}
-
 void check_as(const std::string& text, parser::Notation notation) {
   const lang::Source source("<fuzz>", text);
-  parser::Reading reading = parser::parse_all(source, prelude(), notation);
+  parser::Reading reading = parser::parse_all(source, tests::prelude(), notation);
   const bool has_errors = !reading.errors.empty();
-  const auto errors = repl::check_rest(prelude(), std::move(reading));
+  const auto errors = repl::check_rest(tests::prelude(), std::move(reading));
   if (has_errors && errors.empty()) die("errors get lost");
   for (const lang::Diagnostic& error : errors) {
     if (!error.span) die("an error without a place");

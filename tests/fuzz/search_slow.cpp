@@ -30,12 +30,14 @@
 #include "lang/source.h"
 #include "parser/parse.h"
 #include "repl/check_rest.h"
-#include "stdlib/prelude.h"
 #include "stdlib/register.h"
+#include "tests/support/prelude.h"
+#include "tests/support/text_diff.h"
 
 namespace {
 
-using namespace relay;  // NOLINT: the program's own file
+using namespace relay;         // NOLINT: the program's own file
+using namespace relay::tests;  // NOLINT
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLines = 100;
@@ -79,25 +81,6 @@ constexpr std::string_view kStarts[] = {
     "def f(x: Tensor[(?), float32]) { let y = x[1:]; y + y[0:2] }\n",
 };
 
-const lang::Module& prelude() {
-  static lang::SourceStore sources;
-  static const lang::Module module = [] {
-    lang::Module loaded;
-    for (const auto& file : stdlib::embedded_files()) {
-      const auto* source = sources.add(std::string(file.name), std::string(file.text));
-      auto parsed = parser::parse(*source, loaded);
-      if (!parsed) std::abort();
-      for (parser::Item& item : parsed->items) {
-        if (item.type_def) loaded.define(item.type_def);
-        if (item.kind == parser::ItemKind::Def)
-          loaded.define({item.name, item.expr, nullptr, lang::Origin::Prelude, "", item.span});
-      }
-    }
-    return loaded;
-  }();
-  return module;
-}
-
 struct Cost {
   double seconds = 0;
   long kilobytes = 0;
@@ -136,22 +119,6 @@ Cost cost_of(const std::string& text) {
           used.ru_maxrss, crashed};
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
-
 class Search {
  public:
   explicit Search(std::uint64_t seed) : random_(seed) {}
@@ -185,9 +152,9 @@ class Search {
           break;
       }
     }
-    std::vector<std::string> lines = lines_of(text);
+    std::vector<std::string> lines = split_lines(text);
     if (lines.size() > kMostLines) lines.resize(kMostLines);
-    return joined(lines);
+    return join_lines(lines);
   }
 
  private:
@@ -198,7 +165,7 @@ class Search {
   // The last lines once more, in which the names that they define and that they use go one on: `def
   // p2(x) { p1(p1(x)) }` becomes `def p3(x) { p2(p2(x)) }`, again and again.
   std::string next_line(const std::string& text) {
-    std::vector<std::string> lines = lines_of(text);
+    std::vector<std::string> lines = split_lines(text);
     if (lines.empty()) return text;
     const std::size_t at = below(lines.size());
     std::string line = lines[at];
@@ -239,7 +206,7 @@ class Search {
         rest.replace(from, old.size(), made);
       line = line.substr(0, end) + rest;
     }
-    return joined(lines);
+    return join_lines(lines);
   }
 
   // A part in brackets: [begin, end), with them.
@@ -307,19 +274,19 @@ class Search {
   }
 
   std::string other_line(const std::string& text, const std::string& other) {
-    std::vector<std::string> lines = lines_of(text);
-    const std::vector<std::string> from = lines_of(other);
+    std::vector<std::string> lines = split_lines(text);
+    const std::vector<std::string> from = split_lines(other);
     if (from.empty()) return text;
     lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(below(lines.size() + 1)),
                  from[below(from.size())]);
-    return joined(lines);
+    return join_lines(lines);
   }
 
   std::string without_line(const std::string& text) {
-    std::vector<std::string> lines = lines_of(text);
+    std::vector<std::string> lines = split_lines(text);
     if (lines.size() < 2) return text;
     lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(below(lines.size())));
-    return joined(lines);
+    return join_lines(lines);
   }
 
   std::mt19937_64 random_;
@@ -330,11 +297,11 @@ class Search {
 std::string cut_down(std::string text) {
   for (bool progress = true; progress;) {
     progress = false;
-    const std::vector<std::string> lines = lines_of(text);
+    const std::vector<std::string> lines = split_lines(text);
     for (std::size_t i = lines.size(); i-- > 0 && !progress;) {
       std::vector<std::string> fewer = lines;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-      const std::string shorter = joined(fewer);
+      const std::string shorter = join_lines(fewer);
       if (shorter.empty() || !cost_of(shorter).is_too_much()) continue;
       text = shorter;
       progress = true;

@@ -12,6 +12,7 @@
 #include "lang/op.h"
 #include "repl/driver.h"
 #include "stdlib/register.h"
+#include "tests/support/text_diff.h"
 #include "tools/operator_pages/pattern_at.h"
 
 namespace relay::tools {
@@ -133,16 +134,6 @@ std::string derivative_text(const OpDef& op) {
   return op.differentiable ? "derived" : "zero";
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
 // The example as it looks at the prompt.
 std::string transcript(const OpDef& op) {
   std::string text;
@@ -158,7 +149,7 @@ std::string transcript(const OpDef& op) {
   };
   repl::Driver driver(session, std::move(events), 0);
   bool goes_on = false;
-  for (const std::string& line : lines_of(op.example)) {
+  for (const std::string& line : tests::split_lines(op.example)) {
     if (line.starts_with("//")) continue;
     const std::string code = line.substr(0, line.find(" // expect"));
     text += (goes_on ? "  ...> " : "relay> ") + code + "\n";
