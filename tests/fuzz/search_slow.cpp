@@ -1,7 +1,7 @@
 // A search for short programs that are slow to check: those that cost most for their length are
 // changed further. What takes more than two seconds or a gigabyte is cut down and written out.
 //
-//   search_slow -max_total_time=600 -seed=7 tests/golden examples
+//   RELAY_SEED=7 search_slow -max_total_time=600 tests/golden examples
 //
 // A program has at most 100 lines. It is measured in a process of its own, by the time of the
 // processor, so that neither a hang nor other work on the machine counts. Exit code 1 if something
@@ -32,6 +32,7 @@
 #include "repl/check_rest.h"
 #include "stdlib/register.h"
 #include "tests/support/prelude.h"
+#include "tests/support/replay.h"
 #include "tests/support/text_diff.h"
 
 namespace {
@@ -324,7 +325,7 @@ std::string read_file(const fs::path& path) {
 
 int main(int argc, char** argv) {
   long most_seconds = 3;
-  std::uint64_t seed = 1;
+  const std::uint64_t seed = first_seed();
   std::vector<std::string> texts(std::begin(kStarts), std::end(kStarts));
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -333,7 +334,7 @@ int main(int argc, char** argv) {
       std::from_chars(argument.data() + key.size(), argument.data() + argument.size(), value);
       return true;
     };
-    if (number("-max_total_time=", most_seconds) || number("-seed=", seed)) continue;
+    if (number("-max_total_time=", most_seconds)) continue;
     if (!fs::is_directory(argument)) {
       std::fprintf(stderr, "%s: there is no folder %s\n", argv[0], argv[i]);
       return 2;
@@ -401,7 +402,7 @@ int main(int argc, char** argv) {
     }
   }
   if (slowest > kSlow / 4) std::printf("%s\n", slowest_text.c_str());
-  std::printf("search_slow: %ld programs, seed %llu, slowest %.2f s, %d too slow\n", tried,
+  std::printf("search_slow: %ld programs, RELAY_SEED=%llu, slowest %.2f s, %d too slow\n", tried,
               static_cast<unsigned long long>(seed), slowest, found);
   return found > 0 ? 1 : 0;
 }

@@ -2,37 +2,27 @@
 // elements and attributes, in both tiers. Each call must end with a value or a diagnostic, in time,
 // and with the same one in both tiers; no crash, no internal error.
 //
-//   mutate_calls [--at NUMBER] [--only OPERATOR] CASES.tsv...
+//   mutate_calls [--only OPERATOR] [CASES.tsv...]
 //
-// RELAY_FUZZ_SEED and RELAY_FUZZ_COUNT: which calls, and how many. --at runs one of them and prints
-// it. Calls run in child processes, a few hundred each, so that a crash is one call's. Exit code 1:
-// something was found; 2: the call is wrong.
-
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+// RELAY_SEED and RELAY_COUNT: which calls, and how many. Without files the whole table. Exit code
+// 1: something was found; 2: the call is wrong.
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <map>
+#include <exception>
+#include <filesystem>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "interp/eval.h"
-#include "interp/stack.h"
-#include "lang/sanitizer.h"
-#include "lang/stop.h"
 #include "repl/session.h"
 #include "tests/mutants/call_mutator.h"
+#include "tests/support/isolated_cases.h"
+#include "tests/support/replay.h"
 #include "tests/support/value_bits.h"
 
 namespace {
@@ -40,29 +30,8 @@ namespace {
 using namespace relay;         // NOLINT: the program's own file
 using namespace relay::tests;  // NOLINT
 
-constexpr int kBatch = 250;
 // A call that takes longer is interrupted, and must stop then.
 constexpr unsigned kPatience = 3;
-constexpr int kInterrupts = 12;  // seconds in which it must
-constexpr rlim_t kMemory = rlim_t{3} << 30;
-constexpr std::size_t kTextSize = 1 << 14;
-
-// What the child is at, where the parent can read it.
-struct Progress {
-  long at;
-  long found;
-  long values;
-  long interrupted;
-  char text[kTextSize];
-};
-Progress* progress = nullptr;
-
-int interrupts = 0;
-void on_alarm(int) {
-  lang::request_stop(lang::Stop::Interrupted);
-  if (++interrupts > kInterrupts) _exit(3);
-  alarm(1);
-}
 
 class Tiers {
  public:
@@ -85,7 +54,7 @@ class Tiers {
                          lang::to_string(first.value, {.max_elements = 20}),
                          lang::to_string(second.value, {.max_elements = 20}));
     }
-    progress->values += first.is_value;
+    if (first.is_value) tally("values");
     return {};
   }
 
@@ -114,14 +83,13 @@ class Tiers {
   static Outcome failed(const std::vector<lang::Diagnostic>& errors) {
     Outcome outcome;
     outcome.kind = std::string(lang::name_of(errors.front().kind));
-    if (outcome.kind == "Interrupted") ++progress->interrupted;
+    if (outcome.kind == "Interrupted") tally("interrupted");
     return outcome;
   }
 
   static Outcome run(repl::Session& session, const MutatedCall& call) {
     Outcome outcome;
-    interrupts = 0;
-    alarm(kPatience);
+    const Patience patience(kPatience);
     try {
       outcome = evaluate(session, call);
     } catch (const std::bad_alloc&) {
@@ -129,7 +97,6 @@ class Tiers {
     } catch (const std::exception& error) {
       outcome.trouble = fmt::format("an exception: {}", error.what());
     }
-    alarm(0);
     return outcome;
   }
 
@@ -152,17 +119,22 @@ class Tiers {
 
 struct Arguments {
   std::string only;
-  long at = -1;
   std::vector<CaseRow> rows;
 };
+
+std::vector<std::string> all_files() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/oracle/cases"))
+    if (entry.path().extension() == ".tsv") files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
 
 bool read_arguments(int argc, char** argv, Arguments& arguments) {
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument == "--at" && i + 1 < argc) {
-      arguments.at = std::strtol(argv[++i], nullptr, 10);
-    } else if (argument == "--only" && i + 1 < argc) {
+    if (argument == "--only" && i + 1 < argc) {
       arguments.only = argv[++i];
     } else if (argument.starts_with("-")) {
       return false;
@@ -170,7 +142,7 @@ bool read_arguments(int argc, char** argv, Arguments& arguments) {
       files.emplace_back(argument);
     }
   }
-  for (const std::string& file : files) {
+  for (const std::string& file : files.empty() ? all_files() : files) {
     for (CaseRow& row : read_cases(file)) {
       // What reads the clock, files or the terminal is no function of its arguments.
       const bool is_pure = row.op != "save" && row.op != "load";
@@ -181,113 +153,42 @@ bool read_arguments(int argc, char** argv, Arguments& arguments) {
   return !arguments.rows.empty();
 }
 
-long number_from(const char* variable, long otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::strtol(text, nullptr, 10) : otherwise;
+std::string describe(const MutatedCall& call) {
+  return fmt::format("{}{}\n  {}\n  inputs: {}", call.row.place,
+                     call.is_strided ? ", arguments spread out" : "",
+                     function_text(call.row, call.dims), inputs_text(call.row));
 }
 
-class Farm {
- public:
-  Farm(CallMutator mutator, long seed) : mutator_(std::move(mutator)), seed_(seed) {}
-
-  MutatedCall call(long number) const {
-    Random random(static_cast<std::uint64_t>(seed_) * 1'000'003 +
-                  static_cast<std::uint64_t>(number));
-    return mutator_.make(random);
+int run(int argc, char** argv) {
+  Arguments arguments;
+  if (!read_arguments(argc, argv, arguments)) {
+    fmt::print(stderr, "usage: {} [--only OPERATOR] [CASES.tsv...]\n", argv[0]);
+    return 2;
   }
-
-  std::string describe(const MutatedCall& call, long number) const {
-    return fmt::format("{}{}\n  {}\n  inputs: {}\n  again: RELAY_FUZZ_SEED={} mutate_calls --at {}",
-                       call.row.place, call.is_strided ? ", arguments spread out" : "",
-                       function_text(call.row, call.dims), inputs_text(call.row), seed_, number);
-  }
-
-  // Runs calls from `begin` on in a child. Returns the first that has not been run.
-  long run_batch(long begin, long end) {
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-      work(begin, end);
-      std::fflush(stdout);
-      _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return end;
-    const std::string how =
-        WIFSIGNALED(status)
-            ? fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
-        : WEXITSTATUS(status) == 3 ? "no answer to an interrupt"
-                                   : fmt::format("exit code {}", WEXITSTATUS(status));
-    report(progress->text, how);
-    return progress->at + 1;
-  }
-
-  void work(long begin, long end) {
-    limit_memory();
-    std::signal(SIGALRM, on_alarm);
-    Tiers tiers;
-    for (long number = begin; number < end; ++number) {
-      const MutatedCall call = this->call(number);
-      const std::string text = describe(call, number);
-      progress->at = number;
-      std::snprintf(progress->text, kTextSize, "%s", text.c_str());
-      const std::string trouble = tiers.check(call);
-      if (!trouble.empty()) report(text, trouble);
-    }
-  }
-
-  static void report(std::string_view call, std::string_view what) {
-    ++progress->found;
-    fmt::print("{}\n  {}\n", call, what);
-    std::fflush(stdout);
-  }
-
- private:
-  // What is reserved already counts too. The sanitizers reserve far more when they like.
-  static void limit_memory() {
-#ifndef RELAY_ASAN
-    interp::EvaluationStack::instance();
-    std::ifstream statm("/proc/self/statm");
-    rlim_t data = 0;
-    for (int field = 0; field < 6; ++field) statm >> data;
-    const rlim_t most = data * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kMemory;
-    const rlimit limit{most, most};
-    setrlimit(RLIMIT_DATA, &limit);
-#endif
-  }
-
-  CallMutator mutator_;
-  long seed_;
-};
+  const CallMutator mutator(std::move(arguments.rows));
+  const auto call = [&](std::uint64_t seed) {
+    Random random(seed);
+    return mutator.make(random);
+  };
+  std::unique_ptr<Tiers> tiers;
+  IsolatedCases cases;
+  cases.name = "mutated calls";
+  cases.arguments = fmt::format("{}", fmt::join(argv + 1, argv + argc, " "));
+  cases.first = first_seed();
+  cases.count = case_count(300, 300);
+  cases.begin = [&] { tiers = std::make_unique<Tiers>(); };
+  cases.describe = [&](std::uint64_t seed) { return describe(call(seed)); };
+  cases.check = [&](std::uint64_t seed) { return tiers->check(call(seed)); };
+  return run_isolated(cases);
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments;
   try {
-    if (!read_arguments(argc, argv, arguments)) {
-      fmt::print(stderr, "usage: {} [--at NUMBER] [--only OPERATOR] CASES.tsv...\n", argv[0]);
-      return 2;
-    }
+    return run(argc, argv);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", argv[0], error.what());
     return 2;
   }
-  progress = static_cast<Progress*>(
-      mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  if (progress == MAP_FAILED) return 2;
-  const long seed = number_from("RELAY_FUZZ_SEED", 1);
-  const long count = number_from("RELAY_FUZZ_COUNT", 300);
-  Farm farm(CallMutator(std::move(arguments.rows)), seed);
-  if (arguments.at >= 0) {
-    fmt::print("{}\n", farm.describe(farm.call(arguments.at), arguments.at));
-    farm.run_batch(arguments.at, arguments.at + 1);
-    return progress->found > 0 ? 1 : 0;
-  }
-  for (long number = 0; number < count;)
-    number = farm.run_batch(number, std::min<long>(number + kBatch, count));
-  fmt::print("{} mutated calls with seed {}: {} values, {} interrupted, {} found\n", count, seed,
-             progress->values, progress->interrupted, progress->found);
-  return progress->found > 0 ? 1 : 0;
 }

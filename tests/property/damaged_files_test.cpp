@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,17 +13,13 @@
 
 #include "formats/formats.h"
 #include "tests/support/damaged_file.h"
+#include "tests/support/property.h"
 
 namespace relay::tests {
 namespace {
 
 namespace fs = std::filesystem;
 using lang::DiagnosticKind;
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 class Folder {
  public:
@@ -60,9 +55,9 @@ void check_error(const lang::Result<T>& result, const std::string& path) {
 
 void check_format(const std::string& format) {
   constexpr std::uint64_t kCount = 300;
-  const std::uint64_t first = number_from("RELAY_FUZZ_SEED", 1);
-  const std::uint64_t count = number_from("RELAY_FUZZ_COUNT", kCount);
-  std::printf("%llu damaged .%s files from RELAY_FUZZ_SEED=%llu on\n",
+  const std::uint64_t first = first_seed();
+  const std::uint64_t count = case_count(kCount, kCount);
+  std::printf("%llu damaged .%s files from RELAY_SEED=%llu on\n",
               static_cast<unsigned long long>(count), format.c_str(),
               static_cast<unsigned long long>(first));
   const Folder folder;
@@ -73,8 +68,7 @@ void check_format(const std::string& format) {
     Random random(seed);
     const std::string bytes = damaged_file(format, sound, random);
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-    INFO("replay: RELAY_FUZZ_COUNT=1 RELAY_FUZZ_SEED=" << seed << " property_tests \"damaged ."
-                                                       << format << " files\"");
+    INFO(replay_test(seed, "damaged ." + format + " files"));
     formats::Location location{path};
     if (random.one_in(2)) location.key = random.one_in(2) ? "a" : "b";
     const auto begin = std::chrono::steady_clock::now();

@@ -255,7 +255,9 @@ std::set<std::string_view> check_rewrites(bool fast_math) {
         if (fast_math && lang::is_float(dtype)) continue;
         const std::string wrong = difference(written, better, made, dtype);
         if (wrong.empty()) continue;
-        FAIL_CHECK("seed " << seed << "\n" << wrong);
+        FAIL_CHECK(replay_test(seed, "a rewrite keeps every bit, zeros and infinities included")
+                   << "\n"
+                   << wrong);
         return applied;
       }
     }
