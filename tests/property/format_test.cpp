@@ -146,10 +146,14 @@ std::string check_format(lang::SourceStore& sources, const lang::Module& scope,
   REQUIRE(after.ok());
   check_same_program(*before, *after);
   CHECK(comments_of(text) == comments_of(*formatted));
-  const auto again = parser::format(*sources.add("<again>", *formatted));
-  REQUIRE(again.ok());
-  CHECK(*again == *formatted);
   return *formatted;
+}
+
+void check_settled(lang::SourceStore& sources, const std::string& formatted) {
+  if (formatted.empty()) return;
+  const auto again = parser::format(*sources.add("<again>", formatted));
+  REQUIRE(again.ok());
+  CHECK(*again == formatted);
 }
 
 TEST_CASE("formatting keeps programs and comments, and what is formatted") {
@@ -159,7 +163,9 @@ TEST_CASE("formatting keeps programs and comments, and what is formatted") {
   for (const fs::path& path : programs()) {
     INFO("RELAY FILE: " << path);
     const std::string text = read_program(path);
-    seen += check_format(sources, session.module(), text).empty() ? 0 : 1;
+    const std::string formatted = check_format(sources, session.module(), text);
+    check_settled(sources, formatted);
+    seen += formatted.empty() ? 0 : 1;
   }
   CHECK(seen > 50);
 }
@@ -170,6 +176,25 @@ TEST_CASE("formatting keeps comments wherever they stand") {
   for (const fs::path& path : programs()) {
     INFO("RELAY FILE: " << path);
     const std::string text = read_program(path);
+    check_settled(sources, check_format(sources, session.module(), with_block_comments(text)));
+    check_settled(sources, check_format(sources, session.module(), with_line_comments(text)));
+  }
+}
+
+// What is laid out anew twice may still change: docs/limits.md.
+TEST_CASE("formatting keeps generated programs") {
+  constexpr std::size_t kPrograms = 200;
+  repl::Session session({});
+  lang::SourceStore sources;
+  for (const std::uint64_t seed : seeds(kPrograms)) {
+    ProgramOptions options;
+    options.smooth = seed % 2 == 0;
+    options.references = true;
+    options.combinators = seed % 3 == 0;
+    const RandomProgram program = random_program(seed, options);
+    INFO(replay(program, "formatting keeps generated programs"));
+    const std::string text = program.text + program.call + "\n";
+    CHECK(check_format(sources, session.module(), text) != "");
     check_format(sources, session.module(), with_block_comments(text));
     check_format(sources, session.module(), with_line_comments(text));
   }
