@@ -132,6 +132,9 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter) {
       state = driver.finish();
     }
   }
+  // Whatever was interrupted here has been answered by the next prompt.
+  reporter.forget_interruption();
+  lang::clear_stop();
   return 0;
 }
 

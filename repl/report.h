@@ -26,6 +26,7 @@ class Reporter {
   void report(const std::vector<lang::Diagnostic>& diagnostics);
   // Was what was reported last an interrupt?
   bool was_interrupted() const { return was_interrupted_; }
+  void forget_interruption() { was_interrupted_ = false; }
   // A mistake of ours.
   void internal_error(std::string_view what);
   // Says, if hints are wanted and something was reported, how to have it explained. Once.

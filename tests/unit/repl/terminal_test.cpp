@@ -99,6 +99,8 @@ TEST_CASE("ctrl-c stops what runs, and the presses are not counted afterwards") 
   }
   CHECK(prompt.program.enter("6 * 7\r"));
   CHECK(prompt.text().find("42 : int32") != std::string::npos);
+  prompt.program.type(kCtrlD);
+  CHECK(prompt.program.wait_for_end() == 0);
 }
 
 TEST_CASE("ctrl-d leaves at an empty line, ends an entry, and deletes in a line") {
