@@ -21,7 +21,6 @@ namespace relay::tests {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPatience = std::chrono::seconds(60);
 constexpr int kSlice = 50;  // milliseconds
 
 winsize window(int rows, int columns) {
@@ -41,7 +40,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }  // namespace
 
 TypedProgram::TypedProgram(const std::vector<std::string>& command, const Settings& settings)
-    : screen_(settings.rows > 0 ? settings.rows : 24,
+    : patience_(settings.patience),
+      screen_(settings.rows > 0 ? settings.rows : 24,
               settings.columns > 0 ? settings.columns : 80) {
   std::vector<std::string> words = command;
   std::vector<std::string> variables;
@@ -85,7 +85,7 @@ bool TypedProgram::read_some(int milliseconds) {
 }
 
 void TypedProgram::type(std::string_view keys) {
-  const auto end = Clock::now() + kPatience;
+  const auto end = Clock::now() + patience_;
   while (!keys.empty() && Clock::now() < end) {
     const ssize_t count = write(terminal_, keys.data(), keys.size());
     if (count > 0) {
@@ -99,7 +99,12 @@ void TypedProgram::type(std::string_view keys) {
 }
 
 bool TypedProgram::wait(const std::function<bool(const Screen&)>& is_wanted) {
-  const auto end = Clock::now() + kPatience;
+  return wait(is_wanted, patience_);
+}
+
+bool TypedProgram::wait(const std::function<bool(const Screen&)>& is_wanted,
+                        std::chrono::milliseconds most) {
+  const auto end = Clock::now() + most;
   while (!is_wanted(screen_)) {
     if (Clock::now() > end) return false;
     read_some(kSlice);
@@ -121,18 +126,19 @@ bool TypedProgram::enter(std::string_view keys, std::string_view prompt) {
   });
 }
 
+bool TypedProgram::has_ended() {
+  int status = 0;
+  if (!status_ && waitpid(process_, &status, WNOHANG) == process_) status_ = status;
+  return status_.has_value();
+}
+
 std::optional<int> TypedProgram::wait_for_end() {
-  const auto end = Clock::now() + kPatience;
-  while (!status_ && Clock::now() < end) {
-    int status = 0;
+  const auto end = Clock::now() + patience_;
+  while (!has_ended() && Clock::now() < end) {
     while (read_some(0)) continue;
-    if (waitpid(process_, &status, WNOHANG) == process_) {
-      while (read_some(0)) continue;
-      status_ = status;
-    } else {
-      read_some(kSlice);
-    }
+    if (!has_ended()) read_some(kSlice);
   }
+  while (read_some(0)) continue;
   return status_;
 }
 

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 #include <termios.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -22,6 +23,7 @@ class TypedProgram {
     std::map<std::string, std::string> environment = {};  // nothing else is inherited but PATH
     int rows = 24;  // 0 with columns 0: a terminal that does not know its size
     int columns = 80;
+    int patience = 60;  // seconds
   };
   TypedProgram(const std::vector<std::string>& command, const Settings& settings);
   ~TypedProgram();  // kills it, if it still runs
@@ -32,11 +34,13 @@ class TypedProgram {
   void type(std::string_view keys);
   // Until the screen is as wanted.
   bool wait(const std::function<bool(const Screen&)>& is_wanted);
+  bool wait(const std::function<bool(const Screen&)>& is_wanted, std::chrono::milliseconds most);
   // Until the text stands on the screen, or did.
   bool wait_for(std::string_view text);
   // Types the keys, and waits until the cursor stands behind `prompt` on a later line.
   bool enter(std::string_view keys, std::string_view prompt = "relay> ");
 
+  bool has_ended();
   // Its end: the status that waitpid() gives. Nothing if it does not end.
   std::optional<int> wait_for_end();
 
@@ -49,6 +53,7 @@ class TypedProgram {
 
  private:
   bool read_some(int milliseconds);
+  std::chrono::seconds patience_;
   pid_t process_ = -1;
   int terminal_ = -1;
   Screen screen_;
