@@ -47,9 +47,10 @@ struct Options {
   long runs = -1;           // inputs to try; -1: until the time is up
   long max_total_time = 3;  // seconds; 0: no limit
   long seed = 1;
-  long max_len = 4096;  // bytes
-  long timeout = 60;    // seconds for one input
-  std::string dict;     // words to splice in, in libFuzzer's format
+  long max_len = 4096;          // bytes
+  long timeout = 60;            // seconds for one input
+  std::string dict;             // words to splice in, in libFuzzer's format
+  std::string artifact_prefix;  // of the files with what is found
   std::vector<std::string> paths;
 };
 
@@ -88,10 +89,10 @@ void on_alarm(int) {
   abort();
 }
 
-void install_handlers(std::string_view program) {
+void install_handlers(const std::string& prefix, std::string_view program) {
   auto set = [&](std::array<char, 256>& path, const char* kind) {
-    std::snprintf(path.data(), path.size(), "%s-%.*s", kind, static_cast<int>(program.size()),
-                  program.data());
+    std::snprintf(path.data(), path.size(), "%s%s-%.*s", prefix.c_str(), kind,
+                  static_cast<int>(program.size()), program.data());
   };
   set(current.crash_path, "crash");
   set(current.hang_path, "hang");
@@ -231,8 +232,8 @@ bool parse_flag(std::string_view argument, Options& options) {
   if (equals == std::string_view::npos) return false;
   std::string_view name = argument.substr(1, equals - 1);
   std::string_view value = argument.substr(equals + 1);
-  if (name == "dict") {
-    options.dict = value;
+  if (name == "dict" || name == "artifact_prefix") {
+    (name == "dict" ? options.dict : options.artifact_prefix) = value;
     return true;
   }
   struct Flag {
@@ -264,7 +265,7 @@ int main(int argc, char** argv) {
     }
   }
   std::string program = fs::path(argv[0]).filename().string();
-  install_handlers(program);
+  install_handlers(options.artifact_prefix, program);
 
   // Plain files mean: run these and stop. Folders are seeds. Sorted, for a run that repeats itself.
   std::vector<fs::path> files;

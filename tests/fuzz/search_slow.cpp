@@ -325,6 +325,7 @@ std::string read_file(const fs::path& path) {
 
 int main(int argc, char** argv) {
   long most_seconds = 3;
+  std::string prefix;  // of the files with what is found
   const std::uint64_t seed = first_seed();
   std::vector<std::string> texts(std::begin(kStarts), std::end(kStarts));
   for (int i = 1; i < argc; ++i) {
@@ -335,6 +336,11 @@ int main(int argc, char** argv) {
       return true;
     };
     if (number("-max_total_time=", most_seconds)) continue;
+    constexpr std::string_view kPrefix = "-artifact_prefix=";
+    if (argument.starts_with(kPrefix)) {
+      prefix = argument.substr(kPrefix.size());
+      continue;
+    }
     if (!fs::is_directory(argument)) {
       std::fprintf(stderr, "%s: there is no folder %s\n", argv[0], argv[i]);
       return 2;
@@ -381,7 +387,8 @@ int main(int argc, char** argv) {
     if (cost.is_too_much()) {
       text = cut_down(text);
       const Cost least = cost_of(text);
-      const std::string name = "slow-" + std::to_string(seed) + "-" + std::to_string(++found);
+      const std::string name =
+          prefix + "slow-" + std::to_string(seed) + "-" + std::to_string(++found);
       std::ofstream(name) << text;
       std::printf("%s after %ld programs: %.1f s, %ld MiB%s\n%s\n", name.c_str(), tried,
                   least.seconds, least.kilobytes / 1024, least.crashed ? ", crashed" : "",
