@@ -42,9 +42,16 @@ void hand_on(int signal) {
   static_cast<void>(ignored);
 }
 
+// Over sooner if a signal comes that ends the program.
+void wait_for_end() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, signal);
+  sigtimedwait(&set, nullptr, &kGrace);
+}
+
 void on_interrupt() {
   static int presses = 0;
-  const sigset_t set = taken_set();
   switch (meaning.load()) {
     case Signals::Meaning::Key:
       return hand_on(SIGINT);
@@ -57,7 +64,7 @@ void on_interrupt() {
     case Signals::Meaning::Last:
       lang::set_ending();
       lang::request_stop(lang::Stop::Interrupted);
-      sigtimedwait(&set, nullptr, &kGrace);  // or the next signal, whichever it is
+      wait_for_end();
       Signals::end_by(SIGINT);
   }
 }
