@@ -3,10 +3,13 @@
 //
 //   RELAY_SEED=7 search_slow -max_total_time=600 tests/golden examples
 //
+//   search_slow slow-7-1                               measure this one again
+//
 // A program has at most 100 lines. It is measured in a process of its own, by the time of the
 // processor, so that neither a hang nor other work on the machine counts. Exit code 1 if something
 // was found.
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,12 +28,16 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "interp/stack.h"
+#include "lang/memory.h"
 #include "lang/module.h"
 #include "lang/source.h"
 #include "parser/parse.h"
 #include "repl/check_rest.h"
 #include "stdlib/register.h"
+#include "tests/support/family.h"
 #include "tests/support/prelude.h"
 #include "tests/support/replay.h"
 #include "tests/support/text_diff.h"
@@ -40,12 +47,13 @@ namespace {
 using namespace relay;         // NOLINT: the program's own file
 using namespace relay::tests;  // NOLINT
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostLines = 100;
 constexpr std::size_t kMostBytes = 6000;
 constexpr double kSlow = 2;            // seconds
 constexpr long kLarge = 1024L * 1024;  // KiB
-constexpr rlim_t kMostSeconds = 6;     // then it is ended
+constexpr rlim_t kMostSeconds = 3;     // then it is ended
 constexpr std::size_t kPopulation = 200;
 
 // What is worth growing: each doubles something from line to line, or nests it.
@@ -84,10 +92,22 @@ constexpr std::string_view kStarts[] = {
 
 struct Cost {
   double seconds = 0;
+  std::int64_t allocations = 0;
   long kilobytes = 0;
   bool crashed = false;
   bool is_too_much() const { return crashed || seconds > kSlow || kilobytes > kLarge; }
+  // What is worth going on with. The time of short programs is mostly noise, their allocations are
+  // not.
+  double work() const { return std::max(seconds, static_cast<double>(allocations) * 1e-7); }
 };
+
+// Where a child says what it has allocated.
+std::int64_t* shared_allocations() {
+  static auto* const place = static_cast<std::int64_t*>(mmap(
+      nullptr, sizeof(std::int64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  if (place == MAP_FAILED) std::abort();
+  return place;
+}
 
 void check(const std::string& text) {
   interp::EvaluationStack::instance().run([&] {
@@ -99,12 +119,16 @@ void check(const std::string& text) {
 }
 
 Cost cost_of(const std::string& text) {
+  std::int64_t* const allocations = shared_allocations();
+  *allocations = 0;
   const pid_t child = fork();
   if (child == 0) {
     const rlimit time{kMostSeconds, kMostSeconds + 1};
     setrlimit(RLIMIT_CPU, &time);
     if (!std::freopen("/dev/null", "w", stderr)) _exit(3);
+    const std::int64_t before = lang::allocations_made();
     check(text);
+    *allocations = lang::allocations_made() - before;
     _exit(0);
   }
   int status = 0;
@@ -117,7 +141,7 @@ Cost cost_of(const std::string& text) {
   const bool crashed =
       WIFSIGNALED(status) ? !ran_out : WIFEXITED(status) && WEXITSTATUS(status) != 0;
   return {ran_out ? double{kMostSeconds} : seconds(used.ru_utime) + seconds(used.ru_stime),
-          used.ru_maxrss, crashed};
+          *allocations, used.ru_maxrss, crashed};
 }
 
 class Search {
@@ -126,15 +150,23 @@ class Search {
 
   std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_() % limit; }
 
+  // Deep at once: what doubles with each level shows late.
+  std::string fresh() {
+    const std::size_t levels = 12 + below(20);
+    const Family& family = families()[below(families().size())];
+    if (!family.is_nested) return program_of(family, static_cast<int>(levels));
+    static constexpr std::string_view kInnermost[] = {"x", "x > 0.0", "x * 0.5", "(x, x)"};
+    const std::string body =
+        nest(std::string(kInnermost[below(std::size(kInnermost))]), "x", levels);
+    return "def f(x: float32) { " + body + " }\n" + (below(2) ? "grad(f)(1.0)\n" : "f(1.0)\n");
+  }
+
   std::string changed(std::string text, const std::string& other) {
     for (std::size_t i = 1 + below(3); i > 0; --i) {
-      switch (below(8)) {
+      switch (below(10)) {
         case 0:
         case 1:
           text = next_line(text);
-          break;
-        case 2:
-          text = wrapped(text);
           break;
         case 3:
           text = replaced_group(text, text);
@@ -148,6 +180,11 @@ class Search {
         case 6:
           text = without_line(text);
           break;
+        case 2:
+        case 7:
+        case 8:
+          text = grown(text);
+          break;
         default:
           text = nested(text);
           break;
@@ -159,6 +196,7 @@ class Search {
   }
 
  private:
+  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
   static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   }
@@ -178,7 +216,7 @@ class Search {
     std::string name = line.substr(begin, end - begin);
     if (name.empty()) return text;
     std::size_t place = at;
-    for (std::size_t i = 1 + below(12); i > 0; --i) {
+    for (std::size_t i = times(); i > 0; --i) {
       const std::string made =
           name.substr(0, name.find_last_not_of("0123456789") + 1) + std::to_string(10 + ++names_);
       std::string body = line.substr(end);
@@ -237,30 +275,75 @@ class Search {
     return text;
   }
 
-  // What stands in brackets, in more of them.
-  std::string wrapped(const std::string& text) {
-    static constexpr std::pair<std::string_view, std::string_view> kAround[] = {
-        {"(", ")"},
-        {"(", ", 1)"},
-        {"(1, ", ")"},
-        {"sin(", ")"},
-        {"id(", ")"},
-        {"(fn (w) { w })(", ")"},
-        {"{ let w = ", "; (w, w) }"},
-        {"if (True) { ", " } else { 0 }"},
-        {"Some(", ")"},
-        {"Cons(", ", Nil)"},
-        {"grad(fn (w) { w * w })(", ")"},
-        {"(for i < 2 { ", " })"},
-        {"match ", " { w => w }"}};
+  // What nests, in the notation of the families.
+  static const std::vector<std::string_view>& patterns() {
+    static const std::vector<std::string_view> all = [] {
+      std::vector<std::string_view> made = {"({2})",
+                                            "({2}, 1)",
+                                            "(1, {2})",
+                                            "id({2})",
+                                            "(fn (w) {{ w }})({2})",
+                                            "{{ let w = {2}; (w, w) }}",
+                                            "(if (True) {{ {2} }} else {{ 0 }})",
+                                            "Some({2})",
+                                            "Cons({2}, Nil)",
+                                            "grad(fn (w) {{ w * w }})({2})",
+                                            "(for i < 2 {{ {2} }})",
+                                            "match ({2}) {{ w => w }}",
+                                            "[{2}, x]",
+                                            "(x := {2})",
+                                            "(-{2})",
+                                            "({2} + x)"};
+      for (const Family& family : families())
+        if (family.is_nested) made.push_back(family.next);
+      return made;
+    }();
+    return all;
+  }
+
+  // What stands in brackets, nested as one of the patterns nests, or as two in turn. They name a
+  // variable `x`, which here is one that stands there.
+  std::string grown(const std::string& text) {
     const auto [begin, end] = group(text);
     if (begin + 2 > end || text[begin] == '[') return text;
-    std::string inner = text.substr(begin + 1, end - begin - 2);
+    const std::string inner = text.substr(begin + 1, end - begin - 2);
     if (inner.find(':') != std::string::npos && text[begin] == '(') return text;  // parameters
-    const auto& around = kAround[below(std::size(kAround))];
-    for (std::size_t i = 1 + below(6); i > 0; --i)
-      inner = std::string(around.first) + inner + std::string(around.second);
-    return text.substr(0, begin + 1) + inner + text.substr(end - 1);
+    return text.substr(0, begin + 1) + nest(inner, some_word(inner), times()) +
+           text.substr(end - 1);
+  }
+
+  std::string nest(std::string inner, const std::string& variable, std::size_t levels) {
+    const std::string_view one = patterns()[below(patterns().size())];
+    const std::string_view two = below(2) ? one : patterns()[below(patterns().size())];
+    for (std::size_t i = 0; i < levels; ++i)
+      inner = with_variable(i % 2 ? two : one, variable, std::to_string(10 + ++names_), inner);
+    return inner;
+  }
+
+  // Mostly few, now and then many: what doubles each time shows late.
+  std::size_t times() { return 1 + below(below(4) == 0 ? 24 : 6); }
+
+  std::string some_word(const std::string& text) {
+    const std::size_t begin = below(text.size());
+    for (std::size_t i = begin; i < text.size(); ++i) {
+      if (!is_letter(text[i]) || (i > 0 && is_word(text[i - 1]))) continue;
+      std::size_t end = i;
+      while (end < text.size() && is_word(text[end])) ++end;
+      if (end == text.size() || text[end] != '(') return text.substr(i, end - i);
+    }
+    return "x";
+  }
+
+  // The pattern of a family with its variable renamed and its places filled.
+  static std::string with_variable(std::string_view pattern, const std::string& variable,
+                                   const std::string& number, const std::string& inner) {
+    std::string renamed;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+      const bool is_x = pattern[i] == 'x' && (i == 0 || !is_word(pattern[i - 1])) &&
+                        (i + 1 == pattern.size() || !is_word(pattern[i + 1]));
+      renamed += is_x ? variable : std::string(1, pattern[i]);
+    }
+    return fmt::format(fmt::runtime(renamed), number, "0", inner);
   }
 
   // A part inside itself: where it stands within a larger one, that one stands in its place.
@@ -294,12 +377,13 @@ class Search {
   int names_ = 0;
 };
 
-// Without the lines that it is slow without.
+// Without the lines that it is slow without, as far as one comes in a minute.
 std::string cut_down(std::string text) {
+  const auto end = Clock::now() + std::chrono::minutes(1);
   for (bool progress = true; progress;) {
     progress = false;
     const std::vector<std::string> lines = split_lines(text);
-    for (std::size_t i = lines.size(); i-- > 0 && !progress;) {
+    for (std::size_t i = lines.size(); i-- > 0 && !progress && Clock::now() < end;) {
       std::vector<std::string> fewer = lines;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
       const std::string shorter = join_lines(fewer);
@@ -321,11 +405,24 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+int measure(const std::vector<fs::path>& programs) {
+  bool is_too_much = false;
+  for (const fs::path& program : programs) {
+    const Cost cost = cost_of(read_file(program));
+    is_too_much |= cost.is_too_much();
+    std::printf("%s: %.2f s, %ld MiB, %lld allocations%s\n", program.c_str(), cost.seconds,
+                cost.kilobytes / 1024, static_cast<long long>(cost.allocations),
+                cost.crashed ? ", crashed" : "");
+  }
+  return is_too_much ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   long most_seconds = 3;
-  std::string prefix;  // of the files with what is found
+  std::string prefix;              // of the files with what is found
+  std::vector<fs::path> programs;  // to be measured once more
   const std::uint64_t seed = first_seed();
   std::vector<std::string> texts(std::begin(kStarts), std::end(kStarts));
   for (int i = 1; i < argc; ++i) {
@@ -339,6 +436,10 @@ int main(int argc, char** argv) {
     constexpr std::string_view kPrefix = "-artifact_prefix=";
     if (argument.starts_with(kPrefix)) {
       prefix = argument.substr(kPrefix.size());
+      continue;
+    }
+    if (fs::is_regular_file(argument)) {
+      programs.emplace_back(argument);
       continue;
     }
     if (!fs::is_directory(argument)) {
@@ -357,17 +458,20 @@ int main(int argc, char** argv) {
   }
   stdlib::register_operators();
   check("1\n");  // what is loaded once
+  if (!programs.empty()) return measure(programs);
 
   Search search(seed);
   std::vector<Candidate> population;
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   long tried = 0;
   int found = 0;
   // The starts are there from the beginning, the files as others to take from.
-  for (std::string_view text : kStarts) population.push_back({std::string(text), 0});
+  std::vector<std::string> starts(std::begin(kStarts), std::end(kStarts));
+  for (const Family& family : families()) starts.push_back(program_of(family, 3));
+  for (const std::string& text : starts) population.push_back({text, 0});
   double slowest = 0;  // of those that are quick enough
   std::string slowest_text;
-  while (std::chrono::steady_clock::now() - start < std::chrono::seconds(most_seconds)) {
+  while (Clock::now() - start < std::chrono::seconds(most_seconds)) {
     // Of three, the fittest.
     std::size_t chosen = search.below(population.size());
     for (int i = 0; i < 2; ++i) {
@@ -376,7 +480,8 @@ int main(int argc, char** argv) {
     }
     const std::string& other = search.below(2) ? texts[search.below(texts.size())]
                                                : population[search.below(population.size())].text;
-    std::string text = search.changed(population[chosen].text, other);
+    std::string text =
+        search.below(8) == 0 ? search.fresh() : search.changed(population[chosen].text, other);
     if (text.size() > kMostBytes) continue;
     const Cost cost = cost_of(text);
     ++tried;
@@ -385,27 +490,28 @@ int main(int argc, char** argv) {
       slowest_text = text;
     }
     if (cost.is_too_much()) {
+      const std::chrono::duration<double> taken = Clock::now() - start;
       text = cut_down(text);
       const Cost least = cost_of(text);
       const std::string name =
           prefix + "slow-" + std::to_string(seed) + "-" + std::to_string(++found);
       std::ofstream(name) << text;
-      std::printf("%s after %ld programs: %.1f s, %ld MiB%s\n%s\n", name.c_str(), tried,
-                  least.seconds, least.kilobytes / 1024, least.crashed ? ", crashed" : "",
-                  text.c_str());
+      std::printf("%s after %ld programs, %.0f s: %.1f s, %ld MiB%s\n%s\n", name.c_str(), tried,
+                  taken.count(), least.seconds, least.kilobytes / 1024,
+                  least.crashed ? ", crashed" : "", text.c_str());
       std::fflush(stdout);
       if (found == 5) break;
       // Elsewhere, then.
       std::erase_if(population, [&](const Candidate& each) { return each.fitness > 0; });
       continue;
     }
-    population.push_back({text, cost.seconds / static_cast<double>(text.size() + 300)});
+    population.push_back({text, cost.work() / static_cast<double>(text.size() + 300)});
     if (population.size() > kPopulation) {
       std::nth_element(
           population.begin(), population.begin() + kPopulation / 2, population.end(),
           [](const Candidate& a, const Candidate& b) { return a.fitness > b.fitness; });
       population.resize(kPopulation / 2);
-      for (std::string_view again : kStarts) population.push_back({std::string(again), 0});
+      for (const std::string& again : starts) population.push_back({again, 0});
     }
   }
   if (slowest > kSlow / 4) std::printf("%s\n", slowest_text.c_str());
