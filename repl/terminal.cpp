@@ -232,8 +232,14 @@ int Terminal::Impl::next_key(EditLine* editor, wchar_t* key) {
 }
 
 void Terminal::Impl::on_change(KeyInput::Change change) {
-  if (change == KeyInput::Change::Resized) return el_resize(editor);
-  el_wset(editor, EL_PREP_TERM, 1);
+  if (change == KeyInput::Change::Resized) {
+    el_resize(editor);
+    // libedit keeps the place of its cursor, which may lie beyond the window now, and the next key
+    // would be written there, in memory too. Refreshed, the line begins where the cursor stands.
+    std::fputc('\r', stdout);
+  } else {
+    el_wset(editor, EL_PREP_TERM, 1);
+  }
   el_wset(editor, EL_REFRESH);
 }
 

@@ -114,6 +114,28 @@ TEST_CASE("ctrl-d leaves at an empty line, ends an entry, and deletes in a line"
   CHECK(prompt.program.wait_for_end() == 0);
 }
 
+TEST_CASE("a window that becomes smaller than the line keeps the line and the session") {
+  Prompt prompt;
+  const std::string sum = "1" + [] {
+    std::string more;
+    for (int i = 0; i < 16; ++i) more += " + 1";
+    return more;
+  }();
+  prompt.program.type(sum);
+  CHECK(prompt.shows(sum));
+  for (const auto& [rows, columns] : {std::pair(24, 8), {3, 80}, {2, 9}, {24, 80}}) {
+    prompt.program.resize(rows, columns);
+    for (int i = 0; i < 4; ++i) prompt.program.type(" + 1");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  prompt.program.type("\r");
+  CHECK(prompt.program.wait([&](const Screen&) {
+    return prompt.program.output().find("33 : int32") != std::string::npos;
+  }));
+  prompt.program.type(kCtrlD);
+  CHECK(prompt.program.wait_for_end() == 0);
+}
+
 TEST_CASE("letters of all alphabets can be typed in every locale that could mean UTF-8") {
   const std::string text = "größe Ωmega 日本 😀 â";
   for (const Environment& locale :
