@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -167,11 +168,14 @@ std::string plain(std::string_view output) {
   return text;
 }
 
-// May the keys have left the session as they should?
-bool may_have_left(const std::vector<Key>& keys) {
-  for (const Key& key : keys)
-    if (key.bytes.find_first_of("\x04:") != std::string::npos) return true;
-  return false;
+// May the keys have ended it so? By Ctrl-D and `:quit`, and by Ctrl-C three times before what ran
+// has answered the first.
+bool may_have_ended(const std::vector<Key>& keys, int status) {
+  std::string all;
+  for (const Key& key : keys) all += key.bytes;
+  if (status == 0) return all.find_first_of("\x04:") != std::string::npos;
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGINT &&
+         std::count(all.begin(), all.end(), '\x03') >= 2;
 }
 
 std::string how_it_ended(int status) {
@@ -207,9 +211,9 @@ class Typist {
       is_answered = answers(fmt::format("{} + 1\r", 20000 + i), fmt::format("{} :", 20001 + i));
       if (program_.has_ended()) {
         const int status = *program_.wait_for_end();
-        const bool is_left = status == 0 && may_have_left(keys);
-        if (is_left) tally("left");
-        return is_left ? "" : how_it_ended(status) + ":\n" + last_output();
+        const bool is_right = may_have_ended(keys, status);
+        if (is_right) tally("ended by a key");
+        return is_right ? "" : how_it_ended(status) + ":\n" + last_output();
       }
     }
     if (!is_answered) return "no answer:\n" + last_output();
