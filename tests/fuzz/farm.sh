@@ -51,11 +51,12 @@ attempt() {
 }
 
 # in_chunks TARGET COMMAND...: runs the command on seeds one after the other, more at a time while that
-# is quick, until the time is over. Never so many that a property counts what they use.
+# is quick, until the time is over or five have failed. Never so many that a property counts what they
+# use.
 in_chunks() {
-  local target=$1 count=8 next=$seed begin=$SECONDS started log
+  local target=$1 count=8 next=$seed begin=$SECONDS before=$failures started log
   shift
-  while ((SECONDS - begin < seconds)); do
+  while ((SECONDS - begin < seconds && failures - before < 5)); do
     started=$SECONDS
     attempt "${target//[^a-z0-9]/_}-$next" env "RELAY_SEED=$next" "RELAY_COUNT=$count" "$@"
     rm "$log"
