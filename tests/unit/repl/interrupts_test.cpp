@@ -1,6 +1,6 @@
 // Ctrl-C at random moments of programs that take long, each in another part of the program: all of
-// them answer, and a prompt lives on. RELAY_INTERRUPTS sets how many presses each gets,
-// RELAY_FIRST the moments.
+// them answer, and a prompt lives on. RELAY_COUNT sets how many presses each gets, RELAY_SEED the
+// moments.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -16,6 +15,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "tests/support/replay.h"
 #include "tests/support/typed_program.h"
 
 namespace relay::repl {
@@ -91,16 +91,11 @@ std::vector<Long> long_programs() {
   };
 }
 
-int presses() {
-  const char* const count = std::getenv("RELAY_INTERRUPTS");
-  return count ? std::atoi(count) : 2;
-}
+std::uint64_t presses() { return tests::case_count(2, 2); }
 
 std::mt19937_64 moments() {
-  const char* const seed = std::getenv("RELAY_FIRST");
-  const std::uint64_t number = seed ? std::strtoull(seed, nullptr, 10) : 1;
-  UNSCOPED_INFO("RELAY_FIRST=" << number);
-  return std::mt19937_64(number);
+  UNSCOPED_INFO("RELAY_SEED=" << tests::first_seed());
+  return std::mt19937_64(tests::first_seed());
 }
 
 void write(const std::string& path, const std::string& text) {
@@ -156,7 +151,7 @@ std::chrono::milliseconds some_time(std::mt19937_64& random) {
 }
 
 // Somebody who asks for more presses wants to see how long each takes.
-bool is_told() { return std::getenv("RELAY_INTERRUPTS") != nullptr; }
+bool is_told() { return tests::is_count_given(); }
 
 void report(const char* name, const char* where, std::chrono::milliseconds time, double seconds) {
   fmt::print("{:<18} {:>6} after {:>4} ms: {:.3f} s\n", name, where, time.count(), seconds);
@@ -170,7 +165,7 @@ TEST_CASE("an interrupt ends a file and a pipe wherever they are") {
   for (const Long& program : long_programs()) {
     const std::string file = folder.path() + "/" + program.name + ".relay";
     write(file, program.text);
-    for (int i = 0; i < presses(); ++i) {
+    for (std::uint64_t i = 0; i < presses(); ++i) {
       const bool is_pipe = i % 2 == 1;
       std::vector<std::string> command = {tests::relay_program()};
       if (!is_pipe) command.push_back(file);
