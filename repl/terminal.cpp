@@ -205,7 +205,9 @@ Terminal::Impl::Impl(std::string path)
   el_source(editor, nullptr);
   // Between two lines too: else the terminal would echo what is typed ahead, and the editor again,
   // and of a long line that is pasted it would keep only the first 4095 bytes.
-  el_set(editor, EL_SETTY, "-x", "-icanon", "-echo", nullptr);
+  // And Ctrl-C must not drop what is on its way to the screen: it may be the answer to that Ctrl-C.
+  el_set(editor, EL_SETTY, "-x", "-icanon", "-echo", "+noflsh", nullptr);
+  el_set(editor, EL_SETTY, "-d", "+noflsh", nullptr);
 }
 
 Terminal::Impl::~Impl() {

@@ -204,7 +204,7 @@ TEST_CASE("an interrupt brings the prompt back with all that was there") {
     if (name == "loading" || name == "saving") continue;  // they name their files by the folder
     const std::string file = folder.path() + "/" + name + ".relay";
     write(file, program.text);
-    for (int i = 0; i < (presses() + 1) / 2; ++i) {
+    for (std::uint64_t i = 0; i < (presses() + 1) / 2; ++i) {
       prompt.type(":load " + file + "\r");
       const auto time = std::chrono::milliseconds(100) + some_time(random);
       std::this_thread::sleep_for(time);
