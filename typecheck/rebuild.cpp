@@ -12,6 +12,7 @@
 #include "lang/op.h"
 #include "lang/record.h"
 #include "lang/short_circuit.h"
+#include "lang/stop.h"
 #include "lang/tree_form.h"
 #include "typecheck/entry_checks.h"
 #include "typecheck/trees_of_tensors.h"
@@ -98,6 +99,7 @@ Expr Rebuilder::expr(const Expr& old) {
 }
 
 Expr Rebuilder::node(const Expr& old) {
+  lang::poll();
   Span span = old->span;
   switch (old->kind) {
     case ExprKind::Var: {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "lang/stop.h"
 #include "typecheck/unify.h"
 
 // What the solver knows of a type, to compute with and to show.
@@ -101,6 +102,7 @@ void check_size(const Type& type) {
 }
 
 Type Solver::resolve(const Type& type) {
+  lang::poll();
   if (!type || !type->has_unknowns) return type;
   auto again = [this](const Type& t) { return resolve(t); };
   switch (type->kind) {
