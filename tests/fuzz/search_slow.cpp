@@ -59,8 +59,7 @@ constexpr std::size_t kPopulation = 200;
 // What is worth growing: each doubles something from line to line, or nests it.
 constexpr std::string_view kStarts[] = {
     "def p0(x) { (x, x) }\ndef p1(x) { p0(p0(x)) }\n",
-    "def p0(x) { x + x }\ndef p1(x, y) { p0(x) * p0(y) }\ndef p2(x, y) { p1(p1(x, y), p1(y, x)) "
-    "}\n",
+    "def p(x) { x + x }\ndef q(x, y) { p(x) * p(y) }\ndef r(x, y) { q(q(x, y), q(y, x)) }\n",
     "def f(x) {\n  let a = (x, x);\n  let b = (a, a);\n  b\n}\n",
     "def f(x) { (fn (y) { (fn (z) { z + y })(x) })(x) }\n",
     "def f() { let g = fn (x) { (x, x) }; let h = fn (x) { g(g(x)) }; h }\n",
