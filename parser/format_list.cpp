@@ -1,5 +1,7 @@
 // Bracketed lists and blocks.
 
+#include <algorithm>
+
 #include "parser/formatter.h"
 
 namespace relay::parser {
@@ -17,6 +19,12 @@ bool is_large(Syntax kind) {
 }
 bool is_list_like(Syntax kind) {
   return kind == Syntax::List || kind == Syntax::Tuple || kind == Syntax::Call;
+}
+
+// Braces keep the lines that they have, so one that was broken here would stay so the next time.
+bool has_braces(Document element) {
+  if (element->kind == DocumentKind::Text) return element->text.find('{') != std::string_view::npos;
+  return std::any_of(element->parts.begin(), element->parts.end(), has_braces);
 }
 
 }  // namespace
@@ -72,10 +80,11 @@ bool Formatter::is_hugged(Nodes nodes, const ListParts& list) {
   for (std::size_t i = 0; i <= last; ++i) {
     if (list.before[i]->breaks || list.after[i]->breaks) return false;
     if (i == large) continue;
-    if (list.element[i]->breaks || is_large(nodes[i]->kind)) return false;
+    if (list.element[i]->breaks) return false;
     width += list.element[i]->width;
+    if (width > kRoomForOthers || has_braces(list.element[i])) return false;
   }
-  return width <= kRoomForOthers;
+  return true;
 }
 
 Document Formatter::bracketed(const ListShape& shape, Nodes nodes, const Element& element) {

@@ -181,8 +181,7 @@ TEST_CASE("formatting keeps comments wherever they stand") {
   }
 }
 
-// What is laid out anew twice may still change: docs/limits.md.
-TEST_CASE("formatting keeps generated programs") {
+TEST_CASE("formatting keeps generated programs, and what is formatted") {
   constexpr std::size_t kPrograms = 200;
   repl::Session session({});
   lang::SourceStore sources;
@@ -192,11 +191,13 @@ TEST_CASE("formatting keeps generated programs") {
     options.references = true;
     options.combinators = seed % 3 == 0;
     const RandomProgram program = random_program(seed, options);
-    INFO(replay(program, "formatting keeps generated programs"));
+    INFO(replay(program, "formatting keeps generated programs*"));
     const std::string text = program.text + program.call + "\n";
-    CHECK(check_format(sources, session.module(), text) != "");
-    check_format(sources, session.module(), with_block_comments(text));
-    check_format(sources, session.module(), with_line_comments(text));
+    const std::string formatted = check_format(sources, session.module(), text);
+    CHECK(formatted != "");
+    check_settled(sources, formatted);
+    check_settled(sources, check_format(sources, session.module(), with_block_comments(text)));
+    check_settled(sources, check_format(sources, session.module(), with_line_comments(text)));
   }
 }
 
