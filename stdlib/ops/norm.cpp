@@ -6,6 +6,7 @@
 #include "lang/attrs_struct.h"
 #include "lang/call_form.h"
 #include "stdlib/ops/accumulate.h"
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/types.h"
@@ -344,10 +345,7 @@ void add_lrn() {
                optional_attr("beta", AttrKind::Float, 0.75, "the power")};
   lang::set_attrs_struct(def.name, "LRNAttrs");
   def.type_rule = [](TypeCall& call) {
-    const std::int64_t size = call.attrs->get_int("size");
-    if (size < 1)
-      lang::fail(DiagnosticKind::BadAttribute,
-                 "`size` must be at least 1, found " + std::to_string(size), call.span);
+    count_attr(call, "size", 1);
     const Type data = call.tensor(0);
     call.solver.require(as_tensor(data).dtype, PrimOperands::kFloat);
     call.returns(data);

@@ -55,17 +55,18 @@ RuleOutcome pad_rule(TypeCall& call, std::optional<std::int64_t> least_kept) {
   const Shape to = with_rank(call, known, widths.size());
   for (std::size_t axis = 0; axis < widths.size(); ++axis) {
     const auto [front, back] = widths[axis];
-    if (from[axis].is_constant() && from[axis].constant() + front + back < 0) {
+    const Dim kept = from[axis] + Dim(front) + Dim(back);
+    if (kept.is_constant() && kept.constant() < 0) {
       bad_attribute(call, "`pad_width` cuts off more than axis " + std::to_string(axis) +
                               " of extent " + from[axis].to_string() + " has");
     }
     if (least_kept && from[axis].is_constant() &&
-        std::max(front, back) + *least_kept > from[axis].constant()) {
+        std::max(front, back) > from[axis].constant() - *least_kept) {
       bad_attribute(call, "axis " + std::to_string(axis) + " of extent " + from[axis].to_string() +
                               " is too short to be reflected over " +
                               std::to_string(std::max(front, back)));
     }
-    call.solver.unify(to[axis], from[axis] + Dim(front + back));
+    call.solver.unify(to[axis], kept);
   }
   return RuleOutcome::Solved;
 }

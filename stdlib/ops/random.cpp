@@ -6,6 +6,7 @@
 #include "lang/attrs_struct.h"
 #include "lang/call_form.h"
 #include "stdlib/ops/accumulate.h"
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/steps.h"
 #include "stdlib/ops/threefry.h"
@@ -311,9 +312,7 @@ void add_normal() {
 
 RuleOutcome multinomial_rule(TypeCall& call) {
   require_key(call);
-  const std::int64_t samples = call.attrs->get_int("num_samples");
-  if (samples < 0)
-    lang::fail(DiagnosticKind::BadAttribute, "`num_samples` must not be negative", call.span);
+  const std::int64_t samples = count_attr(call, "num_samples", 0);
   const Type probs = call.tensor(1);
   call.solver.require(as_tensor(probs).dtype, PrimOperands::kNumeric);
   const Shape& shape = as_tensor(probs).shape;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "lang/call_form.h"
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/threefry.h"
 
@@ -179,8 +180,7 @@ void add_permutation() {
   def.attrs = {required_attr("n", AttrKind::Int, "how many")};
   def.type_rule = [](TypeCall& call) {
     require_key(call);
-    const std::int64_t count = call.attrs->get_int("n");
-    if (count < 0) call.fail(DiagnosticKind::BadAttribute, "`n` must not be negative");
+    const std::int64_t count = count_attr(call, "n", 0);
     call.returns(lang::tuple_type({key_type(), lang::tensor_type({Dim(count)}, DType::Int32)}));
     return RuleOutcome::Solved;
   };

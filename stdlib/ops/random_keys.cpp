@@ -1,5 +1,6 @@
 // Keys made of keys: by a number, and many at once.
 
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/threefry.h"
 
@@ -67,8 +68,7 @@ void add_split_by_number() {
   def.attrs = {optional_attr("n", AttrKind::Int, 2, "how many keys")};
   def.type_rule = [](TypeCall& call) {
     require_key(call);
-    const std::int64_t count = call.attrs->get_int("n");
-    if (count < 0) call.fail(DiagnosticKind::BadAttribute, "`n` must not be negative");
+    const std::int64_t count = count_attr(call, "n", 0);
     call.returns(lang::tensor_type({Dim(count), Dim(kKeyWords)}, DType::UInt64));
     return RuleOutcome::Solved;
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/types.h"
 
@@ -272,6 +273,10 @@ RuleOutcome matrix_set_diag_rule(TypeCall& call) {
   const Type diagonal = call.tensor(1);
   const std::int64_t k1 = call.attrs->get_int("k1");
   const std::int64_t k2 = call.attrs->get_int("k2");
+  for (const std::int64_t k : {k1, k2}) {
+    if (k < -kLargestCount || k > kLargestCount)
+      bad_attribute(call, "there is no diagonal " + std::to_string(k));
+  }
   if (k1 > k2) {
     call.fail(DiagnosticKind::BadAttribute, "`k1` is " + std::to_string(k1) +
                                                 ", and must not be more than `k2`, " +

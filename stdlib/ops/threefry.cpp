@@ -1,6 +1,10 @@
 #include "stdlib/ops/threefry.h"
 
+#include <limits>
 #include <string>
+
+#include "lang/extents.h"
+#include "stdlib/ops/types.h"
 
 namespace relay::stdlib {
 
@@ -105,6 +109,10 @@ std::vector<Dim> out_shape(const TypeCall& call) {
                  "`out_shape` has the negative extent " + std::to_string(extent), call.span);
     }
   }
+  // Four words are drawn at a time: more elements than these, and their count would overflow.
+  const auto count = lang::product_of(extents);
+  if (!count || *count > std::numeric_limits<std::int64_t>::max() - 3)
+    bad_attribute(call, "`out_shape` has more elements than any memory holds");
   return to_dims(extents);
 }
 
