@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +43,10 @@ void hand_on(int signal) {
   static_cast<void>(ignored);
 }
 
+// What was typed before belongs to what is given up. The terminal would do this itself, but would
+// drop what is on its way to the screen as well (repl/terminal.cpp).
+void drop_typed_keys() { tcflush(STDIN_FILENO, TCIFLUSH); }
+
 // Over sooner if a signal comes that ends the program.
 void wait_for_end() {
   sigset_t set;
@@ -54,10 +59,12 @@ void on_interrupt() {
   static int presses = 0;
   switch (meaning.load()) {
     case Signals::Meaning::Key:
+      drop_typed_keys();
       return hand_on(SIGINT);
     case Signals::Meaning::End:
       Signals::end_by(SIGINT);
     case Signals::Meaning::Stop:
+      drop_typed_keys();
       presses = lang::request_stop(lang::Stop::Interrupted) ? 1 : presses + 1;
       if (presses >= kPatience) Signals::end_by(SIGINT);
       return;

@@ -199,6 +199,8 @@ class Typist {
       program_.type(key.bytes);
     }
     program_.resize(kRows, kColumns);
+    // Time to take them, as Ctrl-C drops those that are not.
+    program_.wait([](const Screen&) { return false; }, kMoment / 10);
     // What still runs is stopped, and a line is given up, with keys that come at the same moment.
     // The prompt that comes then may not be seen: the terminal drops what has not been read when
     // Ctrl-C is pressed.

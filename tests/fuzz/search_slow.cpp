@@ -58,35 +58,69 @@ constexpr std::size_t kPopulation = 200;
 
 // What is worth growing: each doubles something from line to line, or nests it.
 constexpr std::string_view kStarts[] = {
-    "def p0(x) { (x, x) }\ndef p1(x) { p0(p0(x)) }\n",
-    "def p(x) { x + x }\ndef q(x, y) { p(x) * p(y) }\ndef r(x, y) { q(q(x, y), q(y, x)) }\n",
-    "def f(x) {\n  let a = (x, x);\n  let b = (a, a);\n  b\n}\n",
-    "def f(x) { (fn (y) { (fn (z) { z + y })(x) })(x) }\n",
-    "def f() { let g = fn (x) { (x, x) }; let h = fn (x) { g(g(x)) }; h }\n",
-    "def f(x) { { let g = fn (y) { (y, x) }; g(1.0).1 + g(2).1 } }\nf(1.0)\n",
-    "def f(x, y) { for i, j { sum k { x[i, k] * y[k, j] } } }\n",
-    "def f(x) { if (x > 0.0) { x } else { if (x > 1.0) { x } else { 2.0 * x } } }\n",
-    "def f(a: bool, b: bool, c: bool) { match (a, b, c) { (True, _, False) => 1, (_, False, True) "
-    "=> "
-    "2, (False, True, _) => 3, _ => 4 } }\n",
-    "type T[A] { T(A, A), N }\ndef f(x) { T(T(x, x), N) }\ndef g(x) { match f(x) { T(a, b) => a, N "
-    "=> N "
-    "} }\n",
-    "type R { R { a: float32, b: float32 } }\ntype S { S { a: R, b: R } }\ndef f(s: S) { s.a.a "
-    "}\ndef "
-    "g(s: S) { grad(f)(s) }\n",
-    "def f(n, x) { if (n <= 0) { x } else { g(n - 1, f(n - 1, x)) } }\ndef g(n, x) { f(n, (x * x)) "
-    "}\n",
-    "def c(x) { concatenate((x, x)) }\ndef d(x) { c(c(x)) }\ndef e(x) { reshape(d(x), [2, -1]) }\n",
-    "def f(x) { x |> sin |> (fn (y) { y * y }) |> tanh }\n",
-    "def f(x: float32) { grad(fn (y) { grad(fn (z) { z * y })(y) * x })(x) }\nf(1.0)\n",
-    "def t(f) { fn (x) { f(f(x)) } }\ndef u(f) { t(t(f)) }\nu(fn (x) { x * 2.0 })\n",
-    "def m(f, xs) { match xs { Nil => Nil, Cons(x, r) => Cons(f(x), m(f, r)) } }\ndef n(xs) { m(fn "
-    "(x) "
-    "{ m(fn (y) { y + 1 }, x) }, xs) }\n",
-    "def l0(x) { Cons(x, Nil) }\ndef l1(x) { l0(l0(x)) }\n",
-    "def k0(a) { fn (b) { a * b } }\ndef k1(a) { fn (b) { k0(a)(b) + k0(b)(a) } }\n",
-    "def f(x: Tensor[(?), float32]) { let y = x[1:]; y + y[0:2] }\n",
+    R"(def p0(x) { (x, x) }
+def p1(x) { p0(p0(x)) }
+)",
+    R"(def p(x) { x + x }
+def q(x, y) { p(x) * p(y) }
+def r(x, y) { q(q(x, y), q(y, x)) }
+)",
+    R"(def f(x) {
+  let a = (x, x);
+  let b = (a, a);
+  b
+}
+)",
+    R"(def f(x) { (fn (y) { (fn (z) { z + y })(x) })(x) }
+)",
+    R"(def f() { let g = fn (x) { (x, x) }; let h = fn (x) { g(g(x)) }; h }
+)",
+    R"(def f(x) { { let g = fn (y) { (y, x) }; g(1.0).1 + g(2).1 } }
+f(1.0)
+)",
+    R"(def f(x, y) { for i, j { sum k { x[i, k] * y[k, j] } } }
+)",
+    R"(def f(x) { if (x > 0.0) { x } else { if (x > 1.0) { x } else { 2.0 * x } } }
+)",
+    R"(def f(a: bool, b: bool, c: bool) { match (a, b, c) { (True, _, False) => 1, (_, False, True) =>
+  2, (False, True, _) => 3, _ => 4 } }
+)",
+    R"(type T[A] { T(A, A), N }
+def f(x) { T(T(x, x), N) }
+def g(x) { match f(x) { T(a, b) => a, N => N } }
+)",
+    R"(type R { R { a: float32, b: float32 } }
+type S { S { a: R, b: R } }
+def f(s: S) { s.a.a }
+def g(s: S) { grad(f)(s) }
+)",
+    R"(def f(n, x) { if (n <= 0) { x } else { g(n - 1, f(n - 1, x)) } }
+def g(n, x) { f(n, (x * x)) }
+)",
+    R"(def c(x) { concatenate((x, x)) }
+def d(x) { c(c(x)) }
+def e(x) { reshape(d(x), [2, -1]) }
+)",
+    R"(def f(x) { x |> sin |> (fn (y) { y * y }) |> tanh }
+)",
+    R"(def f(x: float32) { grad(fn (y) { grad(fn (z) { z * y })(y) * x })(x) }
+f(1.0)
+)",
+    R"(def t(f) { fn (x) { f(f(x)) } }
+def u(f) { t(t(f)) }
+u(fn (x) { x * 2.0 })
+)",
+    R"(def m(f, xs) { match xs { Nil => Nil, Cons(x, r) => Cons(f(x), m(f, r)) } }
+def n(xs) { m(fn (x) { m(fn (y) { y + 1 }, x) }, xs) }
+)",
+    R"(def l0(x) { Cons(x, Nil) }
+def l1(x) { l0(l0(x)) }
+)",
+    R"(def k0(a) { fn (b) { a * b } }
+def k1(a) { fn (b) { k0(a)(b) + k0(b)(a) } }
+)",
+    R"(def f(x: Tensor[(?), float32]) { let y = x[1:]; y + y[0:2] }
+)",
 };
 
 struct Cost {
