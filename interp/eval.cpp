@@ -9,7 +9,6 @@
 namespace relay::interp {
 
 using lang::Diagnostic;
-using lang::DiagnosticKind;
 using lang::Expr;
 using lang::Result;
 using lang::Value;

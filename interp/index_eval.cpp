@@ -18,7 +18,6 @@ using lang::DiagnosticKind;
 using lang::DType;
 using lang::ReduceOp;
 using lang::Value;
-using lang::ValueKind;
 
 namespace {
 

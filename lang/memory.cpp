@@ -92,8 +92,11 @@ std::size_t left_by_groups() {
     const std::string controllers = line.substr(begin, end - begin);
     std::string path = line.substr(end + 1);
     if (!path.starts_with('/')) continue;
-    if (controllers.empty()) left = std::min(left, left_by_groups(second, std::move(path)));
-    if (controllers == "memory") left = std::min(left, left_by_groups(first, path));
+    if (controllers.empty()) {
+      left = std::min(left, left_by_groups(second, std::move(path)));
+    } else if (controllers == "memory") {
+      left = std::min(left, left_by_groups(first, std::move(path)));
+    }
   }
   return left;
 }

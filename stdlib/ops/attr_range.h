@@ -22,4 +22,13 @@ inline std::int64_t count_attr(const lang::TypeCall& call, const char* key, std:
   return count;
 }
 
+// An attribute that is a list of such. Throws BadAttribute if one is more than kLargestCount.
+inline void check_largest(const lang::TypeCall& call, const char* key) {
+  for (const std::int64_t count : call.attrs->get_ints(key)) {
+    if (count <= kLargestCount) continue;
+    bad_attribute(call, "`" + std::string(key) + "` must be at most " +
+                            std::to_string(kLargestCount) + ", found " + std::to_string(count));
+  }
+}
+
 }  // namespace relay::stdlib

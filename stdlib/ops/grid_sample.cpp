@@ -1,5 +1,6 @@
 // image.affine_grid, image.grid_sample.
 
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/types.h"
@@ -21,6 +22,7 @@ RuleOutcome affine_grid_rule(TypeCall& call) {
                    call.attrs->find("target_shape")->to_string(),
                call.span);
   }
+  check_largest(call, "target_shape");
   const Type data = call.tensor(0);
   call.solver.require(as_tensor(data).dtype, PrimOperands::kFloat);
   const Shape known = result_shape(call, as_tensor(data).dtype);

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
@@ -27,6 +28,7 @@ RuleOutcome crop_and_resize_rule(TypeCall& call) {
   const std::vector<std::int64_t> size = call.attrs->get_ints("crop_size");
   if (size.size() != 2 || size[0] < 0 || size[1] < 0)
     bad_attribute(call, "`crop_size` must be a height and a width");
+  check_largest(call, "crop_size");
   const AxisLayout layout = layout_of(call, "layout", "NC", "HW");
   if (layout.lead[0].block != 0) bad_attribute(call, "the batch axis of `layout` has no blocks");
   const Shape data = input_of_rank(call, 0, layout.rank);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "lang/attrs_struct.h"
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/types.h"
@@ -252,6 +253,7 @@ RuleOutcome resize_rule(TypeCall& call, std::size_t count) {
     if (extent < 0)
       lang::fail(DiagnosticKind::BadAttribute, "`size` must not be negative", call.span);
   }
+  check_largest(call, "size");
   if (call.attrs->get_string("coordinate_transformation_mode") == "tf_crop_and_resize" &&
       (call.attrs->is_null("roi") || call.attrs->get_floats("roi").size() != 2 * count)) {
     lang::fail(DiagnosticKind::BadAttribute,

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "lang/attrs_struct.h"
+#include "stdlib/ops/attr_range.h"
 #include "stdlib/ops/image.h"
 #include "stdlib/ops/sampling.h"
 #include "stdlib/ops/types.h"
@@ -28,6 +29,7 @@ std::vector<std::int64_t> check_pooled_size(const TypeCall& call) {
                    call.attrs->find("pooled_size")->to_string(),
                call.span);
   }
+  check_largest(call, "pooled_size");
   return pooled;
 }
 
@@ -230,6 +232,7 @@ std::vector<AttrSpec> align_attrs() {
 
 RuleOutcome align_rule(TypeCall& call) {
   check_one_of(call, "mode", {"avg", "max"});
+  count_attr(call, "sample_ratio", std::numeric_limits<std::int64_t>::min());
   return pooled_region_rule(call);
 }
 
@@ -293,8 +296,7 @@ void add_roi_align_at_most() {
   def.attrs = align_attrs();
   def.attrs.push_back(required_attr("samples", AttrKind::Int, "samples of the longest bin"));
   def.type_rule = [](TypeCall& call) {
-    if (call.attrs->get_int("samples") < 1)
-      lang::fail(DiagnosticKind::BadAttribute, "`samples` must be at least 1", call.span);
+    count_attr(call, "samples", 1);
     return align_rule(call);
   };
   def.definition = [](const DefinitionCall& call) {
