@@ -90,15 +90,16 @@ EvaluationStack::EvaluationStack() {
     break;
   }
   RELAY_CHECK(base_ != nullptr, "cannot reserve a stack for evaluation");
-  const double share = static_cast<double>(lang::memory_limit()) * kMemoryShare;
-  limit_ = size_ - kReserve;
-  if (share < static_cast<double>(limit_)) limit_ = static_cast<std::size_t>(share);
-  limit(limit_);
+  most_ = size_ - kReserve;
 }
 
-void EvaluationStack::limit(std::size_t bytes) {
-  limit_ = std::min(limit_, bytes);
-  lang::set_frame_limit(reinterpret_cast<std::uintptr_t>(base_) + size_ - limit_);
+void EvaluationStack::limit(std::size_t bytes) { most_ = std::min(most_, bytes); }
+
+void EvaluationStack::set_frame_limit() const {
+  const double share = static_cast<double>(lang::memory_limit()) * kMemoryShare;
+  const std::size_t bytes =
+      share < static_cast<double>(most_) ? static_cast<std::size_t>(share) : most_;
+  lang::set_frame_limit(reinterpret_cast<std::uintptr_t>(base_) + size_ - bytes);
 }
 
 void EvaluationStack::run(const std::function<void()>& body) {
@@ -107,6 +108,7 @@ void EvaluationStack::run(const std::function<void()>& body) {
     return;
   }
   active_ = true;
+  set_frame_limit();
   Switch mine;
   mine.body = &body;
   current = &mine;

@@ -14,15 +14,16 @@ class EvaluationStack {
   // Runs `body` on the reserved stack (or just calls it when already there). What it throws comes
   // out here.
   void run(const std::function<void()>& body);
-  // Bounds what recursion may take to `bytes`, if that is less than the bound so far, which at the
-  // start is a share of the memory that may be used (lang/memory.h). Not while something runs.
+  // Bounds what recursion may take to `bytes`, and to a share of the memory that may be used
+  // (lang/memory.h) when a run begins. Not while something runs.
   void limit(std::size_t bytes);
 
  private:
   EvaluationStack();
+  void set_frame_limit() const;
   std::byte* base_ = nullptr;
   std::size_t size_ = 0;
-  std::size_t limit_ = 0;
+  std::size_t most_ = 0;  // that recursion may take
   bool active_ = false;
 };
 
