@@ -12,6 +12,7 @@ struct CommandOutcome {
   std::string text;
   std::vector<lang::Diagnostic> errors;
   bool quit = false;
+  std::string file = {};  // not empty: is to be run, and its values shown, by whoever shows values
 };
 
 // One `:command` of the prompt. Names may be abbreviated as long as they are unambiguous.

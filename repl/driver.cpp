@@ -97,7 +97,10 @@ Driver::State Driver::feed(std::string_view line) {
 
 Driver::State Driver::run_command_line(std::string_view line) {
   CommandOutcome outcome;
-  surviving([&] { outcome = run_command(session_, line); });
+  surviving([&] {
+    outcome = run_command(session_, line);
+    if (!outcome.file.empty()) outcome.errors = session_.run_file(outcome.file, events_.on_item);
+  });
   if (!outcome.text.empty() && events_.on_text) events_.on_text(outcome.text);
   report(outcome.errors);
   return outcome.quit ? State::Quit : State::Ready;

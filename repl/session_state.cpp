@@ -169,7 +169,12 @@ std::vector<Diagnostic> Session::Impl::run_text(
   }
   auto parsed = guarded([&] {
     parser::Reading reading = parser::parse_all(source, module, notation);
-    if (!reading.errors.empty()) throw lang::Failure(check_rest(module, std::move(reading)));
+    if (!reading.errors.empty()) {
+      for (Item& item : reading.parsed.items) {
+        if (item.expr) item.expr = with_files(item.expr);
+      }
+      throw lang::Failure(check_rest(module, std::move(reading)));
+    }
     return std::move(reading.parsed);
   });
   if (!parsed) return parsed.errors();
