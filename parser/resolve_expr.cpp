@@ -5,6 +5,7 @@
 #include "lang/infix.h"
 #include "lang/short_circuit.h"
 #include "lang/stop.h"
+#include "parser/builder.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
@@ -234,6 +235,14 @@ lang::Expr Resolver::infix(const Node& node) {
                          : operator_call(pending.back()->op, std::move(operands), {}, where);
     pending.pop_back();
   };
+  // The walks over what it becomes recurse, as deep as it is long.
+  if (node.count / 2 > kNestingLimit) {
+    Diagnostic diagnostic(Kind::NestingTooDeep,
+                          fmt::format("this is a chain of more than {} operators", kNestingLimit),
+                          span(node));
+    diagnostic.note("help: name parts of it with `let`, or use `sum` of a tensor");
+    throw lang::Failure(std::move(diagnostic));
+  }
   values.push_back(expr(*node.child(0)));
   for (std::size_t i = 1; i + 1 < node.count; i += 2) {
     const lang::Infix* next = lang::find_infix(tree_.text(*node.child(i)));

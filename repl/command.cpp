@@ -232,9 +232,9 @@ CommandOutcome run_limit(Session& session, std::string_view argument) {
                     .note("help: `:limit memory 2G`, `:limit time 500ms`, `:limit time none`"));
 }
 
-CommandOutcome run_load(Session& session, std::string_view argument) {
+CommandOutcome run_load(Session&, std::string_view argument) {
   CommandOutcome outcome;
-  outcome.errors = session.run_file(std::string(argument), nullptr);
+  outcome.file = argument;
   return outcome;
 }
 
@@ -245,7 +245,9 @@ CommandOutcome run_help(Session&, std::string_view) {
     text += fmt::format("  {:<22} {}\n", fmt::format("{} {}", command.name, command.usage),
                         command.summary);
   }
-  text += "Ctrl-C stops an evaluation, Ctrl-D leaves.\n";
+  text +=
+      "Ctrl-C stops an evaluation (pressed three times without an answer, the program), Ctrl-D "
+      "leaves.\n";
   return output(std::move(text));
 }
 

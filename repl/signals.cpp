@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -43,6 +44,12 @@ void hand_on(int signal) {
   static_cast<void>(ignored);
 }
 
+// Whatever else is being written, and by whom.
+void put_now(std::string_view text) {
+  const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(ignored);
+}
+
 // What was typed before belongs to what is given up. The terminal would do this itself, but would
 // drop what is on its way to the screen as well (repl/terminal.cpp).
 void drop_typed_keys() { tcflush(STDIN_FILENO, TCIFLUSH); }
@@ -66,12 +73,14 @@ void on_interrupt() {
     case Signals::Meaning::Stop:
       drop_typed_keys();
       presses = lang::request_stop(lang::Stop::Interrupted) ? 1 : presses + 1;
-      if (presses >= kPatience) Signals::end_by(SIGINT);
-      return;
+      if (presses < kPatience) return;
+      put_now("\nrelay: ended, as Ctrl-C was pressed three times without an answer\n");
+      Signals::end_by(SIGINT);
     case Signals::Meaning::Last:
       lang::set_ending();
       lang::request_stop(lang::Stop::Interrupted);
       wait_for_end();
+      put_now("relay: ended, as the interrupt had no answer\n");
       Signals::end_by(SIGINT);
   }
 }

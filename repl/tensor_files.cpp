@@ -54,7 +54,7 @@ class Headers final : public lang::Rewriter {
     location.access = access_;
     const auto header =
         formats::read_header(location, [](std::int64_t, std::int64_t) { lang::poll(); });
-    if (!header && header.errors().front().kind == lang::DiagnosticKind::Interrupted)
+    if (!header && lang::is_stop(header.errors().front().kind))
       throw lang::Failure(header.errors());
     const auto put = [&](std::string_view key, AttrValue value) {
       std::erase_if(attrs, [&](const lang::Attr& attr) { return attr.key == key; });

@@ -8,6 +8,7 @@
 
 #include "lang/module.h"
 #include "lang/number_text.h"
+#include "lang/stop.h"
 #include "lang/tensor.h"
 #include "typecheck/core_rules.h"
 #include "typecheck/relations.h"
@@ -352,6 +353,7 @@ std::string argument_list(const std::vector<Type>& args, Solver& solver) {
 
 Failure explain_relation(Failure failure, const Relation& relation, Solver& solver) {
   Diagnostic& diagnostic = failure.diagnostics.front();
+  if (lang::is_stop(diagnostic.kind)) return failure;
   std::vector<Type> args;
   for (const Type& arg : relation.args) args.push_back(solver.resolve(arg));
   show_types(diagnostic, args, solver);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "lang/stop.h"
+
 namespace relay::typecheck {
 
 using namespace lang;
@@ -253,6 +255,7 @@ void Solver::unify(const Shape& left, const Shape& right) {
     try {
       unify(a[i], b[i]);
     } catch (Failure& failure) {
+      if (lang::is_stop(failure.diagnostics.front().kind)) throw;
       failure.diagnostics.front().message =
           fmt::format("axis {} is {} and {}", i, show(a[i]), show(b[i]));
       throw;
