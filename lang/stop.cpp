@@ -10,10 +10,10 @@ std::atomic<std::uintptr_t> frame_limit{0};
 namespace {
 std::atomic<std::uintptr_t> lowest_frame{0};
 
-// A request that comes in between must not be overwritten.
+// A request that comes in between must not be overwritten: the load must not come before the store.
 void restore_frame_limit() {
   frame_limit.store(lowest_frame.load());
-  if (is_stopping()) frame_limit.store(UINTPTR_MAX);
+  if (pending_stop.load() != Stop::None) frame_limit.store(UINTPTR_MAX);
 }
 }  // namespace
 
