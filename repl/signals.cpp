@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
@@ -59,7 +60,8 @@ void wait_for_end() {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, signal);
-  sigtimedwait(&set, nullptr, &kGrace);
+  // A debugger that attaches interrupts it.
+  while (sigtimedwait(&set, nullptr, &kGrace) < 0 && errno == EINTR) continue;
 }
 
 void on_interrupt() {
