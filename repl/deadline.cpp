@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 
 #include "lang/diagnostic.h"
-#include "lang/stop.h"
 
 namespace relay::repl {
 
 struct Deadline::Watch {
-  explicit Watch(double seconds)
-      : thread_([this, seconds] { wait(std::chrono::duration<double>(seconds)); }) {}
+  Watch(double seconds, lang::Stop reason)
+      : thread_([this, seconds, reason] { wait(std::chrono::duration<double>(seconds), reason); }) {
+  }
   ~Watch() {
     {
       const std::lock_guard lock(mutex_);
@@ -26,10 +26,9 @@ struct Deadline::Watch {
   }
 
  private:
-  void wait(std::chrono::duration<double> time) {
+  void wait(std::chrono::duration<double> time, lang::Stop reason) {
     std::unique_lock lock(mutex_);
-    if (!over_.wait_for(lock, time, [this] { return is_over_; }))
-      lang::request_stop(lang::Stop::OutOfTime);
+    if (!over_.wait_for(lock, time, [this] { return is_over_; })) lang::request_stop(reason);
   }
 
   std::mutex mutex_;
@@ -38,10 +37,10 @@ struct Deadline::Watch {
   std::thread thread_;
 };
 
-Deadline::Deadline(double seconds) {
+Deadline::Deadline(double seconds, lang::Stop reason) {
   if (seconds <= 0) return;
   try {
-    watch_ = std::make_unique<Watch>(seconds);
+    watch_ = std::make_unique<Watch>(seconds, reason);
   } catch (const std::system_error& error) {
     lang::fail(lang::DiagnosticKind::OutOfMemory,
                fmt::format("no thread can be made to watch the time: {}", error.what()));

@@ -13,7 +13,6 @@ shift 2
 seed=${RELAY_SEED:-$(($(date +%s) * 1000000 + $$ % 1000 * 1000))}
 found=build/fuzz/found
 mkdir -p "$found"
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}intercept_tls_get_addr=0
 
 programs=(
   "gradients agree with central differences"

@@ -6,15 +6,11 @@
 // is seen; after each interruption and each limit the session answers.
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <exception>
 #include <fstream>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,6 +19,7 @@
 #include "lang/memory.h"
 #include "lang/stop.h"
 #include "repl/command.h"
+#include "repl/deadline.h"
 #include "repl/driver.h"
 #include "repl/session.h"
 #include "stdlib/register.h"
@@ -250,7 +247,7 @@ Entry entry_of(Random& random, const std::string& folder) {
     }
     default:
       entry.text = filled(one_of(kEndless, random), random, folder);
-      entry.interrupt = static_cast<int>(random.below(60'000));
+      entry.interrupt = static_cast<int>(1 + random.below(60'000));
   }
   if (entry.kind == Entry::Kind::Any && random.one_in(8)) entry.text = damaged(entry.text, random);
   if (random.one_in(4)) entry.interrupt = static_cast<int>(1) << random.below(17);
@@ -286,31 +283,6 @@ std::string describe(const Script& script) {
   }
   return text;
 }
-
-// Asks for a stop once its time has come, if that is before the end of its life.
-class Interrupter {
- public:
-  explicit Interrupter(std::chrono::microseconds time)
-      : thread_([this, time] {
-          std::unique_lock lock(mutex_);
-          if (!wake_.wait_for(lock, time, [&] { return is_over_; }))
-            lang::request_stop(lang::Stop::Interrupted);
-        }) {}
-  ~Interrupter() {
-    {
-      const std::lock_guard lock(mutex_);
-      is_over_ = true;
-    }
-    wake_.notify_one();
-    thread_.join();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool is_over_ = false;
-  std::thread thread_;
-};
 
 class Prompt {
  public:
@@ -369,13 +341,13 @@ class Prompt {
     if (entry.text.starts_with(":l")) is_limited_ = true;
     tally("entries");
     const Patience patience(kPatience);
-    std::optional<Interrupter> interrupter;
-    if (entry.interrupt) interrupter.emplace(std::chrono::microseconds(*entry.interrupt));
+    std::optional<repl::Deadline> interrupt;
+    if (entry.interrupt) interrupt.emplace(*entry.interrupt * 1e-6, lang::Stop::Interrupted);
     for (const std::string& line : split_lines(entry.text)) {
       if (driver_.feed(line) == repl::Driver::State::Quit) fail("the session ends");
     }
     driver_.finish();
-    interrupter.reset();
+    interrupt.reset();
     lang::clear_stop();  // one that came when all was done, as the prompt does it
   }
 
