@@ -18,6 +18,7 @@ namespace relay::interp {
 class Machine;
 struct FunctionCode;
 struct Closure;
+struct NativeCode;  // interp/native.h
 
 // Where an operand comes from.
 enum class From : std::uint8_t { Slot, LastUse, Capture, Constant, Self };
@@ -63,9 +64,14 @@ struct FunctionCode : lang::Counted {
   // by which it calls itself, or null.
   std::vector<lang::VariableRef> captured;
   lang::VariableRef self;
+  // Of a constructor as a closure, which has no source.
+  const lang::Constructor* constructor = nullptr;
   // Once they have been asked for.
   mutable lang::Ref<FunctionCode> with_pullback;
   mutable lang::Ref<FunctionCode> with_tangent;
+  // Calls and steps so far, and what has come of them.
+  mutable std::int64_t heat = 0;
+  mutable lang::Ref<NativeCode> native;
 };
 using FunctionCodeRef = lang::Ref<FunctionCode>;
 

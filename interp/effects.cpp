@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "interp/check_gradient.h"
+#include "interp/failures.h"
 #include "interp/tangents.h"
 #include "lang/utf8.h"
 #include "lang/value_digits.h"
@@ -37,10 +38,6 @@ std::string beside(const std::string& label, const std::string& text) {
 
 bool is_unit(const Value& value) {
   return value.kind() == lang::ValueKind::Tuple && value.as_tuple().fields().empty();
-}
-
-std::string extents_text(std::span<const std::int64_t> extents) {
-  return fmt::format("({})", fmt::join(extents, ", "));
 }
 
 // Nothing if the shape is as wanted.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/native.h"
 #include "lang/diagnostic.h"
 #include "lang/module.h"
 #include "lang/value.h"
@@ -27,6 +28,7 @@ struct Statistics {
   std::int64_t kernels_compiled = 0;
   double compile_seconds = 0;
   std::int64_t functions_specialised = 0;
+  std::int64_t functions_compiled = 0;
 };
 
 // What the evaluator needs from outside.
@@ -62,6 +64,9 @@ class Host {
   // The kernel compiler, loaded on first request; null if there is none (then lanes run
   // everything).
   virtual loops::KernelCompiler* kernel_compiler() = 0;
+  // The same for functions; and whether it has been loaded already.
+  virtual flow::FunctionCompiler* function_compiler() { return nullptr; }
+  virtual bool has_function_compiler() const { return false; }
   // The function whose text holds a place, in words: "`f`", "a function in `f`"; empty for none.
   virtual std::string function_at(lang::Span) { return {}; }
   // What takes normal forms, or null. Asked for each group that is lowered; loads libraries when a

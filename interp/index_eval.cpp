@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "interp/failures.h"
 #include "interp/scalar.h"
 #include "lang/extents.h"
 #include "lang/stop.h"
@@ -29,9 +30,7 @@ bool evaluate_extents(const std::vector<BinderCode>& binders, Frame& frame,
     if (value.is_empty()) return false;
     const std::int64_t extent = lang::int_from_bits(value.dtype(), value.bits());
     if (extent < 0) {
-      frame.machine.fail(DiagnosticKind::ExtentMismatch,
-                         fmt::format("an extent must not be negative, it is {}", extent),
-                         binder.span);
+      fail_extent(frame.machine, extent, binder.span);
       return false;
     }
     extents.push_back(extent);
@@ -46,10 +45,7 @@ bool for_each_point(const std::vector<BinderCode>& binders,
                     const std::vector<std::int64_t>& extents, Frame& frame, F&& point) {
   const auto points = lang::product_of(extents);
   if (!points) {
-    frame.machine.fail(DiagnosticKind::Unsupported,
-                       fmt::format("not supported: a loop of more than 2^63 steps, over `({})`",
-                                   fmt::join(extents, ", ")),
-                       binders.front().span);
+    fail_steps(frame.machine, extents, binders.front().span);
     return false;
   }
   const std::int64_t total = *points;
@@ -223,8 +219,7 @@ Value ReductionCode::eval(Frame& frame) const {
   RELAY_CHECK(type && type->shape.rank() == 0, "a reduction yields a scalar");
   const bool has_identity = !loops::is_arg(op_) && op_ != ReduceOp::Max && op_ != ReduceOp::Min;
   if (!has_identity && std::find(extents.begin(), extents.end(), 0) != extents.end()) {
-    return frame.machine.fail(DiagnosticKind::ShapeMismatchAtRunTime,
-                              fmt::format("`{}` over nothing has no value", name_of(op_)), span);
+    return fail_empty_fold(frame.machine, op_, span);
   }
   if (loops::is_arg(op_)) return eval_arg(extents, frame);
   const DType dtype = type->dtype.known();

@@ -28,13 +28,23 @@ bool Machine::check_stack(const FunctionCode& code) {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) -
                     code.slot_count * sizeof(Value);
   if (here >= lang::frame_limit.load(std::memory_order_relaxed)) return true;
-  if (lang::is_stopping()) {
-    fail(lang::stop_diagnostic());
-  } else {
-    fail(DiagnosticKind::StackOverflow, "recursion is too deep: the evaluation stack is used up",
-         {});
-  }
+  fail_at_limit();
   return false;
+}
+
+Value Machine::fail_at_limit() {
+  if (lang::is_stopping()) return fail(lang::stop_diagnostic());
+  return fail(DiagnosticKind::StackOverflow,
+              "recursion is too deep: the evaluation stack is used up", {});
+}
+
+// Where LLVM is not loaded yet, that takes tens of milliseconds, and a step here a third of a
+// microsecond.
+std::int64_t Machine::native_heat() const {
+  constexpr std::int64_t kHot = 10'000;
+  constexpr std::int64_t kHotAtFirst = 100'000;
+  if (mode == JitMode::Always) return 1;
+  return host.has_function_compiler() ? kHot : kHotAtFirst;
 }
 
 namespace {
@@ -62,6 +72,7 @@ Value Machine::run(const FunctionCode& code, const Closure* closure, Value* args
     if (!result.is_empty() || signal != Signal::SelfTailCall) return result;
     signal = Signal::None;  // the arguments already stand in the parameter slots
     if (!check_stack(code)) return {};
+    if (is_native(code) && closure == nullptr) return native.run(code, values);
   }
 }
 
@@ -72,6 +83,7 @@ Value Machine::invoke(
     Value* args, std::size_t count) {
   if (!check_stack(*code)) return {};
   if (!code->pending_globals.empty() && !resolve_globals(*code)) return {};
+  if (is_native(*code) && !closure) return native.run(*code, args);
   Value result = run(*code, closure.get(), args, count);
   if (!result.is_empty() || signal != Signal::TailCall) return result;
   return follow_tail_calls();
@@ -90,6 +102,11 @@ Value Machine::follow_tail_calls() {
     const lang::Ref<const Closure> owner = std::move(next_closure);
     if (!check_stack(*next)) break;
     if (!next->pending_globals.empty() && !resolve_globals(*next)) break;
+    if (is_native(*next) && !owner) {
+      std::vector<Value> args = std::move(next_args);
+      result = native.run(*next, args.data());
+      break;
+    }
     result = run(*next, owner.get(), next_args.data(), next->param_count);
   } while (result.is_empty() && signal == Signal::TailCall);
   if (result.is_empty()) {
@@ -100,32 +117,31 @@ Value Machine::follow_tail_calls() {
   return result;
 }
 
-// A function that is used as a value becomes a closure without captures.
+// A function becomes a closure without captures.
+Value Machine::global_value(const std::string& name, const lang::Type& type, lang::Span span) {
+  if (host.is_binding(name)) {
+    auto found = host.global_value(name);
+    return found ? *found : fail(found.errors().front());
+  }
+  const FunctionCodeRef target = global(name, type, span);
+  if (!target) return {};
+  const lang::Ref<Closure> closure(new Closure);
+  closure->code = target;
+  function_values_.push_back(closure);
+  return Value::closure(lang::Ref<lang::ClosureCell>(closure.get()));
+}
+
 bool Machine::resolve_globals(const FunctionCode& code) {
   const auto pending = std::move(code.pending_globals);
   code.pending_globals.clear();
   for (std::size_t i = 0; i < pending.size(); ++i) {
-    const auto& global_constant = pending[i];
-    Value value;
-    if (host.is_binding(global_constant.name)) {
-      auto found = host.global_value(global_constant.name);
-      if (found) {
-        value = *found;
-      } else {
-        fail(found.errors().front());
-      }
-    } else if (auto target =
-                   global(global_constant.name, global_constant.type, global_constant.span)) {
-      const lang::Ref<Closure> closure(new Closure);
-      closure->code = target;
-      function_values_.push_back(closure);
-      value = Value::closure(lang::Ref<lang::ClosureCell>(closure.get()));
-    }
+    const auto& constant = pending[i];
+    Value value = global_value(constant.name, constant.type, constant.span);
     if (value.is_empty()) {
       code.pending_globals.assign(pending.begin() + static_cast<std::ptrdiff_t>(i), pending.end());
       return false;
     }
-    code.constants[global_constant.index] = std::move(value);
+    code.constants[constant.index] = std::move(value);
   }
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include "interp/call_trail.h"
 #include "interp/code.h"
+#include "interp/native.h"
 #include "interp/stack.h"
 #include "interp/walks.h"
 
@@ -32,6 +33,12 @@ class Machine {
   lang::Value fail(lang::DiagnosticKind kind, std::string message, lang::Span span);
   // The prepared body of a global at a ground type; null after an error.
   FunctionCodeRef global(const std::string& name, const lang::Type& type, lang::Span span);
+  // A global as a value; Empty after an error.
+  lang::Value global_value(const std::string& name, const lang::Type& type, lang::Span span);
+  // The stack is used up, or somebody asks to stop.
+  lang::Value fail_at_limit();
+  // Calls and steps of a function after which native code pays.
+  std::int64_t native_heat() const;
 
   Host& host;
   JitMode mode;
@@ -40,6 +47,7 @@ class Machine {
   std::int64_t total_cost = 0;  // scalar operations run by lanes so far
 
   Walks walks;
+  NativeTier native{*this};
 
   Signal signal = Signal::None;
   std::optional<lang::Diagnostic> error;
@@ -63,6 +71,9 @@ class Machine {
   lang::Value run(const FunctionCode& code, const Closure* closure, lang::Value* args,
                   std::size_t count);
   bool check_stack(const FunctionCode& code);
+  bool is_native(const FunctionCode& code) {
+    return mode != JitMode::Off && (++code.heat >= native_heat()) && native.consider(code);
+  }
   bool resolve_globals(const FunctionCode& code);
 };
 

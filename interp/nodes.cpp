@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "interp/failures.h"
+
 namespace relay::interp {
 
 using lang::DiagnosticKind;
@@ -58,10 +60,6 @@ class Arguments {
   std::array<Value, kInline> few_;
   std::vector<Value> more_;
 };
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  return fmt::format("({})", fmt::join(shape, ", "));
-}
 
 void set_next_args(Machine& machine, const std::vector<Operand>& operands, lang::Span span,
                    Frame& frame) {
@@ -229,9 +227,7 @@ Value MatchCode::eval(Frame& frame) const {
     scrutinee = Value();  // the fields stand in slots now: let the cell go before a deep body runs
     return arm.body->eval(frame);
   }
-  return frame.machine.fail(
-      DiagnosticKind::MatchFailed,
-      fmt::format("no pattern matches `{}`", to_string(scrutinee, {.max_elements = 20})), span);
+  return fail_match(frame.machine, scrutinee, span);
 }
 
 PrimitiveCode::PrimitiveCode(ScalarFunction function, lang::DType result, bool checks_divisor,
@@ -256,49 +252,45 @@ Value PrimitiveCode::eval(Frame& frame) const {
     }
   }
   if (checks_divisor_ && bits[1] == 0) {
-    return frame.machine.fail(DiagnosticKind::DivisionByZero, "division of an integer by zero",
-                              span);
+    return fail_division(frame.machine, span);
   }
   return Value::scalar(result_, function_(bits));
 }
 
-namespace {
-
-lang::Diagnostic out_of_range(std::int64_t index, std::size_t axis, const lang::Tensor& tensor,
-                              lang::Span span) {
-  const std::int64_t extent = tensor.shape()[axis];
-  // Axes that `...` leaves out stand behind the others here: the axis has another number in the
-  // text.
-  if (span && span.text().find("...") != std::string_view::npos)
-    return {DiagnosticKind::IndexOutOfRange,
-            fmt::format("index {} is out of range for an axis of extent {}", index, extent), span};
-  return lang::Diagnostic(
-             DiagnosticKind::IndexOutOfRange,
-             fmt::format("index {} is out of range for axis {} of extent {}", index, axis, extent),
-             span)
-      .note(fmt::format("note: the indexed tensor has shape `{}`", shape_text(tensor.shape())));
+lang::TensorRef view_of(Machine& machine, const lang::Tensor& tensor,
+                        std::span<const std::int64_t> indices, lang::Span span) {
+  std::int64_t offset = 0;
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    const std::int64_t index = indices[axis];
+    if (index < 0 || index >= tensor.shape()[axis]) {
+      fail_index(machine, index, axis, tensor, span);
+      return {};
+    }
+    offset += index * tensor.strides()[axis];
+  }
+  const auto used = static_cast<std::ptrdiff_t>(indices.size());
+  return lang::Tensor::view(tensor, {tensor.shape().begin() + used, tensor.shape().end()},
+                            {tensor.strides().begin() + used, tensor.strides().end()}, offset);
 }
-
-}  // namespace
 
 Value IndexCode::eval(Frame& frame) const {
   const Value& base = peek(tensor_, frame);
   if (indices_.empty()) return base;
-  const lang::Tensor& tensor = base.as_tensor();
-  std::int64_t offset = 0;
+  constexpr std::size_t kFew = 8;
+  std::array<std::int64_t, kFew> few{};
+  std::vector<std::int64_t> many(indices_.size() > kFew ? indices_.size() : 0);
+  const std::span<std::int64_t> indices(many.empty() ? few.data() : many.data(), indices_.size());
   for (std::size_t axis = 0; axis < indices_.size(); ++axis) {
     const Value& position = peek(indices_[axis], frame);
-    const std::int64_t index = lang::int_from_bits(position.dtype(), position.bits());
-    const std::int64_t extent = tensor.shape()[axis];
-    if (index < 0 || index >= extent) {
-      return frame.machine.fail(out_of_range(index, axis, tensor, span));
-    }
-    offset += index * tensor.strides()[axis];
+    indices[axis] = lang::int_from_bits(position.dtype(), position.bits());
   }
-  const auto used = static_cast<std::ptrdiff_t>(indices_.size());
-  return Value::tensor(
-      lang::Tensor::view(tensor, {tensor.shape().begin() + used, tensor.shape().end()},
-                         {tensor.strides().begin() + used, tensor.strides().end()}, offset));
+  lang::TensorRef view = view_of(frame.machine, base.as_tensor(), indices, span);
+  return view ? Value::tensor(std::move(view)) : Value();
+}
+
+Value CallPreparedCode::eval(Frame& frame) const {
+  Arguments args(args_, frame);
+  return frame.machine.invoke(code_, nullptr, args.data(), args.size());
 }
 
 }  // namespace relay::interp

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "interp/code.h"
@@ -201,6 +202,22 @@ class PrimitiveCode final : public Code {
   bool checks_divisor_;  // integer division: a zero divisor is an error
   std::vector<Arg> args_;
 };
+
+// Code that is known where it is called, of a function without captures.
+class CallPreparedCode final : public Code {
+ public:
+  CallPreparedCode(FunctionCodeRef code, std::vector<Operand> args, lang::Span span)
+      : Code(span), code_(std::move(code)), args_(std::move(args)) {}
+  lang::Value eval(Frame& frame) const override;
+
+ private:
+  FunctionCodeRef code_;
+  std::vector<Operand> args_;
+};
+
+// The rest of a tensor at indices of its first axes; null after an error.
+lang::TensorRef view_of(Machine& machine, const lang::Tensor& tensor,
+                        std::span<const std::int64_t> indices, lang::Span span);
 
 // tensor[i, j] outside kernels: a scalar or a view.
 class IndexCode final : public Code {

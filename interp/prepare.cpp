@@ -10,6 +10,7 @@
 #include "interp/group.h"
 #include "interp/index_eval.h"
 #include "interp/nodes.h"
+#include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
@@ -77,24 +78,6 @@ bool is_primitive_group(const Expr& expr) {
 bool is_scalar_type(const lang::Type& type) {
   const auto* tensor = as<lang::TensorType>(type);
   return tensor && tensor->shape.has_rank() && tensor->shape.rank() == 0;
-}
-
-// Holds only what PrimitiveCode and friends can run: primitives, lets, scalar variables and
-// constants. These run as a tree: an expression whose nodes are shared so much that its tree is
-// several times as large as itself is a group's.
-bool is_scalar_code(const Expr& root) {
-  constexpr double kSmall = 64;
-  std::unordered_map<const lang::ExprNode*, double> sizes;  // of the trees
-  bool is_scalar = true;
-  lang::visit_post_order(root, [&](const Expr& expr) {
-    const bool is_leaf = expr->kind == ExprKind::Var || expr->kind == ExprKind::Constant;
-    const bool is_inner = expr->kind == ExprKind::Primitive || expr->kind == ExprKind::Let;
-    if (!is_inner && !(is_leaf && is_scalar_type(expr->type))) is_scalar = false;
-    double size = 1;
-    lang::for_each_child(expr, [&](const Expr& child) { size += sizes[child.get()]; });
-    sizes[expr.get()] = size;
-  });
-  return is_scalar && sizes[root.get()] <= 2 * static_cast<double>(sizes.size()) + kSmall;
 }
 
 class FunctionPreparer {
@@ -186,26 +169,6 @@ class FunctionPreparer {
     std::vector<Operand> result(atoms.size());
     for (std::size_t i = atoms.size(); i-- > 0;) result[i] = operand(atoms[i], live);
     return result;
-  }
-
-  // An operator used as a value: fn (x, y) { op(x, y) }.
-  Value operator_value(const Expr& atom) {
-    const auto* type = as<lang::FunctionType>(atom->type);
-    RELAY_CHECK(type, "an operator used as a value has a function type");
-    const lang::OpDef* op = lang::cast<lang::Operator>(atom).op;
-    std::vector<VariableRef> params;
-    std::vector<Expr> args;
-    for (std::size_t i = 0; i < type->params.size(); ++i) {
-      params.push_back(lang::make_variable(fmt::format("x{}", i), type->params[i]));
-      args.push_back(lang::make_var(params.back()));
-    }
-    const Expr body = lang::make_call(atom, args, lang::complete_attrs(*op, nullptr, atom->span),
-                                      atom->span, type->result);
-    const Expr fn =
-        lang::make_function(params, type->result, body, {}, nullptr, atom->span, atom->type);
-    auto* closure = new Closure;
-    closure->code = prepare_function(op->name, fn);
-    return Value::closure(lang::Ref<lang::ClosureCell>(closure));
   }
 
   CodePtr expression(const Expr& expr, Live& live, bool tail) {
@@ -363,7 +326,7 @@ class FunctionPreparer {
     for (const auto& arg : node.args) all_scalar = all_scalar && is_scalar_type(arg->type);
     if (all_scalar && op.definition) {
       const Expr expanded = op.definition({node.args, node.attrs, expr->type});
-      if (is_scalar_code(expanded)) {
+      if (lang::is_scalar_code(expanded)) {
         operator_span_ = expr->span;
         return expression(expanded, live, false);
       }
@@ -424,13 +387,28 @@ class FunctionPreparer {
     return codes;
   }
 
+  // The outermost index notation is a function of its own, so that it may become native code.
+  CodePtr nest(const Expr& expr, Live& live) {
+    const std::vector<VariableRef> params = lang::free_variables(expr);
+    std::vector<Expr> args;
+    args.reserve(params.size());
+    for (const auto& param : params) args.push_back(lang::make_var(param));
+    const Expr fn = lang::make_function(params, expr->type, expr, {}, nullptr, expr->span);
+    FunctionPreparer inner(lang::cast<lang::Function>(fn), code_->name, nullptr);
+    inner.is_nest_ = true;
+    FunctionCodeRef code = inner.prepare({});
+    return std::make_unique<CallPreparedCode>(std::move(code), operands(args, live), expr->span);
+  }
+
   CodePtr index_notation(const Expr& expr, Live& live) {
     if (loops::is_lowerable(expr)) return group(expr, live);
+    if (!is_nest_ && !is_inside_nest_) return nest(expr, live);
     // The body runs many times: nothing it reads from outside is at its last use there.
     for (const auto& variable : lang::free_variables(expr)) live.insert(variable.get());
     const auto prepare_with = [&](const std::vector<lang::IndexBinder>& nodes, const Expr& body,
                                   auto make) -> CodePtr {
       std::vector<BinderCode> codes = binders(nodes);
+      is_inside_nest_ = true;
       CodePtr body_code = expression(body, live, false);
       for (const auto& node : nodes) live.erase(node.variable.get());
       for (std::size_t i = nodes.size(); i-- > 0;)
@@ -460,6 +438,8 @@ class FunctionPreparer {
                               // no place
   std::unordered_map<const Variable*, Operand> places_;
   std::uint32_t next_slot_ = 0;
+  bool is_nest_ = false;  // the function's body is index notation, and nothing else
+  bool is_inside_nest_ = false;
 };
 
 }  // namespace
@@ -471,6 +451,47 @@ FunctionCodeRef prepare_function(const std::string& name, const Expr& function) 
   RELAY_CHECK(free.empty(), "a global function must be closed");
   FunctionPreparer preparer(*fn, name, nullptr);
   return preparer.prepare({});
+}
+
+namespace {
+
+// fn (x0, x1) { callee(x0, x1) } of a typed callee.
+Value function_of(const Expr& callee, const lang::FunctionType& type, const std::string& name,
+                  const lang::AttrsRef& attrs) {
+  std::vector<VariableRef> params;
+  std::vector<Expr> args;
+  for (std::size_t i = 0; i < type.params.size(); ++i) {
+    params.push_back(lang::make_variable(fmt::format("x{}", i), type.params[i]));
+    args.push_back(lang::make_var(params.back()));
+  }
+  const Expr body = lang::make_call(callee, args, attrs, callee->span, type.result);
+  const Expr fn =
+      lang::make_function(params, type.result, body, {}, nullptr, callee->span, callee->type);
+  const lang::Ref<Closure> closure(new Closure);
+  closure->code = prepare_function(name, fn);
+  return Value::closure(lang::Ref<lang::ClosureCell>(closure.get()));
+}
+
+}  // namespace
+
+Value constructor_closure(const lang::Constructor* constructor) {
+  FunctionCodeRef code(new FunctionCode);
+  code->name = constructor->name;
+  code->param_count = code->slot_count = static_cast<std::uint32_t>(constructor->fields.size());
+  code->constructor = constructor;
+  std::vector<Operand> fields;
+  for (std::uint32_t i = 0; i < code->param_count; ++i) fields.push_back({From::LastUse, i});
+  code->body = std::make_unique<ConstructCode>(constructor, std::move(fields));
+  const lang::Ref<Closure> closure(new Closure);
+  closure->code = std::move(code);
+  return Value::closure(lang::Ref<lang::ClosureCell>(closure.get()));
+}
+
+Value operator_value(const Expr& atom) {
+  const auto* type = as<lang::FunctionType>(atom->type);
+  RELAY_CHECK(type, "an operator used as a value has a function type");
+  const lang::OpDef& op = *lang::cast<lang::Operator>(atom).op;
+  return function_of(atom, *type, op.name, lang::complete_attrs(op, nullptr, atom->span));
 }
 
 FunctionCodeRef prepare_closure(const std::string& name, const Expr& function,

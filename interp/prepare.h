@@ -4,6 +4,7 @@
 
 #include "interp/code.h"
 #include "lang/expr.h"
+#include "lang/module.h"
 
 namespace relay::interp {
 
@@ -15,5 +16,9 @@ FunctionCodeRef prepare_function(const std::string& name, const lang::Expr& func
 // captures of closures that have this code.
 FunctionCodeRef prepare_closure(const std::string& name, const lang::Expr& function,
                                 const std::vector<lang::VariableRef>& captured);
+
+// An operator or a constructor as a function value: fn (x, y) { op(x, y) }.
+lang::Value operator_value(const lang::Expr& atom);
+lang::Value constructor_closure(const lang::Constructor* constructor);
 
 }  // namespace relay::interp

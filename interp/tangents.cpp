@@ -80,10 +80,17 @@ std::vector<Value> sums(std::span<Value> a, std::span<Value> b) {
   return result;
 }
 
+// Of a constructor as a function value; else null.
+const lang::Constructor* constructor_of(const Value& function) {
+  if (function.kind() == ValueKind::Constructor) return &function.as_constructor();
+  if (function.kind() != ValueKind::Closure) return nullptr;
+  return static_cast<const Closure&>(function.as_closure()).code->constructor;
+}
+
 Value derivative(Machine& machine, const Value& function, const lang::Type& type, Mode mode,
                  lang::Span span) {
-  if (function.kind() == ValueKind::Constructor) {
-    const Expr literal = constructor_literal(function.as_constructor(), type, mode);
+  if (const lang::Constructor* const constructor = constructor_of(function)) {
+    const Expr literal = constructor_literal(*constructor, type, mode);
     const FunctionCodeRef code = derive(machine, literal, nullptr, {}, "constructor", mode, span);
     return code ? closure_of(code, {}) : Value();
   }

@@ -3,12 +3,11 @@
 #include <string>
 #include <unordered_map>
 
-#include "jit/host.h"
+#include "jit/engine.h"
 #include "jit/jit.h"
 #include "jit/kernel_codegen.h"
 #include "jit/llvm.h"
 #include "jit/optimise.h"
-#include "jit/runtime.h"
 
 namespace relay::jit {
 
@@ -26,9 +25,7 @@ class Compiler final : public loops::KernelCompiler {
   std::string dump(const Kernel& kernel, const std::string& stage) override;
 
  private:
-  Compiler(std::unique_ptr<llvm::orc::LLJIT> jit, std::unique_ptr<llvm::TargetMachine> machine,
-           HostTraits host)
-      : jit_(std::move(jit)), machine_(std::move(machine)), host_(host) {}
+  explicit Compiler(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
   KernelFunction compile_new(const Kernel& kernel);
   // The optimised module with one function `name`, or null if the kernel is out of reach.
@@ -36,62 +33,28 @@ class Compiler final : public loops::KernelCompiler {
                                       llvm::LLVMContext& context);
 
   std::mutex mutex_;
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
-  std::unique_ptr<llvm::TargetMachine> machine_;
-  HostTraits host_;
+  std::unique_ptr<Engine> engine_;
   std::unordered_map<std::string, KernelFunction>
       functions_;  // by structural key; null: out of reach
   int count_ = 0;
 };
 
-// The result, or null; LLVM's errors must be looked at, or they abort.
-template <class T>
-std::unique_ptr<T> value_or_null(llvm::Expected<std::unique_ptr<T>> expected) {
-  if (expected) return std::move(*expected);
-  llvm::consumeError(expected.takeError());
-  return nullptr;
-}
-
 std::unique_ptr<Compiler> Compiler::make() {
-  const auto builder = host_machine_builder();
-  if (builder == nullptr) return nullptr;
-  auto machine = value_or_null(builder->createTargetMachine());
-  auto jit = value_or_null(llvm::orc::LLJITBuilder()
-                               .setJITTargetMachineBuilder(*builder)
-                               .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
-                               .create());
-  if (machine == nullptr || jit == nullptr) return nullptr;
-  llvm::orc::SymbolMap symbols;
-  for (const RuntimeFunction& function : runtime_functions()) {
-    symbols[jit->mangleAndIntern(function.name)] = {llvm::orc::ExecutorAddr(function.address),
-                                                    llvm::JITSymbolFlags::Exported};
-  }
-  llvm::orc::JITDylib& library = jit->getMainJITDylib();
-  if (auto error = library.define(llvm::orc::absoluteSymbols(std::move(symbols)))) {
-    llvm::consumeError(std::move(error));
-    return nullptr;
-  }
-  // What the code generator may call by itself: memcpy, memset, floorf without SSE 4.1.
-  auto process = value_or_null(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      jit->getDataLayout().getGlobalPrefix()));
-  if (process == nullptr) return nullptr;
-  library.addGenerator(std::move(process));
-  const HostTraits host = host_traits(*machine);
-  return std::unique_ptr<Compiler>(new Compiler(std::move(jit), std::move(machine), host));
+  auto engine = Engine::make();
+  return engine ? std::unique_ptr<Compiler>(new Compiler(std::move(engine))) : nullptr;
 }
 
 std::unique_ptr<llvm::Module> Compiler::build(const Kernel& kernel, const std::string& name,
                                               llvm::LLVMContext& context) {
   Analysis analysis(kernel);
-  if (!analysis.is_supported(host_)) return nullptr;
-  auto module = std::make_unique<llvm::Module>(name, context);
-  module->setDataLayout(jit_->getDataLayout());
-  module->setTargetTriple(jit_->getTargetTriple().str());
-  llvm::Function* const function = KernelCodegen(kernel, analysis, host_, *module).emit(name);
+  if (!analysis.is_supported(engine_->host())) return nullptr;
+  auto module = engine_->new_module(name, context);
+  llvm::Function* const function =
+      KernelCodegen(kernel, analysis, engine_->host(), *module).emit(name);
 #ifndef NDEBUG
   if (llvm::verifyFunction(*function, &llvm::errs())) return nullptr;
 #endif
-  optimise(*function, *machine_);
+  optimise(*function, engine_->machine());
   return module;
 }
 
@@ -107,17 +70,8 @@ KernelFunction Compiler::compile_new(const Kernel& kernel) {
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = build(kernel, name, *context);
   if (module == nullptr) return nullptr;
-  llvm::orc::ThreadSafeModule safe(std::move(module), std::move(context));
-  if (auto error = jit_->addIRModule(std::move(safe))) {
-    llvm::consumeError(std::move(error));
-    return nullptr;
-  }
-  auto address = jit_->lookup(name);
-  if (!address) {
-    llvm::consumeError(address.takeError());
-    return nullptr;
-  }
-  return address->toPtr<KernelFunction>();
+  if (!engine_->add(std::move(module), std::move(context))) return nullptr;
+  return reinterpret_cast<KernelFunction>(engine_->address(name));
 }
 
 std::string Compiler::dump(const Kernel& kernel, const std::string& stage) {
@@ -127,7 +81,7 @@ std::string Compiler::dump(const Kernel& kernel, const std::string& stage) {
   llvm::LLVMContext context;
   const auto module = build(kernel, "kernel", context);
   if (module == nullptr) return "";
-  if (is_asm) return assembly(*module, *machine_);
+  if (is_asm) return assembly(*module, engine_->machine());
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, nullptr);

@@ -2,17 +2,34 @@
 
 namespace relay::jit {
 
-void optimise(llvm::Function& function, llvm::TargetMachine& machine) {
+namespace {
+
+// What passes know of a module and its parts.
+struct Analyses {
+  explicit Analyses(llvm::PassBuilder& builder) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
+};
+
+}  // namespace
+
+void optimise_functions(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses(builder);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
+}
+
+void optimise(llvm::Function& function, llvm::TargetMachine& machine) {
+  llvm::PassBuilder builder(&machine);
+  Analyses analyses(builder);
 
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -24,7 +41,7 @@ void optimise(llvm::Function& function, llvm::TargetMachine& machine) {
   passes.addPass(llvm::EarlyCSEPass(true));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.run(function, functions);
+  passes.run(function, analyses.functions);
 }
 
 std::string assembly(llvm::Module& module, llvm::TargetMachine& machine) {

@@ -10,6 +10,9 @@ namespace relay::jit {
 // belong.
 void optimise(llvm::Function& function, llvm::TargetMachine& machine);
 
+// For functions of flow/, which are emitted as they are written.
+void optimise_functions(llvm::Module& module, llvm::TargetMachine& machine);
+
 // The machine code as text. Changes the module.
 std::string assembly(llvm::Module& module, llvm::TargetMachine& machine);
 

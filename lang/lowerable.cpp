@@ -198,4 +198,19 @@ std::vector<VariableRef> shaping_variables(const Expr& expr) {
   return variables;
 }
 
+bool is_scalar_code(const Expr& root) {
+  constexpr double kSmall = 64;
+  std::unordered_map<const ExprNode*, double> sizes;  // of the trees
+  bool is_all_scalar = true;
+  visit_post_order(root, [&](const Expr& expr) {
+    const bool is_leaf = expr->kind == ExprKind::Var || expr->kind == ExprKind::Constant;
+    const bool is_inner = expr->kind == ExprKind::Primitive || expr->kind == ExprKind::Let;
+    if (!is_inner && !(is_leaf && is_scalar(expr->type))) is_all_scalar = false;
+    double size = 1;
+    for_each_child(expr, [&](const Expr& child) { size += sizes[child.get()]; });
+    sizes[expr.get()] = size;
+  });
+  return is_all_scalar && sizes[root.get()] <= 2 * static_cast<double>(sizes.size()) + kSmall;
+}
+
 }  // namespace relay::lang

@@ -18,4 +18,8 @@ bool is_lowerable(const Expr& expr);
 // lowered for each of their values.
 std::vector<VariableRef> shaping_variables(const Expr& expr);
 
+// Holds only primitives, lets, scalar variables and constants, and is no graph whose tree would be
+// several times as large: code that runs as a tree of scalars.
+bool is_scalar_code(const Expr& expr);
+
 }  // namespace relay::lang

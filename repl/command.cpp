@@ -315,12 +315,14 @@ CommandOutcome run_command(Session& session, std::string_view line) {
 std::string describe(const interp::Statistics& statistics) {
   return fmt::format(
       "functions specialised  {}\n"
-      "kernels compiled       {} ({:.1f} ms)\n"
+      "functions compiled     {}\n"
+      "kernels compiled       {}\n"
+      "time of compiling      {:.1f} ms\n"
       "kernels run natively   {}\n"
       "kernels run on lanes   {}\n"
       "kernels of libraries   {}\n"
       "tensor memory, peak    {:.1f} MiB\n",
-      statistics.functions_specialised, statistics.kernels_compiled,
+      statistics.functions_specialised, statistics.functions_compiled, statistics.kernels_compiled,
       statistics.compile_seconds * 1e3, statistics.kernels_run_native, statistics.kernels_run_lanes,
       statistics.kernels_run_library,
       static_cast<double>(lang::Pool::instance().peak_bytes()) / (1 << 20));

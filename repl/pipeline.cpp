@@ -12,6 +12,8 @@
 #include "ad/closures.h"
 #include "ad/function_tangent.h"
 #include "ad/reverse.h"
+#include "flow/layout.h"
+#include "interp/native.h"
 #include "interp/scalar.h"
 #include "jit/jit.h"
 #include "lang/stop.h"
@@ -268,15 +270,32 @@ void Pipeline::write(std::string_view text) {
   }
 }
 
+namespace {
+
+// An entry of the library of native code, or null. It is never unloaded: LLVM's static state does
+// not survive that.
+template <class Make>
+Make entry_of_jit(const char* name) {
+  static void* const library = dlopen("librelay_jit.so", RTLD_NOW | RTLD_LOCAL);
+  return library ? reinterpret_cast<Make>(dlsym(library, name)) : nullptr;
+}
+
+}  // namespace
+
 loops::KernelCompiler* Pipeline::kernel_compiler() {
   if (compiler_tried_) return compiler_.get();
   compiler_tried_ = true;
-  // Never unloaded: LLVM's static state does not survive that.
-  void* library = dlopen("librelay_jit.so", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return nullptr;
-  const auto make = reinterpret_cast<jit::MakeKernelCompiler>(dlsym(library, jit::kEntryName));
-  if (make) compiler_.reset(make());
+  if (const auto make = entry_of_jit<jit::MakeKernelCompiler>(jit::kEntryName))
+    compiler_.reset(make());
   return compiler_.get();
+}
+
+flow::FunctionCompiler* Pipeline::function_compiler() {
+  if (function_compiler_tried_) return function_compiler_.get();
+  function_compiler_tried_ = true;
+  if (const auto make = entry_of_jit<jit::MakeFunctionCompiler>(jit::kFunctionEntryName))
+    function_compiler_.reset(make(&interp::native_services(), &flow::layout()));
+  return function_compiler_.get();
 }
 
 void Pipeline::forget() {

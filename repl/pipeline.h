@@ -57,6 +57,8 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Value trace(const std::string& name, const lang::Attrs& attrs,
                     const std::vector<lang::Value>& values) override;
   loops::KernelCompiler* kernel_compiler() override;
+  flow::FunctionCompiler* function_compiler() override;
+  bool has_function_compiler() const override { return function_compiler_ != nullptr; }
   loops::KernelLibrary* kernel_library() override {
     return options_.kernels ? &kernel_library_ : nullptr;
   }
@@ -94,6 +96,8 @@ class Pipeline final : public lang::Program, public interp::Host {
   int made_names_ = 0;
   std::unique_ptr<loops::KernelCompiler> compiler_;
   bool compiler_tried_ = false;
+  std::unique_ptr<flow::FunctionCompiler> function_compiler_;
+  bool function_compiler_tried_ = false;
   LazyKernelLibrary kernel_library_;
 };
 

@@ -71,6 +71,7 @@ class GoldenSession {
     }
     const interp::Statistics& statistics = session_.evaluator().statistics();
     run_.native_kernels = statistics.kernels_run_native;
+    run_.native_functions = statistics.functions_compiled;
     run_.on_lanes = without_native_code(statistics);
     for (auto& [line, events] : entries_) run_.entries.push_back({line, std::move(events)});
     return std::move(run_);

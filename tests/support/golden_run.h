@@ -37,6 +37,7 @@ struct GoldenRun {
   std::vector<Entry> entries;  // by first_line
   bool has_internal_error = false;
   std::int64_t native_kernels = 0;      // that ran as native code
+  std::int64_t native_functions = 0;    // that were compiled
   std::set<std::string> on_lanes = {};  // the code of kernels that should have, and did not
 };
 

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lang/expr.h"
+#include "lang/module.h"
+#include "lang/value.h"
+
+// Functions as control flow over slots: what native code is made of (jit/function_codegen). Made
+// from typed, finished A-normal form by flow/lower; what owns which object, and where it is given
+// back, is then written in by flow/ownership.
+//
+// A slot holds a scalar or one counted object, and is set once. Tuples that a function works with
+// are spread over slots; where they are stored in data or handed to unknown code they are cells.
+namespace relay::flow {
+
+using Slot = std::uint32_t;
+inline constexpr Slot kNoSlot = UINT32_MAX;
+
+struct SlotType {
+  lang::ValueKind kind = lang::ValueKind::Scalar;  // Scalar, Tensor, Tuple (a cell), Adt, Closure,
+                                                   // Reference
+  lang::DType dtype = lang::DType::Bool;           // Scalar
+  bool is_object() const { return kind != lang::ValueKind::Scalar; }
+  friend bool operator==(const SlotType&, const SlotType&) = default;
+};
+
+// What a slot, or a constant of the function, holds.
+struct Operand {
+  enum class From : std::uint8_t { Slot, Constant };
+  From from = From::Slot;
+  std::uint32_t index = 0;
+  static Operand slot(Slot slot) { return {From::Slot, slot}; }
+  static Operand constant(std::uint32_t index) { return {From::Constant, index}; }
+  bool is_slot() const { return from == From::Slot; }
+};
+
+// A place in the text where running may fail, for messages.
+struct Site {
+  lang::Span span;
+};
+
+// An expression that the interpreter evaluates: a function of its free variables.
+struct Interpreted {
+  lang::Expr function;
+  lang::Ref<const lang::Counted> code;  // what the interpreter makes of it
+};
+
+struct Function;
+struct Block;
+
+enum class StepKind : std::uint8_t {
+  Primitive,  // of scalars
+  Element,    // of a tensor (args[0]) at indices (the others), which are integers of any width
+  View,       // the same with fewer indices than axes: a tensor
+  Extent,     // of axis `number` of a tensor: int64
+  Call,       // of `callee`
+  CallValue,  // of a function value (args[0]); the arguments and the result are as in data
+  Interpret,  // `interpreted` of args, as in data
+  Construct,  // a cell of `constructor`, or a tuple's; fields as in data
+  Field,      // `number` of a cell (args[0])
+  If,         // args[0], a bool: blocks[0], else blocks[1]
+  Match,      // the first of `arms` whose tests hold; none: an error, with args[0] as the value
+  Loop,       // over extents (args), row-major: a tensor of each yield of blocks[0]
+  Fold,       // the same, of a scalar yield, by `reduce`; the order is that of loops/loop_ir.h
+  // Written by flow/ownership.
+  Retain,
+  Release,
+  Take,  // the cell args[0] is given back, `results` are its fields from Field, to be owned
+};
+
+// A test of an arm. A field that is read is borrowed from its cell.
+struct Test {
+  enum class Kind : std::uint8_t { Tag, Field } kind = Kind::Tag;
+  Operand cell;
+  std::uint32_t number = 0;  // the tag that it must have; which field
+  Slot result = kNoSlot;     // Field
+};
+
+struct Arm;
+
+struct Step {
+  StepKind kind = StepKind::Primitive;
+  std::vector<Slot> results;
+  std::vector<Operand> args;
+  lang::Prim prim = lang::Prim::Add;      // Primitive
+  lang::DType dtype = lang::DType::Bool;  // Primitive: of the operands; Fold: of the elements
+  bool in_bounds = false;                 // Element, View
+  std::uint32_t number = 0;               // Extent, Field
+  lang::ReduceOp reduce = lang::ReduceOp::Sum;
+  Function* callee = nullptr;                      // Call
+  const lang::Constructor* constructor = nullptr;  // Construct; null: a tuple's cell
+  Interpreted* interpreted = nullptr;              // Interpret
+  lang::Type type;                                 // Interpret, CallValue: of the result
+  std::vector<lang::Type> arg_types;               // the same: of the arguments, as in data
+  const Site* site = nullptr;
+  std::vector<std::uint32_t> fields;  // Take: their numbers
+  std::vector<Slot> binders;          // Loop, Fold: the indices
+  std::vector<const Site*> binder_sites;
+  std::vector<Block> blocks;
+  std::vector<Arm> arms;
+  // By flow/ownership: what is given back when the step fails.
+  std::vector<Slot> cleanup;
+};
+
+enum class Exit : std::uint8_t {
+  Yield,     // values go to the step's results (or are a loop's elements)
+  Return,    // from the function
+  TailCall,  // of `callee` with the values
+  None,      // the last step's blocks have left
+};
+
+struct Block {
+  std::vector<Step> steps;
+  Exit exit = Exit::Yield;
+  std::vector<Operand> values;
+  Function* callee = nullptr;
+  const Site* site = nullptr;
+};
+
+struct Arm {
+  std::vector<Test> tests;
+  Block body;
+};
+
+struct Function {
+  std::string name;
+  lang::Expr source;  // keeps types, operators, constructors and spans alive
+  std::vector<lang::Type> param_types;
+  lang::Type result_type;
+  std::vector<SlotType> slots;    // parameters first
+  std::size_t param_count = 0;    // slots
+  std::vector<bool> is_borrowed;  // by parameter slot: the caller keeps what it holds
+  std::vector<SlotType> results;
+  Block body;
+  std::vector<lang::Value> constants;
+  std::vector<std::unique_ptr<Site>> sites;
+  std::vector<std::unique_ptr<Interpreted>> interpreted;
+  std::vector<std::unique_ptr<Function>> locals;  // of known local functions
+  std::vector<lang::Expr> expansions;             // of operators; their nodes are part of no source
+  bool is_tail_called = false;  // by other functions: it can tell of those calls after an error
+  bool is_local = false;        // only called from the function whose local it is
+  bool is_lowered = false;
+  bool is_compiled = false;
+  std::string symbol;  // in native code
+};
+
+// The slots of a value of a type; tuples are spread. Throws Failure(Unsupported) for what has none.
+void append_slot_types(const lang::Type& type, std::vector<SlotType>& slots);
+// As in data: a tuple is a cell.
+SlotType cell_type(const lang::Type& type);
+
+// For `:show flow` and debugging.
+std::string to_string(const Function& function);
+
+}  // namespace relay::flow

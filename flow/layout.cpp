@@ -1,0 +1,76 @@
+#include "flow/layout.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "lang/diagnostic.h"
+#include "lang/module.h"
+#include "lang/value.h"
+
+namespace relay::flow {
+
+namespace {
+
+template <class Part, class Whole>
+std::size_t offset_of(const Part* part, const Whole* whole) {
+  return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(part) -
+                                  reinterpret_cast<const std::byte*>(whole));
+}
+
+// Where an object holds a word.
+template <class Whole>
+std::size_t find_word(const Whole& whole, const void* word) {
+  for (std::size_t at = 0; at + sizeof(word) <= sizeof(Whole); at += sizeof(word)) {
+    if (std::memcmp(reinterpret_cast<const std::byte*>(&whole) + at, &word, sizeof(word)) == 0)
+      return at;
+  }
+  RELAY_CHECK(false, "a heap object does not hold what it is made of");
+  return 0;
+}
+
+std::uint32_t count_at(const lang::Counted& object, std::size_t at) {
+  std::uint32_t count = 0;
+  std::memcpy(&count, reinterpret_cast<const std::byte*>(&object) + at, sizeof(count));
+  return count;
+}
+
+Layout measure() {
+  Layout layout{};
+  const lang::TensorRef tensor = lang::Tensor::make(lang::DType::Float64, {3, 5});
+  layout.refs = sizeof(void*);
+  RELAY_CHECK(count_at(*tensor, layout.refs) == 1, "counts are not where they should be");
+  {
+    const lang::TensorRef again = tensor;  // NOLINT: counted once more
+    RELAY_CHECK(count_at(*tensor, layout.refs) == 2, "counts are not where they should be");
+  }
+  layout.tensor_data = find_word(*tensor, tensor->data());
+  // A vector begins with the pointer to its elements.
+  layout.tensor_shape = find_word(*tensor, tensor->shape().data());
+  layout.tensor_strides = find_word(*tensor, tensor->strides().data());
+  lang::Constructor constructor;
+  layout.constructor_tag = offset_of(&constructor.tag, &constructor);
+  lang::Value field = lang::Value::boolean(true);
+  const auto adt = lang::AdtCell::make(&constructor, {&field, 1});
+  layout.adt_constructor = find_word(*adt, &constructor);
+  layout.adt_fields = offset_of(adt->fields().data(), adt.get());
+  const auto tuple = lang::TupleCell::make(1);
+  layout.tuple_fields = offset_of(tuple->fields().data(), tuple.get());
+  const lang::Value value = lang::Value::scalar(lang::DType::Int64, 0x0123456789abcdef);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, reinterpret_cast<const std::byte*>(&value) + layout.value_bits, sizeof(bits));
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
+  RELAY_CHECK(bits == value.bits() &&
+                  bytes[layout.value_kind] == static_cast<std::uint8_t>(value.kind()) &&
+                  bytes[layout.value_dtype] == static_cast<std::uint8_t>(value.dtype()),
+              "the parts of a value are not where they should be");
+  return layout;
+}
+
+}  // namespace
+
+const Layout& layout() {
+  static const Layout measured = measure();
+  return measured;
+}
+
+}  // namespace relay::flow

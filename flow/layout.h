@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+
+namespace relay::flow {
+
+// Where native code finds the parts of heap objects, in bytes from their beginning. Measured on
+// live objects, so that it is what the compiler of this program chose.
+struct Layout {
+  std::size_t refs;          // of any Counted: a uint32
+  std::size_t tensor_data;   // pointer
+  std::size_t tensor_shape;  // pointer to int64
+  std::size_t tensor_strides;
+  std::size_t adt_constructor;  // pointer
+  std::size_t adt_fields;       // the first Value
+  std::size_t tuple_fields;
+  std::size_t constructor_tag;  // of a lang::Constructor: a uint32
+  std::size_t value_kind = 0;   // of a Value: bytes, and a word
+  std::size_t value_dtype = 1;
+  std::size_t value_bits = 8;
+};
+const Layout& layout();
+
+}  // namespace relay::flow

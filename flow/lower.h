@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "flow/function.h"
+
+namespace relay::flow {
+
+// What lowering asks of the program around a function.
+class Environment {
+ public:
+  virtual ~Environment() = default;
+  // The global function of this ground type: its parameters and result are known, its body may not
+  // be lowered yet. Null if the global is a value.
+  virtual Function* callee(const lang::GlobalVar& global) = 0;
+  // A global, an operator or a constructor as a value. Throws Failure where it has none.
+  virtual lang::Value value_of(const lang::Expr& atom) = 0;
+};
+
+// What is known of a function before its body is looked at. `source` is a closed, typed Function.
+// Throws Failure(Unsupported) for parameters or a result that no slots can hold.
+void declare(Function& function, std::string name, const lang::Expr& source);
+
+// Lowers the body of a declared function. Throws Failure(Unsupported) with the expression that
+// native code cannot have. Cost: linear in the source.
+void lower(Function& function, Environment& environment);
+
+}  // namespace relay::flow

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "flow/function.h"
+
+namespace relay::flow {
+
+// Who runs native code: the evaluator's state, which the services below look into.
+struct Runner;
+
+// A native function as the evaluator calls it. Arguments may be moved from; what is left of them is
+// the caller's. Returns 0 with the result in `result` (Empty before), or 1: the runner
+// knows why.
+using Entry = int (*)(Runner* runner, lang::Value* args, lang::Value* result);
+
+// What native code calls. Those that return an int or a pointer return 1, or null, after an error
+// that the runner knows of. No exception leaves them. What is "moved" is theirs in any case.
+struct Services {
+  int (*divided_by_zero)(Runner*, const Site*);
+  int (*out_of_range)(Runner*, const Site*, const lang::Tensor*, std::uint64_t axis,
+                      std::int64_t index);
+  int (*negative_extent)(Runner*, const Site*, std::int64_t extent);
+  int (*too_many_steps)(Runner*, const Site*, std::uint64_t count, const std::int64_t* extents);
+  int (*nothing_to_fold)(Runner*, const Site*, lang::ReduceOp);
+  // The stack is used up, or somebody asks to stop.
+  int (*at_limit)(Runner*);
+  // `leaves`: the slots of a value of this type, which stay the caller's.
+  int (*no_match)(Runner*, const Site*, const lang::TypeNode*, const lang::Value* leaves);
+  // An error comes out of the call at the site.
+  void (*leave)(Runner*, const Site*);
+  // It comes out of a function that was reached by `count` tail calls.
+  void (*leave_tail)(Runner*, const Site* first, const Site* last, std::int64_t count);
+  // `args` are moved.
+  int (*interpret)(Runner*, const Interpreted*, const Site*, lang::Value* args, std::uint64_t count,
+                   lang::Value* result);
+  int (*call_value)(Runner*, const lang::Counted* closure, const Site*, lang::Value* args,
+                    std::uint64_t count, lang::Value* result);
+  // Cells with Empty fields, tensors and views, counted once.
+  lang::AdtCell* (*make_adt)(Runner*, const lang::Constructor*);
+  lang::TupleCell* (*make_tuple)(Runner*, std::uint64_t count);
+  lang::Tensor* (*make_tensor)(Runner*, const Site*, lang::DType, std::uint64_t rank,
+                               const std::int64_t* extents);
+  lang::Tensor* (*view)(Runner*, const Site*, const lang::Tensor*, std::uint64_t count,
+                        const std::int64_t* indices);
+  // The closure that does what a function value of another kind does; it is not counted for the
+  // caller.
+  const lang::Counted* (*closure_of)(Runner*, const lang::Value*);
+  void (*release)(const lang::Counted*);           // the last count
+  const std::atomic<std::uintptr_t>* frame_limit;  // lang/stop.h
+};
+
+// A compiler of functions. The JIT's shared object provides one.
+class FunctionCompiler {
+ public:
+  virtual ~FunctionCompiler() = default;
+  // Compiles functions that call one another, or such as it has compiled before; gives the entry of
+  // each that is not local, or null for all where that is not possible. They live as long as the
+  // compiler, and need the functions they are made of.
+  virtual std::vector<Entry> compile(std::span<Function* const> functions) = 0;
+  // Text of the optimised code: "llvm" or "asm".
+  virtual std::string dump(std::span<Function* const> functions, const std::string& stage) = 0;
+};
+
+}  // namespace relay::flow

@@ -1,0 +1,334 @@
+#include "flow/ownership.h"
+
+#include <algorithm>
+#include <set>
+
+namespace relay::flow {
+
+namespace {
+
+using Slots = std::set<Slot>;  // ordered: code is the same each time
+
+// --- Which parameters are borrowed ---
+
+// Does the step take over what it is given in this position?
+bool consumes(const Step& step, std::size_t position) {
+  switch (step.kind) {
+    case StepKind::Call:
+      return !step.callee->is_borrowed[position];
+    case StepKind::CallValue:
+      return position > 0;
+    case StepKind::Interpret:
+    case StepKind::Construct:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Finds parameters that their function hands on to somebody who takes them over.
+class BorrowSearch {
+ public:
+  // True if one of the parameters said to be borrowed is not.
+  bool run(Function& function) {
+    function_ = &function;
+    changed_ = false;
+    visit(function.body);
+    return changed_;
+  }
+
+ private:
+  void own(const Operand& operand, Function& function) {
+    if (!operand.is_slot() || operand.index >= function.param_count) return;
+    if (!function.is_borrowed[operand.index]) return;
+    function.is_borrowed[operand.index] = false;
+    changed_ = true;
+  }
+
+  void visit(const Block& block) {
+    for (const Step& step : block.steps) {
+      for (std::size_t i = 0; i < step.args.size(); ++i) {
+        if (consumes(step, i)) own(step.args[i], *function_);
+      }
+      for (const Block& inner : step.blocks) visit(inner);
+      for (const Arm& arm : step.arms) visit(arm.body);
+    }
+    for (std::size_t i = 0; i < block.values.size(); ++i) {
+      const Operand& value = block.values[i];
+      if (block.exit != Exit::TailCall) {
+        own(value, *function_);
+        continue;
+      }
+      Function& callee = *block.callee;
+      const bool is_lent = value.is_slot() && value.index < function_->param_count &&
+                           function_->is_borrowed[value.index];
+      // Nobody is left to give back what this function owns.
+      if (!is_lent && value.is_slot() && !callee.is_compiled) own(Operand::slot(i), callee);
+      if (!callee.is_borrowed[i]) own(value, *function_);
+    }
+  }
+
+  Function* function_ = nullptr;
+  bool changed_ = false;
+};
+
+// --- Who gives back what ---
+
+class Owner {
+ public:
+  explicit Owner(Function& function) : function_(function) {}
+
+  void run() {
+    Slots live;
+    block(function_.body, live);
+    // What the function is given and does not look at.
+    for (Slot slot = 0; slot < function_.param_count; ++slot) {
+      if (is_owned(slot) && !live.contains(slot)) release_first(function_.body, slot);
+    }
+  }
+
+ private:
+  bool is_object(Slot slot) const { return function_.slots[slot].is_object(); }
+  // Is the slot this block's to give back?
+  bool is_owned(Slot slot) const {
+    if (!is_object(slot) || slot < outside_) return false;
+    return slot >= function_.param_count || !function_.is_borrowed[slot];
+  }
+
+  static Step on(StepKind kind, Slot slot) {
+    Step step;
+    step.kind = kind;
+    step.args = {Operand::slot(slot)};
+    return step;
+  }
+  static void release_first(Block& block, Slot slot) {
+    block.steps.insert(block.steps.begin(), on(StepKind::Release, slot));
+  }
+
+  // An operand is taken over. `before`, in reverse: what has to happen first.
+  void consume(const Operand& operand, Slots& live, std::vector<Step>& before) {
+    if (!operand.is_slot() || !is_object(operand.index)) {
+      if (!operand.is_slot() && is_counted(function_.constants[operand.index])) {
+        Step step;
+        step.kind = StepKind::Retain;
+        step.args = {operand};
+        before.push_back(std::move(step));
+      }
+      return;
+    }
+    use_outside(operand.index);
+    if (is_owned(operand.index) && live.insert(operand.index).second) return;  // its last use
+    before.push_back(on(StepKind::Retain, operand.index));
+  }
+
+  static bool is_counted(const lang::Value& value) {
+    return !value.is_scalar() && !value.is_empty();
+  }
+
+  void use_outside(Slot slot) {
+    if (slot < outside_) used_outside_.insert(slot);
+  }
+
+  // `live`: behind the block; becomes what is live before it.
+  void block(Block& block, Slots& live) {
+    if (block.exit == Exit::TailCall && !can_leave(block)) call_instead(block);
+    std::vector<Step> reversed;
+    if (block.exit == Exit::Return || block.exit == Exit::TailCall) live.clear();
+    for (std::size_t i = block.values.size(); i-- > 0;) {
+      const bool is_lent = block.exit == Exit::TailCall && block.callee->is_borrowed[i];
+      if (!is_lent) consume(block.values[i], live, reversed);
+    }
+    for (std::size_t i = block.steps.size(); i-- > 0;)
+      step(std::move(block.steps[i]), live, reversed);
+    std::reverse(reversed.begin(), reversed.end());
+    block.steps = std::move(reversed);
+  }
+
+  // A tail call that hands over no object that the callee leaves to its caller.
+  bool can_leave(const Block& block) const {
+    if (block.callee != &function_ && !block.callee->is_tail_called) return false;
+    for (std::size_t i = 0; i < block.values.size(); ++i) {
+      const Operand& value = block.values[i];
+      if (value.is_slot() && is_owned(value.index) && block.callee->is_borrowed[i]) return false;
+    }
+    return true;
+  }
+
+  void call_instead(Block& block) {
+    Step step;
+    step.kind = StepKind::Call;
+    step.callee = block.callee;
+    step.args = std::move(block.values);
+    step.site = block.site;
+    for (const SlotType& type : function_.results) {
+      function_.slots.push_back(type);
+      step.results.push_back(static_cast<Slot>(function_.slots.size() - 1));
+    }
+    block.values.clear();
+    for (Slot slot : step.results) block.values.push_back(Operand::slot(slot));
+    block.steps.push_back(std::move(step));
+    block.exit = Exit::Return;
+    block.callee = nullptr;
+  }
+
+  void step(Step step, Slots& live, std::vector<Step>& reversed) {
+    for (Slot result : step.results) {
+      if (is_object(result) && live.erase(result) == 0)
+        reversed.push_back(on(StepKind::Release, result));
+    }
+    // What the step looks at, and what its blocks do.
+    Slots looked_at;
+    for (std::size_t i = 0; i < step.args.size(); ++i) {
+      const Operand& arg = step.args[i];
+      if (!arg.is_slot() || !is_object(arg.index) || consumes(step, i)) continue;
+      use_outside(arg.index);
+      if (is_owned(arg.index)) looked_at.insert(arg.index);
+    }
+    if (step.kind == StepKind::Loop || step.kind == StepKind::Fold) loop(step, looked_at);
+    if (step.kind == StepKind::If || step.kind == StepKind::Match) {
+      branches(step, live, looked_at);
+    } else {
+      // Of a match the arms give the scrutinee back.
+      for (Slot slot : looked_at) {
+        if (live.insert(slot).second) reversed.push_back(on(StepKind::Release, slot));
+      }
+      step.cleanup.assign(live.begin(), live.end());
+    }
+    // A field is owned once its cell may go.
+    if (step.kind == StepKind::Field && is_object(step.results[0]))
+      reversed.push_back(on(StepKind::Retain, step.results[0]));
+    std::vector<Step> before;
+    for (std::size_t i = step.args.size(); i-- > 0;) {
+      if (consumes(step, i)) consume(step.args[i], live, before);
+    }
+    reversed.push_back(std::move(step));
+    for (Step& each : before) reversed.push_back(std::move(each));
+  }
+
+  void loop(Step& step, Slots& looked_at) {
+    // What stands outside the body is used many times.
+    const Slot outside = outside_;
+    outside_ = *std::min_element(step.binders.begin(), step.binders.end());
+    Slots used_before = std::move(used_outside_);
+    used_outside_.clear();
+    Slots live;
+    block(step.blocks[0], live);
+    outside_ = outside;
+    Slots used = std::move(used_outside_);
+    used_outside_ = std::move(used_before);
+    for (Slot slot : used) {
+      use_outside(slot);
+      if (is_owned(slot)) looked_at.insert(slot);
+    }
+  }
+
+  void branches(Step& step, Slots& live, const Slots& looked_at) {
+    std::vector<Block*> blocks;
+    for (Block& each : step.blocks) blocks.push_back(&each);
+    for (Arm& each : step.arms) blocks.push_back(&each.body);
+    std::vector<Slots> before(blocks.size());
+    Slots all = looked_at;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      before[i] = live;
+      block(*blocks[i], before[i]);
+      all.insert(before[i].begin(), before[i].end());
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      // In front of the block: first what it takes from a matched cell, then what it does not need.
+      std::vector<Step> first;
+      Slots fields;
+      if (step.kind == StepKind::Match) {
+        for (const Test& test : step.arms[i].tests) {
+          if (test.result == kNoSlot || !is_object(test.result)) continue;
+          all.erase(test.result);
+          if (before[i].erase(test.result) > 0) fields.insert(test.result);
+        }
+        if (!take(step.arms[i], fields, before[i], first)) {
+          for (Slot field : fields) first.push_back(on(StepKind::Retain, field));
+        }
+      }
+      for (Slot slot : all) {
+        if (!before[i].contains(slot) && !is_field_of(step, slot))
+          first.push_back(on(StepKind::Release, slot));
+      }
+      auto& steps = blocks[i]->steps;
+      steps.insert(steps.begin(), std::make_move_iterator(first.begin()),
+                   std::make_move_iterator(first.end()));
+    }
+    for (const Arm& arm : step.arms) {
+      for (const Test& test : arm.tests) all.erase(test.result);
+    }
+    step.cleanup.assign(all.begin(), all.end());
+    live = std::move(all);
+  }
+
+  static bool is_field_of(const Step& step, Slot slot) {
+    for (const Arm& arm : step.arms) {
+      for (const Test& test : arm.tests) {
+        if (test.result == slot) return true;
+      }
+    }
+    return false;
+  }
+
+  // A cell that the arm needs no more hands its fields on, if all of them are its own.
+  bool take(const Arm& arm, const Slots& fields, Slots& live, std::vector<Step>& first) const {
+    Slot cell = kNoSlot;
+    for (const Test& test : arm.tests) {
+      if (!fields.contains(test.result)) continue;
+      if (!test.cell.is_slot() || (cell != kNoSlot && cell != test.cell.index)) return false;
+      cell = test.cell.index;
+    }
+    if (cell == kNoSlot || !is_owned(cell) || live.contains(cell)) return false;
+    for (const Test& test : arm.tests) {
+      if (test.result == cell) return false;
+    }
+    Step step = on(StepKind::Take, cell);
+    for (const Test& test : arm.tests) {
+      if (!fields.contains(test.result)) continue;
+      step.results.push_back(test.result);
+      step.fields.push_back(test.number);
+    }
+    first.push_back(std::move(step));
+    live.insert(cell);  // it is gone: not to be given back again
+    return true;
+  }
+
+  Function& function_;
+  Slot outside_ = 0;    // slots below it stand outside of the loop around
+  Slots used_outside_;  // by its body
+};
+
+}  // namespace
+
+namespace {
+
+void mark_tail_calls(const Function& function, const Block& block) {
+  if (block.exit == Exit::TailCall && block.callee != &function && !block.callee->is_compiled)
+    block.callee->is_tail_called = true;
+  for (const Step& step : block.steps) {
+    for (const Block& inner : step.blocks) mark_tail_calls(function, inner);
+    for (const Arm& arm : step.arms) mark_tail_calls(function, arm.body);
+  }
+}
+
+}  // namespace
+
+void settle_ownership(const std::vector<Function*>& functions) {
+  for (Function* function : functions) {
+    mark_tail_calls(*function, function->body);
+    function->is_borrowed.assign(function->param_count, false);
+    for (std::size_t i = 0; i < function->param_count; ++i)
+      function->is_borrowed[i] = function->slots[i].kind == lang::ValueKind::Tensor;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Function* function : functions) {
+      BorrowSearch search;
+      changed = search.run(*function) || changed;
+    }
+  }
+  for (Function* function : functions) Owner(*function).run();
+}
+
+}  // namespace relay::flow

@@ -1,0 +1,367 @@
+#include "interp/native.h"
+
+#include <chrono>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "flow/layout.h"
+#include "flow/ownership.h"
+#include "interp/failures.h"
+#include "interp/machine.h"
+#include "interp/nodes.h"
+#include "interp/prepare.h"
+#include "lang/extents.h"
+#include "lang/memory.h"
+#include "lang/stop.h"
+
+namespace relay::interp {
+
+using flow::Runner;
+using flow::Site;
+using lang::DiagnosticKind;
+using lang::Value;
+
+// --- What native code calls ---
+
+struct NativeServices {
+  static Machine& machine(Runner* runner) { return *reinterpret_cast<Machine*>(runner); }
+
+  // No exception leaves: it goes on where native code was entered.
+  template <class Result, class Body>
+  static Result guarded(Runner* runner, Result failed, Body body) {
+    try {
+      return body(machine(runner));
+    } catch (...) {
+      machine(runner).native.escaped_ = std::current_exception();
+      return failed;
+    }
+  }
+  template <class Body>
+  static int failing(Runner* runner, Body body) {
+    return guarded(runner, 1, [&](Machine& machine) {
+      body(machine);
+      return 1;
+    });
+  }
+
+  static int divided_by_zero(Runner* runner, const Site* site) {
+    return failing(runner, [&](Machine& machine) { fail_division(machine, site->span); });
+  }
+  static int out_of_range(Runner* runner, const Site* site, const lang::Tensor* tensor,
+                          std::uint64_t axis, std::int64_t index) {
+    return failing(
+        runner, [&](Machine& machine) { fail_index(machine, index, axis, *tensor, site->span); });
+  }
+  static int negative_extent(Runner* runner, const Site* site, std::int64_t extent) {
+    return failing(runner, [&](Machine& machine) { fail_extent(machine, extent, site->span); });
+  }
+  static int too_many_steps(Runner* runner, const Site* site, std::uint64_t count,
+                            const std::int64_t* extents) {
+    return failing(runner, [&](Machine& machine) {
+      fail_steps(machine, {extents, static_cast<std::size_t>(count)}, site->span);
+    });
+  }
+  static int nothing_to_fold(Runner* runner, const Site* site, lang::ReduceOp op) {
+    return failing(runner, [&](Machine& machine) { fail_empty_fold(machine, op, site->span); });
+  }
+  static int at_limit(Runner* runner) {
+    return failing(runner, [](Machine& machine) { machine.fail_at_limit(); });
+  }
+  static int no_match(Runner* runner, const Site* site, const lang::TypeNode* type,
+                      const Value* leaves) {
+    return failing(runner, [&](Machine& machine) {
+      fail_match(machine, gather(lang::Type(type), leaves), site->span);
+    });
+  }
+  static void leave(Runner* runner, const Site* site) {
+    (void)failing(runner, [&](Machine& machine) { machine.trail.add(site->span); });
+  }
+  static void leave_tail(Runner* runner, const Site* first, const Site* last, std::int64_t count) {
+    (void)failing(runner, [&](Machine& machine) {
+      machine.trail.add(last->span);
+      if (count > 2) machine.trail.add_tail_calls(count - 2);
+      if (count > 1) machine.trail.add(first->span);
+    });
+  }
+
+  // A call from native code.
+  template <class Call>
+  static int call(Runner* runner, const Site* site, Value* args, std::uint64_t count, Value* result,
+                  Call call) {
+    const int status = guarded(runner, 1, [&](Machine& machine) {
+      Value value = call(machine);
+      if (value.is_empty()) {
+        machine.trail.add(site->span);
+        return 1;
+      }
+      new (result) Value(std::move(value));
+      return 0;
+    });
+    for (std::uint64_t i = 0; i < count; ++i) args[i] = Value();
+    return status;
+  }
+  static int interpret(Runner* runner, const flow::Interpreted* interpreted, const Site* site,
+                       Value* args, std::uint64_t count, Value* result) {
+    // It is part of the function: no call to tell of.
+    const int status = guarded(runner, 1, [&](Machine& machine) {
+      const FunctionCodeRef code(
+          const_cast<FunctionCode*>(static_cast<const FunctionCode*>(interpreted->code.get())));
+      Value value = machine.invoke(code, nullptr, args, count);
+      if (value.is_empty()) return 1;
+      new (result) Value(std::move(value));
+      return 0;
+    });
+    (void)site;
+    for (std::uint64_t i = 0; i < count; ++i) args[i] = Value();
+    return status;
+  }
+  static int call_value(Runner* runner, const lang::Counted* closure, const Site* site, Value* args,
+                        std::uint64_t count, Value* result) {
+    return call(runner, site, args, count, result, [&](Machine& machine) {
+      const lang::Ref<const Closure> held(static_cast<const Closure*>(closure));
+      return machine.invoke(held->code, held, args, count);
+    });
+  }
+
+  // Counted once, for native code.
+  template <class T>
+  static T* handed_over(lang::Ref<T> object) {
+    return object.detach();
+  }
+  static lang::AdtCell* make_adt(Runner* runner, const lang::Constructor* constructor) {
+    return guarded<lang::AdtCell*>(runner, nullptr, [&](Machine&) {
+      constexpr std::size_t kFew = 8;
+      const std::size_t count = constructor->fields.size();
+      if (count > kFew) {
+        std::vector<Value> many(count);
+        return handed_over(lang::AdtCell::make(constructor, many));
+      }
+      Value few[kFew];
+      return handed_over(lang::AdtCell::make(constructor, {few, count}));
+    });
+  }
+  static lang::TupleCell* make_tuple(Runner* runner, std::uint64_t count) {
+    return guarded<lang::TupleCell*>(runner, nullptr, [&](Machine&) {
+      return handed_over(lang::TupleCell::make(static_cast<std::size_t>(count)));
+    });
+  }
+  static lang::Tensor* make_tensor(Runner* runner, const Site*, lang::DType dtype,
+                                   std::uint64_t rank, const std::int64_t* extents) {
+    return guarded<lang::Tensor*>(runner, nullptr, [&](Machine&) {
+      return handed_over(
+          lang::Tensor::make(dtype, std::span(extents, static_cast<std::size_t>(rank))));
+    });
+  }
+  static lang::Tensor* view(Runner* runner, const Site* site, const lang::Tensor* tensor,
+                            std::uint64_t count, const std::int64_t* indices) {
+    return guarded<lang::Tensor*>(runner, nullptr, [&](Machine& machine) {
+      return handed_over(
+          view_of(machine, *tensor, {indices, static_cast<std::size_t>(count)}, site->span));
+    });
+  }
+  static const lang::Counted* closure_of(Runner* runner, const Value* value) {
+    return &machine(runner).native.closure_of(&value->as_constructor()).as_closure();
+  }
+  static void release(const lang::Counted* object) { object->release(); }
+
+ private:
+  static Value gather(const lang::Type& type, const Value*& leaves) {
+    const auto* tuple = lang::as<lang::TupleType>(type);
+    if (!tuple) return *leaves++;
+    auto cell = lang::TupleCell::make(tuple->fields.size());
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i)
+      cell->fields()[i] = gather(tuple->fields[i], leaves);
+    return Value::tuple(std::move(cell));
+  }
+};
+
+const flow::Services& native_services() {
+  static const flow::Services services = {
+      .divided_by_zero = &NativeServices::divided_by_zero,
+      .out_of_range = &NativeServices::out_of_range,
+      .negative_extent = &NativeServices::negative_extent,
+      .too_many_steps = &NativeServices::too_many_steps,
+      .nothing_to_fold = &NativeServices::nothing_to_fold,
+      .at_limit = &NativeServices::at_limit,
+      .no_match = &NativeServices::no_match,
+      .leave = &NativeServices::leave,
+      .leave_tail = &NativeServices::leave_tail,
+      .interpret = &NativeServices::interpret,
+      .call_value = &NativeServices::call_value,
+      .make_adt = &NativeServices::make_adt,
+      .make_tuple = &NativeServices::make_tuple,
+      .make_tensor = &NativeServices::make_tensor,
+      .view = &NativeServices::view,
+      .closure_of = &NativeServices::closure_of,
+      .release = &NativeServices::release,
+      .frame_limit = &lang::frame_limit,
+  };
+  return services;
+}
+
+// --- The tier ---
+
+NativeTier::~NativeTier() = default;
+
+NativeCode& NativeTier::native_of(const FunctionCode& code) {
+  if (!code.native) code.native = lang::Ref<NativeCode>(new NativeCode);
+  return *code.native;
+}
+
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
+// Is there anything in it that native code does itself?
+bool has_native_work(const flow::Block& block) {
+  if (block.exit == flow::Exit::TailCall) return true;
+  for (const flow::Step& step : block.steps) {
+    if (step.kind != flow::StepKind::Interpret && step.kind != flow::StepKind::Field) return true;
+  }
+  return false;
+}
+
+void prepare_interpreted(flow::Function& function) {
+  for (const auto& each : function.interpreted) {
+    if (each->code) continue;
+    FunctionCodeRef code = prepare_function(function.name, each->function);
+    code->heat = kNever;  // its native code would interpret it
+    each->code = std::move(code);
+  }
+  for (const auto& local : function.locals) prepare_interpreted(*local);
+}
+
+void append_with_locals(flow::Function& function, std::vector<flow::Function*>& functions) {
+  functions.push_back(&function);
+  for (const auto& local : function.locals) append_with_locals(*local, functions);
+}
+
+}  // namespace
+
+// False if it is refused.
+bool NativeTier::lower(const FunctionCode& code) {
+  using State = NativeCode::State;
+  NativeCode& native = native_of(code);
+  if (native.state != State::New) return native.state != State::Refused;
+  native.state = State::UnderWay;
+  const std::size_t first = lowered_.size();
+  const auto result = lang::capture([&] {
+    if (!code.source || !code.captured.empty() || code.self)
+      lang::fail(DiagnosticKind::Unsupported, "not supported: a closure in native code");
+    flow::declare(native.flow, code.name, code.source);
+    flow::lower(native.flow, *this);
+    if (!has_native_work(native.flow.body))
+      lang::fail(DiagnosticKind::Unsupported, "not supported: a function of nothing but kernels");
+    prepare_interpreted(native.flow);
+    return true;
+  });
+  if (result) {
+    native.state = State::Lowered;
+    lowered_.emplace_back(const_cast<FunctionCode*>(&code));
+    return true;
+  }
+  native.state = State::Refused;
+  native.refusal = result.errors().front().message;
+  native.flow = flow::Function();
+  // Those that were lowered since may call it.
+  for (std::size_t i = first; i < lowered_.size(); ++i) {
+    lowered_[i]->native->flow = flow::Function();
+    lowered_[i]->native->state = State::New;
+  }
+  lowered_.resize(first);
+  return false;
+}
+
+flow::Function* NativeTier::callee(const lang::GlobalVar& global) {
+  if (machine_.host.is_binding(global.name)) return nullptr;
+  const FunctionCodeRef code = machine_.global(global.name, global.type, global.span);
+  if (!code) {  // it is found when it is called
+    machine_.signal = Signal::None;
+    machine_.error.reset();
+    machine_.trail.clear();
+    lang::fail(DiagnosticKind::Unsupported, "not supported: a call of what has an error");
+  }
+  return lower(*code) ? &code->native->flow : nullptr;
+}
+
+Value NativeTier::value_of(const lang::Expr& atom) {
+  switch (atom->kind) {
+    case lang::ExprKind::Operator:
+      return operator_value(atom);
+    case lang::ExprKind::ConstructorRef:
+      return closure_of(lang::cast<lang::ConstructorRef>(atom).constructor);
+    default: {
+      const auto& global = lang::cast<lang::GlobalVar>(atom);
+      Value value = machine_.global_value(global.name, global.type, global.span);
+      if (!value.is_empty()) return value;
+      machine_.signal = Signal::None;
+      machine_.error.reset();
+      machine_.trail.clear();
+      lang::fail(DiagnosticKind::Unsupported, "not supported: a global without a value");
+    }
+  }
+}
+
+const Value& NativeTier::closure_of(const lang::Constructor* constructor) {
+  Value& value = constructors_[constructor];
+  if (value.is_empty()) value = constructor_closure(constructor);
+  return value;
+}
+
+void NativeTier::compile(const FunctionCode& root) {
+  using State = NativeCode::State;
+  const lang::Unfailing compiling;  // LLVM cannot be told that there is no memory
+  flow::FunctionCompiler* const compiler = machine_.host.function_compiler();
+  if (!compiler) {
+    native_of(root).state = State::Refused;
+    native_of(root).refusal = "no compiler is there";
+    return;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  lowered_.clear();
+  if (lower(root)) {
+    std::vector<flow::Function*> functions;
+    for (const FunctionCodeRef& code : lowered_) append_with_locals(code->native->flow, functions);
+    flow::settle_ownership(functions);
+    const std::vector<flow::Entry> entries = compiler->compile(functions);
+    std::size_t next = 0;
+    for (const FunctionCodeRef& code : lowered_) {
+      NativeCode& native = *code->native;
+      while (functions[next] != &native.flow) ++next;
+      native.entry = entries[next];
+      native.state = native.entry ? State::Compiled : State::Refused;
+      if (native.entry) ++machine_.statistics.functions_compiled;
+    }
+    for (flow::Function* function : functions) function->is_compiled = true;
+  }
+  lowered_.clear();
+  machine_.statistics.compile_seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+bool NativeTier::consider(const FunctionCode& code) {
+  if (code.native && code.native->entry) return true;
+  if (machine_.mode == JitMode::Off ||
+      (code.native && code.native->state != NativeCode::State::New))
+    return false;
+  if (code.heat < machine_.native_heat()) return false;
+  lang::poll();
+  compile(code);
+  if (code.native->entry) return true;
+  if (code.native->state == NativeCode::State::New) code.native->state = NativeCode::State::Refused;
+  return false;
+}
+
+Value NativeTier::run(const FunctionCode& code, Value* args) {
+  const lang::Ref<NativeCode> held = code.native;
+  Value result;
+  const int status = held->entry(reinterpret_cast<Runner*>(&machine_), args, &result);
+  if (status == 0) return result;
+  if (escaped_) std::rethrow_exception(std::exchange(escaped_, nullptr));
+  return {};
+}
+
+}  // namespace relay::interp

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "flow/function.h"
+#include "flow/layout.h"
+#include "flow/native.h"
+#include "jit/llvm.h"
+#include "jit/scalar_codegen.h"
+
+namespace relay::jit {
+
+// Emits functions of flow/ into a module, as calls of tailcc that give a status (0, or 1 after an
+// error) and their results, in registers where these hold them, else in memory of the caller.
+//
+// A slot is a value of SSA: a scalar as jit/scalar_codegen has it, or the pointer of a counted
+// object. What fails goes through a block of its own, which gives back what the step's `cleanup`
+// says. A call of the function itself in tail position is a jump.
+//
+// The methods are spread over function_codegen.cpp (functions, calls, control), object_codegen.cpp
+// (counts, cells, tensors) and nest_codegen.cpp (loops and folds).
+class FunctionCodegen {
+ public:
+  FunctionCodegen(llvm::Module& module, const flow::Services& services, const flow::Layout& layout)
+      : module_(module), services_(services), layout_(layout), b_(module.getContext()) {}
+
+  void emit(const flow::Function& function);
+  // The function as the evaluator calls it (flow::Entry).
+  void emit_entry(const flow::Function& function);
+  static std::string entry_name(const flow::Function& function) {
+    return function.symbol + "_entry";
+  }
+
+ private:
+  using Values = std::vector<llvm::Value*>;
+  struct Join {
+    llvm::BasicBlock* block = nullptr;
+    std::vector<llvm::PHINode*> phis;
+  };
+  using Emit = std::function<void()>;
+  // Of a function that is tail called: the first and the last call, and how many there were. No
+  // value: none.
+  struct Tail {
+    llvm::Value* first = nullptr;
+    llvm::Value* last = nullptr;
+    llvm::Value* count = nullptr;
+  };
+
+  // function_codegen.cpp
+  llvm::Type* slot_type(const flow::SlotType& type);
+  static bool fits_registers(const flow::Function& function);
+  llvm::StructType* results_type(const flow::Function& function, bool with_status);
+  llvm::FunctionType* type_of(const flow::Function& function);
+  llvm::Function* declared(const flow::Function& function);
+  void begin(const flow::Function& function);
+  void check_stack();
+  void block(const flow::Block& block, const Join* join);
+  void steps(const flow::Block& block);
+  void step(const flow::Step& step);
+  void leave_block(const flow::Block& block, const Join* join);
+  void return_values(const Values& values);
+  Join make_join(const flow::Step& step);
+  void primitive(const flow::Step& step);
+  void call(const flow::Step& step);
+  void call_as_data(const flow::Step& step);
+  void branch(const flow::Step& step);
+  void match(const flow::Step& step);
+  Values call_function(const flow::Function& callee, const Values& args, llvm::Value*& status);
+  Values arguments(const std::vector<flow::Operand>& operands);
+  // All that a call hands over: what stands in front of the arguments, too.
+  Values with_hidden(const flow::Function& callee, llvm::Value* out, const Tail& tail,
+                     const Values& args);
+  Tail tail_after(const flow::Site* site);
+
+  // Leaves the step if `failed` holds: what `cold` emits comes first, then its cleanup.
+  void leave_if(llvm::Value* failed, const flow::Step& step, const Emit& cold);
+  void give_back(const std::vector<flow::Slot>& slots);
+
+  // object_codegen.cpp
+  llvm::Value* part(llvm::Value* object, std::size_t offset);
+  llvm::Value* load_header(llvm::Type* type, llvm::Value* object, std::size_t offset);
+  void retain(llvm::Value* object);
+  void release(llvm::Value* object);
+  void take(const flow::Step& step);
+  llvm::Value* to_bits(llvm::Value* value, const flow::SlotType& type);
+  llvm::Value* from_bits(llvm::Value* bits, const flow::SlotType& type);
+  void store_value(llvm::Value* place, llvm::Value* value, const flow::SlotType& type);
+  llvm::Value* load_value(llvm::Value* place, const flow::SlotType& type);
+  llvm::Value* field_place(llvm::Value* cell, lang::ValueKind kind, std::size_t number);
+  void construct(const flow::Step& step);
+  void element(const flow::Step& step);
+  void view(const flow::Step& step);
+  llvm::Value* extent_of(llvm::Value* tensor, std::size_t axis);
+  llvm::Value* index_value(const flow::Operand& operand);
+  llvm::Type* memory_type(lang::DType dtype);
+  // The slots of an argument of the entry. Of owned parameters it is moved, a part of it counted
+  // once more.
+  void unpack(llvm::Value* place, const lang::Type& type, const flow::Function& function,
+              Values& leaves, bool is_part);
+  void box(llvm::Value* place, const lang::Type& type, const Values& leaves, std::size_t& next,
+           llvm::BasicBlock* failed);
+
+  // nest_codegen.cpp
+  Values extents_of(const flow::Step& step, llvm::Value*& points);
+  void nest(const flow::Step& step, const Values& extents,
+            const std::function<void(llvm::Value*)>& point);
+  void poll();
+  void comprehension(const flow::Step& step);
+  void fold(const flow::Step& step);
+  void fold_exact(const flow::Step& step, const Values& extents);
+  void fold_lanes(const flow::Step& step, const Values& extents);
+  void fold_arg(const flow::Step& step, const Values& extents);
+  llvm::Function* lane_combiner(lang::Prim prim, lang::DType dtype);
+
+  // Small things.
+  llvm::Value* operand(const flow::Operand& operand);
+  flow::SlotType type_of(const flow::Operand& operand) const;
+  llvm::Value* int64(std::int64_t value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }
+  llvm::Value* address(const void* pointer);
+  template <class Function>
+  llvm::CallInst* call_service(Function* service, llvm::Type* result,
+                               std::initializer_list<llvm::Value*> args);
+  llvm::CallInst* call_address(const void* service, llvm::Type* result,
+                               llvm::ArrayRef<llvm::Value*> args);
+  llvm::BasicBlock* new_block(const char* name) {
+    return llvm::BasicBlock::Create(b_.getContext(), name, function_);
+  }
+  llvm::AllocaInst* new_cell(llvm::Type* type, const char* name);
+  llvm::AllocaInst* scratch(std::size_t values);
+  ScalarCodegen scalars() { return {b_, 1}; }
+  llvm::MDNode* unlikely();
+  void set(flow::Slot slot, llvm::Value* value) { values_[slot] = value; }
+
+  llvm::Module& module_;
+  const flow::Services& services_;
+  const flow::Layout& layout_;
+  llvm::IRBuilder<> b_;
+  const flow::Function* source_ = nullptr;
+  llvm::Function* function_ = nullptr;
+  llvm::Value* runner_ = nullptr;
+  llvm::Value* out_ = nullptr;  // results, if they are in memory
+  Tail tail_;
+  llvm::BasicBlock* fail_ = nullptr;    // where a step that fails goes
+  llvm::BasicBlock* header_ = nullptr;  // where a tail call of the function itself goes
+  std::vector<llvm::PHINode*> header_phis_;
+  llvm::AllocaInst* probe_ = nullptr;
+  llvm::AllocaInst* scratch_ = nullptr;
+  std::size_t scratch_size_ = 0;
+  llvm::AllocaInst* result_ = nullptr;  // a Value
+  Values values_;                       // by slot
+};
+
+template <class Function>
+llvm::CallInst* FunctionCodegen::call_service(Function* service, llvm::Type* result,
+                                              std::initializer_list<llvm::Value*> args) {
+  return call_address(reinterpret_cast<const void*>(service), result,
+                      llvm::ArrayRef<llvm::Value*>(args.begin(), args.size()));
+}
+
+}  // namespace relay::jit

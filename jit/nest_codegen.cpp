@@ -1,0 +1,307 @@
+#include "jit/function_codegen.h"
+#include "loops/reduce_op.h"
+#include "loops/reduction_tree.h"
+
+namespace relay::jit {
+
+using flow::Step;
+using lang::DType;
+using lang::Prim;
+using lang::ReduceOp;
+using llvm::Value;
+
+// The extents, and how many points there are.
+FunctionCodegen::Values FunctionCodegen::extents_of(const Step& step, Value*& points) {
+  Values extents;
+  for (std::size_t i = 0; i < step.args.size(); ++i) {
+    extents.push_back(index_value(step.args[i]));
+    leave_if(b_.CreateICmpSLT(extents.back(), int64(0)), step, [&] {
+      call_service(services_.negative_extent, b_.getInt32Ty(),
+                   {runner_, address(step.binder_sites[i]), extents.back()});
+    });
+  }
+  points = extents[0];
+  if (extents.size() == 1) return extents;
+  // A product with a 0 may overflow before it comes to that.
+  Value* overflows = b_.getFalse();
+  Value* is_empty = b_.CreateICmpEQ(points, int64(0));
+  for (std::size_t i = 1; i < extents.size(); ++i) {
+    Value* const both =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, points, extents[i]);
+    points = b_.CreateExtractValue(both, 0);
+    overflows = b_.CreateOr(overflows, b_.CreateExtractValue(both, 1));
+    is_empty = b_.CreateOr(is_empty, b_.CreateICmpEQ(extents[i], int64(0)));
+  }
+  points = b_.CreateSelect(is_empty, int64(0), points);
+  leave_if(b_.CreateAnd(overflows, b_.CreateNot(is_empty)), step, [&] {
+    llvm::AllocaInst* const words = scratch((extents.size() + 1) / 2);
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      b_.CreateStore(extents[i], part(words, i * sizeof(std::int64_t)));
+    call_service(services_.too_many_steps, b_.getInt32Ty(),
+                 {runner_, address(step.binder_sites[0]),
+                  int64(static_cast<std::int64_t>(extents.size())), words});
+  });
+  return extents;
+}
+
+void FunctionCodegen::poll() {
+  llvm::LoadInst* const limit = b_.CreateLoad(b_.getInt64Ty(), address(services_.frame_limit));
+  limit->setAtomic(llvm::AtomicOrdering::Monotonic);
+  limit->setAlignment(llvm::Align(8));
+  llvm::BasicBlock* const cold = new_block("stopped");
+  llvm::BasicBlock* const on = new_block("on");
+  b_.CreateCondBr(b_.CreateICmpEQ(limit, int64(-1)), cold, on, unlikely());
+  b_.SetInsertPoint(cold);
+  call_service(services_.at_limit, b_.getInt32Ty(), {runner_});
+  b_.CreateBr(fail_);
+  b_.SetInsertPoint(on);
+}
+
+// for every point, row-major: point(its number).
+void FunctionCodegen::nest(const Step& step, const Values& extents,
+                           const std::function<void(Value*)>& point) {
+  llvm::AllocaInst* const number = new_cell(b_.getInt64Ty(), "point");
+  b_.CreateStore(int64(0), number);
+  std::vector<llvm::BasicBlock*> heads;
+  std::vector<llvm::BasicBlock*> afters;
+  std::vector<llvm::PHINode*> indices;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    llvm::BasicBlock* const before = b_.GetInsertBlock();
+    llvm::BasicBlock* const head = new_block("loop");
+    llvm::BasicBlock* const after = new_block("after");
+    b_.CreateCondBr(b_.CreateICmpSLT(int64(0), extents[i]), head, after);
+    b_.SetInsertPoint(head);
+    llvm::PHINode* const index = b_.CreatePHI(b_.getInt64Ty(), 2, "i");
+    index->addIncoming(int64(0), before);
+    set(step.binders[i], index);
+    heads.push_back(head);
+    afters.push_back(after);
+    indices.push_back(index);
+  }
+  poll();
+  Value* const linear = b_.CreateLoad(b_.getInt64Ty(), number);
+  point(linear);
+  b_.CreateStore(b_.CreateNSWAdd(linear, int64(1)), number);
+  for (std::size_t i = extents.size(); i-- > 0;) {
+    Value* const next = b_.CreateNSWAdd(indices[i], int64(1));
+    indices[i]->addIncoming(next, b_.GetInsertBlock());
+    b_.CreateCondBr(b_.CreateICmpSLT(next, extents[i]), heads[i], afters[i]);
+    b_.SetInsertPoint(afters[i]);
+  }
+}
+
+void FunctionCodegen::comprehension(const Step& step) {
+  Value* points = nullptr;
+  const Values extents = extents_of(step, points);
+  llvm::AllocaInst* const words = scratch((extents.size() + 1) / 2);
+  const auto made_before = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) release(values_[step.results[i]]);
+  };
+  Values data;
+  for (std::size_t i = 0; i < step.results.size(); ++i) {
+    for (std::size_t k = 0; k < extents.size(); ++k)
+      b_.CreateStore(extents[k], part(words, k * sizeof(std::int64_t)));
+    const DType dtype = source_->slots[step.results[i]].dtype;
+    Value* const tensor =
+        call_service(services_.make_tensor, b_.getPtrTy(),
+                     {runner_, address(step.site), b_.getInt8(static_cast<std::uint8_t>(dtype)),
+                      int64(static_cast<std::int64_t>(extents.size())), words});
+    leave_if(b_.CreateIsNull(tensor), step, [&] { made_before(i); });
+    set(step.results[i], tensor);
+    data.push_back(load_header(b_.getPtrTy(), tensor, layout_.tensor_data));
+  }
+  llvm::BasicBlock* const outer = fail_;
+  llvm::BasicBlock* const failed = new_block("loop_failed");
+  fail_ = failed;
+  const flow::Block& body = step.blocks[0];
+  nest(step, extents, [&](Value* linear) {
+    steps(body);
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      const DType dtype = source_->slots[step.results[i]].dtype;
+      Value* const stored = scalars().to_memory(operand(body.values[i]), dtype);
+      b_.CreateStore(stored, b_.CreateGEP(memory_type(dtype), data[i], linear));
+    }
+  });
+  fail_ = outer;
+  const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(failed);
+  made_before(step.results.size());
+  give_back(step.cleanup);
+  b_.CreateBr(fail_);
+}
+
+void FunctionCodegen::fold(const Step& step) {
+  Value* points = nullptr;
+  const Values extents = extents_of(step, points);
+  const bool is_arg = loops::is_arg(step.reduce);
+  if (is_arg || step.reduce == ReduceOp::Max || step.reduce == ReduceOp::Min) {
+    leave_if(b_.CreateICmpEQ(points, int64(0)), step, [&] {
+      call_service(
+          services_.nothing_to_fold, b_.getInt32Ty(),
+          {runner_, address(step.site), b_.getInt8(static_cast<std::uint8_t>(step.reduce))});
+    });
+  }
+  llvm::BasicBlock* const outer = fail_;
+  llvm::BasicBlock* const failed = new_block("fold_failed");
+  fail_ = failed;
+  if (is_arg) {
+    fold_arg(step, extents);
+  } else if (lang::is_float(step.dtype)) {
+    fold_lanes(step, extents);
+  } else {
+    fold_exact(step, extents);
+  }
+  fail_ = outer;
+  const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(failed);
+  give_back(step.cleanup);
+  b_.CreateBr(fail_);
+}
+
+// The order changes nothing.
+void FunctionCodegen::fold_exact(const Step& step, const Values& extents) {
+  llvm::Type* const type = scalars().type(step.dtype);
+  llvm::AllocaInst* const sum = new_cell(type, "sum");
+  b_.CreateStore(scalars().constant(step.dtype, loops::identity_bits(step.reduce, step.dtype)),
+                 sum);
+  nest(step, extents, [&](Value*) {
+    steps(step.blocks[0]);
+    Value* const element = operand(step.blocks[0].values[0]);
+    b_.CreateStore(scalars().binary(loops::prim_of(step.reduce), step.dtype,
+                                    b_.CreateLoad(type, sum), element),
+                   sum);
+  });
+  set(step.results[0], b_.CreateLoad(type, sum));
+}
+
+// A function of 16 lanes in memory: their combination, after which they are what they began as.
+llvm::Function* FunctionCodegen::lane_combiner(Prim prim, DType dtype) {
+  const std::string name = "combine_" + std::to_string(static_cast<int>(prim)) + "_" +
+                           std::to_string(static_cast<int>(dtype));
+  if (llvm::Function* const known = module_.getFunction(name)) return known;
+  llvm::Type* const type = scalars().type(dtype);
+  auto* const function =
+      llvm::Function::Create(llvm::FunctionType::get(type, {b_.getPtrTy()}, false),
+                             llvm::Function::InternalLinkage, name, module_);
+  function->setDoesNotThrow();
+  const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", function));
+  Values lanes;
+  for (int i = 0; i < loops::kReductionLanes; ++i)
+    lanes.push_back(b_.CreateLoad(
+        type, b_.CreateConstGEP1_64(type, function->getArg(0), static_cast<std::uint64_t>(i))));
+  for (std::size_t width = lanes.size() / 2; width > 0; width /= 2) {
+    for (std::size_t i = 0; i < width; ++i)
+      lanes[i] = scalars().binary(prim, dtype, lanes[i], lanes[i + width]);
+  }
+  b_.CreateRet(lanes[0]);
+  return function;
+}
+
+void FunctionCodegen::fold_lanes(const Step& step, const Values& extents) {
+  const bool has_blocks = loops::has_blocks(step.reduce, step.dtype);
+  const DType dtype = has_blocks && lang::size_of(step.dtype) < 4 ? DType::Float32 : step.dtype;
+  const Prim prim = loops::prim_of(step.reduce);
+  llvm::Type* const type = scalars().type(dtype);
+  Value* const identity = scalars().constant(dtype, loops::identity_bits(step.reduce, dtype));
+  llvm::Function* const combine = lane_combiner(prim, dtype);
+  constexpr auto kLanes = static_cast<std::uint64_t>(loops::kReductionLanes);
+  llvm::AllocaInst* const lanes = new_cell(llvm::ArrayType::get(type, kLanes), "lanes");
+  const auto clear = [&] {
+    for (std::uint64_t i = 0; i < kLanes; ++i)
+      b_.CreateStore(identity, b_.CreateConstGEP1_64(type, lanes, i));
+  };
+  constexpr std::uint64_t kLevels = 64;
+  llvm::AllocaInst* const waiting =
+      has_blocks ? new_cell(llvm::ArrayType::get(type, kLevels), "waiting") : nullptr;
+  llvm::AllocaInst* const level = has_blocks ? new_cell(b_.getInt64Ty(), "level") : nullptr;
+  llvm::AllocaInst* const sum = new_cell(type, "sum");
+  llvm::AllocaInst* const count = new_cell(b_.getInt64Ty(), "count");
+  b_.CreateStore(int64(0), count);
+  clear();
+  // Folds what waits at the levels from 0 up while `waits(level)` holds.
+  const auto fold_waiting = [&](Value* blocks, bool at_end) {
+    llvm::BasicBlock* const head = new_block("level");
+    llvm::BasicBlock* const body = new_block("fold");
+    llvm::BasicBlock* const next = new_block("next_level");
+    llvm::BasicBlock* const done = new_block("folded");
+    b_.CreateStore(int64(0), level);
+    b_.CreateBr(head);
+    b_.SetInsertPoint(head);
+    Value* const at = b_.CreateLoad(b_.getInt64Ty(), level);
+    Value* const rest = b_.CreateLShr(blocks, at);
+    Value* const is_taken = b_.CreateTrunc(rest, b_.getInt1Ty());
+    if (at_end) {
+      llvm::BasicBlock* const look = new_block("look");
+      b_.CreateCondBr(b_.CreateICmpEQ(rest, int64(0)), done, look);
+      b_.SetInsertPoint(look);
+      b_.CreateCondBr(is_taken, body, next);
+    } else {
+      b_.CreateCondBr(is_taken, body, done);
+    }
+    b_.SetInsertPoint(body);
+    Value* const other = b_.CreateLoad(type, b_.CreateGEP(type, waiting, at));
+    b_.CreateStore(scalars().binary(prim, dtype, other, b_.CreateLoad(type, sum)), sum);
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
+    b_.CreateStore(b_.CreateAdd(at, int64(1)), level);
+    b_.CreateBr(head);
+    b_.SetInsertPoint(done);
+  };
+  nest(step, extents, [&](Value* linear) {
+    steps(step.blocks[0]);
+    Value* const element = operand(step.blocks[0].values[0]);
+    Value* const lane = b_.CreateAnd(linear, int64(loops::kReductionLanes - 1));
+    Value* const place = b_.CreateGEP(type, lanes, lane);
+    b_.CreateStore(scalars().binary(prim, dtype, b_.CreateLoad(type, place), element), place);
+    Value* const done = b_.CreateAdd(linear, int64(1));
+    b_.CreateStore(done, count);
+    if (!has_blocks) return;
+    llvm::BasicBlock* const full = new_block("block_full");
+    llvm::BasicBlock* const on = new_block("on");
+    Value* const within = b_.CreateAnd(done, int64(loops::kReductionBlock - 1));
+    b_.CreateCondBr(b_.CreateICmpEQ(within, int64(0)), full, on, unlikely());
+    b_.SetInsertPoint(full);
+    b_.CreateStore(b_.CreateCall(combine, {lanes}), sum);
+    // The blocks before this one: their number's lowest ones say which levels are taken.
+    fold_waiting(b_.CreateSub(b_.CreateUDiv(done, int64(loops::kReductionBlock)), int64(1)), false);
+    b_.CreateStore(b_.CreateLoad(type, sum),
+                   b_.CreateGEP(type, waiting, b_.CreateLoad(b_.getInt64Ty(), level)));
+    clear();
+    b_.CreateBr(on);
+    b_.SetInsertPoint(on);
+  });
+  b_.CreateStore(b_.CreateCall(combine, {lanes}), sum);
+  if (has_blocks) {
+    fold_waiting(
+        b_.CreateUDiv(b_.CreateLoad(b_.getInt64Ty(), count), int64(loops::kReductionBlock)), true);
+  }
+  set(step.results[0], scalars().round_to(b_.CreateLoad(type, sum), step.dtype));
+}
+
+// The first of the largest (smallest) elements; NaN beats numbers.
+void FunctionCodegen::fold_arg(const Step& step, const Values& extents) {
+  llvm::Type* const type = scalars().type(step.dtype);
+  llvm::AllocaInst* const best = new_cell(type, "best");
+  llvm::AllocaInst* const best_at = new_cell(b_.getInt64Ty(), "best_at");
+  b_.CreateStore(llvm::Constant::getNullValue(type), best);
+  b_.CreateStore(int64(0), best_at);
+  const Prim order = step.reduce == ReduceOp::ArgMax ? Prim::Gt : Prim::Lt;
+  nest(step, extents, [&](Value* linear) {
+    steps(step.blocks[0]);
+    Value* const element = operand(step.blocks[0].values[0]);
+    Value* const old = b_.CreateLoad(type, best);
+    Value* wins = scalars().compare(order, step.dtype, element, old);
+    if (lang::is_float(step.dtype)) {
+      wins = b_.CreateOr(wins, scalars().is_nan(element));
+      wins = b_.CreateAnd(wins, b_.CreateNot(scalars().is_nan(old)));
+    }
+    wins = b_.CreateOr(wins, b_.CreateICmpEQ(linear, int64(0)));
+    b_.CreateStore(b_.CreateSelect(wins, element, old), best);
+    Value* const old_at = b_.CreateLoad(b_.getInt64Ty(), best_at);
+    b_.CreateStore(b_.CreateSelect(wins, linear, old_at), best_at);
+  });
+  set(step.results[0], b_.CreateLoad(b_.getInt64Ty(), best_at));
+}
+
+}  // namespace relay::jit
