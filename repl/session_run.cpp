@@ -24,13 +24,23 @@ using parser::ItemKind;
 // what follows is still checked, so that all errors are reported at once.
 class Session::Run {
  public:
+  // Files that cannot be read, and who loads them.
+  struct Unread {
+    std::vector<Diagnostic> errors;
+    std::set<std::string> definitions;
+  };
+
   Run(Impl& session, std::vector<Item>& items,
-      const std::function<void(const ItemResult&)>& on_item, Origin origin)
+      const std::function<void(const ItemResult&)>& on_item, Origin origin, Unread unread)
       : session_(session),
         items_(items),
         on_item_(on_item),
         origin_(origin),
-        undo_{session.module} {}
+        undo_{session.module},
+        pending_(std::move(unread.definitions)),
+        stopped_(!unread.errors.empty()) {
+    for (const Diagnostic& error : unread.errors) errors_.add({error}, error.span);
+  }
 
   std::vector<Diagnostic> operator()() {
     try {
@@ -113,16 +123,21 @@ class Session::Run {
       const std::vector<const Item*> waiting = std::exchange(deferred_, {});
       for (const Item* definition : waiting) run_definition(*definition);
     }
+    for (const Item* definition : deferred_) fail(*definition);
   }
 
   void run_definition(const Item& item) {
     if (!pending_.empty() && reaches_pending(item.name)) {
       deferred_.push_back(&item);
     } else if (!evaluate(item)) {
-      failed_.push_back(item.name);
-      const std::string owner = owner_of_gradient(session_.module, item.name);
-      if (!owner.empty()) failed_.push_back(owner);
+      fail(item);
     }
+  }
+
+  void fail(const Item& definition) {
+    failed_.push_back(definition.name);
+    const std::string owner = owner_of_gradient(session_.module, definition.name);
+    if (!owner.empty()) failed_.push_back(owner);
   }
 
   // Does the definition reach a pending `let` through the definitions of this module?
@@ -196,7 +211,7 @@ class Session::Run {
       if (item.kind == ItemKind::Let)
         return session_.checked_value(item.expr, item.annotation).type;
       if (!session_.is_polymorphic_function(item.expr)) return session_.checked(item.expr)->type;
-      return session_.checker.type_of(item.expr).or_throw().type;
+      return session_.checker.type_of(session_.with_files(item.expr)).or_throw().type;
     });
     if (!type) errors_.add(type.errors(), item.span);
     if (item.kind != ItemKind::Let) return;
@@ -216,7 +231,8 @@ class Session::Run {
   const std::function<void(const ItemResult&)>& on_item_;
   const Origin origin_;
   Undo undo_;
-  std::set<std::string> pending_;      // lets of this text without a value yet
+  // Lets of this text without a value yet, and definitions that load what cannot be read.
+  std::set<std::string> pending_;
   std::set<std::string> independent_;  // definitions that reach none of those
   std::vector<const Item*> deferred_;  // definitions that do
   std::vector<std::string> failed_;    // names that are put back at the end
@@ -227,14 +243,18 @@ class Session::Run {
 std::vector<Diagnostic> Session::Impl::run_items(
     std::vector<Item>& items, const std::function<void(const ItemResult&)>& on_item,
     Origin origin) {
-  const auto read = guarded([&] {
+  auto unread = guarded([&] {
+    Run::Unread result;
     for (Item& item : items) {
-      if (item.kind == ItemKind::Def) item.expr = with_files(item.expr);
+      if (item.kind != ItemKind::Def) continue;
+      const std::size_t before = result.errors.size();
+      item.expr = with_files(item.expr, result.errors);
+      if (result.errors.size() > before) result.definitions.insert(item.name);
     }
-    return true;
+    return result;
   });
-  if (!read) return read.errors();
-  return Run(*this, items, on_item, origin)();
+  if (!unread) return unread.errors();
+  return Run(*this, items, on_item, origin, std::move(*unread))();
 }
 
 }  // namespace relay::repl

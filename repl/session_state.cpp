@@ -90,7 +90,7 @@ void Session::Impl::load_prelude() {
     for (Item& item : parsed->items) define(item, Origin::Prelude);
   }
   prelude.import(module);
-  if (!options.reads_headers) module.define(unread_file());
+  module.define(unread_file());
 }
 
 void Session::Impl::define(const Item& item, Origin origin) {
@@ -171,7 +171,7 @@ std::vector<Diagnostic> Session::Impl::run_text(
     parser::Reading reading = parser::parse_all(source, module, notation);
     if (!reading.errors.empty()) {
       for (Item& item : reading.parsed.items) {
-        if (item.expr) item.expr = with_files(item.expr);
+        if (item.expr) item.expr = with_files(item.expr, reading.errors);
       }
       throw lang::Failure(check_rest(module, std::move(reading)));
     }
@@ -216,10 +216,18 @@ Expr Session::Impl::command_expression(const lang::Source& source) {
   return with_files(parsed.items[0].expr);
 }
 
-Expr Session::Impl::with_files(const Expr& expr) {
+Expr Session::Impl::with_files(const Expr& expr, std::vector<Diagnostic>& errors) {
   if (!options.reads_headers) return without_headers(expr, warnings);
   return with_headers(
-      expr, [this](const std::string& path) { return pipeline.find_file(path); }, options.files);
+      expr, [this](const std::string& path) { return pipeline.find_file(path); }, options.files,
+      errors);
+}
+
+Expr Session::Impl::with_files(const Expr& expr) {
+  std::vector<Diagnostic> errors;
+  Expr result = with_files(expr, errors);
+  if (!errors.empty()) throw lang::Failure(std::move(errors));
+  return result;
 }
 
 Expr Session::Impl::checked(const Expr& expr, const Type& expected) {
@@ -249,7 +257,7 @@ bool Session::Impl::is_polymorphic_function(const Expr& expr) {
 ItemResult Session::Impl::run_expression(const Item& item) {
   ItemResult result{ItemKind::Expression, "", "", {}, item.hide_value, item.span};
   if (is_polymorphic_function(item.expr)) {
-    result.type = to_string(checker.type_of(item.expr).or_throw());
+    result.type = to_string(checker.type_of(with_files(item.expr)).or_throw());
     return result;
   }
   const auto [typed, general] = checked_value(item.expr);

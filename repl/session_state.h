@@ -108,6 +108,10 @@ struct Session::Impl {
   lang::Expr checked(const lang::Expr& expr, const lang::Type& expected = nullptr);
   typecheck::CheckedValue checked_value(const lang::Expr& expr,
                                         const lang::Type& expected = nullptr);
+  // With the types of the files that it loads, or as tensor_files.h says; the second fails with the
+  // errors that the first collects.
+  lang::Expr with_files(const lang::Expr& expr, std::vector<lang::Diagnostic>& errors);
+  lang::Expr with_files(const lang::Expr& expr);
   lang::Expr ready(const lang::Expr& typed);
   lang::Value evaluate(const lang::Expr& typed);
   // A function value is shown by its most general type: it need not be ground.
@@ -130,7 +134,6 @@ struct Session::Impl {
   // the names.
   void bind_parts(const lang::PatternRef& pattern, const Binding& whole, const lang::Value* value,
                   const lang::Type& type);
-  lang::Expr with_files(const lang::Expr& expr);
 };
 
 // What a let binds.

@@ -26,6 +26,9 @@ formats::Location location_of(const AttrsRef& attrs, const FindFile& find_file) 
   return location;
 }
 
+// No name that a program can write.
+constexpr const char* kUnreadFile = "<unread file>";
+
 // The attributes of a `load` whose dtype or shape is the file's; null: it is none.
 const lang::Attrs* unsaid_load(const Expr& expr) {
   const auto* call = lang::as<lang::Call>(expr);
@@ -39,8 +42,9 @@ const lang::Attrs* unsaid_load(const Expr& expr) {
 
 class Headers final : public lang::Rewriter {
  public:
-  Headers(const FindFile& find_file, const formats::FileAccess& access)
-      : find_file_(find_file), access_(access) {}
+  Headers(const FindFile& find_file, const formats::FileAccess& access,
+          std::vector<lang::Diagnostic>& errors)
+      : find_file_(find_file), access_(access), errors_(errors) {}
 
  protected:
   Expr post(const Expr& expr) override {
@@ -54,31 +58,34 @@ class Headers final : public lang::Rewriter {
     location.access = access_;
     const auto header =
         formats::read_header(location, [](std::int64_t, std::int64_t) { lang::poll(); });
-    if (!header && lang::is_stop(header.errors().front().kind))
-      throw lang::Failure(header.errors());
+    if (!header) {
+      if (lang::is_stop(header.errors().front().kind)) throw lang::Failure(header.errors());
+      return unread(header.errors(), expr->span);
+    }
     const auto put = [&](std::string_view key, AttrValue value) {
       std::erase_if(attrs, [&](const lang::Attr& attr) { return attr.key == key; });
       attrs.push_back({std::string(key), std::move(value), {}});
     };
-    if (header) {
-      if (stated->is_null("dtype")) put("dtype", header->dtype);
-      if (stated->is_null("shape")) put("shape", AttrValue::ints(header->shape));
-    } else {
-      const lang::Diagnostic& error = header.errors().front();
-      put("unread", error.message);
-      put("refused", error.kind == lang::DiagnosticKind::FileRefused);
-    }
+    if (stated->is_null("dtype")) put("dtype", header->dtype);
+    if (stated->is_null("shape")) put("shape", AttrValue::ints(header->shape));
     return lang::make_call(call->callee, call->args, lang::make_attrs(std::move(attrs)), expr->span,
                            expr->type);
   }
 
  private:
+  Expr unread(std::vector<lang::Diagnostic> errors, lang::Span span) {
+    for (lang::Diagnostic& error : errors) {
+      error.span = span;
+      error.note("note: the type of `load` is what the file says, unless `dtype` and `shape` do");
+      errors_.push_back(std::move(error));
+    }
+    return lang::make_global_var(kUnreadFile, span);
+  }
+
   const FindFile& find_file_;
   const formats::FileAccess& access_;
+  std::vector<lang::Diagnostic>& errors_;
 };
-
-// No name that a program can write.
-constexpr const char* kUnreadFile = "<unread file>";
 
 class NoHeaders final : public lang::Rewriter {
  public:
@@ -165,8 +172,9 @@ std::vector<formats::NamedTensor> tensors_of(const Value& value, const AttrsRef&
 
 }  // namespace
 
-Expr with_headers(const Expr& expr, const FindFile& find_file, const formats::FileAccess& access) {
-  return Headers(find_file, access).rewrite(expr);
+Expr with_headers(const Expr& expr, const FindFile& find_file, const formats::FileAccess& access,
+                  std::vector<lang::Diagnostic>& errors) {
+  return Headers(find_file, access, errors).rewrite(expr);
 }
 
 Expr without_headers(const Expr& expr, std::vector<lang::Diagnostic>& warnings) {

@@ -16,13 +16,13 @@ namespace relay::repl {
 using FindFile = std::function<std::string(const std::string& path)>;
 
 // Each `load` that does not say its dtype and shape gets those of the file's header, so that what
-// it gives has a type before the program runs. What cannot be read is said in the attribute
-// `unread`, for the type rule to report.
+// it gives has a type before the program runs. A `load` of what cannot be read becomes the global
+// of `unread_file`, whose type is open, so that nothing is demanded of what depends on it; `errors`
+// gets the reason, with the place of the `load`.
 lang::Expr with_headers(const lang::Expr& expr, const FindFile& find_file,
-                        const formats::FileAccess& access);
+                        const formats::FileAccess& access, std::vector<lang::Diagnostic>& errors);
 
-// The same where no data file may be opened: such a `load` becomes the global of `unread_file`,
-// whose type is open, so that nothing is demanded of what depends on it. Each is told as a warning.
+// The same where no data file may be opened: all of them become that global, each with a warning.
 lang::Expr without_headers(const lang::Expr& expr, std::vector<lang::Diagnostic>& warnings);
 lang::Definition unread_file();
 

@@ -28,23 +28,12 @@ void add_load() {
                nullable_attr("dtype", AttrKind::DType, "dtype of the result; None: the file's"),
                nullable_attr("shape", AttrKind::IntList,
                              "extents, -1 for one that is not known; None: the file's"),
-               csv_attrs()[0],
-               optional_attr("unread", AttrKind::String, "",
-                             "why the header could not be read; not to be written"),
-               optional_attr("refused", AttrKind::Bool, false,
-                             "whether that is because it may not be; not to be written")};
+               csv_attrs()[0]};
   def.type_rule = [](TypeCall& call) {
     if (call.attrs->is_null("dtype") || call.attrs->is_null("shape")) {
-      const std::string& why = call.attrs->get_string("unread");
-      lang::Diagnostic diagnostic(
-          call.attrs->get_bool("refused") ? DiagnosticKind::FileRefused : DiagnosticKind::FileError,
-          why.empty() ? "`load` needs a `dtype` and a `shape` here, where no file is looked at"
-                      : why,
-          call.span);
-      if (!why.empty())
-        diagnostic.note(
-            "note: the type of `load` is what the file says, unless `dtype` and `shape` do");
-      throw lang::Failure(std::move(diagnostic));
+      lang::fail(DiagnosticKind::FileError,
+                 "`load` needs a `dtype` and a `shape` here, where no file is looked at",
+                 call.span);
     }
     std::vector<Dim> dims;
     for (const std::int64_t extent : call.attrs->get_ints("shape"))
