@@ -28,7 +28,7 @@ auto value_at(const Map& map, std::string_view name) -> typename Map::mapped_typ
 
 const Definition* Module::find(std::string_view name) const {
   const auto found = definitions_.find(name);
-  return found == definitions_.end() ? nullptr : found->second.get();
+  return found == definitions_.end() ? nullptr : found->second.definition.get();
 }
 
 const Definition* Module::lookup(std::string_view name) const {
@@ -48,10 +48,26 @@ const Constructor* Module::find_constructor(std::string_view name) const {
 
 void Module::define(Definition definition) {
   auto entry = std::make_shared<Definition>(std::move(definition));
-  std::shared_ptr<Definition>& slot = definitions_[entry->name];
-  if (slot) std::erase(order_, slot);
-  slot = entry;
-  order_.push_back(std::move(entry));
+  Entry& slot = definitions_[entry->name];
+  order_.push_back(entry);  // if there is no memory for it, the old one stays
+  if (slot.definition) leave_order(slot);
+  slot = {std::move(entry), order_.size() - 1};
+}
+
+// Gaps are closed once they are half of it: on the whole, the cost of one step for each.
+void Module::leave_order(const Entry& entry) {
+  order_[entry.place] = nullptr;
+  if (++gaps_ * 2 <= order_.size()) return;
+  std::erase(order_, nullptr);
+  gaps_ = 0;
+  for (std::size_t i = 0; i < order_.size(); ++i) definitions_.at(order_[i]->name).place = i;
+}
+
+void Module::forget_constructors(const TypeDef& type) {
+  for (const Constructor& constructor : type.constructors) {
+    const auto found = constructors_.find(constructor.name);
+    if (found != constructors_.end() && found->second->owner == &type) constructors_.erase(found);
+  }
 }
 
 void Module::define(TypeDefRef type) {
@@ -61,10 +77,7 @@ void Module::define(TypeDefRef type) {
     types_.push_back(std::move(type));
     return;
   }
-  if (replaced) {
-    std::erase_if(constructors_,
-                  [&](const auto& entry) { return entry.second->owner == replaced; });
-  }
+  if (replaced) forget_constructors(*replaced);
   std::uint32_t tag = 0;
   for (Constructor& constructor : type->constructors) {
     constructor.owner = type.get();
@@ -77,12 +90,11 @@ void Module::define(TypeDefRef type) {
 
 void Module::remove(std::string_view name) {
   if (const auto found = definitions_.find(name); found != definitions_.end()) {
-    std::erase(order_, found->second);
+    if (found->second.definition) leave_order(found->second);
     definitions_.erase(found);
   }
   if (const auto found = type_names_.find(name); found != type_names_.end()) {
-    const TypeDef* type = found->second;
-    std::erase_if(constructors_, [&](const auto& entry) { return entry.second->owner == type; });
+    forget_constructors(*found->second);
     type_names_.erase(found);
   }
 }
@@ -93,7 +105,7 @@ void Module::alias(const std::string& name, const std::string& full_name) {
 
 void Module::import(const Module& library) {
   for (const auto& definition : library.order_) {
-    if (!find(definition->name)) define(*definition);
+    if (definition && !find(definition->name)) define(*definition);
   }
   for (const auto& [name, full_name] : library.aliases_) aliases_[name] = full_name;
   for (const TypeDefRef& type : library.types_) {
@@ -105,7 +117,9 @@ void Module::import(const Module& library) {
 std::vector<const Definition*> Module::definitions() const {
   std::vector<const Definition*> result;
   result.reserve(order_.size());
-  for (const auto& definition : order_) result.push_back(definition.get());
+  for (const auto& definition : order_) {
+    if (definition) result.push_back(definition.get());
+  }
   return result;
 }
 

@@ -91,6 +91,7 @@ class Module {
 
   void define(Definition definition);
   void define(TypeDefRef type);  // and its constructors
+  // Cost of these: as of a look into a map.
   void remove(std::string_view name);
   // `name` stands for the imported definition `full_name`, which is called `FILE.name`.
   void alias(const std::string& name, const std::string& full_name);
@@ -102,8 +103,16 @@ class Module {
   std::vector<const TypeDef*> types() const;
 
  private:
-  std::map<std::string, std::shared_ptr<Definition>, std::less<>> definitions_;
-  std::vector<std::shared_ptr<Definition>> order_;
+  struct Entry {
+    std::shared_ptr<Definition> definition;
+    std::size_t place = 0;  // in order_
+  };
+  void leave_order(const Entry& entry);
+  void forget_constructors(const TypeDef& type);
+
+  std::map<std::string, Entry, std::less<>> definitions_;
+  std::vector<std::shared_ptr<Definition>> order_;  // null: replaced or removed
+  std::size_t gaps_ = 0;                            // how many of these are null
   std::map<std::string, std::string, std::less<>> aliases_;
   std::vector<TypeDefRef> types_;  // all, also replaced ones
   std::map<std::string, const TypeDef*, std::less<>> type_names_;

@@ -1,6 +1,10 @@
 #include "lang/ref.h"
 
+#include <memory>
 #include <vector>
+
+#include "lang/memory.h"
+#include "lang/stop.h"
 
 namespace relay::lang {
 namespace {
@@ -13,13 +17,24 @@ constexpr int kMaxNesting = 16;
 struct Reclaimer {
   int nesting = 0;
   std::vector<const Counted*>* postponed = nullptr;  // on the stack of the outermost reclaim
+  std::vector<const Counted*>* put_off = nullptr;    // for free_put_off
 };
 thread_local Reclaimer reclaimer;
+
+bool is_put_off(Reclaimer& state, const Counted* object) {
+  if (pending_stop.load(std::memory_order_relaxed) != Stop::Interrupted) [[likely]]
+    return false;
+  const Unfailing unfailing;
+  if (!state.put_off) state.put_off = new std::vector<const Counted*>;
+  state.put_off->push_back(object);
+  return true;
+}
 
 }  // namespace
 
 void Counted::reclaim(const Counted* object) {
   Reclaimer& state = reclaimer;
+  if (is_put_off(state, object)) return;
   if (state.nesting == 0) {
     std::vector<const Counted*> postponed;
     state.postponed = &postponed;
@@ -28,7 +43,7 @@ void Counted::reclaim(const Counted* object) {
     while (!postponed.empty()) {
       const Counted* next = postponed.back();
       postponed.pop_back();
-      delete next;
+      if (!is_put_off(state, next)) delete next;
     }
     state.nesting = 0;
     state.postponed = nullptr;
@@ -39,6 +54,13 @@ void Counted::reclaim(const Counted* object) {
   } else {
     state.postponed->push_back(object);
   }
+}
+
+void free_put_off() {
+  const std::unique_ptr<std::vector<const Counted*>> objects(
+      std::exchange(reclaimer.put_off, nullptr));
+  if (!objects) return;
+  for (const Counted* object : *objects) Counted::reclaim(object);
 }
 
 }  // namespace relay::lang

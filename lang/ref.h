@@ -18,16 +18,23 @@ class Counted {
   virtual ~Counted() = default;
 
   void retain() const { ++refs_; }
-  // Frees iteratively: a chain of a million nodes needs no stack.
+  // Frees iteratively: a chain of a million nodes needs no stack. While an interrupt waits for its
+  // answer nothing is freed: free_put_off() does it.
   void release() const {
     if (--refs_ == 0) reclaim(this);
   }
   bool is_unique() const { return refs_ == 1; }
 
  private:
+  friend void free_put_off();
   static void reclaim(const Counted* object);
   mutable std::uint32_t refs_ = 0;
 };
+
+// Frees what was not freed while an interrupt waited for its answer: the remains of a large program
+// take a tenth of a second and more, and somebody looks at the screen. Called where nobody waits;
+// by the thread that releases.
+void free_put_off();
 
 // A counted pointer to a `Counted`. Empty by default.
 template <class T>

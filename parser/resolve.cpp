@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/boxed.h"
 #include "lang/stop.h"
 #include "parser/borrowed.h"
 #include "parser/comments.h"
@@ -21,6 +22,8 @@ Resolver::Resolver(const SyntaxTree& tree, const lang::Module& scope, std::strin
       strict_(tree.strict),
       prefix_(std::move(prefix)),
       symbols_(scope) {}
+
+Resolver::~Resolver() { lang::free_elements(signatures_); }
 
 namespace {
 
@@ -399,7 +402,8 @@ std::vector<lang::TypeDefRef> Resolver::types() const {
 }
 
 Reading resolve(const SyntaxTree& tree, const lang::Module& scope, const std::string& prefix) {
-  Resolver resolver(tree, scope, prefix);
+  const auto boxed = lang::make_boxed<Resolver>(tree, scope, prefix);
+  Resolver& resolver = boxed->value;
   Reading reading;
   reading.parsed = resolver.file();
   reading.types = resolver.types();

@@ -33,6 +33,8 @@ class PatternLiterals;  // match_tree.h
 class Resolver {
  public:
   Resolver(const SyntaxTree& tree, const lang::Module& scope, std::string prefix = "");
+  ~Resolver();
+  Resolver(const Resolver&) = delete;
 
   Parsed file();          // resolve.cpp
   lang::Type one_type();  // resolve_type.cpp; declares the names it does not know

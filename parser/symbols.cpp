@@ -2,7 +2,11 @@
 
 #include <functional>
 
+#include "lang/boxed.h"
+
 namespace relay::parser {
+
+SymbolTable::~SymbolTable() { lang::free_elements(symbols_); }
 
 Symbol& SymbolTable::intern(std::string_view text) {
   const std::size_t hash = std::hash<std::string_view>()(text);

@@ -40,6 +40,8 @@ struct Symbol {
 class SymbolTable {
  public:
   explicit SymbolTable(const lang::Module& scope) : scope_(scope), slots_(256) {}
+  ~SymbolTable();
+  SymbolTable(const SymbolTable&) = delete;
   Symbol& intern(std::string_view text);  // outer meanings filled in
   const std::deque<Symbol>& all() const { return symbols_; }
 

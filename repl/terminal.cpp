@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "lang/ref.h"
 #include "lang/stop.h"
 #include "lang/utf8.h"
 #include "repl/history.h"
@@ -223,6 +224,7 @@ int Terminal::Impl::next_key(EditLine* editor, wchar_t* key) {
   el_wget(editor, EL_CLIENTDATA, &data);
   auto& self = *static_cast<Impl*>(data);
   if (self.gives_up) return -1;
+  lang::free_put_off();  // the prompt stands there: the answer has been given
   if (const auto next = self.keys.next()) {
     *key = *next;
     return 1;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/boxed.h"
 #include "lang/stop.h"
 #include "typecheck/components.h"
 #include "typecheck/rebuild.h"
@@ -133,12 +134,14 @@ namespace {
 // ranks of what is indexed stay open. The errors are those of the usual reading.
 template <class Attempt>
 auto with_open_ranks_if_needed(const Globals& globals, Attempt&& attempt) {
-  Inference inference(globals, Purpose::kScheme);
+  const auto boxed = lang::make_boxed<Inference>(globals, Purpose::kScheme);
+  Inference& inference = boxed->value;
   try {
     return attempt(inference);
   } catch (const Failure&) {
     if (!inference.has_indexed_fully() || lang::is_stopping()) throw;
-    Inference open(globals, Purpose::kScheme);
+    const auto boxed_open = lang::make_boxed<Inference>(globals, Purpose::kScheme);
+    Inference& open = boxed_open->value;
     open.leave_ranks_open();
     auto result = capture([&] { return attempt(open); });
     if (!result) throw;
@@ -253,7 +256,8 @@ Result<Scheme> Checker::scheme(const std::string& name) {
 Result<CheckedValue> Checker::check_value(const Expr& expr, const Type& expected) {
   return capture([&]() {
     impl_->ensure_globals(expr);
-    Inference inference(*impl_, Purpose::kCode);
+    const auto boxed = lang::make_boxed<Inference>(*impl_, Purpose::kCode);
+    Inference& inference = boxed->value;
     Type type = inference.infer(expr);
     if (expected) {
       Type annotation = inference.open(expected, expr->span);

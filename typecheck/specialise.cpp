@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/boxed.h"
 #include "typecheck/checker.h"
 #include "typecheck/entry_checks.h"
 #include "typecheck/rebuild.h"
@@ -191,7 +192,8 @@ Expr Checker::Impl::specialise(const std::string& name, const Type& type) {
   const Entry& found = entry(name);
   TypeSubstitution substitution = match(found, type);
   Type instance = substitute(found.scheme.type, substitution);
-  Inference inference(*this, Purpose::kCode, substitution);
+  const auto boxed = lang::make_boxed<Inference>(*this, Purpose::kCode, substitution);
+  Inference& inference = boxed->value;
   current.clear();
   for (std::size_t i = 0; i < found.member_names.size(); ++i) {
     Type member = free_others(found.member_types[i], found.scheme, inference.solver());
