@@ -89,14 +89,13 @@ struct LineLayout {
   explicit LineLayout(std::string_view line) {
     for (std::size_t at = 0; at < line.size();) {
       const std::size_t length = code_point_length(line.substr(at));
-      const auto byte = static_cast<unsigned char>(line[at]);
       for (std::size_t i = 0; i < std::max<std::size_t>(length, 1); ++i) {
         column_at.push_back(characters.size());
       }
-      if (byte == '\t') {
+      if (line[at] == '\t') {
         const std::size_t stop = (characters.size() / kTabStop + 1) * kTabStop;
         characters.resize(stop, " ");
-      } else if (length == 0 || byte < 0x20 || byte == 0x7f) {
+      } else if (is_obeyed(line.substr(at))) {
         characters.emplace_back("\uFFFD");
       } else {
         characters.emplace_back(line.substr(at, length));
@@ -120,7 +119,7 @@ struct Mark {
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return printable_line(text);
 }
 
 // A span inside its source, without white space at its end.
@@ -169,7 +168,7 @@ class Renderer {
     head();
     collect();
     for (std::size_t i = 0; i < sources_.size(); ++i) excerpt(i);
-    for (const std::string& note : diagnostic_.notes) write_note(note);
+    for (const std::string& note : diagnostic_.notes) write_note(printable(note));
     return std::move(out_);
   }
 
@@ -193,7 +192,7 @@ class Renderer {
     const bool warns = class_of(diagnostic_.kind) == DiagnosticClass::kWarning;
     styled((warns ? "warning[" : "error[") + std::string(name_of(diagnostic_.kind)) + "]",
            primary_style());
-    styled(": " + diagnostic_.message, Style::kBold);
+    styled(": " + printable(diagnostic_.message), Style::kBold);
     out_ += '\n';
   }
 
@@ -239,7 +238,7 @@ class Renderer {
     const Source::Position at = marked.source->position(place.begin);
     out_ += std::string(gutter_, ' ');
     styled(index == 0 ? "-->" : ":::", Style::kGutter);
-    out_ += ' ' + marked.source->name() + ':' + std::to_string(at.line) + ':' +
+    out_ += ' ' + printable_line(marked.source->name()) + ':' + std::to_string(at.line) + ':' +
             std::to_string(code_points(marked.source->line(at.line).substr(0, at.column - 1)) + 1) +
             '\n';
     gutter("");

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "lang/utf8.h"
 #include "repl/limits.h"
 #include "repl/output.h"
 
@@ -88,7 +89,7 @@ void define_tools(CLI::App& app, Arguments& into) {
 }
 
 int misuse(std::string_view text) {
-  put_error(fmt::format("relay: {}\n", text));
+  put_error(fmt::format("relay: {}\n", lang::printable(text)));
   return kMisuse;
 }
 

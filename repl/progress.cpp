@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/utf8.h"
 #include "repl/output.h"
 
 namespace relay::repl {
@@ -22,7 +23,7 @@ void ProgressLine::operator()(const std::string& path, std::int64_t done, std::i
     is_shown_ = false;
   } else if (done < whole && now - begin_ >= kBefore && now - shown_ >= kBetween) {
     const double share = static_cast<double>(done) / static_cast<double>(whole);
-    put_error(fmt::format("\r{}: {:.0f} %\x1b[K", path, 100 * share));
+    put_error(fmt::format("\r{}: {:.0f} %\x1b[K", lang::printable_line(path), 100 * share));
     shown_ = now;
     is_shown_ = true;
   }

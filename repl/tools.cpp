@@ -9,6 +9,7 @@
 
 #include "interp/stack.h"
 #include "lang/op.h"
+#include "lang/utf8.h"
 #include "parser/format.h"
 #include "repl/driver.h"
 #include "repl/explain.h"
@@ -94,7 +95,8 @@ int check_files(const std::vector<std::string>& paths, const std::vector<std::st
   bool ok = true;
   for (const std::string& path : paths) {
     if (paths.size() > 1)
-      put_output(fmt::format("{}// {}\n", &path == &paths.front() ? "" : "\n", path));
+      put_output(fmt::format("{}// {}\n", &path == &paths.front() ? "" : "\n",
+                             lang::printable_line(path)));
     ok = check_file(path, search_path, files, reporter) && ok;
   }
   return ok ? 0 : kProgramError;

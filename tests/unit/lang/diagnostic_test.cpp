@@ -35,6 +35,23 @@ TEST_CASE("a disagreement is labelled on both sides") {
 )");
 }
 
+TEST_CASE("a terminal obeys nothing of a diagnostic") {
+  const Source source("x\x1b[31m\n.relay", "a \x1b[31m \u009b \u202e b\n");
+  const Diagnostic diagnostic =
+      Diagnostic(DiagnosticKind::FileError, "cannot open `\x1b]0;title\x07\xff`",
+                 find(source, "\x1b[31m"))
+          .label(find(source, "b"), "a \u2066label")
+          .note("help: `\u009b`\n\tand `\x7f`");
+  CHECK(render(diagnostic) == R"(error[FileError]: cannot open `\x1b]0;title\x07\xff`
+ --> x\x1b[31m\n.relay:1:3
+  |
+1 | a �[31m � � b
+  |   ^^^^^     - a \u2066label
+  = help: `\u009b`
+    	and `\x7f`
+)");
+}
+
 TEST_CASE("labels elsewhere are underlined by dashes, in lines and sources of their own") {
   const Source source("b.relay", "def f(x) { x }\n1;\n2;\n3;\nf(1, 2)\n");
   const Source prelude("prelude.relay", "def g() { () }");
