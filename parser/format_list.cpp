@@ -40,9 +40,17 @@ struct Formatter::ListParts {
 };
 
 void Formatter::closing_comments(Parts& into) {
+  tokens_.beside(into);
   if (!tokens_.is_comment_next()) return;
   into.push_back(next_line(make_.hard_line()));
   tokens_.leading(into, false);
+}
+
+// `f(/* nothing */)`
+void Formatter::inside_nothing(Parts& into) {
+  Parts comments;
+  tokens_.beside(comments);
+  if (!comments.empty()) into.insert(into.end(), comments.begin() + 1, comments.end());
 }
 
 void Formatter::list_elements(const ListShape& shape, Nodes nodes, const Element& element,
@@ -59,6 +67,7 @@ void Formatter::list_elements(const ListShape& shape, Nodes nodes, const Element
     whole.push_back(element(*nodes[i]));
     const bool is_written = tokens_.take_if(",", comments);
     whole.insert(whole.end(), comments.begin(), comments.end());
+    if (i + 1 == nodes.size()) tokens_.beside(whole);
     tokens_.trailing(trailing);
     list.element.push_back(make_.concat(std::move(whole)));
     const bool always =
@@ -93,6 +102,7 @@ Document Formatter::bracketed(const ListShape& shape, Nodes nodes, const Element
   ListParts list;
   ++brackets_;
   tokens_.trailing(list.head);
+  if (nodes.empty()) inside_nothing(list.tail);
   list_elements(shape, nodes, element, list);
   closing_comments(list.tail);
   --brackets_;

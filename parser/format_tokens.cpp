@@ -152,6 +152,15 @@ void TokenReader::trailing(std::vector<Document>& into) {
   }
 }
 
+void TokenReader::beside(std::vector<Document>& into) {
+  Comment comment;
+  for (const char* from = cursor_; next_comment(from, comment); cursor_ = from) {
+    if (comment.breaks_before > 0 || comment.ends_line) return;
+    into.push_back(make_.text(" "));
+    into.push_back(make_.text(comment.text));
+  }
+}
+
 void TokenReader::leading(std::vector<Document>& into, bool to_token) {
   Comment comment;
   bool first = true;

@@ -31,6 +31,8 @@ class TokenReader {
 
   // Comments that stand on the line of the last token and end it.
   void trailing(std::vector<Document>& into);
+  // Those that stand on that line and do not end it.
+  void beside(std::vector<Document>& into);
   // The comments before the next token, each on a line of its own as far as that was so; with
   // `to_token` the token then begins as it did, behind them or on the next line.
   void leading(std::vector<Document>& into, bool to_token = true);

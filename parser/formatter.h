@@ -100,8 +100,9 @@ class Formatter {
     return open_block(take("{"), [&] { return any(body); });
   }
   Document block(const Node& body) { return make_.group(open_block(body)); }
-  // Comments before a closing bracket.
+  // Comments before a closing bracket; before that of brackets that hold nothing else.
   void closing_comments(Parts& into);
+  void inside_nothing(Parts& into);
   // Is the next token a bracket around the node that no node stands for?
   bool is_surrounded(const Node& node) const;
 

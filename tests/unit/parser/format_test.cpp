@@ -74,6 +74,32 @@ TEST_CASE("format: comments and empty lines stay") {
   CHECK(formatted("f( // nothing\n)") == "f(  // nothing\n)\n");
 }
 
+TEST_CASE("format: a comment inside of a line stays in its place") {
+  for (const std::string text : {
+           "f(1 /* a */)\n",
+           "f(1 /* a */, 2 /* b */ /* c */)\n",
+           "f(1, /* b */ 2)\n",
+           "f(/* nothing */)\n",
+           "f(fn (x) { x } /* a */)\n",
+           "f([1, 2] /* a */)\n",
+           "f(1, axis=2 /* a */)\n",
+           "x |> f(1 /* a */)\n",
+           "[[1, 2 /* a */], [3, 4]]\n",
+           "(1, 2 /* a */)\n",
+           "(1 /* a */)\n",
+           "(1 /* a */,)\n",
+           "a[1 /* a */]\n",
+           "{ 1 /* a */ }\n",
+           "def f(x /* a */, y: int32 /* b */) { x /* c */ }\n",
+           "match x { A => 1, B(y /* a */) => y /* b */ }\n",
+       }) {
+    CHECK(formatted(text) == text);
+  }
+  CHECK(formatted("f(1, 2, /* a */)") == "f(1, 2 /* a */)\n");
+  CHECK(formatted("f(\n1, 2 /* a */ // b\n)") == "f(\n  1,\n  2 /* a */,  // b\n)\n");
+  CHECK(formatted("f(\n1, 2 /* a */\n)") == "f(\n  1,\n  2,  /* a */\n)\n");
+}
+
 TEST_CASE("format: strict text stays strict") {
   CHECK(
       formatted("#[version=\"0.0.5\"]\ndef @f(%x:(int32,),Primitive=1)->int32{\n%0=add(%x .0,1);\n"
