@@ -91,13 +91,14 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
       literal.span);
   diagnostic.label(literal.span, literal.elements ? "floats" : "a float");
   if (demanded_at) diagnostic.label(demanded_at, fmt::format("`{}`", demanded_text));
+  if (demanded_at) {
+    diagnostic.note(fmt::format("help: `cast({}, dtype=\"float32\")` makes the other side a float",
+                                quote(demanded_at, "...")));
+  }
   if (!literal.elements && literal.real == std::floor(literal.real) &&
       std::fabs(literal.real) < 1e15) {
     diagnostic.note(
         fmt::format("help: write `{}` for an integer", static_cast<std::int64_t>(literal.real)));
-  } else if (demanded_at) {
-    diagnostic.note(fmt::format("help: `cast({}, dtype=\"float32\")` makes the other side a float",
-                                quote(demanded_at, "...")));
   }
   return diagnostic;
 }
