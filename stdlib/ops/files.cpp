@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "stdlib/ops/families.h"
 
 // Tensors in files. The session reads and writes them (repl/tensor_files).
@@ -36,8 +38,13 @@ void add_load() {
                  call.span);
     }
     std::vector<Dim> dims;
-    for (const std::int64_t extent : call.attrs->get_ints("shape"))
+    for (const std::int64_t extent : call.attrs->get_ints("shape")) {
+      if (extent < -1) {
+        call.fail(DiagnosticKind::BadAttribute,
+                  fmt::format("`shape` holds the extent {}: -1 is one that is not known", extent));
+      }
       dims.push_back(extent < 0 ? Dim::any() : Dim(extent));
+    }
     call.returns(lang::tensor_type(Shape(std::move(dims)), call.attrs->get_dtype("dtype")));
     return RuleOutcome::Solved;
   };
