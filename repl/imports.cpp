@@ -83,6 +83,7 @@ ImportedFile& Imports::find(const std::string& path, const std::string& director
   });
   if (found == places.end()) {
     if (ImportedFile* library = find_in_library(path)) return *library;
+    refuse_other_than_files(places, span);
     places.erase(std::unique(places.begin(), places.end()), places.end());
     Diagnostic diagnostic(DiagnosticKind::FileError, fmt::format("cannot find `{}`", path), span);
     diagnostic.note(fmt::format("note: looked for `{}`", fmt::join(places, "`, `")));
@@ -103,6 +104,21 @@ ImportedFile& Imports::find(const std::string& path, const std::string& director
     file->prefix = new_prefix(*found);
   }
   return *file;
+}
+
+void Imports::refuse_other_than_files(const std::vector<std::string>& places,
+                                      lang::Span span) const {
+  for (const std::string& place : places) {
+    std::error_code error;
+    if (!fs::exists(place, error)) continue;
+    try {
+      access_.open(place);  // refuses folders too
+    } catch (lang::Failure& failure) {
+      refuse(std::move(failure), place, span);
+    }
+    lang::fail(DiagnosticKind::FileError,
+               fmt::format("cannot import `{}`: it is a pipe or device, and no file", place), span);
+  }
 }
 
 // Its folder is none of the disk's, and its names begin with the file's.

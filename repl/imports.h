@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/file_access.h"
@@ -28,6 +30,9 @@ struct ImportedFile {
   std::optional<std::string_view> text = {};  // of a file of the standard library
   Exports exports = {};
   bool is_loaded = false;
+  const lang::Source* source = nullptr;     // what was loaded
+  std::vector<ImportedFile*> imports = {};  // those of the text itself
+  std::uint64_t looked_at = 0;              // Imports::is_to_be_looked_at
 };
 
 // The files of a session: where they are found, which are loaded, which are being loaded. The
@@ -51,6 +56,13 @@ class Imports {
   // The text of a file that is imported at `span`. Throws as `find`.
   std::string read(const ImportedFile& file, lang::Span span) const;
 
+  // A new text begins: files may have been edited since.
+  void look_again() { ++texts_; }
+  // True once for each text, so that all that one text imports is of one time.
+  bool is_to_be_looked_at(ImportedFile& file) const {
+    return std::exchange(file.looked_at, texts_) != texts_;
+  }
+
   // Around the reading of a file. Throws Failure(ImportCycle) if it is being read already.
   class Reading {
    public:
@@ -66,6 +78,8 @@ class Imports {
  private:
   ImportedFile* find_in_library(const std::string& path);  // null: not there
   std::string new_prefix(const std::string& path);
+  // What stands at one of these places cannot be imported; returns if there is nothing.
+  void refuse_other_than_files(const std::vector<std::string>& places, lang::Span span) const;
 
   [[noreturn]] void refuse(lang::Failure&& failure, const std::string& path, lang::Span span) const;
 
@@ -73,7 +87,8 @@ class Imports {
   formats::FileAccess files_allowed_;
   formats::FileAccess access_;
   std::map<std::string, std::unique_ptr<ImportedFile>> files_;  // by key
-  std::vector<std::string> reading_;                            // paths, outermost first
+  std::uint64_t texts_ = 1;
+  std::vector<std::string> reading_;  // paths, outermost first
 };
 
 }  // namespace relay::repl

@@ -11,6 +11,7 @@
 #include "repl/doc_forms.h"
 #include "repl/effects.h"
 #include "repl/files.h"
+#include "repl/left_behind.h"
 #include "repl/module_passes.h"
 #include "repl/session_state.h"
 #include "repl/show.h"
@@ -97,22 +98,6 @@ Result<std::string> Session::show(const std::string& stage, const std::string& t
   });
 }
 
-namespace {
-
-// Where the text of a function has its name; empty if it has none.
-lang::Span name_in(const Definition& definition) {
-  const lang::Span whole = definition.span;
-  const lang::Span behind = definition.function ? definition.function->span : lang::Span();
-  if (!behind || behind.source != whole.source || behind.begin < whole.begin) return {};
-  const std::string_view head = whole.text().substr(0, behind.begin - whole.begin);
-  const std::size_t at = head.rfind(definition.name);
-  if (at == std::string_view::npos) return {};
-  const std::uint32_t begin = whole.begin + static_cast<std::uint32_t>(at);
-  return {whole.source, begin, begin + static_cast<std::uint32_t>(definition.name.size())};
-}
-
-}  // namespace
-
 Result<std::string> Session::derivative(const std::string& text, lang::DiffMode mode,
                                         bool is_strict, bool points_to_file) {
   const lang::Source* source = impl_->sources.add("<grad>", text);
@@ -122,7 +107,7 @@ Result<std::string> Session::derivative(const std::string& text, lang::DiffMode 
     const Definition* definition =
         points_to_file && global ? impl_->module.lookup(global->name) : nullptr;
     if (definition) {
-      if (const lang::Span name = name_in(*definition))
+      if (const lang::Span name = name_span(*definition))
         expr = lang::make_global_var(global->name, name);
     }
     return print_derivative(expr, mode, is_strict, impl_->module, impl_->checker, impl_->pipeline);

@@ -5,6 +5,7 @@
 #include "lang/memory.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
+#include "repl/left_behind.h"
 #include "repl/let_function.h"
 #include "repl/session_state.h"
 #include "repl/set_aside.h"
@@ -52,6 +53,7 @@ class Session::Run {
       throw;
     }
     restore_failed();
+    if (origin_ == Origin::Own && !errors_.is_stopped()) warn_of_stale();
     return errors_.take();
   }
 
@@ -89,9 +91,13 @@ class Session::Run {
     for (Item& item : items_) {
       lang::poll();
       let_as_definition(item, [&](const std::string& name) { return function_called(name); });
-      if (item.kind == ItemKind::Def) undo_.note(item.name);
+      if (item.kind == ItemKind::Def) {
+        undo_.note(item.name);
+        note_change(item.name, item.span);
+      }
       if (item.kind == ItemKind::Let) {
         for (const std::string& name : names_of(item)) {
+          note_change(name, item.span);
           if (!session_.module.find(name)) pending_.insert(name);
           if (origin_ == Origin::Own) set_aside(name, session_.module, session_.prelude);
         }
@@ -99,6 +105,30 @@ class Session::Run {
       session_.define(item, origin_);
       if (item.kind == ItemKind::Def) session_.forget(item.name);
     }
+  }
+
+  // A name that an earlier text has defined gets another meaning.
+  void note_change(const std::string& name, lang::Span span) {
+    const Definition* old = session_.module.find(name);
+    if (origin_ == Origin::Own && old && old->origin == Origin::Own)
+      session_.changed.emplace(name, span);
+  }
+
+  void warn_of_stale() {
+    auto changed = std::exchange(session_.changed, {});
+    for (const std::string& name : failed_) changed.erase(name);
+    if (changed.empty()) return;
+    for (auto& [name, span] : changed) {
+      const Definition* definition = session_.module.find(name);
+      const lang::Span place = definition ? name_span(*definition) : lang::Span();
+      if (place && place.source == span.source) span = place;
+    }
+    const auto looked = session_.guarded([&] {
+      for (Diagnostic& stale : stale_definitions(changed, session_.module, session_.checker))
+        session_.warnings.push_back(std::move(stale));
+      return true;
+    });
+    if (!looked) errors_.add(looked.errors(), {});
   }
 
   void restore_failed() {

@@ -11,7 +11,7 @@
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "repl/check_rest.h"
-#include "repl/import_names.h"
+#include "repl/left_behind.h"
 #include "repl/let_function.h"
 #include "repl/set_aside.h"
 #include "repl/tensor_files.h"
@@ -96,6 +96,8 @@ void Session::Impl::load_prelude() {
 void Session::Impl::define(const Item& item, Origin origin) {
   if (item.kind == ItemKind::Type) {
     item.type_def->origin = origin;
+    if (auto hidden = hidden_constructors(*item.type_def, module))
+      warnings.push_back(std::move(*hidden));
     module.define(item.type_def);
   } else if (item.kind == ItemKind::Def) {
     if (origin == Origin::Own) set_aside(item.name, module, prelude);
@@ -104,66 +106,13 @@ void Session::Impl::define(const Item& item, Origin origin) {
   }
 }
 
-void Session::Impl::import_files(const lang::Source& source, parser::Notation notation,
-                                 const std::string& directory, lang::Module& scope,
-                                 Exports* passed_on) {
-  for (const parser::ImportItem& item : parser::imports_of(source, notation)) {
-    ImportedFile& file = imports.find(item.path, directory, item.span);
-    const Imports::Reading reading(imports, file.path, item.span);
-    if (!file.is_loaded) load(file, item.span);
-    scope.import(file.exports.module);
-    if (passed_on) passed_on->module.import(file.exports.module);
-    const std::map<std::string, std::string> names = imported_names(item, file);
-    if (std::optional<Diagnostic> hidden = hidden_import(item, file, names))
-      warnings.push_back(std::move(*hidden));
-    for (const auto& [name, full_name] : names) {
-      scope.alias(name, full_name);
-      if (passed_on) passed_on->names[name] = full_name;
-    }
-  }
-}
-
-void Session::Impl::load(ImportedFile& file, lang::Span span) {
-  const lang::Source& source = *sources.add(file.path, imports.read(file, span));
-  Exports exports;
-  lang::Module scope;
-  scope.import(prelude);
-  try {
-    import_files(source, parser::Notation::Auto,
-                 std::filesystem::path(file.path).parent_path().string(), scope, &exports);
-    auto parsed = guarded([&] {
-      return parser::parse(source, scope, parser::Notation::Auto, file.prefix).or_throw();
-    });
-    if (!parsed) throw lang::Failure(parsed.errors());
-    std::erase_if(parsed->items,
-                  [](const Item& item) { return item.kind == ItemKind::Expression; });
-    std::vector<Diagnostic> errors = run_items(parsed->items, nullptr, Origin::Imported);
-    if (!errors.empty()) throw lang::Failure(std::move(errors));
-    for (const Item& item : parsed->items) add_export(item, file.prefix, exports);
-  } catch (lang::Failure& failure) {
-    failure.diagnostics.front().note(fmt::format("note: imported by {}:{}", span.source->name(),
-                                                 span.source->position(span.begin).line));
-    throw;
-  }
-  file.exports = std::move(exports);
-  file.is_loaded = true;
-}
-
-void Session::Impl::add_export(const Item& item, const std::string& prefix, Exports& exports) {
-  if (item.kind == ItemKind::Type) exports.module.define(item.type_def);
-  if (item.kind != ItemKind::Def && item.kind != ItemKind::Let) return;
-  for (const std::string& name : names_of(item)) {
-    exports.module.define(*module.find(name));
-    exports.names[name.substr(prefix.size())] = name;
-  }
-}
-
 std::vector<Diagnostic> Session::Impl::run_text(
     const lang::Source& source, const std::string& directory,
     const std::function<void(const ItemResult&)>& on_item, parser::Notation notation) {
   try {
     imports.set_tree(directory);
-    import_files(source, notation, directory, module, nullptr);
+    imports.look_again();
+    import_files(source, notation, directory, module, nullptr, nullptr);
   } catch (lang::Failure& failure) {
     return std::move(failure.diagnostics);
   }

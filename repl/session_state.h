@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct Session::Impl {
   // tell of it; one that came too late for that stays, for what is asked for next.
   template <class F>
   auto entry(F&& body) -> decltype(body()) {
+    lang::free_put_off();
     const Deadline deadline(options.seconds);
     auto outcome = body();
     settle_stop(errors_of(outcome));
@@ -84,10 +86,14 @@ struct Session::Impl {
   // Of reading, for report_warnings.
   std::vector<lang::Diagnostic> warnings;
 
-  // Makes what a text imports visible in `scope`; loads what is not loaded yet. `passed_on`: what
-  // the text exports of it; or null.
+  // Names that had another meaning before the text at hand, and where they get the new one.
+  std::map<std::string, lang::Span> changed;
+
+  // Makes what a text imports visible in `scope`; loads what is not loaded yet, or has been edited
+  // since. Of an imported file: itself, and what it exports of it; or null.
   void import_files(const lang::Source& source, parser::Notation notation,
-                    const std::string& directory, lang::Module& scope, Exports* passed_on);
+                    const std::string& directory, lang::Module& scope, ImportedFile* importer,
+                    Exports* passed_on);
   // Runs a text whose imports are looked for in `directory` first. Returns what went
   // wrong.
   std::vector<lang::Diagnostic> run_text(const lang::Source& source, const std::string& directory,
@@ -126,7 +132,10 @@ struct Session::Impl {
     return result ? nullptr : &result.errors();
   }
   void settle_stop(const std::vector<lang::Diagnostic>* errors);
+  // Of what an imported file defines, now or again (session_import.cpp).
+  void bring_up_to_date(ImportedFile& file, lang::Span span);
   void load(ImportedFile& file, lang::Span span);
+  void reload(ImportedFile& file, lang::Span span);
   void add_export(const parser::Item& item, const std::string& prefix, Exports& exports);
   // Those of this text, each once: code is inferred for its scheme and again for each use.
   void report_warnings(const lang::Source& source);

@@ -25,6 +25,8 @@ const std::map<std::string, std::string> kElsewhere = {
     {"StackOverflow", "tests/unit/interp/stack_test.cpp"},
     // Only `relay check` leaves files unread.
     {"UnreadFile", "tests/cli/sandbox.out"},
+    // It takes two entries at the prompt.
+    {"StaleDefinition", "tests/repl/redefinitions.out"},
     // Somebody must press Ctrl-C.
     {"Interrupted", "tests/cli/interrupt.out"},
     // A limit must have been set.

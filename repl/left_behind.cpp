@@ -1,0 +1,155 @@
+#include "repl/left_behind.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lang/stop.h"
+#include "lang/visit.h"
+#include "repl/let_function.h"
+
+namespace relay::repl {
+
+using lang::Definition;
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+using lang::Origin;
+using lang::Span;
+
+namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 4;
+  const std::size_t shown = names.size() > kMost + 1 ? kMost : names.size();
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i)
+    text += fmt::format("{}`{}`", i == 0 ? "" : i + 1 == names.size() ? " and " : ", ", names[i]);
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+// Which own definitions mention a name, in order of definition.
+class Users {
+ public:
+  explicit Users(const lang::Module& module) {
+    for (const Definition* each : module.definitions()) {
+      if (each->origin != Origin::Own || !each->function) continue;
+      std::set<std::string> mentions;
+      lang::visit_post_order(each->function, [&](const lang::Expr& node) {
+        if (const auto* global = lang::as<lang::GlobalVar>(node)) mentions.insert(global->name);
+      });
+      for (const std::string& name : mentions) direct_[name].push_back(each);
+    }
+  }
+
+  // Also by way of others.
+  std::vector<const Definition*> of(const std::string& name) const {
+    std::vector<const Definition*> found;
+    std::set<std::string> seen = {name};
+    std::vector<std::string> work = {name};
+    while (!work.empty()) {
+      const auto users = direct_.find(work.back());
+      work.pop_back();
+      if (users == direct_.end()) continue;
+      for (const Definition* each : users->second) {
+        if (!seen.insert(each->name).second) continue;
+        found.push_back(each);
+        work.push_back(each->name);
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::unordered_map<std::string, std::vector<const Definition*>> direct_;
+};
+
+// Empty: nothing is wrong with it.
+std::vector<Diagnostic> errors_in(const Definition& definition, const lang::Module& module,
+                                  typecheck::Checker& checker) {
+  const std::string owner = owner_of_gradient(module, definition.name);
+  const auto scheme =
+      owner.empty() ? checker.scheme(definition.name) : checker.check_gradient(owner);
+  if (scheme) return {};
+  if (!scheme.errors().empty() && lang::is_stop(scheme.errors().front().kind))
+    throw lang::Failure(scheme.errors());
+  return scheme.errors();
+}
+
+// What uses something that is wrong fails with the same errors, and mends itself with it.
+bool is_known(const std::vector<lang::Label>& causes, const Diagnostic& error) {
+  return std::any_of(causes.begin(), causes.end(), [&](const lang::Label& other) {
+    return other.span.source == error.span.source && other.span.begin == error.span.begin;
+  });
+}
+
+}  // namespace
+
+Span name_span(const Definition& definition) {
+  const Span whole = definition.span;
+  const Span behind = definition.function ? definition.function->span : Span();
+  if (!behind || behind.source != whole.source || behind.begin < whole.begin) return {};
+  const std::string_view head = whole.text().substr(0, behind.begin - whole.begin);
+  const std::size_t at = head.rfind(definition.name);
+  if (at == std::string_view::npos) return {};
+  const std::uint32_t begin = whole.begin + static_cast<std::uint32_t>(at);
+  return {whole.source, begin, begin + static_cast<std::uint32_t>(definition.name.size())};
+}
+
+std::optional<Diagnostic> hidden_constructors(const lang::TypeDef& type,
+                                              const lang::Module& module) {
+  const lang::TypeDef* hidden = module.find_type(type.name);
+  if (!hidden || type.origin != Origin::Own || hidden->origin == Origin::Own) return std::nullopt;
+  std::vector<std::string> names;
+  for (const lang::Constructor& each : hidden->constructors) {
+    const bool is_taken =
+        std::any_of(type.constructors.begin(), type.constructors.end(),
+                    [&](const lang::Constructor& own) { return own.name == each.name; });
+    const lang::Constructor* meant = module.find_constructor(each.name);
+    if (!is_taken && meant && meant->owner == hidden) names.push_back(each.name);
+  }
+  if (names.empty()) return std::nullopt;
+  Diagnostic warning(
+      DiagnosticKind::HiddenConstructor,
+      fmt::format("`{}` takes the name of {} type, whose {} {} nothing any more", type.name,
+                  hidden->origin == Origin::Prelude ? "the prelude's" : "an imported",
+                  listed(names), names.size() == 1 ? "means" : "mean"),
+      type.span);
+  warning.note("help: under another name both types can be used");
+  return warning;
+}
+
+std::vector<Diagnostic> stale_definitions(const std::map<std::string, Span>& changed,
+                                          const lang::Module& module, typecheck::Checker& checker) {
+  const Users users(module);
+  std::set<std::string> told;
+  std::vector<Diagnostic> warnings;
+  for (const auto& [name, span] : changed) {
+    std::vector<std::string> stale;
+    std::vector<lang::Label> labels = {{span, "the new one"}};
+    for (const Definition* each : users.of(name)) {
+      lang::poll();
+      if (changed.contains(each->name) || told.contains(each->name)) continue;
+      const std::vector<Diagnostic> errors = errors_in(*each, module, checker);
+      if (errors.empty()) continue;
+      told.insert(each->name);
+      if (is_known(labels, errors.front())) continue;
+      stale.push_back(each->name);
+      if (errors.front().span) labels.push_back({errors.front().span, errors.front().message});
+    }
+    if (stale.empty()) continue;
+    Diagnostic warning(DiagnosticKind::StaleDefinition,
+                       fmt::format("`{}` has changed, and {} {} not fit it any more", name,
+                                   listed(stale), stale.size() == 1 ? "does" : "do"),
+                       span);
+    warning.labels = std::move(labels);
+    warning.note(fmt::format("help: define {} anew", stale.size() == 1 ? "it" : "them"));
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
+}  // namespace relay::repl
