@@ -29,6 +29,7 @@ class OutputFile {
  private:
   [[noreturn]] void fail_to_write(int error) const;
   void open_beside(bool replaces, unsigned mode);
+  void sync_pieces() const;
   void give_up() noexcept;
 
   std::string path_;

@@ -162,6 +162,10 @@ int fdatasync(int file) {
   if (watched(file) && fails()) return failed(EIO);
   return real<int(int)>("fdatasync")(file);
 }
+int sync_file_range(int file, off64_t from, off64_t count, unsigned flags) {
+  if (watched(file) && fails()) return failed(EIO);
+  return real<int(int, off64_t, off64_t, unsigned)>("sync_file_range")(file, from, count, flags);
+}
 int ftruncate(int file, off_t size) {
   if (watched(file) && fails()) return failed(ENOSPC);
   return real<int(int, off_t)>("ftruncate")(file, size);
