@@ -23,11 +23,13 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g")
 # Containers check what they are asked, library calls the sizes of their buffers; tables of functions are
 # bound at the start and read-only from then on, and programs lie at random places (PIE, from -fPIC above
 # and the compiler's default). What that costs stands in docs/reliability.md.
-add_compile_definitions(_GLIBCXX_ASSERTIONS)
-if(NOT RELAY_SANITIZE)  # which check more, and would be in each other's way
-  add_compile_options($<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+if(RELAY_HARDENED)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+  if(NOT RELAY_SANITIZE)  # which check more, and would be in each other's way
+    add_compile_options($<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+  endif()
+  add_link_options(-pie -Wl,-z,relro -Wl,-z,now)
 endif()
-add_link_options(-pie -Wl,-z,relro -Wl,-z,now)
 
 add_compile_options(
   -Wall -Wextra -Werror=switch -Werror=return-type
