@@ -123,12 +123,12 @@ class Session::Run {
       const lang::Span place = definition ? name_span(*definition) : lang::Span();
       if (place && place.source == span.source) span = place;
     }
-    const auto looked = session_.guarded([&] {
+    // What ends it comes too late for the text, which is done.
+    static_cast<void>(session_.guarded([&] {
       for (Diagnostic& stale : stale_definitions(changed, session_.module, session_.checker))
         session_.warnings.push_back(std::move(stale));
       return true;
-    });
-    if (!looked) errors_.add(looked.errors(), {});
+    }));
   }
 
   void restore_failed() {
