@@ -23,6 +23,12 @@ Document DocumentMaker::suffix(std::string_view text) {
   return node;
 }
 
+Document DocumentMaker::beside(std::string_view text) {
+  DocumentNode* node = make(DocumentKind::Beside, text);
+  node->width = 1 + lang::code_points(text);
+  return node;
+}
+
 Document DocumentMaker::if_broken(std::string_view text) {
   return make(DocumentKind::IfBroken, text);
 }
@@ -102,6 +108,14 @@ class Layout {
       case DocumentKind::Suffix:
         suffixes_.push_back(node.text);
         break;
+      case DocumentKind::Beside:
+        if (part.flat) {
+          write(" ");
+          write(node.text);
+        } else {
+          suffixes_.push_back(node.text);
+        }
+        break;
       case DocumentKind::IfBroken:
         if (!part.flat) write(node.text);
         break;
@@ -142,6 +156,7 @@ class Layout {
         case DocumentKind::HardLine:
           return true;
         case DocumentKind::Suffix:
+        case DocumentKind::Beside:
         case DocumentKind::IfBroken:
           break;
         case DocumentKind::Nest:

@@ -22,6 +22,7 @@ enum class DocumentKind : unsigned char {
   SoftLine,  // nothing, or a line break
   HardLine,  // always a line break; with one empty line before if `count` is 2
   Suffix,    // goes to the end of its line: a comment `// ...`
+  Beside,    // behind a space, or as a Suffix where its group is broken: a comment `/* ... */`
   IfBroken,  // text that is there only when its group is broken
   Nest,      // one step further to the right
   Group,
@@ -46,6 +47,7 @@ class DocumentMaker {
   Document hard_line() { return &hard_line_; }
   Document empty_line() { return &empty_line_; }
   Document suffix(std::string_view text);
+  Document beside(std::string_view text);
   Document if_broken(std::string_view text);
   Document nest(Document inner);
   Document group(Document inner);

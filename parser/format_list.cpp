@@ -40,7 +40,6 @@ struct Formatter::ListParts {
 };
 
 void Formatter::closing_comments(Parts& into) {
-  tokens_.beside(into);
   if (!tokens_.is_comment_next()) return;
   into.push_back(next_line(make_.hard_line()));
   tokens_.leading(into, false);
@@ -50,7 +49,8 @@ void Formatter::closing_comments(Parts& into) {
 void Formatter::inside_nothing(Parts& into) {
   Parts comments;
   tokens_.beside(comments);
-  if (!comments.empty()) into.insert(into.end(), comments.begin() + 1, comments.end());
+  for (std::size_t i = 0; i < comments.size(); ++i)
+    into.push_back(i == 0 ? text(comments[i]->text) : comments[i]);
 }
 
 void Formatter::list_elements(const ListShape& shape, Nodes nodes, const Element& element,
@@ -67,7 +67,7 @@ void Formatter::list_elements(const ListShape& shape, Nodes nodes, const Element
     whole.push_back(element(*nodes[i]));
     const bool is_written = tokens_.take_if(",", comments);
     whole.insert(whole.end(), comments.begin(), comments.end());
-    if (i + 1 == nodes.size()) tokens_.beside(whole);
+    if (i + 1 == nodes.size()) tokens_.beside(trailing);
     tokens_.trailing(trailing);
     list.element.push_back(make_.concat(std::move(whole)));
     const bool always =
@@ -82,7 +82,8 @@ bool Formatter::is_hugged(Nodes nodes, const ListParts& list) {
   constexpr std::size_t kRoomForOthers = 50;
   if (nodes.empty() || !list.head.empty() || !list.tail.empty()) return false;
   const std::size_t last = nodes.size() - 1;
-  if (last == 0 && is_list_like(nodes[0]->kind)) return !list.after[0]->breaks;
+  if (!list.after[last]->parts.empty()) return false;
+  if (last == 0 && is_list_like(nodes[0]->kind)) return true;
   const std::size_t large = is_large(nodes[last]->kind) ? last : 0;
   if (!is_large(nodes[large]->kind)) return false;
   std::size_t width = 0;

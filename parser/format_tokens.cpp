@@ -156,8 +156,7 @@ void TokenReader::beside(std::vector<Document>& into) {
   Comment comment;
   for (const char* from = cursor_; next_comment(from, comment); cursor_ = from) {
     if (comment.breaks_before > 0 || comment.ends_line) return;
-    into.push_back(make_.text(" "));
-    into.push_back(make_.text(comment.text));
+    into.push_back(make_.beside(comment.text));
   }
 }
 

