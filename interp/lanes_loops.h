@@ -46,6 +46,19 @@ struct DTypeLoops {
 
 // --- Bodies ---
 
+// A function in float64 that is only vector code for small arguments: false where one is large.
+template <Prim P>
+RELAY_LANES_BODY bool small_arguments(double* out, const double* a, std::int64_t n) {
+  bool small = true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    small &= !(std::fabs(a[i]) > loops::math64::largest_argument(P));
+  }
+  if (!small) return false;
+  RELAY_LANES_LOOP
+  for (std::int64_t i = 0; i < n; ++i) out[i] = inline_math_function<P>(a[i]);
+  return true;
+}
+
 // Division of small natural numbers by one small divisor, exactly, in float64.
 template <Prim P, class T>
 RELAY_LANES_BODY bool divide_small(T* out, const T* a, T b, std::int64_t n) {
@@ -86,6 +99,9 @@ struct Loop {
     bool good = true;
     if constexpr (kDivides) {
       for (std::int64_t i = 0; i < n; ++i) good &= b[i] != 0;
+    }
+    if constexpr (std::is_same_v<T, double> && kHasLargeArguments<P>) {
+      if (small_arguments<P>(out, a, n)) return true;
     }
     RELAY_LANES_LOOP
     for (std::int64_t i = 0; i < n; ++i) {

@@ -10,6 +10,7 @@
 #include "lang/dtype.h"
 #include "lang/primitive.h"
 #include "loops/math.h"
+#include "loops/math64.h"
 #include "loops/math_f64.h"
 #include "loops/math_native.h"
 
@@ -167,7 +168,7 @@ constexpr bool divides(Prim prim) {
 
 constexpr bool is_math(Prim prim) {
   switch (prim) {
-#define RELAY_MATH(name, function, arity, ulp) case Prim::name:
+#define RELAY_MATH(name, ...) case Prim::name:
 #include "loops/math.def"
 #undef RELAY_MATH
     return true;
@@ -254,25 +255,45 @@ inline T int_binary(T a, T b) {
   return a;
 }
 
-template <Prim P, std::floating_point T>
-inline T math_function(T x, [[maybe_unused]] T y = 0) {
+// Whether P in float64 has a function for small arguments that a vector loop can hold
+// (loops/math64.h), and a complete one.
+template <Prim P>
+constexpr bool kHasLargeArguments =
+    loops::math64::largest_argument(P) < std::numeric_limits<double>::infinity();
+
 #define RELAY_ARGUMENTS_1 x
 #define RELAY_ARGUMENTS_2 x, y
-#define RELAY_MATH(name, function, arity, ulp)                       \
-  if constexpr (P == Prim::name) {                                   \
-    if constexpr (std::is_same_v<T, double>) {                       \
-      return loops::math_f64::function(RELAY_ARGUMENTS_##arity);     \
-    } else {                                                         \
-      loops::math::NativeF32 target;                                 \
-      return loops::math::function(target, RELAY_ARGUMENTS_##arity); \
-    }                                                                \
+
+template <Prim P, std::floating_point T>
+inline T inline_math_function(T x, [[maybe_unused]] T y = 0) {
+  constexpr bool kIsDouble = std::is_same_v<T, double>;
+  std::conditional_t<kIsDouble, loops::math::NativeF64, loops::math::NativeF32> target;
+#define RELAY_MATH(name, function, arity, ...)                         \
+  if constexpr (P == Prim::name) {                                     \
+    if constexpr (kIsDouble) {                                         \
+      return loops::math64::function(target, RELAY_ARGUMENTS_##arity); \
+    } else {                                                           \
+      return loops::math::function(target, RELAY_ARGUMENTS_##arity);   \
+    }                                                                  \
   }
 #include "loops/math.def"
 #undef RELAY_MATH
-#undef RELAY_ARGUMENTS_1
-#undef RELAY_ARGUMENTS_2
   return x;
 }
+
+template <Prim P, std::floating_point T>
+inline T math_function(T x, T y = 0) {
+  if constexpr (std::is_same_v<T, double> && kHasLargeArguments<P>) {
+#define RELAY_MATH(name, function, arity, ...) \
+  if constexpr (P == Prim::name) return loops::math_f64::function(RELAY_ARGUMENTS_##arity);
+#include "loops/math.def"
+#undef RELAY_MATH
+  }
+  return inline_math_function<P>(x, y);
+}
+
+#undef RELAY_ARGUMENTS_1
+#undef RELAY_ARGUMENTS_2
 
 template <Prim P, std::floating_point T>
 inline T float_unary(T x) {

@@ -59,8 +59,8 @@ class ScalarCodegen {
   int width_;
 };
 
-// The functions of loops/math.def. In float32 they become code, in float64 calls.
-// Null when `prim` is none of them.
+// The functions of loops/math.def, as code; sin, cos and tan of large float64 as calls, in a block
+// of their own: the builder goes on in another than before. Null when `prim` is none of them.
 llvm::Value* emit_math(llvm::IRBuilder<>& builder, int width, lang::Prim prim, bool is_double,
                        std::span<llvm::Value* const> args);
 // A call of runtime function `name` (jit/runtime.h) in every lane. The types are those of `args`,

@@ -2,45 +2,56 @@
 
 #include <cmath>
 
+#include "loops/large_angle.h"
+#include "loops/math64.h"
+#include "loops/math_native.h"
+
 namespace relay::loops::math_f64 {
 namespace {
 
-// The standard functions, and what the standard lacks.
-namespace library {
+using lang::Prim;
+using Target = math::NativeF64;
 
-using namespace std;  // NOLINT(google-build-using-namespace): for the names of the table alone
-
-double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-
-// Never e^-x for negative x: it overflows where the result is still a denormal.
-double sigmoid(double x) {
-  const double e = std::exp(-std::fabs(x));
-  return (std::signbit(x) ? e : 1.0) / (1.0 + e);
-}
-
-}  // namespace library
-
-constexpr Function row(lang::Prim prim, std::string_view name, Unary f) {
+constexpr Function row(Prim prim, std::string_view name, Unary f) {
   return {prim, name, f, nullptr};
 }
-constexpr Function row(lang::Prim prim, std::string_view name, Binary f) {
+constexpr Function row(Prim prim, std::string_view name, Binary f) {
   return {prim, name, nullptr, f};
 }
 
 constexpr Function kFunctions[] = {
-#define RELAY_MATH(prim, function, arity, ulp) \
-  row(lang::Prim::prim, #function, &math_f64::function),
+#define RELAY_MATH(prim, function, ...) row(Prim::prim, #function, &math_f64::function),
 #include "loops/math.def"
 #undef RELAY_MATH
 };
 
+// The functions of an angle that is too large for math64. The sine is odd, and so is the tangent.
+[[gnu::noinline]] double large_angle(Prim prim, double x) {
+  if (!std::isfinite(x)) return x - x;
+  const LargeAngle angle = reduce_large_angle(std::fabs(x));
+  const math64::detail::Turned<Target> turned{angle.high, angle.low, angle.quarters};
+  Target t;
+  if (prim == Prim::Cos) return math64::detail::sine_of_turned(t, turned, 1);
+  const double result = prim == Prim::Sin ? math64::detail::sine_of_turned(t, turned, 0)
+                                          : math64::detail::tangent_of_turned(t, turned);
+  return std::signbit(x) ? -result : result;
+}
+
 }  // namespace
 
-#define RELAY_MATH_1(function) \
-  double function(double x) { return library::function(x); }
-#define RELAY_MATH_2(function) \
-  double function(double x, double y) { return library::function(x, y); }
-#define RELAY_MATH(prim, function, arity, ulp) RELAY_MATH_##arity(function)
+#define RELAY_MATH_1(prim, function)                                  \
+  [[gnu::flatten]] double function(double x) {                        \
+    constexpr double kLargest = math64::largest_argument(Prim::prim); \
+    if (std::fabs(x) > kLargest) return large_angle(Prim::prim, x);   \
+    Target t;                                                         \
+    return math64::function(t, x);                                    \
+  }
+#define RELAY_MATH_2(prim, function)                     \
+  [[gnu::flatten]] double function(double x, double y) { \
+    Target t;                                            \
+    return math64::function(t, x, y);                    \
+  }
+#define RELAY_MATH(prim, function, arity, ...) RELAY_MATH_##arity(prim, function)
 #include "loops/math.def"
 #undef RELAY_MATH
 #undef RELAY_MATH_1
@@ -48,7 +59,7 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> functions() { return kFunctions; }
 
-const Function* find(lang::Prim prim) {
+const Function* find(Prim prim) {
   for (const Function& f : kFunctions) {
     if (f.prim == prim) return &f;
   }

@@ -5,9 +5,9 @@
 
 #include "lang/primitive.h"
 
-// The float64 math functions. They are no polynomials: both back ends call these, out of line, so
-// that one libm answers for both. Do not call std::exp and its kin next to them: a compiler may
-// fold a call with constant arguments, and its answer is not the library's.
+// The float64 math functions, complete: the templates of loops/math64.h, one lane at a time, and
+// what those leave out, sines of large angles. No library's function is behind them, so that the
+// bits depend on no machine.
 namespace relay::loops::math_f64 {
 
 using Unary = double (*)(double);
@@ -16,7 +16,7 @@ using Binary = double (*)(double, double);
 // double exp(double), ..., double pow(double, double)
 #define RELAY_MATH_PARAMETERS_1 double
 #define RELAY_MATH_PARAMETERS_2 double, double
-#define RELAY_MATH(prim, function, arity, ulp) double function(RELAY_MATH_PARAMETERS_##arity);
+#define RELAY_MATH(prim, function, arity, ...) double function(RELAY_MATH_PARAMETERS_##arity);
 #include "loops/math.def"
 #undef RELAY_MATH
 #undef RELAY_MATH_PARAMETERS_1

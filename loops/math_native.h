@@ -64,4 +64,40 @@ struct NativeF32 {
   static I wrap(std::uint32_t a) { return static_cast<I>(a); }
 };
 
+// The same for loops/math64.h.
+struct NativeF64 {
+  using F = double;
+  using I = std::int64_t;
+  using B = bool;
+
+  static F f64(double v) { return v; }
+  static I i64(std::int64_t v) { return v; }
+
+  static F add(F a, F b) { return a + b; }
+  static F sub(F a, F b) { return a - b; }
+  static F mul(F a, F b) { return a * b; }
+  static F div(F a, F b) { return a / b; }
+  static F abs(F a) { return std::fabs(a); }
+  static F sqrt(F a) { return std::sqrt(a); }
+  static B lt(F a, F b) { return a < b; }
+  static B eq(F a, F b) { return a == b; }
+  static F select(B c, F a, F b) { return c ? a : b; }
+
+  static I bits(F a) { return std::bit_cast<I>(a); }
+  static F from_bits(I a) { return std::bit_cast<F>(a); }
+  static I iadd(I a, I b) { return wrap(word(a) + word(b)); }
+  static I isub(I a, I b) { return wrap(word(a) - word(b)); }
+  static I iand(I a, I b) { return a & b; }
+  static I ior(I a, I b) { return a | b; }
+  static I ixor(I a, I b) { return a ^ b; }
+  static I shl(I a, int count) { return wrap(word(a) << count); }
+  static I lshr(I a, int count) { return wrap(word(a) >> count); }
+  static B ieq(I a, I b) { return a == b; }
+  static B is_negative(I a) { return a < 0; }
+
+ private:
+  static std::uint64_t word(I a) { return static_cast<std::uint64_t>(a); }
+  static I wrap(std::uint64_t a) { return static_cast<I>(a); }
+};
+
 }  // namespace relay::loops::math

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the polynomial coefficients of loops/math.h (needs mpmath).
+"""Prints the polynomial coefficients of loops/math.h and loops/math64.h (needs mpmath).
 
 Each fit below is the minimax polynomial of its function: Remez exchange on a grid of Chebyshev
 points, in 70 digits. Coefficients become float32 or float64 one by one from the highest power down,
@@ -80,10 +80,10 @@ def fit(name, function, weight, low, high, degree, rounding):
     print("  {" + ", ".join(f"{float(c):.{digits}g}{suffix}" for c in done) + "}")
 
 
-def odd_tail(name, function, high, degree):
+def odd_tail(name, function, high, degree, rounding=to_float32):
     """function(x) = x + x^3 p(x^2) for x^2 <= high; the error is relative."""
     fit(name, lambda z: (function(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / function(sqrt(z)),
-        0, high, degree, to_float32)
+        0, high, degree, rounding)
 
 
 def split(name, value, ends):
@@ -142,3 +142,36 @@ fit("dlog_tail", lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) / (2 * sqrt(z)) -
 # 2^f = 1 + f p(f)
 fit("dexp2", lambda f: expm1(f * ln2) / f, lambda f: f * exp(-f * ln2),
     "-0.5001", "0.5001", 7, to_float64)
+
+# --- loops/math64.h ---
+
+split("ln 2, float64", ln2, (42,))
+split("ln 2, half", ln2, (27,))
+split("log2 e, half", 1 / ln2, (26,))
+split("log10 e, half", 1 / log(mpf(10)), (28,))
+split("log10 2, float64", ln2 / log(mpf(10)), (43,))
+split("2/3 log2 e, half", 2 / ln2 / 3, (26,))
+split("pi/2", pi / 2, (52,))
+split("pi/2 in 37 bits", pi / 2, (36, 74))
+split("atan 1/2", atan(mpf(1) / 2), (54,))
+mp.dps = 500
+two_over_pi = int(mp.floor(2 / pi * mpf(2) ** 1280))
+print("2/pi: " + ", ".join(f"0x{two_over_pi >> (1248 - 32 * i) & 0xffffffff:08x}" for i in range(40)))
+mp.dps = 70
+
+fit("exp_tail, float64", lambda r: (expm1(r) - r) / r**2, lambda r: r**2 / expm1(r),
+    -half, half, 10, to_float64)
+# log((1 + s) / (1 - s)) = 2s + s^3 p(s^2), and 2/3 s (3 + s^2 + s^4 p(s^2))
+fit("log_tail, float64", lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) / sqrt(z) - 2) / z,
+    lambda z: z * sqrt(z) / log((1 + sqrt(z)) / (1 - sqrt(z))), 0, s_max**2, 6, to_float64)
+fit("log_tail of powers", lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) * 3 / 2 / sqrt(z) - 3 - z) / z**2,
+    lambda z: z**2 / 3, 0, s_max**2, 7, to_float64)
+odd_tail("sin_tail, float64", sin, eighth, 5, to_float64)
+fit("cos_tail, float64", lambda z: ((cos(sqrt(z)) - 1) / z + mpf(1) / 2) / z, lambda z: z**2 / cos(sqrt(z)),
+    0, eighth, 5, to_float64)
+odd_tail("asin_tail, float64", asin, mpf("0.25"), 12, to_float64)
+odd_tail("atan_tail, float64", atan, mpf("0.1915"), 11, to_float64)
+odd_tail("sinh_tail, float64", sinh, 1, 7, to_float64)
+fit("erf_low, float64", lambda z: erf(sqrt(z)) / sqrt(z) - 1, lambda z: sqrt(z) / erf(sqrt(z)),
+    0, 1, 12, to_float64)
+fit("erf_high, float64", lambda a: log(erfc(a), 2), lambda a: erfc(a) * ln2, 1, 6, 18, to_float64)

@@ -105,8 +105,7 @@ Worst worst_error(F f, math_f64::Unary exact) {
   return worst;
 }
 
-// Float32 results, and float64 references from libm, whose own error of about 2^-29 float32 ulp is
-// nothing.
+// Float32 results, and float64 references, whose own error of at most 2^-28 float32 ulp is nothing.
 #define RELAY_MATH_1(function, ulp_bound)                                                \
   TEST_CASE("float32 " #function " keeps its error bound", "[math]") {                   \
     NativeF32 t;                                                                         \
@@ -116,14 +115,14 @@ Worst worst_error(F f, math_f64::Unary exact) {
     CHECK(worst.ulp <= (ulp_bound));                                                     \
   }
 #define RELAY_MATH_2(function, ulp_bound)
-#define RELAY_MATH(prim, function, arity, ulp_bound) RELAY_MATH_##arity(function, ulp_bound)
+#define RELAY_MATH(prim, function, arity, ulp_bound, ...) RELAY_MATH_##arity(function, ulp_bound)
 #include "loops/math.def"
 #undef RELAY_MATH
 #undef RELAY_MATH_1
 #undef RELAY_MATH_2
 
 constexpr double ulp_bound_of(lang::Prim wanted) {
-#define RELAY_MATH(prim, function, arity, ulp_bound) \
+#define RELAY_MATH(prim, function, arity, ulp_bound, ...) \
   if (lang::Prim::prim == wanted) return ulp_bound;
 #include "loops/math.def"
 #undef RELAY_MATH
@@ -307,7 +306,6 @@ TEST_CASE("float64 functions: one for each row of math.def", "[math]") {
   CHECK(math_f64::rsqrt(4.0) == 0.5);
   CHECK(math_f64::sigmoid(0.0) == 0.5);
   CHECK(math_f64::sigmoid(1000.0) == 1.0);
-  CHECK(math_f64::sigmoid(-745.0) == std::exp(-745.0));
   CHECK(std::signbit(math_f64::sigmoid(-kInf)) == false);
 }
 
