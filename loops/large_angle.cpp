@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
 
 namespace relay::loops {
 namespace {
@@ -17,26 +16,20 @@ constexpr std::array<std::uint32_t, 42> kTwoOverPiBits = {
     0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab, 0xf0cfbc20, 0x9af4361d};
 
 using Word = std::uint64_t;
+__extension__ using DoubleWord = unsigned __int128;
 
 // 64 bits of the table from bit `at` on.
 Word bits_from(int at) {
   const auto word = [&](int i) { return Word{kTwoOverPiBits[static_cast<std::size_t>(i)]}; };
   const int first = at / 32, shift = at % 32;
   const Word whole = word(first) << 32 | word(first + 1);
-  return shift == 0 ? whole : whole << shift | word(first + 2) >> (32 - shift);
+  return whole << shift | word(first + 2) >> (32 - shift);
 }
 
-// Both halves of a product.
-struct Product {
-  Word high, low;
-};
+Word upper(DoubleWord x) { return static_cast<Word>(x >> 64); }
 
-Product multiply(Word a, Word b) {
-  const Word a1 = a >> 32, a0 = a & 0xffffffff, b1 = b >> 32, b0 = b & 0xffffffff;
-  const Word middle = a1 * b0 + (a0 * b0 >> 32);
-  const Word rest = a0 * b1 + (middle & 0xffffffff);
-  return {a1 * b1 + (middle >> 32) + (rest >> 32), a * b};
-}
+// A natural number below 2^63.
+double to_double(Word x) { return static_cast<double>(static_cast<std::int64_t>(x)); }
 
 }  // namespace
 
@@ -48,32 +41,37 @@ LargeAngle reduce_large_angle(double x) {
   // what follows them would change 2^-139 of a turn. The product, modulo 4, has its point behind
   // two bits.
   const int at = 64 + exponent - 2;
-  const Product low = multiply(bits_from(at + 128), mantissa);
-  const Product middle = multiply(bits_from(at + 64), mantissa);
-  const Word second = low.high + middle.low;
-  const Word first = bits_from(at) * mantissa + middle.high + static_cast<Word>(second < low.high);
-  // The fraction, in 128 bits, from -1/2 to 1/2.
-  Word high = first << 2 | second >> 62, rest = second << 2 | low.low >> 62;
-  auto quarters = static_cast<std::int64_t>(first >> 62);
-  const bool is_negative = high >> 63 != 0;
-  if (is_negative) {
-    ++quarters;
-    rest = ~rest + 1;
-    high = ~high + static_cast<Word>(rest == 0);
-  }
+  const DoubleWord low = static_cast<DoubleWord>(bits_from(at + 128)) * mantissa;
+  const DoubleWord middle = static_cast<DoubleWord>(bits_from(at + 64)) * mantissa + upper(low);
+  const Word first = bits_from(at) * mantissa + upper(middle);
+  const Word second = static_cast<Word>(middle);
+  // The fraction, in 128 bits, from -1/2 to 1/2: a sign and a magnitude (the last bit does not
+  // matter). No branches, which nobody could predict.
+  const Word fraction = first << 2 | second >> 62;
+  const Word sign = fraction >> 63;
+  const Word high = fraction ^ (0 - sign);
+  const Word rest = (second << 2 | static_cast<Word>(low) >> 62) ^ (0 - sign);
+  const auto quarters = static_cast<std::int64_t>((first >> 62) + sign);
   // No float64 is nearer to a multiple of a quarter turn than 2^-62: `high` is not 0.
   const int zeros = std::countl_zero(high);
-  if (zeros != 0) {
-    high = high << zeros | rest >> (64 - zeros);
-    rest <<= zeros;
-  }
-  const double unit = std::ldexp(is_negative ? -1.0 : 1.0, -64 - zeros);
-  const double a = static_cast<double>(high >> 11) * 0x1p11 * unit;
-  const double b = static_cast<double>(high << 53 | rest >> 11) * 0x1p-53 * unit;
-  // Times pi / 2. The fused product is exact, in software too.
-  constexpr double kQuarterHi = 0x1.921fb54442d18p0, kQuarterLo = 0x1.1a62633145c07p-54;
-  const double turned = a * kQuarterHi;
-  return {turned, std::fma(a, kQuarterHi, -turned) + (a * kQuarterLo + b * kQuarterHi), quarters};
+  const Word top = high << zeros | rest >> 1 >> (63 - zeros);
+  const Word left = rest << zeros;
+  // 2^-64 of a quarter turn, less the zeros, with the sign.
+  const auto unit = std::bit_cast<double>(static_cast<Word>(1023 - 64 - zeros) << 52 | sign << 63);
+  // As a sum: 26 bits, 27 bits and the rest.
+  constexpr int kFirst = 38, kSecond = 11;
+  const double a1 = to_double(top >> kFirst) * 0x1p38 * unit;
+  const double a2 =
+      to_double((top >> kSecond) & ((Word{1} << (kFirst - kSecond)) - 1)) * 0x1p11 * unit;
+  const double b = to_double((top << 53 | left >> 11) >> 1) * 0x1p-52 * unit;
+  // Times pi / 2, of which there are 26 bits, 27 bits and the rest too: four products are exact.
+  constexpr double kQuarter1 = 0x1.921fb5p0, kQuarter2 = 0x1.110b46p-26,
+                   kRest = 0x1.1a62633145c07p-54;
+  constexpr double kQuarter = kQuarter1 + kQuarter2;
+  const double a = a1 + a2;
+  const double turned = a * kQuarter;
+  const double off = ((a1 * kQuarter1 - turned) + a1 * kQuarter2 + a2 * kQuarter1) + a2 * kQuarter2;
+  return {turned, off + (a * kRest + b * kQuarter), quarters};
 }
 
 }  // namespace relay::loops

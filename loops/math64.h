@@ -307,7 +307,7 @@ typename T::F erf(T& t, typename T::F x) {
   // Below 1: x + x p(x^2).
   const auto low = t.add(a, t.mul(a, poly(t, z, kLow)));
   // Above: 1 - 2^q(x). The last bits of 2^q hardly matter.
-  const auto q = t.mul(poly(t, a, z, kHigh), t.f64(kLn2));
+  const auto q = t.mul(poly(t, a, kHigh), t.f64(kLn2));
   const auto parts = exp_parts(t, q, 1023);
   const auto scale = pow2_of_biased(t, parts.biased);
   const auto power = t.add(scale, t.mul(scale, t.add(parts.first, parts.rest)));

@@ -36,23 +36,28 @@ constexpr double kLog10Of2Lo = 0x1.fef311f12b358p-46;
 constexpr double kQuarterHi = 0x1.921fb54442d18p0;
 constexpr double kQuarterLo = 0x1.1a62633145c07p-54;
 
-// c[0] + x c[1] + x^2 c[2] ..., even and odd powers apart: half as many steps wait for each other.
-// `square` is x^2.
+// terms[0] + x terms[1] + x^2 terms[2] ..., pair by pair (Estrin's scheme): few of the steps wait
+// for each other.
 template <class T, std::size_t N>
-typename T::F poly(T& t, typename T::F x, typename T::F square, const std::array<double, N>& c) {
-  static_assert(N >= 3);
-  const auto horner = [&](std::size_t last) {
-    typename T::F sum = t.f64(c[last]);
-    for (std::size_t i = last; i >= 2; i -= 2) sum = t.add(t.mul(sum, square), t.f64(c[i - 2]));
-    return sum;
-  };
-  const auto one = horner(N - 1), other = horner(N - 2);
-  return N % 2 == 1 ? t.add(one, t.mul(other, x)) : t.add(other, t.mul(one, x));
+typename T::F sum_of_powers(T& t, typename T::F x, const std::array<typename T::F, N>& terms) {
+  if constexpr (N == 1) {
+    return terms[0];
+  } else {
+    std::array<typename T::F, (N + 1) / 2> pairs{};
+    for (std::size_t i = 0; i < N / 2; ++i) {
+      pairs[i] = t.add(terms[2 * i], t.mul(terms[2 * i + 1], x));
+    }
+    if constexpr (N % 2 == 1) pairs[N / 2] = terms[N - 1];
+    if constexpr (N == 2) return pairs[0];
+    return sum_of_powers(t, t.mul(x, x), pairs);
+  }
 }
 
 template <class T, std::size_t N>
 typename T::F poly(T& t, typename T::F x, const std::array<double, N>& c) {
-  return poly(t, x, t.mul(x, x), c);
+  std::array<typename T::F, N> terms{};
+  for (std::size_t i = 0; i < N; ++i) terms[i] = t.f64(c[i]);
+  return sum_of_powers(t, x, terms);
 }
 
 // These keep a NaN in x.
@@ -123,7 +128,7 @@ ExpParts<T> exp_parts(T& t, typename T::F x, int bias) {
   const auto low = t.mul(n, t.f64(kLn2Lo));
   const auto r = t.sub(first, low);
   const auto z = t.mul(r, r);
-  return {t.bits(rounded), first, t.sub(t.mul(z, poly(t, r, z, kExpTail)), low)};
+  return {t.bits(rounded), first, t.sub(t.mul(z, poly(t, r, kExpTail)), low)};
 }
 
 // 2^n from n + 1023 in the low 12 bits, as a normal number.
@@ -333,7 +338,7 @@ typename T::F exp2_of_product(T& t, const Pair<T>& x, typename T::F y) {
       t.add(t.mul(fraction_low, t.f64(kLn2)), t.mul(fraction_high, t.f64(kLn2Rest)));
   const auto r = t.add(first, second);
   const auto square = t.mul(r, r);
-  const auto rest = t.add(second, t.mul(square, poly(t, r, square, kExpTail)));
+  const auto rest = t.add(second, t.mul(square, poly(t, r, kExpTail)));
   return scaled_twice(t, t.add(t.f64(1.0), t.add(first, rest)), t.bits(rounded));
 }
 
