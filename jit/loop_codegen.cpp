@@ -301,14 +301,16 @@ void KernelCodegen::emit_lane_axis(std::int32_t axis, Value* begin, Value* end, 
 }
 
 bool KernelCodegen::is_light(std::int32_t region) const {
+  // Of a math function the steps wait for each other: two vectors of it keep the CPU busy.
+  constexpr int kMathWork = 4;
   int work = 0;
   for (const Instruction& instruction : kernel_.regions[region].code) {
     if (instruction.code == Code::Reduce) return false;
     if (instruction.code == Code::Primitive) {
+      if (analysis_.may_fail(instruction)) return false;
       const bool is_math = (instruction.prim >= Prim::Rsqrt && instruction.prim <= Prim::Erf) ||
-                           instruction.prim == Prim::Pow || analysis_.may_fail(instruction);
-      if (is_math) return false;
-      ++work;
+                           instruction.prim == Prim::Pow;
+      work += is_math ? kMathWork : 1;
     }
     if (instruction.code == Code::Load || instruction.code == Code::CheckIndex) ++work;
   }

@@ -127,13 +127,14 @@ constexpr std::array kExpTail = {0.49999997f, 0.166665435f, 0.0416672006f, 0.008
 // x = n ln 2 + r with |r| <= ln(2) / 2, for |x| < 2^7.
 template <class T>
 struct ExpParts {
-  typename T::F rounded;  // n + kRound
+  typename T::F rounded;  // n + kRound + bias
   typename T::F r;
 };
 template <class T>
-ExpParts<T> exp_parts(T& t, typename T::F x) {
-  const auto rounded = t.add(t.mul(x, t.f32(kLog2e)), t.f32(kRound));
-  const auto n = t.sub(rounded, t.f32(kRound));
+ExpParts<T> exp_parts(T& t, typename T::F x, int bias = 0) {
+  const auto round = t.f32(kRound + static_cast<float>(bias));
+  const auto rounded = t.add(t.mul(x, t.f32(kLog2e)), round);
+  const auto n = t.sub(rounded, round);
   return {rounded, t.sub(t.sub(x, t.mul(n, t.f32(kLn2Hi))), t.mul(n, t.f32(kLn2Lo)))};
 }
 
@@ -349,14 +350,14 @@ template <class T>
 typename T::F exp(T& t, typename T::F x) {
   using namespace detail;
   // Outside these bounds the result is 0 or infinite, as it is at them.
-  const auto [rounded, r] = exp_parts(t, at_least(t, at_most(t, x, 89.0f), -105.0f));
+  const auto [rounded, r] = exp_parts(t, at_least(t, at_most(t, x, 89.0f), -105.0f), 2 * 127);
   const auto tail = poly(t, r, kExpTail);
   const auto p = t.add(t.mul(t.add(t.mul(tail, r), t.f32(1.0f)), r), t.f32(1.0f));
   // 2^n in two factors: n reaches beyond the exponents of normal numbers at both ends.
-  const auto n = t.isub(t.bits(rounded), t.i32(kRoundBits));
-  const auto half = t.ashr(n, 1);
-  const auto scale1 = t.from_bits(t.shl(t.iadd(half, t.i32(127)), 23));
-  const auto scale2 = t.from_bits(t.shl(t.iadd(t.isub(n, half), t.i32(127)), 23));
+  const auto both = t.bits(rounded);
+  const auto half = t.ashr(both, 1);
+  const auto scale1 = t.from_bits(t.shl(half, 23));
+  const auto scale2 = t.from_bits(t.shl(t.isub(both, half), 23));
   return t.mul(t.mul(p, scale1), scale2);
 }
 
