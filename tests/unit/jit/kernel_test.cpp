@@ -3,9 +3,11 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "loops/math64.h"
 #include "tests/unit/jit/kernel_builder.h"
 
 using namespace relay;
@@ -332,4 +334,28 @@ TEST_CASE("jit: equal structure is compiled once, and dumps are text") {
   CHECK(jit_compiler()->dump(a.kernel, "llvm").find("define") != std::string::npos);
   CHECK(jit_compiler()->dump(a.kernel, "asm").find("ret") != std::string::npos);
   CHECK(jit_compiler()->dump(a.kernel, "no such stage").empty());
+}
+
+TEST_CASE("jit: math functions are vector code; only large angles in float64 are calls") {
+  SKIP_WITHOUT_JIT();
+#define RELAY_MATH(name, ...) Prim::name,
+  const Prim all[] = {
+#include "loops/math.def"
+  };
+#undef RELAY_MATH
+  for (const Prim prim : all) {
+    for (const DType dtype : {DType::Float32, DType::Float64}) {
+      KernelBuilder k;
+      const auto i = k.domain_axis(k.slot(100));
+      const ValueId x = k.load(input(k, dtype, 100), {{k.axis(i), kOne}});
+      k.finish(k.prim(prim, std::vector<ValueId>(lang::info(prim).arity, x)));
+      const bool has_calls = dtype == DType::Float64 && loops::math64::largest_argument(prim) <
+                                                            std::numeric_limits<double>::infinity();
+      const std::string code = jit_compiler()->dump(k.kernel, "llvm");
+      INFO(lang::info(prim).text << " on " << lang::name_of(dtype));
+      CHECK((code.find("@relay_") != std::string::npos) == has_calls);
+      // Into a block that is never the next one.
+      CHECK((code.find("large") != std::string::npos) == has_calls);
+    }
+  }
 }
