@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include "interp/lanes_plan.h"
 #include "loops/reduction_tree.h"
@@ -213,8 +214,19 @@ class Runner {
         return good;
       }
       case Action::Load:
-        load(step);
+        if (step.masks.is_empty()) {
+          load(step);
+        } else {
+          masked_load(step);
+        }
         return true;
+      case Action::Range: {
+        std::byte* const out = data_[step.out] = arena_ + step.storage;
+        lane_in_range(reinterpret_cast<std::uint8_t*>(out),
+                      reinterpret_cast<const std::int64_t*>(data_[step.args[0]]), step.extent,
+                      step.varying ? count_ : 1);
+        return true;
+      }
       case Action::Axis:
         data_[step.out] = reinterpret_cast<std::byte*>(table(step.table));
         return true;
@@ -235,8 +247,68 @@ class Runner {
     const std::int64_t count = plan_.varying[step.args[0]] ? count_ : 1;
     data_[step.out] = data_[step.args[0]];
     if (lanes_in_range(index, step.extent, count)) return true;
+    if (!step.masks.is_empty() && !fails_where_it_counts(step, index, count)) return true;
     fail(step.site, index[0], step.extent);
     return false;
+  }
+
+  bool fails_where_it_counts(const Step& step, const std::int64_t* index, std::int64_t count) {
+    const auto [where, mask] = counted(step.masks);
+    if (where != Where::Somewhere) return where == Where::Everywhere;
+    for (std::int64_t i = 0; i < count_; ++i) {
+      if (mask[i] != 0 && !lanes_in_range(index + (count == 1 ? 0 : i), step.extent, 1))
+        return true;
+    }
+    return false;
+  }
+
+  // --- Masks ---
+
+  enum class Where : std::uint8_t { Nowhere, Somewhere, Everywhere };
+
+  // In which lanes all masks are true; by lane for Somewhere.
+  std::pair<Where, const std::uint8_t*> counted(const Masks& masks) {
+    for (const ValueId each : masks.uniform) {
+      if (*data_[each] == std::byte{0}) return {Where::Nowhere, nullptr};
+    }
+    if (masks.varying.empty()) return {Where::Everywhere, nullptr};
+    const auto bytes = static_cast<std::size_t>(count_);
+    const auto* mask = reinterpret_cast<const std::uint8_t*>(data_[masks.varying[0]]);
+    if (masks.varying.size() > 1) {
+      auto* all = reinterpret_cast<std::uint8_t*>(arena_ + masks.scratch);
+      std::memcpy(all, mask, bytes);
+      for (std::size_t i = 1; i < masks.varying.size(); ++i)
+        lane_and(all, reinterpret_cast<const std::uint8_t*>(data_[masks.varying[i]]), count_);
+      mask = all;
+    }
+    return {std::memchr(mask, 0, bytes) ? Where::Somewhere : Where::Everywhere, mask};
+  }
+
+  void masked_load(const Step& step) {
+    const Place& place = step.place;
+    const std::int64_t size = step.element_size;
+    const std::int64_t count = step.varying ? count_ : 1;
+    std::byte* const out = arena_ + step.storage;
+    const auto [where, mask] = counted(step.masks);
+    const bool is_one = place.mode == Place::Mode::Uniform;
+    if (where == Where::Everywhere && !(is_one && step.varying)) {
+      load(step);
+      return;
+    }
+    data_[step.out] = out;
+    if (where == Where::Nowhere) {
+      std::memset(out, 0, static_cast<std::size_t>(count * size));
+      return;
+    }
+    const bool is_linear = place.mode == Place::Mode::Linear;
+    const std::int64_t stride = is_linear ? place.lane_stride : 0;
+    const std::byte* const from =
+        static_cast<std::byte*>(buffers_[step.buffer]) + (base_of(place) + first_ * stride) * size;
+    if (where == Where::Everywhere) {
+      step.copy(out, 1, from, 0, count);
+    } else {
+      step.masked(out, from, is_one || is_linear ? nullptr : offsets(place), stride, mask, count);
+    }
   }
 
   // --- Addresses ---

@@ -133,6 +133,15 @@ void gather(void* out_, const void* in_, const std::int64_t* offsets, std::int64
 }
 
 template <class T>
+void masked(void* out_, const void* in_, const std::int64_t* offsets, std::int64_t stride,
+            const std::uint8_t* mask, std::int64_t n) {
+  auto* out = static_cast<T*>(out_);
+  const auto* in = static_cast<const T*>(in_);
+  for (std::int64_t i = 0; i < n; ++i)
+    out[i] = mask[i] != 0 ? in[offsets ? offsets[i] : i * stride] : T(0);
+}
+
+template <class T>
 void scatter(void* out_, const std::int64_t* offsets, const void* in_, std::int64_t in_stride,
              std::int64_t n) {
   auto* out = static_cast<T*>(out_);
@@ -194,6 +203,11 @@ GatherFunction lane_gather(std::size_t size) {
                                       &ops::gather<std::uint32_t>, &ops::gather<std::uint64_t>);
 }
 
+MaskedFunction lane_masked(std::size_t size) {
+  return ops::by_size<MaskedFunction>(size, &ops::masked<std::uint8_t>, &ops::masked<std::uint16_t>,
+                                      &ops::masked<std::uint32_t>, &ops::masked<std::uint64_t>);
+}
+
 ScatterFunction lane_scatter(std::size_t size) {
   return ops::by_size<ScatterFunction>(size, &ops::scatter<std::uint8_t>,
                                        &ops::scatter<std::uint16_t>, &ops::scatter<std::uint32_t>,
@@ -215,6 +229,16 @@ bool lanes_in_range(const std::int64_t* index, std::int64_t extent, std::int64_t
   for (std::int64_t i = 0; i < n; ++i)
     good &= static_cast<std::uint64_t>(index[i]) < static_cast<std::uint64_t>(extent);
   return good;
+}
+
+void lane_in_range(std::uint8_t* out, const std::int64_t* index, std::int64_t extent,
+                   std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<std::uint64_t>(index[i]) < static_cast<std::uint64_t>(extent) ? 1 : 0;
+}
+
+void lane_and(std::uint8_t* masks, const std::uint8_t* more, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) masks[i] &= more[i];
 }
 
 }  // namespace relay::interp

@@ -34,6 +34,10 @@ CopyFunction lane_copy(std::size_t size);
 using GatherFunction = void (*)(void* out, const void* in, const std::int64_t* offsets,
                                 std::int64_t n);
 GatherFunction lane_gather(std::size_t size);
+// out[i] = mask[i] ? in[offsets[i]] : 0; null for `offsets`: i * stride.
+using MaskedFunction = void (*)(void* out, const void* in, const std::int64_t* offsets,
+                                std::int64_t stride, const std::uint8_t* mask, std::int64_t n);
+MaskedFunction lane_masked(std::size_t size);
 using ScatterFunction = void (*)(void* out, const std::int64_t* offsets, const void* in,
                                  std::int64_t in_stride, std::int64_t n);
 ScatterFunction lane_scatter(std::size_t size);
@@ -45,6 +49,11 @@ void lane_iota(std::int64_t* out, std::int64_t first, std::int64_t step, std::in
 void lane_add_scaled(std::int64_t* offsets, const std::int64_t* index, std::int64_t stride,
                      std::int64_t n);
 bool lanes_in_range(const std::int64_t* index, std::int64_t extent, std::int64_t n);
+// out[i] = 0 <= index[i] < extent
+void lane_in_range(std::uint8_t* out, const std::int64_t* index, std::int64_t extent,
+                   std::int64_t n);
+// masks[i] = masks[i] && more[i]
+void lane_and(std::uint8_t* masks, const std::uint8_t* more, std::int64_t n);
 
 // --- Folding ---
 

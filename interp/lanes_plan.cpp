@@ -1,6 +1,7 @@
 #include "interp/lanes_plan.h"
 
 #include <algorithm>
+#include <span>
 
 #include "lang/diagnostic.h"
 #include "loops/reduce_op.h"
@@ -114,6 +115,13 @@ class Planner {
     return place;
   }
 
+  Masks masks_of(std::span<const ValueId> values) const {
+    Masks masks;
+    for (const ValueId value : values)
+      (plan_.varying[value] ? masks.varying : masks.uniform).push_back(value);
+    return masks;
+  }
+
   Step load(const Instruction& instruction) {
     Step step;
     step.action = Action::Load;
@@ -122,6 +130,8 @@ class Planner {
     step.element_size = static_cast<std::uint32_t>(lang::size_of(instruction.dtype));
     step.copy = lane_copy(step.element_size);
     step.gather = lane_gather(step.element_size);
+    step.masked = lane_masked(step.element_size);
+    step.masks = masks_of(instruction.args);
     return step;
   }
 
@@ -182,9 +192,16 @@ class Planner {
         case Code::Primitive:
           step = primitive(instruction, varying);
           break;
+        case Code::InRange:
+          step.action = Action::Range;
+          step.args[0] = instruction.args[0];
+          step.extent = facts_.value(instruction.size);
+          step.element_size = 1;
+          break;
         case Code::CheckIndex:
           step.action = Action::Check;
           step.args[0] = instruction.args[0];
+          step.masks = masks_of(std::span(instruction.args).subspan(1));
           step.extent = facts_.value(instruction.size);
           step.site = instruction.site;
           break;

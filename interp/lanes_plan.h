@@ -47,7 +47,15 @@ struct Place {
   std::int64_t scratch = kNone;          // for offsets, where there are lane_terms
 };
 
-enum class Action : std::uint8_t { Axis, Load, Primitive, Check, Reduce };
+enum class Action : std::uint8_t { Axis, Load, Primitive, Range, Check, Reduce };
+
+// Bools, of which one is false where a step does not count.
+struct Masks {
+  std::vector<ValueId> uniform;
+  std::vector<ValueId> varying;
+  std::int64_t scratch = kNone;  // for all of several
+  bool is_empty() const { return uniform.empty() && varying.empty(); }
+};
 
 struct Step {
   Action action = Action::Primitive;
@@ -62,8 +70,10 @@ struct Step {
   Place place;
   CopyFunction copy = nullptr;
   GatherFunction gather = nullptr;
-  std::int32_t table = -1;  // Axis
-  std::int64_t extent = 0;  // Check
+  MaskedFunction masked = nullptr;  // Load with masks
+  Masks masks;                      // Load, Check
+  std::int32_t table = -1;          // Axis
+  std::int64_t extent = 0;          // Range, Check
   std::int32_t site = 0;
   std::int32_t nest = -1;  // Reduce
 };

@@ -28,6 +28,7 @@ class StorageAssigner {
           if (!step.varying) continue;
           if (needs_storage(step)) bytes_per_lane[owner] += step.element_size;
           if (!step.place.lane_terms.empty()) bytes_per_lane[owner] += 8;
+          if (step.masks.varying.size() > 1) bytes_per_lane[owner] += 1;
         }
       }
       const FoldPlan& fold = plan_.nests[r].fold;
@@ -59,8 +60,9 @@ class StorageAssigner {
 
   static bool needs_storage(const Step& step) {
     if (step.to_output) return false;
-    if (step.action == Action::Primitive) return true;
+    if (step.action == Action::Primitive || step.action == Action::Range) return true;
     if (step.action != Action::Load) return false;
+    if (!step.masks.is_empty()) return true;
     return step.place.mode == Place::Mode::Offsets ||
            (step.place.mode == Place::Mode::Linear && step.place.lane_stride != 1);
   }
@@ -125,6 +127,7 @@ class StorageAssigner {
     for (std::size_t i = 0; i < level.size(); ++i) {
       Step& step = level[i];
       if (!step.place.lane_terms.empty()) step.place.scratch = take(8 * chunk);
+      if (step.masks.varying.size() > 1) step.masks.scratch = take(chunk);
       if (needs_storage(step)) {
         if (!step.varying) {
           step.storage = take(8);

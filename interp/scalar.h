@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "lang/dtype.h"
+#include "lang/lowerable.h"
 #include "lang/primitive.h"
 
 // Scalar primitives on single elements, with the same bits as the lanes: both come from the
@@ -25,11 +26,6 @@ ScalarFunction scalar_cast(lang::DType from, lang::DType to);
 std::optional<std::uint64_t> scalar_value(lang::Prim prim, lang::DType operand, lang::DType result,
                                           const std::uint64_t* args);
 
-// Does a zero in the second operand make this primitive a run-time error?
-inline bool divides_integers(lang::Prim prim, lang::DType operand) {
-  using lang::Prim;
-  return lang::is_int(operand) && (prim == Prim::Div || prim == Prim::FloorDiv ||
-                                   prim == Prim::Mod || prim == Prim::FloorMod);
-}
+using lang::divides_integers;
 
 }  // namespace relay::interp

@@ -52,8 +52,10 @@ AxisSet Analysis::depends_of(const Instruction& instruction) const {
       return 0;
     case Code::Load:
       for (const auto& term : instruction.address.terms) set |= depends_[term.index];
+      for (const ValueId mask : instruction.args) set |= depends_[mask];
       return set;
     case Code::Primitive:
+    case Code::InRange:
     case Code::CheckIndex:
       for (const ValueId arg : instruction.args) set |= depends_[arg];
       return set;

@@ -26,7 +26,8 @@ namespace relay::jit {
 // the same points, which finds the error that comes first in row-major order.
 //
 // The methods are spread over loop_codegen.cpp (the domain and the instructions),
-// memory_codegen.cpp (addresses, loads, stores), reduce_codegen.cpp and block_codegen.cpp.
+// memory_codegen.cpp (addresses, loads, stores), mask_codegen.cpp (checks, and loads that are
+// masked), reduce_codegen.cpp and block_codegen.cpp.
 class KernelCodegen {
  public:
   KernelCodegen(const loops::Kernel& kernel, Analysis& analysis, const HostTraits& host,
@@ -81,7 +82,6 @@ class KernelCodegen {
   int level_of(const loops::Region& region, const loops::Instruction& instruction) const;
   void emit_instruction(const loops::Instruction& instruction);
   LaneValue emit_primitive(const loops::Instruction& instruction);
-  LaneValue emit_check(const loops::Instruction& instruction);
   int domain_width(std::int32_t axis);
   bool is_light(std::int32_t region) const;
 
@@ -104,6 +104,16 @@ class KernelCodegen {
   llvm::Type* memory_type(lang::DType dtype);
   llvm::Value* pointers(const Place& place, lang::DType dtype);
   llvm::Value* all_lanes();
+
+  // mask_codegen.cpp
+  LaneValue emit_range(const loops::Instruction& instruction);
+  LaneValue emit_check(const loops::Instruction& instruction);
+  LaneValue emit_masked_load(const loops::Instruction& instruction);
+  llvm::Value* is_in_range(loops::ValueId index, const loops::Size& size, bool as_vector);
+  llvm::Value* ends_in_range(loops::ValueId index, const loops::Size& size);
+  llvm::Value* holds_in_all_lanes(loops::ValueId mask);
+  llvm::Value* both(llvm::Value* a, llvm::Value* b);
+  llvm::Value* zero_place();
 
   // reduce_codegen.cpp
   LaneValue emit_reduce(const loops::Instruction& instruction);
@@ -187,10 +197,11 @@ class KernelCodegen {
   Lanes lanes_;
   std::int32_t lane_axis_ = -1;  // of the domain
   llvm::BasicBlock* fail_target_ =
-      nullptr;                        // the exact form's start, while the fast one is emitted
-  bool is_exact_ = false;             // the exact form is being emitted
-  llvm::Value* stop_ = nullptr;       // where a kernel that polls looks
-  std::vector<llvm::Value*> resume_;  // cells: where it begins, by domain axis
+      nullptr;                            // the exact form's start, while the fast one is emitted
+  bool is_exact_ = false;                 // the exact form is being emitted
+  llvm::GlobalVariable* zero_ = nullptr;  // see zero_place
+  llvm::Value* stop_ = nullptr;           // where a kernel that polls looks
+  std::vector<llvm::Value*> resume_;      // cells: where it begins, by domain axis
 };
 
 template <class Body>

@@ -67,6 +67,9 @@ Value* KernelCodegen::operand(ValueId id, bool as_vector) {
   if (!as_vector) return value.scalar;
   if (!is_varying(id)) return splat(value.scalar);
   if (value.vector != nullptr) return value.vector;
+  const Instruction& instruction = analysis_.definition(id);
+  if (instruction.code == Code::InRange)
+    return is_in_range(instruction.args[0], instruction.size, true);
   Value* const step = splat(int64(*analysis_.step(id, lanes_.axis)));
   return b_.CreateAdd(splat(value.scalar), b_.CreateMul(lane_numbers(lanes_.width), step));
 }
@@ -175,6 +178,7 @@ bool KernelCodegen::is_hoistable(const Instruction& instruction) const {
     case Code::CheckIndex:
       return false;
     case Code::Primitive:
+    case Code::InRange:
       return std::all_of(instruction.args.begin(), instruction.args.end(),
                          [&](ValueId arg) { return bool(is_hoisted_[arg]); });
     default:
@@ -364,6 +368,9 @@ void KernelCodegen::emit_instruction(const Instruction& instruction) {
     case Code::Primitive:
       result = emit_primitive(instruction);
       return;
+    case Code::InRange:
+      result = emit_range(instruction);
+      return;
     case Code::CheckIndex:
       result = emit_check(instruction);
       return;
@@ -387,17 +394,6 @@ KernelCodegen::LaneValue KernelCodegen::emit_primitive(const Instruction& instru
   if (by_zero != nullptr && analysis_.may_fail(instruction))
     leave_if(by_zero, loops::kDivisionByZeroSite, int64(0), int64(0));
   return as_vector ? LaneValue{nullptr, result} : LaneValue{result, nullptr};
-}
-
-KernelCodegen::LaneValue KernelCodegen::emit_check(const Instruction& instruction) {
-  const ValueId index = instruction.args[0];
-  const bool as_vector = is_varying(index);
-  Value* const checked = operand(index, as_vector);
-  Value* const size = size_value(instruction.size);
-  // Unsigned, a negative index is a large one.
-  Value* const failed = b_.CreateICmpUGE(checked, as_vector ? splat(size) : size);
-  leave_if(failed, instruction.site, checked, size);
-  return values_[index];
 }
 
 void KernelCodegen::leave_if(Value* failed, std::int32_t site, Value* index, Value* extent) {

@@ -63,6 +63,7 @@ KernelCodegen::Place KernelCodegen::place(const loops::Address& address, std::in
 }
 
 KernelCodegen::LaneValue KernelCodegen::emit_load(const Instruction& instruction) {
+  if (!instruction.args.empty()) return emit_masked_load(instruction);
   const Place from = place(instruction.address, instruction.buffer);
   Value* const value = load_lanes(from, instruction.dtype);
   if (!is_varying(instruction.id)) return {value, nullptr};
@@ -91,8 +92,15 @@ Value* KernelCodegen::load_lanes(const Place& place, DType dtype) {
   auto* const type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_.width));
   ScalarCodegen scalar = scalars(lanes_.width);
   if (place.offsets != nullptr || (place.step != 1 && place.step != -1)) {
-    Value* const gathered = b_.CreateMaskedGather(type, pointers(place, dtype), align, all_lanes(),
-                                                  llvm::Constant::getNullValue(type));
+    Value* from = pointers(place, dtype);
+    Value* mask = all_lanes();
+    // In place of a branch for each lane.
+    if (lanes_.mask != nullptr && !host_.has_masks) {
+      from = b_.CreateSelect(mask, from, splat(zero_place()));
+      mask = splat(b_.getTrue());
+    }
+    Value* const gathered =
+        b_.CreateMaskedGather(type, from, align, mask, llvm::Constant::getNullValue(type));
     return scalar.from_memory(gathered, dtype);
   }
   // Backwards: the vector ends in lane 0's place.

@@ -26,42 +26,6 @@ bool is_defined_operator_call(const Call& call) {
          op->op->primitive != TensorPrimitive::None;
 }
 
-// May be computed even where its value is not used: no bounds check, no integer division.
-bool is_total(const Expr& expr) {
-  switch (expr->kind) {
-    case ExprKind::Index: {
-      const auto& index = cast<Index>(expr);
-      return index.in_bounds && std::all_of(index.indices.begin(), index.indices.end(), is_total);
-    }
-    case ExprKind::Primitive: {
-      const auto& node = cast<Primitive>(expr);
-      const bool divides = node.prim == Prim::Div || node.prim == Prim::Mod ||
-                           node.prim == Prim::FloorDiv || node.prim == Prim::FloorMod;
-      const auto* tensor = as<TensorType>(node.type);
-      if (divides && tensor && !is_float(tensor->dtype.known())) return false;
-      return std::all_of(node.args.begin(), node.args.end(), is_total);
-    }
-    case ExprKind::Call: {
-      const auto& call = cast<Call>(expr);
-      const auto* op = as<Operator>(call.callee);
-      const auto* tensor = as<TensorType>(expr->type);
-      // Division operators on integers check their divisor; every other scalar operator is total.
-      const bool may_divide = op && tensor && !is_float(tensor->dtype.known()) &&
-                              tensor->dtype.known() != DType::Bool && call.args.size() == 2;
-      return !may_divide && std::all_of(call.args.begin(), call.args.end(), is_total);
-    }
-    case ExprKind::Let:
-      return is_total(cast<Let>(expr).value) && is_total(cast<Let>(expr).body);
-    case ExprKind::If:
-      return is_total(cast<If>(expr).condition) && is_total(cast<If>(expr).then_branch) &&
-             is_total(cast<If>(expr).else_branch);
-    case ExprKind::Reduction:
-      return is_total(cast<Reduction>(expr).body);
-    default:
-      return true;
-  }
-}
-
 // What stands inside index notation that is lowered as a whole.
 class Bodies {
  public:
@@ -107,8 +71,7 @@ class Bodies {
       case ExprKind::If: {
         const auto& branch = cast<If>(expr);
         return is_scalar(expr->type) && is_body(branch.condition) && is_body(branch.then_branch) &&
-               is_body(branch.else_branch) && is_total(branch.then_branch) &&
-               is_total(branch.else_branch);
+               is_body(branch.else_branch);
       }
       case ExprKind::Reduction: {
         const auto& reduction = cast<Reduction>(expr);
@@ -173,6 +136,70 @@ bool is_lowerable(const Expr& expr) {
     }
     default:
       return false;
+  }
+}
+
+bool divides_integers(Prim prim, DType operand) {
+  const bool divides =
+      prim == Prim::Div || prim == Prim::Mod || prim == Prim::FloorDiv || prim == Prim::FloorMod;
+  return divides && is_int(operand);
+}
+
+bool MayFail::operator()(const Expr& expr) {
+  switch (expr->kind) {
+    case ExprKind::Var:
+    case ExprKind::Constant:
+    case ExprKind::DimTerm:
+    case ExprKind::Operator:
+      return false;
+    default:
+      break;
+  }
+  if (const auto found = known_.find(expr.get()); found != known_.end()) return found->second;
+  const bool result = fresh(expr);
+  known_.emplace(expr.get(), result);
+  return result;
+}
+
+bool MayFail::fresh(const Expr& expr) {
+  const auto any = [this](const std::vector<Expr>& exprs) {
+    return std::any_of(exprs.begin(), exprs.end(),
+                       [this](const Expr& each) { return (*this)(each); });
+  };
+  switch (expr->kind) {
+    case ExprKind::Index: {
+      const auto& index = cast<Index>(expr);
+      return !index.in_bounds || any(index.indices);
+    }
+    case ExprKind::Primitive: {
+      const auto& node = cast<Primitive>(expr);
+      const auto* tensor = as<TensorType>(node.type);
+      return (tensor && divides_integers(node.prim, tensor->dtype.known())) || any(node.args);
+    }
+    case ExprKind::Call: {
+      const auto& call = cast<Call>(expr);
+      const auto* op = as<Operator>(call.callee);
+      const auto* tensor = as<TensorType>(expr->type);
+      // Division operators on integers check their divisor; every other scalar operator is total.
+      const bool may_divide = op && tensor && !is_float(tensor->dtype.known()) &&
+                              tensor->dtype.known() != DType::Bool && call.args.size() == 2;
+      return may_divide || any(call.args);
+    }
+    case ExprKind::Tuple:
+      return any(cast<Tuple>(expr).fields);
+    case ExprKind::Projection:
+      return (*this)(cast<Projection>(expr).tuple);
+    case ExprKind::Let:
+      return (*this)(cast<Let>(expr).value) || (*this)(cast<Let>(expr).body);
+    case ExprKind::If:
+      return (*this)(cast<If>(expr).condition) || (*this)(cast<If>(expr).then_branch) ||
+             (*this)(cast<If>(expr).else_branch);
+    case ExprKind::Reduction:
+      return (*this)(cast<Reduction>(expr).body);
+    case ExprKind::Comprehension:
+      return (*this)(cast<Comprehension>(expr).body);
+    default:
+      return true;
   }
 }
 

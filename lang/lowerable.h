@@ -1,5 +1,6 @@
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "lang/expr.h"
@@ -8,10 +9,24 @@ namespace relay::lang {
 
 // Can this typed expression run as kernels: an operator call with a definition whose arguments are
 // tensors or tuples of them, or index notation whose bodies consist of primitives, operator calls
-// on scalars, indexing of variables, `let`, `if` without bounds checks or integer division in its
-// branches, tuples of scalars and nested reductions whose extents do not depend on an index. The
-// one predicate that normalisation, fusion, evaluation and lowering agree on.
+// on scalars, indexing of variables, `let`, `if`, tuples of scalars and nested reductions whose
+// extents do not depend on an index. The one predicate that normalisation, fusion, evaluation and
+// lowering agree on.
 bool is_lowerable(const Expr& expr);
+
+// Does a zero in the second operand make this primitive a run-time error?
+bool divides_integers(Prim prim, DType operand);
+
+// May the evaluation of scalar code fail: by a bounds check or the division of an integer? Answers
+// are kept by node, as long as this lives.
+class MayFail {
+ public:
+  bool operator()(const Expr& expr);
+
+ private:
+  bool fresh(const Expr& expr);
+  std::unordered_map<const ExprNode*, bool> known_;
+};
 
 // The variables in `expr` whose values are extents or other attributes (binders' extents, and
 // inputs that OpDef::static_form takes as attributes): a group has them as parameters, and is

@@ -147,8 +147,11 @@ class KernelBounds {
         touch(instruction.buffer, {});
         return of_dtype(instruction.dtype);
       case Code::Load:
-        touch(instruction.buffer, instruction.address);
+        // A mask keeps it within its tensor, axis by axis.
+        if (instruction.args.empty()) touch(instruction.buffer, instruction.address);
         return of_dtype(instruction.dtype);
+      case Code::InRange:
+        return of_dtype(DType::Bool);
       case Code::CheckIndex: {
         const Interval range{0, number(instruction.size) - 1};
         const Bounds& index = value(instruction.args[0]);

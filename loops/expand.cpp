@@ -195,12 +195,11 @@ class Expander {
     // A node that is used twice is evaluated once.
     const bool is_shared = !(*expr)->is_unique() && (*expr)->kind != ExprKind::Var &&
                            (*expr)->kind != ExprKind::Constant;
-    if (is_shared) {
-      const auto found = memo_.find(expr->get());
-      if (found != memo_.end()) return found->second;
-    }
+    if (!is_shared) return evaluate_node(*expr);
+    const MemoKey key{expr->get(), guard_ >= 0 && may_fail_(*expr) ? guard_ : -1};
+    if (const auto found = memo_.find(key); found != memo_.end()) return found->second;
     Value value = evaluate_node(*expr);
-    if (is_shared) memo_[expr->get()] = value;
+    memo_[key] = value;
     return value;
   }
 
@@ -294,14 +293,34 @@ class Expander {
                      : fmt::format("there is no `{}` of `{}`", facts.text, lang::name_of(operand)),
                  span);
     }
+    // What fails under a guard must not fail where that is false.
+    if (guard_ >= 0 && lang::divides_integers(node.prim, operand)) {
+      const NodeId one = make_.constant(operand, lang::bits_from_int(operand, 1));
+      const Node& divisor = make_.node(args[1]);
+      if (divisor.kind != NodeKind::Constant || divisor.bits == 0)
+        args[1] = make_.primitive(Prim::Select, std::array{guard_, args[1], one}, operand);
+    }
     return Value::scalar(
         make_.primitive(node.prim, {args.data(), node.args.size()}, type->dtype.known()));
   }
 
-  // Both branches are computed: they neither fail nor have effects.
+  // Both branches are computed; what may fail in one counts only where that is taken.
   Value conditional(const lang::If& node) {
     const NodeId condition = scalar(node.condition);
-    return choose(condition, evaluate(node.then_branch), evaluate(node.else_branch), node.span);
+    const Value taken = branch(node.then_branch, condition);
+    const bool may_fail = may_fail_(node.else_branch);
+    const NodeId otherwise =
+        may_fail ? make_.primitive(Prim::Not, std::array{condition}, DType::Bool) : condition;
+    return choose(condition, taken, branch(node.else_branch, otherwise), node.span);
+  }
+  Value branch(const Expr& expr, NodeId condition) {
+    if (!may_fail_(expr)) return evaluate(expr);
+    const NodeId outer = guard_;
+    guard_ = outer < 0 ? condition
+                       : make_.primitive(Prim::And, std::array{outer, condition}, DType::Bool);
+    Value value = evaluate(expr);
+    guard_ = outer;
+    return value;
   }
   Value choose(NodeId condition, const Value& a, const Value& b, Span span) {
     if (a.kind == Value::Kind::Tuple && b.kind == Value::Kind::Tuple) {
@@ -312,6 +331,15 @@ class Expander {
     }
     if (a.kind != Value::Kind::Scalar || b.kind != Value::Kind::Scalar)
       unsupported("`if` on tensors", span);
+    // What `&&` and `||` stand for.
+    const auto is_truth = [&](NodeId id, std::uint64_t bits) {
+      const Node& node = make_.node(id);
+      return node.kind == NodeKind::Constant && node.dtype == DType::Bool && node.bits == bits;
+    };
+    if (is_truth(b.id, 0))
+      return Value::scalar(make_.primitive(Prim::And, std::array{condition, a.id}, DType::Bool));
+    if (is_truth(a.id, 1))
+      return Value::scalar(make_.primitive(Prim::Or, std::array{condition, b.id}, DType::Bool));
     const std::array<NodeId, 3> args = {condition, a.id, b.id};
     return Value::scalar(make_.primitive(Prim::Select, args, make_.node(a.id).dtype));
   }
@@ -526,8 +554,8 @@ class Expander {
       return Value::of(std::move(local));
     }
     if (!is_checked) check_extents(indices, shape, span);
-    return Value::scalar(
-        make_.read(tensor, indices, is_checked, span ? span : operator_span_, operator_));
+    return Value::scalar(make_.read(tensor, indices, is_checked, span ? span : operator_span_,
+                                    operator_, is_checked ? guard_ : -1));
   }
 
   // Bare uses `a[i]` of one index must agree; with dims that only now are numbers, they may not.
@@ -638,10 +666,25 @@ class Expander {
     return lang::tensor_type(lang::Shape(std::move(dims)), tensor->dtype);
   }
 
+  // What may fail means something else under another guard.
+  struct MemoKey {
+    const lang::ExprNode* expr;
+    NodeId guard;
+    friend bool operator==(const MemoKey&, const MemoKey&) = default;
+  };
+  struct MemoHash {
+    std::size_t operator()(const MemoKey& key) const {
+      return std::hash<const void*>()(key.expr) ^
+             (static_cast<std::size_t>(static_cast<std::uint32_t>(key.guard)) << 32);
+    }
+  };
+
   Stages& stages_;
   NodeFactory make_;
   std::unordered_map<const Variable*, Value> env_;
-  std::unordered_map<const lang::ExprNode*, Value> memo_;
+  std::unordered_map<MemoKey, Value, MemoHash> memo_;
+  lang::MayFail may_fail_;
+  NodeId guard_ = -1;  // where what is being evaluated counts; -1: everywhere
   std::unordered_map<const lang::TypeVar*, std::int64_t> dims_;
   std::vector<std::pair<Dim, std::int64_t>> compound_;  // dims of parameters, and their extents
   // Definitions, whose nodes and variables are keys above; they stay where they are.

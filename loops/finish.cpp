@@ -1,6 +1,8 @@
 #include "loops/finish.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace relay::loops {
 
@@ -165,6 +167,13 @@ class Finisher {
     launch_.sizes.push_back(number);
     return Size::slot(static_cast<std::int64_t>(launch_.sizes.size()) - 1);
   }
+  // A mask and a check of one index have one slot, so that code compares once.
+  Size limit(const DraftInstruction& from) {
+    if (from.args.empty()) return slot(from.number);
+    const auto [found, is_new] = limits_.try_emplace({from.args[0], from.number});
+    if (is_new) found->second = slot(from.number);
+    return found->second;
+  }
   Size stride(std::int64_t number) {
     return number >= -1 && number <= 1 ? Size::literal(number) : slot(number);
   }
@@ -260,8 +269,8 @@ class Finisher {
     instruction.dtype = from.dtype;
     instruction.bits = from.bits;
     instruction.prim = from.prim;
-    if (from.code == Code::SizeValue || from.code == Code::CheckIndex)
-      instruction.size = slot(from.number);
+    if (from.code == Code::SizeValue || from.code == Code::InRange || from.code == Code::CheckIndex)
+      instruction.size = limit(from);
     if (from.code == Code::Load || from.code == Code::ScalarInput)
       instruction.buffer = buffer(from.buffer, false);
     if (from.code == Code::Load) instruction.address = address(from.address);
@@ -298,6 +307,7 @@ class Finisher {
   std::vector<ValueId> axis_ids_;           // by draft axis: its value
   std::vector<ValueId> value_ids_;
   std::vector<std::int32_t> region_ids_;
+  std::map<std::pair<ValueId, std::int64_t>, Size> limits_;  // by index and extent
 };
 
 }  // namespace

@@ -152,7 +152,7 @@ class Chooser {
   // The tensor whose element at the same place `node` is, or -1.
   TensorId read_in_place(const TensorDef& def, NodeId id) const {
     const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
-    if (node.kind != NodeKind::Read) return -1;
+    if (node.kind != NodeKind::Read || node.is_guarded) return -1;
     if (stages_.tensors[static_cast<std::size_t>(node.ref)].shape != def.shape) return -1;
     const auto indices = stages_.args(node);
     for (std::size_t i = 0; i < indices.size(); ++i) {

@@ -189,6 +189,7 @@ std::optional<ResultLeaf> KernelBuilder::as_view(const std::vector<std::int64_t>
   const DraftInstruction& result =
       draft_.values[static_cast<std::size_t>(draft_.regions[0].result)];
   if (result.code != Code::Load && result.code != Code::ScalarInput) return std::nullopt;
+  if (!result.args.empty()) return std::nullopt;
   ResultLeaf leaf;
   leaf.buffer = result.buffer;
   leaf.shape = shape;
@@ -443,6 +444,14 @@ KernelBuilder::Operand KernelBuilder::primitive(const Node& node, std::int32_t i
   if (node.prim == Prim::Select) {
     if (const auto condition = constant_bits(args[0])) return *condition != 0 ? args[1] : args[2];
   }
+  if (!masks_.empty() && lang::divides_integers(node.prim, node.dtype)) {
+    const auto divisor = constant_bits(args[1]);
+    if (!divisor || *divisor == 0) {
+      const ValueId one = constant(node.dtype, lang::bits_from_int(node.dtype, 1));
+      operands[1] = operand_of(
+          emit_primitive(Prim::Select, node.dtype, {all_of(masks_), value_of(args[1]), one}));
+    }
+  }
   std::optional<Operand> simple;
   if (node.dtype == DType::Int64) {
     simple = index_primitive(node.prim, args);
@@ -459,28 +468,43 @@ KernelBuilder::Operand KernelBuilder::primitive(const Node& node, std::int32_t i
 
 // --- Reading tensors ---
 
+bool KernelBuilder::is_in_memory(TensorId tensor) const {
+  return storage_[static_cast<std::size_t>(tensor)] == Storage::Stored &&
+         std::find(joint_.begin(), joint_.end(), tensor) == joint_.end();
+}
+
 KernelBuilder::Operand KernelBuilder::read(const Node& node, std::int32_t instance) {
   std::vector<IndexExpr> indices;
   indices.reserve(node.arg_count);
-  for (NodeId arg : stages_.args(node)) indices.push_back(evaluate(arg, instance).index);
-  if (node.is_checked) check_indices(node, indices);
-  const bool is_stored = storage_[static_cast<std::size_t>(node.ref)] == Storage::Stored &&
-                         std::find(joint_.begin(), joint_.end(), node.ref) == joint_.end();
-  if (!node.is_checked && is_stored) {
-    const auto& shape = stages_.tensors[static_cast<std::size_t>(node.ref)].shape;
-    // Of what has no element, a masked read gives what the mask hides.
-    if (selects_ > 0 && count_of(shape) == 0) return operand_of(constant(node.dtype, 0));
-    guard_indices(node, indices, true);
-  } else if (!node.is_checked && selects_ == 0) {
-    guard_indices(node, indices, false);
+  for (NodeId arg : stages_.indices(node)) indices.push_back(evaluate(arg, instance).index);
+  if (are_within(node, indices)) return read_at(node, std::move(indices), {});
+  if (node.is_guarded) {
+    if (auto masked = guarded_read(node, indices, instance)) return *masked;
   }
-  return is_stored ? load(node.ref, indices) : inlined(node.ref, std::move(indices));
+  if (node.is_checked) {
+    check_indices(node, indices);
+    return read_at(node, std::move(indices), masks_);
+  }
+  const bool is_stored = is_in_memory(node.ref);
+  // Of what has no element, a masked read gives what the mask hides.
+  const auto& shape = stages_.tensors[static_cast<std::size_t>(node.ref)].shape;
+  if (is_stored && selects_ > 0 && count_of(shape) == 0) return operand_of(constant(node.dtype, 0));
+  if (is_stored || selects_ == 0) guard_indices(node, indices, is_stored);
+  return read_at(node, std::move(indices), masks_);
 }
 
-void KernelBuilder::check_index(const IndexExpr& index, std::int64_t extent, Site site) {
+KernelBuilder::Operand KernelBuilder::read_at(const Node& node, std::vector<IndexExpr> indices,
+                                              Masks masks) {
+  return is_in_memory(node.ref) ? load(node.ref, indices, masks)
+                                : inlined(node.ref, std::move(indices), std::move(masks));
+}
+
+void KernelBuilder::check_index(const IndexExpr& index, std::int64_t extent, Site site,
+                                ValueId guard) {
   DraftInstruction check;
   check.code = Code::CheckIndex;
   check.args = {index_value(index)};
+  if (guard >= 0) check.args.push_back(guard);
   check.number = extent;
   check.site = static_cast<std::int32_t>(draft_.sites.size());
   const std::size_t before = draft_.values.size();
@@ -499,7 +523,7 @@ void KernelBuilder::check_indices(const Node& node, const std::vector<IndexExpr>
   const auto& shape = stages_.tensors[static_cast<std::size_t>(node.ref)].shape;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
     if (!is_within(indices[axis], shape[axis]))
-      check_index(indices[axis], shape[axis], {node.span, nullptr});
+      check_index(indices[axis], shape[axis], {node.span, nullptr}, all_of(masks_));
   }
 }
 
@@ -513,9 +537,10 @@ void KernelBuilder::guard_indices(const Node& node, const std::vector<IndexExpr>
     if (is_within(index, shape[axis])) continue;
     const auto range = draft_.space.range(index);
     if (!range || !is_affine(index, draft_.space)) {
-      if (is_stored) check_index(index, shape[axis], {node.span, node.reader});
+      if (is_stored) check_index(index, shape[axis], {node.span, node.reader}, all_of(masks_));
       continue;
     }
+    if (!masks_.empty()) continue;  // it is outside where the mask is false
     // Axes take all their values, independently: both ends are reached.
     const std::int64_t outside = range->low < 0 ? range->low : range->high;
     lang::fail(lang::DiagnosticKind::IndexOutOfRange,
@@ -527,7 +552,8 @@ void KernelBuilder::guard_indices(const Node& node, const std::vector<IndexExpr>
   }
 }
 
-KernelBuilder::Operand KernelBuilder::load(TensorId tensor, const std::vector<IndexExpr>& indices) {
+KernelBuilder::Operand KernelBuilder::load(TensorId tensor, const std::vector<IndexExpr>& indices,
+                                           const Masks& masks) {
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
   const StoredAt& place = places_[static_cast<std::size_t>(tensor)];
   RELAY_CHECK(place.buffer >= 0, "a kernel reads a tensor that is not stored yet");
@@ -540,20 +566,26 @@ KernelBuilder::Operand KernelBuilder::load(TensorId tensor, const std::vector<In
       instruction.address = instruction.address + indices[i] * place.strides[i];
   }
   instruction.address = settled(instruction.address);
+  if (instruction.code == Code::Load) instruction.args = masks;
   return operand_of(emit(std::move(instruction)));
 }
 
-KernelBuilder::Operand KernelBuilder::inlined(TensorId tensor, std::vector<IndexExpr> indices) {
+KernelBuilder::Operand KernelBuilder::inlined(TensorId tensor, std::vector<IndexExpr> indices,
+                                              Masks masks) {
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
   RELAY_CHECK(def.kind == TensorKind::Map, "only maps dissolve into their readers");
   std::size_t instance = 1;
   while (instance < instances_.size() &&
-         (instances_[instance].tensor != tensor || instances_[instance].indices != indices))
+         (instances_[instance].tensor != tensor || instances_[instance].indices != indices ||
+          instances_[instance].masks != masks))
     ++instance;
   for (std::size_t i = 0; i < indices.size(); ++i)
     vars_[static_cast<std::size_t>(def.vars[i])] = indices[i];
-  if (instance == instances_.size()) instances_.push_back({tensor, std::move(indices)});
-  return evaluate(def.body, static_cast<std::int32_t>(instance));
+  if (instance == instances_.size()) instances_.push_back({tensor, std::move(indices), masks});
+  masks_.swap(masks);
+  Operand result = evaluate(def.body, static_cast<std::int32_t>(instance));
+  masks_.swap(masks);
+  return result;
 }
 
 // --- Reductions ---

@@ -29,7 +29,7 @@ struct DraftInstruction {
   std::int32_t region = -1;  // Reduce: which
   std::int32_t home = 0;     // the region it stands in
   std::uint64_t bits = 0;    // Constant
-  std::int64_t number = 0;   // SizeValue, CheckIndex
+  std::int64_t number = 0;   // SizeValue, InRange, CheckIndex
   std::vector<ValueId> args;
   IndexExpr address;  // Load
 };
@@ -108,11 +108,16 @@ class KernelBuilder {
     Operand operand;
     std::int32_t home;
   };
+  // Bools of which one is false where nothing is read.
+  using Masks = std::vector<ValueId>;
   // One reading of an inlined tensor: equal indices are computed once.
   struct Instance {
     TensorId tensor;
     std::vector<IndexExpr> indices;
+    Masks masks = {};
   };
+  // The least that is known of an index: it is at least 0 where a guard is true.
+  using Facts = std::vector<IndexExpr>;
 
   void open_domain(std::span<const IndexVarId> vars);
   void add_joint(const JointTensor& joint, std::span<const IndexExpr> axes);
@@ -128,9 +133,19 @@ class KernelBuilder {
   std::optional<Operand> comparison(Prim prim, const Operand& a, const Operand& b);
   std::optional<Operand> logic(Prim prim, std::span<const Operand> args);
   Operand read(const Node& node, std::int32_t instance);
-  Operand load(TensorId tensor, const std::vector<IndexExpr>& indices);
-  Operand inlined(TensorId tensor, std::vector<IndexExpr> indices);
-  void check_index(const IndexExpr& index, std::int64_t extent, Site site);
+  std::optional<Operand> guarded_read(const Node& node, const std::vector<IndexExpr>& indices,
+                                      std::int32_t instance);
+  Operand read_at(const Node& node, std::vector<IndexExpr> indices, Masks masks);
+  bool is_in_memory(TensorId tensor) const;
+  bool are_within(const Node& node, const std::vector<IndexExpr>& indices) const;
+  Operand load(TensorId tensor, const std::vector<IndexExpr>& indices, const Masks& masks = {});
+  Operand inlined(TensorId tensor, std::vector<IndexExpr> indices, Masks masks = {});
+  void check_index(const IndexExpr& index, std::int64_t extent, Site site, ValueId guard = -1);
+  ValueId in_range(const IndexExpr& index, std::int64_t extent);
+  ValueId all_of(const Masks& masks);
+  void add_facts(NodeId guard, std::int32_t instance, bool is_true, Facts& facts);
+  void add_fact(const IndexExpr& larger, const IndexExpr& smaller, std::int64_t by, Facts& facts);
+  bool is_proven(const IndexExpr& index, std::int64_t extent, const Facts& facts) const;
   bool is_within(const IndexExpr& index, std::int64_t extent) const;
   void check_indices(const Node& node, const std::vector<IndexExpr>& indices);
   void guard_indices(const Node& node, const std::vector<IndexExpr>& indices, bool is_stored);
@@ -166,6 +181,7 @@ class KernelBuilder {
   std::vector<Instance> instances_;
   std::vector<TensorId> joint_;  // computed here, though they may be stored
   int selects_ = 0;              // around what is being evaluated
+  Masks masks_;                  // where it is a point of the tensor that it belongs to
   std::unordered_map<std::uint64_t, Remembered> memo_;
   std::unordered_multimap<std::uint64_t, ValueId> known_;  // instructions by hash
 };

@@ -59,9 +59,14 @@ class KeyWriter {
       case Code::Load:
         raw(instruction.buffer);
         address(instruction.address);
+        args(instruction);
         break;
       case Code::Primitive:
         raw(instruction.prim);
+        args(instruction);
+        break;
+      case Code::InRange:
+        size(instruction.size);
         args(instruction);
         break;
       case Code::CheckIndex:
@@ -122,10 +127,16 @@ void write(const Kernel& kernel, const Instruction& instruction, int depth, std:
       break;
     case Code::Load:
       out += fmt::format("b{}[{}]", instruction.buffer, text_of(instruction.address));
+      for (std::size_t i = 0; i < instruction.args.size(); ++i)
+        out += fmt::format("{} v{}", i == 0 ? " where" : " and", instruction.args[i]);
+      break;
+    case Code::InRange:
+      out += fmt::format("0 <= v{} < {}", instruction.args[0], text_of(instruction.size));
       break;
     case Code::CheckIndex:
       out += fmt::format("check v{} < {} at site {}", instruction.args[0],
                          text_of(instruction.size), instruction.site);
+      if (instruction.args.size() > 1) out += fmt::format(" where v{}", instruction.args[1]);
       break;
     case Code::Primitive: {
       out += fmt::format("{}(", lang::info(instruction.prim).text);
@@ -256,11 +267,22 @@ class Verifier {
         check(buffer(instruction.buffer).dtype == instruction.dtype, "dtype of a load");
         check(!buffer(instruction.buffer).is_output, "the output is not loaded");
         address(instruction.address);
+        for (const ValueId arg : instruction.args)
+          check(dtype_of(arg) == DType::Bool, "what masks a load is a bool");
+        break;
+      case Code::InRange:
+        size(instruction.size);
+        check(instruction.args.size() == 1 && dtype_of(instruction.args[0]) == DType::Int64 &&
+                  instruction.dtype == DType::Bool,
+              "a range has one int64 operand, and is a bool");
         break;
       case Code::CheckIndex:
         size(instruction.size);
-        check(instruction.args.size() == 1 && dtype_of(instruction.args[0]) == DType::Int64,
-              "a check has one int64 operand");
+        check((instruction.args.size() == 1 || instruction.args.size() == 2) &&
+                  dtype_of(instruction.args[0]) == DType::Int64,
+              "a check has an int64 operand");
+        check(instruction.args.size() == 1 || dtype_of(instruction.args[1]) == DType::Bool,
+              "what guards a check is a bool");
         check(instruction.site >= 0 &&
                   instruction.site < static_cast<std::int32_t>(kernel_.sites.size()),
               "site number");

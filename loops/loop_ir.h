@@ -57,9 +57,11 @@ enum class Code : std::uint8_t {
   Constant,     // `bits` as dtype
   SizeValue,    // the size `size` as int64
   ScalarInput,  // element 0 of buffer `buffer` (rank-0 input): loop-invariant
-  Load,         // buffer[address]
+  Load,         // buffer[address]; where one of args, bools, is false: nothing is read, and it is 0
   Primitive,    // prim(args)
-  CheckIndex,   // int64 args[0] if 0 <= args[0] < size, else the kernel fails with `site`
+  InRange,      // bool: is 0 <= args[0] < size? args[0] is int64
+  CheckIndex,   // int64 args[0] if 0 <= args[0] < size, else the kernel fails with `site`; with a
+                // bool args[1] it fails only where that is true, and is no operand
   Reduce,       // folds region `region` over its axes
 };
 
@@ -71,11 +73,11 @@ struct Instruction {
   ValueId id;                 // the value it defines
   std::int32_t axis = 0;      // Axis: number among all axes of the kernel (domain axes first)
   std::uint64_t bits = 0;     // Constant
-  Size size;                  // SizeValue, CheckIndex
+  Size size;                  // SizeValue, InRange, CheckIndex
   std::int32_t buffer = 0;    // Load, ScalarInput
   Address address;            // Load
   Prim prim = Prim::Add;      // Primitive
-  std::vector<ValueId> args;  // Primitive, CheckIndex
+  std::vector<ValueId> args;  // Load, Primitive, InRange, CheckIndex
   std::int32_t site = 0;      // CheckIndex: index into Kernel::sites
   std::int32_t region = -1;   // Reduce: index into Kernel::regions
 };

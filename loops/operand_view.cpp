@@ -214,7 +214,7 @@ std::optional<OperandReader::Read> OperandReader::read_of(NodeId id, const Index
   Read result;
   result.tensor = read.ref;
   const TensorDef& target = def(read.ref);
-  const auto indices = stages_.args(read);
+  const auto indices = stages_.indices(read);
   for (std::size_t i = 0; i < indices.size(); ++i) {
     auto axis = axis_of(indices[i], target.shape[i], evaluation, conditions);
     if (!axis) return std::nullopt;

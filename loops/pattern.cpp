@@ -95,7 +95,7 @@ class Classifier {
 
   // How the elements that a read outside of reductions needs lie to those of the map.
   Pattern relation_of(const Node& at) const {
-    const auto args = stages_.args(at);
+    const auto args = stages_.indices(at);
     if (args.size() > map_->shape.size()) return Pattern::Injective;
     std::size_t next = 0;  // axes of a broadcast operand keep their order
     for (std::size_t axis = 0; axis < args.size(); ++axis) {
@@ -125,7 +125,7 @@ class Classifier {
     int folded_reads = 0;
     for (const NodeId id : reads) {
       bool is_folded = false;
-      for (const NodeId index : stages_.args(node(id))) {
+      for (const NodeId index : stages_.indices(node(id))) {
         if (!mentions(index, vars)) continue;
         is_folded = true;
         if (node(index).kind != NodeKind::IndexVar) return Pattern::Contraction;

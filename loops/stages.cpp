@@ -221,7 +221,7 @@ NodeId NodeFactory::cast(NodeId id, DType dtype) {
 }
 
 NodeId NodeFactory::read(TensorId tensor, std::span<const NodeId> indices, bool is_checked,
-                         lang::Span span, const lang::OpDef* reader) {
+                         lang::Span span, const lang::OpDef* reader, NodeId guard) {
   Node made;
   made.kind = NodeKind::Read;
   made.dtype = stages_.tensors[static_cast<std::size_t>(tensor)].dtype;
@@ -229,7 +229,11 @@ NodeId NodeFactory::read(TensorId tensor, std::span<const NodeId> indices, bool 
   made.is_checked = is_checked;
   made.span = span;
   made.reader = reader;
-  return intern(made, indices, {});
+  if (guard < 0) return intern(made, indices, {});
+  made.is_guarded = true;
+  std::vector<NodeId> args(indices.begin(), indices.end());
+  args.push_back(guard);
+  return intern(made, args, {});
 }
 
 NodeId NodeFactory::reduce(ReduceOp op, std::span<const IndexVarId> vars, NodeId body) {

@@ -28,7 +28,7 @@ enum class NodeKind : std::uint8_t {
   IndexVar,  // int64
   Constant,
   Primitive,
-  Read,    // tensor[args]; args are int64
+  Read,  // tensor[indices], which are int64; args has `guard` behind them, a bool, if there is one
   Reduce,  // folds args[0] over `vars`
 };
 
@@ -39,6 +39,7 @@ struct Node {
   Prim prim = Prim::Add;
   ReduceOp op = ReduceOp::Sum;
   bool is_checked = false;  // Read: bounds are checked at run time
+  bool is_guarded = false;  // Read: counts, and may fail, only where its guard is true
   bool has_reduce = false;  // here or below
   bool has_read = false;
   std::int32_t ref = -1;        // IndexVar: its number; Read: the tensor
@@ -85,6 +86,10 @@ struct Stages {
   std::span<const std::int32_t> args(const Node& node) const {
     return {operands.data() + node.first_arg, node.arg_count};
   }
+  std::span<const std::int32_t> indices(const Node& read) const {
+    return args(read).first(read.arg_count - (read.is_guarded ? 1 : 0));
+  }
+  NodeId guard(const Node& read) const { return args(read).back(); }
   std::span<const std::int32_t> vars(const Node& node) const {
     return {operands.data() + node.first_var, node.var_count};
   }
@@ -109,8 +114,9 @@ class NodeFactory {
   }
   NodeId primitive(Prim prim, std::span<const NodeId> args, DType result);
   NodeId cast(NodeId node, DType dtype);
+  // `guard`: a bool, or -1 for none.
   NodeId read(TensorId tensor, std::span<const NodeId> indices, bool is_checked, lang::Span span,
-              const lang::OpDef* reader = nullptr);
+              const lang::OpDef* reader = nullptr, NodeId guard = -1);
   NodeId reduce(ReduceOp op, std::span<const IndexVarId> vars, NodeId body);
 
   const Node& node(NodeId id) const { return stages_.nodes[static_cast<std::size_t>(id)]; }

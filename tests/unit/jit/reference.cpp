@@ -401,6 +401,9 @@ std::uint64_t Reference::evaluate(const Instruction& instruction) {
     case Code::ScalarInput:
       return load(instruction.buffer, 0);
     case Code::Load:
+      for (const auto arg : instruction.args) {
+        if (values_[arg] == 0) return 0;
+      }
       return load(instruction.buffer, address_of(instruction.address));
     case Code::Primitive: {
       std::vector<std::uint64_t> args;
@@ -414,10 +417,15 @@ std::uint64_t Reference::evaluate(const Instruction& instruction) {
       }
       return result;
     }
+    case Code::InRange: {
+      const auto index = static_cast<std::int64_t>(values_[instruction.args[0]]);
+      return index >= 0 && index < value_of(instruction.size) ? 1 : 0;
+    }
     case Code::CheckIndex: {
       const auto index = static_cast<std::int64_t>(values_[instruction.args[0]]);
       const std::int64_t extent = value_of(instruction.size);
-      if (index < 0 || index >= extent) {
+      const bool counts = instruction.args.size() == 1 || values_[instruction.args[1]] != 0;
+      if (counts && (index < 0 || index >= extent)) {
         *error_ = {instruction.site, index, extent};
         throw Stopped();
       }

@@ -1,0 +1,141 @@
+#include <cstdlib>
+
+#include "jit/kernel_codegen.h"
+
+// Checks of indices, and loads that count only where masks are true. Most vectors lie inside of
+// their tensor from end to end. An index that changes in steps shows that by its two ends, so code
+// tests these and only where one of them is outside looks at each lane.
+namespace relay::jit {
+
+using lang::DType;
+using llvm::Value;
+using loops::Code;
+using loops::Instruction;
+using loops::ValueId;
+
+namespace {
+
+constexpr std::int64_t kLongestStep = std::int64_t{1} << 31;  // lanes do not wrap around
+
+}  // namespace
+
+Value* KernelCodegen::both(Value* a, Value* b) {
+  if (a == nullptr || b == nullptr) return a != nullptr ? a : b;
+  return b_.CreateAnd(a, b);
+}
+
+Value* KernelCodegen::is_in_range(ValueId index, const loops::Size& size, bool as_vector) {
+  Value* const extent = size_value(size);
+  // Unsigned, a negative index is a large one.
+  return b_.CreateICmpULT(operand(index, as_vector), as_vector ? splat(extent) : extent);
+}
+
+// Is the index in range in all lanes, whether they count or not? Null where its ends do not tell.
+Value* KernelCodegen::ends_in_range(ValueId index, const loops::Size& size) {
+  if (!is_varying(index)) return is_in_range(index, size, false);
+  const auto step = analysis_.step(index, lanes_.axis);
+  Value* const first = values_[index].scalar;
+  if (!step || std::abs(*step) > kLongestStep || first == nullptr) return nullptr;
+  Value* const last = b_.CreateAdd(first, int64(*step * (lanes_.width - 1)));
+  Value* const extent = size_value(size);
+  return b_.CreateAnd(b_.CreateICmpULT(first, extent), b_.CreateICmpULT(last, extent));
+}
+
+// The same for any mask.
+Value* KernelCodegen::holds_in_all_lanes(ValueId mask) {
+  if (!is_varying(mask)) return operand(mask, false);
+  const Instruction& instruction = analysis_.definition(mask);
+  if (instruction.code != Code::InRange) return nullptr;
+  return ends_in_range(instruction.args[0], instruction.size);
+}
+
+// That of an index in steps is computed where it is wanted: mostly its ends are enough.
+KernelCodegen::LaneValue KernelCodegen::emit_range(const Instruction& instruction) {
+  const ValueId index = instruction.args[0];
+  if (!is_varying(index)) return {is_in_range(index, instruction.size, false), nullptr};
+  if (values_[index].scalar != nullptr) return {};
+  return {nullptr, is_in_range(index, instruction.size, true)};
+}
+
+KernelCodegen::LaneValue KernelCodegen::emit_check(const Instruction& instruction) {
+  const ValueId index = instruction.args[0];
+  const bool is_guarded = instruction.args.size() > 1;
+  const bool as_vector = is_varying(instruction.id);
+  const auto check = [&] {
+    Value* failed = b_.CreateNot(is_in_range(index, instruction.size, as_vector));
+    if (is_guarded) failed = b_.CreateAnd(failed, operand(instruction.args[1], as_vector));
+    leave_if(failed, instruction.site, values_[index].scalar, size_value(instruction.size));
+  };
+  Value* const is_inside = as_vector ? ends_in_range(index, instruction.size) : nullptr;
+  if (is_inside != nullptr) {
+    when(b_.CreateNot(is_inside), check);
+  } else {
+    check();
+  }
+  return values_[index];
+}
+
+// Where zeros can be read instead of what is masked.
+Value* KernelCodegen::zero_place() {
+  if (zero_ == nullptr) {
+    llvm::Type* const type = b_.getInt64Ty();
+    zero_ = new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::PrivateLinkage,
+                                     llvm::Constant::getNullValue(type), "zero");
+  }
+  return zero_;
+}
+
+KernelCodegen::LaneValue KernelCodegen::emit_masked_load(const Instruction& instruction) {
+  const DType dtype = instruction.dtype;
+  Place from = place(instruction.address, instruction.buffer);
+  const auto load_one = [&](Value* condition) {
+    Place one = from;
+    one.pointer = b_.CreateSelect(condition, from.pointer, zero_place());
+    return load_lanes(one, dtype);
+  };
+  if (!is_varying(instruction.id)) {
+    Value* condition = nullptr;
+    for (const ValueId mask : instruction.args) condition = both(condition, operand(mask, false));
+    return {load_one(condition), nullptr};
+  }
+  const auto as_vector = [&](Value* value) {
+    return value->getType()->isVectorTy() ? value : splat(value);
+  };
+  const bool is_one = from.offsets == nullptr && from.step == 0;
+  const auto masked = [&]() -> Value* {
+    Value* const outer = lanes_.mask;
+    Value* mask = outer;
+    for (const ValueId each : instruction.args) mask = both(mask, operand(each, true));
+    if (is_one) return splat(load_one(b_.CreateOrReduce(mask)));
+    lanes_.mask = mask;
+    Value* const value = load_lanes(from, dtype);
+    lanes_.mask = outer;
+    return value;
+  };
+  Value* is_whole = nullptr;
+  for (const ValueId mask : instruction.args) {
+    Value* const holds = holds_in_all_lanes(mask);
+    if (holds == nullptr) return {nullptr, masked()};
+    is_whole = both(is_whole, holds);
+  }
+  llvm::BasicBlock* const whole = new_block("whole");
+  llvm::BasicBlock* const part = new_block("part");
+  llvm::BasicBlock* const after = new_block("after");
+  b_.CreateCondBr(is_whole, whole, part,
+                  llvm::MDBuilder(module_.getContext()).createBranchWeights(1 << 20, 1));
+  b_.SetInsertPoint(whole);
+  Value* const all = as_vector(load_lanes(from, dtype));
+  llvm::BasicBlock* const whole_end = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(part);
+  Value* const some = masked();
+  llvm::BasicBlock* const part_end = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* const value = b_.CreatePHI(all->getType(), 2);
+  value->addIncoming(all, whole_end);
+  value->addIncoming(some, part_end);
+  return {nullptr, value};
+}
+
+}  // namespace relay::jit
