@@ -2,29 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "interp/out_of_range.h"
+
 namespace relay::interp {
 
 using lang::DiagnosticKind;
 using lang::Value;
-
-namespace {
-
-lang::Diagnostic out_of_range(std::int64_t index, std::size_t axis, const lang::Tensor& tensor,
-                              lang::Span span) {
-  const std::int64_t extent = tensor.shape()[axis];
-  // Axes that `...` leaves out stand behind the others here: the axis has another number in the
-  // text.
-  if (span && span.text().find("...") != std::string_view::npos)
-    return {DiagnosticKind::IndexOutOfRange,
-            fmt::format("index {} is out of range for an axis of extent {}", index, extent), span};
-  return lang::Diagnostic(
-             DiagnosticKind::IndexOutOfRange,
-             fmt::format("index {} is out of range for axis {} of extent {}", index, axis, extent),
-             span)
-      .note(fmt::format("note: the indexed tensor has shape `{}`", extents_text(tensor.shape())));
-}
-
-}  // namespace
 
 std::string extents_text(std::span<const std::int64_t> extents) {
   return fmt::format("({})", fmt::join(extents, ", "));
@@ -36,7 +19,7 @@ Value fail_division(Machine& machine, lang::Span span) {
 
 Value fail_index(Machine& machine, std::int64_t index, std::size_t axis, const lang::Tensor& tensor,
                  lang::Span span) {
-  return machine.fail(out_of_range(index, axis, tensor, span));
+  return machine.fail(index_out_of_range(index, axis, tensor.shape(), span));
 }
 
 Value fail_match(Machine& machine, const Value& value, lang::Span span) {

@@ -13,6 +13,7 @@
 
 #include "interp/lanes.h"
 #include "interp/order.h"
+#include "interp/out_of_range.h"
 #include "interp/worker_pool.h"
 #include "lang/op.h"
 #include "lang/stop.h"
@@ -64,6 +65,9 @@ std::int64_t outer_extent(const Launch& launch) {
   const auto& sites = launch.kernel.sites;
   const auto number = static_cast<std::size_t>(error.site);
   const loops::Site site = number < sites.size() ? sites[number] : loops::Site{};
+  if (site.axis >= 0)
+    throw lang::Failure(index_out_of_range(error.index, static_cast<std::size_t>(site.axis),
+                                           site.shape, site.span));
   lang::fail(DiagnosticKind::IndexOutOfRange,
              site.reader ? fmt::format("`{}` reads element {} on an axis of extent {}",
                                        site.reader->name, error.index, error.extent)

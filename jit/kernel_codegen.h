@@ -77,6 +77,7 @@ class KernelCodegen {
   };
   void emit_tiles(std::int32_t axis, llvm::Value* begin, llvm::Value* end);
   void emit_lane_axis(std::int32_t axis, llvm::Value* begin, llvm::Value* end, const Tile& tile);
+  void emit_lanes(std::int32_t axis, llvm::Value* begin, llvm::Value* end, const Tile& tile);
   void emit_points(std::int32_t axis, llvm::Value* index, const Tile& tile);
   void emit_level(const loops::Region& region, int level);
   int level_of(const loops::Region& region, const loops::Instruction& instruction) const;
@@ -114,6 +115,16 @@ class KernelCodegen {
   llvm::Value* holds_in_all_lanes(loops::ValueId mask);
   llvm::Value* both(llvm::Value* a, llvm::Value* b);
   llvm::Value* zero_place();
+
+  // segment_codegen.cpp
+  void emit_segments(std::int32_t axis, llvm::Value* begin, llvm::Value* end);
+  void find_turns(std::int32_t axis);
+  bool has_turns(const loops::Instruction& instruction, std::int32_t axis);
+  bool is_in_steps(loops::ValueId id, std::int32_t axis);
+  llvm::Value* run_length(const loops::Instruction& instruction, std::int32_t axis);
+  llvm::Value* until_sign(llvm::Value* value, std::int64_t step);
+  llvm::Value* until_zero(llvm::Value* value, std::int64_t step);
+  llvm::Value* is_small(llvm::Value* value);
 
   // reduce_codegen.cpp
   LaneValue emit_reduce(const loops::Instruction& instruction);
@@ -193,9 +204,12 @@ class KernelCodegen {
   std::vector<llvm::Value*> sizes_;       // by slot
   std::vector<llvm::Value*> axis_index_;  // by axis; of lane 0
   std::vector<LaneValue> values_;         // by value
-  std::vector<bool> is_hoisted_;          // by value: emitted at the entry
+  std::vector<bool> is_hoisted_;          // by value: emitted at the entry, or before a segment
+  std::vector<bool> is_settled_;          // by value: the same at all points of a segment
   Lanes lanes_;
-  std::int32_t lane_axis_ = -1;  // of the domain
+  std::vector<const loops::Instruction*> turns_;   // conditions that end a segment
+  std::vector<const loops::Instruction*> header_;  // what is computed before one, in order
+  std::int32_t lane_axis_ = -1;                    // of the domain
   llvm::BasicBlock* fail_target_ =
       nullptr;                            // the exact form's start, while the fast one is emitted
   bool is_exact_ = false;                 // the exact form is being emitted

@@ -27,6 +27,7 @@ KernelCodegen::KernelCodegen(const loops::Kernel& kernel, Analysis& analysis,
   const auto values = static_cast<std::size_t>(kernel.value_count);
   values_.resize(values);
   is_hoisted_.resize(values, false);
+  is_settled_.resize(values, false);
   axis_index_.resize(kernel.extents.size(), nullptr);
 }
 
@@ -48,7 +49,8 @@ Value* KernelCodegen::size_value(const loops::Size& size) {
 }
 
 bool KernelCodegen::is_varying(ValueId id) const {
-  return lanes_.axis >= 0 && (analysis_.depends(id) & axis_bit(lanes_.axis)) != 0;
+  return lanes_.axis >= 0 && !is_settled_[id] &&
+         (analysis_.depends(id) & axis_bit(lanes_.axis)) != 0;
 }
 
 Value* KernelCodegen::splat(Value* scalar) {
@@ -279,8 +281,18 @@ void KernelCodegen::emit_points(std::int32_t axis, Value* index, const Tile& til
   });
 }
 
-// Whole vectors, then the rest under a mask, or in scalar code where there are no masks.
 void KernelCodegen::emit_lane_axis(std::int32_t axis, Value* begin, Value* end, const Tile& tile) {
+  // In tiles, the rows change within.
+  if (tile.begin == nullptr && !kernel_.extents[axis].is_literal) find_turns(axis);
+  if (turns_.empty()) {
+    emit_lanes(axis, begin, end, tile);
+  } else {
+    emit_segments(axis, begin, end);
+  }
+}
+
+// Whole vectors, then the rest under a mask, or in scalar code where there are no masks.
+void KernelCodegen::emit_lanes(std::int32_t axis, Value* begin, Value* end, const Tile& tile) {
   const int width = domain_width(axis);
   const auto points = [&](Value* index, Value* mask) {
     lanes_ = {axis, width, mask};
@@ -385,7 +397,10 @@ KernelCodegen::LaneValue KernelCodegen::emit_primitive(const Instruction& instru
                         analysis_.step(instruction.id, lanes_.axis).has_value();
   const bool as_vector = is_varying(instruction.id) && !has_step;
   std::vector<Value*> args;
-  for (const ValueId arg : instruction.args) args.push_back(operand(arg, as_vector));
+  for (const ValueId arg : instruction.args) {
+    const bool is_condition = instruction.prim == Prim::Select && args.empty();
+    args.push_back(operand(arg, as_vector && (!is_condition || is_varying(arg))));
+  }
   const DType operand_type = analysis_.definition(instruction.args.back()).dtype;
   Value* by_zero = nullptr;
   Value* const result =

@@ -113,10 +113,12 @@ KernelCodegen::LaneValue KernelCodegen::emit_masked_load(const Instruction& inst
     return value;
   };
   Value* is_whole = nullptr;
+  bool is_all_or_none = true;
   for (const ValueId mask : instruction.args) {
     Value* const holds = holds_in_all_lanes(mask);
     if (holds == nullptr) return {nullptr, masked()};
     is_whole = both(is_whole, holds);
+    is_all_or_none &= !is_varying(mask);
   }
   llvm::BasicBlock* const whole = new_block("whole");
   llvm::BasicBlock* const part = new_block("part");
@@ -128,7 +130,7 @@ KernelCodegen::LaneValue KernelCodegen::emit_masked_load(const Instruction& inst
   llvm::BasicBlock* const whole_end = b_.GetInsertBlock();
   b_.CreateBr(after);
   b_.SetInsertPoint(part);
-  Value* const some = masked();
+  Value* const some = is_all_or_none ? llvm::Constant::getNullValue(all->getType()) : masked();
   llvm::BasicBlock* const part_end = b_.GetInsertBlock();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);

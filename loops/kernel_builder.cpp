@@ -499,6 +499,11 @@ KernelBuilder::Operand KernelBuilder::read_at(const Node& node, std::vector<Inde
                                 : inlined(node.ref, std::move(indices), std::move(masks));
 }
 
+Site KernelBuilder::site_of(const Node& node, std::size_t axis) const {
+  return {node.span, nullptr, static_cast<std::int32_t>(axis),
+          stages_.tensors[static_cast<std::size_t>(node.ref)].shape};
+}
+
 void KernelBuilder::check_index(const IndexExpr& index, std::int64_t extent, Site site,
                                 ValueId guard) {
   DraftInstruction check;
@@ -523,7 +528,7 @@ void KernelBuilder::check_indices(const Node& node, const std::vector<IndexExpr>
   const auto& shape = stages_.tensors[static_cast<std::size_t>(node.ref)].shape;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
     if (!is_within(indices[axis], shape[axis]))
-      check_index(indices[axis], shape[axis], {node.span, nullptr}, all_of(masks_));
+      check_index(indices[axis], shape[axis], site_of(node, axis), all_of(masks_));
   }
 }
 

@@ -140,6 +140,7 @@ class KernelBuilder {
   bool are_within(const Node& node, const std::vector<IndexExpr>& indices) const;
   Operand load(TensorId tensor, const std::vector<IndexExpr>& indices, const Masks& masks = {});
   Operand inlined(TensorId tensor, std::vector<IndexExpr> indices, Masks masks = {});
+  Site site_of(const Node& node, std::size_t axis) const;
   void check_index(const IndexExpr& index, std::int64_t extent, Site site, ValueId guard = -1);
   ValueId in_range(const IndexExpr& index, std::int64_t extent);
   ValueId all_of(const Masks& masks);

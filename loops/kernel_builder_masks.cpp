@@ -55,7 +55,7 @@ std::optional<KernelBuilder::Operand> KernelBuilder::guarded_read(
     if (!is_proven(index, shape[axis], facts)) {
       Masks guards = {guard.value};
       guards.insert(guards.end(), masks_.begin(), masks_.end());
-      check_index(index, shape[axis], {node.span, nullptr}, all_of(guards));
+      check_index(index, shape[axis], site_of(node, axis), all_of(guards));
     }
     masks.push_back(in_range(index, shape[axis]));
     is_never_read |= draft_.values[static_cast<std::size_t>(masks.back())].code == Code::Constant;

@@ -115,6 +115,8 @@ struct FurtherStore {
 struct Site {
   lang::Span span;
   const lang::OpDef* reader = nullptr;  // an operator whose definition should not have read there
+  std::int32_t axis = -1;               // of the tensor of `shape`; -1: not told
+  std::vector<std::int64_t> shape = {};
 };
 
 // One nest. Domain axes 0..domain.size()-1, outermost first; reduction axes follow in `extents`.

@@ -1,0 +1,249 @@
+// Index notation with an `if` around what may fail: reads out of range, divisions by zero. A
+// kernel, on lanes and native, gives what evaluation point by point gives: the same bits, or the
+// same error at the same place.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "repl/session.h"
+#include "tests/support/native_code.h"
+#include "tests/support/property.h"
+#include "tests/support/random.h"
+
+namespace relay::tests {
+namespace {
+
+constexpr std::size_t kPrograms = 300;
+
+// Scalar code over x: float32[n], m: float32[n, p] and d: int64[n], in which reads have indices of
+// any range. `same` stands around the bodies of loops; it returns its argument.
+class Bodies {
+ public:
+  explicit Bodies(std::uint64_t seed) : random_(seed) {
+    n_ = 1 + random_.below(random_.one_in(4) ? 70 : 9);
+    p_ = 1 + random_.below(random_.one_in(4) ? 40 : 6);
+  }
+
+  // A program that defines `f`, which is called with `x`, `m` and `d`.
+  std::string text() {
+    const std::size_t rows = n_ + random_.below(4);
+    const bool is_matrix = random_.one_in(2);
+    std::string loops = fmt::format("i < {}", rows);
+    indices_ = {"i"};
+    if (is_matrix) {
+      loops += fmt::format(", j < {}", p_ + random_.below(3));
+      indices_.push_back("j");
+    }
+    const std::string body = number(4);
+    return fmt::format(
+        "let x = for i < {0} {{ cast(mod(i * 7, 11), dtype=\"float32\") * 0.5 - 2.0 }}\n"
+        "let m = for i < {0}, j < {1} {{ cast(mod(i * 5 + j * 3, 13), dtype=\"float32\") - 6.0 }}\n"
+        "let d = for i < {0} {{ mod(i * 3, 7) - 1 }}\n"
+        "def f(x: Tensor[({0}), float32], m: Tensor[({0}, {1}), float32], d: Tensor[({0}), int64]) "
+        "{{\n  for {2} {{ same({3}) }}\n}}\n",
+        n_, p_, loops, body);
+  }
+
+ private:
+  std::string pick(const std::vector<std::string>& from) {
+    return from[random_.below(from.size())];
+  }
+  std::size_t either(std::size_t a, std::size_t b) { return random_.one_in(2) ? a : b; }
+
+  // An int64.
+  std::string index(int depth) {
+    const std::string i = pick(indices_);
+    const std::size_t c = random_.below(4);
+    switch (random_.below(depth > 0 ? 12 : 7)) {
+      case 0:
+      case 1:
+        return i;
+      case 2:
+        return fmt::format("({} - {})", i, c);
+      case 3:
+        return fmt::format("({} + {})", i, c);
+      case 4:
+        return fmt::format("({} - {})", n_ - 1, i);
+      case 5:
+        return fmt::format("({} * 2 - {})", i, c);
+      case 6:
+        return fmt::format("({} % {})", i, c + 1);
+      case 7:
+        return fmt::format("({} + {})", i, pick(indices_));
+      case 8:
+        return fmt::format("({} - {})", i, pick(indices_));
+      case 9:
+        return read("d", {index(depth - 1)}, "0i64", depth);
+      case 10: {
+        const std::string divisor = index(depth - 1);
+        return guarded(fmt::format("{} != 0", divisor),
+                       fmt::format("{} {} {}", index(depth - 1), pick({"/", "%"}), divisor),
+                       "1i64");
+      }
+      default:
+        return fmt::format("(if {} {{ {} }} else {{ {} }})", condition(depth - 1), index(depth - 1),
+                           index(depth - 1));
+    }
+  }
+
+  // Mostly with the guard; now and then without, so that something fails.
+  std::string guarded(const std::string& guard, const std::string& body, const std::string& other) {
+    if (random_.below(25) == 24) return fmt::format("({})", body);
+    return fmt::format("(if {} {{ {} }} else {{ {} }})", guard, body, other);
+  }
+
+  std::string read(const std::string& tensor, const std::vector<std::string>& indices,
+                   const std::string& other, int depth) {
+    std::string guard;
+    for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+      std::size_t extent = axis == 0 ? n_ : p_;
+      if (random_.below(60) == 59) ++extent;
+      if (axis > 0) guard += " && ";
+      switch (random_.below(3)) {
+        case 0:
+          guard += fmt::format("{0} >= 0 && {0} < {1}", indices[axis], extent);
+          break;
+        case 1:
+          guard += fmt::format("!({0} < 0 || {0} > {1} - 1)", indices[axis], extent);
+          break;
+        default:
+          guard += fmt::format("0 <= {0} && {1} > {0}", indices[axis], extent);
+      }
+    }
+    if (depth > 1 && random_.one_in(4)) guard += fmt::format(" && {}", condition(depth - 2));
+    return guarded(guard, fmt::format("{}[{}]", tensor, fmt::join(indices, ", ")), other);
+  }
+
+  std::string condition(int depth) {
+    switch (random_.below(depth > 0 ? 6 : 2)) {
+      case 0:
+        return fmt::format("{} {} {}", pick(indices_), pick({"<", "<=", ">", ">=", "==", "!="}),
+                           random_.below(n_ + 1));
+      case 1:
+        return fmt::format("{} {} {}", index(0), pick({"<", "<=", ">", ">=", "==", "!="}),
+                           index(0));
+      case 2:
+        return fmt::format("({} && {})", condition(depth - 1), condition(depth - 1));
+      case 3:
+        return fmt::format("({} || {})", condition(depth - 1), condition(depth - 1));
+      case 4:
+        return fmt::format("!({})", condition(depth - 1));
+      default:
+        return fmt::format("{} > {}.0", number(depth - 1), random_.below(3));
+    }
+  }
+
+  // A float32.
+  std::string number(int depth) {
+    switch (depth > 0 ? random_.below(10) : random_.below(3)) {
+      case 0:
+        return fmt::format("{}.5", random_.below(5));
+      case 1:
+        return read("x", {index(depth - 1)}, "0.25", depth);
+      case 2:
+        return read("m", {index(depth - 1), index(depth - 1)}, "0.75", depth);
+      case 3:
+      case 4:
+        return fmt::format("({} {} {})", number(depth - 1), pick({"+", "-", "*", "/"}),
+                           number(depth - 1));
+      case 5:
+      case 6:
+        return fmt::format("(if {} {{ {} }} else {{ {} }})", condition(depth - 1),
+                           number(depth - 1), number(depth - 1));
+      case 7: {
+        if (is_inside_) return fmt::format("exp({} * 0.1)", number(depth - 1));
+        is_inside_ = true;
+        indices_.push_back("k");
+        const std::string body = number(depth - 1);
+        indices_.pop_back();
+        is_inside_ = false;
+        return fmt::format("({} k < {} {{ same({}) }})", pick({"sum", "max", "prod"}),
+                           1 + random_.below(random_.one_in(3) ? 40 : 4), body);
+      }
+      case 8:
+        return fmt::format("cast({}, dtype=\"float32\")", index(depth - 1));
+      default: {
+        const std::string name = fmt::format("t{}", names_++);
+        const std::string value = number(depth - 1);
+        return fmt::format("{{ let {0} = {1}; {2} * {0} }}", name, value, number(depth - 1));
+      }
+    }
+  }
+
+  Random random_;
+  std::size_t n_;
+  std::size_t p_;
+  std::vector<std::string> indices_;
+  bool is_inside_ = false;
+  int names_ = 0;
+};
+
+// The same for evaluation point by point: `same` is a function that kernels do not contain.
+constexpr const char* kByPoint =
+    "def again(y: float32, n: int32) -> float32 { if n == 0 { y } else { again(y, n - 1) } }\n"
+    "def same(y: float32) -> float32 { again(y, 1) }\n";
+constexpr const char* kByKernel = "def same(y: float32) -> float32 { y }\n";
+
+struct Outcome {
+  std::string text;  // the value or the error
+  bool is_value = false;
+};
+
+Outcome run(repl::Session& session, const char* same, const std::string& text) {
+  auto errors = session.run("<program>", same + text, nullptr);
+  if (errors.empty()) {
+    auto value = session.evaluate("f(x, m, d)");
+    if (value) return {lang::to_string(*value), true};
+    errors = value.errors();
+  }
+  const lang::Diagnostic& error = errors.front();
+  std::string told = fmt::format("{}: {}", lang::name_of(error.kind), error.message);
+  // A kernel does not know which division it was.
+  if (error.kind == lang::DiagnosticKind::IndexOutOfRange)
+    told += fmt::format(" at `{}`", error.span.text());
+  return {told, false};
+}
+
+repl::SessionOptions options_of(interp::JitMode jit) {
+  repl::SessionOptions options;
+  options.verify = true;
+  options.jit = jit;
+  return options;
+}
+
+TEST_CASE("what an `if` guards gives the same by kernel and by point") {
+  repl::Session points(options_of(interp::JitMode::Off));
+  repl::Session lanes(options_of(interp::JitMode::Off));
+  repl::Session native(options_of(interp::JitMode::Always));
+  std::int64_t good = 0;
+  std::int64_t kernels = 0;
+  const auto all = seeds(kPrograms);
+  for (const std::uint64_t seed : all) {
+    const std::string text = Bodies(seed).text();
+    CAPTURE(seed, text);
+    const Outcome expected = run(points, kByPoint, text);
+    good += expected.is_value;
+    const std::int64_t before = lanes.evaluator().statistics().kernels_run_lanes;
+    CHECK(run(lanes, kByKernel, text).text == expected.text);
+    // Three tensors, the body, and now and then what is the same at all points of it.
+    const std::int64_t now = lanes.evaluator().statistics().kernels_run_lanes - before;
+    CHECK(now <= 6);
+    kernels += now;
+    CHECK(run(native, kByKernel, text).text == expected.text);
+  }
+  const auto count = static_cast<std::int64_t>(all.size());
+  if (count >= 100) {
+    CHECK(good > count / 2);  // some fail, most do not
+    CHECK(good < count);
+    CHECK(kernels > count * 39 / 10);  // a body that only reads one tensor is a view of it
+  }
+  for (const std::string& code : without_native_code(native.evaluator().statistics()))
+    FAIL_CHECK("no native code for " << code << ", RELAY_SEED=" << first_seed());
+}
+
+}  // namespace
+}  // namespace relay::tests
