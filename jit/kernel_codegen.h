@@ -113,6 +113,7 @@ class KernelCodegen {
   llvm::Value* is_in_range(loops::ValueId index, const loops::Size& size, bool as_vector);
   llvm::Value* ends_in_range(loops::ValueId index, const loops::Size& size);
   llvm::Value* holds_in_all_lanes(loops::ValueId mask);
+  llvm::Value* fails_in_all_lanes(loops::ValueId mask);
   llvm::Value* both(llvm::Value* a, llvm::Value* b);
   llvm::Value* zero_place();
 

@@ -16,6 +16,7 @@ using loops::ValueId;
 namespace {
 
 constexpr std::int64_t kLongestStep = std::int64_t{1} << 31;  // lanes do not wrap around
+constexpr std::int64_t kFar = std::int64_t{1} << 60;
 
 }  // namespace
 
@@ -49,6 +50,24 @@ Value* KernelCodegen::holds_in_all_lanes(ValueId mask) {
   return ends_in_range(instruction.args[0], instruction.size);
 }
 
+// Of a mask whose holding in all lanes is known: does it hold in none?
+Value* KernelCodegen::fails_in_all_lanes(ValueId mask) {
+  if (!is_varying(mask)) return b_.CreateNot(operand(mask, false));
+  const Instruction& range = analysis_.definition(mask);
+  const ValueId index = range.args[0];
+  Value* const first = values_[index].scalar;
+  const std::int64_t step = *analysis_.step(index, lanes_.axis) * (lanes_.width - 1);
+  Value* const last = b_.CreateAdd(first, int64(step));
+  Value* const extent = size_value(range.size);
+  const auto both_are = [&](llvm::CmpInst::Predicate order, Value* bound) {
+    return b_.CreateAnd(b_.CreateICmp(order, first, bound), b_.CreateICmp(order, last, bound));
+  };
+  // On one side, and not around the end of the numbers.
+  Value* const is_near = b_.CreateICmpULT(b_.CreateAdd(first, int64(kFar)), int64(2 * kFar));
+  return b_.CreateAnd(is_near, b_.CreateOr(both_are(llvm::CmpInst::ICMP_SLT, int64(0)),
+                                           both_are(llvm::CmpInst::ICMP_SGE, extent)));
+}
+
 // That of an index in steps is computed where it is wanted: mostly its ends are enough.
 KernelCodegen::LaneValue KernelCodegen::emit_range(const Instruction& instruction) {
   const ValueId index = instruction.args[0];
@@ -66,7 +85,12 @@ KernelCodegen::LaneValue KernelCodegen::emit_check(const Instruction& instructio
     if (is_guarded) failed = b_.CreateAnd(failed, operand(instruction.args[1], as_vector));
     leave_if(failed, instruction.site, values_[index].scalar, size_value(instruction.size));
   };
-  Value* const is_inside = as_vector ? ends_in_range(index, instruction.size) : nullptr;
+  Value* is_inside = as_vector ? ends_in_range(index, instruction.size) : nullptr;
+  for (const Instruction* turn : header_) {
+    const bool is_same = turn->code == Code::InRange && turn->args[0] == index &&
+                         turn->size == instruction.size && is_settled_[turn->id];
+    if (is_same) is_inside = values_[turn->id].scalar;
+  }
   if (is_inside != nullptr) {
     when(b_.CreateNot(is_inside), check);
   } else {
@@ -106,7 +130,10 @@ KernelCodegen::LaneValue KernelCodegen::emit_masked_load(const Instruction& inst
     Value* const outer = lanes_.mask;
     Value* mask = outer;
     for (const ValueId each : instruction.args) mask = both(mask, operand(each, true));
-    if (is_one) return splat(load_one(b_.CreateOrReduce(mask)));
+    if (is_one) {
+      Value* const one = splat(load_one(b_.CreateOrReduce(mask)));
+      return b_.CreateSelect(mask, one, llvm::Constant::getNullValue(one->getType()));
+    }
     lanes_.mask = mask;
     Value* const value = load_lanes(from, dtype);
     lanes_.mask = outer;
@@ -130,13 +157,26 @@ KernelCodegen::LaneValue KernelCodegen::emit_masked_load(const Instruction& inst
   llvm::BasicBlock* const whole_end = b_.GetInsertBlock();
   b_.CreateBr(after);
   b_.SetInsertPoint(part);
-  Value* const some = is_all_or_none ? llvm::Constant::getNullValue(all->getType()) : masked();
+  llvm::Constant* const zeros = llvm::Constant::getNullValue(all->getType());
+  Value* some = zeros;
+  llvm::BasicBlock* none_end = nullptr;
+  if (!is_all_or_none) {
+    Value* is_none = b_.getFalse();
+    for (const ValueId mask : instruction.args)
+      is_none = b_.CreateOr(is_none, fails_in_all_lanes(mask));
+    none_end = part;
+    llvm::BasicBlock* const few = new_block("few");
+    b_.CreateCondBr(is_none, after, few);
+    b_.SetInsertPoint(few);
+    some = masked();
+  }
   llvm::BasicBlock* const part_end = b_.GetInsertBlock();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
-  llvm::PHINode* const value = b_.CreatePHI(all->getType(), 2);
+  llvm::PHINode* const value = b_.CreatePHI(all->getType(), 3);
   value->addIncoming(all, whole_end);
   value->addIncoming(some, part_end);
+  if (none_end != nullptr) value->addIncoming(zeros, none_end);
   return {nullptr, value};
 }
 

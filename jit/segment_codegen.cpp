@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "jit/kernel_codegen.h"
+#include "jit/optimise.h"
 
 // A comparison of indices, such as `i > 0`, has one outcome for most of a loop: along an axis it
 // turns once or twice. So the points of the lane axis are walked in segments in which none turns.
@@ -161,6 +162,7 @@ void KernelCodegen::emit_segments(std::int32_t axis, Value* begin, Value* end) {
       if (is_settled_[instruction->id]) is_hoisted_[instruction->id] = is_settled;
     }
   };
+  function_->addFnAttr(kUnswitch);
   llvm::AllocaInst* const first = new_cell(b_.getInt64Ty(), "first");
   b_.CreateStore(begin, first);
   llvm::BasicBlock* const head = new_block("segments");

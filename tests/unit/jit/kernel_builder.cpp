@@ -111,11 +111,19 @@ ValueId KernelBuilder::scalar_input(std::int32_t buffer) {
   return add(instruction);
 }
 
-ValueId KernelBuilder::load(std::int32_t buffer, std::vector<loops::AddressTerm> terms,
-                            Size offset) {
+ValueId KernelBuilder::load(std::int32_t buffer, std::vector<loops::AddressTerm> terms, Size offset,
+                            std::vector<ValueId> masks) {
   Instruction instruction = make(Code::Load, kernel.buffers[buffer].dtype);
   instruction.buffer = buffer;
   instruction.address = {std::move(terms), offset};
+  instruction.args = std::move(masks);
+  return add(instruction);
+}
+
+ValueId KernelBuilder::in_range(ValueId index, Extent extent) {
+  Instruction instruction = make(Code::InRange, DType::Bool);
+  instruction.args = {index};
+  instruction.size = extent.size;
   return add(instruction);
 }
 
@@ -134,9 +142,10 @@ ValueId KernelBuilder::cast(ValueId value, DType to) {
   return add(instruction);
 }
 
-ValueId KernelBuilder::check(ValueId index, Extent extent, std::int32_t site) {
+ValueId KernelBuilder::check(ValueId index, Extent extent, std::int32_t site, ValueId guard) {
   Instruction instruction = make(Code::CheckIndex, DType::Int64);
   instruction.args = {index};
+  if (guard >= 0) instruction.args.push_back(guard);
   instruction.size = extent.size;
   instruction.site = site;
   while (std::int32_t(kernel.sites.size()) <= site) kernel.sites.emplace_back();

@@ -43,10 +43,11 @@ class KernelBuilder {
   ValueId size_value(Extent extent);
   ValueId scalar_input(std::int32_t buffer);
   ValueId load(std::int32_t buffer, std::vector<loops::AddressTerm> terms,
-               Size offset = Size::literal(0));
+               Size offset = Size::literal(0), std::vector<ValueId> masks = {});
+  ValueId in_range(ValueId index, Extent extent);
   ValueId prim(lang::Prim prim, std::vector<ValueId> args);
   ValueId cast(ValueId value, lang::DType to);
-  ValueId check(ValueId index, Extent extent, std::int32_t site = 0);
+  ValueId check(ValueId index, Extent extent, std::int32_t site = 0, ValueId guard = -1);
   // Opens a region; close_reduce defines the reduction in the region around it.
   void open_reduce(lang::ReduceOp op, std::vector<std::int32_t> axes);
   ValueId close_reduce(ValueId result);

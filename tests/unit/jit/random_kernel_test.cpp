@@ -20,8 +20,8 @@ constexpr DType kTypes[] = {DType::Float32, DType::Float32, DType::Float64,
                             DType::Int32,   DType::Int64,   DType::UInt8,
                             DType::Bool,    DType::Float16, DType::BFloat16};
 
-// A random kernel: a random expression over loads of random layouts, with gathers, divisions that
-// may fail and reductions inside one another; some scatter their values, some store several.
+// A random kernel: a random expression over loads of random layouts, with gathers, masks, divisions
+// that may fail and reductions inside one another; some scatter their values, some store several.
 class RandomKernel {
  public:
   explicit RandomKernel(unsigned seed) : random_(seed) {
@@ -127,6 +127,41 @@ class RandomKernel {
     return k_.load(table, {{k_.check(index, size, 1), k_.literal(1).size}});
   }
 
+  // An index that changes in steps along a few axes.
+  ValueId steps() {
+    ValueId sum = k_.i64(static_cast<std::int64_t>(random_() % 41) - 20);
+    for (const std::int32_t axis : axes_) {
+      static constexpr std::int64_t kSteps[] = {-3, -1, 1, 1, 1, 2};
+      if (one_in(3)) continue;
+      sum = k_.prim(Prim::Add, {sum, k_.prim(Prim::Mul, {k_.axis(axis), k_.i64(pick(kSteps))})});
+    }
+    return sum;
+  }
+  ValueId condition() {
+    static constexpr Prim kOrders[] = {Prim::Lt, Prim::Le, Prim::Gt, Prim::Ge, Prim::Eq, Prim::Ne};
+    const ValueId a = steps();
+    return k_.prim(pick(kOrders), {a, one_in(2) ? steps() : k_.i64(0)});
+  }
+
+  // table[index] where the index is in range; rarely it must be, where a condition is true.
+  ValueId masked(DType dtype, int depth) {
+    const Extent size = k_.slot(one_in(20) ? 0 : 1 + static_cast<std::int64_t>(random_() % 60));
+    const std::int32_t table = k_.buffer(dtype, size.value);
+    fill(table);
+    const ValueId index = one_in(4) ? expression(DType::Int64, depth - 1) : steps();
+    if (one_in(4)) {
+      const ValueId outside = k_.prim(Prim::Not, {k_.in_range(index, size)});
+      ValueId guard = one_in(6) ? condition() : expression(DType::Bool, depth - 1);
+      // Mostly one that does not hold there.
+      if (!one_in(5)) guard = k_.prim(Prim::And, {guard, k_.prim(Prim::Not, {outside})});
+      k_.check(index, size, 2, guard);
+    }
+    std::vector<ValueId> masks = {k_.in_range(index, size)};
+    if (one_in(3)) masks.push_back(condition());
+    if (one_in(6)) masks.push_back(expression(DType::Bool, depth - 1));
+    return k_.load(table, {{index, k_.literal(1).size}}, k_.literal(0).size, masks);
+  }
+
   // Combines values where points meet: places are a few computed rows, and along them the last
   // axis, or none.
   void scatter(ValueId value) {
@@ -171,6 +206,7 @@ class RandomKernel {
 
   ValueId primitive(DType dtype, int depth) {
     if (dtype == DType::Bool) {
+      if (one_in(3)) return condition();
       const DType of = one_in(2) ? DType::Float32 : DType::Int32;
       const ValueId a = expression(of, depth - 1);
       return k_.prim(one_in(2) ? Prim::Lt : Prim::Eq, {a, expression(of, depth - 1)});
@@ -202,6 +238,7 @@ class RandomKernel {
       return load(dtype);
     }
     if (one_in(6)) return gather(dtype, depth);
+    if (one_in(6)) return masked(dtype, depth);
     if (nesting_ < 2 && one_in(5)) return reduce(dtype, depth);
     if (one_in(6)) return k_.cast(expression(pick(kTypes), depth - 1), dtype);
     return primitive(dtype, depth);
@@ -229,7 +266,8 @@ TEST_CASE("jit: random kernels give the reference's bits") {
   const unsigned end = begin + (count != nullptr ? static_cast<unsigned>(std::atoi(count)) : 150);
   for (unsigned seed = begin; seed < end; ++seed) {
     const RandomKernel kernel(seed);
-    INFO("replay: RELAY_TEST_SEED=" << seed << " RELAY_TEST_COUNT=1");
+    INFO("replay: RELAY_TEST_SEED=" << seed << " RELAY_TEST_COUNT=1\n"
+                                    << to_string(kernel.built().kernel));
     CHECK(compare_with_reference(kernel.built()) == "");
   }
 }
