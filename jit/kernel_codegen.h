@@ -118,6 +118,8 @@ class KernelCodegen {
   llvm::Value* zero_place();
 
   // segment_codegen.cpp
+  void emit_expected(std::int32_t axis, llvm::Value* begin, llvm::Value* end);
+  bool is_expected(loops::ValueId id);
   void emit_segments(std::int32_t axis, llvm::Value* begin, llvm::Value* end);
   void find_turns(std::int32_t axis);
   bool has_turns(const loops::Instruction& instruction, std::int32_t axis);

@@ -91,7 +91,9 @@ KernelCodegen::LaneValue KernelCodegen::emit_check(const Instruction& instructio
                          turn->size == instruction.size && is_settled_[turn->id];
     if (is_same) is_inside = values_[turn->id].scalar;
   }
-  if (is_inside != nullptr) {
+  if (is_inside != nullptr && llvm::isa<llvm::ConstantInt>(is_inside)) {
+    if (llvm::cast<llvm::ConstantInt>(is_inside)->isZero()) check();
+  } else if (is_inside != nullptr) {
     when(b_.CreateNot(is_inside), check);
   } else {
     check();
@@ -147,6 +149,8 @@ KernelCodegen::LaneValue KernelCodegen::emit_masked_load(const Instruction& inst
     is_whole = both(is_whole, holds);
     is_all_or_none &= !is_varying(mask);
   }
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(is_whole); known && known->isOne())
+    return {nullptr, as_vector(load_lanes(from, dtype))};
   llvm::BasicBlock* const whole = new_block("whole");
   llvm::BasicBlock* const part = new_block("part");
   llvm::BasicBlock* const after = new_block("after");

@@ -38,11 +38,6 @@ void optimise(llvm::Function& function, llvm::TargetMachine& machine) {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
                                                        /*UseMemorySSA=*/true));
-  // A loop for each outcome of what stays the same within it.
-  if (function.hasFnAttribute(kUnswitch)) {
-    passes.addPass(llvm::createFunctionToLoopPassAdaptor(
-        llvm::SimpleLoopUnswitchPass(/*NonTrivial=*/true), /*UseMemorySSA=*/true));
-  }
   passes.addPass(llvm::EarlyCSEPass(true));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());

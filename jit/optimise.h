@@ -6,9 +6,6 @@
 
 namespace relay::jit {
 
-// An attribute of functions whose loops have conditions that are known before them.
-inline constexpr const char* kUnswitch = "relay-unswitch";
-
 // A short list of passes: the emitted code is vector code already, and has its loops where they
 // belong.
 void optimise(llvm::Function& function, llvm::TargetMachine& machine);

@@ -2,7 +2,6 @@
 #include <cstdlib>
 
 #include "jit/kernel_codegen.h"
-#include "jit/optimise.h"
 
 // A comparison of indices, such as `i > 0`, has one outcome for most of a loop: along an axis it
 // turns once or twice. So the points of the lane axis are walked in segments in which none turns.
@@ -156,13 +155,58 @@ Value* KernelCodegen::run_length(const Instruction& instruction, std::int32_t ax
   return b_.CreateSelect(b_.CreateAnd(is_small(a), is_small(b)), count, int64(1));
 }
 
+// What a settled condition is in most of a row: between its ends, and beside a place of its own.
+bool KernelCodegen::is_expected(ValueId id) {
+  const Instruction& instruction = analysis_.definition(id);
+  if (!is_settled_[id] || instruction.code != Code::Primitive) return true;
+  switch (instruction.prim) {
+    case Prim::Eq:
+      return false;
+    case Prim::Not:
+      return !is_expected(instruction.args[0]);
+    case Prim::And:
+      return is_expected(instruction.args[0]) && is_expected(instruction.args[1]);
+    case Prim::Or:
+      return is_expected(instruction.args[0]) || is_expected(instruction.args[1]);
+    default:
+      return true;
+  }
+}
+
+// The points of a segment, twice: where the settled conditions are what they are in most of a row,
+// and are constants, and for the rest.
+void KernelCodegen::emit_expected(std::int32_t axis, Value* begin, Value* end) {
+  const auto settled = [&](auto use) {
+    for (const Instruction* instruction : header_) {
+      if (is_settled_[instruction->id]) use(instruction->id, values_[instruction->id].scalar);
+    }
+  };
+  std::vector<LaneValue> before(values_);
+  Value* is_usual = b_.getTrue();
+  settled([&](ValueId id, Value*& value) {
+    is_usual = b_.CreateAnd(is_usual, is_expected(id) ? value : b_.CreateNot(value));
+  });
+  llvm::BasicBlock* const usual = new_block("usual");
+  llvm::BasicBlock* const unusual = new_block("unusual");
+  llvm::BasicBlock* const after = new_block("after");
+  b_.CreateCondBr(is_usual, usual, unusual);
+  b_.SetInsertPoint(usual);
+  settled([&](ValueId id, Value*& value) { value = b_.getInt1(is_expected(id)); });
+  emit_lanes(axis, begin, end, {});
+  b_.CreateBr(after);
+  b_.SetInsertPoint(unusual);
+  values_ = before;
+  emit_lanes(axis, begin, end, {});
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
 void KernelCodegen::emit_segments(std::int32_t axis, Value* begin, Value* end) {
   const auto settle = [&](bool is_settled) {
     for (const Instruction* instruction : header_) {
       if (is_settled_[instruction->id]) is_hoisted_[instruction->id] = is_settled;
     }
   };
-  function_->addFnAttr(kUnswitch);
   llvm::AllocaInst* const first = new_cell(b_.getInt64Ty(), "first");
   b_.CreateStore(begin, first);
   llvm::BasicBlock* const head = new_block("segments");
@@ -181,7 +225,7 @@ void KernelCodegen::emit_segments(std::int32_t axis, Value* begin, Value* end) {
   }
   Value* const next = b_.CreateAdd(at, run);
   settle(true);
-  emit_lanes(axis, at, next, {});
+  emit_expected(axis, at, next);
   settle(false);
   std::fill(is_settled_.begin(), is_settled_.end(), false);
   turns_.clear();
