@@ -211,7 +211,7 @@ TEST_CASE("an index out of range is an error at its place", "[loops]") {
   const auto failed = launch(group, args);
   REQUIRE_FALSE(failed.ok());
   CHECK(failed.errors()[0].kind == DiagnosticKind::IndexOutOfRange);
-  CHECK(failed.errors()[0].message == "index 7 is out of range for an axis of extent 5");
+  CHECK(failed.errors()[0].message == "index 7 is out of range for axis 0 of extent 5");
   CHECK(failed.errors()[0].span == span);
 }
 
