@@ -108,21 +108,24 @@ bool store(Machine& machine, Stack& stack, const std::vector<std::int64_t>& exte
   return true;
 }
 
-// The empty result of extents that hold a zero: the body never ran, so its type must say the shape.
-Value empty_result(Machine& machine, const lang::Type& type, lang::Span span) {
+// The empty result of extents that hold a zero: the body never ran, so its type must say the shape of
+// its value.
+Value empty_result(Machine& machine, const lang::Type& type,
+                   const std::vector<std::int64_t>& extents, lang::Span span) {
   if (const auto* tuple = lang::as<lang::TupleType>(type)) {
     auto cell = lang::TupleCell::make(tuple->fields.size());
     for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
-      cell->fields()[i] = empty_result(machine, tuple->fields[i], span);
+      cell->fields()[i] = empty_result(machine, tuple->fields[i], extents, span);
       if (cell->fields()[i].is_empty()) return {};
     }
     return Value::tuple(std::move(cell));
   }
   const auto* tensor = lang::as<lang::TensorType>(type);
   RELAY_CHECK(tensor, "a comprehension yields tensors");
-  std::vector<std::int64_t> shape;
-  for (const auto& dim : tensor->shape.dims())
-    shape.push_back(dim.is_constant() ? dim.constant() : 0);
+  std::vector<std::int64_t> shape = extents;
+  const auto& dims = tensor->shape.dims();
+  for (std::size_t i = extents.size(); i < dims.size(); ++i)
+    shape.push_back(dims[i].is_constant() ? dims[i].constant() : 0);
   return Value::tensor(lang::Tensor::make(tensor->dtype.known(), shape));
 }
 
@@ -204,7 +207,7 @@ Value ComprehensionCode::eval(Frame& frame) const {
     return true;
   });
   if (!complete) return {};
-  if (!stacks.empty() && !stacks[0].tensor) return empty_result(frame.machine, type_, span);
+  if (!stacks.empty() && !stacks[0].tensor) return empty_result(frame.machine, type_, extents, span);
   if (!tuple) return Value::tensor(stacks[0].tensor);
   auto cell = lang::TupleCell::make(stacks.size());
   for (std::size_t i = 0; i < stacks.size(); ++i)

@@ -72,7 +72,7 @@ Value Machine::run(const FunctionCode& code, const Closure* closure, Value* args
     if (!result.is_empty() || signal != Signal::SelfTailCall) return result;
     signal = Signal::None;  // the arguments already stand in the parameter slots
     if (!check_stack(code)) return {};
-    if (is_native(code) && closure == nullptr) return native.run(code, values);
+    if (is_native(code)) return native.run(code, values);
   }
 }
 
@@ -83,7 +83,7 @@ Value Machine::invoke(
     Value* args, std::size_t count) {
   if (!check_stack(*code)) return {};
   if (!code->pending_globals.empty() && !resolve_globals(*code)) return {};
-  if (is_native(*code) && !closure) return native.run(*code, args);
+  if (is_native(*code)) return native.run(*code, args);
   Value result = run(*code, closure.get(), args, count);
   if (!result.is_empty() || signal != Signal::TailCall) return result;
   return follow_tail_calls();
@@ -102,7 +102,7 @@ Value Machine::follow_tail_calls() {
     const lang::Ref<const Closure> owner = std::move(next_closure);
     if (!check_stack(*next)) break;
     if (!next->pending_globals.empty() && !resolve_globals(*next)) break;
-    if (is_native(*next) && !owner) {
+    if (is_native(*next)) {
       std::vector<Value> args = std::move(next_args);
       result = native.run(*next, args.data());
       break;

@@ -234,6 +234,27 @@ void prepare_interpreted(flow::Function& function) {
   for (const auto& local : function.locals) prepare_interpreted(*local);
 }
 
+std::size_t step_count(const flow::Block& block) {
+  std::size_t count = block.steps.size();
+  for (const flow::Step& step : block.steps) {
+    for (const flow::Block& inner : step.blocks) count += step_count(inner);
+    for (const flow::Arm& arm : step.arms) count += step_count(arm.body);
+  }
+  return count;
+}
+
+// Compiling is not to be stopped, and takes longer than in proportion.
+void check_size(const flow::Function& function) {
+  constexpr std::size_t kMostSteps = 5'000;
+  const std::size_t steps = step_count(function.body);
+  if (steps > kMostSteps) {
+    lang::fail(DiagnosticKind::Unsupported,
+               fmt::format("not supported: {} steps in native code, more than {}", steps,
+                           kMostSteps));
+  }
+  for (const auto& local : function.locals) check_size(*local);
+}
+
 void append_with_locals(flow::Function& function, std::vector<flow::Function*>& functions) {
   functions.push_back(&function);
   for (const auto& local : function.locals) append_with_locals(*local, functions);
@@ -255,6 +276,7 @@ bool NativeTier::lower(const FunctionCode& code) {
     flow::lower(native.flow, *this);
     if (!has_native_work(native.flow.body))
       lang::fail(DiagnosticKind::Unsupported, "not supported: a function of nothing but kernels");
+    check_size(native.flow);
     prepare_interpreted(native.flow);
     return true;
   });

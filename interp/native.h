@@ -27,7 +27,7 @@ class NativeTier final : public flow::Environment {
   ~NativeTier() override;
 
   // Called when `code` has become warmer: compiles it, with what it calls, once it is hot enough.
-  // True if it has an entry.
+  // True if it has an entry, which no code with captures has.
   bool consider(const FunctionCode& code);
   // Runs code that has an entry. Empty after an error, as Machine::invoke.
   lang::Value run(const FunctionCode& code, lang::Value* args);
@@ -38,7 +38,6 @@ class NativeTier final : public flow::Environment {
   const lang::Value& closure_of(const lang::Constructor* constructor);
 
  private:
-  bool is_hot(const FunctionCode& code);
   NativeCode& native_of(const FunctionCode& code);
   bool lower(const FunctionCode& code);
   void compile(const FunctionCode& root);
