@@ -3,6 +3,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "lang/stop.h"
+
 namespace relay::lang {
 namespace {
 
@@ -29,6 +31,7 @@ std::string_view name_of(DiagnosticKind kind) {
 DiagnosticClass class_of(DiagnosticKind kind) { return kKinds[static_cast<std::size_t>(kind)].cls; }
 
 void internal_error(const char* file, int line, const std::string& what) {
+  poll();  // what a request to stop has cut short may be what is missing here
   throw InternalError(std::string(file) + ":" + std::to_string(line) + ": " + what);
 }
 

@@ -5,6 +5,7 @@
 
 #include "lang/module.h"
 #include "lang/record.h"
+#include "lang/stop.h"
 #include "typecheck/derivative_rule.h"
 #include "typecheck/trees_of_tensors.h"
 
@@ -72,7 +73,8 @@ bool index_tensor(TypeCall& call, const Type& whole, const Type& part,
     for (std::size_t i = 0; i < axes.size(); ++i) {
       try {
         call.solver.unify(axes[i], dims[i]);
-      } catch (const Failure&) {
+      } catch (const Failure& failure) {
+        if (lang::is_stop(failure.diagnostics.front().kind)) throw;
         call.fail(DiagnosticKind::ShapeMismatch,
                   fmt::format("the tensors of what is indexed differ on axis {}", i));
       }

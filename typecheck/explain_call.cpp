@@ -2,6 +2,7 @@
 // with the types of the call at hand, and what that finds is shown with the way there.
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -159,6 +160,7 @@ bool Inference::explain_use(Diagnostic& diagnostic) {
   GenericUse* use = generic_use_at(diagnostic.span);
   if (!use) return false;
   if (use->is_told) return true;
+  if (std::exchange(use->is_looked_into, true)) return false;
   const auto* function = as<FunctionType>(solver_.head(use->type));
   if (!function) return false;
   if (std::optional<Diagnostic> better = explain_inside(*use, function->params)) {

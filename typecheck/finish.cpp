@@ -74,10 +74,12 @@ bool Inference::settle_index_relations(bool all) {
     known = std::max(known, count(*relation));
   }
   bool settled = false;
+  std::optional<Waiting> waiting;  // until something is settled
   for (const Relation* relation : open) {
     const TypeVar* shape = shape_of(*relation);
     if (relation->is_solved || (shape && count(*relation) < most[shape])) continue;
-    if (shape && !may_have_rank(*shape, count(*relation))) continue;
+    if (shape && !waiting) waiting = waiting_for_rank();
+    if (shape && !may_have_rank(*waiting, *shape, count(*relation))) continue;
     Type element = solver_.resolve(relation->result);
     if (solver_.is_error(element) || (!all && element->kind == TypeKind::Var)) continue;
     const TypeKind kind = solver_.head(relation->args[0])->kind;
@@ -89,6 +91,7 @@ bool Inference::settle_index_relations(bool all) {
         mismatch.notes.emplace_back(
             "note: what is indexed is taken for a tensor where its own type does not tell");
       settled |= expect(mismatch);
+      waiting.reset();
     }
     has_indexed_fully_ |= settled;
   }
@@ -98,28 +101,27 @@ bool Inference::settle_index_relations(bool all) {
 // What an operator usually takes where nothing tells: for reading only, and so what fails is
 // dropped.
 bool Inference::settle_usual() {
-  const std::size_t errors_before = errors_.size();
+  const Attempt attempt(*this);
   bool settled = false;
   try {
     for (bool changed = true; changed;) {
       changed = false;
       for (const Relation* relation : open_relations()) {
-        if (!relation->op->usual || changed) continue;
+        if (!relation->op->usual || relation->is_solved) continue;
         TypeCall call{
             solver_, *relation->op, {}, relation->attrs, solver_.resolve(relation->result),
             {},      relation->span};
         for (const Type& arg : relation->args) call.args.push_back(solver_.resolve(arg));
-        changed = relation->op->usual(call, settled);
+        if (!relation->op->usual(call, settled)) continue;
+        changed = settled = true;
+        relations_.drain();
+        if (attempt.has_failed()) return false;
       }
-      settled |= changed;
-      if (changed) relations_.drain();
     }
   } catch (const Failure&) {
-    settled = false;
+    return false;
   }
-  if (errors_.size() == errors_before) return settled;
-  errors_.resize(errors_before);
-  return false;
+  return settled;
 }
 
 namespace {

@@ -172,6 +172,10 @@ void Inference::report(Failure&& failure, Span fallback) {
   for (Diagnostic& diagnostic : failure.diagnostics) {
     if (lang::is_stop(diagnostic.kind)) throw std::move(failure);
     if (!diagnostic.span) diagnostic.span = fallback;
+    if (attempts_ > 0) {
+      errors_.push_back(std::move(diagnostic));
+      continue;
+    }
     if (explain_use(diagnostic)) continue;
     if (!is_inside(diagnostic.span, blamed_)) errors_.push_back(std::move(diagnostic));
   }
@@ -462,6 +466,7 @@ void Inference::infer_condition(const If& node) {
     solver_.unify(
         type, is_number ? tensor_type(Shape(), solver_.fresh_dtype()) : scalar_type(DType::Bool));
   } catch (const Failure& failure) {
+    if (lang::is_stop(failure.diagnostics.front().kind)) throw;
     const char* kind = is_number ? "a number" : "a `bool`";
     Diagnostic diagnostic(failure.diagnostics.front().kind,
                           fmt::format("the pattern `{}` is {}, and what it is matched with is `{}`",

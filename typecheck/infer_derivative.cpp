@@ -81,7 +81,7 @@ std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
   const bool is_fresh = node && (literal || node->fn->kind == ExprKind::GlobalVar ||
                                  node->fn->kind == ExprKind::Operator);
   if (!is_fresh) return std::nullopt;
-  const std::size_t errors_before = errors_.size();
+  std::optional<Attempt> attempt(std::in_place, *this);
   Type result;
   try {
     Type type;
@@ -104,8 +104,8 @@ std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
   } catch (const Failure&) {
     result = nullptr;
   }
-  const bool is_certain = errors_.size() == errors_before;
-  errors_.resize(errors_before);
+  const bool is_certain = !attempt->has_failed();
+  attempt.reset();
   const auto* tensor = is_certain && result ? as<TensorType>(result) : nullptr;
   if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() == 0 ||
       (tensor->dtype.is_known() && !is_float(tensor->dtype.known()))) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/stop.h"
 #include "lang/visit.h"
 #include "typecheck/core_rules.h"
 #include "typecheck/inference.h"
@@ -122,7 +123,8 @@ void Inference::link_bare_use(BinderInfo& binder, BareUse use) {
   if (binder.is_inferred && !dim.is_any()) {
     try {
       solver_.unify(binder.dim, dim);
-    } catch (const Failure&) {
+    } catch (const Failure& failure) {
+      if (lang::is_stop(failure.diagnostics.front().kind)) throw;
       std::string name = binder.variable->name;
       std::string known = solver_.show(binder.dim);
       Diagnostic diagnostic(

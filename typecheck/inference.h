@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "lang/any_dim.h"
@@ -223,6 +224,7 @@ class Inference {
     lang::Type type;                   // instantiated
     const lang::Call* call = nullptr;  // of which it is the callee
     bool is_told = false;              // an error about it has been reported
+    bool is_looked_into = false;       // whether one inside explains it is known
   };
   GenericUse* generic_use_at(lang::Span span);
   std::optional<lang::Diagnostic> explain_inside(GenericUse& use,
@@ -295,8 +297,11 @@ class Inference {
   bool settle_valueless(const lang::Type& result);
   bool settle_valueless_tuples(const std::vector<lang::TypeVarRef>& types);
   std::optional<std::size_t> rank_of_valueless(const lang::TypeVar& shape);
-  // Do all operators that wait for the shape take that rank, as far as they can be asked?
-  bool may_have_rank(const lang::TypeVar& shape, std::size_t rank);
+  // Operators by the shapes that they wait for, as far as they can be asked about a rank.
+  using Waiting = PointerMap<lang::TypeVar, std::vector<const Relation*>>;
+  Waiting waiting_for_rank();
+  // Do all that wait for the shape take that rank?
+  bool may_have_rank(const Waiting& waiting, const lang::TypeVar& shape, std::size_t rank);
   bool settle_valueless_shape(const std::vector<lang::TypeVarRef>& shapes);
   std::vector<lang::TypeVarRef> valueless(lang::VarKind kind, bool in_relations,
                                           const std::vector<lang::Type>& inhabited);
@@ -367,6 +372,26 @@ class Inference {
   PointerMap<lang::Call, std::vector<LeafFunction>> trees_;  // of Purpose::kCode only
   std::vector<lang::Diagnostic> warnings_;
   std::vector<lang::Diagnostic> errors_;
+  // While it lives errors are neither explained nor kept: what is tried may fail.
+  class Attempt {
+   public:
+    explicit Attempt(Inference& inference)
+        : inference_(inference), before_(std::exchange(inference.errors_, {})) {
+      ++inference_.attempts_;
+    }
+    Attempt(const Attempt&) = delete;
+    Attempt& operator=(const Attempt&) = delete;
+    ~Attempt() {
+      inference_.errors_ = std::move(before_);
+      --inference_.attempts_;
+    }
+    bool has_failed() const { return !inference_.errors_.empty(); }
+
+   private:
+    Inference& inference_;
+    std::vector<lang::Diagnostic> before_;
+  };
+  int attempts_ = 0;
   // Errors of the globals that are used: said where those are checked, and here only if nothing
   // else is wrong.
   std::optional<std::vector<lang::Diagnostic>> inherited_;

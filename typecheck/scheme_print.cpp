@@ -147,6 +147,12 @@ std::string to_string(const Scheme& scheme) {
     conditions.push_back(
         fmt::format("{}: {}", namer.name(requirement.var), word_of(requirement.operands)));
   }
+  constexpr std::size_t kMostShown = 20;
+  if (conditions.size() > kMostShown) {
+    const std::size_t left = conditions.size() - kMostShown;
+    conditions.resize(kMostShown);
+    conditions.push_back(fmt::format("and {} more", left));
+  }
   std::string text = namer.text(scheme.type);
   if (!conditions.empty()) text += fmt::format(" where {}", fmt::join(conditions, ", "));
   return text;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lang/boxed.h"
+#include "lang/stop.h"
 #include "typecheck/checker.h"
 #include "typecheck/entry_checks.h"
 #include "typecheck/rebuild.h"
@@ -101,6 +102,7 @@ TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
     solver.unify(substitute(scheme.type, matching.unknowns), type);
     solver.retry_equations();
   } catch (const Failure& failure) {
+    if (lang::is_stop(failure.diagnostics.front().kind)) throw;
     RELAY_CHECK(false, fmt::format("`{}` is no instance of `{}`: {}", to_string(type),
                                    to_string(scheme), failure.what()));
   }

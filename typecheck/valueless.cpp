@@ -142,18 +142,25 @@ std::optional<std::size_t> Inference::rank_of_valueless(const TypeVar& shape) {
   return std::nullopt;
 }
 
-bool Inference::may_have_rank(const TypeVar& shape, std::size_t rank) {
+Inference::Waiting Inference::waiting_for_rank() {
+  Waiting waiting;
   for (const Relation* relation : open_relations()) {
     if (relation->op == &index_rule()) continue;
     const std::vector<TypeVarRef> unknowns = relations_.unknowns_of(*relation);
-    const auto is = [&](const TypeVarRef& var) { return var.get() == &shape; };
     const auto is_type = [](const TypeVarRef& var) { return var->kind == VarKind::Type; };
-    if (std::none_of(unknowns.begin(), unknowns.end(), is) ||
-        std::any_of(unknowns.begin(), unknowns.end(), is_type))
-      continue;
-    if (!takes_rank(*relation, rank, solver_)) return false;
+    if (std::any_of(unknowns.begin(), unknowns.end(), is_type)) continue;
+    for (const TypeVarRef& var : unknowns) {
+      if (var->kind == VarKind::Shape) waiting[var.get()].push_back(relation);
+    }
   }
-  return true;
+  return waiting;
+}
+
+bool Inference::may_have_rank(const Waiting& waiting, const TypeVar& shape, std::size_t rank) {
+  const auto* relations = waiting.find(&shape);
+  return !relations || std::all_of(relations->begin(), relations->end(), [&](const Relation* each) {
+    return takes_rank(*each, rank, solver_);
+  });
 }
 
 // Of several shapes first the one of the largest rank, from which the others may follow. False if
@@ -227,7 +234,7 @@ bool Inference::settle_valueless(const Type& result) {
   for_each_part(solver_.resolve(result), false, [&](const Type& part, bool is_valueless) {
     if (!is_valueless) inhabited.push_back(part);
   });
-  const std::size_t errors_before = errors_.size();
+  const Attempt attempt(*this);
   bool is_settled = true;
   try {
     while (settle_valueless_tuples(valueless(VarKind::Type, true, inhabited))) continue;
@@ -253,9 +260,7 @@ bool Inference::settle_valueless(const Type& result) {
   } catch (const Failure&) {
     is_settled = false;
   }
-  is_settled &= errors_.size() == errors_before;
-  errors_.resize(errors_before);
-  return is_settled;
+  return is_settled && !attempt.has_failed();
 }
 
 }  // namespace relay::typecheck

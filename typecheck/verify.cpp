@@ -9,6 +9,7 @@
 #include "lang/module.h"
 #include "lang/op.h"
 #include "lang/print.h"
+#include "lang/stop.h"
 #include "lang/visit.h"
 
 namespace relay::typecheck {
@@ -252,6 +253,7 @@ void Verifier::call(const Expr& expr) {
       if (op->op->effect == Effect::CheckShape) return;
       same(expr, expr->type, result, "a call of an operator");
     } catch (const Failure& failure) {
+      if (lang::is_stop(failure.diagnostics.front().kind)) throw;
       bad(expr, failure.what());
     }
     return;

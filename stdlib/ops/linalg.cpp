@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lang/stop.h"
 #include "stdlib/ops/families.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/types.h"
@@ -39,7 +40,8 @@ void contract(TypeCall& call, const Shape& a, std::size_t axis_a, const Shape& b
   const Dim& right = b[axis_b];
   try {
     call.solver.unify(left, right);
-  } catch (const lang::Failure&) {
+  } catch (const lang::Failure& failure) {
+    if (lang::is_stop(failure.diagnostics.front().kind)) throw;
     call.fail(DiagnosticKind::ShapeMismatch,
               "`" + call.op.name + "` of `" + to_string(a) + "` and `" + to_string(b) + "`: axis " +
                   std::to_string(axis_a) + " of the left is " + left.to_string() + " and axis " +
