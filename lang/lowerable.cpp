@@ -29,6 +29,9 @@ bool is_defined_operator_call(const Call& call) {
 // What stands inside index notation that is lowered as a whole.
 class Bodies {
  public:
+  enum class Of : std::uint8_t { Scalars, Tensors };
+  explicit Bodies(Of of) : of_(of) {}
+
   // The binders of a nest that is lowered: extents are known before it runs.
   bool enter(const std::vector<IndexBinder>& binders) {
     for (const IndexBinder& binder : binders) {
@@ -44,42 +47,62 @@ class Bodies {
   }
 
   // Scalar code.
-  bool is_body(const Expr& expr) {
+  bool is_body(const Expr& expr) { return is_scalar(expr->type) && is_part(expr); }
+
+  // The same, or a tensor that is made for each point, or a tuple of such.
+  bool is_part(const Expr& expr) {
+    if (of_ == Of::Scalars && !is_scalar(expr->type)) return false;
     switch (expr->kind) {
       case ExprKind::Var:
       case ExprKind::Constant:
-        return is_scalar(expr->type);
+        return is_tensor_data(expr->type);
       case ExprKind::DimTerm:
         return true;
+      case ExprKind::Tuple:
+        return are_parts(cast<Tuple>(expr).fields);
+      case ExprKind::Projection:
+        return is_part(cast<Projection>(expr).tuple);
       case ExprKind::Primitive:
         return are_bodies(cast<Primitive>(expr).args);
       case ExprKind::Index: {
         const auto& index = cast<Index>(expr);
-        return is_scalar(expr->type) && index.tensor->kind == ExprKind::Var &&
-               are_bodies(index.indices);
+        return is_tensor_data(expr->type) && are_bodies(index.indices) &&
+               (index.tensor->kind == ExprKind::Var || is_part(index.tensor));
       }
       case ExprKind::Call: {
         const auto& call = cast<Call>(expr);
-        return is_scalar(expr->type) && is_defined_operator_call(call) && are_bodies(call.args);
+        if (!is_tensor_data(expr->type) || !is_defined_operator_call(call)) return false;
+        const bool is_of_scalars = is_scalar(expr->type) && are_scalars(call.args);
+        return (is_of_scalars || nests(call)) && are_parts(call.args);
       }
       case ExprKind::Let: {
         const auto& let = cast<Let>(expr);
-        if (!is_body(let.value)) return false;
+        if (!is_part(let.value)) return false;
         inside_.emplace(let.variable.get(), let.value);
-        return is_body(let.body);
+        return is_part(let.body);
       }
       case ExprKind::If: {
         const auto& branch = cast<If>(expr);
-        return is_scalar(expr->type) && is_body(branch.condition) && is_body(branch.then_branch) &&
-               is_body(branch.else_branch);
+        return is_tensor_data(expr->type) && is_body(branch.condition) &&
+               is_part(branch.then_branch) && is_part(branch.else_branch);
       }
       case ExprKind::Reduction: {
         const auto& reduction = cast<Reduction>(expr);
         return enter(reduction.binders) && is_body(reduction.body);
       }
+      case ExprKind::Comprehension: {
+        // Only elements that are read are computed: what fails in the others would not be seen.
+        const auto& node = cast<Comprehension>(expr);
+        return enter(node.binders) && is_part(node.body) && !may_fail_(node.body);
+      }
       default:
         return false;
     }
+  }
+
+  bool are_parts(const std::vector<Expr>& exprs) {
+    return std::all_of(exprs.begin(), exprs.end(),
+                       [this](const Expr& expr) { return is_part(expr); });
   }
 
  private:
@@ -105,32 +128,41 @@ class Bodies {
                        [this](const VariableRef& each) { return depends_on_index(each); });
   }
 
+  static bool are_scalars(const std::vector<Expr>& exprs) {
+    return std::all_of(exprs.begin(), exprs.end(),
+                       [](const Expr& expr) { return is_scalar(expr->type); });
+  }
+  // May its definition stand in a body?
+  static bool nests(const Call& call) {
+    const OpDef& op = *cast<Operator>(call.callee).op;
+    if (!op.nests) return false;
+    const auto* operand = call.args.empty() ? nullptr : as<TensorType>(call.args[0]->type);
+    return !op.elementwise || !operand ||
+           !divides_integers(*op.elementwise, operand->dtype.known());
+  }
+
+  const Of of_;
   std::unordered_map<const Variable*, Expr> inside_;  // values of `let`s; null for indices
+  MayFail may_fail_;
 };
 
 }  // namespace
 
-bool is_lowerable(const Expr& expr) {
+namespace {
+
+bool is_index_notation(const Expr& expr, Bodies::Of of) {
+  Bodies bodies(of);
   switch (expr->kind) {
-    case ExprKind::Call: {
-      const auto& call = cast<Call>(expr);
-      return is_defined_operator_call(call) && is_tensor_data(expr->type) &&
-             std::all_of(call.args.begin(), call.args.end(),
-                         [](const Expr& arg) { return is_tensor_data(arg->type); });
-    }
     case ExprKind::Comprehension: {
       const auto& node = cast<Comprehension>(expr);
-      Bodies bodies;
-      if (!bodies.enter(node.binders)) return false;
-      if (const auto* tuple = as<Tuple>(node.body))
-        return !tuple->fields.empty() && bodies.are_bodies(tuple->fields);
-      return bodies.is_body(node.body);
+      if (!bodies.enter(node.binders) || !is_tensor_data(node.type)) return false;
+      const auto* tuple = as<Tuple>(node.body);
+      return tuple ? bodies.are_parts(tuple->fields) : bodies.is_part(node.body);
     }
     case ExprKind::Reduction:
-      return Bodies().is_body(expr);
+      return bodies.is_body(expr);
     case ExprKind::ScatterReduce: {
       const auto& node = cast<ScatterReduce>(expr);
-      Bodies bodies;
       return node.init->kind == ExprKind::Var && bodies.enter(node.binders) &&
              bodies.are_bodies(node.indices) && bodies.is_body(node.value);
     }
@@ -138,6 +170,18 @@ bool is_lowerable(const Expr& expr) {
       return false;
   }
 }
+
+}  // namespace
+
+bool is_lowerable(const Expr& expr) {
+  if (expr->kind != ExprKind::Call) return is_index_notation(expr, Bodies::Of::Tensors);
+  const auto& call = cast<Call>(expr);
+  return is_defined_operator_call(call) && is_tensor_data(expr->type) &&
+         std::all_of(call.args.begin(), call.args.end(),
+                     [](const Expr& arg) { return is_tensor_data(arg->type); });
+}
+
+bool is_scalar_notation(const Expr& expr) { return is_index_notation(expr, Bodies::Of::Scalars); }
 
 bool divides_integers(Prim prim, DType operand) {
   const bool divides =

@@ -9,10 +9,14 @@ namespace relay::lang {
 
 // Can this typed expression run as kernels: an operator call with a definition whose arguments are
 // tensors or tuples of them, or index notation whose bodies consist of primitives, operator calls
-// on scalars, indexing of variables, `let`, `if`, tuples of scalars and nested reductions whose
-// extents do not depend on an index. The one predicate that normalisation, fusion, evaluation and
-// lowering agree on.
+// on scalars, indexing, `let`, `if`, tuples and nested reductions whose extents do not depend on an
+// index; and of operators that nest (OpDef::nests) on tensors that are made for each point, and
+// comprehensions there that cannot fail. The one predicate that fusion, evaluation and lowering
+// agree on.
 bool is_lowerable(const Expr& expr);
+// The same of index notation whose bodies make no tensors: scalar code, which normalisation leaves
+// as it is.
+bool is_scalar_notation(const Expr& expr);
 
 // Does a zero in the second operand make this primitive a run-time error?
 bool divides_integers(Prim prim, DType operand);

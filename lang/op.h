@@ -184,6 +184,9 @@ struct OpDef {
   TypeRule type_rule = {};
   UsualRule usual = {};
   OpDefinition definition = {};  // empty for effects, primitives and the two below
+  // The definition is index notation, of primitives and such operators, that never fails but by
+  // dividing integers: it may stand inside index notation, for tensors that are made there.
+  bool nests = false;
   // What it does to each element, where that is one primitive of its operands and nothing else.
   std::optional<Prim> elementwise = {};
   // The extents of the result are values of inputs (InputSpec::attr). Lowering looks at the values

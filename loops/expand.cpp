@@ -1,10 +1,12 @@
 #include "loops/expand.h"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,12 +49,14 @@ struct Value {
   static Value of(LocalTensor local);
 };
 
-// A tensor inside an index body: never stored, its elements are computed where they are read.
+// A tensor inside an index body: `base` with its leading axes fixed. One that is made there is made
+// for all points, with the index variables that it depends on as leading axes; whether it is stored
+// so, or its elements are computed where they are read, is decided later (loops/inline).
 struct LocalTensor {
-  const lang::Comprehension* comprehension = nullptr;  // else:
-  TensorId base = -1;                                  // `base` with its leading axes fixed
+  TensorId base = -1;
   std::vector<NodeId> prefix;
-  bool is_checked = false;
+  bool is_checked = false;  // the indices in `prefix`, where `guard` holds
+  NodeId guard = -1;
   Span span;
   DType dtype;
   std::vector<std::int64_t> shape;
@@ -329,6 +333,12 @@ class Expander {
         fields.push_back(choose(condition, (*a.fields)[i], (*b.fields)[i], span));
       return Value::tuple(std::move(fields));
     }
+    if (a.kind == Value::Kind::Local || b.kind == Value::Kind::Local) {
+      return local_tensor(shape_of(a, span), span, [&](std::span<const NodeId> indices) {
+        return choose(condition, element_of(a, indices, false, span),
+                      element_of(b, indices, false, span), span);
+      });
+    }
     if (a.kind != Value::Kind::Scalar || b.kind != Value::Kind::Scalar)
       unsupported("`if` on tensors", span);
     // What `&&` and `||` stand for.
@@ -391,7 +401,7 @@ class Expander {
     return extent;
   }
 
-  // Fresh index variables for binders, which are bound to them.
+  // Fresh index variables for binders, which are bound to them until `depth_` is left.
   std::vector<IndexVarId> open(const std::vector<IndexBinder>& binders,
                                std::optional<lang::ReduceOp> op = std::nullopt) {
     std::vector<IndexVarId> vars;
@@ -402,28 +412,92 @@ class Expander {
     return vars;
   }
 
-  Value comprehension(const lang::Comprehension& node) {
-    if (depth_ > 0) {
-      LocalTensor local;
-      local.comprehension = &node;
-      for (const IndexBinder& binder : node.binders) local.shape.push_back(extent_of(binder));
-      const auto* type = as<TensorType>(node.type);
-      if (!type || !type->shape.has_rank())
-        unsupported("index notation with a tuple inside index notation", node.span);
-      local.dtype = type->dtype.known();
-      // The body's own axes follow; their extents show when it is evaluated, here at fresh indices.
-      if (type->shape.rank() > local.shape.size()) {
-        open(node.binders);
-        for (std::int64_t extent : shape_of(isolated(node.body), node.span))
-          local.shape.push_back(extent);
-      }
-      return Value::of(std::move(local));
-    }
-    const std::vector<IndexVarId> vars = open(node.binders);
+  // What stands inside of `vars`, evaluated by `evaluate_body`.
+  template <class F>
+  auto inside(const std::vector<IndexVarId>& vars, const F& evaluate_body) {
+    enclosing_.insert(enclosing_.end(), vars.begin(), vars.end());
     ++depth_;
-    const Value body = evaluate(node.body);
+    auto result = evaluate_body();
     --depth_;
-    return stage(vars, body, node.span);
+    enclosing_.resize(enclosing_.size() - vars.size());
+    return result;
+  }
+
+  Value comprehension(const lang::Comprehension& node) {
+    const std::vector<IndexVarId> vars = open(node.binders);
+    if (depth_ == 0)
+      return stage(vars, inside(vars, [&] { return evaluate(node.body); }), node.span);
+    return inside(vars, [&] { return local_tensors(vars, evaluate(node.body), node.span); });
+  }
+
+  // A tensor inside an index body, `element` over `vars`, or a tuple of them.
+  Value local_tensors(const std::vector<IndexVarId>& vars, const Value& element, Span span) {
+    if (element.kind == Value::Kind::Tuple) {
+      std::vector<Value> fields;
+      for (const Value& field : *element.fields) fields.push_back(local_tensors(vars, field, span));
+      return Value::tuple(std::move(fields));
+    }
+    std::vector<std::int64_t> shape;
+    for (const IndexVarId var : vars) shape.push_back(extent_of(var));
+    const std::vector<std::int64_t> rest = shape_of(element, span);
+    if (rest.empty()) return made_local(vars, element, span);
+    const std::vector<IndexVarId> inner = open_shape(rest);
+    std::vector<IndexVarId> all = vars;
+    all.insert(all.end(), inner.begin(), inner.end());
+    return made_local(all, element_of(element, nodes_of(inner), false, span), span);
+  }
+
+  // The same of a shape, whose element at given indices is what `element` gives.
+  template <class F>
+  Value local_tensor(const std::vector<std::int64_t>& shape, Span span, const F& element) {
+    const std::vector<IndexVarId> vars = open_shape(shape);
+    return inside(vars, [&] { return made_local(vars, element(nodes_of(vars)), span); });
+  }
+
+  Value made_local(const std::vector<IndexVarId>& vars, const Value& element, Span span) {
+    RELAY_CHECK(element.kind == Value::Kind::Scalar, "an element is a scalar");
+    std::unordered_set<IndexVarId> used;
+    std::unordered_set<NodeId> seen;
+    collect_vars(element.id, used, seen);
+    LocalTensor local;
+    TensorDef def;
+    for (const IndexVarId var : enclosing_) {
+      if (!used.count(var) || std::find(vars.begin(), vars.end(), var) != vars.end()) continue;
+      def.vars.push_back(var);
+      local.prefix.push_back(make_.var(var));
+    }
+    def.vars.insert(def.vars.end(), vars.begin(), vars.end());
+    for (const IndexVarId var : def.vars) def.shape.push_back(extent_of(var));
+    for (const IndexVarId var : vars) local.shape.push_back(extent_of(var));
+    def.body = element.id;
+    def.dtype = make_.node(element.id).dtype;
+    def.span = span;
+    local.dtype = def.dtype;
+    local.span = span;
+    local.base = add(std::move(def));
+    return Value::of(std::move(local));
+  }
+
+  void collect_vars(NodeId id, std::unordered_set<IndexVarId>& used,
+                    std::unordered_set<NodeId>& seen) const {
+    if (!seen.insert(id).second) return;
+    const Node& node = make_.node(id);
+    if (node.kind == NodeKind::IndexVar) used.insert(node.ref);
+    for (const NodeId arg : stages_.args(node)) collect_vars(arg, used, seen);
+  }
+
+  std::int64_t extent_of(IndexVarId var) const {
+    return stages_.var_extents[static_cast<std::size_t>(var)];
+  }
+  std::vector<IndexVarId> open_shape(const std::vector<std::int64_t>& shape) {
+    std::vector<IndexVarId> vars;
+    for (const std::int64_t extent : shape) vars.push_back(make_.new_var(extent));
+    return vars;
+  }
+  std::vector<NodeId> nodes_of(const std::vector<IndexVarId>& vars) {
+    std::vector<NodeId> nodes;
+    for (const IndexVarId var : vars) nodes.push_back(make_.var(var));
+    return nodes;
   }
 
   std::vector<std::int64_t> shape_of(const Value& value, Span span) const {
@@ -449,19 +523,13 @@ class Expander {
     }
     Value element = body;
     if (body.kind != Value::Kind::Scalar) {
-      std::vector<NodeId> indices;
-      for (std::int64_t extent : shape_of(body, span)) {
-        vars.push_back(make_.new_var(extent));
-        indices.push_back(make_.var(vars.back()));
-      }
-      ++depth_;
-      element = element_of(body, indices, false, span);
-      --depth_;
+      const std::vector<IndexVarId> inner = open_shape(shape_of(body, span));
+      vars.insert(vars.end(), inner.begin(), inner.end());
+      element = element_of(body, nodes_of(inner), false, span);
       RELAY_CHECK(element.kind == Value::Kind::Scalar, "all axes of a tensor are indexed");
     }
     TensorDef def;
-    for (IndexVarId var : vars)
-      def.shape.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
+    for (const IndexVarId var : vars) def.shape.push_back(extent_of(var));
     def.body = outline_sums(stages_, make_, element.id, vars, span);
     def.vars = std::move(vars);
     def.dtype = make_.node(def.body).dtype;
@@ -471,9 +539,7 @@ class Expander {
 
   Value reduction(const lang::Reduction& node) {
     const std::vector<IndexVarId> vars = open(node.binders, node.op);
-    ++depth_;
-    const NodeId body = scalar(node.body);
-    --depth_;
+    const NodeId body = inside(vars, [&] { return scalar(node.body); });
     return Value::scalar(make_.reduce(node.op, vars, body));
   }
 
@@ -487,10 +553,10 @@ class Expander {
     def.op = node.op;
     def.span = node.span;
     def.vars = open(node.binders);
-    ++depth_;
-    for (const auto& index : node.indices) def.indices.push_back(index_of(index));
-    def.body = scalar(node.value);
-    --depth_;
+    def.body = inside(def.vars, [&] {
+      for (const auto& index : node.indices) def.indices.push_back(index_of(index));
+      return scalar(node.value);
+    });
     RELAY_CHECK(def.indices.size() == def.shape.size(), "a scatter indexes every axis");
     RELAY_CHECK(make_.node(def.body).dtype == def.dtype,
                 "a scatter's values have the dtype of its target");
@@ -512,31 +578,21 @@ class Expander {
       return element_of_tensor(value.id, indices, is_checked, span);
     if (value.kind != Value::Kind::Local) unsupported("indexing of what is no tensor", span);
     const LocalTensor& local = *value.local;
-    if (!local.comprehension) {
-      std::vector<NodeId> all = local.prefix;
-      all.insert(all.end(), indices.begin(), indices.end());
-      return element_of_tensor(local.base, all, is_checked || local.is_checked,
-                               span ? span : local.span);
+    if (local.is_checked && local.guard != guard_ && is_checked) {
+      // Two checks under two conditions: two reads.
+      const Value whole = local_tensor(local.shape, local.span, [&](std::span<const NodeId> at) {
+        return element_of(value, at, false, local.span);
+      });
+      return element_of(whole, indices, is_checked, span);
     }
-    const auto& binders = local.comprehension->binders;
-    if (is_checked)
-      unsupported("checked indexing of a tensor that is made inside index notation", span);
-    if (indices.size() < binders.size())
-      unsupported("a part of a tensor that is made inside index notation", span);
-    for (std::size_t i = 0; i < binders.size(); ++i)
-      env_[binders[i].variable.get()] = Value::scalar(indices[i]);
-    const Value body = isolated(local.comprehension->body);
-    return element_of(body, indices.subspan(binders.size()), false, span);
-  }
-
-  // Evaluates a body that is evaluated several times, with its binders bound differently.
-  Value isolated(const Expr& body) {
-    auto outer = std::exchange(memo_, {});
-    ++depth_;
-    Value value = evaluate(body);
-    --depth_;
-    memo_ = std::move(outer);
-    return value;
+    std::vector<NodeId> all = local.prefix;
+    all.insert(all.end(), indices.begin(), indices.end());
+    const NodeId outer = guard_;
+    if (local.is_checked) guard_ = local.guard;
+    Value element = element_of_tensor(local.base, all, is_checked || local.is_checked,
+                                      span && !local.is_checked ? span : local.span);
+    guard_ = outer;
+    return element;
   }
 
   Value element_of_tensor(TensorId tensor, std::span<const NodeId> indices, bool is_checked,
@@ -548,6 +604,7 @@ class Expander {
       local.base = tensor;
       local.prefix.assign(indices.begin(), indices.end());
       local.is_checked = is_checked;
+      local.guard = guard_;
       local.span = span;
       local.dtype = def(tensor).dtype;
       local.shape.assign(shape.begin() + static_cast<std::ptrdiff_t>(indices.size()), shape.end());
@@ -690,6 +747,7 @@ class Expander {
   // Definitions, whose nodes and variables are keys above; they stay where they are.
   std::deque<Expr> keep_;
   int depth_ = 0;                          // index bodies around
+  std::vector<IndexVarId> enclosing_;      // their index variables
   const lang::OpDef* operator_ = nullptr;  // whose definition is being evaluated
   Span operator_span_;
 };

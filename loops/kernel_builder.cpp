@@ -483,7 +483,10 @@ KernelBuilder::Operand KernelBuilder::read(const Node& node, std::int32_t instan
   }
   if (node.is_checked) {
     check_indices(node, indices);
-    return read_at(node, std::move(indices), masks_);
+    ++checks_;
+    const Operand element = read_at(node, std::move(indices), masks_);
+    --checks_;
+    return element;
   }
   const bool is_stored = is_in_memory(node.ref);
   // Of what has no element, a masked read gives what the mask hides.
@@ -533,7 +536,8 @@ void KernelBuilder::check_indices(const Node& node, const std::vector<IndexExpr>
 }
 
 // A type rule says that such a read stays within its tensor. What is seen to leave it is refused;
-// where intervals are too coarse to see either, a read of memory is checked when it runs.
+// where intervals are too coarse to see either, or do not see that an index has been checked
+// before, a read of memory is checked when it runs.
 void KernelBuilder::guard_indices(const Node& node, const std::vector<IndexExpr>& indices,
                                   bool is_stored) {
   const auto& shape = stages_.tensors[static_cast<std::size_t>(node.ref)].shape;
@@ -541,7 +545,7 @@ void KernelBuilder::guard_indices(const Node& node, const std::vector<IndexExpr>
     const IndexExpr& index = indices[axis];
     if (is_within(index, shape[axis])) continue;
     const auto range = draft_.space.range(index);
-    if (!range || !is_affine(index, draft_.space)) {
+    if (!range || !is_affine(index, draft_.space) || checks_ > 0) {
       if (is_stored) check_index(index, shape[axis], {node.span, node.reader}, all_of(masks_));
       continue;
     }

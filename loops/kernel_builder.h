@@ -182,7 +182,8 @@ class KernelBuilder {
   std::vector<Instance> instances_;
   std::vector<TensorId> joint_;  // computed here, though they may be stored
   int selects_ = 0;              // around what is being evaluated
-  Masks masks_;                  // where it is a point of the tensor that it belongs to
+  int checks_ = 0;  // reads with checked indices that what is being evaluated stands in
+  Masks masks_;     // where it is a point of the tensor that it belongs to
   std::unordered_map<std::uint64_t, Remembered> memo_;
   std::unordered_multimap<std::uint64_t, ValueId> known_;  // instructions by hash
 };

@@ -447,7 +447,7 @@ class Normaliser {
     std::vector<Expr> trees;
     for (const Expr& part : repeated_parts(expr)) trees.push_back(tree_of(part, body_scope));
     Expr tree = with_parts(expr, binders, init, trees);
-    if (lang::is_lowerable(tree)) return tree;
+    if (lang::is_scalar_notation(tree)) return tree;
     if (expr->kind == ExprKind::ScatterReduce) return tree;  // the evaluator says that it cannot
     tree_memo_.clear();
     std::vector<Expr> blocks;

@@ -163,6 +163,7 @@ void add_where() {
     return {nullptr, sum_to(op("where", {condition, call.dout, zero}), call.args[1]),
             sum_to(op("where", {condition, zero, call.dout}), call.args[2])};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -70,6 +70,7 @@ void add_fills(const FillRow& row) {
   };
   def.definition = definition;
   def.differentiable = false;
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 
   OpDef like;
@@ -84,6 +85,7 @@ void add_fills(const FillRow& row) {
   };
   like.definition = definition;
   like.differentiable = false;
+  like.nests = true;
   lang::OpRegistry::instance().add(std::move(like));
 }
 
@@ -116,6 +118,7 @@ void add_full() {
   def.gradient = [](const GradientCall& call) {
     return std::vector<Expr>{filled_gradient(call.args[0], call.dout)};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -137,6 +140,7 @@ void add_full_like() {
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     return {nullptr, filled_gradient(call.args[1], call.dout)};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -145,6 +145,7 @@ void add_square() {
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     return {call.dout * (2.0 * call.args[0])};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -159,6 +160,7 @@ void add_relu() {
     const Expr& x = call.args[0];
     return {only_where(op("greater", {x, build::scalar_like(x, 0)}), call.dout)};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -178,6 +180,7 @@ void add_leaky_relu() {
     const Expr positive = op("greater", {x, build::scalar_like(x, 0)});
     return {op("where", {positive, call.dout, call.attrs->get_float("alpha") * call.dout})};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -186,6 +189,7 @@ void add_copy() {
                           "copy([1.0, 2.0])\n// expect: [1.0, 2.0]", PrimOperands::kAnyDType);
   def.definition = each([](const Expr& x, const DefinitionCall&) { return x; });
   def.gradient = [](const GradientCall& call) { return std::vector<Expr>{call.dout}; };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -195,6 +199,7 @@ void add_stop_gradient() {
                   "stop_gradient([1.0, 2.0])\n// expect: [1.0, 2.0]", PrimOperands::kAnyDType);
   def.definition = each([](const Expr& x, const DefinitionCall&) { return x; });
   def.differentiable = false;
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -238,6 +243,7 @@ void add_clip() {
         op("logical_and", {op("greater_equal", {x, low}), op("less_equal", {x, high})});
     return {only_where(inside, call.dout)};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -272,6 +278,7 @@ void add_cast() {
   def.elementwise = Prim::Cast;
   def.definition = convert;
   def.gradient = [](const GradientCall& call) { return std::vector<Expr>{convert_back(call)}; };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -316,6 +323,7 @@ void add_as_float() {
     if (tensor_type_of(call.args[0]).dtype.known() == dtype) return call.args[0];
     return op("cast", {call.args[0]}, {{"dtype", dtype}});
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -335,6 +343,7 @@ void add_cast_like() {
   def.gradient = [](const GradientCall& call) {
     return std::vector<Expr>{convert_back(call), nullptr};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -52,6 +52,7 @@ void add_unary(const UnaryRow& row, PrimOperands operands) {
       return std::vector<Expr>{gradient(call.args[0], call.out, call.dout)};
     };
   }
+  op.nests = true;
   lang::OpRegistry::instance().add(std::move(op));
 }
 
@@ -103,6 +104,7 @@ void add_binary(const BinaryRow& row, PrimOperands operands) {
       return {da ? sum_to(da, a) : nullptr, db ? sum_to(db, b) : nullptr};
     };
   }
+  op.nests = true;
   lang::OpRegistry::instance().add(std::move(op));
 }
 

@@ -428,6 +428,7 @@ void add_strided_slice() {
     return {scatter_into(call.args[0], call.dout,
                          [&](const Indices& out) { return slice_place(ranges, begins, out); })};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

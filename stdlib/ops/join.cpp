@@ -154,6 +154,7 @@ void add_concatenate() {
   def.type_rule = concatenate_rule;
   def.definition = concatenate_definition;
   def.gradient = concatenate_gradient;
+  def.nests = true;
   add_tuple_operator(std::move(def));
 }
 
@@ -215,6 +216,7 @@ void add_stack() {
     }
     return {build::tuple(std::move(parts))};
   };
+  def.nests = true;
   add_tuple_operator(std::move(def));
 }
 
@@ -355,6 +357,7 @@ void add_split() {
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     return {op("concatenate", {call.dout}, {{"axis", call.attrs->get_int("axis")}})};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -392,6 +395,7 @@ void add_reverse() {
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     return {op("reverse", {call.dout}, call.attrs->list)};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

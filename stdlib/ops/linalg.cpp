@@ -207,6 +207,7 @@ void add_units_operator(OpDef def, TransposesOf transposes) {
   def.gradient = [transposes](const GradientCall& call) {
     return units_gradient(call, transposes(call.attrs));
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -363,6 +364,7 @@ void add_matmul() {
   def.usual = usual_matmul;
   def.definition = matmul_definition;
   def.gradient = matmul_gradient;
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -448,6 +450,7 @@ void add_batch_matmul() {
     return {da_like ? sum_to(da_like, call.args[0]) : nullptr,
             db_like ? sum_to(db_like, call.args[1]) : nullptr};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

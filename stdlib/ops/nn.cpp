@@ -68,6 +68,7 @@ void add_bias_add() {
     return {call.dout,
             op("sum", {call.dout}, {{"axis", call.attrs->get_int("axis")}, {"exclude", true}})};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -167,6 +168,7 @@ void add_softmax() {
     const Expr& dx = call.tangents[0];
     return call.out * (dx - sum_along(call.attrs, dx * call.out));
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -184,6 +186,7 @@ void add_log_softmax() {
     const Expr& dx = call.tangents[0];
     return dx - sum_along(call.attrs, op("exp", {call.out}) * dx);
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -178,6 +178,7 @@ void add_layer_norm() {
       return affine(call, x, along(call.args[1], axis, rank), along(call.args[2], axis, rank));
     });
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -296,6 +297,7 @@ void add_l2_normalize() {
     });
   };
   lang::set_attr_default(def.name, "eps", 1e-12);
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

@@ -167,6 +167,7 @@ void add_fold(const ReductionRow& row) {
       return std::vector<Expr>{gradient(call)};
     };
   }
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -210,6 +211,7 @@ void add_mean() {
     return {spread_back(call, over_count(call.dout, call.args[0], axes_of(call)))};
   };
   lang::set_input_forms(def.name, {{.as_float = true}});
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -260,6 +262,7 @@ void add_variance() {
     return {dx, sum_to(-dx, call.args[1])};
   };
   lang::set_input_forms(def.name, {{.as_float = true}, {.as_float = true}});
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -305,6 +308,7 @@ void add_logsumexp() {
     const Expr share = op("exp", {call.args[0] - spread_back(call, call.out)});
     return {share * spread_back(call, call.dout)};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -365,6 +369,7 @@ void add_arg_reduction(const char* name, ReduceOp fold, const char* doc, const c
   };
   def.definition = [fold](const DefinitionCall& call) { return arg_definition(fold, call); };
   def.differentiable = false;
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

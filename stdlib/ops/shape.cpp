@@ -200,6 +200,7 @@ void add_reshape() {
   def.attrs = {required_attr("newshape", AttrKind::IntOrIntList, "extents and codes"),
                optional_attr("allowzero", AttrKind::Bool, false, "0 is an extent, not a code")};
   def.type_rule = [](TypeCall& call) { return reshape_rule(call, false); };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -373,6 +374,7 @@ void add_transpose() {
     }
     return {op("transpose", {call.dout}, {{"axes", AttrValue::ints(inverse)}})};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -450,6 +452,7 @@ void add_rotate_axes() {
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     return {op("rotate_axes", {call.dout}, {{"count", -call.attrs->get_int("count")}})};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -477,6 +480,7 @@ void add_with_axes() {
     return settle_usual_rank(call, call.attrs->get_int("least"));
   };
   def.expansion = [](const DefinitionCall& call) { return call.args[0]; };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -521,6 +525,7 @@ void add_squeeze() {
   def.attrs = {
       nullable_attr("axis", AttrKind::IntOrIntList, "the axes to drop; None: all of extent 1")};
   def.type_rule = squeeze_rule;
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
@@ -551,6 +556,7 @@ void add_expand_dims() {
   def.attrs = {required_attr("axis", AttrKind::Int, "where; -1 is behind the last axis"),
                optional_attr("num_newaxis", AttrKind::Int, 1, "how many")};
   def.type_rule = expand_dims_rule;
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 

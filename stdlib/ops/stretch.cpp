@@ -38,6 +38,7 @@ void add_broadcast_to() {
   def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
     return {sum_to(call.dout, call.args[0])};
   };
+  def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
 
