@@ -466,6 +466,7 @@ class Expander {
       def.vars.push_back(var);
       local.prefix.push_back(make_.var(var));
     }
+    def.point_axes = def.vars.size();
     def.vars.insert(def.vars.end(), vars.begin(), vars.end());
     for (const IndexVarId var : def.vars) def.shape.push_back(extent_of(var));
     for (const IndexVarId var : vars) local.shape.push_back(extent_of(var));
@@ -578,8 +579,8 @@ class Expander {
       return element_of_tensor(value.id, indices, is_checked, span);
     if (value.kind != Value::Kind::Local) unsupported("indexing of what is no tensor", span);
     const LocalTensor& local = *value.local;
-    if (local.is_checked && local.guard != guard_ && is_checked) {
-      // Two checks under two conditions: two reads.
+    if (is_checked && local.prefix.size() > def(local.base).point_axes) {
+      // Checks at two places, which may count under two conditions: two reads.
       const Value whole = local_tensor(local.shape, local.span, [&](std::span<const NodeId> at) {
         return element_of(value, at, false, local.span);
       });

@@ -503,8 +503,12 @@ KernelBuilder::Operand KernelBuilder::read_at(const Node& node, std::vector<Inde
 }
 
 Site KernelBuilder::site_of(const Node& node, std::size_t axis) const {
-  return {node.span, nullptr, static_cast<std::int32_t>(axis),
-          stages_.tensors[static_cast<std::size_t>(node.ref)].shape};
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(node.ref)];
+  const std::size_t points = std::min(def.point_axes, axis);
+  return {node.span,
+          nullptr,
+          static_cast<std::int32_t>(axis - points),
+          {def.shape.begin() + static_cast<std::ptrdiff_t>(points), def.shape.end()}};
 }
 
 void KernelBuilder::check_index(const IndexExpr& index, std::int64_t extent, Site site,

@@ -67,6 +67,8 @@ struct TensorDef {
   std::vector<std::int64_t> strides;  // Argument, Literal
   std::int32_t leaf = -1;             // Argument: which; Literal: index into Stages::literals
   std::vector<IndexVarId> vars;       // Map, Scatter
+  // Map: so many leading axes are index variables of bodies that it was made in, not its own.
+  std::size_t point_axes = 0;
   NodeId body = -1;
   ReduceOp op = ReduceOp::Sum;                                    // Scatter
   lang::TensorPrimitive primitive = lang::TensorPrimitive::None;  // Whole

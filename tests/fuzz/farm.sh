@@ -23,6 +23,8 @@ programs=(
   "both tiers give the same float64 bits"
   "both tiers give the same float16 bits"
   "both tiers give the same int32 bits"
+  "what an \`if\` guards gives the same by kernel and by point"
+  "bodies that make tensors give the same by kernel and by point"
   "light notation reads back"
   "typed strict text reads back"
   "formatting keeps generated programs, and what is formatted"

@@ -2,7 +2,6 @@
 // kernel, on lanes and native, gives what evaluation point by point gives: the same bits, or the
 // same error at the same place.
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "repl/session.h"
+#include "tests/support/by_point.h"
 #include "tests/support/native_code.h"
 #include "tests/support/property.h"
 #include "tests/support/random.h"
@@ -182,58 +182,25 @@ class Bodies {
   int names_ = 0;
 };
 
-// The same for evaluation point by point: `same` is a function that kernels do not contain.
-constexpr const char* kByPoint =
-    "def again(y: float32, n: int32) -> float32 { if n == 0 { y } else { again(y, n - 1) } }\n"
-    "def same(y: float32) -> float32 { again(y, 1) }\n";
-constexpr const char* kByKernel = "def same(y: float32) -> float32 { y }\n";
-
-struct Outcome {
-  std::string text;  // the value or the error
-  bool is_value = false;
-};
-
-Outcome run(repl::Session& session, const char* same, const std::string& text) {
-  auto errors = session.run("<program>", same + text, nullptr);
-  if (errors.empty()) {
-    auto value = session.evaluate("f(x, m, d)");
-    if (value) return {lang::to_string(*value), true};
-    errors = value.errors();
-  }
-  const lang::Diagnostic& error = errors.front();
-  std::string told = fmt::format("{}: {}", lang::name_of(error.kind), error.message);
-  // A kernel does not know which division it was.
-  if (error.kind == lang::DiagnosticKind::IndexOutOfRange)
-    told += fmt::format(" at `{}`", error.span.text());
-  return {told, false};
-}
-
-repl::SessionOptions options_of(interp::JitMode jit) {
-  repl::SessionOptions options;
-  options.verify = true;
-  options.jit = jit;
-  return options;
-}
-
 TEST_CASE("what an `if` guards gives the same by kernel and by point") {
-  repl::Session points(options_of(interp::JitMode::Off));
-  repl::Session lanes(options_of(interp::JitMode::Off));
-  repl::Session native(options_of(interp::JitMode::Always));
+  repl::Session points(verified(interp::JitMode::Off));
+  repl::Session lanes(verified(interp::JitMode::Off));
+  repl::Session native(verified(interp::JitMode::Always));
   std::int64_t good = 0;
   std::int64_t kernels = 0;
   const auto all = seeds(kPrograms);
   for (const std::uint64_t seed : all) {
     const std::string text = Bodies(seed).text();
     CAPTURE(seed, text);
-    const Outcome expected = run(points, kByPoint, text);
+    const Outcome expected = outcome_by_point(points, text);
     good += expected.is_value;
     const std::int64_t before = lanes.evaluator().statistics().kernels_run_lanes;
-    CHECK(run(lanes, kByKernel, text).text == expected.text);
+    CHECK(outcome_by_kernel(lanes, text).text == expected.text);
     // Three tensors, the body, and now and then what is the same at all points of it.
     const std::int64_t now = lanes.evaluator().statistics().kernels_run_lanes - before;
     CHECK(now <= 6);
     kernels += now;
-    CHECK(run(native, kByKernel, text).text == expected.text);
+    CHECK(outcome_by_kernel(native, text).text == expected.text);
   }
   const auto count = static_cast<std::int64_t>(all.size());
   if (count >= 100) {
