@@ -14,7 +14,8 @@
 // back, is then written in by flow/ownership.
 //
 // A slot holds a scalar or one counted object, and is set once. Tuples that a function works with
-// are spread over slots; where they are stored in data or handed to unknown code they are cells.
+// are spread over slots, and so are small tensors, an element each; where they are stored in data
+// or handed to unknown code they are objects.
 namespace relay::flow {
 
 using Slot = std::uint32_t;
@@ -61,6 +62,7 @@ enum class StepKind : std::uint8_t {
   CallValue,  // of a function value (args[0]); the arguments and the result are as in data
   Interpret,  // `interpreted` of args, as in data
   Construct,  // a cell of `constructor`, or a tuple's; fields as in data
+  Tensor,     // of `type`, a small tensor's: the elements
   Field,      // `number` of a cell (args[0])
   If,         // args[0], a bool: blocks[0], else blocks[1]
   Match,      // the first of `arms` whose tests hold; none: an error, with args[0] as the value
@@ -94,7 +96,7 @@ struct Step {
   Function* callee = nullptr;                      // Call
   const lang::Constructor* constructor = nullptr;  // Construct; null: a tuple's cell
   Interpreted* interpreted = nullptr;              // Interpret
-  lang::Type type;                                 // Interpret, CallValue: of the result
+  lang::Type type;                                 // Interpret, CallValue, Tensor: of the result
   std::vector<lang::Type> arg_types;               // the same: of the arguments, as in data
   const Site* site = nullptr;
   std::vector<std::uint32_t> fields;  // Take: their numbers
@@ -148,9 +150,27 @@ struct Function {
   std::string symbol;  // in native code
 };
 
-// The slots of a value of a type; tuples are spread. Throws Failure(Unsupported) for what has none.
+// How many elements a small tensor has: one of constant shape, of rank 1 or more, with 1 to 16 of
+// them. 0 for any other type.
+inline std::size_t small_elements(const lang::Type& type) {
+  constexpr std::int64_t kMost = 16;
+  const auto* tensor = lang::as<lang::TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() == 0 ||
+      !tensor->dtype.is_known())
+    return 0;
+  std::int64_t count = 1;
+  for (const lang::Dim& dim : tensor->shape.dims()) {
+    if (!dim.is_constant() || dim.constant() < 1 || dim.constant() > kMost) return 0;
+    count *= dim.constant();
+    if (count > kMost) return 0;
+  }
+  return static_cast<std::size_t>(count);
+}
+
+// The slots of a value of a type; tuples and small tensors are spread. Throws Failure(Unsupported)
+// for what has none.
 void append_slot_types(const lang::Type& type, std::vector<SlotType>& slots);
-// As in data: a tuple is a cell.
+// As in data: a tuple is a cell, a small tensor is a tensor.
 SlotType cell_type(const lang::Type& type);
 
 // For `:show flow` and debugging.

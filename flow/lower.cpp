@@ -1,5 +1,7 @@
 #include "flow/lower.h"
 
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -9,6 +11,8 @@
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
+#include "loops/loop_ir.h"
+#include "loops/reduce_op.h"
 
 namespace relay::flow {
 
@@ -25,22 +29,34 @@ namespace {
   lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: {}", what), span);
 }
 
-// A value in slots: one operand, or the parts of a tuple.
+// A value in slots: one operand, or the parts of a tuple or of a small tensor.
 struct Spread {
   bool is_tuple = false;
   Operand operand;
   std::vector<Spread> parts;
+  lang::Type tensor = {};             // of a small tensor
+  std::optional<Operand> whole = {};  // an object that holds the same, if there is one; then the
+                                      // parts may be missing, and are read from it
   static Spread of(Operand operand) { return {false, operand, {}}; }
   static Spread of(std::vector<Spread> parts) { return {true, {}, std::move(parts)}; }
+  static Spread of_tensor(const lang::Type& type, std::vector<Spread> elements) {
+    return {true, {}, std::move(elements), type};
+  }
 };
 
-void append_operands(const Spread& value, std::vector<Operand>& operands) {
-  if (!value.is_tuple) {
-    operands.push_back(value.operand);
-    return;
-  }
-  for (const Spread& part : value.parts) append_operands(part, operands);
+const std::vector<lang::Dim>& dims_of(const lang::Type& type) {
+  return as<lang::TensorType>(type)->shape.dims();
 }
+
+// Scalars, small tensors, tuples of such.
+bool is_small(const lang::Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(), is_small);
+  return is_scalar(type) || small_elements(type) > 0;
+}
+
+// What was tried with small tensors needs an object, or grows.
+struct NotSmall {};
 
 lang::DType dtype_of(const lang::Type& type) { return as<lang::TensorType>(type)->dtype.known(); }
 
@@ -111,6 +127,14 @@ class Lowerer {
       for (const auto& field : tuple->fields) parts.push_back(new_slots(field, slots));
       return Spread::of(std::move(parts));
     }
+    if (const std::size_t count = small_elements(type)) {
+      std::vector<Spread> parts;
+      for (std::size_t i = 0; i < count; ++i) {
+        slots.push_back(new_slot({lang::ValueKind::Scalar, dtype_of(type)}));
+        parts.push_back(Spread::of(Operand::slot(slots.back())));
+      }
+      return Spread::of_tensor(type, std::move(parts));
+    }
     slots.push_back(new_slot(cell_type(type)));
     return Spread::of(Operand::slot(slots.back()));
   }
@@ -121,7 +145,25 @@ class Lowerer {
       for (const auto& field : tuple->fields) parts.push_back(spread_params(field, next));
       return Spread::of(std::move(parts));
     }
+    if (const std::size_t count = small_elements(type)) {
+      std::vector<Spread> parts;
+      for (std::size_t i = 0; i < count; ++i) parts.push_back(Spread::of(Operand::slot(next++)));
+      return Spread::of_tensor(type, std::move(parts));
+    }
     return Spread::of(Operand::slot(next++));
+  }
+
+  // The value of an expression, spread.
+  Spread constant_spread(lang::Value value, const lang::Type& type, Block& block) {
+    if (!value.is_tensor() || small_elements(type) == 0)
+      return unboxed(constant(std::move(value)), type, block);
+    std::vector<Spread> parts;
+    const lang::Tensor& tensor = value.as_tensor();
+    for (std::int64_t i = 0; i < tensor.element_count(); ++i)
+      parts.push_back(Spread::of(constant(lang::Value::scalar(tensor.dtype(), tensor.bits_at(i)))));
+    Spread result = Spread::of_tensor(type, std::move(parts));
+    result.whole = constant(std::move(value));
+    return result;
   }
 
   Operand constant(lang::Value value) {
@@ -134,7 +176,8 @@ class Lowerer {
     return function_.sites.back().get();
   }
 
-  static Step& add(Block& block, StepKind kind) {
+  Step& add(Block& block, StepKind kind) {
+    if (small_depth_ > 0 && small_steps_++ == kMostSmallSteps) throw NotSmall{};
     block.steps.emplace_back();
     block.steps.back().kind = kind;
     return block.steps.back();
@@ -143,6 +186,17 @@ class Lowerer {
   // A value as data holds it.
   Operand boxed(const Spread& value, Block& block) {
     if (!value.is_tuple) return value.operand;
+    if (value.whole) return *value.whole;
+    if (value.tensor) {
+      const Slot slot = new_slot(cell_type(value.tensor));
+      std::vector<Operand> elements;
+      append_operands(value, block, elements);
+      Step& step = add(block, StepKind::Tensor);
+      step.args = std::move(elements);
+      step.type = value.tensor;
+      step.results = {slot};
+      return Operand::slot(slot);
+    }
     if (value.parts.empty()) return constant(lang::Value::unit());
     std::vector<Operand> fields;
     for (const Spread& part : value.parts) fields.push_back(boxed(part, block));
@@ -156,7 +210,12 @@ class Lowerer {
   // What a cell's field or an interpreted result is, spread.
   Spread unboxed(Operand cell, const lang::Type& type, Block& block) {
     const auto* tuple = as<lang::TupleType>(type);
-    if (!tuple) return Spread::of(cell);
+    if (!tuple) {
+      if (small_elements(type) == 0) return Spread::of(cell);
+      Spread tensor = Spread::of_tensor(type, {});
+      tensor.whole = cell;
+      return tensor;
+    }
     std::vector<Spread> parts;
     for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
       const Slot slot = new_slot(cell_type(tuple->fields[i]));
@@ -167,6 +226,79 @@ class Lowerer {
       parts.push_back(unboxed(Operand::slot(slot), tuple->fields[i], block));
     }
     return Spread::of(std::move(parts));
+  }
+
+  // The part of a tensor (args[0]) at the indices behind it, as a small tensor.
+  Spread elements_of(const std::vector<Operand>& args, const lang::Type& type, bool in_bounds,
+                     const Site* site, Block& block) {
+    const std::vector<lang::Dim>& dims = dims_of(type);
+    std::vector<std::int64_t> at(dims.size(), 0);
+    std::vector<Spread> parts;
+    for (std::size_t i = 0; i < small_elements(type); ++i) {
+      const Slot slot = new_slot({lang::ValueKind::Scalar, dtype_of(type)});
+      std::vector<Operand> indices = args;
+      for (const std::int64_t each : at) indices.push_back(index_constant(each));
+      Step& step = add(block, StepKind::Element);
+      step.args = std::move(indices);
+      step.in_bounds = in_bounds || i > 0;
+      step.site = site;
+      step.results = {slot};
+      parts.push_back(Spread::of(Operand::slot(slot)));
+      next_point(at, dims);
+    }
+    return Spread::of_tensor(type, std::move(parts));
+  }
+
+  std::vector<Spread> parts_of(const Spread& value, Block& block) {
+    if (!value.tensor || !value.parts.empty()) return value.parts;
+    return elements_of({*value.whole}, value.tensor, true, nullptr, block).parts;
+  }
+
+  // The value in the slots of `type`, which may tell less, or more, of a tensor's extents than what
+  // the value was made of.
+  Spread as_type(const Spread& value, const lang::Type& type, Block& block) {
+    if (const auto* tuple = as<lang::TupleType>(type)) {
+      std::vector<Spread> parts;
+      for (std::size_t i = 0; i < tuple->fields.size(); ++i)
+        parts.push_back(as_type(value.parts[i], tuple->fields[i], block));
+      return Spread::of(std::move(parts));
+    }
+    const bool is_small = small_elements(type) > 0;
+    if (is_small && !value.tensor) return unboxed(value.operand, type, block);
+    if (!is_small && value.tensor) return Spread::of(boxed(value, block));
+    return value;
+  }
+
+  void append_operands(const Spread& value, Block& block, std::vector<Operand>& operands) {
+    if (!value.is_tuple) {
+      operands.push_back(value.operand);
+      return;
+    }
+    for (const Spread& part : parts_of(value, block)) append_operands(part, block, operands);
+  }
+
+  static void next_point(std::vector<std::int64_t>& at, const std::vector<lang::Dim>& dims) {
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+      if (++at[axis] < dims[axis].constant()) return;
+      at[axis] = 0;
+    }
+  }
+
+  Operand index_constant(std::int64_t value) {
+    return constant(lang::Value::scalar(lang::DType::Int64, static_cast<std::uint64_t>(value)));
+  }
+
+  // The number that an operand is known to be.
+  std::optional<std::uint64_t> known_bits(const Operand& operand) const {
+    if (operand.is_slot()) return std::nullopt;
+    const lang::Value& value = function_.constants[operand.index];
+    if (!value.is_scalar()) return std::nullopt;
+    return value.bits();
+  }
+  std::optional<std::int64_t> known_index(const Operand& operand) const {
+    const auto bits = known_bits(operand);
+    if (!bits) return std::nullopt;
+    return lang::int_from_bits(function_.constants[operand.index].dtype(), *bits);
   }
 
   // --- Variables, and nodes that several others share ---
@@ -199,7 +331,8 @@ class Lowerer {
       case ExprKind::Var:
         return variable(cast<lang::Var>(expr));
       case ExprKind::Constant:
-        return Spread::of(constant(lang::Value::tensor(cast<lang::Constant>(expr).value)));
+        return constant_spread(lang::Value::tensor(cast<lang::Constant>(expr).value), expr->type,
+                               block);
       case ExprKind::DimTerm: {
         const auto& dim = cast<lang::DimTerm>(expr).dim;
         if (!dim.is_constant()) refuse("an open extent as a value in native code", expr->span);
@@ -207,7 +340,7 @@ class Lowerer {
             lang::Value::scalar(lang::DType::Int64, static_cast<std::uint64_t>(dim.constant()))));
       }
       case ExprKind::GlobalVar:
-        return unboxed(constant(environment_.value_of(expr)), expr->type, block);
+        return constant_spread(environment_.value_of(expr), expr->type, block);
       case ExprKind::Operator:
         return Spread::of(constant(environment_.value_of(expr)));
       case ExprKind::ConstructorRef: {
@@ -231,9 +364,11 @@ class Lowerer {
       case ExprKind::If: {
         const auto& node = cast<lang::If>(expr);
         const Operand condition = scalar(node.condition, block);
+        if (const auto known = known_bits(condition))
+          return lower(*known != 0 ? node.then_branch : node.else_branch, block);
         std::vector<Block> blocks(2);
-        yield(node.then_branch, blocks[0]);
-        yield(node.else_branch, blocks[1]);
+        yield(node.then_branch, expr->type, blocks[0]);
+        yield(node.else_branch, expr->type, blocks[1]);
         std::vector<Slot> slots;
         Spread value = new_slots(expr->type, slots);
         Step& step = add(block, StepKind::If);
@@ -244,7 +379,7 @@ class Lowerer {
       }
       case ExprKind::Match: {
         Step step = match(cast<lang::Match>(expr), block,
-                          [this](const Expr& body, Block& arm) { yield(body, arm); });
+                          [&](const Expr& body, Block& arm) { yield(body, expr->type, arm); });
         Spread value = new_slots(expr->type, step.results);
         block.steps.push_back(std::move(step));
         return value;
@@ -301,9 +436,9 @@ class Lowerer {
     variables_[variable] = lower(let.value, block);
   }
 
-  void yield(const Expr& expr, Block& block) {
+  void yield(const Expr& expr, const lang::Type& type, Block& block) {
     memo_.emplace_back();
-    append_operands(lower(expr, block), block.values);
+    append_operands(as_type(lower(expr, block), type, block), block, block.values);
     memo_.pop_back();
     block.exit = Exit::Yield;
   }
@@ -354,7 +489,8 @@ class Lowerer {
       default:
         break;
     }
-    append_operands(lower(result, block), block.values);
+    append_operands(as_type(lower(result, block), function_.result_type, block), block,
+                    block.values);
     block.exit = Exit::Return;
   }
 
@@ -373,13 +509,17 @@ class Lowerer {
       }
     }
     if (callee == nullptr) return nullptr;
-    for (const Expr& arg : call.args) append_operands(lower(arg, block), args);
+    std::size_t next = 0;
+    const auto append = [&](const Spread& value) {
+      append_operands(as_type(value, callee->param_types[next++], block), block, args);
+    };
+    for (const Expr& arg : call.args) append(lower(arg, block));
     if (captures != nullptr) {
       for (const auto& capture : *captures) {
         const auto found = variables_.find(capture.get());
         if (found == variables_.end())
           refuse(fmt::format("`{}` as a value in native code", capture->name), call.span);
-        append_operands(found->second, args);
+        append(found->second);
       }
     }
     return callee;
@@ -399,7 +539,10 @@ class Lowerer {
       step.results = {slot};
       return Spread::of(Operand::slot(slot));
     }
-    if (is_group(node.callee)) return interpret(expr, block);
+    if (is_group(node.callee)) {
+      if (auto value = small(expr, block)) return std::move(*value);
+      return interpret(expr, block);
+    }
     std::vector<Operand> args;
     if (Function* const callee = known_callee(node, block, args)) {
       std::vector<Slot> slots;
@@ -435,6 +578,7 @@ class Lowerer {
   }
 
   Spread interpret(const Expr& expr, Block& block) {
+    if (small_depth_ > 0) throw NotSmall{};
     const std::vector<lang::VariableRef> free = lang::free_variables(expr);
     std::vector<Operand> args;
     std::vector<lang::Type> types;
@@ -474,6 +618,10 @@ class Lowerer {
       const auto rank =
           static_cast<std::int64_t>(as<lang::TensorType>(node.args[0]->type)->shape.rank());
       const std::int64_t axis = node.attrs->get_int("axis");
+      if (tensor.tensor) {
+        const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+        return Spread::of(index_constant(dims_of(tensor.tensor)[at].constant()));
+      }
       const Slot slot = new_slot({lang::ValueKind::Scalar, lang::DType::Int64});
       Step& step = add(block, StepKind::Extent);
       step.args = {tensor.operand};
@@ -481,12 +629,222 @@ class Lowerer {
       step.results = {slot};
       return Spread::of(Operand::slot(slot));
     }
+    if (auto value = small(expr, block)) return std::move(*value);
     return interpret(expr, block);
   }
+
+  // --- Small tensors ---
+
+  // What computes small tensors of such, and of elements of others, as scalar code. Nothing where
+  // that would be long, or something in it is no such thing.
+  std::optional<Spread> small(const Expr& expr, Block& block) {
+    if (!is_small(expr->type)) return std::nullopt;
+    if (small_depth_ > 0) return small_value(expr, block);
+    if (all_small_steps_ > kMostSmallStepsInAll) return std::nullopt;
+    Block tried;
+    const std::size_t scopes = memo_.size();
+    const lang::Span before = operator_span_;
+    std::optional<Spread> value;
+    memo_.emplace_back();
+    ++small_depth_;
+    small_steps_ = 0;
+    try {
+      value = small_value(expr, tried);
+      all_small_steps_ += small_steps_;
+      block.steps.insert(block.steps.end(), std::make_move_iterator(tried.steps.begin()),
+                         std::make_move_iterator(tried.steps.end()));
+    } catch (const NotSmall&) {
+      value.reset();
+    } catch (const lang::Failure&) {
+      value.reset();
+    }
+    small_depth_ = 0;
+    memo_.resize(scopes);
+    operator_span_ = before;
+    return value;
+  }
+
+  Spread small_value(const Expr& expr, Block& block) {
+    switch (expr->kind) {
+      case ExprKind::Comprehension: {
+        const auto& node = cast<lang::Comprehension>(expr);
+        std::vector<Spread> parts;
+        at_points(
+            node.binders,
+            [&] {
+              const Spread element = lower(node.body, block);
+              if (!element.is_tuple) {
+                parts.push_back(element);
+              } else if (element.tensor) {
+                const std::vector<Spread> elements = parts_of(element, block);
+                parts.insert(parts.end(), elements.begin(), elements.end());
+              } else {
+                throw NotSmall{};
+              }
+            },
+            block);
+        if (!as<lang::TensorType>(expr->type)) throw NotSmall{};
+        return Spread::of_tensor(expr->type, std::move(parts));
+      }
+      case ExprKind::Reduction: {
+        const auto& node = cast<lang::Reduction>(expr);
+        std::vector<Operand> elements;
+        at_points(
+            node.binders, [&] { elements.push_back(scalar(node.body, block)); }, block);
+        return Spread::of(folded(node, elements, block));
+      }
+      case ExprKind::Call:
+        break;
+      default:
+        throw NotSmall{};
+    }
+    const auto& node = cast<lang::Call>(expr);
+    if (const auto* group = as<lang::Function>(node.callee)) {
+      for (std::size_t i = 0; i < node.args.size(); ++i)
+        variables_[group->params[i].get()] = lower(node.args[i], block);
+      return lower(group->body, block);
+    }
+    const auto* op = as<lang::Operator>(node.callee);
+    if (!op || !op->op->nests || !op->op->definition) throw NotSmall{};
+    const lang::Span outer = operator_span_;
+    if (expr->span) operator_span_ = expr->span;
+    const Expr expanded = op->op->definition({node.args, node.attrs, expr->type});
+    expansions_.push_back(expanded);
+    Spread value = lower(expanded, block);
+    operator_span_ = outer;
+    return value;
+  }
+
+  // Runs `body` with the binders at each of their points, which are constant and few.
+  template <class F>
+  void at_points(const std::vector<lang::IndexBinder>& binders, const F& body, Block& block) {
+    std::vector<lang::Dim> extents;
+    std::int64_t points = 1;
+    for (const lang::IndexBinder& binder : binders) {
+      const auto extent = known_index(scalar(binder.extent, block));
+      if (!extent || *extent < 1 || *extent > kMostSmallPoints) throw NotSmall{};
+      extents.emplace_back(*extent);
+      points *= *extent;
+      if (points > kMostSmallPoints) throw NotSmall{};
+    }
+    std::vector<std::int64_t> at(binders.size(), 0);
+    for (std::int64_t point = 0; point < points; ++point) {
+      for (std::size_t i = 0; i < binders.size(); ++i)
+        variables_[binders[i].variable.get()] = Spread::of(index_constant(at[i]));
+      memo_.emplace_back();
+      body();
+      memo_.pop_back();
+      next_point(at, extents);
+    }
+  }
+
+  // In the order of loops/loop_ir.h. What a lane starts as matters to a sum of floats alone, which
+  // makes of -0 a 0; after that it changes nothing.
+  Operand folded(const lang::Reduction& node, const std::vector<Operand>& elements, Block& block) {
+    const lang::DType dtype = dtype_of(node.body->type);
+    if (loops::is_arg(node.op) || dtype == lang::DType::Float16 || dtype == lang::DType::BFloat16)
+      throw NotSmall{};
+    const lang::Prim prim = loops::prim_of(node.op);
+    const auto combine = [&](const Operand& a, const Operand& b) {
+      const Slot slot = new_slot({lang::ValueKind::Scalar, dtype});
+      Step& step = add(block, StepKind::Primitive);
+      step.prim = prim;
+      step.dtype = dtype;
+      step.args = {a, b};
+      step.results = {slot};
+      step.site = site(node.span);
+      return Operand::slot(slot);
+    };
+    constexpr std::size_t kLanes = loops::kReductionLanes;
+    std::vector<Operand> lanes(
+        elements.begin(),
+        elements.begin() + static_cast<std::ptrdiff_t>(std::min(elements.size(), kLanes)));
+    if (node.op == lang::ReduceOp::Sum && lang::is_float(dtype)) {
+      const Operand zero = constant(lang::Value::scalar(dtype, 0));
+      for (Operand& lane : lanes) lane = combine(zero, lane);
+    }
+    for (std::size_t i = lanes.size(); i < elements.size(); ++i)
+      lanes[i % kLanes] = combine(lanes[i % kLanes], elements[i]);
+    for (std::size_t width = kLanes / 2; width > 0; width /= 2) {
+      for (std::size_t i = 0; i < width && i + width < lanes.size(); ++i)
+        lanes[i] = combine(lanes[i], lanes[i + width]);
+      lanes.resize(std::min(lanes.size(), width));
+    }
+    return lanes[0];
+  }
+
+  // An element, or a part, of a small tensor.
+  Spread small_index(const Spread& tensor, const std::vector<Operand>& indices,
+                     const lang::Index& node, Block& block) {
+    const std::vector<lang::Dim>& dims = dims_of(tensor.tensor);
+    std::size_t first = 0;
+    std::size_t count = small_elements(tensor.tensor);
+    bool is_known = true;
+    for (std::size_t axis = 0; axis < indices.size() && is_known; ++axis) {
+      const auto at = known_index(indices[axis]);
+      is_known = at && *at >= 0 && *at < dims[axis].constant();
+      if (!is_known) break;
+      count /= static_cast<std::size_t>(dims[axis].constant());
+      first += static_cast<std::size_t>(*at) * count;
+    }
+    if (is_known && tensor.parts.empty()) {
+      std::vector<Operand> args = {*tensor.whole};
+      args.insert(args.end(), indices.begin(), indices.end());
+      return element_or_part(std::move(args), node, block);
+    }
+    if (is_known) {
+      if (indices.size() == dims.size()) return tensor.parts[first];
+      const auto begin = tensor.parts.begin() + static_cast<std::ptrdiff_t>(first);
+      return Spread::of_tensor(node.type, {begin, begin + static_cast<std::ptrdiff_t>(count)});
+    }
+    if (tensor.whole) {
+      std::vector<Operand> args = {*tensor.whole};
+      args.insert(args.end(), indices.begin(), indices.end());
+      return element_or_part(std::move(args), node, block);
+    }
+    if (small_depth_ > 0) throw NotSmall{};
+    if (node.in_bounds && dims.size() == 1) return chosen(tensor, indices[0], block);
+    std::vector<Operand> args = {boxed(tensor, block)};
+    args.insert(args.end(), indices.begin(), indices.end());
+    return element_or_part(std::move(args), node, block);
+  }
+
+  // The element at an index that is in range, but known only when it runs.
+  Spread chosen(const Spread& tensor, const Operand& index, Block& block) {
+    const lang::DType dtype = operand_dtype(index);
+    Operand value = tensor.parts[0].operand;
+    for (std::size_t i = 1; i < tensor.parts.size(); ++i) {
+      const Operand position = constant(lang::Value::scalar(dtype, i));
+      const Operand is_it =
+          emit(lang::Prim::Eq, dtype, lang::DType::Bool, {index, position}, block);
+      value = emit(lang::Prim::Select, dtype_of(tensor.tensor), dtype_of(tensor.tensor),
+                   {is_it, tensor.parts[i].operand, value}, block);
+    }
+    return Spread::of(value);
+  }
+
+  lang::DType operand_dtype(const Operand& operand) const {
+    return operand.is_slot() ? function_.slots[operand.index].dtype
+                             : function_.constants[operand.index].dtype();
+  }
+
+  Operand emit(lang::Prim prim, lang::DType operand, lang::DType result, std::vector<Operand> args,
+               Block& block) {
+    const Slot slot = new_slot({lang::ValueKind::Scalar, result});
+    Step& step = add(block, StepKind::Primitive);
+    step.prim = prim;
+    step.dtype = operand;
+    step.args = std::move(args);
+    step.results = {slot};
+    return Operand::slot(slot);
+  }
+
+  // --- Scalars ---
 
   Spread primitive(const lang::Primitive& node, Block& block) {
     std::vector<Operand> args;
     for (const Expr& arg : node.args) args.push_back(scalar(arg, block));
+    if (auto known = known_primitive(node, args)) return Spread::of(*known);
     const Slot slot = new_slot({lang::ValueKind::Scalar, dtype_of(node.type)});
     Step& step = add(block, StepKind::Primitive);
     step.prim = node.prim;
@@ -497,10 +855,37 @@ class Lowerer {
     return Spread::of(Operand::slot(slot));
   }
 
+  // Of operands that are all known.
+  std::optional<Operand> known_primitive(const lang::Primitive& node,
+                                         const std::vector<Operand>& args) {
+    std::vector<std::uint64_t> bits;
+    for (const Operand& arg : args) {
+      const auto known = known_bits(arg);
+      if (!known) return std::nullopt;
+      bits.push_back(*known);
+    }
+    const lang::DType result = dtype_of(node.type);
+    const auto value =
+        environment_.scalar(node.prim, dtype_of(node.args.back()->type), result, bits.data());
+    if (!value) return std::nullopt;
+    return constant(lang::Value::scalar(result, *value));
+  }
+
   Spread index(const lang::Index& node, Block& block) {
-    std::vector<Operand> args = {lower(node.tensor, block).operand};
-    if (node.indices.empty()) return Spread::of(args[0]);
-    for (const Expr& each : node.indices) args.push_back(scalar(each, block));
+    const Spread tensor = lower(node.tensor, block);
+    if (node.indices.empty()) return tensor;
+    std::vector<Operand> indices;
+    for (const Expr& each : node.indices) indices.push_back(scalar(each, block));
+    if (tensor.tensor) return small_index(tensor, indices, node, block);
+    std::vector<Operand> args = {tensor.operand};
+    args.insert(args.end(), indices.begin(), indices.end());
+    return element_or_part(std::move(args), node, block);
+  }
+
+  Spread element_or_part(std::vector<Operand> args, const lang::Index& node, Block& block) {
+    if (small_elements(node.type) > 0)
+      return elements_of(args, node.type, node.in_bounds, site(node.span), block);
+    if (small_depth_ > 0 && !is_scalar(node.type)) throw NotSmall{};
     const SlotType type = cell_type(node.type);
     const Slot slot = new_slot(type);
     Step& step = add(block, type.is_object() ? StepKind::View : StepKind::Element);
@@ -574,7 +959,7 @@ class Lowerer {
     step.kind = StepKind::Match;
     step.site = site(node.span);
     step.type = node.scrutinee->type;
-    append_operands(scrutinee, step.args);
+    append_operands(scrutinee, block, step.args);
     for (const auto& clause : node.clauses) {
       Arm arm;
       pattern(*clause.pattern, scrutinee, node.scrutinee->type, arm);
@@ -589,7 +974,7 @@ class Lowerer {
     const Slot slot = new_slot(cell_type(type));
     arm.tests.push_back({Test::Kind::Field, cell, number, slot});
     const auto* tuple = as<lang::TupleType>(type);
-    if (!tuple) return Spread::of(Operand::slot(slot));
+    if (!tuple) return unboxed(Operand::slot(slot), type, arm.body);
     std::vector<Spread> parts;
     for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
       parts.push_back(field_of(Operand::slot(slot), i, tuple->fields[i], arm));
@@ -640,6 +1025,9 @@ class Lowerer {
 
   Spread comprehension(const Expr& expr, Block& block) {
     const auto& node = cast<lang::Comprehension>(expr);
+    if (auto value = small(expr, block)) return std::move(*value);
+    if (small_depth_ > 0) throw NotSmall{};
+    if (small_elements(node.body->type) > 0) return interpret(expr, block);
     std::vector<SlotType> elements;
     append_slot_types(node.body->type, elements);
     bool is_native = loop_depth_ > 0 || !lang::is_lowerable(expr);
@@ -654,15 +1042,25 @@ class Lowerer {
     step.site = site(expr->span);
     step.blocks.resize(1);
     ++loop_depth_;
-    yield(node.body, step.blocks[0]);
+    yield(node.body, node.body->type, step.blocks[0]);
     --loop_depth_;
-    Spread value = new_slots(expr->type, step.results);
+    std::vector<Operand> made;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      step.results.push_back(new_slot({lang::ValueKind::Tensor, elements[i].dtype}));
+      made.push_back(Operand::slot(step.results.back()));
+    }
     block.steps.push_back(std::move(step));
-    return value;
+    const auto* tuple = as<lang::TupleType>(expr->type);
+    if (!tuple) return unboxed(made[0], expr->type, block);
+    std::vector<Spread> parts;
+    for (std::size_t i = 0; i < made.size(); ++i)
+      parts.push_back(unboxed(made[i], tuple->fields[i], block));
+    return Spread::of(std::move(parts));
   }
 
   Spread reduction(const Expr& expr, Block& block) {
     const auto& node = cast<lang::Reduction>(expr);
+    if (auto value = small(expr, block)) return std::move(*value);
     if (loop_depth_ == 0 && lang::is_lowerable(expr)) return interpret(expr, block);
     Step step;
     step.kind = StepKind::Fold;
@@ -672,7 +1070,7 @@ class Lowerer {
     step.site = site(expr->span);
     step.blocks.resize(1);
     ++loop_depth_;
-    yield(node.body, step.blocks[0]);
+    yield(node.body, node.body->type, step.blocks[0]);
     --loop_depth_;
     Spread value = new_slots(expr->type, step.results);
     block.steps.push_back(std::move(step));
@@ -689,12 +1087,22 @@ class Lowerer {
   std::vector<Expr> expansions_;
   lang::Span operator_span_;
   int loop_depth_ = 0;
+  static constexpr std::int64_t kMostSmallPoints = 64;
+  static constexpr std::size_t kMostSmallSteps = 150;  // at once
+  static constexpr std::size_t kMostSmallStepsInAll = 600;
+  int small_depth_ = 0;  // 1: what is lowered is tried as code of small tensors
+  std::size_t small_steps_ = 0;
+  std::size_t all_small_steps_ = 0;
 };
 
 void append_slots(const lang::Type& type, std::vector<SlotType>& slots, int levels) {
   if (const auto* tuple = as<lang::TupleType>(type)) {
     if (levels == 0) refuse("tuples of that many levels in native code", {});
     for (const auto& field : tuple->fields) append_slots(field, slots, levels - 1);
+    return;
+  }
+  if (const std::size_t count = small_elements(type)) {
+    slots.insert(slots.end(), count, {lang::ValueKind::Scalar, dtype_of(type)});
     return;
   }
   slots.push_back(cell_type(type));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "flow/function.h"
@@ -15,6 +16,9 @@ class Environment {
   virtual Function* callee(const lang::GlobalVar& global) = 0;
   // A global, an operator or a constructor as a value. Throws Failure where it has none.
   virtual lang::Value value_of(const lang::Expr& atom) = 0;
+  // The element of dtype `result` that the primitive gives; nothing where that is an error.
+  virtual std::optional<std::uint64_t> scalar(lang::Prim prim, lang::DType operand,
+                                              lang::DType result, const std::uint64_t* args) = 0;
 };
 
 // What is known of a function before its body is looked at. `source` is a closed, typed Function.

@@ -76,6 +76,8 @@ class Printer {
         return "interpret";
       case StepKind::Construct:
         return "make " + (step.constructor ? step.constructor->name : std::string("tuple"));
+      case StepKind::Tensor:
+        return "tensor";
       case StepKind::Field:
         return fmt::format("field.{}", step.number);
       case StepKind::If:

@@ -13,6 +13,7 @@
 #include "interp/machine.h"
 #include "interp/nodes.h"
 #include "interp/prepare.h"
+#include "interp/scalar.h"
 #include "lang/extents.h"
 #include "lang/memory.h"
 #include "lang/stop.h"
@@ -170,6 +171,15 @@ struct NativeServices {
  private:
   static Value gather(const lang::Type& type, const Value*& leaves) {
     const auto* tuple = lang::as<lang::TupleType>(type);
+    if (const std::size_t count = flow::small_elements(type)) {
+      std::vector<std::int64_t> shape;
+      for (const lang::Dim& dim : lang::as<lang::TensorType>(type)->shape.dims())
+        shape.push_back(dim.constant());
+      const lang::TensorRef tensor = lang::Tensor::make(leaves->dtype(), shape);
+      for (std::size_t i = 0; i < count; ++i)
+        tensor->set_bits(static_cast<std::int64_t>(i), (leaves++)->bits());
+      return Value::tensor(tensor);
+    }
     if (!tuple) return *leaves++;
     auto cell = lang::TupleCell::make(tuple->fields.size());
     for (std::size_t i = 0; i < tuple->fields.size(); ++i)
@@ -215,13 +225,25 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
-// Is there anything in it that native code does itself?
+// Is there anything in it that native code does itself, other than to hand values to the
+// interpreter and to take its results apart?
 bool has_native_work(const flow::Block& block) {
   if (block.exit == flow::Exit::TailCall) return true;
+  bool interprets = false;
   for (const flow::Step& step : block.steps) {
-    if (step.kind != flow::StepKind::Interpret && step.kind != flow::StepKind::Field) return true;
+    switch (step.kind) {
+      case flow::StepKind::Interpret:
+        interprets = true;
+        break;
+      case flow::StepKind::Field:
+      case flow::StepKind::Tensor:
+      case flow::StepKind::Element:
+        break;
+      default:
+        return true;
+    }
   }
-  return false;
+  return !interprets;
 }
 
 void prepare_interpreted(flow::Function& function) {
@@ -248,9 +270,9 @@ void check_size(const flow::Function& function) {
   constexpr std::size_t kMostSteps = 5'000;
   const std::size_t steps = step_count(function.body);
   if (steps > kMostSteps) {
-    lang::fail(DiagnosticKind::Unsupported,
-               fmt::format("not supported: {} steps in native code, more than {}", steps,
-                           kMostSteps));
+    lang::fail(
+        DiagnosticKind::Unsupported,
+        fmt::format("not supported: {} steps in native code, more than {}", steps, kMostSteps));
   }
   for (const auto& local : function.locals) check_size(*local);
 }
@@ -325,6 +347,11 @@ Value NativeTier::value_of(const lang::Expr& atom) {
       lang::fail(DiagnosticKind::Unsupported, "not supported: a global without a value");
     }
   }
+}
+
+std::optional<std::uint64_t> NativeTier::scalar(lang::Prim prim, lang::DType operand,
+                                                lang::DType result, const std::uint64_t* args) {
+  return scalar_value(prim, operand, result, args);
 }
 
 const Value& NativeTier::closure_of(const lang::Constructor* constructor) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "flow/lower.h"
@@ -34,6 +35,8 @@ class NativeTier final : public flow::Environment {
 
   flow::Function* callee(const lang::GlobalVar& global) override;
   lang::Value value_of(const lang::Expr& atom) override;
+  std::optional<std::uint64_t> scalar(lang::Prim prim, lang::DType operand, lang::DType result,
+                                      const std::uint64_t* args) override;
   // A constructor as a closure; kept.
   const lang::Value& closure_of(const lang::Constructor* constructor);
 

@@ -331,6 +331,8 @@ void FunctionCodegen::step(const Step& step) {
       return call_as_data(step);
     case StepKind::Construct:
       return construct(step);
+    case StepKind::Tensor:
+      return small_tensor(step);
     case StepKind::Field: {
       Value* const place =
           field_place(operand(step.args[0]), type_of(step.args[0]).kind, step.number);

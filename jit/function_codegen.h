@@ -90,6 +90,11 @@ class FunctionCodegen {
   llvm::Value* load_value(llvm::Value* place, const flow::SlotType& type);
   llvm::Value* field_place(llvm::Value* cell, lang::ValueKind kind, std::size_t number);
   void construct(const flow::Step& step);
+  void small_tensor(const flow::Step& step);
+  // A tensor of the type of a small one, or null, with room for its elements.
+  llvm::Value* new_small_tensor(const lang::Type& type);
+  void store_elements(llvm::Value* tensor, const Values& elements, std::size_t first,
+                      std::size_t count, lang::DType dtype);
   void element(const flow::Step& step);
   void view(const flow::Step& step);
   llvm::Value* extent_of(llvm::Value* tensor, std::size_t axis);

@@ -152,9 +152,57 @@ void FunctionCodegen::construct(const Step& step) {
   set(step.results[0], cell);
 }
 
+Value* FunctionCodegen::new_small_tensor(const lang::Type& type) {
+  const auto& tensor = *lang::as<lang::TensorType>(type);
+  const std::vector<lang::Dim>& dims = tensor.shape.dims();
+  llvm::AllocaInst* const words = scratch((dims.size() + 1) / 2);
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    b_.CreateStore(int64(dims[i].constant()), part(words, i * sizeof(std::int64_t)));
+  return call_service(
+      services_.make_tensor, b_.getPtrTy(),
+      {runner_, address(nullptr), b_.getInt8(static_cast<std::uint8_t>(tensor.dtype.known())),
+       int64(static_cast<std::int64_t>(dims.size())), words});
+}
+
+void FunctionCodegen::store_elements(Value* tensor, const Values& elements, std::size_t first,
+                                     std::size_t count, DType dtype) {
+  Value* const data = load_header(b_.getPtrTy(), tensor, layout_.tensor_data);
+  for (std::size_t i = 0; i < count; ++i) {
+    Value* const stored = scalars().to_memory(elements[first + i], dtype);
+    b_.CreateStore(stored, b_.CreateConstInBoundsGEP1_64(memory_type(dtype), data, i));
+  }
+}
+
+void FunctionCodegen::small_tensor(const Step& step) {
+  const Values elements = arguments(step.args);
+  Value* const tensor = new_small_tensor(step.type);
+  leave_if(b_.CreateIsNull(tensor), step, [] {});
+  store_elements(tensor, elements, 0, elements.size(), source_->slots[step.results[0]].dtype);
+  set(step.results[0], tensor);
+}
+
 void FunctionCodegen::unpack(Value* place, const lang::Type& type, const flow::Function& function,
                              Values& leaves, bool is_part) {
   const auto* tuple = lang::as<lang::TupleType>(type);
+  if (const std::size_t count = flow::small_elements(type)) {
+    const auto& dims = lang::as<lang::TensorType>(type)->shape.dims();
+    const DType dtype = function.slots[leaves.size()].dtype;
+    Value* const tensor = load_value(place, {ValueKind::Tensor, dtype});
+    Value* const data = load_header(b_.getPtrTy(), tensor, layout_.tensor_data);
+    Value* const strides = load_header(b_.getPtrTy(), tensor, layout_.tensor_strides);
+    for (std::size_t i = 0; i < count; ++i) {
+      Value* offset = int64(0);
+      auto rest = static_cast<std::int64_t>(i);
+      for (std::size_t axis = dims.size(); axis-- > 0; rest /= dims[axis].constant()) {
+        Value* const stride = load_header(b_.getInt64Ty(), strides, axis * sizeof(std::int64_t));
+        offset = b_.CreateAdd(offset, b_.CreateMul(int64(rest % dims[axis].constant()), stride));
+      }
+      Value* const stored =
+          b_.CreateLoad(memory_type(dtype), b_.CreateGEP(memory_type(dtype), data, offset));
+      leaves.push_back(scalars().from_memory(stored, dtype));
+    }
+    return;
+  }
   if (tuple == nullptr) {
     const std::size_t slot = leaves.size();
     const SlotType slot_type = function.slots[slot];
@@ -176,14 +224,16 @@ void FunctionCodegen::unpack(Value* place, const lang::Type& type, const flow::F
 void FunctionCodegen::box(Value* place, const lang::Type& type, const Values& leaves,
                           std::size_t& next, llvm::BasicBlock* failed) {
   const auto* tuple = lang::as<lang::TupleType>(type);
-  if (tuple == nullptr) {
+  const std::size_t small = flow::small_elements(type);
+  if (tuple == nullptr && small == 0) {
     const std::size_t at = next++;
     store_value(place, leaves[at], source_->results[at]);
     return;
   }
   Value* const cell =
-      call_service(services_.make_tuple, b_.getPtrTy(),
-                   {runner_, int64(static_cast<std::int64_t>(tuple->fields.size()))});
+      small > 0 ? new_small_tensor(type)
+                : call_service(services_.make_tuple, b_.getPtrTy(),
+                               {runner_, int64(static_cast<std::int64_t>(tuple->fields.size()))});
   // What stands in `place` already is the evaluator's, and an outer cell holds what it has so far.
   llvm::BasicBlock* const out = new_block("no_memory");
   llvm::BasicBlock* const on = new_block("boxed");
@@ -194,7 +244,13 @@ void FunctionCodegen::box(Value* place, const lang::Type& type, const Values& le
   }
   b_.CreateBr(failed);
   b_.SetInsertPoint(on);
-  store_value(place, cell, {ValueKind::Tuple, {}});
+  const DType dtype = small > 0 ? source_->results[next].dtype : DType::Bool;
+  store_value(place, cell, {small > 0 ? ValueKind::Tensor : ValueKind::Tuple, dtype});
+  if (small > 0) {
+    store_elements(cell, leaves, next, small, source_->results[next].dtype);
+    next += small;
+    return;
+  }
   for (std::size_t i = 0; i < tuple->fields.size(); ++i)
     box(field_place(cell, ValueKind::Tuple, i), tuple->fields[i], leaves, next, failed);
 }

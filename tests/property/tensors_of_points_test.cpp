@@ -42,6 +42,26 @@ class RowBodies {
         n_, p_, body);
   }
 
+  // A program whose `f` is a loop over a tensor of p elements, p below 6: small tensors in native
+  // code.
+  std::string loop_text() {
+    p_ = 1 + random_.below(5);
+    is_loop_ = true;
+    indices_ = {"(k % 3)"};
+    return fmt::format(
+        "let x = for i < 3 {{ cast(i, dtype=\"float32\") * 0.5 - 0.5 }}\n"
+        "let m = for i < 3, j < {0} {{ cast(mod(i * 5 + j * 3, 13), dtype=\"float32\") * 0.1 }}\n"
+        "let w = for i < {0}, j < {0} {{ cast(mod(i * 3 + j * 7, 5), dtype=\"float32\") * 0.25 }}\n"
+        "let d = for i < 3 {{ mod(i + 1, 3) }}\n"
+        "def step(r: Tensor[({0}), float32], m: Tensor[(3, {0}), float32], x: Tensor[(3), "
+        "float32], "
+        "d: Tensor[(3), int64], k: int64) -> Tensor[({0}), float32] {{\n"
+        "  if k == 0i64 {{ r }} else {{ step(same_row({1}), m, x, d, k - 1i64) }}\n}}\n"
+        "def f(x: Tensor[(3), float32], m: Tensor[(3, {0}), float32], d: Tensor[(3), int64]) {{ "
+        "step(m[1], m, x, d, 4i64) }}\n",
+        p_, row(4));
+  }
+
  private:
   std::string pick(const std::vector<std::string>& from) {
     return from[random_.below(from.size())];
@@ -50,6 +70,7 @@ class RowBodies {
   // Of a tensor with n rows; now and then out of range.
   std::string index() {
     const std::string i = pick(indices_);
+    if (is_loop_) return random_.one_in(3) ? fmt::format("d[{}]", i) : i;
     switch (random_.below(30)) {
       case 29:
         return fmt::format("{} + 1", i);
@@ -78,6 +99,8 @@ class RowBodies {
   std::string row(int depth) {
     switch (depth > 0 ? random_.below(15) : random_.below(2)) {
       case 0:
+        if (is_loop_) return "r";
+        [[fallthrough]];
       case 1:
         return fmt::format("m[{}]", index());
       case 2:
@@ -161,6 +184,7 @@ class RowBodies {
   std::size_t n_;
   std::size_t p_;
   std::vector<std::string> indices_;
+  bool is_loop_ = false;
   int names_ = 0;
 };
 
@@ -192,6 +216,23 @@ TEST_CASE("bodies that make tensors give the same by kernel and by point") {
   }
   for (const std::string& code : without_native_code(native.evaluator().statistics()))
     FAIL_CHECK("no native code for " << code << ", RELAY_SEED=" << first_seed());
+}
+
+TEST_CASE("loops over small tensors give the same in either tier") {
+  repl::Session interpreted(verified(interp::JitMode::Off));
+  repl::Session native(verified(interp::JitMode::Always));
+  std::int64_t good = 0;
+  const auto all = seeds(kPrograms);
+  for (const std::uint64_t seed : all) {
+    const std::string text = RowBodies(seed).loop_text();
+    CAPTURE(seed, text);
+    const Outcome expected = outcome_by_kernel(interpreted, text);
+    good += expected.is_value;
+    CHECK(outcome_by_kernel(native, text).text == expected.text);
+  }
+  const auto count = static_cast<std::int64_t>(all.size());
+  CHECK(native.evaluator().statistics().functions_compiled >= good);
+  if (count >= 100) CHECK(good > count / 2);
 }
 
 }  // namespace
