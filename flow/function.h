@@ -84,6 +84,12 @@ struct Test {
 
 struct Arm;
 
+// An object in a cell, which nobody reads.
+struct Dropped {
+  std::uint32_t number = 0;
+  SlotType type;
+};
+
 struct Step {
   StepKind kind = StepKind::Primitive;
   std::vector<Slot> results;
@@ -91,7 +97,7 @@ struct Step {
   lang::Prim prim = lang::Prim::Add;      // Primitive
   lang::DType dtype = lang::DType::Bool;  // Primitive: of the operands; Fold: of the elements
   bool in_bounds = false;                 // Element, View
-  std::uint32_t number = 0;               // Extent, Field
+  std::uint32_t number = 0;               // Extent, Field; Take: of fields, 0: not known
   lang::ReduceOp reduce = lang::ReduceOp::Sum;
   Function* callee = nullptr;                      // Call
   const lang::Constructor* constructor = nullptr;  // Construct; null: a tuple's cell
@@ -100,6 +106,7 @@ struct Step {
   std::vector<lang::Type> arg_types;               // the same: of the arguments, as in data
   const Site* site = nullptr;
   std::vector<std::uint32_t> fields;  // Take: their numbers
+  std::vector<Dropped> dropped;       // Take, where the number of fields is known: the other ones
   std::vector<Slot> binders;          // Loop, Fold: the indices
   std::vector<const Site*> binder_sites;
   std::vector<Block> blocks;
@@ -123,8 +130,15 @@ struct Block {
   const Site* site = nullptr;
 };
 
+// What a cell looks like once the tests of an arm hold.
+struct Shape {
+  Operand cell;
+  std::vector<SlotType> fields;  // of kind Empty: not known before it runs
+};
+
 struct Arm {
   std::vector<Test> tests;
+  std::vector<Shape> shapes;  // of the cells in `tests`
   Block body;
 };
 
@@ -145,6 +159,7 @@ struct Function {
   std::vector<lang::Expr> expansions;             // of operators; their nodes are part of no source
   bool is_tail_called = false;  // by other functions: it can tell of those calls after an error
   bool is_local = false;        // only called from the function whose local it is
+  bool makes_cells = false;     // itself, or something that it calls may; by flow/ownership
   bool is_lowered = false;
   bool is_compiled = false;
   std::string symbol;  // in native code

@@ -34,6 +34,12 @@ std::uint32_t count_at(const lang::Counted& object, std::size_t at) {
   return count;
 }
 
+std::uintptr_t begin_of(const lang::Counted& object) {
+  std::uintptr_t word = 0;
+  std::memcpy(&word, &object, sizeof(word));
+  return word;
+}
+
 Layout measure() {
   Layout layout{};
   const lang::TensorRef tensor = lang::Tensor::make(lang::DType::Float64, {3, 5});
@@ -55,6 +61,12 @@ Layout measure() {
   layout.adt_fields = offset_of(adt->fields().data(), adt.get());
   const auto tuple = lang::TupleCell::make(1);
   layout.tuple_fields = offset_of(tuple->fields().data(), tuple.get());
+  layout.cell_count = layout.refs + sizeof(std::uint32_t);
+  const auto triple = lang::TupleCell::make(3);
+  RELAY_CHECK(count_at(*adt, layout.cell_count) == 1 && count_at(*triple, layout.cell_count) == 3,
+              "the counts of fields are not where they should be");
+  layout.adt_begin = begin_of(*adt);
+  layout.tuple_begin = begin_of(*tuple);
   const lang::Value value = lang::Value::scalar(lang::DType::Int64, 0x0123456789abcdef);
   std::uint64_t bits = 0;
   std::memcpy(&bits, reinterpret_cast<const std::byte*>(&value) + layout.value_bits, sizeof(bits));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace relay::flow {
 
@@ -8,12 +9,15 @@ namespace relay::flow {
 // live objects, so that it is what the compiler of this program chose.
 struct Layout {
   std::size_t refs;          // of any Counted: a uint32
+  std::size_t cell_count;    // of a Tuple or Adt: a uint32 behind that
   std::size_t tensor_data;   // pointer
   std::size_t tensor_shape;  // pointer to int64
   std::size_t tensor_strides;
   std::size_t adt_constructor;  // pointer
   std::size_t adt_fields;       // the first Value
   std::size_t tuple_fields;
+  std::uintptr_t adt_begin;  // the first word, that of virtual functions
+  std::uintptr_t tuple_begin;
   std::size_t constructor_tag;  // of a lang::Constructor: a uint32
   std::size_t value_kind = 0;   // of a Value: bytes, and a word
   std::size_t value_dtype = 1;

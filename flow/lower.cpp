@@ -969,12 +969,35 @@ class Lowerer {
     return step;
   }
 
+  static void add_shape(Operand cell, const std::vector<lang::Type>& fields, Arm& arm) {
+    Shape shape{cell, {}};
+    for (const lang::Type& field : fields) shape.fields.push_back(stored_type(field));
+    arm.shapes.push_back(std::move(shape));
+  }
+
+  // As cell_type, but of kind Empty where that refuses, or where a value may be of several kinds.
+  static SlotType stored_type(const lang::Type& type) {
+    const auto* tensor = as<lang::TensorType>(type);
+    if (tensor && !(tensor->shape.has_rank() && tensor->dtype.is_known()))
+      return {lang::ValueKind::Empty, {}};
+    switch (type->kind) {
+      case lang::TypeKind::Tensor:
+      case lang::TypeKind::Tuple:
+      case lang::TypeKind::Adt:
+      case lang::TypeKind::Reference:
+        return cell_type(type);
+      default:
+        return {lang::ValueKind::Empty, {}};
+    }
+  }
+
   // The value of a field, spread; a tuple in data is a cell.
   Spread field_of(Operand cell, std::uint32_t number, const lang::Type& type, Arm& arm) {
     const Slot slot = new_slot(cell_type(type));
     arm.tests.push_back({Test::Kind::Field, cell, number, slot});
     const auto* tuple = as<lang::TupleType>(type);
     if (!tuple) return unboxed(Operand::slot(slot), type, arm.body);
+    add_shape(Operand::slot(slot), tuple->fields, arm);
     std::vector<Spread> parts;
     for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
       parts.push_back(field_of(Operand::slot(slot), i, tuple->fields[i], arm));
@@ -1001,10 +1024,13 @@ class Lowerer {
         lang::TypeSubstitution types;
         for (std::size_t i = 0; i < adt->args.size(); ++i)
           lang::bind_argument(types, *adt->def->params[i], adt->args[i]);
+        std::vector<lang::Type> fields;
+        for (const lang::Type& field : node.constructor->fields)
+          fields.push_back(lang::substitute(field, types));
+        add_shape(value.operand, fields, arm);
         for (std::uint32_t i = 0; i < node.fields.size(); ++i) {
           if (node.fields[i]->kind == lang::PatternKind::Wildcard) continue;
-          const lang::Type field = lang::substitute(node.constructor->fields[i], types);
-          pattern(*node.fields[i], field_of(value.operand, i, field, arm), field, arm);
+          pattern(*node.fields[i], field_of(value.operand, i, fields[i], arm), fields[i], arm);
         }
         return;
       }

@@ -7,11 +7,15 @@
 #include <string>
 
 #include "flow/function.h"
+#include "lang/cell_memory.h"
 
 namespace relay::flow {
 
-// Who runs native code: the evaluator's state, which the services below look into.
-struct Runner;
+// Who runs native code: the evaluator's state, which the services below look into. Native code
+// itself takes cells from the lists of the thread that runs it.
+struct Runner {
+  lang::CellList* cells = nullptr;
+};
 
 // A native function as the evaluator calls it. Arguments may be moved from; what is left of them is
 // the caller's. Returns 0 with the result in `result` (Empty before), or 1: the runner
@@ -40,9 +44,10 @@ struct Services {
                    lang::Value* result);
   int (*call_value)(Runner*, const lang::Counted* closure, const Site*, lang::Value* args,
                     std::uint64_t count, lang::Value* result);
-  // Cells with Empty fields, tensors and views, counted once.
-  lang::AdtCell* (*make_adt)(Runner*, const lang::Constructor*);
-  lang::TupleCell* (*make_tuple)(Runner*, std::uint64_t count);
+  // Memory of a cell, from lang/cell_memory.h, and back; where the lists do not serve.
+  void* (*allocate_cell)(Runner*, std::uint64_t bytes);
+  void (*release_cell)(void* cell, std::uint64_t bytes);
+  // Tensors and views, counted once.
   lang::Tensor* (*make_tensor)(Runner*, const Site*, lang::DType, std::uint64_t rank,
                                const std::int64_t* extents);
   lang::Tensor* (*view)(Runner*, const Site*, const lang::Tensor*, std::uint64_t count,
@@ -51,6 +56,7 @@ struct Services {
   // caller.
   const lang::Counted* (*closure_of)(Runner*, const lang::Value*);
   void (*release)(const lang::Counted*);           // the last count
+  void (*reclaim)(lang::Counted*, std::uint64_t);  // the same of a Tuple or Adt, which is told
   const std::atomic<std::uintptr_t>* frame_limit;  // lang/stop.h
 };
 

@@ -9,7 +9,61 @@ namespace {
 
 using Slots = std::set<Slot>;  // ordered: code is the same each time
 
+// --- Who makes cells ---
+
+bool makes_cells(const Block& block) {
+  if (block.exit == Exit::TailCall && block.callee->makes_cells) return true;
+  for (const Step& step : block.steps) {
+    if (step.kind == StepKind::Construct || step.kind == StepKind::CallValue ||
+        step.kind == StepKind::Interpret)
+      return true;
+    if (step.kind == StepKind::Call && step.callee->makes_cells) return true;
+    for (const Block& inner : step.blocks) {
+      if (makes_cells(inner)) return true;
+    }
+    for (const Arm& arm : step.arms) {
+      if (makes_cells(arm.body)) return true;
+    }
+  }
+  return false;
+}
+
 // --- Which parameters are borrowed ---
+
+// By slot: the parameter that it is, or that it has been read out of, through cells.
+class Origins {
+ public:
+  explicit Origins(const Function& function) : function_(function) {
+    origins_.assign(function.slots.size(), kNoSlot);
+    for (Slot slot = 0; slot < function.param_count; ++slot) origins_[slot] = slot;
+    visit(function.body);
+  }
+  // Does the caller keep it as long as the function runs?
+  bool is_borrowed(Slot slot) const {
+    return slot < origins_.size() && origins_[slot] != kNoSlot &&
+           function_.is_borrowed[origins_[slot]];
+  }
+
+ private:
+  void read(Slot field, const Operand& cell) {
+    if (cell.is_slot()) origins_[field] = origins_[cell.index];
+  }
+  void visit(const Block& block) {
+    for (const Step& step : block.steps) {
+      if (step.kind == StepKind::Field) read(step.results[0], step.args[0]);
+      for (const Block& inner : step.blocks) visit(inner);
+      for (const Arm& arm : step.arms) {
+        for (const Test& test : arm.tests) {
+          if (test.kind == Test::Kind::Field) read(test.result, test.cell);
+        }
+        visit(arm.body);
+      }
+    }
+  }
+
+  const Function& function_;
+  std::vector<Slot> origins_;
+};
 
 // Does the step take over what it is given in this position?
 bool consumes(const Step& step, std::size_t position) {
@@ -32,6 +86,8 @@ class BorrowSearch {
   // True if one of the parameters said to be borrowed is not.
   bool run(Function& function) {
     function_ = &function;
+    const Origins origins(function);
+    origins_ = &origins;
     changed_ = false;
     visit(function.body);
     return changed_;
@@ -60,8 +116,7 @@ class BorrowSearch {
         continue;
       }
       Function& callee = *block.callee;
-      const bool is_lent = value.is_slot() && value.index < function_->param_count &&
-                           function_->is_borrowed[value.index];
+      const bool is_lent = value.is_slot() && origins_->is_borrowed(value.index);
       // Nobody is left to give back what this function owns.
       if (!is_lent && value.is_slot() && !callee.is_compiled) own(Operand::slot(i), callee);
       if (!callee.is_borrowed[i]) own(value, *function_);
@@ -69,6 +124,7 @@ class BorrowSearch {
   }
 
   Function* function_ = nullptr;
+  const Origins* origins_ = nullptr;
   bool changed_ = false;
 };
 
@@ -76,7 +132,7 @@ class BorrowSearch {
 
 class Owner {
  public:
-  explicit Owner(Function& function) : function_(function) {}
+  explicit Owner(Function& function) : function_(function), origins_(function) {}
 
   void run() {
     Slots live;
@@ -91,8 +147,7 @@ class Owner {
   bool is_object(Slot slot) const { return function_.slots[slot].is_object(); }
   // Is the slot this block's to give back?
   bool is_owned(Slot slot) const {
-    if (!is_object(slot) || slot < outside_) return false;
-    return slot >= function_.param_count || !function_.is_borrowed[slot];
+    return is_object(slot) && slot >= outside_ && !origins_.is_borrowed(slot);
   }
 
   static Step on(StepKind kind, Slot slot) {
@@ -173,7 +228,7 @@ class Owner {
 
   void step(Step step, Slots& live, std::vector<Step>& reversed) {
     for (Slot result : step.results) {
-      if (is_object(result) && live.erase(result) == 0)
+      if (is_object(result) && !origins_.is_borrowed(result) && live.erase(result) == 0)
         reversed.push_back(on(StepKind::Release, result));
     }
     // What the step looks at, and what its blocks do.
@@ -195,7 +250,8 @@ class Owner {
       step.cleanup.assign(live.begin(), live.end());
     }
     // A field is owned once its cell may go.
-    if (step.kind == StepKind::Field && is_object(step.results[0]))
+    if (step.kind == StepKind::Field && is_object(step.results[0]) &&
+        !origins_.is_borrowed(step.results[0]))
       reversed.push_back(on(StepKind::Retain, step.results[0]));
     std::vector<Step> before;
     for (std::size_t i = step.args.size(); i-- > 0;) {
@@ -286,15 +342,32 @@ class Owner {
     Step step = on(StepKind::Take, cell);
     for (const Test& test : arm.tests) {
       if (!fields.contains(test.result)) continue;
+      // A function value may be none that is counted.
+      if (function_.slots[test.result].kind == lang::ValueKind::Closure) return false;
       step.results.push_back(test.result);
       step.fields.push_back(test.number);
+    }
+    for (const Shape& shape : arm.shapes) {
+      if (shape.cell.is_slot() && shape.cell.index == cell) drop_others(shape, step);
     }
     first.push_back(std::move(step));
     live.insert(cell);  // it is gone: not to be given back again
     return true;
   }
 
+  // What else stands in the cell of a Take, if all of that is known.
+  static void drop_others(const Shape& shape, Step& step) {
+    step.dropped.clear();
+    for (std::uint32_t i = 0; i < shape.fields.size(); ++i) {
+      if (std::find(step.fields.begin(), step.fields.end(), i) != step.fields.end()) continue;
+      if (shape.fields[i].kind == lang::ValueKind::Empty) return;
+      if (shape.fields[i].is_object()) step.dropped.push_back({i, shape.fields[i]});
+    }
+    step.number = static_cast<std::uint32_t>(shape.fields.size());
+  }
+
   Function& function_;
+  const Origins origins_;
   Slot outside_ = 0;    // slots below it stand outside of the loop around
   Slots used_outside_;  // by its body
 };
@@ -318,8 +391,20 @@ void settle_ownership(const std::vector<Function*>& functions) {
   for (Function* function : functions) {
     mark_tail_calls(*function, function->body);
     function->is_borrowed.assign(function->param_count, false);
-    for (std::size_t i = 0; i < function->param_count; ++i)
-      function->is_borrowed[i] = function->slots[i].kind == lang::ValueKind::Tensor;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Function* function : functions) {
+      if (function->makes_cells || !makes_cells(function->body)) continue;
+      function->makes_cells = changed = true;
+    }
+  }
+  for (Function* function : functions) {
+    for (std::size_t i = 0; i < function->param_count; ++i) {
+      const lang::ValueKind kind = function->slots[i].kind;
+      function->is_borrowed[i] = kind == lang::ValueKind::Tensor ||
+                                 (kind == lang::ValueKind::Adt && !function->makes_cells);
+    }
   }
   for (bool changed = true; changed;) {
     changed = false;

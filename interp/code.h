@@ -79,6 +79,8 @@ using FunctionCodeRef = lang::Ref<FunctionCode>;
 struct Closure final : lang::ClosureCell {
   FunctionCodeRef code;
   std::vector<lang::Value> captures;
+  static void* operator new(std::size_t bytes) { return lang::allocate_cell(bytes); }
+  static void operator delete(void* cell) { lang::release_cell(cell, sizeof(Closure)); }
 };
 
 }  // namespace relay::interp

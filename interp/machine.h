@@ -14,7 +14,7 @@ namespace relay::interp {
 enum class Signal : std::uint8_t { None, Error, TailCall, SelfTailCall };
 
 // The state of the evaluator: what is under way, and the code prepared so far.
-class Machine {
+class Machine : public flow::Runner {
  public:
   Machine(Host& host, JitMode mode, int threads) : host(host), mode(mode), threads(threads) {}
   // Function values of globals are of no use after it: code and they hold one another.

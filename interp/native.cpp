@@ -28,7 +28,7 @@ using lang::Value;
 // --- What native code calls ---
 
 struct NativeServices {
-  static Machine& machine(Runner* runner) { return *reinterpret_cast<Machine*>(runner); }
+  static Machine& machine(Runner* runner) { return *static_cast<Machine*>(runner); }
 
   // No exception leaves: it goes on where native code was entered.
   template <class Result, class Body>
@@ -132,22 +132,12 @@ struct NativeServices {
   static T* handed_over(lang::Ref<T> object) {
     return object.detach();
   }
-  static lang::AdtCell* make_adt(Runner* runner, const lang::Constructor* constructor) {
-    return guarded<lang::AdtCell*>(runner, nullptr, [&](Machine&) {
-      constexpr std::size_t kFew = 8;
-      const std::size_t count = constructor->fields.size();
-      if (count > kFew) {
-        std::vector<Value> many(count);
-        return handed_over(lang::AdtCell::make(constructor, many));
-      }
-      Value few[kFew];
-      return handed_over(lang::AdtCell::make(constructor, {few, count}));
-    });
+  static void* allocate_cell(Runner* runner, std::uint64_t bytes) {
+    return guarded<void*>(runner, nullptr,
+                          [&](Machine&) { return lang::allocate_cell_slowly(bytes); });
   }
-  static lang::TupleCell* make_tuple(Runner* runner, std::uint64_t count) {
-    return guarded<lang::TupleCell*>(runner, nullptr, [&](Machine&) {
-      return handed_over(lang::TupleCell::make(static_cast<std::size_t>(count)));
-    });
+  static void release_cell(void* cell, std::uint64_t bytes) {
+    lang::release_cell_slowly(cell, bytes);
   }
   static lang::Tensor* make_tensor(Runner* runner, const Site*, lang::DType dtype,
                                    std::uint64_t rank, const std::int64_t* extents) {
@@ -167,6 +157,9 @@ struct NativeServices {
     return &machine(runner).native.closure_of(&value->as_constructor()).as_closure();
   }
   static void release(const lang::Counted* object) { object->release(); }
+  static void reclaim(lang::Counted* cell, std::uint64_t kind) {
+    lang::reclaim_cell(cell, static_cast<lang::ValueKind>(kind));
+  }
 
  private:
   static Value gather(const lang::Type& type, const Value*& leaves) {
@@ -201,12 +194,13 @@ const flow::Services& native_services() {
       .leave_tail = &NativeServices::leave_tail,
       .interpret = &NativeServices::interpret,
       .call_value = &NativeServices::call_value,
-      .make_adt = &NativeServices::make_adt,
-      .make_tuple = &NativeServices::make_tuple,
+      .allocate_cell = &NativeServices::allocate_cell,
+      .release_cell = &NativeServices::release_cell,
       .make_tensor = &NativeServices::make_tensor,
       .view = &NativeServices::view,
       .closure_of = &NativeServices::closure_of,
       .release = &NativeServices::release,
+      .reclaim = &NativeServices::reclaim,
       .frame_limit = &lang::frame_limit,
   };
   return services;
@@ -407,7 +401,8 @@ bool NativeTier::consider(const FunctionCode& code) {
 Value NativeTier::run(const FunctionCode& code, Value* args) {
   const lang::Ref<NativeCode> held = code.native;
   Value result;
-  const int status = held->entry(reinterpret_cast<Runner*>(&machine_), args, &result);
+  machine_.cells = lang::cell_lists.data();
+  const int status = held->entry(&machine_, args, &result);
   if (status == 0) return result;
   if (escaped_) std::rethrow_exception(std::exchange(escaped_, nullptr));
   return {};

@@ -31,7 +31,8 @@ Value IfCode::eval(Frame& frame) const {
 Value TupleCode::eval(Frame& frame) const {
   if (fields_.empty()) return Value::unit();
   auto cell = lang::TupleCell::make(fields_.size());
-  for (std::size_t i = 0; i < fields_.size(); ++i) cell->fields()[i] = fetch(fields_[i], frame);
+  Value* const fields = cell->fields().data();
+  for (std::size_t i = 0; i < fields_.size(); ++i) fields[i] = fetch(fields_[i], frame);
   return Value::tuple(std::move(cell));
 }
 
@@ -81,8 +82,10 @@ Value restart(const std::vector<Operand>& operands, Frame& frame) {
 }  // namespace
 
 Value ConstructCode::eval(Frame& frame) const {
-  Arguments args(fields_, frame);
-  return Value::adt(lang::AdtCell::make(constructor_, {args.data(), args.size()}));
+  auto cell = lang::AdtCell::make(constructor_, fields_.size());
+  Value* const fields = cell->fields().data();
+  for (std::size_t i = 0; i < fields_.size(); ++i) fields[i] = fetch(fields_[i], frame);
+  return Value::adt(std::move(cell));
 }
 
 Value MakeClosureCode::eval(Frame& frame) const {

@@ -64,6 +64,10 @@ llvm::Function* FunctionCodegen::declared(const Function& function) {
 
 // --- Small things ---
 
+llvm::MDNode* FunctionCodegen::likely() {
+  return llvm::MDBuilder(b_.getContext()).createBranchWeights(1 << 20, 1);
+}
+
 llvm::MDNode* FunctionCodegen::unlikely() {
   return llvm::MDBuilder(b_.getContext()).createBranchWeights(1, 1 << 20);
 }
@@ -224,7 +228,8 @@ void FunctionCodegen::check_stack() {
   b_.SetInsertPoint(cold);
   call_service(services_.at_limit, b_.getInt32Ty(), {runner_});
   for (std::size_t i = 0; i < source_->param_count; ++i) {
-    if (source_->slots[i].is_object() && !source_->is_borrowed[i]) release(values_[i]);
+    if (source_->slots[i].is_object() && !source_->is_borrowed[i])
+      release(values_[i], source_->slots[i]);
   }
   b_.CreateBr(fail_);
   b_.SetInsertPoint(on);
@@ -242,7 +247,7 @@ void FunctionCodegen::leave_if(Value* failed, const Step& step, const Emit& cold
 }
 
 void FunctionCodegen::give_back(const std::vector<Slot>& slots) {
-  for (Slot slot : slots) release(values_[slot]);
+  for (Slot slot : slots) release(values_[slot], source_->slots[slot]);
 }
 
 // --- Blocks ---
@@ -349,7 +354,7 @@ void FunctionCodegen::step(const Step& step) {
     case StepKind::Retain:
       return retain(operand(step.args[0]));
     case StepKind::Release:
-      return release(operand(step.args[0]));
+      return release(operand(step.args[0]), type_of(step.args[0]));
     case StepKind::Take:
       return take(step);
   }
@@ -471,7 +476,8 @@ void FunctionCodegen::match(const Step& step) {
         set(test.result, load_value(place, source_->slots[test.result]));
         continue;
       }
-      Value* const constructor = load_header(b_.getPtrTy(), cell, layout_.adt_constructor);
+      // Its memory may have been another cell's.
+      Value* const constructor = b_.CreateLoad(b_.getPtrTy(), part(cell, layout_.adt_constructor));
       Value* const tag = load_header(b_.getInt32Ty(), constructor, layout_.constructor_tag);
       llvm::BasicBlock* const on = new_block("fits");
       b_.CreateCondBr(b_.CreateICmpEQ(tag, b_.getInt32(test.number)), on, next);

@@ -82,13 +82,20 @@ class FunctionCodegen {
   llvm::Value* part(llvm::Value* object, std::size_t offset);
   llvm::Value* load_header(llvm::Type* type, llvm::Value* object, std::size_t offset);
   void retain(llvm::Value* object);
-  void release(llvm::Value* object);
+  void release(llvm::Value* object, const flow::SlotType& type);
+  // Memory of a cell with so many fields; null where there is none.
+  llvm::Value* allocate_cell(lang::ValueKind kind, std::size_t count);
+  void free_cell(llvm::Value* cell, lang::ValueKind kind, std::size_t count);
+  std::size_t bytes_of_cell(lang::ValueKind kind, std::size_t count) const;
+  llvm::Value* cell_list(std::size_t bytes);
   void take(const flow::Step& step);
   llvm::Value* to_bits(llvm::Value* value, const flow::SlotType& type);
   llvm::Value* from_bits(llvm::Value* bits, const flow::SlotType& type);
   void store_value(llvm::Value* place, llvm::Value* value, const flow::SlotType& type);
   llvm::Value* load_value(llvm::Value* place, const flow::SlotType& type);
   llvm::Value* field_place(llvm::Value* cell, lang::ValueKind kind, std::size_t number);
+  llvm::Value* make_cell(const lang::Constructor* constructor, std::size_t count,
+                         const Emit& failed);
   void construct(const flow::Step& step);
   void small_tensor(const flow::Step& step);
   // A tensor of the type of a small one, or null, with room for its elements.
@@ -135,6 +142,7 @@ class FunctionCodegen {
   llvm::AllocaInst* new_cell(llvm::Type* type, const char* name);
   llvm::AllocaInst* scratch(std::size_t values);
   ScalarCodegen scalars() { return {b_, 1}; }
+  llvm::MDNode* likely();
   llvm::MDNode* unlikely();
   void set(flow::Slot slot, llvm::Value* value) { values_[slot] = value; }
 

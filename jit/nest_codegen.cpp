@@ -95,7 +95,8 @@ void FunctionCodegen::comprehension(const Step& step) {
   const Values extents = extents_of(step, points);
   llvm::AllocaInst* const words = scratch((extents.size() + 1) / 2);
   const auto made_before = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) release(values_[step.results[i]]);
+    for (std::size_t i = 0; i < count; ++i)
+      release(values_[step.results[i]], source_->slots[step.results[i]]);
   };
   Values data;
   for (std::size_t i = 0; i < step.results.size(); ++i) {

@@ -27,7 +27,7 @@ void FunctionCodegen::retain(Value* object) {
   b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), place), b_.getInt32(1)), place);
 }
 
-void FunctionCodegen::release(Value* object) {
+void FunctionCodegen::release(Value* object, const SlotType& type) {
   Value* const place = part(object, layout_.refs);
   Value* const count = b_.CreateLoad(b_.getInt32Ty(), place);
   llvm::BasicBlock* const last = new_block("last");
@@ -35,7 +35,12 @@ void FunctionCodegen::release(Value* object) {
   llvm::BasicBlock* const after = new_block("released");
   b_.CreateCondBr(b_.CreateICmpEQ(count, b_.getInt32(1)), last, shared);
   b_.SetInsertPoint(last);
-  call_service(services_.release, b_.getVoidTy(), {object});
+  if (type.kind == ValueKind::Adt || type.kind == ValueKind::Tuple) {
+    call_service(services_.reclaim, b_.getVoidTy(),
+                 {object, int64(static_cast<std::int64_t>(type.kind))});
+  } else {
+    call_service(services_.release, b_.getVoidTy(), {object});
+  }
   b_.CreateBr(after);
   b_.SetInsertPoint(shared);
   b_.CreateStore(b_.CreateSub(count, b_.getInt32(1)), place);
@@ -52,17 +57,94 @@ void FunctionCodegen::take(const Step& step) {
   llvm::BasicBlock* const after = new_block("taken");
   b_.CreateCondBr(b_.CreateICmpEQ(count, b_.getInt32(1)), alone, shared);
   b_.SetInsertPoint(alone);
-  Value* const empty = b_.getInt8(static_cast<std::uint8_t>(ValueKind::Empty));
-  for (std::size_t i = 0; i < step.results.size(); ++i) {
-    Value* const place = field_place(cell, type_of(step.args[0]).kind, step.fields[i]);
-    b_.CreateStore(empty, part(place, layout_.value_kind));
+  const SlotType type = type_of(step.args[0]);
+  if (step.number > 0) {
+    for (const flow::Dropped& each : step.dropped) {
+      Value* const place = part(field_place(cell, type.kind, each.number), layout_.value_bits);
+      release(b_.CreateLoad(b_.getPtrTy(), place), each.type);
+    }
+    free_cell(cell, type.kind, step.number);
+  } else {
+    Value* const empty = b_.getInt8(static_cast<std::uint8_t>(ValueKind::Empty));
+    for (std::uint32_t field : step.fields)
+      b_.CreateStore(empty, part(field_place(cell, type.kind, field), layout_.value_kind));
+    call_service(services_.reclaim, b_.getVoidTy(),
+                 {cell, int64(static_cast<std::int64_t>(type.kind))});
   }
-  call_service(services_.release, b_.getVoidTy(), {cell});
   b_.CreateBr(after);
   b_.SetInsertPoint(shared);
   for (flow::Slot slot : step.results) retain(values_[slot]);
   // Not the last count: one of the fields may not be the cell.
   b_.CreateStore(b_.CreateSub(count, b_.getInt32(1)), part(cell, layout_.refs));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+// --- Memory of cells (lang/cell_memory.h) ---
+
+std::size_t FunctionCodegen::bytes_of_cell(ValueKind kind, std::size_t count) const {
+  const std::size_t first = kind == ValueKind::Tuple ? layout_.tuple_fields : layout_.adt_fields;
+  return first + count * sizeof(lang::Value);
+}
+
+// The list for the size; null if there is none.
+Value* FunctionCodegen::cell_list(std::size_t bytes) {
+  if (!lang::kHasCellLists || bytes > lang::kLargestCell) return nullptr;
+  Value* const lists = load_header(b_.getPtrTy(), runner_, offsetof(flow::Runner, cells));
+  return part(lists, bytes / lang::kCellUnit * sizeof(lang::CellList));
+}
+
+Value* FunctionCodegen::allocate_cell(ValueKind kind, std::size_t count) {
+  const std::size_t bytes = bytes_of_cell(kind, count);
+  const auto slowly = [&] {
+    return call_service(services_.allocate_cell, b_.getPtrTy(),
+                        {runner_, int64(static_cast<std::int64_t>(bytes))});
+  };
+  Value* const list = cell_list(bytes);
+  if (list == nullptr) return slowly();
+  Value* const first_place = part(list, offsetof(lang::CellList, first));
+  Value* const room_place = part(list, offsetof(lang::CellList, room));
+  Value* const first = b_.CreateLoad(b_.getPtrTy(), first_place);
+  llvm::BasicBlock* const none = new_block("no_cell");
+  llvm::BasicBlock* const some = new_block("cell");
+  llvm::BasicBlock* const after = new_block("allocated");
+  b_.CreateCondBr(b_.CreateIsNull(first), none, some, unlikely());
+  b_.SetInsertPoint(none);
+  Value* const fresh = slowly();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(some);
+  b_.CreateStore(b_.CreateLoad(b_.getPtrTy(), first), first_place);
+  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), room_place), int64(1)), room_place);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* const phi = b_.CreatePHI(b_.getPtrTy(), 2);
+  phi->addIncoming(fresh, none);
+  phi->addIncoming(first, some);
+  return phi;
+}
+
+void FunctionCodegen::free_cell(Value* cell, ValueKind kind, std::size_t count) {
+  const std::size_t bytes = bytes_of_cell(kind, count);
+  const auto slowly = [&] {
+    call_service(services_.release_cell, b_.getVoidTy(),
+                 {cell, int64(static_cast<std::int64_t>(bytes))});
+  };
+  Value* const list = cell_list(bytes);
+  if (list == nullptr) return slowly();
+  Value* const first_place = part(list, offsetof(lang::CellList, first));
+  Value* const room_place = part(list, offsetof(lang::CellList, room));
+  Value* const room = b_.CreateLoad(b_.getInt64Ty(), room_place);
+  llvm::BasicBlock* const full = new_block("no_room");
+  llvm::BasicBlock* const fits = new_block("room");
+  llvm::BasicBlock* const after = new_block("freed");
+  b_.CreateCondBr(b_.CreateICmpSGT(room, int64(0)), fits, full, likely());
+  b_.SetInsertPoint(full);
+  slowly();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(fits);
+  b_.CreateStore(b_.CreateSub(room, int64(1)), room_place);
+  b_.CreateStore(b_.CreateLoad(b_.getPtrTy(), first_place), cell);
+  b_.CreateStore(cell, first_place);
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }
@@ -97,9 +179,12 @@ Value* FunctionCodegen::from_bits(Value* bits, const SlotType& type) {
 }
 
 void FunctionCodegen::store_value(Value* place, Value* value, const SlotType& type) {
-  const auto byte = [this](auto number) { return b_.getInt8(static_cast<std::uint8_t>(number)); };
-  b_.CreateStore(byte(type.kind), part(place, layout_.value_kind));
-  b_.CreateStore(byte(type.dtype), part(place, layout_.value_dtype));
+  // One store of a word, of which the rest means nothing.
+  const auto at = [](auto number, std::size_t place) {
+    return static_cast<std::uint64_t>(number) << (8 * place);
+  };
+  b_.CreateStore(
+      b_.getInt64(at(type.kind, layout_.value_kind) | at(type.dtype, layout_.value_dtype)), place);
   b_.CreateStore(to_bits(value, type), part(place, layout_.value_bits));
 }
 
@@ -132,23 +217,39 @@ Value* FunctionCodegen::field_place(Value* cell, ValueKind kind, std::size_t num
   return part(cell, first + number * sizeof(lang::Value));
 }
 
+// A cell with its header, and without fields yet; null where there is no memory, which `failed`
+// takes care of, in a block of its own.
+Value* FunctionCodegen::make_cell(const lang::Constructor* constructor, std::size_t count,
+                                  const Emit& failed) {
+  const ValueKind kind = constructor == nullptr ? ValueKind::Tuple : ValueKind::Adt;
+  Value* const cell = allocate_cell(kind, count);
+  llvm::BasicBlock* const out = new_block("no_memory");
+  llvm::BasicBlock* const on = new_block("made");
+  b_.CreateCondBr(b_.CreateIsNull(cell), out, on, unlikely());
+  b_.SetInsertPoint(out);
+  failed();
+  b_.SetInsertPoint(on);
+  const std::uintptr_t begin = kind == ValueKind::Tuple ? layout_.tuple_begin : layout_.adt_begin;
+  b_.CreateStore(b_.getInt64(begin), cell);
+  b_.CreateStore(b_.getInt32(1), part(cell, layout_.refs));
+  b_.CreateStore(b_.getInt32(static_cast<std::uint32_t>(count)), part(cell, layout_.cell_count));
+  if (constructor != nullptr)
+    b_.CreateStore(address(constructor), part(cell, layout_.adt_constructor));
+  return cell;
+}
+
 void FunctionCodegen::construct(const Step& step) {
   const Values fields = arguments(step.args);
-  const bool is_tuple = step.constructor == nullptr;
-  Value* const cell =
-      is_tuple
-          ? call_service(services_.make_tuple, b_.getPtrTy(),
-                         {runner_, int64(static_cast<std::int64_t>(fields.size()))})
-          : call_service(services_.make_adt, b_.getPtrTy(), {runner_, address(step.constructor)});
-  leave_if(b_.CreateIsNull(cell), step, [&] {
+  const ValueKind kind = step.constructor == nullptr ? ValueKind::Tuple : ValueKind::Adt;
+  Value* const cell = make_cell(step.constructor, fields.size(), [&] {
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (type_of(step.args[i]).is_object()) release(fields[i]);
+      if (type_of(step.args[i]).is_object()) release(fields[i], type_of(step.args[i]));
     }
+    give_back(step.cleanup);
+    b_.CreateBr(fail_);
   });
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    store_value(field_place(cell, is_tuple ? ValueKind::Tuple : ValueKind::Adt, i), fields[i],
-                type_of(step.args[i]));
-  }
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    store_value(field_place(cell, kind, i), fields[i], type_of(step.args[i]));
   set(step.results[0], cell);
 }
 
@@ -230,27 +331,35 @@ void FunctionCodegen::box(Value* place, const lang::Type& type, const Values& le
     store_value(place, leaves[at], source_->results[at]);
     return;
   }
-  Value* const cell =
-      small > 0 ? new_small_tensor(type)
-                : call_service(services_.make_tuple, b_.getPtrTy(),
-                               {runner_, int64(static_cast<std::int64_t>(tuple->fields.size()))});
-  // What stands in `place` already is the evaluator's, and an outer cell holds what it has so far.
-  llvm::BasicBlock* const out = new_block("no_memory");
-  llvm::BasicBlock* const on = new_block("boxed");
-  b_.CreateCondBr(b_.CreateIsNull(cell), out, on, unlikely());
-  b_.SetInsertPoint(out);
-  for (std::size_t i = next; i < leaves.size(); ++i) {
-    if (source_->results[i].is_object()) release(leaves[i]);
-  }
-  b_.CreateBr(failed);
-  b_.SetInsertPoint(on);
-  const DType dtype = small > 0 ? source_->results[next].dtype : DType::Bool;
-  store_value(place, cell, {small > 0 ? ValueKind::Tensor : ValueKind::Tuple, dtype});
   if (small > 0) {
-    store_elements(cell, leaves, next, small, source_->results[next].dtype);
+    Value* const tensor = new_small_tensor(type);
+    llvm::BasicBlock* const out = new_block("no_memory");
+    llvm::BasicBlock* const on = new_block("boxed");
+    b_.CreateCondBr(b_.CreateIsNull(tensor), out, on, unlikely());
+    b_.SetInsertPoint(out);
+    for (std::size_t i = next; i < leaves.size(); ++i) {
+      if (source_->results[i].is_object()) release(leaves[i], source_->results[i]);
+    }
+    b_.CreateBr(failed);
+    b_.SetInsertPoint(on);
+    const DType dtype = source_->results[next].dtype;
+    store_value(place, tensor, {ValueKind::Tensor, dtype});
+    store_elements(tensor, leaves, next, small, dtype);
     next += small;
     return;
   }
+  // What stands in `place` already is the evaluator's, and an outer cell holds what it has so far.
+  Value* const cell = make_cell(nullptr, tuple->fields.size(), [&] {
+    for (std::size_t i = next; i < leaves.size(); ++i) {
+      if (source_->results[i].is_object()) release(leaves[i], source_->results[i]);
+    }
+    b_.CreateBr(failed);
+  });
+  // Until they are stored.
+  for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
+    b_.CreateStore(b_.getInt64(0), field_place(cell, ValueKind::Tuple, i));
+  }
+  store_value(place, cell, {ValueKind::Tuple, {}});
   for (std::size_t i = 0; i < tuple->fields.size(); ++i)
     box(field_place(cell, ValueKind::Tuple, i), tuple->fields[i], leaves, next, failed);
 }

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/cell_memory.h"
 #include "lang/stop.h"
 
 namespace relay::lang {
@@ -141,7 +142,9 @@ void count_memory(std::ptrdiff_t bytes) noexcept {
   used.fetch_add(std::exchange(self.batch, 0), std::memory_order_relaxed);
   // Nobody has asked for a limit, or is asking: there is nothing to compare with.
   const std::size_t most = limit.load(std::memory_order_relaxed);
-  if (grows && most != 0 && memory_used() > most) request_stop(Stop::OutOfMemory);
+  if (!grows || most == 0 || memory_used() <= most) return;
+  trim_cells();
+  if (memory_used() > most) request_stop(Stop::OutOfMemory);
 }
 
 bool count_allocation(std::size_t bytes) noexcept {
@@ -170,6 +173,7 @@ Unfailing::Unfailing() { ++self.unfailing; }
 Unfailing::~Unfailing() { --self.unfailing; }
 
 std::int64_t fail_allocation(std::int64_t number) {
+  count_each_cell();
   const std::int64_t made = self.allocations - self.since;
   self.since = self.allocations;
   self.failing = number;

@@ -5,7 +5,8 @@
 #include <string>
 
 // How much memory the process has asked for, and may ask for. The allocators count what they give:
-// the pool of tensors, and `operator new` where interp/heap.cpp replaces it.
+// the pool of tensors, the lists of cells (lang/cell_memory.h), and `operator new` where
+// interp/heap.cpp replaces it.
 namespace relay::lang {
 
 // Bytes that the system could give now: what is free, or what the control groups of the process
@@ -46,7 +47,7 @@ class Unfailing {
 };
 
 // For tests: the allocation of this thread with that number, counted from now, fails, and no other;
-// 0: none. Gives how many there were since the last call.
+// 0: none. Gives how many there were since the last call. Once called, each cell is one.
 std::int64_t fail_allocation(std::int64_t number);
 
 // "1.5 GiB".

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "lang/cell_memory.h"
 #include "lang/memory.h"
 #include "lang/sanitizer.h"
 
@@ -45,6 +46,7 @@ std::byte* map(std::size_t size) {
 
 // Large ones are asked for first: the system promises more than it has, and then kills somebody.
 std::byte* take_from_system(std::size_t size) {
+  if (!memory_fits(size)) trim_cells();
   if (!memory_fits(size) || (size >= kAskFirst && size > available_memory())) return nullptr;
   std::byte* const block =
       size < kMapped ? static_cast<std::byte*>(std::aligned_alloc(kUnit, size)) : map(size);

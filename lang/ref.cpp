@@ -56,7 +56,10 @@ void Counted::reclaim(const Counted* object) {
   }
 }
 
+void free_put_off_cells();  // cell.cpp
+
 void free_put_off() {
+  free_put_off_cells();
   const std::unique_ptr<std::vector<const Counted*>> objects(
       std::exchange(reclaimer.put_off, nullptr));
   if (!objects) return;

@@ -1,68 +1,11 @@
 #include "lang/value.h"
 
-#include <new>
 #include <unordered_set>
 #include <vector>
 
 #include "lang/diagnostic.h"
 
 namespace relay::lang {
-namespace {
-
-// Values laid out directly behind a cell.
-template <class Cell>
-Value* storage_of(Cell* cell) {
-  static_assert(sizeof(Cell) % alignof(Value) == 0);
-  return reinterpret_cast<Value*>(cell + 1);
-}
-
-template <class Cell>
-void* allocate_cell(std::size_t count) {
-  return ::operator new(sizeof(Cell) + count * sizeof(Value));
-}
-
-void construct(Value* storage, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) new (storage + i) Value();
-}
-
-void destroy(Value* storage, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) storage[i].~Value();
-}
-
-void move_into(std::span<Value> to, std::span<Value> from) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i].swap(from[i]);
-}
-
-}  // namespace
-
-TupleCell::TupleCell(std::size_t count) : count_(count) { construct(storage_of(this), count); }
-
-TupleCell::~TupleCell() { destroy(storage_of(this), count_); }
-
-Ref<TupleCell> TupleCell::make(std::size_t count) {
-  return Ref<TupleCell>(new (allocate_cell<TupleCell>(count)) TupleCell(count));
-}
-
-Ref<TupleCell> TupleCell::make(std::span<Value> fields) {
-  Ref<TupleCell> cell = make(fields.size());
-  move_into(cell->fields(), fields);
-  return cell;
-}
-
-AdtCell::AdtCell(const Constructor* constructor, std::size_t count)
-    : constructor_(constructor), count_(count) {
-  construct(storage_of(this), count);
-}
-
-AdtCell::~AdtCell() { destroy(storage_of(this), count_); }
-
-Ref<AdtCell> AdtCell::make(const Constructor* constructor, std::span<Value> fields) {
-  void* memory = allocate_cell<AdtCell>(fields.size());
-  Ref<AdtCell> cell(new (memory) AdtCell(constructor, fields.size()));
-  move_into(cell->fields(), fields);
-  return cell;
-}
-
 // Takes over one count of `object`.
 Value Value::from_object(ValueKind kind, Counted* object) {
   Value value;

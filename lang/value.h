@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lang/cell_memory.h"
 #include "lang/dtype.h"
 #include "lang/module.h"
 #include "lang/op.h"
@@ -30,6 +32,11 @@ class TupleCell;
 class AdtCell;
 class ReferenceCell;
 class ClosureCell;
+
+// Frees a cell, a Tuple or an Adt, whose last count this is, with all that only it holds.
+// Iterative, without memory of its own; while an interrupt waits for its answer it is put off
+// (lang/ref.h).
+void reclaim_cell(Counted* cell, ValueKind kind) noexcept;
 
 // A run-time value: 16 bytes, counted where it points. One heap layout for both tiers.
 class Value {
@@ -102,7 +109,12 @@ class Value {
     if (is_counted()) object()->retain();
   }
   void drop() {
-    if (is_counted()) object()->release();
+    if (!is_counted()) return;
+    if ((kind_ == ValueKind::Tuple || kind_ == ValueKind::Adt) && object()->is_unique()) {
+      reclaim_cell(object(), kind_);
+    } else {
+      object()->release();
+    }
   }
   ValueKind kind_ = ValueKind::Empty;
   DType dtype_ = DType::Bool;
@@ -119,29 +131,31 @@ class TupleCell final : public Counted {
   std::span<Value> fields() const {
     return {reinterpret_cast<Value*>(const_cast<TupleCell*>(this) + 1), count_};
   }
-  static void operator delete(void* p) { ::operator delete(p); }
+  static void operator delete(TupleCell* cell, std::destroying_delete_t);
 
  private:
   explicit TupleCell(std::size_t count);
-  std::size_t count_;
+  std::uint32_t count_;
 };
 
 class AdtCell final : public Counted {
  public:
   static Ref<AdtCell> make(const Constructor* constructor,
                            std::span<Value> fields);  // moves from `fields`
+  // Empty fields, to be filled by the maker.
+  static Ref<AdtCell> make(const Constructor* constructor, std::size_t count);
   ~AdtCell() override;
   const Constructor& constructor() const { return *constructor_; }
   std::uint32_t tag() const { return constructor_->tag; }
   std::span<Value> fields() const {
     return {reinterpret_cast<Value*>(const_cast<AdtCell*>(this) + 1), count_};
   }
-  static void operator delete(void* p) { ::operator delete(p); }
+  static void operator delete(AdtCell* cell, std::destroying_delete_t);
 
  private:
   AdtCell(const Constructor* constructor, std::size_t count);
+  std::uint32_t count_;
   const Constructor* constructor_;
-  std::size_t count_;
 };
 
 class ReferenceCell final : public Counted {
@@ -160,6 +174,8 @@ class ReferenceCell final : public Counted {
     Ref<ReferenceCell> cell;
   };
   std::vector<Adjoint> adjoints;
+  static void* operator new(std::size_t bytes) { return allocate_cell(bytes); }
+  static void operator delete(void* cell) { release_cell(cell, sizeof(ReferenceCell)); }
 };
 
 // A function value; each tier derives its own.
