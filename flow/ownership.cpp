@@ -1,6 +1,7 @@
 #include "flow/ownership.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace relay::flow {
@@ -299,9 +300,7 @@ class Owner {
           all.erase(test.result);
           if (before[i].erase(test.result) > 0) fields.insert(test.result);
         }
-        if (!take(step.arms[i], fields, before[i], first)) {
-          for (Slot field : fields) first.push_back(on(StepKind::Retain, field));
-        }
+        take(step.arms[i], fields, before[i], first);
       }
       for (Slot slot : all) {
         if (!before[i].contains(slot) && !is_field_of(step, slot))
@@ -327,32 +326,66 @@ class Owner {
     return false;
   }
 
-  // A cell that the arm needs no more hands its fields on, if all of them are its own.
-  bool take(const Arm& arm, const Slots& fields, Slots& live, std::vector<Step>& first) const {
-    Slot cell = kNoSlot;
-    for (const Test& test : arm.tests) {
-      if (!fields.contains(test.result)) continue;
-      if (!test.cell.is_slot() || (cell != kNoSlot && cell != test.cell.index)) return false;
-      cell = test.cell.index;
+  // Cells that the arm needs no more hand the fields that it needs on, each to the next that was
+  // read out of it; fields of other cells are counted once more.
+  void take(const Arm& arm, const Slots& fields, Slots& live, std::vector<Step>& first) const {
+    const std::map<Slot, Slot> cells = cells_of(arm);
+    const auto root_of = [&](Slot slot) {
+      for (auto found = cells.find(slot); found != cells.end(); found = cells.find(slot))
+        slot = found->second;
+      return slot;
+    };
+    Slots kept;  // roots that hand nothing on
+    Slots handed_on = fields;
+    for (Slot field : fields) {
+      const Slot root = root_of(field);
+      if (root == kNoSlot || !is_owned(root) || live.contains(root) || is_closure(field))
+        kept.insert(root);
+      for (auto found = cells.find(field); found != cells.end() && found->second != root;
+           found = cells.find(found->second)) {
+        if (fields.contains(found->second)) kept.insert(root);
+        handed_on.insert(found->second);
+      }
     }
-    if (cell == kNoSlot || !is_owned(cell) || live.contains(cell)) return false;
+    Slots gone;
     for (const Test& test : arm.tests) {
-      if (test.result == cell) return false;
+      if (!handed_on.contains(test.result)) continue;
+      const Slot root = root_of(test.result);
+      if (kept.contains(root)) {
+        if (fields.contains(test.result)) first.push_back(on(StepKind::Retain, test.result));
+      } else if (gone.insert(test.cell.index).second) {
+        first.push_back(take_one(arm, test.cell.index, handed_on));
+        live.insert(root);  // not to be given back again
+      }
     }
+  }
+
+  bool is_closure(Slot slot) const {  // it may be a function value that is not counted
+    return function_.slots[slot].kind == lang::ValueKind::Closure;
+  }
+
+  // By field: the cell; none where that is a constant.
+  static std::map<Slot, Slot> cells_of(const Arm& arm) {
+    std::map<Slot, Slot> cells;
+    for (const Test& test : arm.tests) {
+      if (test.kind == Test::Kind::Field)
+        cells.emplace(test.result, test.cell.is_slot() ? test.cell.index : kNoSlot);
+    }
+    return cells;
+  }
+
+  Step take_one(const Arm& arm, Slot cell, const Slots& handed_on) const {
     Step step = on(StepKind::Take, cell);
     for (const Test& test : arm.tests) {
-      if (!fields.contains(test.result)) continue;
-      // A function value may be none that is counted.
-      if (function_.slots[test.result].kind == lang::ValueKind::Closure) return false;
+      const bool is_part = test.cell.is_slot() && test.cell.index == cell;
+      if (!is_part || !handed_on.contains(test.result)) continue;
       step.results.push_back(test.result);
       step.fields.push_back(test.number);
     }
     for (const Shape& shape : arm.shapes) {
       if (shape.cell.is_slot() && shape.cell.index == cell) drop_others(shape, step);
     }
-    first.push_back(std::move(step));
-    live.insert(cell);  // it is gone: not to be given back again
-    return true;
+    return step;
   }
 
   // What else stands in the cell of a Take, if all of that is known.

@@ -142,7 +142,7 @@ void count_memory(std::ptrdiff_t bytes) noexcept {
   used.fetch_add(std::exchange(self.batch, 0), std::memory_order_relaxed);
   // Nobody has asked for a limit, or is asking: there is nothing to compare with.
   const std::size_t most = limit.load(std::memory_order_relaxed);
-  if (!grows || most == 0 || memory_used() <= most) return;
+  if (!grows || most == 0 || memory_used() <= most || is_stopping()) return;
   trim_cells();
   if (memory_used() > most) request_stop(Stop::OutOfMemory);
 }
