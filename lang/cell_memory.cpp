@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lang/memory.h"
+#include "lang/pool.h"
 
 namespace relay::lang {
 
@@ -70,6 +71,9 @@ void* cut(std::size_t bytes) {
   Slab*& newest = self.slabs[bytes / kCellUnit];
   const std::size_t size = std::max(kCut / bytes, std::size_t{1}) * bytes;
   if (newest == nullptr || kFirstCell + newest->cut + size > kSlab) newest = map_slab(newest);
+  // What threads have not told yet is less than the slack.
+  constexpr std::size_t kSlack = 256 << 10;
+  if (!memory_fits(size + kSlack)) Pool::instance().trim();
   if (self.counts_each) {
     count_memory(static_cast<std::ptrdiff_t>(size));
   } else if (!count_allocation(size)) {
