@@ -306,7 +306,7 @@ class Lowerer {
   Spread variable(const lang::Var& var) {
     const auto found = variables_.find(var.variable.get());
     if (found == variables_.end())
-      refuse(fmt::format("`{}` as a value in native code", var.variable->name), var.span);
+      refuse(fmt::format("`{}` as a value", var.variable->name), var.span);
     return found->second;
   }
 
@@ -335,7 +335,7 @@ class Lowerer {
                                block);
       case ExprKind::DimTerm: {
         const auto& dim = cast<lang::DimTerm>(expr).dim;
-        if (!dim.is_constant()) refuse("an open extent as a value in native code", expr->span);
+        if (!dim.is_constant()) refuse("an open extent as a value", expr->span);
         return Spread::of(constant(
             lang::Value::scalar(lang::DType::Int64, static_cast<std::uint64_t>(dim.constant()))));
       }
@@ -475,9 +475,14 @@ class Lowerer {
         const auto& node = cast<lang::Call>(result);
         Function* const callee = known_callee(node, block, args);
         if (callee == nullptr) {
-          const ExprKind kind = node.callee->kind;
-          if (kind == ExprKind::Var || kind == ExprKind::GlobalVar)
-            refuse("a tail call of an unknown function in native code", result->span);
+          if (const auto* global = as<lang::GlobalVar>(node.callee)) {
+            refuse(fmt::format("a tail call of `{}`, which is not native", global->name),
+                   result->span);
+          }
+          if (const auto* var = as<lang::Var>(node.callee)) {
+            refuse(fmt::format("a tail call of the function value `{}`", var->variable->name),
+                   result->span);
+          }
           break;
         }
         block.exit = Exit::TailCall;
@@ -518,7 +523,7 @@ class Lowerer {
       for (const auto& capture : *captures) {
         const auto found = variables_.find(capture.get());
         if (found == variables_.end())
-          refuse(fmt::format("`{}` as a value in native code", capture->name), call.span);
+          refuse(fmt::format("`{}` as a value", capture->name), call.span);
         append(found->second);
       }
     }
@@ -584,8 +589,7 @@ class Lowerer {
     std::vector<lang::Type> types;
     for (const auto& each : free) {
       const auto found = variables_.find(each.get());
-      if (found == variables_.end())
-        refuse(fmt::format("`{}` as a value in native code", each->name), expr->span);
+      if (found == variables_.end()) refuse(fmt::format("`{}` as a value", each->name), expr->span);
       args.push_back(boxed(found->second, block));
       types.push_back(each->type);
     }
@@ -1123,7 +1127,7 @@ class Lowerer {
 
 void append_slots(const lang::Type& type, std::vector<SlotType>& slots, int levels) {
   if (const auto* tuple = as<lang::TupleType>(type)) {
-    if (levels == 0) refuse("tuples of that many levels in native code", {});
+    if (levels == 0) refuse("tuples of that many levels", {});
     for (const auto& field : tuple->fields) append_slots(field, slots, levels - 1);
     return;
   }
@@ -1141,7 +1145,7 @@ void append_slot_types(const lang::Type& type, std::vector<SlotType>& slots) {
   constexpr std::size_t kMostSlots = 512;  // of a function's parameters or result
   append_slots(type, slots, kMostLevels);
   if (slots.size() > kMostSlots)
-    refuse(fmt::format("more than {} scalars and objects at once in native code", kMostSlots), {});
+    refuse(fmt::format("more than {} scalars and objects at once", kMostSlots), {});
 }
 
 SlotType cell_type(const lang::Type& type) {
@@ -1149,7 +1153,7 @@ SlotType cell_type(const lang::Type& type) {
     case lang::TypeKind::Tensor: {
       const auto& tensor = *as<lang::TensorType>(type);
       if (!tensor.shape.has_rank() || !tensor.dtype.is_known())
-        refuse("a tensor of open rank or dtype in native code", {});
+        refuse("a tensor of open rank or dtype", {});
       if (tensor.shape.rank() == 0) return {lang::ValueKind::Scalar, tensor.dtype.known()};
       return {lang::ValueKind::Tensor, tensor.dtype.known()};
     }
@@ -1162,7 +1166,7 @@ SlotType cell_type(const lang::Type& type) {
     case lang::TypeKind::Reference:
       return {lang::ValueKind::Reference, {}};
     default:
-      refuse(fmt::format("a value of type `{}` in native code", lang::to_string(type)), {});
+      refuse(fmt::format("a value of type `{}`", lang::to_string(type)), {});
   }
 }
 

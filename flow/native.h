@@ -68,7 +68,10 @@ class FunctionCompiler {
   // each that is not local, or null for all where that is not possible. They live as long as the
   // compiler, and need the functions they are made of.
   virtual std::vector<Entry> compile(std::span<Function* const> functions) = 0;
-  // Text of the optimised code: "llvm" or "asm".
+  // Bytes of machine code of a function that it has compiled, its entry included; 0: not known.
+  virtual std::size_t code_size(const Function& function) = 0;
+  // Text of the optimised code: "llvm" or "asm". For functions that are not compiled to run: their
+  // symbols become their names.
   virtual std::string dump(std::span<Function* const> functions, const std::string& stage) = 0;
 };
 

@@ -45,6 +45,9 @@ class Code {
 using CodePtr = std::unique_ptr<Code>;
 
 // A prepared function: parameters are slots 0.. in order.
+struct FunctionCode;
+using FunctionCodeRef = lang::Ref<FunctionCode>;
+
 struct FunctionCode : lang::Counted {
   std::string name;  // for messages; may be empty
   std::uint32_t param_count = 0;
@@ -64,6 +67,9 @@ struct FunctionCode : lang::Counted {
   // by which it calls itself, or null.
   std::vector<lang::VariableRef> captured;
   lang::VariableRef self;
+  // Of the closures that it makes and of its index notation that is no kernel.
+  std::vector<FunctionCodeRef> inner;
+  bool is_nest = false;  // the body is index notation, and nothing else
   // Of a constructor as a closure, which has no source.
   const lang::Constructor* constructor = nullptr;
   // Once they have been asked for.
@@ -73,7 +79,6 @@ struct FunctionCode : lang::Counted {
   mutable std::int64_t heat = 0;
   mutable lang::Ref<NativeCode> native;
 };
-using FunctionCodeRef = lang::Ref<FunctionCode>;
 
 // A function value of this tier.
 struct Closure final : lang::ClosureCell {

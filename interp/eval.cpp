@@ -27,6 +27,22 @@ struct Evaluator::Impl {
 
   Impl(Host& host, JitMode mode, int threads) : machine(host, mode, threads) {}
 
+  Value run_entry(const FunctionCodeRef& code) {
+    Value value = machine.invoke(code, nullptr, nullptr, 0);
+    machine.history.add_entry(*code);
+    return value;
+  }
+
+  // What the history tells; code may be nested deeply.
+  template <class Result>
+  std::vector<Result> ask(std::vector<Result> (RunHistory::*question)(const Globals&) const) const {
+    std::optional<lang::Result<std::vector<Result>>> answer;
+    EvaluationStack::instance().run([&] {
+      answer.emplace(lang::capture([&] { return (machine.history.*question)(machine.globals); }));
+    });
+    return std::move(*answer).or_throw();
+  }
+
   // Runs `body` on the evaluation stack and turns the machine's state into a Result.
   Result<Value> guarded(const std::function<Value()>& body) {
     Value value;
@@ -71,7 +87,7 @@ Evaluator::Evaluator(Host& host, JitMode mode, int threads)
 Evaluator::~Evaluator() = default;
 
 Result<Value> Evaluator::evaluate(const Expr& expr) {
-  return impl_->guarded([&] { return impl_->machine.invoke(thunk_of(expr), nullptr, nullptr, 0); });
+  return impl_->guarded([&] { return impl_->run_entry(thunk_of(expr)); });
 }
 
 Evaluator::Prepared Evaluator::prepare(const Expr& expr) {
@@ -80,7 +96,7 @@ Evaluator::Prepared Evaluator::prepare(const Expr& expr) {
 
 Result<Value> Evaluator::run(const Prepared& prepared) {
   const auto& code = *static_cast<const FunctionCodeRef*>(prepared.get());
-  return impl_->guarded([&] { return impl_->machine.invoke(code, nullptr, nullptr, 0); });
+  return impl_->guarded([&] { return impl_->run_entry(code); });
 }
 
 Result<Value> Evaluator::call(const Value& function, std::vector<Value> args) {
@@ -88,9 +104,19 @@ Result<Value> Evaluator::call(const Value& function, std::vector<Value> args) {
       [&] { return impl_->machine.apply(function, args.data(), args.size(), {}); });
 }
 
-void Evaluator::forget() { impl_->machine.forget(); }
+void Evaluator::forget() {
+  EvaluationStack::instance().run([&] { impl_->machine.forget(); });
+}
 void Evaluator::set_mode(JitMode mode) { impl_->machine.mode = mode; }
 JitMode Evaluator::mode() const { return impl_->machine.mode; }
 const Statistics& Evaluator::statistics() const { return impl_->machine.statistics; }
+std::vector<FunctionReport> Evaluator::functions() const {
+  return impl_->ask(&RunHistory::functions);
+}
+std::vector<LoopReport> Evaluator::loops() const { return impl_->ask(&RunHistory::loops); }
+std::vector<LoopReport> Evaluator::recent_loops() const {
+  return impl_->ask(&RunHistory::recent_loops);
+}
+std::int64_t Evaluator::native_heat() const { return impl_->machine.native_heat(); }
 
 }  // namespace relay::interp

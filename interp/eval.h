@@ -17,6 +17,9 @@
 
 namespace relay::interp {
 
+struct FunctionReport;
+struct LoopReport;
+
 enum class JitMode { Off, Auto, Always };
 
 struct Statistics {
@@ -97,6 +100,13 @@ class Evaluator {
   void set_mode(JitMode mode);
   JitMode mode() const;
   const Statistics& statistics() const;
+  // The functions that have run since the last `forget` (interp/function_report.h), and index
+  // notation that has run without being a kernel: of all time, or since then.
+  std::vector<FunctionReport> functions() const;
+  std::vector<LoopReport> loops() const;
+  std::vector<LoopReport> recent_loops() const;
+  // So many calls, and steps that are tail calls of itself, make a function native.
+  std::int64_t native_heat() const;
 
  private:
   struct Impl;

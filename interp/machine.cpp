@@ -151,6 +151,11 @@ Machine::~Machine() {
 }
 
 void Machine::forget() {
+  // A request to stop, or no memory: less is known then.
+  (void)lang::capture([&] {
+    history.forget(globals);
+    return true;
+  });
   for (auto& [key, code] : globals) retired_.push_back(std::move(code));
   globals.clear();
 }

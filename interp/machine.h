@@ -5,6 +5,7 @@
 
 #include "interp/call_trail.h"
 #include "interp/code.h"
+#include "interp/function_report.h"
 #include "interp/native.h"
 #include "interp/stack.h"
 #include "interp/walks.h"
@@ -48,6 +49,7 @@ class Machine : public flow::Runner {
 
   Walks walks;
   NativeTier native{*this};
+  RunHistory history;
 
   Signal signal = Signal::None;
   std::optional<lang::Diagnostic> error;
@@ -61,7 +63,7 @@ class Machine : public flow::Runner {
   // Drops the prepared globals; code that still refers to them stays alive.
   void forget();
 
-  std::unordered_map<std::string, FunctionCodeRef> globals;
+  Globals globals;
 
  private:
   std::vector<FunctionCodeRef> retired_;
@@ -72,7 +74,8 @@ class Machine : public flow::Runner {
                   std::size_t count);
   bool check_stack(const FunctionCode& code);
   bool is_native(const FunctionCode& code) {
-    return mode != JitMode::Off && (++code.heat >= native_heat()) && native.consider(code);
+    ++code.heat;
+    return mode != JitMode::Off && code.heat >= native_heat() && native.consider(code);
   }
   bool resolve_globals(const FunctionCode& code);
 };

@@ -1,5 +1,6 @@
 #include "interp/native.h"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <limits>
@@ -15,6 +16,7 @@
 #include "interp/prepare.h"
 #include "interp/scalar.h"
 #include "lang/extents.h"
+#include "lang/lowerable.h"
 #include "lang/memory.h"
 #include "lang/stop.h"
 
@@ -264,9 +266,9 @@ void check_size(const flow::Function& function) {
   constexpr std::size_t kMostSteps = 5'000;
   const std::size_t steps = step_count(function.body);
   if (steps > kMostSteps) {
-    lang::fail(
-        DiagnosticKind::Unsupported,
-        fmt::format("not supported: {} steps in native code, more than {}", steps, kMostSteps));
+    lang::fail(DiagnosticKind::Unsupported,
+               fmt::format("not supported: {} steps, more than {}", steps, kMostSteps),
+               function.source->span);
   }
   for (const auto& local : function.locals) check_size(*local);
 }
@@ -274,6 +276,35 @@ void check_size(const flow::Function& function) {
 void append_with_locals(flow::Function& function, std::vector<flow::Function*>& functions) {
   functions.push_back(&function);
   for (const auto& local : function.locals) append_with_locals(*local, functions);
+}
+
+}  // namespace
+
+namespace {
+
+bool is_kernel(const lang::Expr& expr) {
+  const auto* call = lang::as<lang::Call>(expr);
+  const auto* group = call ? lang::as<lang::Function>(call->callee) : nullptr;
+  if (group) return group->attrs && group->attrs->find("Primitive");
+  return lang::is_lowerable(expr);
+}
+
+bool has_only_kernels(const flow::Function& function) {
+  return std::all_of(
+      function.interpreted.begin(), function.interpreted.end(),
+      [](const auto& each) { return is_kernel(lang::cast<lang::Function>(each->function).body); });
+}
+
+void check_form(const FunctionCode& code) {
+  const auto refuse = [&](const std::string& what) {
+    lang::fail(DiagnosticKind::Unsupported, "not supported: " + what,
+               code.source ? code.source->span : lang::Span());
+  };
+  if (!code.source) refuse("a constructor as a function");
+  if (code.self)
+    refuse(fmt::format("a closure that calls itself by its own name, `{}`", code.self->name));
+  if (!code.captured.empty())
+    refuse(fmt::format("a closure with what it captures: `{}`", code.captured.front()->name));
 }
 
 }  // namespace
@@ -286,12 +317,16 @@ bool NativeTier::lower(const FunctionCode& code) {
   native.state = State::UnderWay;
   const std::size_t first = lowered_.size();
   const auto result = lang::capture([&] {
-    if (!code.source || !code.captured.empty() || code.self)
-      lang::fail(DiagnosticKind::Unsupported, "not supported: a closure in native code");
+    check_form(code);
     flow::declare(native.flow, code.name, code.source);
     flow::lower(native.flow, *this);
-    if (!has_native_work(native.flow.body))
-      lang::fail(DiagnosticKind::Unsupported, "not supported: a function of nothing but kernels");
+    if (!has_native_work(native.flow.body)) {
+      native.is_kernels = has_only_kernels(native.flow);
+      lang::fail(DiagnosticKind::Unsupported,
+                 native.is_kernels ? "not supported: a function of nothing but kernels"
+                                   : "not supported: a function of nothing but what is interpreted",
+                 code.source->span);
+    }
     check_size(native.flow);
     prepare_interpreted(native.flow);
     return true;
@@ -302,7 +337,8 @@ bool NativeTier::lower(const FunctionCode& code) {
     return true;
   }
   native.state = State::Refused;
-  native.refusal = result.errors().front().message;
+  native.refusal = result.errors().front();
+  if (!native.refusal->span && code.source) native.refusal->span = code.source->span;
   native.flow = flow::Function();
   // Those that were lowered since may call it.
   for (std::size_t i = first; i < lowered_.size(); ++i) {
@@ -320,7 +356,8 @@ flow::Function* NativeTier::callee(const lang::GlobalVar& global) {
     machine_.signal = Signal::None;
     machine_.error.reset();
     machine_.trail.clear();
-    lang::fail(DiagnosticKind::Unsupported, "not supported: a call of what has an error");
+    lang::fail(DiagnosticKind::Unsupported, "not supported: a call of what has an error",
+               global.span);
   }
   return lower(*code) ? &code->native->flow : nullptr;
 }
@@ -338,7 +375,8 @@ Value NativeTier::value_of(const lang::Expr& atom) {
       machine_.signal = Signal::None;
       machine_.error.reset();
       machine_.trail.clear();
-      lang::fail(DiagnosticKind::Unsupported, "not supported: a global without a value");
+      lang::fail(DiagnosticKind::Unsupported, "not supported: a global without a value",
+                 global.span);
     }
   }
 }
@@ -360,7 +398,8 @@ void NativeTier::compile(const FunctionCode& root) {
   flow::FunctionCompiler* const compiler = machine_.host.function_compiler();
   if (!compiler) {
     native_of(root).state = State::Refused;
-    native_of(root).refusal = "no compiler is there";
+    native_of(root).refusal = lang::Diagnostic(
+        DiagnosticKind::Unsupported, "not supported: this program was built without the JIT");
     return;
   }
   const auto start = std::chrono::steady_clock::now();
@@ -375,14 +414,40 @@ void NativeTier::compile(const FunctionCode& root) {
       NativeCode& native = *code->native;
       while (functions[next] != &native.flow) ++next;
       native.entry = entries[next];
-      native.state = native.entry ? State::Compiled : State::Refused;
-      if (native.entry) ++machine_.statistics.functions_compiled;
+      if (native.entry) {
+        native.state = State::Compiled;
+        for (std::size_t i = next; i < functions.size() && (i == next || functions[i]->is_local);
+             ++i)
+          native.size += compiler->code_size(*functions[i]);
+        if (code.get() != &root)
+          native.compiled_with = root.name.empty() ? "an entry" : "`" + root.name + "`";
+        ++machine_.statistics.functions_compiled;
+      } else {
+        native.state = State::Refused;
+        native.refusal =
+            lang::Diagnostic(DiagnosticKind::Unsupported, "not supported: LLVM made no code of it");
+      }
     }
     for (flow::Function* function : functions) function->is_compiled = true;
   }
   lowered_.clear();
-  machine_.statistics.compile_seconds +=
+  const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  native_of(root).seconds = seconds;
+  machine_.statistics.compile_seconds += seconds;
+}
+
+std::vector<FunctionCodeRef> NativeTier::lowered(const FunctionCode& code) {
+  const std::size_t first = lowered_.size();
+  if (!lower(code)) return {};
+  std::vector<FunctionCodeRef> made(lowered_.begin() + static_cast<std::ptrdiff_t>(first),
+                                    lowered_.end());
+  std::vector<flow::Function*> functions;
+  for (const FunctionCodeRef& each : made) append_with_locals(each->native->flow, functions);
+  if (!functions.empty()) flow::settle_ownership(functions);
+  for (flow::Function* function : functions) function->is_compiled = true;  // it is settled
+  std::reverse(made.begin(), made.end());  // callees are lowered before their callers
+  return made;
 }
 
 bool NativeTier::consider(const FunctionCode& code) {

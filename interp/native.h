@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "flow/lower.h"
 #include "flow/native.h"
@@ -15,7 +16,11 @@ struct NativeCode final : lang::Counted {
   flow::Function flow;
   flow::Entry entry = nullptr;
   enum class State : std::uint8_t { New, UnderWay, Lowered, Refused, Compiled } state = State::New;
-  std::string refusal;  // why there is no entry
+  std::optional<lang::Diagnostic> refusal;  // why there is no entry
+  bool is_kernels = false;                  // there is nothing else in it
+  double seconds = 0;                       // of compiling, with those that it calls
+  std::string compiled_with;  // "`f`": the function for which it was compiled, if another
+  std::size_t size = 0;       // of the code, in bytes
 };
 
 // What native code calls.
@@ -32,6 +37,11 @@ class NativeTier final : public flow::Environment {
   bool consider(const FunctionCode& code);
   // Runs code that has an entry. Empty after an error, as Machine::invoke.
   lang::Value run(const FunctionCode& code, lang::Value* args);
+
+  // What compiling would begin with: the functions, this one first, that native code would be made
+  // of, with who owns what; none if it is refused. Nothing is compiled; `code` is this machine's,
+  // which runs nothing.
+  std::vector<FunctionCodeRef> lowered(const FunctionCode& code);
 
   flow::Function* callee(const lang::GlobalVar& global) override;
   lang::Value value_of(const lang::Expr& atom) override;

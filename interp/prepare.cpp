@@ -277,9 +277,11 @@ class FunctionPreparer {
         captures.push_back(variable);
       }
     }
-    FunctionPreparer inner(lang::cast<lang::Function>(expr), self ? self->name : std::string(),
+    FunctionPreparer inner(lang::cast<lang::Function>(expr),
+                           self && self->span ? self->name : std::string(),
                            uses_self ? self : VariableRef());
     FunctionCodeRef code = inner.prepare(captures);
+    code_->inner.push_back(code);
     std::vector<Expr> uses;
     for (const auto& variable : captures) uses.push_back(lang::make_var(variable));
     return std::make_unique<MakeClosureCode>(std::move(code), operands(uses, live));
@@ -395,14 +397,15 @@ class FunctionPreparer {
     for (const auto& param : params) args.push_back(lang::make_var(param));
     const Expr fn = lang::make_function(params, expr->type, expr, {}, nullptr, expr->span);
     FunctionPreparer inner(lang::cast<lang::Function>(fn), code_->name, nullptr);
-    inner.is_nest_ = true;
+    inner.code_->is_nest = true;
     FunctionCodeRef code = inner.prepare({});
+    code_->inner.push_back(code);
     return std::make_unique<CallPreparedCode>(std::move(code), operands(args, live), expr->span);
   }
 
   CodePtr index_notation(const Expr& expr, Live& live) {
     if (loops::is_lowerable(expr)) return group(expr, live);
-    if (!is_nest_ && !is_inside_nest_) return nest(expr, live);
+    if (!code_->is_nest && !is_inside_nest_) return nest(expr, live);
     // The body runs many times: nothing it reads from outside is at its last use there.
     for (const auto& variable : lang::free_variables(expr)) live.insert(variable.get());
     const auto prepare_with = [&](const std::vector<lang::IndexBinder>& nodes, const Expr& body,
@@ -438,7 +441,6 @@ class FunctionPreparer {
                               // no place
   std::unordered_map<const Variable*, Operand> places_;
   std::uint32_t next_slot_ = 0;
-  bool is_nest_ = false;  // the function's body is index notation, and nothing else
   bool is_inside_nest_ = false;
 };
 

@@ -71,7 +71,9 @@ KernelFunction Compiler::compile_new(const Kernel& kernel) {
   auto module = build(kernel, name, *context);
   if (module == nullptr) return nullptr;
   if (!engine_->add(std::move(module), std::move(context))) return nullptr;
-  return reinterpret_cast<KernelFunction>(engine_->address(name));
+  void* const address = engine_->address(name);
+  engine_->note_for_perf(name, "relay:" + name);
+  return reinterpret_cast<KernelFunction>(address);
 }
 
 std::string Compiler::dump(const Kernel& kernel, const std::string& stage) {

@@ -1,5 +1,6 @@
 #include "jit/engine.h"
 
+#include "jit/perf_map.h"
 #include "jit/runtime.h"
 
 namespace relay::jit {
@@ -12,6 +13,13 @@ std::unique_ptr<T> value_or_null(llvm::Expected<std::unique_ptr<T>> expected) {
   if (expected) return std::move(*expected);
   llvm::consumeError(expected.takeError());
   return nullptr;
+}
+
+template <class T>
+T value_or(llvm::Expected<T> expected, T other) {
+  if (expected) return std::move(*expected);
+  llvm::consumeError(expected.takeError());
+  return other;
 }
 
 }  // namespace
@@ -41,7 +49,51 @@ std::unique_ptr<Engine> Engine::make() {
   if (process == nullptr) return nullptr;
   library.addGenerator(std::move(process));
   const HostTraits host = host_traits(*machine);
-  return std::unique_ptr<Engine>(new Engine(std::move(jit), std::move(machine), host));
+  std::unique_ptr<Engine> engine(new Engine(std::move(jit), std::move(machine), host));
+  engine->jit_->getObjTransformLayer().setTransform(
+      [self = engine.get()](std::unique_ptr<llvm::MemoryBuffer> object)
+          -> llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> {
+        self->read_symbols(*object);
+        return object;
+      });
+  return engine;
+}
+
+void Engine::read_symbols(const llvm::MemoryBuffer& object) {
+  ++objects_;
+  locals_.clear();
+  auto file = value_or_null(llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef()));
+  if (file == nullptr) return;
+  for (const auto& [symbol, size] : llvm::object::computeSymbolSizes(*file)) {
+    const auto type = value_or(symbol.getType(), llvm::object::SymbolRef::ST_Unknown);
+    if (type != llvm::object::SymbolRef::ST_Function) continue;
+    const std::string name = value_or(symbol.getName(), llvm::StringRef()).str();
+    const std::uint32_t flags = value_or(symbol.getFlags(), std::uint32_t{0});
+    const Code code{static_cast<std::size_t>(size), value_or(symbol.getAddress(), std::uint64_t{0}),
+                    objects_};
+    if ((flags & llvm::object::SymbolRef::SF_Global) != 0) {
+      code_[name] = code;
+    } else {
+      locals_.emplace_back(name, code);
+    }
+  }
+}
+
+std::size_t Engine::size(const std::string& name) const {
+  const auto found = code_.find(name);
+  return found == code_.end() ? 0 : found->second.size;
+}
+
+void Engine::note_for_perf(const std::string& symbol, const std::string& name) {
+  if (!is_perf_map_written()) return;
+  const auto found = code_.find(symbol);
+  const auto* const start = static_cast<const std::byte*>(address(symbol));
+  if (found == code_.end() || start == nullptr) return;
+  note_code(name, start, found->second.size);
+  if (found->second.object != objects_) return;
+  for (const auto& [local, code] : locals_)
+    note_code(name + "." + local, start - found->second.offset + code.offset, code.size);
+  locals_.clear();
 }
 
 std::unique_ptr<llvm::Module> Engine::new_module(const std::string& name,

@@ -1,5 +1,6 @@
 #include <mutex>
 #include <string>
+#include <unordered_map>
 
 #include "flow/native.h"
 #include "jit/engine.h"
@@ -25,20 +26,31 @@ class NativeFunctions final : public flow::FunctionCompiler {
     std::vector<flow::Entry> entries(functions.size(), nullptr);
     if (module == nullptr || !engine_->add(std::move(module), std::move(context))) return entries;
     for (std::size_t i = 0; i < functions.size(); ++i) {
+      const std::string name = functions[i]->name.empty() ? "fn" : functions[i]->name;
+      engine_->note_for_perf(functions[i]->symbol, "relay:" + name);
       if (functions[i]->is_local) continue;
+      engine_->note_for_perf(FunctionCodegen::entry_name(*functions[i]),
+                             "relay:" + name + ".entry");
       entries[i] = reinterpret_cast<flow::Entry>(
           engine_->address(FunctionCodegen::entry_name(*functions[i])));
     }
     return entries;
   }
 
+  std::size_t code_size(const flow::Function& function) override {
+    const std::lock_guard lock(mutex_);
+    return engine_->size(function.symbol) + engine_->size(FunctionCodegen::entry_name(function));
+  }
+
   std::string dump(std::span<flow::Function* const> functions, const std::string& stage) override {
     const std::lock_guard lock(mutex_);
     const bool is_asm = stage == "asm";
     if (!is_asm && stage != "llvm") return "";
-    int number = 0;
+    std::unordered_map<std::string, int> names;
     for (flow::Function* function : functions) {
-      if (function->symbol.empty()) function->symbol = "g" + std::to_string(number++);
+      function->symbol = function->name.empty() ? "fn" : function->name;
+      if (const int count = names[function->symbol]++; count > 0)
+        function->symbol += "." + std::to_string(count);
     }
     llvm::LLVMContext context;
     const auto module = build(functions, context);

@@ -58,7 +58,9 @@ void define_run_options(CLI::App& app, Arguments& into) {
       ->excludes(none);
   app.add_flag(
       "--stats", into.stats,
-      "say at the end how many kernels were compiled and run, and the peak of tensor memory");
+      "say at the end what was compiled and run, what is no kernel and why, and the peak of memory");
+  app.add_flag("--perf", into.perf,
+               "write /tmp/perf-PID.map, from which perf knows native code by name");
   app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay, or print it");
   const std::string version = "print the version, and those of the libraries that run programs";
   app.add_flag("--version", version);

@@ -10,6 +10,7 @@
 #include "lang/op.h"
 #include "lang/pool.h"
 #include "lang/print.h"
+#include "repl/compiled.h"
 #include "repl/doc_forms.h"
 #include "repl/explain.h"
 #include "repl/let_function.h"
@@ -76,23 +77,25 @@ std::string duration(double seconds) {
 
 CommandOutcome run_time(Session& session, std::string_view argument) {
   std::string text;
+  const auto& statistics = session.evaluator().statistics();
   for (const auto& [mode, name] :
        {std::pair{interp::JitMode::Off, "interpreter"}, {interp::JitMode::Always, "jit"}}) {
-    const auto kernels_before = session.evaluator().statistics().kernels_run_native;
+    const auto compiled_before = statistics.kernels_run_native + statistics.functions_compiled;
     const auto timing = session.time(std::string(argument), mode);
     if (!timing) return {"", timing.errors(), false};
-    if (mode == interp::JitMode::Always &&
-        session.evaluator().statistics().kernels_run_native == kernels_before) {
-      text += "jit          no kernel to compile is in this\n";
-      break;
+    const bool is_last = mode == interp::JitMode::Always;
+    if (is_last &&
+        statistics.kernels_run_native + statistics.functions_compiled == compiled_before) {
+      return output(text + "jit          nothing to compile is in this\n" + timing->loops);
     }
     if (timing->has_effects) {
-      return output(fmt::format("{:<12} {:>9}   with checking; run once, as it has effects\n", name,
-                                duration(timing->first_seconds)));
+      return output(fmt::format("{:<12} {:>9}   with checking; run once, as it has effects\n{}",
+                                name, duration(timing->first_seconds), timing->loops));
     }
     text += fmt::format("{:<12} {:>9}   median of {} runs; first {} with checking and compiling\n",
                         name, duration(timing->median_seconds), timing->runs,
                         duration(timing->first_seconds));
+    if (is_last) text += timing->loops;
   }
   return output(std::move(text));
 }
@@ -210,7 +213,12 @@ CommandOutcome run_ops(Session& session, std::string_view argument) {
 }
 
 CommandOutcome run_stats(Session& session, std::string_view) {
-  return output(describe(session.evaluator().statistics()));
+  return output(describe_run(session));
+}
+
+CommandOutcome run_jit(Session& session, std::string_view argument) {
+  if (!argument.empty() && argument.front() == '@') argument.remove_prefix(1);
+  return outcome_of(session.compiled(std::string(argument)));
 }
 
 CommandOutcome run_limit(Session& session, std::string_view argument) {
@@ -259,7 +267,8 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {":type", "EXPR", "the type of an expression, without running it", run_type},
       {":show", "STAGE EXPR",
-       "the program after a stage: ast, typed, anf, grad, opt, fused, loops, llvm, asm", run_show},
+       "the program after a stage: ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm",
+       run_show},
       {":grad", "EXPR", "the gradient of a function, or of the one that is called", run_grad},
       {":trace", "CALL",
        "what it computes, line by line; `grad CALL`, `jvp CALL`: with its derivatives", run_trace},
@@ -272,6 +281,7 @@ const std::vector<Command>& commands() {
       {":load", "FILE", "runs a file here", run_load},
       {":limit", "[WHAT AMOUNT]", "the memory and the time that an entry may take", run_limit},
       {":stats", "", "kernels compiled and run so far, and tensor memory", run_stats},
+      {":jit", "[NAME]", "which functions are native code, and why others are not", run_jit},
       {":help", "", "this list", run_help},
       {":quit", "", "leaves", run_quit},
   };
@@ -312,8 +322,9 @@ CommandOutcome run_command(Session& session, std::string_view line) {
   return command.run(session, argument);
 }
 
-std::string describe(const interp::Statistics& statistics) {
-  return fmt::format(
+std::string describe_run(Session& session) {
+  const interp::Statistics& statistics = session.evaluator().statistics();
+  const std::string counts = fmt::format(
       "functions specialised  {}\n"
       "functions compiled     {}\n"
       "kernels compiled       {}\n"
@@ -326,6 +337,7 @@ std::string describe(const interp::Statistics& statistics) {
       statistics.compile_seconds * 1e3, statistics.kernels_run_native, statistics.kernels_run_lanes,
       statistics.kernels_run_library,
       static_cast<double>(lang::Pool::instance().peak_bytes()) / (1 << 20));
+  return counts + describe_loops(session.evaluator().loops());
 }
 
 }  // namespace relay::repl

@@ -27,6 +27,6 @@ const std::vector<Command>& commands();
 CommandOutcome run_command(Session& session, std::string_view line);
 
 // `--stats`: what the two tiers did.
-std::string describe(const interp::Statistics& statistics);
+std::string describe_run(Session& session);
 
 }  // namespace relay::repl

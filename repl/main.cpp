@@ -146,6 +146,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
                                             : interp::JitMode::Auto;
   options.kernels = arguments.kernels == "auto";
   options.threads = arguments.threads;
+  options.perf = arguments.perf;
   if (arguments.task == repl::Task::Prompt) options.seconds = arguments.seconds;
   options.search_path = arguments.search_path;
   options.files = arguments.access();
@@ -169,7 +170,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   }
   if (arguments.stats) {
     repl::flush_output();
-    repl::put_error(repl::describe(session.evaluator().statistics()));
+    repl::put_error(repl::describe_run(session));
   }
   return status;
 }

@@ -280,11 +280,17 @@ Make entry_of_jit(const char* name) {
   return library ? reinterpret_cast<Make>(dlsym(library, name)) : nullptr;
 }
 
+void write_perf_map_if(bool is_wanted) {
+  if (!is_wanted) return;
+  if (const auto write = entry_of_jit<jit::WritePerfMap>(jit::kPerfMapName)) write();
+}
+
 }  // namespace
 
 loops::KernelCompiler* Pipeline::kernel_compiler() {
   if (compiler_tried_) return compiler_.get();
   compiler_tried_ = true;
+  write_perf_map_if(options_.perf);
   if (const auto make = entry_of_jit<jit::MakeKernelCompiler>(jit::kEntryName))
     compiler_.reset(make());
   return compiler_.get();
@@ -293,6 +299,7 @@ loops::KernelCompiler* Pipeline::kernel_compiler() {
 flow::FunctionCompiler* Pipeline::function_compiler() {
   if (function_compiler_tried_) return function_compiler_.get();
   function_compiler_tried_ = true;
+  write_perf_map_if(options_.perf);
   if (const auto make = entry_of_jit<jit::MakeFunctionCompiler>(jit::kFunctionEntryName))
     function_compiler_.reset(make(&interp::native_services(), &flow::layout()));
   return function_compiler_.get();

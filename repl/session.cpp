@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lang/derivative.h"
+#include "repl/compiled.h"
 #include "repl/derivative.h"
 #include "repl/doc_forms.h"
 #include "repl/effects.h"
@@ -149,6 +150,37 @@ Result<std::string> Session::optimised(const std::string& passes, bool is_strict
   });
 }
 
+Result<std::string> Session::compiled(const std::string& name) {
+  const interp::JitMode mode = impl_->evaluator.mode();
+  const std::int64_t heat = impl_->evaluator.native_heat();
+  return impl_->entry_guarded([&] {
+    std::vector<interp::FunctionReport> reports = impl_->evaluator.functions();
+    if (name.empty()) return describe_functions(reports, mode, heat);
+    std::string text;
+    for (const interp::FunctionReport& each : reports) {
+      if (each.name == name ||
+          (each.owner == name && each.form != interp::FunctionReport::Form::Function))
+        text += describe_function(each, mode, heat);
+    }
+    if (!text.empty()) return text;
+    if (const Definition* definition = impl_->module.lookup(name);
+        definition && definition->function) {
+      return fmt::format(
+          "`{}` has not run as a function of its own: it is small enough to be part of its "
+          "callers,\n"
+          "or has not been called since a definition changed\n",
+          name);
+    }
+    std::vector<std::string> names;
+    for (const interp::FunctionReport& each : reports) names.push_back(each.name);
+    Diagnostic diagnostic(DiagnosticKind::UnknownName,
+                          fmt::format("no function is called `{}`", name));
+    if (const auto close = lang::closest_names(name, names); !close.empty())
+      diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
+    throw lang::Failure(std::move(diagnostic));
+  });
+}
+
 const std::vector<std::string>& Session::stages() { return show_stages(); }
 
 Result<std::string> Session::source(const std::string& name) {
@@ -211,6 +243,7 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
     result.first_seconds = seconds_since(start);
     result.median_seconds = result.first_seconds;
     result.runs = 1;
+    result.loops = describe_loops(impl_->evaluator.recent_loops());
     if (result.has_effects) return result;
     std::vector<double> runs;
     const auto loop_start = Clock::now();
@@ -224,6 +257,7 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
                      runs.end());
     result.median_seconds = runs[runs.size() / 2];
     result.runs = static_cast<int>(runs.size());
+    result.loops = describe_loops(impl_->evaluator.recent_loops());
     return result;
   });
   impl_->evaluator.set_mode(before);

@@ -23,6 +23,7 @@ struct SessionOptions {
   bool kernels = true;                   // large products and windows go to libraries
   int threads = 0;                       // 0: as many as there are cores
   bool evaluate = true;                  // false: items are typed and not run
+  bool perf = false;                     // native code is known to `perf` by name
   bool verify = false;                   // run typecheck::verify after every pass (tests)
   double seconds = 0;                    // that one call of the session may take; 0: any
   std::vector<std::string> search_path;  // folders where imports are looked for
@@ -73,7 +74,7 @@ class Session {
 
   // For commands; each takes light notation and fails with diagnostics.
   lang::Result<std::string> type_of(const std::string& text);
-  // stage: ast, typed, anf, opt, fused, loops, llvm, asm, grad
+  // stage: ast, typed, anf, opt, fused, loops, flow, llvm, asm, grad
   lang::Result<std::string> show(const std::string& stage, const std::string& text);
   static const std::vector<std::string>& stages();
   // The derivative of a function, simplified, as a text (repl/derivative.h).
@@ -92,6 +93,8 @@ class Session {
   // gets the functions that have no ground types and stay as they are.
   lang::Result<std::string> optimised(const std::string& passes, bool is_strict,
                                       std::vector<std::string>& generic);
+  // What is compiled of all that has run, or of the function of that name.
+  lang::Result<std::string> compiled(const std::string& name);
   // The definition of an operator, at the types of its example, or the text of a function.
   lang::Result<std::string> source(const std::string& name);
   lang::Result<lang::Value> evaluate(const std::string& text);
@@ -102,7 +105,8 @@ class Session {
     double first_seconds;   // includes checking and compiling
     double median_seconds;  // of the following runs
     int runs;
-    bool has_effects;  // then it runs once
+    bool has_effects;   // then it runs once
+    std::string loops;  // what is no kernel in it (repl/compiled.h)
   };
   lang::Result<Timing> time(const std::string& text, interp::JitMode mode);
   // The seconds of each of `runs` evaluations, after one that is not counted, in the session's own

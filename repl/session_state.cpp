@@ -76,8 +76,7 @@ void Session::Impl::settle_stop(const std::vector<Diagnostic>* errors) {
 }
 
 void Session::Impl::forget(const std::string& name) {
-  checker.forget(name);
-  pipeline.forget();
+  if (checker.forget(name)) pipeline.forget();
 }
 
 void Session::Impl::load_prelude() {

@@ -65,7 +65,8 @@ struct Session::Impl {
 
   // --- Definitions ---
 
-  // What has been derived from the definition of that name is derived anew.
+  // What has been derived from the definition of that name is derived anew. Native code of other
+  // functions stays where no definition mentions the name: that of `_`, most often.
   void forget(const std::string& name);
   void load_prelude();
   void define(const parser::Item& item, lang::Origin origin);

@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "interp/native_listing.h"
 #include "lang/op.h"
 #include "lang/print.h"
 #include "lang/visit.h"
 #include "loops/lower.h"
+#include "repl/compiled.h"
 #include "repl/derivative.h"
 
 namespace relay::repl {
@@ -83,6 +85,9 @@ void add_layouts(const lang::Type& type, lang::Span span, std::vector<loops::Lay
   layouts.push_back(std::move(layout));
 }
 
+constexpr std::string_view kNoKernels =
+    "no kernels: nothing here works on tensors of rank 1 or more\n";
+
 std::string show_kernels(const std::string& stage, const Expr& finished, Pipeline& pipeline) {
   std::string text;
   for (const Expr& group : groups_of(finished)) {
@@ -112,14 +117,29 @@ std::string show_kernels(const std::string& stage, const Expr& finished, Pipelin
       text += compiler->dump(launch.kernel, stage);
     }
   }
-  return text.empty() ? "no kernels: nothing here works on tensors of rank 1 or more\n" : text;
+  return text;
+}
+
+// `finished`: a function by its name, or an expression.
+std::string show_native(const std::string& stage, const lang::GlobalVar* global,
+                        const Expr& finished, Pipeline& pipeline) {
+  const interp::NativeListing listing =
+      global ? interp::list_native(pipeline, *global, finished->type, stage)
+             : interp::list_native(pipeline, finished, stage);
+  if (stage == "flow") {
+    const std::string text = listing.text + describe_refused(listing.refused);
+    return text.empty() ? "no functions: nothing here but kernels, and what is inlined\n" : text;
+  }
+  const std::string kernels = show_kernels(stage, finished, pipeline);
+  if (!kernels.empty() || !listing.text.empty()) return kernels + listing.text;
+  return std::string(kNoKernels) + describe_refused(listing.refused);
 }
 
 }  // namespace
 
 const std::vector<std::string>& show_stages() {
   static const std::vector<std::string> stages = {"ast",   "typed", "anf",  "grad", "opt",
-                                                  "fused", "loops", "llvm", "asm"};
+                                                  "fused", "loops", "flow", "llvm", "asm"};
   return stages;
 }
 
@@ -161,7 +181,12 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
   if (stage == "opt") return lang::print(optimised);
   const Expr finished = pipeline.finish(optimised);
   if (stage == "fused") return lang::print(finished);
-  return show_kernels(stage, finished, pipeline);
+  if (stage == "loops") {
+    const std::string kernels = show_kernels(stage, finished, pipeline);
+    return kernels.empty() ? std::string(kNoKernels) : kernels;
+  }
+  return show_native(stage, definition && definition->function ? global : nullptr, finished,
+                     pipeline);
 }
 
 }  // namespace relay::repl

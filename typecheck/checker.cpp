@@ -220,18 +220,20 @@ void Checker::Impl::ensure_globals(const Expr& expr) {
   }
 }
 
-void Checker::Impl::forget(const std::string& name) {
+bool Checker::Impl::forget(const std::string& name) {
+  bool was_known = false;
   std::vector<std::string> stale = {name};
   while (!stale.empty()) {
     std::string next = std::move(stale.back());
     stale.pop_back();
-    entries.erase(next);
-    stated.erase(next);
+    was_known |= entries.erase(next) + stated.erase(next) > 0;
     auto found = users.find(next);
     if (found == users.end()) continue;
+    was_known = true;
     stale.insert(stale.end(), found->second.begin(), found->second.end());
     users.erase(found);  // who mentions it says so again when it is next inferred
   }
+  return was_known;
 }
 
 void Checker::Impl::keep_warnings(Inference& inference) {
@@ -299,7 +301,7 @@ Result<std::string> Checker::specialisation_key(const std::string& name, const T
   return capture([&]() { return impl_->specialisation_key(name, type); });
 }
 
-void Checker::forget(const std::string& name) { impl_->forget(name); }
+bool Checker::forget(const std::string& name) { return impl_->forget(name); }
 
 std::vector<Diagnostic> Checker::take_warnings() { return std::exchange(impl_->warnings, {}); }
 

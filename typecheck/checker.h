@@ -48,7 +48,7 @@ struct Checker::Impl final : Globals {
   std::vector<Entry> unknown_entries(const std::vector<std::string>& names) const;
   // The globals that a definition mentions; says so to `users`.
   std::vector<std::string> mentioned_by(const std::string& name);
-  void forget(const std::string& name);
+  bool forget(const std::string& name);
   void keep_warnings(Inference& inference);
 
   // specialise.cpp

@@ -90,8 +90,9 @@ class Checker {
   // Key under which specialisations of `name` at `type` may be shared.
   lang::Result<std::string> specialisation_key(const std::string& name, const lang::Type& type);
 
-  // `name` has changed: drops its scheme and those that depend on it.
-  void forget(const std::string& name);
+  // `name` has changed: drops its scheme and those that depend on it. False if nothing was known
+  // of it and no definition looked at so far mentions it: then nothing has been derived from it.
+  bool forget(const std::string& name);
 
   // What is suspicious but no error (clauses that no value reaches), since the last call.
   std::vector<lang::Diagnostic> take_warnings();

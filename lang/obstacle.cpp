@@ -1,0 +1,209 @@
+#include "lang/obstacle.h"
+
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lang/lowerable.h"
+#include "lang/module.h"
+#include "lang/op.h"
+#include "lang/visit.h"
+
+namespace relay::lang {
+
+namespace {
+
+bool is_scalar_tuple(const Type& type) {
+  const auto* tuple = as<TupleType>(type);
+  return tuple && !tuple->fields.empty();
+}
+
+std::string reason_of_call(const Call& call) {
+  if (const auto* global = as<GlobalVar>(call.callee))
+    return fmt::format("a call of `{}`", global->name);
+  if (const auto* var = as<Var>(call.callee))
+    return fmt::format("a call of the function value `{}`", var->variable->name);
+  if (const auto* made = as<ConstructorRef>(call.callee))
+    return fmt::format("data: `{}`", made->constructor->name);
+  const auto* op = as<Operator>(call.callee);
+  if (!op) return "a call of a function that is computed";
+  const std::string& name = op->op->name;
+  if (op->op->effect != Effect::None) return fmt::format("the effect of `{}`", name);
+  if (!is_scalar(call.type)) return fmt::format("`{}`, which gives a tensor", name);
+  for (const Expr& arg : call.args) {
+    if (!is_scalar(arg->type)) return fmt::format("`{}` of a whole tensor", name);
+  }
+  return fmt::format("`{}`, which has no definition in scalars", name);
+}
+
+// Of a part whose own parts a kernel could hold.
+std::string reason_of(const Expr& part) {
+  switch (part->kind) {
+    case ExprKind::Call:
+      return reason_of_call(cast<Call>(part));
+    case ExprKind::Match:
+      return "a `match`";
+    case ExprKind::Function:
+      return "a local function";
+    case ExprKind::RefCreate:
+    case ExprKind::RefRead:
+    case ExprKind::RefWrite:
+      return "a reference";
+    case ExprKind::Comprehension:
+      return "a `for`, which gives a tensor";
+    case ExprKind::Index:
+      return is_scalar(part->type) ? "an element of a tensor that is made inside"
+                                   : "a row or more of a tensor, taken whole";
+    case ExprKind::Tuple:
+    case ExprKind::Projection:
+      return is_scalar_tuple(part->type) ? "a tuple" : "a part of a tuple";
+    case ExprKind::If:
+      return is_scalar(part->type) ? "an `if`" : "an `if` whose value is no scalar";
+    default:
+      return is_scalar(part->type)
+                 ? std::string("what is no scalar code")
+                 : fmt::format("a value of type `{}`, which is no scalar", to_string(part->type));
+  }
+}
+
+// Looks for the part in the order of evaluation. What surrounds it is kept, so that the predicate
+// is asked of whole index notation with one part in its place.
+class Search {
+ public:
+  explicit Search(const Expr& nest) : nest_(nest) {}
+
+  Obstacle run() {
+    switch (nest_->kind) {
+      case ExprKind::Comprehension: {
+        const auto& node = cast<Comprehension>(nest_);
+        if (enter(node.binders)) return *found_;
+        if (const auto* tuple = as<Tuple>(node.body)) return any(tuple->fields, node.body);
+        return inside(node.body);
+      }
+      case ExprKind::Reduction:
+        return reduction(cast<Reduction>(nest_));
+      case ExprKind::ScatterReduce: {
+        const auto& node = cast<ScatterReduce>(nest_);
+        if (enter(node.binders)) return *found_;
+        std::vector<Expr> parts = node.indices;
+        parts.push_back(node.value);
+        return any(parts, nest_);
+      }
+      default:
+        return blame(nest_);
+    }
+  }
+
+ private:
+  // What stands around the part: binders, or a `let`.
+  struct Frame {
+    std::vector<IndexBinder> binders;
+    VariableRef variable;
+    Expr value;
+  };
+
+  static Expr number() { return make_constant(Tensor::scalar(DType::Int64, 0)); }
+
+  bool holds(const Expr& part) const {
+    Expr whole = part;
+    for (std::size_t i = frames_.size(); i-- > 0;) {
+      const Frame& frame = frames_[i];
+      if (frame.variable) {
+        whole = make_let(frame.variable, frame.value, whole, {}, whole->type);
+      } else if (i == 0) {
+        whole = make_comprehension(frame.binders, whole, {}, whole->type);
+      } else {
+        whole = make_reduction(ReduceOp::Sum, frame.binders, whole, {}, whole->type);
+      }
+    }
+    return is_lowerable(whole);
+  }
+
+  // True if the binders are to blame.
+  bool enter(const std::vector<IndexBinder>& binders) {
+    frames_.push_back({binders, nullptr, nullptr});
+    if (holds(number())) return false;
+    for (const IndexBinder& binder : binders) {
+      frames_.back().binders = {binder};
+      if (holds(number())) continue;
+      const bool is_named = binder.extent && is_leaf(binder.extent);
+      found_ = Obstacle{
+          binder.variable->span,
+          is_named ? fmt::format("the extent of `{}` depends on an index", binder.variable->name)
+                   : fmt::format("the extent of `{}` is computed inside", binder.variable->name)};
+      return true;
+    }
+    found_ = Obstacle{nest_->span, "its extents"};
+    return true;
+  }
+
+  Obstacle blame(const Expr& part) const {
+    return {part->span ? part->span : nest_->span, reason_of(part)};
+  }
+
+  // The first of `parts` that is refused, or the whole.
+  Obstacle any(const std::vector<Expr>& parts, const Expr& whole) {
+    for (const Expr& part : parts) {
+      if (!is_leaf(part) && !holds(part)) return inside(part);
+    }
+    for (const Expr& part : parts) {
+      if (!holds(part)) return blame(part);
+    }
+    return blame(whole);
+  }
+
+  Obstacle reduction(const Reduction& node) {
+    if (enter(node.binders)) return *found_;
+    return inside(node.body);
+  }
+
+  // Of a part that is refused.
+  Obstacle inside(const Expr& start) {
+    Expr part = start;
+    while (const auto* let = as<Let>(part)) {
+      frames_.push_back({{}, let->variable, let->value});
+      if (!holds(number())) {
+        frames_.pop_back();
+        return inside(let->value);
+      }
+      part = let->body;
+    }
+    switch (part->kind) {
+      case ExprKind::Call: {
+        const auto& call = cast<Call>(part);
+        if (call.callee->kind != ExprKind::Operator) return blame(part);
+        return parts_of(call.args, part);
+      }
+      case ExprKind::Primitive:
+        return parts_of(cast<Primitive>(part).args, part);
+      case ExprKind::Index:
+        return parts_of(cast<Index>(part).indices, part);
+      case ExprKind::If: {
+        const auto& node = cast<If>(part);
+        return parts_of({node.condition, node.then_branch, node.else_branch}, part);
+      }
+      case ExprKind::Reduction:
+        return reduction(cast<Reduction>(part));
+      default:
+        return blame(part);
+    }
+  }
+
+  Obstacle parts_of(const std::vector<Expr>& parts, const Expr& whole) {
+    for (const Expr& part : parts) {
+      if (!is_leaf(part) && !holds(part)) return inside(part);
+    }
+    return blame(whole);
+  }
+
+  const Expr nest_;
+  std::vector<Frame> frames_;
+  std::optional<Obstacle> found_;
+};
+
+}  // namespace
+
+Obstacle kernel_obstacle(const Expr& nest) { return Search(nest).run(); }
+
+}  // namespace relay::lang
