@@ -277,8 +277,9 @@ class FunctionPreparer {
         captures.push_back(variable);
       }
     }
-    FunctionPreparer inner(lang::cast<lang::Function>(expr),
-                           self && self->span ? self->name : std::string(),
+    // Normalisation names what has no name, and gives the name the place of its value.
+    const bool is_named = self && self->span && self->span != expr->span;
+    FunctionPreparer inner(lang::cast<lang::Function>(expr), is_named ? self->name : std::string(),
                            uses_self ? self : VariableRef());
     FunctionCodeRef code = inner.prepare(captures);
     code_->inner.push_back(code);

@@ -86,8 +86,8 @@ std::size_t Engine::size(const std::string& name) const {
 
 void Engine::note_for_perf(const std::string& symbol, const std::string& name) {
   if (!is_perf_map_written()) return;
-  const auto found = code_.find(symbol);
   const auto* const start = static_cast<const std::byte*>(address(symbol));
+  const auto found = code_.find(symbol);
   if (found == code_.end() || start == nullptr) return;
   note_code(name, start, found->second.size);
   if (found->second.object != objects_) return;
