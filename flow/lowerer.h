@@ -1,0 +1,263 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "flow/lower.h"
+#include "lang/visit.h"
+
+// How a function's body becomes control flow over slots: what flow/lower.cpp and
+// flow/small_tensors.cpp share.
+namespace relay::flow {
+
+using lang::as;
+using lang::cast;
+using lang::DiagnosticKind;
+using lang::Expr;
+using lang::ExprKind;
+using lang::is_scalar;
+
+[[noreturn]] inline void refuse(std::string_view what, lang::Span span) {
+  lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: {}", what), span);
+}
+
+// A value in slots: one operand, or the parts of a tuple or of a small tensor.
+struct Spread {
+  bool is_tuple = false;
+  Operand operand;
+  std::vector<Spread> parts;
+  lang::Type tensor = {};             // of a small tensor
+  std::optional<Operand> whole = {};  // an object that holds the same, if there is one; then the
+                                      // parts may be missing, and are read from it
+  static Spread of(Operand operand) { return {false, operand, {}}; }
+  static Spread of(std::vector<Spread> parts) { return {true, {}, std::move(parts)}; }
+  static Spread of_tensor(const lang::Type& type, std::vector<Spread> elements) {
+    return {true, {}, std::move(elements), type};
+  }
+};
+
+inline const std::vector<lang::Dim>& dims_of(const lang::Type& type) {
+  return as<lang::TensorType>(type)->shape.dims();
+}
+
+// Scalars, small tensors, tuples of such.
+inline bool is_small(const lang::Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(), is_small);
+  return is_scalar(type) || small_elements(type) > 0;
+}
+
+// What was tried with small tensors needs an object, or grows.
+struct NotSmall {};
+
+inline lang::DType dtype_of(const lang::Type& type) {
+  return as<lang::TensorType>(type)->dtype.known();
+}
+
+inline bool is_group(const Expr& callee) {
+  const auto* function = as<lang::Function>(callee);
+  return function && function->attrs && function->attrs->find("Primitive");
+}
+
+// A local function whose calls are all known becomes a function of its own, with what it captures
+// as further parameters.
+struct Lifted {
+  std::unique_ptr<Function> function;
+  std::vector<lang::VariableRef> captures;
+};
+
+// The variables of a function that are used other than as what is called.
+class Uses {
+ public:
+  explicit Uses(const Expr& root) {
+    lang::visit_post_order(root, [&](const Expr& node) {
+      const auto* call = as<lang::Call>(node);
+      lang::for_each_child(node, [&](const Expr& child) {
+        const auto* var = as<lang::Var>(child);
+        if (var && !(call && child == call->callee)) values_.insert(var->variable.get());
+      });
+      // The same node as callee and as argument.
+      if (call) {
+        for (const Expr& arg : call->args) {
+          if (const auto* var = as<lang::Var>(arg)) values_.insert(var->variable.get());
+        }
+      }
+    });
+    if (const auto* function = as<lang::Function>(root)) {
+      if (const auto* var = as<lang::Var>(function->body)) values_.insert(var->variable.get());
+    }
+  }
+  bool is_value(const lang::Variable* variable) const { return values_.contains(variable); }
+
+ private:
+  std::unordered_set<const lang::Variable*> values_;
+};
+
+class Lowerer {
+ public:
+  Lowerer(Function& function, Environment& environment, const Uses& uses, Lowerer* outer)
+      : function_(function), environment_(environment), uses_(uses), outer_(outer) {}
+  void run(const std::vector<lang::VariableRef>& params, const Expr& body);
+
+ private:
+  // --- Slots, constants, steps ---
+  Slot new_slot(SlotType type);
+  // New slots for a value of a type; they are appended to `slots`.
+  Spread new_slots(const lang::Type& type, std::vector<Slot>& slots);
+  Spread spread_params(const lang::Type& type, Slot& next);
+  // The value of an expression, spread.
+  Spread constant_spread(lang::Value value, const lang::Type& type, Block& block);
+  Operand constant(lang::Value value);
+  const Site* site(lang::Span span);
+  Step& add(Block& block, StepKind kind);
+  // A value as data holds it.
+  Operand boxed(const Spread& value, Block& block);
+  // What a cell's field or an interpreted result is, spread.
+  Spread unboxed(Operand cell, const lang::Type& type, Block& block);
+  // The part of a tensor (args[0]) at the indices behind it, as a small tensor.
+  Spread elements_of(const std::vector<Operand>& args, const lang::Type& type, bool in_bounds,
+                     const Site* site, Block& block);
+  std::vector<Spread> parts_of(const Spread& value, Block& block);
+  // The value in the slots of `type`, which may tell less, or more, of a tensor's extents than what
+  // the value was made of.
+  Spread as_type(const Spread& value, const lang::Type& type, Block& block);
+  void append_operands(const Spread& value, Block& block, std::vector<Operand>& operands);
+  static void next_point(std::vector<std::int64_t>& at, const std::vector<lang::Dim>& dims);
+  Operand index_constant(std::int64_t value);
+  // The number that an operand is known to be.
+  std::optional<std::uint64_t> known_bits(const Operand& operand) const;
+  std::optional<std::int64_t> known_index(const Operand& operand) const;
+
+  // --- Variables, and nodes that several others share ---
+  Spread variable(const lang::Var& var);
+  const Spread* remembered(const Expr& expr) const;
+
+  // --- Expressions ---
+  Operand scalar(const Expr& expr, Block& block);
+  Spread lower(const Expr& expr, Block& block);
+  Spread lower_node(const Expr& expr, Block& block);
+  // Lowers a chain of lets up to its result.
+  Expr bindings(const Expr& expr, Block& block);
+  void bind(const lang::Let& let, Block& block);
+  void yield(const Expr& expr, const lang::Type& type, Block& block);
+  // Of the function's result: leaves the function.
+  void tail(const Expr& expr, Block& block);
+
+  // --- Calls ---
+  // A function whose code is known, and its arguments in slots; null for another callee.
+  Function* known_callee(const lang::Call& call, Block& block, std::vector<Operand>& args);
+  Spread call(const Expr& expr, Block& block);
+  // A step whose arguments and result are as in data.
+  Spread as_data(StepKind kind, std::vector<Operand> args, std::vector<lang::Type> types,
+                 const Expr& expr, Block& block, Interpreted* interpreted = nullptr);
+  Spread interpret(const Expr& expr, Block& block);
+  Spread operator_call(const Expr& expr, const lang::Call& node, const lang::OpDef& op,
+                       Block& block);
+
+  // --- Small tensors ---
+  // What computes small tensors of such, and of elements of others, as scalar code. Nothing where
+  // that would be long, or something in it is no such thing.
+  std::optional<Spread> small(const Expr& expr, Block& block);
+  Spread small_value(const Expr& expr, Block& block);
+
+  // Runs `body` with the binders at each of their points, which are constant and few.
+  template <class F>
+  void at_points(const std::vector<lang::IndexBinder>& binders, const F& body, Block& block) {
+    std::vector<lang::Dim> extents;
+    std::int64_t points = 1;
+    for (const lang::IndexBinder& binder : binders) {
+      const auto extent = known_index(scalar(binder.extent, block));
+      if (!extent || *extent < 1 || *extent > kMostSmallPoints) throw NotSmall{};
+      extents.emplace_back(*extent);
+      points *= *extent;
+      if (points > kMostSmallPoints) throw NotSmall{};
+    }
+    std::vector<std::int64_t> at(binders.size(), 0);
+    for (std::int64_t point = 0; point < points; ++point) {
+      for (std::size_t i = 0; i < binders.size(); ++i)
+        variables_[binders[i].variable.get()] = Spread::of(index_constant(at[i]));
+      memo_.emplace_back();
+      body();
+      memo_.pop_back();
+      next_point(at, extents);
+    }
+  }
+  // In the order of loops/loop_ir.h. What a lane starts as matters to a sum of floats alone, which
+  // makes of -0 a 0; after that it changes nothing.
+  Operand folded(const lang::Reduction& node, const std::vector<Operand>& elements, Block& block);
+  // An element, or a part, of a small tensor.
+  Spread small_index(const Spread& tensor, const std::vector<Operand>& indices,
+                     const lang::Index& node, Block& block);
+  // The element at an index that is in range, but known only when it runs.
+  Spread chosen(const Spread& tensor, const Operand& index, Block& block);
+  lang::DType operand_dtype(const Operand& operand) const;
+  Operand emit(lang::Prim prim, lang::DType operand, lang::DType result, std::vector<Operand> args,
+               Block& block);
+
+  // --- Scalars ---
+  Spread primitive(const lang::Primitive& node, Block& block);
+  // Of operands that are all known.
+  std::optional<Operand> known_primitive(const lang::Primitive& node,
+                                         const std::vector<Operand>& args);
+  Spread index(const lang::Index& node, Block& block);
+  Spread element_or_part(std::vector<Operand> args, const lang::Index& node, Block& block);
+
+  // --- Local functions ---
+  const Lifted* find_lifted(const lang::Variable* variable) const;
+  void lift(const lang::VariableRef& variable, const Expr& literal);
+
+ public:
+  // Local functions and expanded operators live as long as the function.
+  void keep();
+
+ private:
+  // --- Data ---
+
+  template <class LowerBody>
+  Step match(const lang::Match& node, Block& block, LowerBody lower_body) {
+    const Spread scrutinee = lower(node.scrutinee, block);
+    Step step;
+    step.kind = StepKind::Match;
+    step.site = site(node.span);
+    step.type = node.scrutinee->type;
+    append_operands(scrutinee, block, step.args);
+    for (const auto& clause : node.clauses) {
+      Arm arm;
+      pattern(*clause.pattern, scrutinee, node.scrutinee->type, arm);
+      lower_body(clause.body, arm.body);
+      step.arms.push_back(std::move(arm));
+    }
+    return step;
+  }
+  static void add_shape(Operand cell, const std::vector<lang::Type>& fields, Arm& arm);
+  // As cell_type, but of kind Empty where that refuses, or where a value may be of several kinds.
+  static SlotType stored_type(const lang::Type& type);
+  // The value of a field, spread; a tuple in data is a cell.
+  Spread field_of(Operand cell, std::uint32_t number, const lang::Type& type, Arm& arm);
+  void pattern(const lang::Pattern& node, const Spread& value, const lang::Type& type, Arm& arm);
+
+  // --- Index notation ---
+  void binders(const std::vector<lang::IndexBinder>& nodes, Step& step, Block& block);
+  Spread comprehension(const Expr& expr, Block& block);
+  Spread reduction(const Expr& expr, Block& block);
+  Function& function_;
+  Environment& environment_;
+  const Uses& uses_;
+  Lowerer* outer_;
+  std::unordered_map<const lang::Variable*, Spread> variables_;
+  std::unordered_map<const lang::Variable*, Lifted> lifted_;
+  std::vector<std::unordered_map<const lang::ExprNode*, Spread>> memo_;  // by block
+  std::vector<Expr> expansions_;
+  lang::Span operator_span_;
+  int loop_depth_ = 0;
+  static constexpr std::int64_t kMostSmallPoints = 64;
+  static constexpr std::size_t kMostSmallSteps = 150;  // at once
+  static constexpr std::size_t kMostSmallStepsInAll = 600;
+  int small_depth_ = 0;  // 1: what is lowered is tried as code of small tensors
+  std::size_t small_steps_ = 0;
+  std::size_t all_small_steps_ = 0;
+};
+
+}  // namespace relay::flow
