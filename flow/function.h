@@ -54,20 +54,21 @@ struct Function;
 struct Block;
 
 enum class StepKind : std::uint8_t {
-  Primitive,  // of scalars
-  Element,    // of a tensor (args[0]) at indices (the others), which are integers of any width
-  View,       // the same with fewer indices than axes: a tensor
-  Extent,     // of axis `number` of a tensor: int64
-  Call,       // of `callee`
-  CallValue,  // of a function value (args[0]); the arguments and the result are as in data
-  Interpret,  // `interpreted` of args, as in data
-  Construct,  // a cell of `constructor`, or a tuple's; fields as in data
-  Tensor,     // of `type`, a small tensor's: the elements
-  Field,      // `number` of a cell (args[0])
-  If,         // args[0], a bool: blocks[0], else blocks[1]
-  Match,      // the first of `arms` whose tests hold; none: an error, with args[0] as the value
-  Loop,       // over extents (args), row-major: a tensor of each yield of blocks[0]
-  Fold,       // the same, of a scalar yield, by `reduce`; the order is that of loops/loop_ir.h
+  Primitive,   // of scalars
+  Element,     // of a tensor (args[0]) at indices (the others), which are integers of any width
+  View,        // the same with fewer indices than axes: a tensor
+  Extent,      // of axis `number` of a tensor: int64
+  Call,        // of `callee`
+  CallValue,   // of a function value (args[0]); the arguments and the result are as in data
+  Interpret,   // `interpreted` of args, as in data
+  Construct,   // a cell of `constructor`, or a tuple's; fields as in data
+  Tensor,      // of `type`, a small tensor's: the elements
+  CheckShape,  // args[0] is a tensor of the extents of `type`, or an error: data may hold others
+  Field,       // `number` of a cell (args[0])
+  If,          // args[0], a bool: blocks[0], else blocks[1]
+  Match,       // the first of `arms` whose tests hold; none: an error, with args[0] as the value
+  Loop,        // over extents (args), row-major: a tensor of each yield of blocks[0]
+  Fold,        // the same, of a scalar yield, by `reduce`; the order is that of loops/loop_ir.h
   // Written by flow/ownership.
   Retain,
   Release,
@@ -96,14 +97,14 @@ struct Step {
   std::vector<Operand> args;
   lang::Prim prim = lang::Prim::Add;      // Primitive
   lang::DType dtype = lang::DType::Bool;  // Primitive: of the operands; Fold: of the elements
-  bool in_bounds = false;                 // Element, View
+  bool in_bounds = false;                 // Element: known, of the very tensor
   std::uint32_t number = 0;               // Extent, Field; Take: of fields, 0: not known
   lang::ReduceOp reduce = lang::ReduceOp::Sum;
   Function* callee = nullptr;                      // Call
   const lang::Constructor* constructor = nullptr;  // Construct; null: a tuple's cell
   Interpreted* interpreted = nullptr;              // Interpret
-  lang::Type type;                                 // Interpret, CallValue, Tensor: of the result
-  std::vector<lang::Type> arg_types;               // the same: of the arguments, as in data
+  lang::Type type;                    // Interpret, CallValue, Tensor: of the result; CheckShape
+  std::vector<lang::Type> arg_types;  // the same: of the arguments, as in data
   const Site* site = nullptr;
   std::vector<std::uint32_t> fields;  // Take: their numbers
   std::vector<Dropped> dropped;       // Take, where the number of fields is known: the other ones
@@ -146,6 +147,7 @@ struct Function {
   std::string name;
   lang::Expr source;  // keeps types, operators, constructors and spans alive
   std::vector<lang::Type> param_types;
+  std::vector<const Site*> param_sites;
   lang::Type result_type;
   std::vector<SlotType> slots;    // parameters first
   std::size_t param_count = 0;    // slots

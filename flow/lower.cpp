@@ -56,7 +56,7 @@ Spread Lowerer::spread_params(const lang::Type& type, Slot& next) {
 
 Spread Lowerer::constant_spread(lang::Value value, const lang::Type& type, Block& block) {
   if (!value.is_tensor() || small_elements(type) == 0)
-    return unboxed(constant(std::move(value)), type, block);
+    return unboxed(constant(std::move(value)), type, {}, block);
   std::vector<Spread> parts;
   const lang::Tensor& tensor = value.as_tensor();
   for (std::int64_t i = 0; i < tensor.element_count(); ++i)
@@ -106,10 +106,14 @@ Operand Lowerer::boxed(const Spread& value, Block& block) {
   return Operand::slot(slot);
 }
 
-Spread Lowerer::unboxed(Operand cell, const lang::Type& type, Block& block) {
+Spread Lowerer::unboxed(Operand cell, const lang::Type& type, lang::Span span, Block& block) {
   const auto* tuple = as<lang::TupleType>(type);
   if (!tuple) {
     if (small_elements(type) == 0) return Spread::of(cell);
+    Step& step = add(block, StepKind::CheckShape);
+    step.args = {cell};
+    step.type = type;
+    step.site = site(span);
     Spread tensor = Spread::of_tensor(type, {});
     tensor.whole = cell;
     return tensor;
@@ -121,7 +125,7 @@ Spread Lowerer::unboxed(Operand cell, const lang::Type& type, Block& block) {
     step.args = {cell};
     step.number = i;
     step.results = {slot};
-    parts.push_back(unboxed(Operand::slot(slot), tuple->fields[i], block));
+    parts.push_back(unboxed(Operand::slot(slot), tuple->fields[i], span, block));
   }
   return Spread::of(std::move(parts));
 }
@@ -137,7 +141,7 @@ Spread Lowerer::elements_of(const std::vector<Operand>& args, const lang::Type& 
     for (const std::int64_t each : at) indices.push_back(index_constant(each));
     Step& step = add(block, StepKind::Element);
     step.args = std::move(indices);
-    step.in_bounds = in_bounds || i > 0;
+    step.in_bounds = in_bounds;
     step.site = site;
     step.results = {slot};
     parts.push_back(Spread::of(Operand::slot(slot)));
@@ -159,7 +163,7 @@ Spread Lowerer::as_type(const Spread& value, const lang::Type& type, Block& bloc
     return Spread::of(std::move(parts));
   }
   const bool is_small = small_elements(type) > 0;
-  if (is_small && !value.tensor) return unboxed(value.operand, type, block);
+  if (is_small && !value.tensor) return unboxed(value.operand, type, {}, block);
   if (!is_small && value.tensor) return Spread::of(boxed(value, block));
   return value;
 }
@@ -317,6 +321,7 @@ Expr Lowerer::bindings(const Expr& expr, Block& block) {
 void Lowerer::bind(const lang::Let& let, Block& block) {
   const lang::Variable* variable = let.variable.get();
   if (let.value->kind == ExprKind::Function) {
+    if (small_depth_ > 0) throw NotSmall{};
     if (!uses_.is_value(variable)) {
       lift(let.variable, let.value);
       return;
@@ -376,6 +381,19 @@ void Lowerer::tail(const Expr& expr, Block& block) {
                  result->span);
         }
         break;
+      }
+      if (callee->results != function_.results) {
+        // Of other extents, as far as types tell.
+        std::vector<Slot> slots;
+        const Spread value = new_slots(callee->result_type, slots);
+        Step& step = add(block, StepKind::Call);
+        step.callee = callee;
+        step.args = std::move(args);
+        step.results = std::move(slots);
+        step.site = site(result->span);
+        append_operands(as_type(value, function_.result_type, block), block, block.values);
+        block.exit = Exit::Return;
+        return;
       }
       block.exit = Exit::TailCall;
       block.callee = callee;
@@ -441,13 +459,13 @@ Spread Lowerer::call(const Expr& expr, Block& block) {
   std::vector<Operand> args;
   if (Function* const callee = known_callee(node, block, args)) {
     std::vector<Slot> slots;
-    Spread value = new_slots(expr->type, slots);
+    const Spread value = new_slots(callee->result_type, slots);
     Step& step = add(block, StepKind::Call);
     step.callee = callee;
     step.args = std::move(args);
     step.results = std::move(slots);
     step.site = site(expr->span);
-    return value;
+    return as_type(value, expr->type, block);
   }
   args.push_back(lower(node.callee, block).operand);
   std::vector<lang::Type> types;
@@ -468,7 +486,7 @@ Spread Lowerer::as_data(StepKind kind, std::vector<Operand> args, std::vector<la
   step.results = {slot};
   step.interpreted = interpreted;
   step.site = site(expr->span);
-  return unboxed(Operand::slot(slot), expr->type, block);
+  return unboxed(Operand::slot(slot), expr->type, expr->span, block);
 }
 
 Spread Lowerer::interpret(const Expr& expr, Block& block) {
@@ -531,6 +549,8 @@ Spread Lowerer::primitive(const lang::Primitive& node, Block& block) {
   std::vector<Operand> args;
   for (const Expr& arg : node.args) args.push_back(scalar(arg, block));
   if (auto known = known_primitive(node, args)) return Spread::of(*known);
+  // A kernel does not know which division it was, and nor does what stands for it.
+  if (small_depth_ > 0 && lang::divides_integers(node.prim, dtype_of(node.type))) throw NotSmall{};
   const Slot slot = new_slot({lang::ValueKind::Scalar, dtype_of(node.type)});
   Step& step = add(block, StepKind::Primitive);
   step.prim = node.prim;
@@ -569,13 +589,12 @@ Spread Lowerer::index(const lang::Index& node, Block& block) {
 
 Spread Lowerer::element_or_part(std::vector<Operand> args, const lang::Index& node, Block& block) {
   if (small_elements(node.type) > 0)
-    return elements_of(args, node.type, node.in_bounds, site(node.span), block);
+    return elements_of(args, node.type, false, site(node.span), block);
   if (small_depth_ > 0 && !is_scalar(node.type)) throw NotSmall{};
   const SlotType type = cell_type(node.type);
   const Slot slot = new_slot(type);
   Step& step = add(block, type.is_object() ? StepKind::View : StepKind::Element);
   step.args = std::move(args);
-  step.in_bounds = node.in_bounds;
   step.results = {slot};
   step.site = site(node.span);
   return Spread::of(Operand::slot(slot));
@@ -617,6 +636,8 @@ void Lowerer::lift(const lang::VariableRef& variable, const Expr& literal) {
   function.is_local = true;
   for (const auto& param : params) {
     function.param_types.push_back(param->type);
+    function.sites.push_back(std::make_unique<Site>(Site{param->span}));
+    function.param_sites.push_back(function.sites.back().get());
     append_slot_types(param->type, function.slots);
   }
   function.param_count = function.slots.size();
@@ -655,15 +676,16 @@ SlotType Lowerer::stored_type(const lang::Type& type) {
   }
 }
 
-Spread Lowerer::field_of(Operand cell, std::uint32_t number, const lang::Type& type, Arm& arm) {
+Spread Lowerer::field_of(Operand cell, std::uint32_t number, const lang::Type& type,
+                         lang::Span span, Arm& arm) {
   const Slot slot = new_slot(cell_type(type));
   arm.tests.push_back({Test::Kind::Field, cell, number, slot});
   const auto* tuple = as<lang::TupleType>(type);
-  if (!tuple) return unboxed(Operand::slot(slot), type, arm.body);
+  if (!tuple) return unboxed(Operand::slot(slot), type, span, arm.body);
   add_shape(Operand::slot(slot), tuple->fields, arm);
   std::vector<Spread> parts;
   for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
-    parts.push_back(field_of(Operand::slot(slot), i, tuple->fields[i], arm));
+    parts.push_back(field_of(Operand::slot(slot), i, tuple->fields[i], span, arm));
   return Spread::of(std::move(parts));
 }
 
@@ -694,7 +716,9 @@ void Lowerer::pattern(const lang::Pattern& node, const Spread& value, const lang
       add_shape(value.operand, fields, arm);
       for (std::uint32_t i = 0; i < node.fields.size(); ++i) {
         if (node.fields[i]->kind == lang::PatternKind::Wildcard) continue;
-        pattern(*node.fields[i], field_of(value.operand, i, fields[i], arm), fields[i], arm);
+        const auto& variable = node.fields[i]->variable;
+        const lang::Span span = variable ? variable->span : lang::Span();
+        pattern(*node.fields[i], field_of(value.operand, i, fields[i], span, arm), fields[i], arm);
       }
       return;
     }
@@ -741,10 +765,10 @@ Spread Lowerer::comprehension(const Expr& expr, Block& block) {
   }
   block.steps.push_back(std::move(step));
   const auto* tuple = as<lang::TupleType>(expr->type);
-  if (!tuple) return unboxed(made[0], expr->type, block);
+  if (!tuple) return unboxed(made[0], expr->type, expr->span, block);
   std::vector<Spread> parts;
   for (std::size_t i = 0; i < made.size(); ++i)
-    parts.push_back(unboxed(made[i], tuple->fields[i], block));
+    parts.push_back(unboxed(made[i], tuple->fields[i], expr->span, block));
   return Spread::of(std::move(parts));
 }
 
@@ -820,6 +844,8 @@ void declare(Function& function, std::string name, const Expr& source) {
   function.source = source;
   for (const auto& param : fn.params) {
     function.param_types.push_back(param->type);
+    function.sites.push_back(std::make_unique<Site>(Site{param->span}));
+    function.param_sites.push_back(function.sites.back().get());
     append_slot_types(param->type, function.slots);
   }
   function.param_count = function.slots.size();

@@ -115,7 +115,7 @@ class Lowerer {
   // A value as data holds it.
   Operand boxed(const Spread& value, Block& block);
   // What a cell's field or an interpreted result is, spread.
-  Spread unboxed(Operand cell, const lang::Type& type, Block& block);
+  Spread unboxed(Operand cell, const lang::Type& type, lang::Span span, Block& block);
   // The part of a tensor (args[0]) at the indices behind it, as a small tensor.
   Spread elements_of(const std::vector<Operand>& args, const lang::Type& type, bool in_bounds,
                      const Site* site, Block& block);
@@ -235,7 +235,8 @@ class Lowerer {
   // As cell_type, but of kind Empty where that refuses, or where a value may be of several kinds.
   static SlotType stored_type(const lang::Type& type);
   // The value of a field, spread; a tuple in data is a cell.
-  Spread field_of(Operand cell, std::uint32_t number, const lang::Type& type, Arm& arm);
+  Spread field_of(Operand cell, std::uint32_t number, const lang::Type& type, lang::Span span,
+                  Arm& arm);
   void pattern(const lang::Pattern& node, const Spread& value, const lang::Type& type, Arm& arm);
 
   // --- Index notation ---

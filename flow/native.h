@@ -33,6 +33,8 @@ struct Services {
   int (*nothing_to_fold)(Runner*, const Site*, lang::ReduceOp);
   // The stack is used up, or somebody asks to stop.
   int (*at_limit)(Runner*);
+  // A tensor of other extents than its type.
+  int (*wrong_shape)(Runner*, const Site*, const lang::TypeNode*, const lang::Tensor*);
   // `leaves`: the slots of a value of this type, which stay the caller's.
   int (*no_match)(Runner*, const Site*, const lang::TypeNode*, const lang::Value* leaves);
   // An error comes out of the call at the site.

@@ -78,6 +78,8 @@ class Printer {
         return "make " + (step.constructor ? step.constructor->name : std::string("tuple"));
       case StepKind::Tensor:
         return "tensor";
+      case StepKind::CheckShape:
+        return "check " + lang::to_string(step.type);
       case StepKind::Field:
         return fmt::format("field.{}", step.number);
       case StepKind::If:

@@ -8,6 +8,19 @@
 // Small tensors: an element in each slot.
 namespace relay::flow {
 
+namespace {
+
+bool has_constant_extents(const lang::Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(), has_constant_extents);
+  const auto* tensor = as<lang::TensorType>(type);
+  return tensor && tensor->shape.has_rank() &&
+         std::all_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
+                     [](const lang::Dim& dim) { return dim.is_constant(); });
+}
+
+}  // namespace
+
 std::optional<Spread> Lowerer::small(const Expr& expr, Block& block) {
   if (!is_small(expr->type)) return std::nullopt;
   if (small_depth_ > 0) return small_value(expr, block);
@@ -77,6 +90,9 @@ Spread Lowerer::small_value(const Expr& expr, Block& block) {
   }
   const auto* op = as<lang::Operator>(node.callee);
   if (!op || !op->op->nests || !op->op->definition) throw NotSmall{};
+  for (const Expr& arg : node.args) {
+    if (!has_constant_extents(arg->type)) throw NotSmall{};
+  }
   const lang::Span outer = operator_span_;
   if (expr->span) operator_span_ = expr->span;
   const Expr expanded = op->op->definition({node.args, node.attrs, expr->type});

@@ -40,6 +40,15 @@ Value fail_steps(Machine& machine, std::span<const std::int64_t> extents, lang::
                       span);
 }
 
+Value fail_shape(Machine& machine, const lang::Tensor& tensor, const lang::Type& type,
+                 lang::Span span) {
+  return machine.fail(
+      DiagnosticKind::ShapeMismatchAtRunTime,
+      fmt::format("a tensor of shape `{}`, whose type is `{}`", extents_text(tensor.shape()),
+                  to_string(lang::as<lang::TensorType>(type)->shape)),
+      span);
+}
+
 Value fail_empty_fold(Machine& machine, lang::ReduceOp op, lang::Span span) {
   return machine.fail(DiagnosticKind::ShapeMismatchAtRunTime,
                       fmt::format("`{}` over nothing has no value", name_of(op)), span);

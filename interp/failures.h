@@ -17,6 +17,9 @@ lang::Value fail_match(Machine& machine, const lang::Value& value, lang::Span sp
 // Of index notation: a negative extent, more steps than can be counted, `max` of nothing.
 lang::Value fail_extent(Machine& machine, std::int64_t extent, lang::Span span);
 lang::Value fail_steps(Machine& machine, std::span<const std::int64_t> extents, lang::Span span);
+// A tensor out of data, of other extents than its type.
+lang::Value fail_shape(Machine& machine, const lang::Tensor& tensor, const lang::Type& type,
+                       lang::Span span);
 lang::Value fail_empty_fold(Machine& machine, lang::ReduceOp op, lang::Span span);
 
 // "(2, 3)"

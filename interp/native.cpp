@@ -73,6 +73,12 @@ struct NativeServices {
   static int at_limit(Runner* runner) {
     return failing(runner, [](Machine& machine) { machine.fail_at_limit(); });
   }
+  static int wrong_shape(Runner* runner, const Site* site, const lang::TypeNode* type,
+                         const lang::Tensor* tensor) {
+    return failing(runner, [&](Machine& machine) {
+      fail_shape(machine, *tensor, lang::Type(type), site->span);
+    });
+  }
   static int no_match(Runner* runner, const Site* site, const lang::TypeNode* type,
                       const Value* leaves) {
     return failing(runner, [&](Machine& machine) {
@@ -191,6 +197,7 @@ const flow::Services& native_services() {
       .too_many_steps = &NativeServices::too_many_steps,
       .nothing_to_fold = &NativeServices::nothing_to_fold,
       .at_limit = &NativeServices::at_limit,
+      .wrong_shape = &NativeServices::wrong_shape,
       .no_match = &NativeServices::no_match,
       .leave = &NativeServices::leave,
       .leave_tail = &NativeServices::leave_tail,

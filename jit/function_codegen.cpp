@@ -338,6 +338,13 @@ void FunctionCodegen::step(const Step& step) {
       return construct(step);
     case StepKind::Tensor:
       return small_tensor(step);
+    case StepKind::CheckShape: {
+      Value* const tensor = operand(step.args[0]);
+      return leave_if(has_other_extents(tensor, step.type), step, [&] {
+        call_service(services_.wrong_shape, b_.getInt32Ty(),
+                     {runner_, address(step.site), address(step.type.get()), tensor});
+      });
+    }
     case StepKind::Field: {
       Value* const place =
           field_place(operand(step.args[0]), type_of(step.args[0]).kind, step.number);
@@ -517,7 +524,7 @@ void FunctionCodegen::emit_entry(const Function& function) {
   Values leaves;
   for (std::size_t i = 0; i < function.param_types.size(); ++i) {
     unpack(part(function_->getArg(1), i * sizeof(lang::Value)), function.param_types[i], function,
-           leaves, false);
+           function.param_sites[i], leaves, false);
   }
   Value* status = nullptr;
   Values results = call_function(function, leaves, status);

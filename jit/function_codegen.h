@@ -98,6 +98,7 @@ class FunctionCodegen {
                          const Emit& failed);
   void construct(const flow::Step& step);
   void small_tensor(const flow::Step& step);
+  llvm::Value* has_other_extents(llvm::Value* tensor, const lang::Type& type);
   // A tensor of the type of a small one, or null, with room for its elements.
   llvm::Value* new_small_tensor(const lang::Type& type);
   void store_elements(llvm::Value* tensor, const Values& elements, std::size_t first,
@@ -110,7 +111,7 @@ class FunctionCodegen {
   // The slots of an argument of the entry. Of owned parameters it is moved, a part of it counted
   // once more.
   void unpack(llvm::Value* place, const lang::Type& type, const flow::Function& function,
-              Values& leaves, bool is_part);
+              const flow::Site* site, Values& leaves, bool is_part);
   void box(llvm::Value* place, const lang::Type& type, const Values& leaves, std::size_t& next,
            llvm::BasicBlock* failed);
 

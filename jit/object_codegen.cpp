@@ -274,6 +274,17 @@ void FunctionCodegen::store_elements(Value* tensor, const Values& elements, std:
   }
 }
 
+Value* FunctionCodegen::has_other_extents(Value* tensor, const lang::Type& type) {
+  const std::vector<lang::Dim>& dims = lang::as<lang::TensorType>(type)->shape.dims();
+  Value* differs = b_.getFalse();
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    Value* const differs_here =
+        b_.CreateICmpNE(extent_of(tensor, axis), int64(dims[axis].constant()));
+    differs = b_.CreateOr(differs, differs_here);
+  }
+  return differs;
+}
+
 void FunctionCodegen::small_tensor(const Step& step) {
   const Values elements = arguments(step.args);
   Value* const tensor = new_small_tensor(step.type);
@@ -283,12 +294,24 @@ void FunctionCodegen::small_tensor(const Step& step) {
 }
 
 void FunctionCodegen::unpack(Value* place, const lang::Type& type, const flow::Function& function,
-                             Values& leaves, bool is_part) {
+                             const flow::Site* site, Values& leaves, bool is_part) {
   const auto* tuple = lang::as<lang::TupleType>(type);
   if (const std::size_t count = flow::small_elements(type)) {
     const auto& dims = lang::as<lang::TensorType>(type)->shape.dims();
     const DType dtype = function.slots[leaves.size()].dtype;
     Value* const tensor = load_value(place, {ValueKind::Tensor, dtype});
+    llvm::BasicBlock* const wrong = new_block("wrong_shape");
+    llvm::BasicBlock* const right = new_block("shape");
+    b_.CreateCondBr(has_other_extents(tensor, type), wrong, right, unlikely());
+    b_.SetInsertPoint(wrong);
+    call_service(services_.wrong_shape, b_.getInt32Ty(),
+                 {runner_, address(site), address(type.get()), tensor});
+    for (std::size_t slot = 0; slot < leaves.size(); ++slot) {
+      if (function.slots[slot].is_object() && !function.is_borrowed[slot])
+        release(leaves[slot], function.slots[slot]);
+    }
+    b_.CreateRet(b_.getInt32(1));
+    b_.SetInsertPoint(right);
     Value* const data = load_header(b_.getPtrTy(), tensor, layout_.tensor_data);
     Value* const strides = load_header(b_.getPtrTy(), tensor, layout_.tensor_strides);
     for (std::size_t i = 0; i < count; ++i) {
@@ -319,7 +342,7 @@ void FunctionCodegen::unpack(Value* place, const lang::Type& type, const flow::F
   }
   Value* const cell = load_value(place, {ValueKind::Tuple, {}});
   for (std::size_t i = 0; i < tuple->fields.size(); ++i)
-    unpack(field_place(cell, ValueKind::Tuple, i), tuple->fields[i], function, leaves, true);
+    unpack(field_place(cell, ValueKind::Tuple, i), tuple->fields[i], function, site, leaves, true);
 }
 
 void FunctionCodegen::box(Value* place, const lang::Type& type, const Values& leaves,
