@@ -249,6 +249,26 @@ bool has_native_work(const flow::Block& block) {
   return !interprets;
 }
 
+// Each run of code without calls and loops takes about as long as compiling a few instructions:
+// `--jit=always` compiles it too only once it is repeated.
+constexpr std::int64_t kRepeated = 1000;
+
+bool is_straight(const flow::Block& block) {
+  if (block.exit == flow::Exit::TailCall) return false;
+  return std::all_of(block.steps.begin(), block.steps.end(), [](const flow::Step& step) {
+    switch (step.kind) {
+      case flow::StepKind::Call:
+      case flow::StepKind::CallValue:
+      case flow::StepKind::Match:
+      case flow::StepKind::Loop:
+      case flow::StepKind::Fold:
+        return false;
+      default:
+        return std::all_of(step.blocks.begin(), step.blocks.end(), is_straight);
+    }
+  });
+}
+
 void prepare_interpreted(flow::Function& function) {
   for (const auto& each : function.interpreted) {
     if (each->code) continue;
@@ -411,7 +431,14 @@ void NativeTier::compile(const FunctionCode& root) {
   }
   const auto start = std::chrono::steady_clock::now();
   lowered_.clear();
-  if (lower(root)) {
+  if (lower(root) && root.heat < kRepeated && is_straight(root.native->flow.body)) {
+    root.native->is_straight = true;
+    root.native->state = State::New;
+    root.native->flow = flow::Function();
+    lowered_.clear();
+    return;
+  }
+  if (!lowered_.empty()) {
     std::vector<flow::Function*> functions;
     for (const FunctionCodeRef& code : lowered_) append_with_locals(code->native->flow, functions);
     flow::settle_ownership(functions);
@@ -459,6 +486,7 @@ std::vector<FunctionCodeRef> NativeTier::lowered(const FunctionCode& code) {
 
 bool NativeTier::consider(const FunctionCode& code) {
   if (code.native && code.native->entry) return true;
+  if (code.native && code.native->is_straight && code.heat < kRepeated) return false;
   if (machine_.mode == JitMode::Off ||
       (code.native && code.native->state != NativeCode::State::New))
     return false;
@@ -466,7 +494,8 @@ bool NativeTier::consider(const FunctionCode& code) {
   lang::poll();
   compile(code);
   if (code.native->entry) return true;
-  if (code.native->state == NativeCode::State::New) code.native->state = NativeCode::State::Refused;
+  if (code.native->state == NativeCode::State::New && !code.native->is_straight)
+    code.native->state = NativeCode::State::Refused;
   return false;
 }
 
