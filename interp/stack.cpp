@@ -63,6 +63,7 @@ void enter() {
   __sanitizer_finish_switch_fiber(nullptr, &mine->caller_bottom, &mine->caller_size);
 #endif
   try {
+    const lang::Bounded bounded;
     (*mine->body)();
   } catch (...) {  // the unwinder finds no caller here: run() throws it on
     mine->escaped = std::current_exception();

@@ -11,8 +11,8 @@ namespace relay::interp {
 class EvaluationStack {
  public:
   static EvaluationStack& instance();
-  // Runs `body` on the reserved stack (or just calls it when already there). What it throws comes
-  // out here.
+  // Runs `body` on the reserved stack (or just calls it when already there), and within the limit
+  // of memory (lang::Bounded). What it throws comes out here.
   void run(const std::function<void()>& body);
   // Bounds what recursion may take to `bytes`, and to a share of the memory that may be used
   // (lang/memory.h) when a run begins. Not while something runs.

@@ -2,7 +2,9 @@
 
 #include <new>
 #include <stdexcept>
+#include <utility>
 
+#include "lang/memory.h"
 #include "lang/stop.h"
 
 namespace relay::lang {
@@ -36,8 +38,11 @@ void internal_error(const char* file, int line, const std::string& what) {
 }
 
 std::vector<Diagnostic> caught_diagnostics() {
+  const Unfailing telling;  // that there is no memory, too
   const auto no_memory = [] {
-    return std::vector{Diagnostic(DiagnosticKind::OutOfMemory, "out of memory")};
+    Diagnostic error(DiagnosticKind::OutOfMemory, "out of memory");
+    if (!memory_fits(0)) error.note(memory_limit_help());
+    return std::vector{std::move(error)};
   };
   try {
     throw;

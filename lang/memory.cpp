@@ -34,6 +34,7 @@ struct Thread {
   std::int64_t allocations = 0;
   std::int64_t failing = 0;  // counts down to the allocation that fails
   std::int64_t since = 0;    // allocations, when that was set
+  int bounded = 0;
   int unfailing = 0;
 };
 thread_local Thread self;
@@ -153,7 +154,7 @@ bool count_allocation(std::size_t bytes) noexcept {
     if (self.failing > 0 && --self.failing == 0) return false;
     const std::size_t most = limit.load(std::memory_order_relaxed);
     if (most != 0 && memory_used() > most) [[unlikely]] {
-      if (memory_used() - most > kGrace + most / kGraceShare) return false;
+      if (self.bounded > 0 && memory_used() - most > kGrace + most / kGraceShare) return false;
     }
   }
   count_memory(static_cast<std::ptrdiff_t>(bytes));
@@ -168,6 +169,9 @@ void set_ending() { ends.store(true); }
 bool is_ending() noexcept { return ends.load(std::memory_order_relaxed); }
 
 std::int64_t allocations_made() { return self.allocations; }
+
+Bounded::Bounded() { ++self.bounded; }
+Bounded::~Bounded() { --self.bounded; }
 
 Unfailing::Unfailing() { ++self.unfailing; }
 Unfailing::~Unfailing() { --self.unfailing; }

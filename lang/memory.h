@@ -23,7 +23,7 @@ bool memory_fits(std::size_t bytes);
 
 // For allocators; threads keep small sums of their own, so memory_used() is exact to 64 KiB for
 // each of them. count_allocation is false when the limit is passed by so much that polling is of no
-// use any more: the allocation should fail, unless the thread is Unfailing.
+// use any more: the allocation should fail, where the thread is Bounded and not Unfailing.
 void count_memory(std::ptrdiff_t bytes) noexcept;
 bool count_allocation(std::size_t bytes) noexcept;
 void count_release(std::size_t bytes) noexcept;
@@ -35,6 +35,16 @@ bool is_ending() noexcept;
 
 // Allocations of this thread so far: the work of most passes, and the same on every machine.
 std::int64_t allocations_made();
+
+// While one lives, allocations of this thread may fail for the limit: around what somebody asks for
+// and can be told of. The program's own work between such runs only counts.
+class Bounded {
+ public:
+  Bounded();
+  ~Bounded();
+  Bounded(const Bounded&) = delete;
+  Bounded& operator=(const Bounded&) = delete;
+};
 
 // While one lives, allocations of this thread fail only where the system has nothing more: around
 // code that is not ours and knows no exceptions.

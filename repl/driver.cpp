@@ -141,12 +141,14 @@ void Driver::surviving(const std::function<void()>& body) {
   if (!events_.on_internal) return body();
   try {
     body();
-  } catch (const lang::Failure& failure) {  // a request to stop, outside what a session does
-    report(failure.diagnostics);
-    lang::clear_stop();
-  } catch (const std::exception& error) {
-    had_errors_ = true;
-    events_.on_internal(error.what());
+  } catch (...) {
+    try {
+      report(lang::caught_diagnostics());  // a request to stop, outside what a session does
+      lang::clear_stop();
+    } catch (const std::exception& error) {
+      had_errors_ = true;
+      events_.on_internal(error.what());
+    }
   }
 }
 
