@@ -5,6 +5,7 @@
 #include <new>
 
 #include "interp/prepare.h"
+#include "lang/memory.h"
 #include "lang/stop.h"
 
 namespace relay::interp {
@@ -132,17 +133,12 @@ Value Machine::global_value(const std::string& name, const lang::Type& type, lan
 }
 
 bool Machine::resolve_globals(const FunctionCode& code) {
-  const auto pending = std::move(code.pending_globals);
-  code.pending_globals.clear();
-  for (std::size_t i = 0; i < pending.size(); ++i) {
-    const auto& constant = pending[i];
+  for (const auto& constant : code.pending_globals) {
     Value value = global_value(constant.name, constant.type, constant.span);
-    if (value.is_empty()) {
-      code.pending_globals.assign(pending.begin() + static_cast<std::ptrdiff_t>(i), pending.end());
-      return false;
-    }
+    if (value.is_empty()) return false;
     code.constants[constant.index] = std::move(value);
   }
+  code.pending_globals.clear();
   return true;
 }
 
@@ -156,6 +152,7 @@ void Machine::forget() {
     history.forget(globals);
     return true;
   });
+  const lang::Unfailing retiring;
   for (auto& [key, code] : globals) retired_.push_back(std::move(code));
   globals.clear();
 }

@@ -32,8 +32,8 @@ std::atomic<std::size_t> limit{0};  // 0: not asked for yet
 struct Thread {
   std::ptrdiff_t batch = 0;
   std::int64_t allocations = 0;
-  std::int64_t failing = 0;  // counts down to the allocation that fails
-  std::int64_t since = 0;    // allocations, when that was set
+  std::int64_t failing = 0;   // counts down to the allocation that fails
+  std::int64_t failable = 0;  // that could have failed, since that was set
   int bounded = 0;
   int unfailing = 0;
 };
@@ -151,6 +151,7 @@ void count_memory(std::ptrdiff_t bytes) noexcept {
 bool count_allocation(std::size_t bytes) noexcept {
   ++self.allocations;
   if (self.unfailing == 0) {
+    ++self.failable;
     if (self.failing > 0 && --self.failing == 0) return false;
     const std::size_t most = limit.load(std::memory_order_relaxed);
     if (most != 0 && memory_used() > most) [[unlikely]] {
@@ -178,10 +179,8 @@ Unfailing::~Unfailing() { --self.unfailing; }
 
 std::int64_t fail_allocation(std::int64_t number) {
   count_each_cell();
-  const std::int64_t made = self.allocations - self.since;
-  self.since = self.allocations;
   self.failing = number;
-  return made;
+  return std::exchange(self.failable, 0);
 }
 
 std::string describe_bytes(std::size_t bytes) {

@@ -56,8 +56,9 @@ class Unfailing {
   Unfailing& operator=(const Unfailing&) = delete;
 };
 
-// For tests: the allocation of this thread with that number, counted from now, fails, and no other;
-// 0: none. Gives how many there were since the last call. Once called, each cell is one.
+// For tests: the allocation of this thread with that number, counted from now where it is not
+// Unfailing, fails, and no other; 0: none. Gives how many there were since the last call. Once
+// called, each cell is one.
 std::int64_t fail_allocation(std::int64_t number);
 
 // "1.5 GiB".

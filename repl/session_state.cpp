@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/memory.h"
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "repl/check_rest.h"
@@ -76,6 +77,7 @@ void Session::Impl::settle_stop(const std::vector<Diagnostic>* errors) {
 }
 
 void Session::Impl::forget(const std::string& name) {
+  const lang::Unfailing all_or_nothing;
   if (checker.forget(name)) pipeline.forget();
 }
 

@@ -358,13 +358,16 @@ class Prompt {
   void answers(const std::string& text, const std::string& wanted) {
     if (!trouble_.empty()) return;
     const Patience patience(kPatience);
-    const auto value = session_.evaluate(text);
-    if (value) {
-      if (lang::to_string(*value) != wanted)
-        fail(fmt::format("{} is {} and not {}", text, lang::to_string(*value), wanted));
-    } else if (!is_limited_ || !lang::is_stop(value.errors().front().kind)) {
+    auto shown = lang::capture([&] {
+      const auto value = session_.evaluate(text);
+      if (!value) throw lang::Failure{value.errors()};
+      return lang::to_string(*value);
+    });
+    if (shown) {
+      if (*shown != wanted) fail(fmt::format("{} is {} and not {}", text, *shown, wanted));
+    } else if (!is_limited_ || !lang::is_stop(shown.errors().front().kind)) {
       fail(fmt::format("{} does not answer {}:\n{}", text, wanted,
-                       lang::render(value.errors().front())));
+                       lang::render(shown.errors().front())));
     }
     lang::clear_stop();
   }
