@@ -42,7 +42,8 @@ def main():
             if arguments.names and source.stem not in arguments.names:
                 continue
             program = Path(folder) / source.stem
-            subprocess.run(["c++", "-O2", "-std=c++20", "-o", program, source.with_suffix(".cpp")], check=True)
+            compile_it = ["c++", "-O2", "-std=c++20", "-I", HERE.parent, "-o", program, source.with_suffix(".cpp")]
+            subprocess.run(compile_it, check=True)
             relay, cpp = [], []
             for _ in range(arguments.rounds):
                 relay += relay_times(source, arguments.jit)

@@ -108,8 +108,8 @@ bool store(Machine& machine, Stack& stack, const std::vector<std::int64_t>& exte
   return true;
 }
 
-// The empty result of extents that hold a zero: the body never ran, so its type must say the shape of
-// its value.
+// The empty result of extents that hold a zero: the body never ran, so its type must say the shape
+// of its value.
 Value empty_result(Machine& machine, const lang::Type& type,
                    const std::vector<std::int64_t>& extents, lang::Span span) {
   if (const auto* tuple = lang::as<lang::TupleType>(type)) {
@@ -207,7 +207,8 @@ Value ComprehensionCode::eval(Frame& frame) const {
     return true;
   });
   if (!complete) return {};
-  if (!stacks.empty() && !stacks[0].tensor) return empty_result(frame.machine, type_, extents, span);
+  if (!stacks.empty() && !stacks[0].tensor)
+    return empty_result(frame.machine, type_, extents, span);
   if (!tuple) return Value::tensor(stacks[0].tensor);
   auto cell = lang::TupleCell::make(stacks.size());
   for (std::size_t i = 0; i < stacks.size(); ++i)

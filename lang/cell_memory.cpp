@@ -66,14 +66,18 @@ std::int64_t room_for(std::size_t kept, std::size_t bytes) {
   return static_cast<std::int64_t>(kept / bytes);
 }
 
+// Where memory gets short the pool gives back what it keeps.
+void make_room(std::size_t bytes) {
+  constexpr std::size_t kSlack = 256 << 10;  // what threads have not told yet is less
+  if (!memory_fits(bytes + kSlack)) Pool::instance().trim();
+}
+
 // Cuts further cells, in the order of their addresses, and gives the first.
 void* cut(std::size_t bytes) {
   Slab*& newest = self.slabs[bytes / kCellUnit];
   const std::size_t size = std::max(kCut / bytes, std::size_t{1}) * bytes;
   if (newest == nullptr || kFirstCell + newest->cut + size > kSlab) newest = map_slab(newest);
-  // What threads have not told yet is less than the slack.
-  constexpr std::size_t kSlack = 256 << 10;
-  if (!memory_fits(size + kSlack)) Pool::instance().trim();
+  make_room(size);
   if (self.counts_each) {
     count_memory(static_cast<std::ptrdiff_t>(size));
   } else if (!count_allocation(size)) {
@@ -127,7 +131,10 @@ std::size_t sweep(void*& first, std::size_t bytes, std::size_t kept) noexcept {
 }  // namespace
 
 void* allocate_cell_slowly(std::size_t bytes) {
-  if (!kHasCellLists || bytes > kLargestCell) return ::operator new(bytes);
+  if (!kHasCellLists || bytes > kLargestCell) {
+    make_room(bytes);
+    return ::operator new(bytes);
+  }
   if (self.counts_each && !count_allocation(0)) throw std::bad_alloc();
   CellList& list = cell_lists[bytes / kCellUnit];
   void*& first = self.counts_each ? self.hidden[bytes / kCellUnit] : list.first;

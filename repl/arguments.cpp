@@ -56,9 +56,9 @@ void define_run_options(CLI::App& app, Arguments& into) {
   app.add_option("--root", into.root, "the only folder whose files the program may open")
       ->check(CLI::ExistingDirectory)
       ->excludes(none);
-  app.add_flag(
-      "--stats", into.stats,
-      "say at the end what was compiled and run, what is no kernel and why, and the peak of memory");
+  app.add_flag("--stats", into.stats,
+               "say at the end what was compiled and run, what is no kernel and why, and the peak "
+               "of memory");
   app.add_flag("--perf", into.perf,
                "write /tmp/perf-PID.map, from which perf knows native code by name");
   app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay, or print it");

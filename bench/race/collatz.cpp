@@ -1,5 +1,6 @@
 #include <algorithm>
-#include "race.h"
+
+#include "bench/race/race.h"
 static int64_t collatz(int64_t n) {
   int64_t steps = 0;
   for (; n != 1; ++steps) n = n % 2 == 0 ? n / 2 : 3 * n + 1;

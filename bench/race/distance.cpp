@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <vector>
-#include "race.h"
-__attribute__((noinline)) static int distance(const std::vector<int>& a, const std::vector<int>& b, int i, int j) {
+
+#include "bench/race/race.h"
+__attribute__((noinline)) static int distance(const std::vector<int>& a, const std::vector<int>& b,
+                                              int i, int j) {
   if (i == 0) return j;
   if (j == 0) return i;
   const int c = a[static_cast<size_t>(i - 1)] == b[static_cast<size_t>(j - 1)] ? 0 : 1;

@@ -1,4 +1,4 @@
-#include "race.h"
+#include "bench/race/race.h"
 struct Cell {
   int head;
   Cell* tail;

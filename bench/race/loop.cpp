@@ -1,4 +1,4 @@
-#include "race.h"
+#include "bench/race/race.h"
 __attribute__((noinline)) float loop(int i, float acc) {
   for (; i != 0; --i) acc += 0.5f;
   return acc;

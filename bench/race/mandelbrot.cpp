@@ -1,5 +1,6 @@
 #include <vector>
-#include "race.h"
+
+#include "bench/race/race.h"
 double once() {
   const int size = hidden(300);
   std::vector<int> image(static_cast<size_t>(size) * static_cast<size_t>(size));

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
-#include "race.h"
+
+#include "bench/race/race.h"
 enum class Colour { Red, Black };
 struct Node;
 using Tree = std::unique_ptr<Node>;

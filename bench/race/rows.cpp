@@ -1,5 +1,6 @@
 #include <vector>
-#include "race.h"
+
+#include "bench/race/race.h"
 double once() {
   static const std::vector<float> b = [] {
     std::vector<float> made(1600000);

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <vector>
-#include "race.h"
+
+#include "bench/race/race.h"
 double once() {
   static const std::vector<float> x = [] {
     std::vector<float> made(1000000);
