@@ -1,5 +1,6 @@
 #include "ad/transpose.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -43,13 +44,75 @@ struct TakenSide {
   }
 };
 
-// An adjoint may hold a reduction as a primal value under the binders of that very reduction: as a
-// value it has binders of its own.
-class Primal final : public lang::Rewriter {
- protected:
-  Expr post(const Expr& expr) override {
-    return expr->kind == ExprKind::Reduction ? lang::rename_bound(expr) : expr;
+// Reductions of at most so many points are rather computed again than kept.
+constexpr int kShortReduction = 16;
+
+bool is_short(const lang::Reduction& reduction) {
+  double points = 1;
+  for (const IndexBinder& binder : reduction.binders) {
+    const auto* extent = as<lang::Constant>(binder.extent);
+    if (!extent) return false;
+    points *= extent->value->number_at(0);
+    if (points > kShortReduction) return false;
   }
+  bool has_inner = false;
+  lang::visit_post_order(reduction.body, [&](const Expr& node) {
+    has_inner = has_inner || node->kind == ExprKind::Reduction;
+  });
+  return !has_inner;
+}
+
+bool is_read(const Expr& expr) {
+  return expr->kind == ExprKind::Index || expr->kind == ExprKind::Var ||
+         expr->kind == ExprKind::Constant;
+}
+
+// Code for primal values in adjoints. What an adjoint multiplies is often a reduction, and the
+// adjoint belongs to more points than that: each reduction is computed once, for all points that it
+// depends on, and read from there.
+class Primal final : public lang::Rewriter {
+ public:
+  explicit Primal(Emitter& code) : code_(code) {}
+
+  // What values may depend on, outer binders first.
+  void add_binders(const std::vector<IndexBinder>& binders) {
+    binders_.insert(binders_.end(), binders.begin(), binders.end());
+  }
+
+  // A read of what `expr` is at all points that it depends on. Null where the extent of such a
+  // table would depend on an index.
+  Expr once(const std::string& name, const Expr& expr) {
+    const std::vector<IndexBinder> domain = used(lang::free_variables(expr));
+    for (const IndexBinder& binder : domain) {
+      if (!used(lang::free_variables(binder.extent)).empty()) return nullptr;
+    }
+    return build::at(tabulated(name, domain, expr, code_), uses_of(domain));
+  }
+
+ protected:
+  Expr pre(const Expr& expr) override {
+    const auto* reduction = as<lang::Reduction>(expr);
+    if (!reduction) return nullptr;
+    // A copy may come to be under the binders of that very reduction.
+    if (is_short(*reduction)) return lang::rename_bound(expr);
+    const auto [place, is_new] = tables_.try_emplace(expr.get());
+    if (is_new) place->second = once("values", expr);
+    return place->second ? place->second : lang::rename_bound(expr);
+  }
+
+ private:
+  std::vector<IndexBinder> used(const std::vector<lang::VariableRef>& variables) const {
+    std::vector<IndexBinder> found;
+    for (const IndexBinder& binder : binders_) {
+      if (std::find(variables.begin(), variables.end(), binder.variable) != variables.end())
+        found.push_back(binder);
+    }
+    return found;
+  }
+
+  Emitter& code_;
+  std::vector<IndexBinder> binders_;
+  std::unordered_map<const ExprNode*, Expr> tables_;
 };
 
 // Walks scalar code backwards. The code is a graph: each node is walked once, with the sum of what
@@ -64,10 +127,11 @@ class AdjointWalker {
     Expr adjoint;
   };
 
-  explicit AdjointWalker(Emitter& code) : code_(code) {}
+  explicit AdjointWalker(Emitter& code) : code_(code), primal_(code) {}
 
   void walk(const std::vector<Root>& roots, const std::vector<IndexBinder>& domain) {
     scopes_.push_back({0, 0, domain, {}});
+    primal_.add_binders(domain);
     std::vector<Expr> fields;
     for (const Root& root : roots) fields.push_back(root.expr);
     const Expr all = lang::make_tuple(std::move(fields));
@@ -100,7 +164,10 @@ class AdjointWalker {
   ScopeId inner_scope(const Expr& node, int side, ScopeId parent,
                       const std::vector<IndexBinder>& binders, TakenSide guard) {
     const auto [place, is_new] = inner_[side].try_emplace(node.get(), scopes_.size());
-    if (is_new) scopes_.push_back({parent, scopes_[parent].depth + 1, binders, std::move(guard)});
+    if (is_new) {
+      scopes_.push_back({parent, scopes_[parent].depth + 1, binders, std::move(guard)});
+      primal_.add_binders(binders);
+    }
     return place->second;
   }
 
@@ -218,10 +285,14 @@ class AdjointWalker {
     const auto& node = lang::cast<lang::Reduction>(expr);
     const ScopeId inside = inner_scope(expr, 0, scope, node.binders, {});
     Expr adjoint = a;
+    // Each of its points has a use for the adjoint, which is the same for all.
+    if (!is_read(a) && !is_short(node)) {
+      if (const Expr read = primal_.once("adjoint", a)) adjoint = read;
+    }
     if (node.op != ReduceOp::Sum) {
       const Expr elements =
           tabulated("elements", domain_of(inside), primal_.rewrite(node.body), code_);
-      adjoint = element_adjoint(node.op, elements, domain_of(scope), node.binders, a, code_);
+      adjoint = element_adjoint(node.op, elements, domain_of(scope), node.binders, adjoint, code_);
     }
     contribute(node.body, inside, adjoint);
   }
