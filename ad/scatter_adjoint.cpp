@@ -22,6 +22,11 @@ Expr made_again(const lang::ScatterReduce& scatter, ReduceOp op, const Expr& ini
                                                       value, scatter.span, init->type));
 }
 
+// Where an `if` guards the scatter it guards this read, which is checked as the scatter is.
+Expr at_place(const lang::ScatterReduce& scatter, const Expr& tensor) {
+  return build::checked_at(tensor, scatter.indices);
+}
+
 ScatterAdjoint extreme_adjoint(const lang::ScatterReduce& scatter, const Expr& adjoint,
                                Emitter& code) {
   const std::vector<IndexBinder> axes = binders_over(scatter.init, 0, code);
@@ -34,14 +39,14 @@ ScatterAdjoint extreme_adjoint(const lang::ScatterReduce& scatter, const Expr& a
       build::prim(Prim::Eq, {build::at(scatter.init, place), build::at(out, place)});
   // An adjoint may stand under the binders of the value's own reductions.
   const Expr value = lang::rename_bound(scatter.value);
-  const Expr is_value = build::prim(Prim::Eq, {value, build::at(out, scatter.indices)});
+  const Expr is_value = build::prim(Prim::Eq, {value, at_place(scatter, out)});
   const Expr own = tabulated("own", axes, build::select(is_init, one, zero), code);
   const Expr ties = code.emit(
       "ties", made_again(scatter, ReduceOp::Sum, own, build::select(is_value, one, zero)));
   const Expr share =
       tabulated("share", axes, build::div(build::at(adjoint, place), build::at(ties, place)), code);
   return {tabulated("kept", axes, build::select(is_init, build::at(share, place), zero), code),
-          build::select(is_value, build::at(share, scatter.indices), zero)};
+          build::select(is_value, at_place(scatter, share), zero)};
 }
 
 // The row-major position of an element of `tensor`.
@@ -63,8 +68,7 @@ ScatterAdjoint product_adjoint(const lang::ScatterReduce& scatter, const Expr& a
   const Expr factor = code.emit("factor", made_again(scatter, ReduceOp::Prod, ones, scatter.value));
   const Expr kept = tabulated(
       "kept", axes, build::mul(build::at(adjoint, place), build::at(factor, place)), code);
-  const Expr before =
-      build::mul(build::at(adjoint, scatter.indices), build::at(scatter.init, scatter.indices));
+  const Expr before = build::mul(at_place(scatter, adjoint), at_place(scatter, scatter.init));
   if (scatter.binders.empty()) return {kept, before};
   const auto row = [&](const Expr& table) {
     return code.emit("row",
@@ -104,7 +108,7 @@ ScatterAdjoint scatter_adjoint(const lang::ScatterReduce& scatter, const Expr& a
     case ReduceOp::Prod:
       return product_adjoint(scatter, adjoint, code);
     default:
-      return {adjoint, build::at(adjoint, scatter.indices)};
+      return {adjoint, at_place(scatter, adjoint)};
   }
 }
 

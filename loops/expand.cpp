@@ -333,8 +333,8 @@ class Expander {
         fields.push_back(choose(condition, (*a.fields)[i], (*b.fields)[i], span));
       return Value::tuple(std::move(fields));
     }
-    if (a.kind == Value::Kind::Local || b.kind == Value::Kind::Local) {
-      return local_tensor(shape_of(a, span), span, [&](std::span<const NodeId> indices) {
+    if (std::vector<std::int64_t> shape = shape_of(a, span); !shape.empty()) {
+      return local_tensor(shape, span, [&](std::span<const NodeId> indices) {
         return choose(condition, element_of(a, indices, false, span),
                       element_of(b, indices, false, span), span);
       });

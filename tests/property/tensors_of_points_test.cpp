@@ -218,6 +218,40 @@ TEST_CASE("bodies that make tensors give the same by kernel and by point") {
     FAIL_CHECK("no native code for " << code << ", RELAY_SEED=" << first_seed());
 }
 
+// In float64, without ties: the gradient along a direction is the tangent along it, of the sum and
+// of its gradient along another one.
+std::string with_derivatives(std::string text) {
+  for (std::size_t at = 0; (at = text.find("float32", at)) != std::string::npos;)
+    text.replace(at, 7, "float64");
+  return "def same(y) { y }\ndef same_row(y) { y }\n" + text +
+         "let n = m * 0.31 + sin(m * 9.7 + reverse(m, axis=0))\n"
+         "let u = cos(m)\n"
+         "let v = sin(m * 1.7)\n"
+         "def total(m) { sum(f(x, m, d)) }\n"
+         "def along(m) { sum(grad(total)(m) * u) }\n"
+         "def near(a: float64, b: float64) { abs(a - b) <= 1e-7 * (1.0 + abs(a) + abs(b)) }\n"
+         "def agree(m) { (near(along(m), jvp(total)(m, u).1),\n"
+         "  near(sum(grad(along)(m) * v), jvp(along)(m, v).1)) }\n";
+}
+
+TEST_CASE("derivatives of bodies that make tensors agree with tangents") {
+  repl::Session session(verified(interp::JitMode::Off));
+  constexpr std::size_t kDerivatives = 60;
+  std::int64_t good = 0;
+  const auto all = seeds(kDerivatives);
+  for (const std::uint64_t seed : all) {
+    const std::string text = with_derivatives(RowBodies(seed).text());
+    CAPTURE(seed, text);
+    const auto errors = session.run("<program>", text, nullptr);
+    if (!errors.empty() || !session.evaluate("f(x, n, d)")) continue;
+    ++good;
+    const auto agree = session.evaluate("agree(n)");
+    if (!agree) FAIL_CHECK(rendered(agree.errors()));
+    if (agree) CHECK(lang::to_string(*agree) == "(True, True)");
+  }
+  if (all.size() >= 50) CHECK(good > static_cast<std::int64_t>(all.size()) / 2);
+}
+
 TEST_CASE("loops over small tensors give the same in either tier") {
   repl::Session interpreted(verified(interp::JitMode::Off));
   repl::Session native(verified(interp::JitMode::Always));
