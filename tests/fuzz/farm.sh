@@ -25,6 +25,7 @@ programs=(
   "both tiers give the same int32 bits"
   "what an \`if\` guards gives the same by kernel and by point"
   "bodies that make tensors give the same by kernel and by point"
+  "derivatives of bodies that make tensors agree with tangents"
   "light notation reads back"
   "typed strict text reads back"
   "formatting keeps generated programs, and what is formatted"
