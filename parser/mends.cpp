@@ -36,6 +36,27 @@ void add_comment(std::string_view text, std::uint32_t at, std::vector<Edit>& edi
                    static_cast<std::uint32_t>(text.size()), true});
 }
 
+// Lines of a block end with `;`, those of a file need not.
+void add_semicolon(std::string_view text, std::uint32_t at, std::vector<Edit>& edits) {
+  const std::size_t last = text.substr(0, at).find_last_not_of(" \t\r\n");
+  if (last == std::string_view::npos) return;
+  if (text.substr(last, at - last).find('\n') == std::string_view::npos) return;
+  const std::size_t begin = text.rfind('\n', last) + 1;  // 0 where there is none
+  const std::string_view line = text.substr(begin, last + 1 - begin);
+  if (line.find("//") != std::string_view::npos) return;
+  constexpr std::size_t kShown = 30;
+  std::string_view shown = line.substr(line.find_first_not_of(" \t"));
+  const bool is_cut = shown.size() > kShown;
+  if (is_cut) shown.remove_prefix(shown.size() - kShown);
+  const auto is_in_character = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+  };
+  while (is_cut && !shown.empty() && is_in_character(shown[0])) shown.remove_prefix(1);
+  edits.push_back({";", static_cast<std::uint32_t>(last + 1),
+                   fmt::format("help: put `;` behind `{}{}`, as lines of a block need it",
+                               is_cut ? "…" : "", shown)});
+}
+
 // What may have been meant, likely things first.
 std::vector<Edit> candidates(const lang::Diagnostic& error, std::string_view text, bool strict) {
   const std::uint32_t at = error.span.begin;
@@ -54,6 +75,9 @@ std::vector<Edit> candidates(const lang::Diagnostic& error, std::string_view tex
   if (rest.starts_with('=') && !rest.starts_with("=="))
     edits.push_back({"=", at, "help: to compare, write `==`"});
   add_comment(text, at, edits);
+  if (!strict) add_semicolon(text, at, edits);
+  if (expects("expected `;`"))
+    edits.push_back({";", at, fmt::format("help: put `;` before {}", token)});
   for (const std::string_view mark : {",", ")", "]", "}"}) {
     if (!rest.empty() && expects(fmt::format("`{}`", mark)))
       edits.push_back(
