@@ -48,6 +48,8 @@ if(RELAY_SANITIZE)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Under the sanitizers GCC sees uninitialised variables in its own library, where there are none.
     add_compile_options(-Wno-maybe-uninitialized)
+    add_library(relay_sanitizer OBJECT "${CMAKE_CURRENT_LIST_DIR}/sanitizer.cpp")
+    link_libraries($<TARGET_OBJECTS:relay_sanitizer>)
   endif()
 endif()
 if(RELAY_FUZZ)
