@@ -4,6 +4,7 @@
 #include "parser/mends.h"
 #include "parser/notation.h"
 #include "parser/read.h"
+#include "parser/recovery.h"
 #include "parser/resolve.h"
 #include "parser/strings.h"
 
@@ -57,7 +58,8 @@ Completeness completeness(std::string_view text) {
     read_text(source, is_strict(source, Notation::Auto), false);
     return Completeness::Complete;
   } catch (SyntaxStop& stop) {
-    return stop.at_end ? Completeness::Incomplete : Completeness::Complete;
+    if (stop.at_end) return Completeness::Incomplete;
+    return has_open_brackets(text) ? Completeness::Broken : Completeness::Complete;
   }
 }
 

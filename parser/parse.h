@@ -73,11 +73,14 @@ struct Reading {
 Reading parse_all(const lang::Source& source, const lang::Module& scope,
                   Notation notation = Notation::Auto, const std::string& prefix = "");
 
-enum class Completeness { Complete, Incomplete };
+enum class Completeness { Complete, Incomplete, Broken };
 // For the prompt: Incomplete when more lines could make the text valid (open brackets, strings or
-// comments, an operator at the end). Decided by the same grammar that parse()
-// uses.
+// comments, an operator at the end), Broken when no more lines could, but brackets are open, so
+// that they would belong to it. Decided by the same grammar that parse() uses.
 Completeness completeness(std::string_view text);
+// Does a definition surely begin with the next line of a text, though brackets are open in the
+// text? That one was not closed is a common error.
+bool is_cut_by(std::string_view text, std::string_view line);
 
 // Reads a type in either notation, e.g. for tests: `Tensor[(2, n), float32]`.
 lang::Result<lang::Type> parse_type(const lang::Source& source, const lang::Module& scope);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "parser/lexical.h"
+#include "parser/parse.h"
 
 namespace relay::parser {
 namespace {
@@ -32,6 +33,11 @@ class Scanner {
     old_ = open_.size();
     skip_space();
   }
+  // Of a text in which no bracket is known to be open.
+  explicit Scanner(std::string_view text)
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {
+    skip_space();
+  }
 
   const char* at() const { return at_; }
   const char* before_space() const { return before_space_; }
@@ -52,9 +58,16 @@ class Scanner {
     return false;
   }
   bool is_inside_new_bracket() const { return open_.size() > old_; }
+  // Was there a string or comment without end?
+  bool is_in_open_text() const { return is_in_open_text_; }
   // Does the closing bracket here belong to nothing that is known to be open?
   bool closes_what_is_outside() const {
     return is_closer(*at_) && open_.find(*at_) == std::string::npos;
+  }
+
+  void close_all() {
+    open_.clear();
+    old_ = 0;
   }
 
   void next() {
@@ -81,13 +94,17 @@ class Scanner {
   static bool is_closer(char c) { return c == ')' || c == ']' || c == '}'; }
   void skip_space() {
     before_space_ = at_;
-    at_ = skip_gap(at_, end_, Breaks::Skip).end;
+    const Gap gap = skip_gap(at_, end_, Breaks::Skip);
+    at_ = gap.end;
+    if (gap.open_comment) is_in_open_text_ = true;
   }
   // One that does not end on its line is taken for a stray quote.
   void skip_string() {
     const char* p = at_ + 1;
     while (p != end_ && *p != '"' && *p != '\n') p += *p == '\\' && end_ - p > 1 ? 2 : 1;
-    at_ = p != end_ && *p == '"' ? p + 1 : at_ + 1;
+    const bool is_closed = p != end_ && *p == '"';
+    if (!is_closed) is_in_open_text_ = true;
+    at_ = is_closed ? p + 1 : at_ + 1;
   }
 
   const char* begin_;
@@ -96,6 +113,7 @@ class Scanner {
   const char* before_space_ = nullptr;
   std::string open_;  // the closing brackets that are due
   std::size_t old_ = 0;
+  bool is_in_open_text_ = false;
 };
 
 // Where an item surely begins, whatever brackets seem to be open: forgetting to close one is a
@@ -234,6 +252,19 @@ const char* resume_at_item(Builder& builder, SyntaxStop& stop, const Builder::St
   builder.wrap(Syntax::Broken, outside.mark, builder.offset(begin), builder.offset(stop_at));
   builder.wrap(Syntax::Item, outside.mark, builder.offset(begin), builder.offset(stop_at));
   return stop_at;
+}
+
+bool has_open_brackets(std::string_view text) {
+  Scanner scanner(text);
+  for (; !scanner.at_end(); scanner.next()) {
+    if (begins_definition(scanner)) scanner.close_all();
+  }
+  return scanner.depth() > 0 && !scanner.is_in_open_text();
+}
+
+bool is_cut_by(std::string_view text, std::string_view line) {
+  const Scanner scanner(line);
+  return !scanner.at_end() && begins_definition(scanner) && has_open_brackets(text);
 }
 
 }  // namespace relay::parser

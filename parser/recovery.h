@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "parser/builder.h"
 
@@ -27,5 +28,9 @@ Resumption resume_in_block(Builder& builder, SyntaxStop& stop, const Builder::St
 // included. The answer is further on than `begin`, or null when there have been too many errors.
 const char* resume_at_item(Builder& builder, SyntaxStop& stop, const Builder::State& outside,
                            const char* begin, const char* end);
+
+// Are brackets open at the end of a text that may have errors, and no string or comment? Where a
+// definition surely begins, all before it are taken for closed.
+bool has_open_brackets(std::string_view text);
 
 }  // namespace relay::parser

@@ -38,20 +38,23 @@ std::string describe(const ItemResult& result) {
 
 namespace {
 
+using parser::Completeness;
+
 // A text that is not looked at to its end, as somebody interrupts, is complete: whoever runs it
 // says so.
-bool is_incomplete(const std::string& text) {
-  bool incomplete = false;
+Completeness completeness_of(const std::string& text) {
+  auto result = Completeness::Complete;
   interp::EvaluationStack::instance().run([&] {
-    const auto known = lang::capture([&] { return parser::completeness(text); });
-    incomplete = known && *known == parser::Completeness::Incomplete;
+    if (const auto known = lang::capture([&] { return parser::completeness(text); }))
+      result = *known;
   });
-  return incomplete;
+  return result;
 }
 
 // Does the text end with an `if` that may have an `else`?
 bool takes_else(const std::string& text) {
-  return text.find("if") != std::string::npos && is_incomplete(text + "\nelse {");
+  return text.find("if") != std::string::npos &&
+         completeness_of(text + "\nelse {") == Completeness::Incomplete;
 }
 
 bool begins_with_else(std::string_view line) {
@@ -67,10 +70,12 @@ bool begins_with_else(std::string_view line) {
 void Driver::abandon() {
   entry_.clear();
   waits_for_else_ = false;
+  is_broken_ = false;
 }
 
 bool Driver::ends_before(std::string_view line) const {
-  return waits_for_else_ && !begins_with_else(line);
+  return (waits_for_else_ && !begins_with_else(line)) || (is_broken_ && line.starts_with(':')) ||
+         parser::is_cut_by(entry_, line);
 }
 
 Driver::State Driver::feed(std::string_view line) {
@@ -88,9 +93,11 @@ Driver::State Driver::feed(std::string_view line) {
   if (!entry_.empty()) entry_ += '\n';
   entry_ += line;
   const bool forced = blank && blank_run_ == blank_lines_;
-  if (!forced && is_incomplete(entry_)) return State::NeedsMore;
-  waits_for_else_ = !forced && takes_else(entry_);
-  if (waits_for_else_) return State::NeedsMore;
+  const auto known = forced ? Completeness::Complete : completeness_of(entry_);
+  if (known == Completeness::Incomplete) return State::NeedsMore;
+  is_broken_ = known == Completeness::Broken && events_.has_more_lines && events_.has_more_lines();
+  waits_for_else_ = !forced && !is_broken_ && takes_else(entry_);
+  if (is_broken_ || waits_for_else_) return State::NeedsMore;
   run_entry();
   return State::Ready;
 }
@@ -129,6 +136,7 @@ void Driver::run_entry() {
   entry_.clear();
   blank_run_ = 0;
   waits_for_else_ = false;
+  is_broken_ = false;
   // Empty lines that ended the entry are no part of it.
   last_entry_.erase(last_entry_.find_last_not_of(" \t\r\n") + 1);
   if (events_.on_entry) events_.on_entry(last_entry_);

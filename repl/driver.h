@@ -18,12 +18,16 @@ struct DriverEvents {
   std::function<void(const std::string&)> on_internal = nullptr;
   // An entry or a command, before it runs.
   std::function<void(const std::string&)> on_entry = nullptr;
+  // Are there lines that nobody has to type any more, as of a text that is pasted? Then the rest of
+  // an entry with a mistake is read as a part of it, until its brackets are closed.
+  std::function<bool()> has_more_lines = nullptr;
 };
 
 // The language of the prompt: lines are gathered into entries (as soon as the parser finds them
 // complete, or after `blank_lines` empty lines in a row; 0: never), an entry is run by the session;
 // a line that begins with `:` is a command. An entry that ends with an `if` without `else` waits
 // for the next line: it goes on with one that begins with `else`, and is run before any other.
+// So is one with open brackets before a line that begins a definition in its first column.
 class Driver {
  public:
   Driver(Session& session, DriverEvents events, int blank_lines)
@@ -53,6 +57,7 @@ class Driver {
   const int blank_lines_;
   int blank_run_ = 0;  // empty lines at the end of what has been gathered
   bool waits_for_else_ = false;
+  bool is_broken_ = false;  // has a mistake, and brackets are open
   std::string entry_;
   std::string last_entry_;
   int entries_ = 0;

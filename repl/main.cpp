@@ -83,7 +83,8 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
   repl::Driver driver(
       session,
       {put_item, [&](const auto& errors) { reporter.report(errors); }, repl::put_output,
-       [&](const std::string& what) { reporter.internal_error(what); }},
+       [&](const std::string& what) { reporter.internal_error(what); }, nullptr,
+       [] { return true; }},
       kNoBlankLines);
   std::string line;
   auto state = repl::Driver::State::Ready;
@@ -114,7 +115,8 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter) {
       {[](const repl::ItemResult& result) { repl::put_output(repl::describe(result)); },
        report_errors, repl::put_output,
        [&](const std::string& what) { reporter.internal_error(what); },
-       [&](const std::string& entry) { terminal.remember(entry); }},
+       [&](const std::string& entry) { terminal.remember(entry); },
+       [] { return repl::Terminal::has_waiting_keys(); }},
       kBlankLines);
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {

@@ -2,6 +2,7 @@
 
 #include <histedit.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -238,12 +239,12 @@ int Terminal::Impl::next_key(EditLine* editor, wchar_t* key) {
 void Terminal::Impl::on_change(KeyInput::Change change) {
   if (change == KeyInput::Change::Resized) {
     el_resize(editor);
-    // libedit keeps the place of its cursor, which may lie beyond the window now, and the next key
-    // would be written there, in memory too. Refreshed, the line begins where the cursor stands.
-    std::fputc('\r', stdout);
   } else {
     el_wset(editor, EL_PREP_TERM, 1);
   }
+  // libedit keeps the place of its cursor, which may lie beyond a smaller window, and the next key
+  // would be written there, in memory too. Refreshed, the line begins where the cursor stands.
+  std::fputc('\r', stdout);
   el_wset(editor, EL_REFRESH);
 }
 
@@ -255,10 +256,17 @@ void Terminal::Impl::offer(const std::string& entry) {
 Terminal::Terminal(std::string history) : impl_(std::make_unique<Impl>(std::move(history))) {}
 Terminal::~Terminal() = default;
 
+bool Terminal::has_waiting_keys() {
+  constexpr int kMilliseconds = 20;  // between pieces of a text that is pasted
+  pollfd wanted{STDIN_FILENO, POLLIN, 0};
+  return poll(&wanted, 1, kMilliseconds) > 0;
+}
+
 Line Terminal::read_line(bool continuation) {
   continuation_prompt = continuation;
   impl_->gives_up = false;
-  while (Signals::take() == SIGINT) {  // what was pressed before is over
+  while (const int signal = Signals::take()) {  // interrupts pressed before are over
+    if (signal == SIGWINCH) el_resize(impl_->editor);
   }
   lang::clear_stop();
   const Signals::During typing(Signals::Meaning::Key);

@@ -25,6 +25,9 @@ class Terminal {
   // Ctrl-C gives up the line (Interrupted) and never stops anything else.
   Line read_line(bool continuation);
 
+  // Are there keys that have not been read, as of a text that is pasted?
+  static bool has_waiting_keys();
+
   // An entry, all its lines, becomes one item of the history, and is written to its file.
   void remember(const std::string& entry);
 

@@ -73,6 +73,22 @@ TEST_CASE("ctrl-c at the prompt gives up the line, however often, and never the 
   CHECK(prompt.history() == "40 + 2\n");
 }
 
+TEST_CASE("a text with a mistake that is pasted is one entry") {
+  Prompt prompt;
+  prompt.program.type(
+      "def f(x) {\r  let y = x +* 2;\r\r  let z = { y };\r  z\r}\rdef g(x) {\r  (x 2\rdef h(x) { x "
+      "}\rh(42)\r");
+  CHECK(prompt.program.wait_for("42 : int32"));
+  const std::string text = prompt.text();
+  std::size_t errors = 0;
+  for (std::size_t at = 0; (at = text.find("error[", at)) != std::string::npos; ++at) ++errors;
+  INFO(text);
+  CHECK(errors == 2);
+  // Typed, it is told at once.
+  CHECK(prompt.program.enter("def f(x) {\r", kMore));
+  CHECK(prompt.program.enter("  x +* 2;\r"));
+}
+
 TEST_CASE("ctrl-c in the middle of a line of several rows leaves all of them") {
   Prompt prompt({}, 24, 20);
   prompt.program.type("1 + 2 + 3 + 4 + 5 + 6 + 7 + 8");
@@ -352,6 +368,7 @@ TEST_CASE("a stopped session goes on where it was") {
   prompt.program.send(SIGSTOP);
   prompt.program.send(SIGCONT);
   prompt.program.type(" 2");
+  CHECK(prompt.shows("40 + 2"));
   CHECK(prompt.program.enter("\r"));
   CHECK(prompt.text().find("42 : int32") != std::string::npos);
 }
