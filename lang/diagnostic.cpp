@@ -26,6 +26,20 @@ constexpr KindInfo kKinds[] = {
 
 }  // namespace
 
+// Out of line, as there are hundreds of uses, and GCC 12 warns of what it inlines of strings here.
+Diagnostic& Diagnostic::label(Span where, std::string text) & {
+  labels.push_back({where, std::move(text)});
+  return *this;
+}
+Diagnostic&& Diagnostic::label(Span where, std::string text) && {
+  return std::move(label(where, std::move(text)));
+}
+Diagnostic& Diagnostic::note(std::string text) & {
+  notes.push_back(std::move(text));
+  return *this;
+}
+Diagnostic&& Diagnostic::note(std::string text) && { return std::move(note(std::move(text))); }
+
 std::string_view name_of(DiagnosticKind kind) {
   return kKinds[static_cast<std::size_t>(kind)].name;
 }

@@ -48,22 +48,10 @@ struct Diagnostic {
   Diagnostic() = default;
   Diagnostic(DiagnosticKind kind, std::string message, Span span = {})
       : kind(kind), message(std::move(message)), span(span) {}
-  Diagnostic& label(Span where, std::string text) & {
-    labels.push_back({where, std::move(text)});
-    return *this;
-  }
-  Diagnostic&& label(Span where, std::string text) && {
-    labels.push_back({where, std::move(text)});
-    return std::move(*this);
-  }
-  Diagnostic& note(std::string text) & {
-    notes.push_back(std::move(text));
-    return *this;
-  }
-  Diagnostic&& note(std::string text) && {
-    notes.push_back(std::move(text));
-    return std::move(*this);
-  }
+  Diagnostic& label(Span where, std::string text) &;
+  Diagnostic&& label(Span where, std::string text) &&;
+  Diagnostic& note(std::string text) &;
+  Diagnostic&& note(std::string text) &&;
 };
 
 // The text a person sees: `error[Kind]: message`, the place, the source lines with the labels

@@ -52,6 +52,18 @@ struct build : p::maybe_nothing {
   }
 };
 
+// The node that the rule pushes last begins where the rule does.
+struct widen : p::maybe_nothing {
+  template <class Rule, p::apply_mode A, p::rewind_mode M, template <class...> class Action,
+            template <class...> class Control, class Input>
+  static bool match(Input& in, Builder& builder) {
+    const std::uint32_t begin = builder.offset(in.current());
+    if (!p::match<Rule, A, M, Action, Control>(in, builder)) return false;
+    builder.top()->begin = begin;
+    return true;
+  }
+};
+
 // Leaves
 template <>
 struct action<name> : leaf<Syntax::Name> {};
@@ -185,6 +197,8 @@ template <>
 struct action<function_rest> : build<Syntax::Function> {};
 template <>
 struct action<light_function> : build<Syntax::Function> {};
+template <>
+struct action<fn_expr> : widen {};
 template <>
 struct action<type_params> : build<Syntax::TypeParams> {};
 template <>

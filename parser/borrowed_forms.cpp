@@ -82,6 +82,35 @@ Found bare_branches(std::string_view text, std::uint32_t at, bool is_last) {
   return replaced(at, end, ours, fmt::format("help: branches stand in braces: `{}`", ours));
 }
 
+// `a if c else b`
+Found condition_behind(std::string_view text, std::uint32_t at) {
+  const std::size_t other = text.find(" else ", at);
+  if (other == std::string_view::npos ||
+      text.substr(at, other - at).find('\n') != std::string::npos)
+    return std::nullopt;
+  const auto middle = static_cast<std::uint32_t>(other);
+  const std::uint32_t begin = expression_begin(text, at);
+  const std::uint32_t end = expression_end(text, middle + 6, ",");
+  const std::string ours =
+      fmt::format("if {} {{ {} }} else {{ {} }}", trimmed(text, at + 2, middle),
+                  trimmed(text, begin, at), trimmed(text, middle + 6, end));
+  return replaced(begin, end, ours, fmt::format("help: the condition comes first: `{}`", ours));
+}
+
+// `let a, b = e`
+Found bare_pattern(std::string_view text, std::uint32_t comma) {
+  const std::size_t equals = text.find('=', comma);
+  const Piece first = word_before(text, comma);
+  if (equals == std::string_view::npos || word_before(text, first.begin).text != "let")
+    return std::nullopt;
+  const auto end = static_cast<std::uint32_t>(equals);
+  const std::string names = trimmed(text, first.begin, end);
+  if (names.find_first_of("(\n") != std::string::npos) return std::nullopt;
+  return replaced(
+      first.begin, end, fmt::format("({}) ", names),
+      fmt::format("help: a tuple is taken apart in parentheses: `let ({}) = …`", names));
+}
+
 // `\x y -> e`, `fun x -> e`, `fn x => e`: `params` is where the parameters begin.
 Found lambda_with_arrow(std::string_view text, std::uint32_t begin, std::uint32_t params) {
   const std::string_view line = text.substr(params, text.find('\n', params) - params);
@@ -176,6 +205,8 @@ constexpr std::array kInfixes = {
     Infix{". ", "", "compose({0}, {1})", "help: one function after another is `{}`"},
     Infix{"<>", "<", "{0} != {1}", "help: write `{}`"},
     Infix{"=/=", "", "{0} != {1}", "help: write `{}`"},
+    Infix{"&", "", "{0} && {1}", "help: write `{}`; the bits of integers are `bitwise_and`"},
+    Infix{"|", "", "{0} || {1}", "help: write `{}`; the bits of integers are `bitwise_or`"},
 };
 
 Found infix(std::string_view text, std::uint32_t at, const Infix& form) {
@@ -263,6 +294,9 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
     edits.push_back({" ->", at, "help: the type of the result stands behind `->`", 1});
   if (says(error, "the function's body")) add(body_behind_arrow(text, at, says(error, "`=`")));
   if (says(error, "expected `=`")) add(let_function(text, at));
+  if (rest.starts_with(',') && says(error, "expected `=`")) add(bare_pattern(text, at));
+  if (rest.starts_with("if ") && says(error, "after the expression"))
+    add(condition_behind(text, at));
   if (says(error, "and parameters")) add(bare_parameters(text, at));
   add(step(text, at));
   for (const Infix& form : kInfixes) add(infix(text, at, form));

@@ -168,9 +168,8 @@ void Resolver::help_with_arguments(Diagnostic& diagnostic, std::string_view form
   if (nodes.empty() || is_reversed) return;
   for (const Node* node : nodes.subspan(1)) add(tree_.text(*node));
   if (args.find('\n') != std::string::npos) return;
-  const bool is_literal = nodes[0]->kind == Syntax::Function;  // its place begins behind `fn`
-  diagnostic.note(fmt::format("help: the derivative is a function: `{}({}{})({})`", form,
-                              is_literal ? "fn " : "", tree_.text(*nodes[0]), args));
+  diagnostic.note(fmt::format("help: the derivative is a function: `{}({})({})`", form,
+                              tree_.text(*nodes[0]), args));
 }
 
 // `grad(f)` and its kin, `dim(n + 1)`, `prim.add(a, b)`: unless the name means something else here.

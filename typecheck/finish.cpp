@@ -237,16 +237,35 @@ Diagnostic ambiguous_variable(const Variable& variable, const std::string& type)
 
 namespace {
 
+constexpr std::string_view kParams = "xyzuvw";
+
+// The function with annotated parameters, as far as it takes scalars.
+std::string with_annotations(const FunctionType& function, const std::string& value) {
+  std::string params;
+  std::string args;
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
+    const auto* tensor = as<TensorType>(function.params[i]);
+    if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() > 0) return "";
+    const std::string separator = i == 0 ? "" : ", ";
+    params += fmt::format("{}{}: float32", separator, kParams[i]);
+    args += fmt::format("{}{}", separator, kParams[i]);
+  }
+  return fmt::format("help: a value has one type, as has `fn ({}) {{ {}({}) }}`", params, value,
+                     args);
+}
+
 // How `let f = e` is written as a definition, which may be generic.
 std::string as_definition(const ExprNode& whole, const Type& type) {
   const std::string general = "help: a `def` may be generic; a value has one type";
   const auto* function = as<FunctionType>(type);
   const std::string value = quote(whole.span, "");
-  constexpr std::string_view kParams = "xyzuvw";
   if (!function || value.empty() || function->params.size() > kParams.size()) return general;
   const std::string_view text = whole.span.source->text().substr(0, whole.span.begin);
   const std::size_t let = text.rfind("let ");
-  if (let == std::string_view::npos) return general;
+  if (let == std::string_view::npos) {
+    const std::string annotated = with_annotations(*function, value);
+    return annotated.empty() ? general : annotated;
+  }
   std::string_view name = text.substr(let + 4);
   name = name.substr(0, name.find_first_of(" ="));
   const bool is_bound_by_it =

@@ -487,7 +487,7 @@ Type Inference::infer_if(const If& node) {
   Span then_span = tail_of(node.then_branch)->span;
   if (!has_else(node)) {
     Mismatch mismatch{then_type, unit_type(), then_span, "the branch of an `if` without `else`"};
-    mismatch.notes.push_back("note: an `if` has a value only with an `else`");
+    mismatch.notes.emplace_back("note: an `if` has a value only with an `else`");
     expect(mismatch);
     return unit_type();
   }

@@ -1,6 +1,7 @@
 // Calls, and what can be called: operators, constructors, globals.
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -221,6 +222,24 @@ void Inference::report_arguments(const Call& call, const FunctionType& function,
   }
 }
 
+namespace {
+
+// Arguments as they are written, [first, last).
+std::string texts_of(const Call& call, std::size_t first,
+                     std::size_t last = std::numeric_limits<std::size_t>::max()) {
+  std::string text;
+  for (std::size_t i = first; i < std::min(last, call.args.size()); ++i)
+    text += (i > first ? ", " : "") + std::string(call.args[i]->span.text());
+  return text;
+}
+
+bool are_written(const Call& call) {
+  return call.callee->span && std::all_of(call.args.begin(), call.args.end(),
+                                          [](const Expr& arg) { return bool(arg->span); });
+}
+
+}  // namespace
+
 // If one argument is missing and it can only be one, it is named.
 Diagnostic Inference::wrong_arity(const Call& call, const FunctionType& function) {
   Diagnostic diagnostic(DiagnosticKind::WrongArity,
@@ -246,6 +265,13 @@ Diagnostic Inference::wrong_arity(const Call& call, const FunctionType& function
     Type whole = function_type(function.params, function.result);
     diagnostic.note(fmt::format("note: {} is `{}`", callee_name(call.callee), solver_.show(whole)));
   }
+  // `iterate(f, n, x)`: the rest is for the function that it gives.
+  const std::size_t taken = function.params.size();
+  if (found.size() > taken && taken > 0 && are_written(call) &&
+      solver_.head(function.result)->kind == TypeKind::Function)
+    diagnostic.note(fmt::format("help: its value is a function: `{}({})({})`",
+                                call.callee->span.text(), texts_of(call, 0, taken),
+                                texts_of(call, taken)));
   return diagnostic;
 }
 
@@ -380,17 +406,9 @@ std::optional<std::string> with_named_attributes(const Call& call, const OpDef& 
   return text + ")";
 }
 
-std::string texts_of(const Call& call, std::size_t first) {
-  std::string text;
-  for (std::size_t i = first; i < call.args.size(); ++i)
-    text += (i > first ? ", " : "") + std::string(call.args[i]->span.text());
-  return text;
-}
-
 // `ones(2, 3)` is `ones(shape=[2, 3])`, and `stack(a, b)` is `stack((a, b))`.
 std::optional<std::string> with_list(const Call& call, const OpDef& op) {
-  if (std::any_of(call.args.begin(), call.args.end(), [](const Expr& arg) { return !arg->span; }))
-    return std::nullopt;
+  if (!are_written(call)) return std::nullopt;
   const std::string name(call.callee->span.text());
   const std::size_t inputs = op.inputs.size();
   if (inputs == 1 && input_form(op, 0).is_tuple && !is_number(call.args.back()))

@@ -53,8 +53,7 @@ std::optional<std::string> summed(const Expr& fn, std::size_t param_count) {
     if (!is_inside || text.size() > kLongest) return std::nullopt;
     const std::size_t begin = tail.begin - fn->span.begin;
     const std::size_t size = tail.end - tail.begin;
-    // The span of a function begins behind `fn`.
-    return fmt::format("fn {}sum({}){}", text.substr(0, begin), text.substr(begin, size),
+    return fmt::format("{}sum({}){}", text.substr(0, begin), text.substr(begin, size),
                        text.substr(begin + size));
   }
   if (!is_name(text)) return std::nullopt;

@@ -173,6 +173,8 @@ void Inference::check_literals() {
         DiagnosticKind::LiteralOutOfRange,
         fmt::format("`{}` does not fit into `{}`", found->text, name_of(dtype.known())), at);
     diagnostic.label(at, fmt::format("`{}`", name_of(dtype.known())));
+    if (dtype.known() == DType::Int32 && !literal.is_float)
+      diagnostic.note(fmt::format("help: `{}i64` is one of `int64`", found->text));
     report(Failure(std::move(diagnostic)));
   }
 }

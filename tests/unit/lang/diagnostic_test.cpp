@@ -1,6 +1,7 @@
 #include "lang/diagnostic.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 using namespace relay::lang;
 
@@ -122,7 +123,7 @@ TEST_CASE("nested labels hang, the narrower one in front") {
 }
 
 TEST_CASE("a long line is shown around its marks") {
-  const Source source("long", std::string(5000, 'a') + " bad " + std::string(5000, 'b'));
+  const Source source("long", fmt::format("{0:a>5000} bad {0:b>5000}", ""));
   const std::string text =
       render(Diagnostic(DiagnosticKind::UnknownName, "m", find(source, "bad")));
   CHECK(text.size() < 400);
