@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "lang/drawn.h"
 #include "lang/op.h"
 
 namespace relay::lang {
@@ -242,6 +243,11 @@ void TypeCall::fail(DiagnosticKind kind, std::string message) const {
   for (std::size_t i = 0; i < arg_spans.size() && i < args.size(); ++i) {
     if (arg_spans[i])
       diagnostic.label(arg_spans[i], "`" + to_string(solver.resolve(args[i])) + "`");
+  }
+  for (std::size_t i = 0; i < args.size() && diagnostic.notes.empty(); ++i) {
+    std::string help =
+        help_for_drawn(solver.resolve(args[i]), i < arg_spans.size() ? arg_spans[i] : Span());
+    if (!help.empty()) diagnostic.note(std::move(help));
   }
   throw Failure(std::move(diagnostic));
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/drawn.h"
 #include "lang/module.h"
 #include "lang/number_text.h"
 #include "lang/stop.h"
@@ -171,6 +172,8 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
     if (label.span) diagnostic.label(label.span, label.text);
   }
   for (const std::string& note : mismatch.notes) diagnostic.note(note);
+  if (std::string help = lang::help_for_drawn(found, mismatch.span); !help.empty())
+    diagnostic.note(std::move(help));
   const auto* function = as<FunctionType>(found);
   if (function && function->params.empty() && fits(function->result, expected, solver)) {
     diagnostic.note(fmt::format("help: `{}()` calls it", quote(mismatch.span, "...")));

@@ -1,0 +1,29 @@
+#include "lang/drawn.h"
+
+#include <fmt/format.h>
+
+namespace relay::lang {
+namespace {
+
+bool is_key(const Type& type) {
+  const auto* tensor = as<TensorType>(type);
+  return tensor && tensor->dtype.is_known() && tensor->dtype.known() == DType::UInt64 &&
+         tensor->shape.has_rank() && tensor->shape.rank() == 1;
+}
+
+}  // namespace
+
+std::string help_for_drawn(const Type& type, Span where) {
+  const auto* pair = as<TupleType>(type);
+  const bool is_drawn = pair && pair->fields.size() == 2 && is_key(pair->fields[0]) &&
+                        pair->fields[1]->kind == TypeKind::Tensor && !is_key(pair->fields[1]);
+  if (!is_drawn) return "";
+  constexpr std::size_t kLongest = 60;
+  std::string_view value = where ? where.text() : "";
+  if (value.empty() || value.size() > kLongest || value.find('\n') != std::string_view::npos)
+    value = "…";
+  return fmt::format("help: random operators give the next key and what was drawn, here `{}.1`",
+                     value);
+}
+
+}  // namespace relay::lang
