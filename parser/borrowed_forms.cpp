@@ -66,6 +66,37 @@ Found constructor_of_record(std::string_view text, std::uint32_t from, std::uint
                   fmt::format("help: a record has a constructor: `type {} {}`", name.text, ours));
 }
 
+// `Point { x: 1.0, y = 2.0 }`
+Found record_in_braces(std::string_view text, std::uint32_t open) {
+  const Piece name = word_before(text, open);
+  if (name.text.empty() || name.text.front() < 'A' || name.text.front() > 'Z') return std::nullopt;
+  int depth = 0;
+  std::uint32_t close = open;
+  for (; close < text.size(); ++close) {
+    const char c = text[close];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if ((c == ')' || c == ']' || c == '}') && --depth == 0) break;
+  }
+  if (close == text.size()) return std::nullopt;
+  std::string fields;
+  for (std::uint32_t at = open + 1; at < close;) {
+    const Piece field = word_after(text, skip_blanks(text, at));
+    const std::uint32_t sign = skip_blanks(text, field.end());
+    const bool is_field =
+        !field.text.empty() && (text.substr(sign).starts_with(':') ||
+                                (text.substr(sign).starts_with('=') && text[sign + 1] != '='));
+    const std::uint32_t end = std::min(expression_end(text, sign + 1, ","), close);
+    if (!is_field) return std::nullopt;
+    fields += fmt::format("{}{} = {}", fields.empty() ? "" : ", ", field.text,
+                          trimmed(text, sign + 1, end));
+    at = skip_blanks(text, end);
+    if (at < close && text[at] == ',') at = skip_blanks(text, at + 1);
+  }
+  const std::string ours = fmt::format("{}({})", name.text, fields);
+  return replaced(name.begin, close + 1, ours,
+                  fmt::format("help: a constructor is called: `{}`", ours));
+}
+
 // `if c 1 else 2`, `else 3`
 Found bare_branches(std::string_view text, std::uint32_t at, bool is_last) {
   if (is_last) {
@@ -286,6 +317,7 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
     const std::uint32_t open = skip_blanks(text, at + 1);
     if (text.substr(open).starts_with('{')) add(constructor_of_record(text, at, open));
   }
+  if (rest.starts_with('{')) add(record_in_braces(text, at));
   if (says(error, "the branch taken")) add(bare_branches(text, at, false));
   if (says(error, "the other branch")) add(bare_branches(text, at, true));
   if (rest.starts_with('\\')) add(lambda_with_arrow(text, at, at + 1));
