@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "lang/drawn.h"
+#include "lang/module.h"
 #include "lang/op.h"
 
 namespace relay::lang {
@@ -217,8 +218,22 @@ Type TypeCall::tensor(std::size_t i) {
   args[i] = type;
   if (!as<TensorType>(type)) {
     const std::string name = i < op.inputs.size() ? op.inputs[i].name : std::to_string(i);
-    fail(DiagnosticKind::TypeMismatch, "argument `" + name + "` of `" + op.name +
-                                           "` must be a tensor, not `" + to_string(type) + "`");
+    // `x[0]` and `x[1:2]` do not name the operator.
+    const std::string_view text = span ? span.text() : "";
+    const bool is_indexed =
+        i == 0 && text.ends_with(']') && text.find(op.name) == std::string_view::npos;
+    const auto* data = as<AdtType>(type);
+    const bool is_list = data && data->def->name == "List" && data->def->origin == Origin::Prelude;
+    const std::string value(i < arg_spans.size() && arg_spans[i] ? arg_spans[i].text() : "xs");
+    try {
+      fail(DiagnosticKind::TypeMismatch,
+           (is_indexed ? "what is indexed" : "argument `" + name + "` of `" + op.name + "`") +
+               " must be a tensor, not `" + to_string(type) + "`");
+    } catch (Failure& failure) {
+      if (is_indexed && is_list)
+        failure.diagnostics.front().note("help: an element of a list is `nth(" + value + ", n)`");
+      throw;
+    }
   }
   return type;
 }
