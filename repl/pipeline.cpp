@@ -227,9 +227,12 @@ formats::Progress Pipeline::progress(const lang::AttrsRef& attrs) const {
 std::string Pipeline::find_file(const std::string& path) const {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (fs::exists(path, error) || directory_.empty() || fs::path(path).is_absolute()) return path;
-  const fs::path beside = fs::path(directory_) / path;
-  return fs::exists(beside, error) ? beside.string() : path;
+  if (fs::exists(path, error) || fs::path(path).is_absolute()) return path;
+  for (auto directory = directories_.rbegin(); directory != directories_.rend(); ++directory) {
+    if (const fs::path beside = fs::path(*directory) / path; fs::exists(beside, error))
+      return beside.string();
+  }
+  return path;
 }
 
 lang::Value Pipeline::trace(const std::string& name, const lang::Attrs& attrs,

@@ -67,9 +67,23 @@ class Pipeline final : public lang::Program, public interp::Host {
   void set_recorder(TraceRecorder* recorder) { recorder_ = recorder; }
   void set_value(const std::string& name, lang::Value value) { values_[name] = std::move(value); }
   const lang::Value* value(const std::string& name) const;
-  // Where a file named in the program is: as given, or beside the program's file.
+  // Where a file named in the program is: as given, beside the file that is being imported, or
+  // beside the program's file.
   std::string find_file(const std::string& path) const;
-  void set_directory(std::string directory) { directory_ = std::move(directory); }
+  void set_directory(std::string directory) { directories_ = {std::move(directory)}; }
+  // Files are looked for in this folder, too, as long as it lives.
+  class Beside {
+   public:
+    Beside(Pipeline& pipeline, std::string directory) : directories_(pipeline.directories_) {
+      directories_.push_back(std::move(directory));
+    }
+    ~Beside() { directories_.pop_back(); }
+    Beside(const Beside&) = delete;
+    Beside& operator=(const Beside&) = delete;
+
+   private:
+    std::vector<std::string>& directories_;
+  };
   void set_evaluator(interp::Evaluator* evaluator) { evaluator_ = evaluator; }
   // A definition changed: drops everything derived from definitions.
   void forget();
@@ -85,7 +99,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   const SessionOptions& options_;
   interp::Evaluator* evaluator_ = nullptr;
   TraceRecorder* recorder_ = nullptr;
-  std::string directory_;
+  std::vector<std::string> directories_;  // the last one first
   std::map<std::string, lang::Value> values_;
   std::unordered_map<std::string, lang::Expr> core_;      // by specialisation key
   std::unordered_map<std::string, lang::Expr> finished_;  // likewise

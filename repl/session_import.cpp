@@ -85,9 +85,10 @@ void Session::Impl::load(ImportedFile& file, lang::Span span) {
   Exports exports;
   lang::Module scope;
   scope.import(prelude);
+  const std::string directory = std::filesystem::path(file.path).parent_path().string();
   try {
-    import_files(source, parser::Notation::Auto,
-                 std::filesystem::path(file.path).parent_path().string(), scope, &file, &exports);
+    import_files(source, parser::Notation::Auto, directory, scope, &file, &exports);
+    const Pipeline::Beside beside(pipeline, directory);
     auto parsed = guarded([&] {
       return parser::parse(source, scope, parser::Notation::Auto, file.prefix).or_throw();
     });
