@@ -66,6 +66,6 @@ lang::Expr simplified_sum(const lang::Expr& expr, const Rules& rules);
 // A sum into zeros that writes each element once, as the loop that it is; null for others.
 lang::Expr simplified_scatter(const lang::Expr& expr, const Rules& rules);
 // The same for a node of index notation whose parts are simplified already.
-lang::Expr simplified_index_notation(const lang::Expr& expr, const SimplifyOptions& options);
+lang::Expr simplified_index_notation(const lang::Expr& expr, const Rules& rules);
 
 }  // namespace relay::opt

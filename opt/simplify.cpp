@@ -109,7 +109,7 @@ class Simplifier final : public lang::Rewriter {
   }
 
   Expr post(const Expr& expr) override {
-    Expr better = simplified_index_notation(expr, options_);
+    Expr better = simplified_index_notation(expr, rules_);
     return better ? better : expr;
   }
 

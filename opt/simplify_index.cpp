@@ -33,10 +33,15 @@ Expr copied(const Expr& expr, const lang::Comprehension& node) {
 // Bodies are trees: operands are no atoms, and what a rule makes needs no name.
 class BodySimplifier final : public lang::Rewriter {
  public:
-  explicit BodySimplifier(const SimplifyOptions& options) : options_(options) {}
+  BodySimplifier(const Definitions& outside, const SimplifyOptions& options)
+      : outside_(outside), options_(options) {}
 
  protected:
   Expr post(const Expr& expr) override {
+    if (const auto* index = as<lang::Index>(expr)) {
+      const Expr element = element_of(*index);
+      return element ? element : expr;
+    }
     const auto* call = as<lang::Call>(expr);
     const bool is_step =
         call ? call->callee->kind == ExprKind::Operator : expr->kind == ExprKind::Primitive;
@@ -46,6 +51,14 @@ class BodySimplifier final : public lang::Rewriter {
   }
 
  private:
+  // Of a tensor whose elements are all the same.
+  Expr element_of(const lang::Index& index) const {
+    return index.in_bounds && index.tensor->kind == ExprKind::Var && lang::is_scalar(index.type)
+               ? outside_.element(index.tensor)
+               : Expr();
+  }
+
+  const Definitions& outside_;
   const SimplifyOptions& options_;
   const Definitions definitions_;
   const Rules rules_{definitions_, options_};
@@ -53,9 +66,12 @@ class BodySimplifier final : public lang::Rewriter {
 
 }  // namespace
 
-Expr simplified_index_notation(const Expr& expr, const SimplifyOptions& options) {
+Expr simplified_index_notation(const Expr& expr, const Rules& rules) {
+  const auto simplified_body = [&](const Expr& body) {
+    return BodySimplifier(rules.definitions, rules.options).rewrite(body);
+  };
   if (const auto* node = as<lang::Comprehension>(expr)) {
-    const Expr body = BodySimplifier(options).rewrite(node->body);
+    const Expr body = simplified_body(node->body);
     const Expr better = body == node->body
                             ? expr
                             : lang::make_comprehension(node->binders, body, expr->span, expr->type);
@@ -63,13 +79,13 @@ Expr simplified_index_notation(const Expr& expr, const SimplifyOptions& options)
     return copy ? copy : better;
   }
   if (const auto* node = as<lang::Reduction>(expr)) {
-    const Expr body = BodySimplifier(options).rewrite(node->body);
+    const Expr body = simplified_body(node->body);
     return body == node->body
                ? Expr()
                : lang::make_reduction(node->op, node->binders, body, expr->span, expr->type);
   }
   if (const auto* node = as<lang::ScatterReduce>(expr)) {
-    const Expr value = BodySimplifier(options).rewrite(node->value);
+    const Expr value = simplified_body(node->value);
     return value == node->value
                ? Expr()
                : lang::make_scatter_reduce(node->op, node->init, node->binders, node->indices,

@@ -3,6 +3,7 @@
 
 #include "lang/build.h"
 #include "lang/op.h"
+#include "lang/visit.h"
 #include "opt/definitions.h"
 
 // What only moves, repeats or collects elements: operators that do nothing, pairs that undo each
@@ -201,7 +202,12 @@ class Shapes {
     if (!has_known_shape(call_.args[place])) return nullptr;
     Expr witness = call_.args[place];
     for (;;) {
-      const auto* inner = as<lang::Call>(definitions_.of(witness));
+      const Expr& value = definitions_.of(witness);
+      if (value->kind == lang::ExprKind::Comprehension) {
+        if (Expr read = read_of_type(value, witness)) witness = std::move(read);
+        break;
+      }
+      const auto* inner = as<lang::Call>(value);
       const auto* op = inner ? as<lang::Operator>(inner->callee) : nullptr;
       if (!op || !(is_one_of(op->op->name, kUnary) || is_one_of(op->op->name, kBinary))) break;
       const auto same = std::find_if(inner->args.begin(), inner->args.end(), [&](const Expr& arg) {
@@ -214,6 +220,15 @@ class Shapes {
     std::vector<Expr> args = call_.args;
     args[place] = witness;
     return lang::make_call(call_.callee, std::move(args), call_.attrs, expr_->span, expr_->type);
+  }
+
+  // A tensor that the loop reads, and that is of the type of what it makes; null if there is none.
+  static Expr read_of_type(const Expr& loop, const Expr& made) {
+    for (const auto& variable : lang::free_variables(loop)) {
+      Expr read = lang::make_var(variable);
+      if (same_type(read, made)) return read;
+    }
+    return nullptr;
   }
 
   Expr composed_transpose(const lang::Call& inner) const {
