@@ -177,6 +177,7 @@ Mismatch Inference::argument_mismatch(const Call& call, std::size_t i, const Typ
     mismatch.labels.push_back({param.span, fmt::format("declared as `{}`", to_string(param.type))});
   }
   if (std::optional<Label> origin = origin_of(call.args[i])) mismatch.labels.push_back(*origin);
+  explain_rank(mismatch, *function, param, solver_);
   return mismatch;
 }
 

@@ -11,6 +11,7 @@
 #include "lang/number_text.h"
 #include "lang/stop.h"
 #include "lang/tensor.h"
+#include "lang/visit.h"
 #include "typecheck/core_rules.h"
 #include "typecheck/relations.h"
 #include "typecheck/unify.h"
@@ -191,6 +192,40 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
                                 quote(mismatch.span, "..."), name_of(*to)));
   }
   return Failure(std::move(diagnostic));
+}
+
+void explain_rank(Mismatch& mismatch, const Function& function, const Variable& param,
+                  Solver& solver) {
+  const Type found = solver.resolve(mismatch.found);
+  const Type expected = solver.resolve(mismatch.expected);
+  const auto* argument = as<TensorType>(found);
+  const auto* guessed = as<TensorType>(expected);
+  if (param.type || !argument || !guessed || !argument->shape.has_rank() ||
+      !guessed->shape.has_rank() || argument->shape.rank() <= guessed->shape.rank())
+    return;
+  const std::size_t rank = guessed->shape.rank();
+  const Index* place = nullptr;
+  visit_post_order(function.body, [&](const Expr& node) {
+    const auto* index = as<Index>(node);
+    const auto* var = index ? as<Var>(index->tensor) : nullptr;
+    if (!place && var && var->variable.get() == &param && index->indices.size() == rank &&
+        index->span)
+      place = index;
+  });
+  if (!place) return;
+  mismatch.labels.push_back(
+      {place->span,
+       fmt::format("{} here, so `{}` is taken to have {}",
+                   rank == 1 ? "one index" : fmt::format("{} indices", rank), param.name,
+                   rank == 1 ? "one axis" : fmt::format("{} axes", rank))});
+  std::string row = quote(place->span, "");
+  if (!row.ends_with(']')) return;
+  row.pop_back();
+  for (std::size_t axis = rank; axis < argument->shape.rank(); ++axis) row += ", :";
+  mismatch.notes.push_back(
+      fmt::format("help: `{}]` takes the axes behind, too; or annotate the "
+                  "parameter, as in `{}: {}`",
+                  row, param.name, solver.show(found)));
 }
 
 namespace {

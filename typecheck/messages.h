@@ -24,6 +24,11 @@ struct Mismatch {
 };
 lang::Failure explain_mismatch(lang::Failure failure, const Mismatch& mismatch, Solver& solver);
 
+// Where an argument has more axes than the parameter, whose rank was taken from code of `function`
+// that indexes it: shows that code, and how a row is written.
+void explain_rank(Mismatch& mismatch, const lang::Function& function, const lang::Variable& param,
+                  Solver& solver);
+
 // The type rule of `relation` has failed. Adds a label on each argument, and a mend where one can
 // be computed: a cast, a transposed argument, a literal written another way.
 lang::Failure explain_relation(lang::Failure failure, const Relation& relation, Solver& solver);
