@@ -48,6 +48,7 @@ struct Site {
 struct Interpreted {
   lang::Expr function;
   lang::Ref<const lang::Counted> code;  // what the interpreter makes of it
+  std::string why;                      // of kernels: what keeps them from being steps
 };
 
 struct Function;
@@ -64,10 +65,14 @@ enum class StepKind : std::uint8_t {
   Construct,   // a cell of `constructor`, or a tuple's; fields as in data
   Tensor,      // of `type`, a small tensor's: the elements
   CheckShape,  // args[0] is a tensor of the extents of `type`, or an error: data may hold others
+  CheckIndex,  // args[0], a tensor, has an element at the others, or an error
+  Own,         // args[0], a tensor, or a copy of it where somebody else holds it: to be stored to
+  Store,       // the element of args[0], by Own, at the next ones becomes `reduce` of itself and
+               // the last
   Field,       // `number` of a cell (args[0])
   If,          // args[0], a bool: blocks[0], else blocks[1]
   Match,       // the first of `arms` whose tests hold; none: an error, with args[0] as the value
-  Loop,        // over extents (args), row-major: a tensor of each yield of blocks[0]
+  Loop,        // over extents (args), row-major: a tensor of each yield of blocks[0], if any
   Fold,        // the same, of a scalar yield, by `reduce`; the order is that of loops/loop_ir.h
   // Written by flow/ownership.
   Retain,
@@ -95,10 +100,11 @@ struct Step {
   StepKind kind = StepKind::Primitive;
   std::vector<Slot> results;
   std::vector<Operand> args;
-  lang::Prim prim = lang::Prim::Add;      // Primitive
-  lang::DType dtype = lang::DType::Bool;  // Primitive: of the operands; Fold: of the elements
-  bool in_bounds = false;                 // Element: known, of the very tensor
-  std::uint32_t number = 0;               // Extent, Field; Take: of fields, 0: not known
+  lang::Prim prim = lang::Prim::Add;  // Primitive
+  lang::DType dtype =
+      lang::DType::Bool;     // Primitive: of the operands; Fold, Store: of the elements
+  bool in_bounds = false;    // Element: known, of the very tensor
+  std::uint32_t number = 0;  // Extent, Field; Take: of fields, 0: not known
   lang::ReduceOp reduce = lang::ReduceOp::Sum;
   Function* callee = nullptr;                      // Call
   const lang::Constructor* constructor = nullptr;  // Construct; null: a tuple's cell

@@ -34,6 +34,17 @@ std::uint32_t count_at(const lang::Counted& object, std::size_t at) {
   return count;
 }
 
+// The pointer in front of that to the data: what it points to is counted once more by a view.
+std::size_t find_buffer(const lang::TensorRef& tensor, std::size_t refs, std::size_t data) {
+  const std::size_t at = data - sizeof(void*);
+  const lang::Counted* buffer = nullptr;
+  std::memcpy(&buffer, reinterpret_cast<const std::byte*>(tensor.get()) + at, sizeof(buffer));
+  RELAY_CHECK(count_at(*buffer, refs) == 1, "a tensor's buffer is not where it should be");
+  const lang::TensorRef view = lang::Tensor::view(*tensor, {3}, {5}, 0);
+  RELAY_CHECK(count_at(*buffer, refs) == 2, "a tensor's buffer is not where it should be");
+  return at;
+}
+
 std::uintptr_t begin_of(const lang::Counted& object) {
   std::uintptr_t word = 0;
   std::memcpy(&word, &object, sizeof(word));
@@ -53,6 +64,7 @@ Layout measure() {
   // A vector begins with the pointer to its elements.
   layout.tensor_shape = find_word(*tensor, tensor->shape().data());
   layout.tensor_strides = find_word(*tensor, tensor->strides().data());
+  layout.tensor_buffer = find_buffer(tensor, layout.refs, layout.tensor_data);
   lang::Constructor constructor;
   layout.constructor_tag = offset_of(&constructor.tag, &constructor);
   lang::Value field = lang::Value::boolean(true);

@@ -302,6 +302,8 @@ Spread Lowerer::lower_node(const Expr& expr, Block& block) {
       return comprehension(expr, block);
     case ExprKind::Reduction:
       return reduction(expr, block);
+    case ExprKind::ScatterReduce:
+      return scatter(expr, block);
     case ExprKind::Call:
       return call(expr, block);
     default:
@@ -452,10 +454,7 @@ Spread Lowerer::call(const Expr& expr, Block& block) {
     step.results = {slot};
     return Spread::of(Operand::slot(slot));
   }
-  if (is_group(node.callee)) {
-    if (auto value = small(expr, block)) return std::move(*value);
-    return interpret(expr, block);
-  }
+  if (is_group(node.callee)) return group(expr, block);
   std::vector<Operand> args;
   if (Function* const callee = known_callee(node, block, args)) {
     std::vector<Slot> slots;
@@ -502,6 +501,7 @@ Spread Lowerer::interpret(const Expr& expr, Block& block) {
   }
   function_.interpreted.push_back(std::make_unique<Interpreted>());
   Interpreted& interpreted = *function_.interpreted.back();
+  interpreted.why = why_no_steps(expr);
   interpreted.function = lang::make_function(free, expr->type, expr, {}, nullptr, expr->span,
                                              lang::function_type(types, expr->type));
   return as_data(StepKind::Interpret, std::move(args), std::move(types), expr, block, &interpreted);

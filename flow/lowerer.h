@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -153,6 +154,8 @@ class Lowerer {
   Spread as_data(StepKind kind, std::vector<Operand> args, std::vector<lang::Type> types,
                  const Expr& expr, Block& block, Interpreted* interpreted = nullptr);
   Spread interpret(const Expr& expr, Block& block);
+  // What keeps a kernel from being steps, for people.
+  static std::string why_no_steps(const Expr& expr);
   Spread operator_call(const Expr& expr, const lang::Call& node, const lang::OpDef& op,
                        Block& block);
 
@@ -160,6 +163,8 @@ class Lowerer {
   // What computes small tensors of such, and of elements of others, as scalar code. Nothing where
   // that would be long, or something in it is no such thing.
   std::optional<Spread> small(const Expr& expr, Block& block);
+  // The same, whatever its type.
+  std::optional<Spread> tried_small(const Expr& expr, Block& block);
   Spread small_value(const Expr& expr, Block& block);
 
   // Runs `body` with the binders at each of their points, which are constant and few.
@@ -190,11 +195,30 @@ class Lowerer {
   // An element, or a part, of a small tensor.
   Spread small_index(const Spread& tensor, const std::vector<Operand>& indices,
                      const lang::Index& node, Block& block);
-  // The element at an index that is in range, but known only when it runs.
-  Spread chosen(const Spread& tensor, const Operand& index, Block& block);
+  // The same at indices that are known only when it runs.
+  Spread chosen(const Spread& tensor, const std::vector<Operand>& indices, const lang::Index& node,
+                Block& block);
+  // The row-major position of indices that are in range, as int64.
+  Operand position_of(const lang::Type& tensor, const std::vector<Operand>& indices, Block& block);
+  // What `inside` gives, so many scalars of the dtype of a small tensor, where that has an element
+  // at the indices; else the step fails.
+  std::vector<Operand> where_inside(const Spread& tensor, const std::vector<Operand>& indices,
+                                    lang::Span span, std::size_t count, Block& block,
+                                    const std::function<std::vector<Operand>(Block&)>& inside);
   lang::DType operand_dtype(const Operand& operand) const;
   Operand emit(lang::Prim prim, lang::DType operand, lang::DType result, std::vector<Operand> args,
                Block& block);
+
+  // --- Scatters (flow/scatter.cpp) ---
+  Spread scatter(const Expr& expr, Block& block);
+  Spread scatter_small(const lang::ScatterReduce& node, const Spread& init, Block& block);
+  // One point of a scatter into a small tensor: its elements, some of which become others.
+  void scatter_point(const lang::ScatterReduce& node, Spread& tensor, Block& block);
+  // One point of a scatter into `target`, by Own.
+  void store_point(const lang::ScatterReduce& node, const Operand& target, Block& block);
+  // A group becomes steps where all of its parts are short.
+  Spread group(const Expr& expr, Block& block);
+  Spread group_body(const lang::Call& node, Block& block);
 
   // --- Scalars ---
   Spread primitive(const lang::Primitive& node, Block& block);

@@ -54,6 +54,8 @@ struct Services {
                                const std::int64_t* extents);
   lang::Tensor* (*view)(Runner*, const Site*, const lang::Tensor*, std::uint64_t count,
                         const std::int64_t* indices);
+  // A row-major tensor that nobody else holds, with the elements of the one that is moved here.
+  lang::Tensor* (*own_tensor)(Runner*, lang::Tensor* moved);
   // The closure that does what a function value of another kind does; it is not counted for the
   // caller.
   const lang::Counted* (*closure_of)(Runner*, const lang::Value*);

@@ -75,6 +75,7 @@ bool consumes(const Step& step, std::size_t position) {
       return position > 0;
     case StepKind::Interpret:
     case StepKind::Construct:
+    case StepKind::Own:
       return true;
     default:
       return false;

@@ -80,6 +80,12 @@ class Printer {
         return "tensor";
       case StepKind::CheckShape:
         return "check " + lang::to_string(step.type);
+      case StepKind::CheckIndex:
+        return "check index";
+      case StepKind::Own:
+        return "own";
+      case StepKind::Store:
+        return fmt::format("store {}", lang::name_of(step.reduce));
       case StepKind::Field:
         return fmt::format("field.{}", step.number);
       case StepKind::If:

@@ -22,11 +22,15 @@ bool has_constant_extents(const lang::Type& type) {
 }  // namespace
 
 std::optional<Spread> Lowerer::small(const Expr& expr, Block& block) {
-  if (!is_small(expr->type)) return std::nullopt;
+  return is_small(expr->type) ? tried_small(expr, block) : std::nullopt;
+}
+
+std::optional<Spread> Lowerer::tried_small(const Expr& expr, Block& block) {
   if (small_depth_ > 0) return small_value(expr, block);
   if (all_small_steps_ > kMostSmallStepsInAll) return std::nullopt;
   Block tried;
   const std::size_t scopes = memo_.size();
+  const int loops = loop_depth_;
   const lang::Span before = operator_span_;
   std::optional<Spread> value;
   memo_.emplace_back();
@@ -43,6 +47,7 @@ std::optional<Spread> Lowerer::small(const Expr& expr, Block& block) {
     value.reset();
   }
   small_depth_ = 0;
+  loop_depth_ = loops;
   memo_.resize(scopes);
   operator_span_ = before;
   return value;
@@ -77,17 +82,15 @@ Spread Lowerer::small_value(const Expr& expr, Block& block) {
           node.binders, [&] { elements.push_back(scalar(node.body, block)); }, block);
       return Spread::of(folded(node, elements, block));
     }
+    case ExprKind::ScatterReduce:
+      return scatter(expr, block);
     case ExprKind::Call:
       break;
     default:
       throw NotSmall{};
   }
   const auto& node = cast<lang::Call>(expr);
-  if (const auto* group = as<lang::Function>(node.callee)) {
-    for (std::size_t i = 0; i < node.args.size(); ++i)
-      variables_[group->params[i].get()] = lower(node.args[i], block);
-    return lower(group->body, block);
-  }
+  if (is_group(node.callee)) return group_body(node, block);
   const auto* op = as<lang::Operator>(node.callee);
   if (!op || !op->op->nests || !op->op->definition) throw NotSmall{};
   for (const Expr& arg : node.args) {
@@ -164,23 +167,100 @@ Spread Lowerer::small_index(const Spread& tensor, const std::vector<Operand>& in
     args.insert(args.end(), indices.begin(), indices.end());
     return element_or_part(std::move(args), node, block);
   }
-  if (small_depth_ > 0) throw NotSmall{};
-  if (node.in_bounds && dims.size() == 1) return chosen(tensor, indices[0], block);
-  std::vector<Operand> args = {boxed(tensor, block)};
-  args.insert(args.end(), indices.begin(), indices.end());
-  return element_or_part(std::move(args), node, block);
+  return chosen(tensor, indices, node, block);
 }
 
-Spread Lowerer::chosen(const Spread& tensor, const Operand& index, Block& block) {
-  const lang::DType dtype = operand_dtype(index);
-  Operand value = tensor.parts[0].operand;
-  for (std::size_t i = 1; i < tensor.parts.size(); ++i) {
-    const Operand position = constant(lang::Value::scalar(dtype, i));
-    const Operand is_it = emit(lang::Prim::Eq, dtype, lang::DType::Bool, {index, position}, block);
-    value = emit(lang::Prim::Select, dtype_of(tensor.tensor), dtype_of(tensor.tensor),
-                 {is_it, tensor.parts[i].operand, value}, block);
+Operand Lowerer::position_of(const lang::Type& tensor, const std::vector<Operand>& indices,
+                             Block& block) {
+  const std::vector<lang::Dim>& dims = dims_of(tensor);
+  constexpr lang::DType kIndex = lang::DType::Int64;
+  std::optional<Operand> position;
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    Operand index = indices[axis];
+    if (operand_dtype(index) != kIndex)
+      index = emit(lang::Prim::Cast, operand_dtype(index), kIndex, {index}, block);
+    if (position) {
+      const Operand row = emit(lang::Prim::Mul, kIndex, kIndex,
+                               {*position, index_constant(dims[axis].constant())}, block);
+      index = emit(lang::Prim::Add, kIndex, kIndex, {row, index}, block);
+    }
+    position = index;
   }
-  return Spread::of(value);
+  return *position;
+}
+
+std::vector<Operand> Lowerer::where_inside(
+    const Spread& tensor, const std::vector<Operand>& indices, lang::Span span, std::size_t count,
+    Block& block, const std::function<std::vector<Operand>(Block&)>& inside) {
+  const std::vector<lang::Dim>& dims = dims_of(tensor.tensor);
+  std::optional<Operand> is_inside;
+  const auto also = [&](const Operand& condition) {
+    is_inside = is_inside ? emit(lang::Prim::And, lang::DType::Bool, lang::DType::Bool,
+                                 {*is_inside, condition}, block)
+                          : condition;
+  };
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    const lang::DType dtype = operand_dtype(indices[axis]);
+    const auto number = [&](std::int64_t value) {
+      return constant(lang::Value::scalar(dtype, lang::bits_from_int(dtype, value)));
+    };
+    if (lang::is_signed_int(dtype))
+      also(emit(lang::Prim::Ge, dtype, lang::DType::Bool, {indices[axis], number(0)}, block));
+    also(emit(lang::Prim::Lt, dtype, lang::DType::Bool,
+              {indices[axis], number(dims[axis].constant())}, block));
+  }
+  std::vector<Block> blocks(2);
+  memo_.emplace_back();
+  blocks[0].values = inside(blocks[0]);
+  memo_.pop_back();
+  // It fails as the tensor itself does.
+  memo_.emplace_back();
+  const Operand whole = boxed(tensor, blocks[1]);
+  memo_.pop_back();
+  Step& check = add(blocks[1], StepKind::CheckIndex);
+  check.args = {whole};
+  check.args.insert(check.args.end(), indices.begin(), indices.end());
+  check.site = site(span);
+  const lang::DType dtype = dtype_of(tensor.tensor);
+  blocks[1].values.assign(count, constant(lang::Value::scalar(dtype, 0)));
+  std::vector<Operand> results;
+  Step step;
+  step.kind = StepKind::If;
+  step.args = {*is_inside};
+  step.blocks = std::move(blocks);
+  for (std::size_t i = 0; i < count; ++i) {
+    step.results.push_back(new_slot({lang::ValueKind::Scalar, dtype}));
+    results.push_back(Operand::slot(step.results.back()));
+  }
+  block.steps.push_back(std::move(step));
+  return results;
+}
+
+Spread Lowerer::chosen(const Spread& tensor, const std::vector<Operand>& indices,
+                       const lang::Index& node, Block& block) {
+  const lang::DType dtype = dtype_of(tensor.tensor);
+  const std::size_t count = std::max<std::size_t>(small_elements(node.type), 1);
+  const auto choose = [&](Block& inner) {
+    const Operand position = position_of(tensor.tensor, indices, inner);
+    std::vector<Operand> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(tensor.parts[i].operand);
+    for (std::size_t at = count; at < tensor.parts.size(); at += count) {
+      const Operand is_it =
+          emit(lang::Prim::Eq, lang::DType::Int64, lang::DType::Bool,
+               {position, index_constant(static_cast<std::int64_t>(at / count))}, inner);
+      for (std::size_t i = 0; i < count; ++i)
+        values[i] = emit(lang::Prim::Select, dtype, dtype,
+                         {is_it, tensor.parts[at + i].operand, values[i]}, inner);
+    }
+    return values;
+  };
+  const std::vector<Operand> values =
+      node.in_bounds ? choose(block)
+                     : where_inside(tensor, indices, node.span, count, block, choose);
+  if (is_scalar(node.type)) return Spread::of(values[0]);
+  std::vector<Spread> parts;
+  for (const Operand& each : values) parts.push_back(Spread::of(each));
+  return Spread::of_tensor(node.type, std::move(parts));
 }
 
 lang::DType Lowerer::operand_dtype(const Operand& operand) const {

@@ -55,15 +55,16 @@ lang::Type type_of(const FunctionCode& code) {
   return lang::function_type(std::move(params), fn.body->type);
 }
 
-// What the interpreter does for native code, kernels aside.
-void append_interpreted(const flow::Function& function, std::vector<lang::Span>& spans) {
+// What the interpreter does for native code.
+void append_interpreted(const flow::Function& function, std::vector<FunctionReport::Part>& parts) {
   for (const auto& each : function.interpreted) {
     const auto& body = lang::cast<lang::Function>(each->function).body;
     const auto* call = lang::as<lang::Call>(body);
     const bool is_group = call && call->callee->kind == lang::ExprKind::Function;
-    if (!is_group && !lang::is_lowerable(body) && body->span) spans.push_back(body->span);
+    const bool is_kernel = is_group || lang::is_lowerable(body);
+    if (body->span) parts.push_back({body->span, is_kernel ? each->why : std::string()});
   }
-  for (const auto& local : function.locals) append_interpreted(*local, spans);
+  for (const auto& local : function.locals) append_interpreted(*local, parts);
 }
 
 FunctionReport report_of(const FunctionCode& code, Form form, const std::string& owner) {

@@ -25,7 +25,12 @@ struct FunctionReport {
   std::string compiled_with;  // "`f`": the function for which it was compiled, if another
   std::size_t code_size = 0;  // bytes
   std::optional<lang::Diagnostic> refusal;
-  std::vector<lang::Span> interpreted;  // parts of native code that are, kernels aside
+  struct Part {
+    lang::Span span;
+    std::string why;  // of a kernel
+  };
+  std::vector<Part> interpreted;  // parts of native code that are; kernels, which it begins anew
+                                  // each time, say why they are no part of it
 };
 
 // Index notation that has run without being a kernel.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <utility>
@@ -161,6 +162,18 @@ struct NativeServices {
           view_of(machine, *tensor, {indices, static_cast<std::size_t>(count)}, site->span));
     });
   }
+  static lang::Tensor* own_tensor(Runner* runner, lang::Tensor* moved) {
+    const lang::TensorRef held(moved);
+    moved->release();
+    return guarded<lang::Tensor*>(runner, nullptr, [&](Machine&) {
+      const lang::TensorRef dense = lang::contiguous(held);
+      if (dense != held) return handed_over(dense);
+      const lang::TensorRef copy = lang::Tensor::make(held->dtype(), held->shape());
+      const auto count = static_cast<std::size_t>(held->element_count());
+      if (count > 0) std::memcpy(copy->data(), held->data(), count * lang::size_of(held->dtype()));
+      return handed_over(copy);
+    });
+  }
   static const lang::Counted* closure_of(Runner* runner, const Value* value) {
     return &machine(runner).native.closure_of(&value->as_constructor()).as_closure();
   }
@@ -207,6 +220,7 @@ const flow::Services& native_services() {
       .release_cell = &NativeServices::release_cell,
       .make_tensor = &NativeServices::make_tensor,
       .view = &NativeServices::view,
+      .own_tensor = &NativeServices::own_tensor,
       .closure_of = &NativeServices::closure_of,
       .release = &NativeServices::release,
       .reclaim = &NativeServices::reclaim,

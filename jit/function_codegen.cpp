@@ -345,6 +345,12 @@ void FunctionCodegen::step(const Step& step) {
                      {runner_, address(step.site), address(step.type.get()), tensor});
       });
     }
+    case StepKind::CheckIndex:
+      return check_index(step, std::span(step.args).subspan(1));
+    case StepKind::Own:
+      return own(step);
+    case StepKind::Store:
+      return store(step);
     case StepKind::Field: {
       Value* const place =
           field_place(operand(step.args[0]), type_of(step.args[0]).kind, step.number);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,16 @@ class FunctionCodegen {
                       std::size_t count, lang::DType dtype);
   void element(const flow::Step& step);
   void view(const flow::Step& step);
+  // Leaves the step where the tensor, its first argument, has no element at the indices.
+  void check_index(const flow::Step& step, std::span<const flow::Operand> indices);
+  llvm::Value* stride_of(llvm::Value* tensor, std::size_t axis);
+  // The place of an element of a tensor, which has it.
+  llvm::Value* element_place(llvm::Value* tensor, std::span<const flow::Operand> indices,
+                             lang::DType dtype);
+  // Row-major, and held by nobody else, nor is its buffer?
+  llvm::Value* is_own(llvm::Value* tensor, std::size_t rank);
+  void own(const flow::Step& step);
+  void store(const flow::Step& step);
   llvm::Value* extent_of(llvm::Value* tensor, std::size_t axis);
   llvm::Value* index_value(const flow::Operand& operand);
   llvm::Type* memory_type(lang::DType dtype);

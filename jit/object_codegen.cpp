@@ -1,4 +1,5 @@
 #include "jit/function_codegen.h"
+#include "loops/reduce_op.h"
 
 namespace relay::jit {
 
@@ -399,27 +400,86 @@ Value* FunctionCodegen::index_value(const flow::Operand& operand) {
   return b_.CreateIntCast(this->operand(operand), b_.getInt64Ty(), lang::is_signed_int(dtype));
 }
 
-void FunctionCodegen::element(const Step& step) {
+void FunctionCodegen::check_index(const Step& step, std::span<const flow::Operand> indices) {
   Value* const tensor = operand(step.args[0]);
-  Value* offset = int64(0);
-  for (std::size_t axis = 0; axis + 1 < step.args.size(); ++axis) {
-    Value* const index = index_value(step.args[axis + 1]);
-    if (!step.in_bounds) {
-      leave_if(b_.CreateICmpUGE(index, extent_of(tensor, axis)), step, [&] {
-        call_service(
-            services_.out_of_range, b_.getInt32Ty(),
-            {runner_, address(step.site), tensor, int64(static_cast<std::int64_t>(axis)), index});
-      });
-    }
-    Value* const strides = load_header(b_.getPtrTy(), tensor, layout_.tensor_strides);
-    Value* const stride = load_header(b_.getInt64Ty(), strides, axis * sizeof(std::int64_t));
-    offset = b_.CreateAdd(offset, b_.CreateMul(index, stride));
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    Value* const index = index_value(indices[axis]);
+    leave_if(b_.CreateICmpUGE(index, extent_of(tensor, axis)), step, [&] {
+      call_service(
+          services_.out_of_range, b_.getInt32Ty(),
+          {runner_, address(step.site), tensor, int64(static_cast<std::int64_t>(axis)), index});
+    });
   }
-  const DType dtype = source_->slots[step.results[0]].dtype;
+}
+
+Value* FunctionCodegen::stride_of(Value* tensor, std::size_t axis) {
+  Value* const strides = load_header(b_.getPtrTy(), tensor, layout_.tensor_strides);
+  return load_header(b_.getInt64Ty(), strides, axis * sizeof(std::int64_t));
+}
+
+Value* FunctionCodegen::element_place(Value* tensor, std::span<const flow::Operand> indices,
+                                      DType dtype) {
+  Value* offset = int64(0);
+  for (std::size_t axis = 0; axis < indices.size(); ++axis)
+    offset =
+        b_.CreateAdd(offset, b_.CreateMul(index_value(indices[axis]), stride_of(tensor, axis)));
   Value* const data = load_header(b_.getPtrTy(), tensor, layout_.tensor_data);
-  llvm::Type* const type = memory_type(dtype);
-  Value* const stored = b_.CreateLoad(type, b_.CreateGEP(type, data, offset));
+  return b_.CreateGEP(memory_type(dtype), data, offset);
+}
+
+void FunctionCodegen::element(const Step& step) {
+  const auto indices = std::span(step.args).subspan(1);
+  if (!step.in_bounds) check_index(step, indices);
+  const DType dtype = source_->slots[step.results[0]].dtype;
+  Value* const place = element_place(operand(step.args[0]), indices, dtype);
+  Value* const stored = b_.CreateLoad(memory_type(dtype), place);
   set(step.results[0], scalars().from_memory(stored, dtype));
+}
+
+// --- Tensors that are stored to ---
+
+Value* FunctionCodegen::is_own(Value* tensor, std::size_t rank) {
+  const auto is_alone = [&](Value* object) {
+    Value* const count = b_.CreateLoad(b_.getInt32Ty(), part(object, layout_.refs));
+    return b_.CreateICmpEQ(count, b_.getInt32(1));
+  };
+  Value* const buffer = load_header(b_.getPtrTy(), tensor, layout_.tensor_buffer);
+  Value* result = b_.CreateAnd(is_alone(tensor), is_alone(buffer));
+  Value* dense = int64(1);
+  for (std::size_t axis = rank; axis-- > 0;) {
+    result = b_.CreateAnd(result, b_.CreateICmpEQ(stride_of(tensor, axis), dense));
+    dense = b_.CreateMul(dense, extent_of(tensor, axis));
+  }
+  return result;
+}
+
+void FunctionCodegen::own(const Step& step) {
+  Value* const given = operand(step.args[0]);
+  const std::size_t rank = lang::as<lang::TensorType>(step.type)->shape.rank();
+  llvm::BasicBlock* const copy = new_block("copy");
+  llvm::BasicBlock* const owned = new_block("owned");
+  llvm::BasicBlock* const before = b_.GetInsertBlock();
+  b_.CreateCondBr(is_own(given, rank), owned, copy, likely());
+  b_.SetInsertPoint(copy);
+  Value* const fresh = call_service(services_.own_tensor, b_.getPtrTy(), {runner_, given});
+  leave_if(b_.CreateIsNull(fresh), step, [] {});
+  llvm::BasicBlock* const copied = b_.GetInsertBlock();
+  b_.CreateBr(owned);
+  b_.SetInsertPoint(owned);
+  llvm::PHINode* const tensor = b_.CreatePHI(b_.getPtrTy(), 2);
+  tensor->addIncoming(given, before);
+  tensor->addIncoming(fresh, copied);
+  set(step.results[0], tensor);
+}
+
+void FunctionCodegen::store(const Step& step) {
+  const auto indices = std::span(step.args).subspan(1, step.args.size() - 2);
+  Value* const place = element_place(operand(step.args[0]), indices, step.dtype);
+  Value* const stored = b_.CreateLoad(memory_type(step.dtype), place);
+  Value* const value =
+      scalars().binary(loops::prim_of(step.reduce), step.dtype,
+                       scalars().from_memory(stored, step.dtype), operand(step.args.back()));
+  b_.CreateStore(scalars().to_memory(value, step.dtype), place);
 }
 
 void FunctionCodegen::view(const Step& step) {

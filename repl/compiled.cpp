@@ -150,8 +150,11 @@ std::string describe_function(const Report& function, interp::JitMode mode,
                   ? fmt::format(", compiled in {}", milliseconds(function.compile_seconds))
                   : fmt::format(", compiled with {}", function.compiled_with);
       text += fmt::format("; {} by the interpreter\n", calls);
-      for (lang::Span part : function.interpreted)
-        text += fmt::format("interpreted in it: {}\n", place_and_text(part));
+      for (const Report::Part& part : function.interpreted) {
+        text += fmt::format("{} in it: {}\n", part.why.empty() ? "interpreted" : "a kernel",
+                            place_and_text(part.span));
+        if (!part.why.empty()) text += fmt::format("  {}\n", part.why);
+      }
       return text;
     }
     case FunctionTier::Kernels:

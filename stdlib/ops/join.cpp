@@ -210,7 +210,13 @@ void add_stack() {
     const auto& types = lang::as<lang::TupleType>(call.args[0]->type)->fields;
     const AttrValue axis = call.attrs->get_int("axis");
     std::vector<Expr> parts;
+    const bool is_of_scalars = lang::is_scalar(types[0]);
     for (std::size_t k = 0; k < types.size(); ++k) {
+      if (is_of_scalars) {
+        parts.push_back(
+            build::at(call.dout, {build::index_constant(static_cast<std::int64_t>(k))}));
+        continue;
+      }
       parts.push_back(op("take", {call.dout, build::index_constant(static_cast<std::int64_t>(k))},
                          {{"axis", axis}}));
     }

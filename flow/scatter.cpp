@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include "flow/lowerer.h"
+#include "lang/op.h"
+#include "loops/reduce_op.h"
+
+// Scatters: a tensor whose elements become others one by one, in place where nobody else holds it.
+// Index notation is a kernel elsewhere, which takes as long to begin as some hundred points do.
+namespace relay::flow {
+
+namespace {
+
+constexpr std::int64_t kMostLoopPoints = 256;
+constexpr std::int64_t kMostUnrolledPoints = 16;
+
+}  // namespace
+
+Spread Lowerer::scatter(const Expr& expr, Block& block) {
+  const auto& node = cast<lang::ScatterReduce>(expr);
+  if (is_scalar(node.init->type)) return interpret(expr, block);
+  const bool is_into_small = small_elements(node.init->type) > 0;
+  if (small_depth_ == 0 && (is_into_small || !node.binders.empty())) {
+    if (auto value = tried_small(expr, block)) return std::move(*value);
+    return interpret(expr, block);
+  }
+  const Spread init = as_type(lower(node.init, block), node.init->type, block);
+  if (is_into_small) return scatter_small(node, init, block);
+  std::int64_t points = 1;
+  for (const lang::IndexBinder& binder : node.binders) {
+    const auto extent = known_index(scalar(binder.extent, block));
+    if (!extent || *extent < 0 || *extent > kMostLoopPoints) throw NotSmall{};
+    points *= *extent;
+    if (points > kMostLoopPoints) throw NotSmall{};
+  }
+  const Slot slot = new_slot(cell_type(node.init->type));
+  const Operand target = Operand::slot(slot);
+  Step& own = add(block, StepKind::Own);
+  own.args = {init.operand};
+  own.type = node.init->type;
+  own.results = {slot};
+  own.site = site(expr->span);
+  if (node.binders.empty()) {
+    store_point(node, target, block);
+  } else if (points > 0 && points <= kMostUnrolledPoints) {
+    at_points(
+        node.binders, [&] { store_point(node, target, block); }, block);
+  } else {
+    Step step;
+    step.kind = StepKind::Loop;
+    binders(node.binders, step, block);
+    step.site = site(expr->span);
+    step.blocks.resize(1);
+    ++loop_depth_;
+    memo_.emplace_back();
+    store_point(node, target, step.blocks[0]);
+    memo_.pop_back();
+    --loop_depth_;
+    block.steps.push_back(std::move(step));
+  }
+  return Spread::of(target);
+}
+
+// As a kernel does it: the place is looked at before the value is computed.
+void Lowerer::store_point(const lang::ScatterReduce& node, const Operand& target, Block& block) {
+  std::vector<Operand> args = {target};
+  for (const Expr& index : node.indices) args.push_back(scalar(index, block));
+  Step& check = add(block, StepKind::CheckIndex);
+  check.args = args;
+  check.site = site(node.span);
+  args.push_back(scalar(node.value, block));
+  Step& store = add(block, StepKind::Store);
+  store.args = std::move(args);
+  store.reduce = node.op;
+  store.dtype = dtype_of(node.init->type);
+}
+
+Spread Lowerer::scatter_small(const lang::ScatterReduce& node, const Spread& init, Block& block) {
+  Spread tensor = Spread::of_tensor(node.init->type, parts_of(init, block));
+  if (node.binders.empty()) {
+    scatter_point(node, tensor, block);
+  } else {
+    at_points(
+        node.binders, [&] { scatter_point(node, tensor, block); }, block);
+  }
+  return tensor;
+}
+
+void Lowerer::scatter_point(const lang::ScatterReduce& node, Spread& tensor, Block& block) {
+  const lang::Prim prim = loops::prim_of(node.op);
+  const lang::DType dtype = dtype_of(tensor.tensor);
+  const std::vector<lang::Dim>& dims = dims_of(tensor.tensor);
+  std::vector<Operand> indices;
+  bool is_known = true;
+  std::size_t position = 0;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    indices.push_back(scalar(node.indices[axis], block));
+    const auto at = known_index(indices.back());
+    is_known = is_known && at && *at >= 0 && *at < dims[axis].constant();
+    if (is_known)
+      position = position * static_cast<std::size_t>(dims[axis].constant()) +
+                 static_cast<std::size_t>(*at);
+  }
+  if (is_known) {
+    Operand& element = tensor.parts[position].operand;
+    element = emit(prim, dtype, dtype, {element, scalar(node.value, block)}, block);
+    return;
+  }
+  const auto others = [&](Block& inner) {
+    const Operand value = scalar(node.value, inner);
+    const Operand position = position_of(tensor.tensor, indices, inner);
+    std::vector<Operand> elements;
+    for (std::size_t i = 0; i < tensor.parts.size(); ++i) {
+      const Operand& old = tensor.parts[i].operand;
+      const Operand changed = emit(prim, dtype, dtype, {old, value}, inner);
+      const Operand is_it = emit(lang::Prim::Eq, lang::DType::Int64, lang::DType::Bool,
+                                 {position, index_constant(static_cast<std::int64_t>(i))}, inner);
+      elements.push_back(emit(lang::Prim::Select, dtype, dtype, {is_it, changed, old}, inner));
+    }
+    return elements;
+  };
+  const std::vector<Operand> elements =
+      where_inside(tensor, indices, node.span, tensor.parts.size(), block, others);
+  for (std::size_t i = 0; i < elements.size(); ++i) tensor.parts[i] = Spread::of(elements[i]);
+}
+
+namespace {
+
+// By what is in it: how it may become steps.
+enum class GroupForm : std::uint8_t {
+  Elements,  // scatters of one element each
+  Short,     // small tensors, and scatters
+  Kernels,
+};
+
+GroupForm form_of(const lang::Function& group) {
+  GroupForm form = GroupForm::Elements;
+  for (const lang::Binding& binding : lang::open_block(group.body).bindings) {
+    const auto* scatter = as<lang::ScatterReduce>(binding.value);
+    if (scatter && scatter->binders.empty() && small_elements(scatter->type) == 0) continue;
+    if (!scatter && !is_small(binding.value->type)) return GroupForm::Kernels;
+    form = GroupForm::Short;
+  }
+  return form;
+}
+
+}  // namespace
+
+namespace {
+
+std::string why_no_loop(const std::vector<lang::IndexBinder>& binders) {
+  std::int64_t points = 1;
+  for (const lang::IndexBinder& binder : binders) {
+    const auto* constant = as<lang::Constant>(binder.extent);
+    if (!constant) return fmt::format("the extent of `{}` is no constant", binder.variable->name);
+    points *= static_cast<std::int64_t>(constant->value->number_at(0));
+    if (points > kMostLoopPoints) return fmt::format("more than {} points", kMostLoopPoints);
+  }
+  return "its body is no short scalar code";
+}
+
+bool has_open_extents(const lang::Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), has_open_extents);
+  const auto* tensor = as<lang::TensorType>(type);
+  return tensor && tensor->shape.has_rank() &&
+         std::any_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
+                     [](const lang::Dim& dim) { return !dim.is_constant(); });
+}
+
+}  // namespace
+
+std::string Lowerer::why_no_steps(const Expr& expr) {
+  if (const auto* scatter = as<lang::ScatterReduce>(expr)) return why_no_loop(scatter->binders);
+  std::vector<Expr> values = {expr};
+  const auto* call = as<lang::Call>(expr);
+  if (call && is_group(call->callee)) {
+    values.clear();
+    for (const lang::Binding& each :
+         lang::open_block(cast<lang::Function>(call->callee).body).bindings)
+      values.push_back(each.value);
+  }
+  for (const Expr& value : values) {
+    if (value->kind == ExprKind::ScatterReduce || is_small(value->type)) continue;
+    return fmt::format("it gives `{}`, {}", lang::to_string(value->type),
+                       has_open_extents(value->type) ? "of open extents" : "no small tensor");
+  }
+  return "it is no short scalar code";
+}
+
+Spread Lowerer::group(const Expr& expr, Block& block) {
+  const auto& node = cast<lang::Call>(expr);
+  switch (form_of(cast<lang::Function>(node.callee))) {
+    case GroupForm::Elements:
+      return group_body(node, block);
+    case GroupForm::Short:
+      if (auto value = tried_small(expr, block)) return std::move(*value);
+      break;
+    case GroupForm::Kernels:
+      if (auto value = small(expr, block)) return std::move(*value);
+      break;
+  }
+  return interpret(expr, block);
+}
+
+Spread Lowerer::group_body(const lang::Call& node, Block& block) {
+  const auto& group = cast<lang::Function>(node.callee);
+  for (std::size_t i = 0; i < node.args.size(); ++i)
+    variables_[group.params[i].get()] = lower(node.args[i], block);
+  return lower(group.body, block);
+}
+
+}  // namespace relay::flow
