@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "flow/base_cases.h"
 #include "flow/layout.h"
 #include "flow/ownership.h"
 #include "interp/failures.h"
@@ -319,6 +320,12 @@ void append_with_locals(flow::Function& function, std::vector<flow::Function*>& 
   for (const auto& local : function.locals) append_with_locals(*local, functions);
 }
 
+// What is lowered becomes what can be compiled.
+void finish(const std::vector<flow::Function*>& functions) {
+  flow::decide_base_cases(functions);
+  flow::settle_ownership(functions);
+}
+
 }  // namespace
 
 namespace {
@@ -455,7 +462,7 @@ void NativeTier::compile(const FunctionCode& root) {
   if (!lowered_.empty()) {
     std::vector<flow::Function*> functions;
     for (const FunctionCodeRef& code : lowered_) append_with_locals(code->native->flow, functions);
-    flow::settle_ownership(functions);
+    finish(functions);
     const std::vector<flow::Entry> entries = compiler->compile(functions);
     std::size_t next = 0;
     for (const FunctionCodeRef& code : lowered_) {
@@ -492,7 +499,7 @@ std::vector<FunctionCodeRef> NativeTier::lowered(const FunctionCode& code) {
                                     lowered_.end());
   std::vector<flow::Function*> functions;
   for (const FunctionCodeRef& each : made) append_with_locals(each->native->flow, functions);
-  if (!functions.empty()) flow::settle_ownership(functions);
+  if (!functions.empty()) finish(functions);
   for (flow::Function* function : functions) function->is_compiled = true;  // it is settled
   std::reverse(made.begin(), made.end());  // callees are lowered before their callers
   return made;

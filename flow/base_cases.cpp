@@ -1,0 +1,195 @@
+#include "flow/base_cases.h"
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+namespace relay::flow {
+
+namespace {
+
+constexpr std::size_t kMostCases = 2;
+constexpr std::size_t kMostSteps = 4;  // of a case: its condition, and its value
+
+// `steps`, and then the function returns `values` if `condition` is `when`.
+struct BaseCase {
+  std::vector<Step> steps;
+  Operand condition;
+  bool when = true;
+  std::vector<Step> value_steps;
+  std::vector<Operand> values;
+};
+
+// Cannot fail, and costs no more than a call.
+bool is_simple(const Step& step) {
+  if (step.kind == StepKind::Extent) return true;
+  if (step.kind != StepKind::Primitive) return false;
+  switch (step.prim) {
+    case lang::Prim::Add:
+    case lang::Prim::Sub:
+    case lang::Prim::Mul:
+    case lang::Prim::Min:
+    case lang::Prim::Max:
+    case lang::Prim::Neg:
+    case lang::Prim::Abs:
+    case lang::Prim::Eq:
+    case lang::Prim::Ne:
+    case lang::Prim::Lt:
+    case lang::Prim::Le:
+    case lang::Prim::Gt:
+    case lang::Prim::Ge:
+    case lang::Prim::And:
+    case lang::Prim::Or:
+    case lang::Prim::Xor:
+    case lang::Prim::Not:
+    case lang::Prim::Select:
+    case lang::Prim::Cast:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool are_simple(std::span<const Step> steps) {
+  return std::all_of(steps.begin(), steps.end(), is_simple);
+}
+
+std::vector<BaseCase> base_cases_of(const Function& function) {
+  std::vector<BaseCase> cases;
+  const Block* block = &function.body;
+  while (cases.size() < kMostCases && block->exit == Exit::None && !block->steps.empty()) {
+    const Step& last = block->steps.back();
+    const std::span before(block->steps.data(), block->steps.size() - 1);
+    if (last.kind != StepKind::If || !are_simple(before)) break;
+    const auto is_base = [&](const Block& branch) {
+      return branch.exit == Exit::Return && are_simple(branch.steps) &&
+             before.size() + branch.steps.size() <= kMostSteps;
+    };
+    const bool when = is_base(last.blocks[0]);
+    if (!when && !is_base(last.blocks[1])) break;
+    const Block& base = last.blocks[when ? 0 : 1];
+    cases.push_back({{before.begin(), before.end()}, last.args[0], when, base.steps, base.values});
+    block = &last.blocks[when ? 1 : 0];
+  }
+  return cases;
+}
+
+class Caller {
+ public:
+  using Cases = std::unordered_map<const Function*, std::vector<BaseCase>>;
+  Caller(Function& function, const Cases& cases) : function_(function), cases_(cases) {}
+
+  void rewrite(Block& block) {
+    std::vector<Step> steps;
+    steps.reserve(block.steps.size());
+    for (Step& step : block.steps) {
+      for (Block& inner : step.blocks) rewrite(inner);
+      for (Arm& arm : step.arms) rewrite(arm.body);
+      const auto found = step.kind == StepKind::Call ? cases_.find(step.callee) : cases_.end();
+      if (found == cases_.end()) {
+        steps.push_back(std::move(step));
+      } else {
+        decide(std::move(step), found->second, steps);
+      }
+    }
+    block.steps = std::move(steps);
+  }
+
+ private:
+  // Of a callee's operands, those of the caller.
+  class Names {
+   public:
+    Names(Function& caller, const Step& call) : caller_(caller), callee_(*call.callee) {
+      for (Slot param = 0; param < callee_.param_count; ++param) slots_[param] = call.args[param];
+    }
+    Operand of(const Operand& operand) {
+      if (operand.is_slot()) return slots_.at(operand.index);
+      const auto [found, is_new] = constants_.try_emplace(operand.index);
+      if (is_new) {
+        found->second = Operand::constant(static_cast<std::uint32_t>(caller_.constants.size()));
+        caller_.constants.push_back(callee_.constants[operand.index]);
+      }
+      return found->second;
+    }
+    std::vector<Operand> of(std::vector<Operand> operands) {
+      for (Operand& operand : operands) operand = of(operand);
+      return operands;
+    }
+    Step of(Step step) {
+      step.args = of(std::move(step.args));
+      step.site = nullptr;  // it cannot fail
+      for (Slot& result : step.results) {
+        const Slot name = new_slot(caller_, callee_.slots[result]);
+        slots_[result] = Operand::slot(name);
+        result = name;
+      }
+      return step;
+    }
+
+   private:
+    Function& caller_;
+    const Function& callee_;
+    std::unordered_map<Slot, Operand> slots_;
+    std::unordered_map<std::uint32_t, Operand> constants_;
+  };
+
+  static Slot new_slot(Function& function, const SlotType& type) {
+    function.slots.push_back(type);
+    return static_cast<Slot>(function.slots.size() - 1);
+  }
+
+  void decide(Step call, const std::vector<BaseCase>& cases, std::vector<Step>& steps) {
+    Names names(function_, call);
+    decide(std::move(call), cases, names, steps);
+  }
+
+  void decide(Step call, std::span<const BaseCase> cases, Names& names, std::vector<Step>& steps) {
+    if (cases.empty()) {
+      steps.push_back(std::move(call));
+      return;
+    }
+    const BaseCase& first = cases.front();
+    for (const Step& step : first.steps) steps.push_back(names.of(step));
+    Step choice;
+    choice.kind = StepKind::If;
+    choice.args = {names.of(first.condition)};
+    choice.site = call.site;
+    choice.results = call.results;
+    choice.blocks.resize(2);
+    Block& base = choice.blocks[first.when ? 0 : 1];
+    for (const Step& step : first.value_steps) base.steps.push_back(names.of(step));
+    base.values = names.of(first.values);
+    Block& rest = choice.blocks[first.when ? 1 : 0];
+    for (Slot& result : call.results) {
+      result = new_slot(function_, SlotType(function_.slots[result]));
+      rest.values.push_back(Operand::slot(result));
+    }
+    decide(std::move(call), cases.subspan(1), names, rest.steps);
+    steps.push_back(std::move(choice));
+  }
+
+  Function& function_;
+  const Cases& cases_;
+};
+
+void add_callees(const Block& block, Caller::Cases& cases) {
+  for (const Step& step : block.steps) {
+    for (const Block& inner : step.blocks) add_callees(inner, cases);
+    for (const Arm& arm : step.arms) add_callees(arm.body, cases);
+    if (step.kind == StepKind::Call) cases.try_emplace(step.callee);
+  }
+}
+
+}  // namespace
+
+void decide_base_cases(const std::vector<Function*>& functions) {
+  Caller::Cases cases;
+  for (const Function* function : functions) add_callees(function->body, cases);
+  for (auto& [callee, found] : cases) found = base_cases_of(*callee);
+  std::erase_if(cases, [](const auto& entry) { return entry.second.empty(); });
+  if (cases.empty()) return;
+  for (Function* function : functions) Caller(*function, cases).rewrite(function->body);
+}
+
+}  // namespace relay::flow
