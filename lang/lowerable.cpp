@@ -114,7 +114,45 @@ class Bodies {
       case ExprKind::DimTerm:
         return true;
       case ExprKind::Var:
-        return !depends_on_index(cast<Var>(extent).variable);
+        return !inside_.contains(cast<Var>(extent).variable.get()) || is_known_inside(extent);
+      default:
+        return false;
+    }
+  }
+  // Is this a number where its operands are?
+  static bool is_folded(Prim prim, const std::vector<Expr>& args) {
+    const auto* operand = as<TensorType>(args.back()->type);
+    if (!operand || !(operand->dtype.known() == DType::Int64)) return prim == Prim::Cast;
+    const auto* divisor = as<Constant>(args.back());
+    return !divides_integers(prim, DType::Int64) || (divisor && divisor->value->bits_at(0) != 0);
+  }
+  // Is what a body computes for an extent a number as soon as the extents of tensors are?
+  bool is_known_inside(const Expr& value) const {
+    const auto are_known = [this](const std::vector<Expr>& exprs) {
+      return std::all_of(exprs.begin(), exprs.end(),
+                         [this](const Expr& expr) { return is_known_inside(expr); });
+    };
+    switch (value->kind) {
+      case ExprKind::Constant:
+      case ExprKind::DimTerm:
+        return true;
+      case ExprKind::Var: {
+        const auto found = inside_.find(cast<Var>(value).variable.get());
+        return found != inside_.end() && found->second && is_known_inside(found->second);
+      }
+      case ExprKind::Primitive: {
+        const auto& node = cast<Primitive>(value);
+        return is_folded(node.prim, node.args) && are_known(node.args);
+      }
+      case ExprKind::Call: {
+        const auto& call = cast<Call>(value);
+        const auto* op = as<Operator>(call.callee);
+        if (!op || op->op->name != "dim_of")
+          return op && op->op->elementwise && is_folded(*op->op->elementwise, call.args) &&
+                 are_known(call.args);
+        const auto* var = as<Var>(call.args[0]);
+        return var && !depends_on_index(var->variable);
+      }
       default:
         return false;
     }
