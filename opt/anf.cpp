@@ -1,11 +1,14 @@
+#include <algorithm>
 #include <deque>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "lang/any_dim.h"
 #include "lang/build.h"
 #include "lang/lowerable.h"
 #include "lang/visit.h"
 #include "opt/dims.h"
+#include "opt/may_fail.h"
 #include "opt/passes.h"
 
 // The algorithm: every compound node gets a scope, the lowest common ancestor of the scopes of its
@@ -15,6 +18,8 @@
 // two branches lands in front of the `if`.
 
 namespace relay::opt {
+
+namespace build = lang::build;
 
 using lang::as;
 using lang::Binding;
@@ -26,25 +31,16 @@ using lang::VariableRef;
 
 namespace {
 
+// Index notation whose bodies must run for a node to be evaluated.
+using Nests = std::vector<const ExprNode*>;
+
 struct Scope {
   Scope* parent = nullptr;
   int depth = 0;
   std::vector<Binding> block;
+  const ExprNode* nest = nullptr;     // of the body of index notation: that
+  const ExprNode* guarded = nullptr;  // of a node behind a test: that
 };
-
-Scope* common(Scope* a, Scope* b) {
-  while (a != b) {
-    if (a->depth < b->depth) {
-      b = b->parent;
-    } else if (b->depth < a->depth) {
-      a = a->parent;
-    } else {
-      a = a->parent;
-      b = b->parent;
-    }
-  }
-  return a;
-}
 
 // A constant of rank > 0 gets a name, so that index notation and groups only read variables.
 bool is_tensor_constant(const Expr& expr) {
@@ -57,11 +53,48 @@ bool is_atom(const Expr& expr) {
          (expr->kind == ExprKind::Tuple && cast<lang::Tuple>(expr).fields.empty());
 }
 
+const std::vector<lang::IndexBinder>* binders_of(const ExprNode* expr) {
+  switch (expr->kind) {
+    case ExprKind::Comprehension:
+      return &static_cast<const lang::Comprehension*>(expr)->binders;
+    case ExprKind::Reduction:
+      return &static_cast<const lang::Reduction*>(expr)->binders;
+    case ExprKind::ScatterReduce:
+      return &static_cast<const lang::ScatterReduce*>(expr)->binders;
+    default:
+      return nullptr;
+  }
+}
 const std::vector<lang::IndexBinder>* binders_of(const Expr& expr) {
-  if (const auto* c = as<lang::Comprehension>(expr)) return &c->binders;
-  if (const auto* r = as<lang::Reduction>(expr)) return &r->binders;
-  if (const auto* s = as<lang::ScatterReduce>(expr)) return &s->binders;
-  return nullptr;
+  return binders_of(expr.get());
+}
+
+// Can zeros stand in its place?
+bool has_zeros(const lang::Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(), has_zeros);
+  const auto* tensor = as<lang::TensorType>(type);
+  return tensor && tensor->shape.has_rank() && tensor->dtype.is_known();
+}
+
+// Its extents are known where it is, and it costs nothing there.
+bool is_row_of_any_extent(const Expr& expr) {
+  return expr->kind == ExprKind::Index && lang::has_any_dim(expr->type);
+}
+
+// The type with no elements along axes of unknown extent.
+lang::Type least_type(const lang::Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type)) {
+    std::vector<lang::Type> fields;
+    for (const auto& field : tuple->fields) fields.push_back(least_type(field));
+    return lang::tuple_type(std::move(fields));
+  }
+  const auto& tensor = *as<lang::TensorType>(type);
+  std::vector<lang::Dim> dims = tensor.shape.dims();
+  for (auto& dim : dims) {
+    if (dim.is_any()) dim = lang::Dim(0);
+  }
+  return lang::tensor_type(lang::Shape(std::move(dims)), tensor.dtype);
 }
 
 // The parts of index notation that are evaluated once per index value.
@@ -81,6 +114,8 @@ class Normaliser {
     assign_scopes(root, top);
     return block_of(root, top);
   }
+  // Does the result hold tests that the input did not, and zeros that are not normalised yet?
+  bool has_tests() const { return has_tests_; }
 
  private:
   // --- scopes ---
@@ -98,11 +133,82 @@ class Normaliser {
     return scopes[position];
   }
 
+  // Where a node lands, and what must have points for it to be evaluated there.
+  struct Place {
+    Scope* scope;
+    Nests nests;
+  };
+
   // Atoms have no scope.
-  void contribute(const Expr& child, Scope* scope) {
+  void contribute(const Expr& child, Scope* scope) { contribute(child, Place{scope, {}}); }
+  void contribute(const Expr& child, Place place) {
     if (is_atom(child)) return;
     Scope*& known = scope_of_[child.get()];
-    known = known ? common(known, scope) : scope;
+    if (!known) {
+      known = place.scope;
+      if (!place.nests.empty()) nests_[child.get()] = std::move(place.nests);
+      return;
+    }
+    if (known == place.scope && place.nests.empty()) {
+      if (is_guarded(child.get())) nests_[child.get()] = {};
+      return;
+    }
+    const Nests* const nests = nests_.find(child.get());
+    Place before{known, nests ? *nests : Nests()};
+    meet(before, place, may_wait(child));
+    known = before.scope;
+    // It is needed where any of its uses is.
+    std::erase_if(before.nests, [&](const ExprNode* nest) { return !contains(place.nests, nest); });
+    if (nests || !before.nests.empty()) nests_[child.get()] = std::move(before.nests);
+  }
+
+  // Can it be evaluated behind a test, and should it?
+  bool may_wait(const Expr& expr) {
+    return expr->kind != ExprKind::Let && has_zeros(expr->type) && failures_.may_fail(expr) &&
+           !is_bound_to_place(expr);
+  }
+
+  static bool contains(const Nests& nests, const ExprNode* nest) {
+    return std::find(nests.begin(), nests.end(), nest) != nests.end();
+  }
+  static void add_to(Nests& nests, const ExprNode* nest) {
+    if (!contains(nests, nest)) nests.push_back(nest);
+  }
+
+  // Takes both to the scope that encloses them.
+  void meet(Place& a, Place& b, bool may_wait) {
+    while (a.scope != b.scope) {
+      Place& inner = a.scope->depth < b.scope->depth ? b : a;
+      if (may_wait) leave(inner);
+      inner.scope = inner.scope->parent;
+    }
+  }
+
+  // Notes what else must have points outside of the place's scope.
+  void leave(Place& place) {
+    if (place.scope->guarded) add_guard(place.nests, place.scope->guarded);
+    const ExprNode* nest = place.scope->nest;
+    if (!nest) return;
+    // There is no test of an extent that is known only further inside.
+    std::erase_if(place.nests,
+                  [&](const ExprNode* inner) { return !is_known_outside(inner, nest); });
+    if (!failures_.has_points(*binders_of(nest))) add_to(place.nests, nest);
+  }
+
+  void add_guard(Nests& nests, const ExprNode* guarded) {
+    if (const Nests* found = nests_.find(guarded)) {
+      for (const ExprNode* nest : *found) add_to(nests, nest);
+    }
+  }
+
+  // Are the extents of `nest` known outside of the bodies of `outer`?
+  bool is_known_outside(const ExprNode* nest, const ExprNode* outer) const {
+    if (!outer) return true;
+    const auto& dependents = dependents_.at(outer);
+    const auto& binders = *binders_of(nest);
+    return std::none_of(binders.begin(), binders.end(), [&](const lang::IndexBinder& binder) {
+      return dependents.count(binder.extent.get()) || is_bound_to_place(binder.extent);
+    });
   }
 
   void assign_scopes(const Expr& root, Scope* top) {
@@ -110,10 +216,30 @@ class Normaliser {
     lang::visit_post_order(root, [&](const Expr& node) {
       if (!is_atom(node)) order.push_back(&node);
     });
-    for (const Expr* node : order) find_dependents(*node);
+    for (const Expr* node : order) {
+      find_dependents(*node);
+      if (const auto* let = as<lang::Let>(*node)) failures_.define(let->variable, let->value);
+    }
     contribute(root, top);
-    for (auto it = order.rbegin(); it != order.rend(); ++it)
-      assign_children(**it, *scope_of_.find((*it)->get()));
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      Scope* scope = *scope_of_.find((*it)->get());
+      assign_children(**it, is_guarded((*it)->get()) ? guard_scope((*it)->get(), scope) : scope);
+    }
+  }
+
+  bool is_guarded(const ExprNode* node) const {
+    const Nests* nests = nests_.find(node);
+    return nests && !nests->empty();
+  }
+
+  // Behind the test of a node that lands in `scope`.
+  Scope* guard_scope(const ExprNode* node, Scope* scope) {
+    Scope*& made = guard_scopes_[node];
+    if (!made) {
+      made = new_scope(scope);
+      made->guarded = node;
+    }
+    return made;
   }
 
   void assign_children(const Expr& node, Scope* scope) {
@@ -139,11 +265,12 @@ class Normaliser {
       case ExprKind::Comprehension:
       case ExprKind::Reduction:
       case ExprKind::ScatterReduce: {
-        for (const auto& binder : *binders_of(node)) contribute(binder.extent, scope);
+        for (const auto& binder : *binders_of(node))
+          contribute(binder.extent, leave_binders(binder.extent, scope));
         if (const auto* scatter = as<lang::ScatterReduce>(node)) contribute(scatter->init, scope);
         Scope* body = inner_scope(node.get(), 0, scope);
-        for (const Expr& part : repeated_parts(node))
-          contribute(part, hoisted(node, part) ? scope : body);
+        body->nest = node.get();
+        for (const Expr& part : repeated_parts(node)) contribute(part, leave_binders(part, body));
         return;
       }
       default:
@@ -191,30 +318,33 @@ class Normaliser {
         if (depends) dependents.insert(inner.get());
       });
     }
-    for (const Expr& part : repeated_parts(node)) {
-      lang::visit_post_order(
-          part, [&](const Expr& inner) { enclosing_[inner.get()].push_back(node.get()); });
-    }
   }
 
-  bool hoisted(const Expr& index_node, const Expr& part) {
-    return !dependents_.at(index_node.get()).count(part.get()) && !is_bound_to_place(part);
-  }
-
-  // `scope` may be the body scope of index notation around the child; leaves those the child does
-  // not depend on.
-  Scope* leave_binders(const Expr& child, Scope* scope) {
-    const auto found = enclosing_.find(child.get());
-    if (found == enclosing_.end() || is_atom(child)) return scope;
+  // `scope` may be inside the bodies of index notation around the child; leaves those the child
+  // does not depend on.
+  Place leave_binders(const Expr& child, Scope* scope) {
+    Place best{scope, {}};
+    if (is_atom(child)) return best;
+    Place at = best;
     while (true) {
-      const ExprNode* owner = nullptr;
-      for (const ExprNode* candidate : found->second) {
-        const std::vector<Scope*>* inner = inner_.find(candidate);
-        if (inner && inner->front() == scope) owner = candidate;
+      if (at.scope->guarded) {
+        add_guard(at.nests, at.scope->guarded);
+        at.scope = at.scope->parent;
+        continue;
       }
-      if (!owner || dependents_.at(owner).count(child.get()) || is_bound_to_place(child))
-        return scope;
-      scope = scope->parent;
+      const ExprNode* nest = at.scope->nest;
+      if (!nest || dependents_.at(nest).count(child.get()) || is_bound_to_place(child)) return best;
+      if (failures_.may_fail(child)) {
+        if (!has_zeros(child->type) || is_row_of_any_extent(child)) return best;
+        for (const ExprNode* inner : at.nests) {
+          if (!is_known_outside(inner, nest)) return best;
+        }
+        if (!failures_.has_points(*binders_of(nest))) add_to(at.nests, nest);
+      } else {
+        at.nests.clear();
+      }
+      at.scope = at.scope->parent;
+      best = at;
     }
   }
 
@@ -295,7 +425,7 @@ class Normaliser {
       const auto [rest, is_rest_shared] = bind_chain(expr, scope);
       atom = atom_of(rest, scope, is_shared || is_rest_shared);
     } else {
-      Expr value = value_of(expr, scope);
+      Expr value = is_guarded(expr.get()) ? guarded_value(expr, scope) : value_of(expr, scope);
       if (is_atom(value)) {
         atom = value;
       } else {
@@ -306,6 +436,31 @@ class Normaliser {
     }
     if (is_shared || !expr->is_unique()) emitted_[expr.get()] = atom;
     return atom;
+  }
+
+  // `if` there are points `{ it } else { zeros }`.
+  Expr guarded_value(const Expr& expr, Scope* scope) {
+    has_tests_ = true;
+    Expr condition;
+    for (const ExprNode* nest : *nests_.find(expr.get())) {
+      for (const auto& binder : *binders_of(nest)) {
+        Expr extent = atom_of(binder.extent, scope);
+        const Expr zero = build::constant_int(as<lang::TensorType>(extent->type)->dtype.known(), 0);
+        Expr test = named(build::op("greater", {std::move(extent), zero}), scope);
+        condition = condition ? named(build::op("logical_and", {condition, test}), scope) : test;
+      }
+    }
+    Scope* inside = guard_scope(expr.get(), scope);
+    Expr value = value_of(expr, inside);
+    return lang::make_if(std::move(condition),
+                         lang::close_block({std::move(inside->block), std::move(value)}),
+                         build::zeros_of(least_type(expr->type)), {}, expr->type);
+  }
+
+  static Expr named(Expr value, Scope* scope) {
+    const VariableRef variable = lang::make_variable("v", value->type, {});
+    scope->block.push_back({variable, std::move(value), {}});
+    return lang::make_var(variable);
   }
 
   std::vector<Expr> atoms_of(const std::vector<Expr>& exprs, Scope* scope) {
@@ -557,7 +712,10 @@ class Normaliser {
   lang::PointerMap<ExprNode, Scope*> scope_of_;
   lang::PointerMap<ExprNode, std::vector<Scope*>> inner_;
   std::unordered_map<const ExprNode*, std::unordered_set<const ExprNode*>> dependents_;
-  std::unordered_map<const ExprNode*, std::vector<const ExprNode*>> enclosing_;
+  lang::PointerMap<ExprNode, Nests> nests_;  // of nodes behind a test: what must have points
+  lang::PointerMap<ExprNode, Scope*> guard_scopes_;
+  PureFailures failures_;
+  bool has_tests_ = false;
   lang::PointerMap<ExprNode, Expr> emitted_;
   lang::PointerMap<ExprNode, Expr> tree_memo_;
   lang::PointerMap<lang::Variable, Expr> aliases_;
@@ -565,6 +723,11 @@ class Normaliser {
 
 }  // namespace
 
-Expr to_anf(const Expr& expr) { return Normaliser().run(resolve_dim_terms(expr)); }
+Expr to_anf(const Expr& expr) {
+  Normaliser normaliser;
+  const Expr normal = normaliser.run(resolve_dim_terms(expr));
+  // Zeros have brought extents along.
+  return normaliser.has_tests() ? Normaliser().run(resolve_dim_terms(normal)) : normal;
+}
 
 }  // namespace relay::opt

@@ -28,6 +28,10 @@ bool reads_fields(const lang::Match& match) {
          pattern.constructor->owner->constructors.size() == 1;
 }
 
+// A test that normalisation has made around what leaves index notation (opt/anf.cpp). What a person
+// has written has a place.
+bool is_own_test(const Expr& value) { return value->kind == ExprKind::If && !value->span; }
+
 // How many bindings a block without branches and functions has; more than `most` where it is no
 // such block, or too long.
 int straight_bindings(const Expr& body, int most) {
@@ -35,6 +39,12 @@ int straight_bindings(const Expr& body, int most) {
   int count = static_cast<int>(block.bindings.size());
   const auto add = [&](const Expr& value) {
     if (count > most) return;
+    if (is_own_test(value)) {
+      const auto& test = lang::cast<lang::If>(value);
+      count += straight_bindings(test.then_branch, most - count);
+      count += straight_bindings(test.else_branch, most - count);
+      return;
+    }
     if (value->kind == ExprKind::If || value->kind == ExprKind::Function) count = most + 1;
     const auto* match = as<lang::Match>(value);
     if (!match) return;

@@ -1,0 +1,152 @@
+#include "opt/may_fail.h"
+
+#include <algorithm>
+
+#include "lang/diagnostic.h"
+#include "lang/lowerable.h"
+#include "lang/visit.h"
+
+namespace relay::opt {
+
+using lang::as;
+using lang::cast;
+using lang::Expr;
+using lang::ExprKind;
+
+namespace {
+
+bool is_other_than_zero(const Expr& expr) {
+  const auto* constant = as<lang::Constant>(expr);
+  return constant && constant->value->rank() == 0 && constant->value->bits_at(0) != 0;
+}
+
+bool divides_by_zero(lang::Prim prim, const std::vector<Expr>& args) {
+  const auto* operand = as<lang::TensorType>(args.back()->type);
+  return operand && lang::divides_integers(prim, operand->dtype.known()) &&
+         !is_other_than_zero(args.back());
+}
+
+const lang::Call* call_of(const Expr& expr, std::string_view name) {
+  const auto* call = as<lang::Call>(expr);
+  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+  return op && op->op->name == name ? call : nullptr;
+}
+
+std::int64_t least(const lang::Dim& dim) { return dim.is_constant() ? dim.constant() : 0; }
+
+}  // namespace
+
+void PureFailures::define(const lang::VariableRef& variable, const Expr& value) {
+  values_[variable.get()] = value;
+}
+
+// None: nothing is known.
+std::optional<std::int64_t> PureFailures::least(const Expr& extent) const {
+  if (const auto* constant = as<lang::Constant>(extent))
+    return lang::int_from_bits(constant->value->dtype(), constant->value->bits_at(0));
+  if (const auto* term = as<lang::DimTerm>(extent)) return opt::least(term->dim);
+  if (const auto* var = as<lang::Var>(extent)) {
+    const Expr* value = values_.find(var->variable.get());
+    return value ? least(*value) : std::nullopt;
+  }
+  const auto* call = call_of(extent, "dim_of");
+  if (!call) return std::nullopt;
+  const auto* tensor = as<lang::TensorType>(call->args[0]->type);
+  if (!tensor || !tensor->shape.has_rank()) return 0;
+  const std::int64_t axis = call->attrs->get_int("axis");
+  const auto rank = static_cast<std::int64_t>(tensor->shape.rank());
+  const std::int64_t place = axis < 0 ? axis + rank : axis;
+  if (place < 0 || place >= rank) return std::nullopt;
+  return opt::least(tensor->shape[static_cast<std::size_t>(place)]);
+}
+
+bool PureFailures::has_points(const std::vector<lang::IndexBinder>& binders) const {
+  return std::all_of(binders.begin(), binders.end(), [this](const lang::IndexBinder& binder) {
+    return least(binder.extent).value_or(0) > 0;
+  });
+}
+
+bool PureFailures::may_be_negative(const std::vector<lang::IndexBinder>& binders) const {
+  return std::any_of(binders.begin(), binders.end(), [this](const lang::IndexBinder& binder) {
+    return least(binder.extent).value_or(-1) < 0;
+  });
+}
+
+bool PureFailures::may_fail(const Expr& expr) {
+  if (lang::is_leaf(expr)) return false;
+  if (const auto found = known_.find(expr.get()); found != known_.end()) return found->second;
+  const bool result = fresh(expr);
+  known_.emplace(expr.get(), result);
+  return result;
+}
+
+bool PureFailures::any(const std::vector<Expr>& exprs) {
+  return std::any_of(exprs.begin(), exprs.end(),
+                     [this](const Expr& each) { return may_fail(each); });
+}
+
+bool PureFailures::fresh(const Expr& root) {
+  const Expr* at = &root;
+  while (const auto* let = as<lang::Let>(*at)) {
+    define(let->variable, let->value);
+    if (may_fail(let->value)) return true;
+    at = &let->body;
+  }
+  const Expr& expr = *at;
+  switch (expr->kind) {
+    case ExprKind::Function:
+      return false;
+    case ExprKind::Index:
+      if (!cast<lang::Index>(expr).in_bounds) return true;
+      break;
+    case ExprKind::Primitive: {
+      const auto& node = cast<lang::Primitive>(expr);
+      if (divides_by_zero(node.prim, node.args)) return true;
+      break;
+    }
+    case ExprKind::Call:
+      if (fails_in_call(cast<lang::Call>(expr))) return true;
+      break;
+    case ExprKind::Comprehension:
+      if (may_be_negative(cast<lang::Comprehension>(expr).binders)) return true;
+      break;
+    case ExprKind::Reduction:
+      if (may_be_negative(cast<lang::Reduction>(expr).binders)) return true;
+      break;
+    case ExprKind::ScatterReduce:
+      return true;
+    default:
+      break;
+  }
+  bool found = false;
+  lang::for_each_child(expr, [&](const Expr& child) { found = found || may_fail(child); });
+  return found;
+}
+
+bool PureFailures::fails_in_call(const lang::Call& call) {
+  const auto* callee = as<lang::Operator>(call.callee);
+  if (!callee) return call.callee->kind != ExprKind::ConstructorRef;
+  const lang::OpDef& op = *callee->op;
+  if (op.name == "dim_of") return false;
+  if (op.elementwise) return divides_by_zero(*op.elementwise, call.args);
+  if (op.effect != lang::Effect::None || op.primitive != lang::TensorPrimitive::None) return false;
+  const auto* result = as<lang::TensorType>(call.type);
+  const bool may_divide = result && result->dtype.is_known() &&
+                          lang::is_int(result->dtype.known()) && call.args.size() == 2;
+  if (op.nests) return may_divide;
+  return !op.definition || fails_in_definition(call, op);
+}
+
+bool PureFailures::fails_in_definition(const lang::Call& call, const lang::OpDef& op) {
+  std::vector<Expr> args;
+  for (const Expr& arg : call.args)
+    args.push_back(lang::make_var(lang::make_variable("x", arg->type)));
+  const auto definition = lang::capture([&] {
+    return lang::definition_at(op, {std::move(args), call.attrs, call.type}, lang::Algebra::Bits);
+  });
+  if (!definition || !definition.value()) return true;
+  keep_.push_back(*definition.value());
+  return may_fail(keep_.back());
+}
+
+}  // namespace relay::opt

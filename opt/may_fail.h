@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "lang/expr.h"
+#include "lang/op.h"
+#include "lang/pointer_map.h"
+
+namespace relay::opt {
+
+// What may fail among pure code, and which loops have points. Answers are kept by node, as long as
+// this lives: so long the nodes must, too.
+class PureFailures {
+ public:
+  // What a `let` in sight binds.
+  void define(const lang::VariableRef& variable, const lang::Expr& value);
+  // May evaluating this typed expression, which has no effects, end in an error: by a read out of
+  // range, the division of an integer by zero, a negative extent, or in an operator? Not counted
+  // are checks of what types promise, and a `max` over nothing.
+  bool may_fail(const lang::Expr& expr);
+  // Is there a point, whatever the extents are when it runs?
+  bool has_points(const std::vector<lang::IndexBinder>& binders) const;
+
+ private:
+  bool fresh(const lang::Expr& expr);
+  bool any(const std::vector<lang::Expr>& exprs);
+  bool fails_in_call(const lang::Call& call);
+  bool fails_in_definition(const lang::Call& call, const lang::OpDef& op);
+  bool may_be_negative(const std::vector<lang::IndexBinder>& binders) const;
+  std::optional<std::int64_t> least(const lang::Expr& extent) const;
+
+  lang::PointerMap<lang::Variable, lang::Expr> values_;
+  std::unordered_map<const lang::ExprNode*, bool> known_;
+  std::vector<lang::Expr> keep_;  // definitions, whose nodes are keys
+};
+
+}  // namespace relay::opt
