@@ -7,6 +7,9 @@
 
 #include "ad/block.h"
 #include "ad/checkpoint.h"
+#include "ad/recompute.h"
+#include "ad/static_shapes.h"
+#include "ad/tape.h"
 #include "lang/build.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
@@ -51,10 +54,16 @@ class Deriver {
     for (std::size_t i = 0; i < tangents_.size(); ++i) {
       if (is_unit(tangents_[i])) path.deactivate(fn.params[i]);
     }
-    const Expr body = forward_tail(fn.body, path);
+    Expr body = forward_tail(fn.body, path);
     if (!has_loop_) {
       add(pair_.forward, fn.params, body);
     } else {
+      settle_unwind();
+      lang::Substitution made;
+      for (TapeStep& step : steps_) made[step.place.get()] = tape_with(step);
+      for (const BaseLeaf& leaf : bases_)
+        made[leaf.residual.get()] = base_leaf(leaf.value, leaf.path);
+      body = lang::substitute(body, made);
       std::vector<VariableRef> params = fn.params;
       params.push_back(tape_);
       add(loop_name_, params, body);
@@ -104,9 +113,29 @@ class Deriver {
     std::vector<Type> params = forward->params;
     params.push_back(tape_type_);
     loop_type_ = lang::function_type(std::move(params), forward->result);
-    std::vector<Type> state = {tape_type_};
-    append_leaves(adjoints_type_, state);
-    unwind_type_ = lang::function_type(std::move(state), adjoints_type_);
+  }
+
+  // Once it is known what the steps read: parameters that go round unchanged are not taped, but go
+  // round the backward loop, too; and so does the state of the step behind.
+  void settle_unwind() {
+    std::vector<Type> types = {tape_type_};
+    carried_ = carry_states(fn_->params, steps_);
+    for (std::size_t i = 0; i < fn_->params.size(); ++i) {
+      const VariableRef& param = fn_->params[i];
+      const auto reads = [&](const TapeStep& step) { return is_free_in(param, step.code); };
+      if (is_kept_[i] && std::any_of(steps_.begin(), steps_.end(), reads)) {
+        invariants_.push_back(param);
+        types.push_back(param->type);
+      }
+    }
+    for (const Carried& each : carried_) types.push_back(each.param->type);
+    append_leaves(adjoints_type_, types);
+    unwind_type_ = lang::function_type(std::move(types), adjoints_type_);
+  }
+
+  static bool is_free_in(const VariableRef& variable, const Expr& code) {
+    const std::vector<VariableRef> free = lang::free_variables(code);
+    return std::find(free.begin(), free.end(), variable) != free.end();
   }
 
   // --- forward half, leaf by leaf ---
@@ -150,6 +179,10 @@ class Deriver {
       return close(path, before, call_global(loop_name_, loop_type_, std::move(args)));
     }
     const Expr value = path.forward_value("value", result);
+    if (has_loop_) {
+      bases_.push_back({path, value, lang::make_variable("residual", residual_type_)});
+      return close(path, before, build::tuple({value, lang::make_var(bases_.back().residual)}));
+    }
     const Expr saved = base_leaf(value, path);
     return close(path, before, build::tuple({value, saved}));
   }
@@ -160,16 +193,29 @@ class Deriver {
     std::vector<VariableRef> saved;
   };
 
-  Backward backward_of(BlockReverse& path, const std::vector<VariableRef>& own,
-                       const std::function<Expr(Expr)>& finish) {
+  // Where a loop ends. Its residual is made once all steps are known; its variable stands for it.
+  struct BaseLeaf {
+    BlockReverse path;
+    Expr value;
+    VariableRef residual;
+  };
+
+  // The adjoints of the parameters, of a path whose seeds are set.
+  Expr reversed(BlockReverse& path) const {
     path.reverse();
     std::vector<Expr> adjoints;
     for (std::size_t i = 0; i < tangents_.size(); ++i) {
       adjoints.push_back(is_unit(tangents_[i]) ? build::tuple({})
                                                : path.adjoint_of(fn_->params[i]));
     }
-    Expr result = finish(build::tuple(std::move(adjoints)));
-    Backward backward{lang::close_block({path.backward().take(), std::move(result)}), {}};
+    return build::tuple(std::move(adjoints));
+  }
+
+  Backward backward_of(BlockReverse& path, const std::vector<VariableRef>& own,
+                       const std::function<Expr(Expr)>& finish) {
+    Expr result = finish(reversed(path));
+    Backward backward{
+        with_static_shapes(lang::close_block({path.backward().take(), std::move(result)})), {}};
     for (const auto& variable : lang::free_variables(backward.block)) {
       if (std::find(own.begin(), own.end(), variable) == own.end())
         backward.saved.push_back(variable);
@@ -263,6 +309,8 @@ class Deriver {
 
   Expr unwind(const VariableRef& tape, const Expr& adjoints) const {
     std::vector<Expr> args = {lang::make_var(tape)};
+    for (const VariableRef& each : invariants_) args.push_back(lang::make_var(each));
+    for (const Carried& each : carried_) args.push_back(lang::make_var(each.param));
     append_parts(adjoints, args);
     return call_global(unwind_name_, unwind_type_, std::move(args));
   }
@@ -280,27 +328,55 @@ class Deriver {
     return build::tuple(std::move(parts));
   }
 
-  // A leaf that goes round the loop. Returns the tape with this step on top.
+  // A leaf that goes round the loop. Returns what stands for the tape with this step on top.
   Expr step_leaf(const lang::Call& call, const BlockReverse& path) {
     BlockReverse leaf = path;
     const Expr state = adjoints_state();
     for (std::uint32_t i = 0; i < tangents_.size(); ++i) {
       if (!is_unit(tangents_[i])) leaf.seed(call.args[i], build::project(state, i));
     }
-    const VariableRef rest = lang::make_variable("tape", tape_type_);
-    std::vector<VariableRef> own = state_;
-    own.push_back(rest);
-    Backward backward =
-        backward_of(leaf, own, [&](const Expr& adjoints) { return unwind(rest, adjoints); });
-    std::vector<Type> types = types_of(backward.saved);
+    TapeStep step;
+    const Expr adjoints = reversed(leaf);
+    step.code = with_static_shapes(lang::close_block({leaf.backward().take(), adjoints}));
+    const auto is_invariant = [&](const VariableRef& variable) {
+      const std::size_t number = number_of(variable);
+      return number < is_kept_.size() && is_kept_[number];
+    };
+    for (const auto& variable : lang::free_variables(step.code)) {
+      const bool is_own = std::find(state_.begin(), state_.end(), variable) != state_.end();
+      if (!is_own && !is_invariant(variable)) step.saved.push_back(variable);
+    }
+    lang::Block code = lang::open_block(step.code);
+    std::vector<lang::Binding> again = recompute(step.saved, path.primal(0), is_invariant);
+    code.bindings.insert(code.bindings.begin(), again.begin(), again.end());
+    step.code = lang::close_block(code);
+    for (std::size_t i = 0; i < call.args.size(); ++i) {
+      const auto* var = as<lang::Var>(call.args[i]);
+      const bool is_made = var && number_of(var->variable) == fn_->params.size() &&
+                           lang::equal(var->variable->type, fn_->params[i]->type);
+      step.next.push_back(is_made ? var->variable : VariableRef());
+    }
+    step.place = lang::make_variable("tape", tape_type_);
+    steps_.push_back(std::move(step));
+    return lang::make_var(steps_.back().place);
+  }
+
+  // Which parameter it is; their number for another variable.
+  std::size_t number_of(const VariableRef& variable) const {
+    const auto found = std::find(fn_->params.begin(), fn_->params.end(), variable);
+    return static_cast<std::size_t>(found - fn_->params.begin());
+  }
+
+  // The tape with a step on top, of which all is known.
+  Expr tape_with(TapeStep& step) {
+    std::vector<Type> types = types_of(step.saved);
     types.push_back(tape_type_);
-    std::vector<Expr> fields = uses_of(backward.saved);
+    std::vector<Expr> fields = uses_of(step.saved);
     fields.push_back(lang::make_var(tape_));
-    const auto* constructor = add_constructor(
+    step.constructor = add_constructor(
         *tape_def_, fmt::format("{}_Step{}", tape_def_->name, tape_def_->constructors.size()),
         types);
-    step_clauses_.push_back(clause_of(constructor, backward, rest));
-    return construct(constructor, std::move(fields), tape_type_);
+    return construct(step.constructor, std::move(fields), tape_type_);
   }
 
   // --- the functions ---
@@ -336,9 +412,18 @@ class Deriver {
 
   void add_unwind() {
     const VariableRef tape = lang::make_variable("tape", tape_type_);
-    std::vector<lang::Clause> clauses = step_clauses_;
+    std::vector<lang::Clause> clauses;
+    for (const TapeStep& step : steps_) {
+      const VariableRef rest = lang::make_variable("tape", tape_type_);
+      lang::Block code = lang::open_block(step.code);
+      code.result = unwind(rest, code.result);
+      const Expr block = lang::close_block(code);
+      clauses.push_back(clause_of(step.constructor, {block, step.saved}, rest));
+    }
     clauses.push_back({lang::constructor_pattern(start_, {}), adjoints_state()});
     std::vector<VariableRef> params = {tape};
+    params.insert(params.end(), invariants_.begin(), invariants_.end());
+    for (const Carried& each : carried_) params.push_back(each.after);
     params.insert(params.end(), state_.begin(), state_.end());
     add(unwind_name_, params,
         lang::make_match(lang::make_var(tape), std::move(clauses), true, {}, adjoints_type_));
@@ -375,7 +460,10 @@ class Deriver {
   VariableRef tape_;
   std::vector<VariableRef> state_;
   std::string loop_name_, unwind_name_;
-  std::vector<lang::Clause> step_clauses_;
+  std::vector<TapeStep> steps_;
+  std::vector<BaseLeaf> bases_;
+  std::vector<VariableRef> invariants_;  // kept parameters that a step reads going backwards
+  std::vector<Carried> carried_;
 };
 
 }  // namespace

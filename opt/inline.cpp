@@ -32,6 +32,28 @@ bool reads_fields(const lang::Match& match) {
 // has written has a place.
 bool is_own_test(const Expr& value) { return value->kind == ExprKind::If && !value->span; }
 
+bool has_dim_variables(const lang::Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), has_dim_variables);
+  const auto* tensor = as<lang::TensorType>(type);
+  return tensor && tensor->shape.has_rank() &&
+         std::any_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
+                     [](const lang::Dim& dim) { return !dim.is_constant() && !dim.is_any(); });
+}
+
+// Takes apart a residual of a function that is derived for all extents: what stands in it is of
+// extents that only the function's own parameters tell, and not of those at the call.
+bool takes_open_extents(const lang::Match& match) {
+  return std::any_of(match.clauses.begin(), match.clauses.end(), [](const lang::Clause& clause) {
+    const lang::Pattern& pattern = *clause.pattern;
+    if (pattern.kind != lang::PatternKind::Constructor ||
+        !pattern.constructor->owner->params.empty())
+      return false;
+    const auto& fields = pattern.constructor->fields;
+    return std::any_of(fields.begin(), fields.end(), has_dim_variables);
+  });
+}
+
 // How many bindings a block without branches and functions has; more than `most` where it is no
 // such block, or too long.
 int straight_bindings(const Expr& body, int most) {
@@ -49,8 +71,8 @@ int straight_bindings(const Expr& body, int most) {
     const auto* match = as<lang::Match>(value);
     if (!match) return;
     // One for the match, so that matches in one another come to an end.
-    count += reads_fields(*match) ? straight_bindings(match->clauses[0].body, most - count) + 1
-                                  : most + 1;
+    const bool is_straight = reads_fields(*match) && !takes_open_extents(*match);
+    count += is_straight ? straight_bindings(match->clauses[0].body, most - count) + 1 : most + 1;
   };
   for (const auto& binding : block.bindings) add(binding.value);
   add(block.result);
