@@ -12,11 +12,14 @@ namespace {
 constexpr std::size_t kMostCases = 2;
 constexpr std::size_t kMostSteps = 4;  // of a case: its condition, and its value
 
-// `steps`, and then the function returns `values` if `condition` is `when`.
+// `steps`, and then the function returns `values` if `condition` is `when`; or, where there are
+// tests, if these hold of parameters.
 struct BaseCase {
   std::vector<Step> steps;
   Operand condition;
   bool when = true;
+  std::vector<Test> tests;
+  std::vector<Shape> shapes;
   std::vector<Step> value_steps;
   std::vector<Operand> values;
 };
@@ -55,22 +58,63 @@ bool are_simple(std::span<const Step> steps) {
   return std::all_of(steps.begin(), steps.end(), is_simple);
 }
 
+// The tag that the arm asks of the cell at once.
+const Test* tag_test(const Arm& arm) {
+  return !arm.tests.empty() && arm.tests[0].kind == Test::Kind::Tag ? &arm.tests[0] : nullptr;
+}
+
+// An arm that asks for one tag of a parameter, which no arm before it takes.
+const Arm* first_base(const Step& match, const Function& function, std::size_t most_steps,
+                      const auto& is_base) {
+  for (const Arm& arm : match.arms) {
+    const Test* const test = tag_test(arm);
+    if (!test || !test->cell.is_slot() || test->cell.index >= function.param_count) return nullptr;
+    const Test* const first = tag_test(match.arms[0]);
+    const bool is_same_cell = first->cell.is_slot() && first->cell.index == test->cell.index;
+    const bool is_other_tag = &arm == &match.arms[0] || first->number != test->number;
+    if (!is_same_cell) return nullptr;
+    if (is_other_tag && arm.tests.size() == 1 && is_base(arm.body, most_steps)) return &arm;
+    // More than one arm before it would have to be told apart from it.
+    if (&arm != &match.arms[0]) return nullptr;
+  }
+  return nullptr;
+}
+
 std::vector<BaseCase> base_cases_of(const Function& function) {
   std::vector<BaseCase> cases;
   const Block* block = &function.body;
+  const auto is_base = [](const Block& branch, std::size_t most_steps) {
+    return branch.exit == Exit::Return && are_simple(branch.steps) &&
+           branch.steps.size() <= most_steps;
+  };
   while (cases.size() < kMostCases && block->exit == Exit::None && !block->steps.empty()) {
     const Step& last = block->steps.back();
     const std::span before(block->steps.data(), block->steps.size() - 1);
-    if (last.kind != StepKind::If || !are_simple(before)) break;
-    const auto is_base = [&](const Block& branch) {
-      return branch.exit == Exit::Return && are_simple(branch.steps) &&
-             before.size() + branch.steps.size() <= kMostSteps;
-    };
-    const bool when = is_base(last.blocks[0]);
-    if (!when && !is_base(last.blocks[1])) break;
-    const Block& base = last.blocks[when ? 0 : 1];
-    cases.push_back({{before.begin(), before.end()}, last.args[0], when, base.steps, base.values});
-    block = &last.blocks[when ? 1 : 0];
+    if (!are_simple(before) || before.size() > kMostSteps) break;
+    const std::size_t most_steps = kMostSteps - before.size();
+    BaseCase found;
+    found.steps.assign(before.begin(), before.end());
+    const Block* base = nullptr;
+    if (last.kind == StepKind::Match) {
+      const Arm* const arm = first_base(last, function, most_steps, is_base);
+      if (!arm) break;
+      found.tests = arm->tests;
+      found.shapes = arm->shapes;
+      base = &arm->body;
+      block = nullptr;
+    } else if (last.kind == StepKind::If) {
+      found.condition = last.args[0];
+      found.when = is_base(last.blocks[0], most_steps);
+      base = &last.blocks[found.when ? 0 : 1];
+      if (!is_base(*base, most_steps)) break;
+      block = &last.blocks[found.when ? 1 : 0];
+    } else {
+      break;
+    }
+    found.value_steps = base->steps;
+    found.values = base->values;
+    cases.push_back(std::move(found));
+    if (!block) break;
   }
   return cases;
 }
@@ -152,15 +196,26 @@ class Caller {
     const BaseCase& first = cases.front();
     for (const Step& step : first.steps) steps.push_back(names.of(step));
     Step choice;
-    choice.kind = StepKind::If;
-    choice.args = {names.of(first.condition)};
     choice.site = call.site;
     choice.results = call.results;
-    choice.blocks.resize(2);
-    Block& base = choice.blocks[first.when ? 0 : 1];
+    const bool is_match = !first.tests.empty();
+    if (is_match) {
+      choice.kind = StepKind::Match;
+      choice.arms.resize(2);
+      choice.arms[0].tests = first.tests;
+      choice.arms[0].shapes = first.shapes;
+      for (Test& test : choice.arms[0].tests) test.cell = names.of(test.cell);
+      for (Shape& shape : choice.arms[0].shapes) shape.cell = names.of(shape.cell);
+      choice.args = {choice.arms[0].tests[0].cell};
+    } else {
+      choice.kind = StepKind::If;
+      choice.args = {names.of(first.condition)};
+      choice.blocks.resize(2);
+    }
+    Block& base = is_match ? choice.arms[0].body : choice.blocks[first.when ? 0 : 1];
     for (const Step& step : first.value_steps) base.steps.push_back(names.of(step));
     base.values = names.of(first.values);
-    Block& rest = choice.blocks[first.when ? 1 : 0];
+    Block& rest = is_match ? choice.arms[1].body : choice.blocks[first.when ? 1 : 0];
     for (Slot& result : call.results) {
       result = new_slot(function_, SlotType(function_.slots[result]));
       rest.values.push_back(Operand::slot(result));
