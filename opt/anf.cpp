@@ -155,7 +155,7 @@ class Normaliser {
     }
     const Nests* const nests = nests_.find(child.get());
     Place before{known, nests ? *nests : Nests()};
-    meet(before, place, may_wait(child));
+    meet(before, place, child);
     known = before.scope;
     // It is needed where any of its uses is.
     std::erase_if(before.nests, [&](const ExprNode* nest) { return !contains(place.nests, nest); });
@@ -175,11 +175,11 @@ class Normaliser {
     if (!contains(nests, nest)) nests.push_back(nest);
   }
 
-  // Takes both to the scope that encloses them.
-  void meet(Place& a, Place& b, bool may_wait) {
+  // Takes both places of a node to the scope that encloses them.
+  void meet(Place& a, Place& b, const Expr& child) {
     while (a.scope != b.scope) {
       Place& inner = a.scope->depth < b.scope->depth ? b : a;
-      if (may_wait) leave(inner);
+      if ((inner.scope->nest || inner.scope->guarded) && may_wait(child)) leave(inner);
       inner.scope = inner.scope->parent;
     }
   }

@@ -145,8 +145,9 @@ bool PureFailures::fails_in_definition(const lang::Call& call, const lang::OpDef
     return lang::definition_at(op, {std::move(args), call.attrs, call.type}, lang::Algebra::Bits);
   });
   if (!definition || !definition.value()) return true;
-  keep_.push_back(*definition.value());
-  return may_fail(keep_.back());
+  const Expr body = *definition.value();
+  keep_.push_back(body);  // which may move, as what this calls is looked into
+  return may_fail(body);
 }
 
 }  // namespace relay::opt
