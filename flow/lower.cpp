@@ -507,14 +507,49 @@ Spread Lowerer::interpret(const Expr& expr, Block& block) {
   return as_data(StepKind::Interpret, std::move(args), std::move(types), expr, block, &interpreted);
 }
 
+namespace {
+
+// Scalar code that reads elements of tensors, which are there: short, and without checks, of which
+// the operator would be told.
+bool is_element_code(const Expr& root) {
+  constexpr int kMostNodes = 64;
+  int nodes = 0;
+  bool is_it = true;
+  lang::visit_post_order(root, [&](const Expr& expr) {
+    ++nodes;
+    switch (expr->kind) {
+      case ExprKind::Var:
+      case ExprKind::Constant:
+      case ExprKind::DimTerm:
+      case ExprKind::Primitive:
+      case ExprKind::Let:
+        return;
+      case ExprKind::Index: {
+        const auto& index = cast<lang::Index>(expr);
+        is_it = is_it && index.in_bounds && is_scalar(expr->type) && as<lang::Var>(index.tensor);
+        return;
+      }
+      default:
+        is_it = false;
+    }
+  });
+  return is_it && nodes <= kMostNodes;
+}
+
+}  // namespace
+
 Spread Lowerer::operator_call(const Expr& expr, const lang::Call& node, const lang::OpDef& op,
                               Block& block) {
   if (op.effect != lang::Effect::None) return interpret(expr, block);
   bool all_scalar = is_scalar(expr->type);
   for (const Expr& arg : node.args) all_scalar = all_scalar && is_scalar(arg->type);
-  if (all_scalar && op.definition) {
+  const bool may_be_element =
+      is_scalar(expr->type) && std::all_of(node.args.begin(), node.args.end(), [](const Expr& arg) {
+        return has_constant_extents(arg->type);
+      });
+  if (op.definition && (all_scalar || may_be_element)) {
     const Expr expanded = op.definition({node.args, node.attrs, expr->type});
-    if (lang::is_scalar_code(expanded)) {
+    if (all_scalar ? lang::is_scalar_code(expanded) : is_element_code(expanded)) {
       const lang::Span before = operator_span_;
       operator_span_ = expr->span;
       expansions_.push_back(expanded);  // nodes are remembered by their addresses

@@ -50,6 +50,16 @@ inline bool is_small(const lang::Type& type) {
   return is_scalar(type) || small_elements(type) > 0;
 }
 
+// Tensors, and tuples of them.
+inline bool has_constant_extents(const lang::Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(), has_constant_extents);
+  const auto* tensor = as<lang::TensorType>(type);
+  return tensor && tensor->shape.has_rank() &&
+         std::all_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
+                     [](const lang::Dim& dim) { return dim.is_constant(); });
+}
+
 // What was tried with small tensors needs an object, or grows.
 struct NotSmall {};
 

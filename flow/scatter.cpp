@@ -158,15 +158,6 @@ std::string why_no_loop(const std::vector<lang::IndexBinder>& binders) {
   return "its body is no short scalar code";
 }
 
-bool has_open_extents(const lang::Type& type) {
-  if (const auto* tuple = as<lang::TupleType>(type))
-    return std::any_of(tuple->fields.begin(), tuple->fields.end(), has_open_extents);
-  const auto* tensor = as<lang::TensorType>(type);
-  return tensor && tensor->shape.has_rank() &&
-         std::any_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
-                     [](const lang::Dim& dim) { return !dim.is_constant(); });
-}
-
 }  // namespace
 
 std::string Lowerer::why_no_steps(const Expr& expr) {
@@ -182,9 +173,12 @@ std::string Lowerer::why_no_steps(const Expr& expr) {
   for (const Expr& value : values) {
     if (value->kind == ExprKind::ScatterReduce || is_small(value->type)) continue;
     return fmt::format("it gives `{}`, {}", lang::to_string(value->type),
-                       has_open_extents(value->type) ? "of open extents" : "no small tensor");
+                       has_constant_extents(value->type) ? "no small tensor" : "of open extents");
   }
-  return "it is no short scalar code";
+  const bool is_open =
+      call && !std::all_of(call->args.begin(), call->args.end(),
+                           [](const Expr& arg) { return has_constant_extents(arg->type); });
+  return is_open ? "its operands are of open extents" : "it is no short scalar code";
 }
 
 Spread Lowerer::group(const Expr& expr, Block& block) {

@@ -8,19 +8,6 @@
 // Small tensors: an element in each slot.
 namespace relay::flow {
 
-namespace {
-
-bool has_constant_extents(const lang::Type& type) {
-  if (const auto* tuple = as<lang::TupleType>(type))
-    return std::all_of(tuple->fields.begin(), tuple->fields.end(), has_constant_extents);
-  const auto* tensor = as<lang::TensorType>(type);
-  return tensor && tensor->shape.has_rank() &&
-         std::all_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
-                     [](const lang::Dim& dim) { return dim.is_constant(); });
-}
-
-}  // namespace
-
 std::optional<Spread> Lowerer::small(const Expr& expr, Block& block) {
   return is_small(expr->type) ? tried_small(expr, block) : std::nullopt;
 }
