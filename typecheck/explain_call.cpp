@@ -163,6 +163,8 @@ bool Inference::explain_use(Diagnostic& diagnostic) {
   if (std::exchange(use->is_looked_into, true)) return false;
   const auto* function = as<FunctionType>(solver_.head(use->type));
   if (!function) return false;
+  // A call of another number of arguments is wrong by itself, and is told as such.
+  if (use->call && use->call->args.size() != function->params.size()) return true;
   if (std::optional<Diagnostic> better = explain_inside(*use, function->params)) {
     use->is_told = true;
     diagnostic = std::move(*better);
