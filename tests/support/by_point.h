@@ -17,7 +17,7 @@ struct Outcome {
 Outcome outcome_by_kernel(repl::Session& session, const std::string& program);
 Outcome outcome_by_point(repl::Session& session, const std::string& program);
 
-// With all passes verified.
+// With all passes verified, and the order of sums that is ours.
 repl::SessionOptions verified(interp::JitMode jit);
 
 }  // namespace relay::tests
