@@ -9,7 +9,7 @@ namespace relay::flow {
 
 namespace {
 
-constexpr std::size_t kMostCases = 2;
+constexpr std::size_t kMostCases = 2;  // conditions; a `match` is the last one
 constexpr std::size_t kMostSteps = 4;  // of a case: its condition, and its value
 
 // `steps`, and then the function returns `values` if `condition` is `when`; or, where there are

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "lang/any_dim.h"
+#include "lang/alpha_equal.h"
 #include "lang/build.h"
 #include "lang/lowerable.h"
 #include "lang/visit.h"
@@ -157,9 +158,36 @@ class Normaliser {
     Place before{known, nests ? *nests : Nests()};
     meet(before, place, child);
     known = before.scope;
-    // It is needed where any of its uses is.
-    std::erase_if(before.nests, [&](const ExprNode* nest) { return !contains(place.nests, nest); });
-    if (nests || !before.nests.empty()) nests_[child.get()] = std::move(before.nests);
+    Nests both = of_either(before.nests, place.nests);
+    if (nests || !both.empty()) nests_[child.get()] = std::move(both);
+  }
+
+  // What has points wherever one of two uses is evaluated: derivatives have loops of their own over
+  // the same extents.
+  static Nests of_either(const Nests& one, const Nests& other) {
+    Nests both;
+    for (const ExprNode* nest : one) {
+      if (is_implied(nest, other)) both.push_back(nest);
+    }
+    for (const ExprNode* nest : other) {
+      if (is_implied(nest, one) && !is_implied(nest, both)) both.push_back(nest);
+    }
+    return both;
+  }
+  // Does `nest` have points where all of `nests` do?
+  static bool is_implied(const ExprNode* nest, const Nests& nests) {
+    const auto is_extent_of = [](const Expr& extent, const ExprNode* other) {
+      const auto& binders = *binders_of(other);
+      return std::any_of(binders.begin(), binders.end(), [&](const lang::IndexBinder& binder) {
+        return binder.extent == extent || (is_atom(extent) && is_atom(binder.extent) &&
+                                           lang::alpha_equal(extent, binder.extent));
+      });
+    };
+    const auto& binders = *binders_of(nest);
+    return std::all_of(binders.begin(), binders.end(), [&](const lang::IndexBinder& binder) {
+      return std::any_of(nests.begin(), nests.end(),
+                         [&](const ExprNode* other) { return is_extent_of(binder.extent, other); });
+    });
   }
 
   // Can it be evaluated behind a test, and should it?

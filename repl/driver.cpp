@@ -94,6 +94,7 @@ Driver::State Driver::feed(std::string_view line) {
   entry_ += line;
   const bool forced = blank && blank_run_ == blank_lines_;
   const auto known = forced ? Completeness::Complete : completeness_of(entry_);
+  waits_for_else_ = false;
   if (known == Completeness::Incomplete) return State::NeedsMore;
   is_broken_ = known == Completeness::Broken && events_.has_more_lines && events_.has_more_lines();
   waits_for_else_ = !forced && !is_broken_ && takes_else(entry_);

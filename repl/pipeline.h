@@ -70,6 +70,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   // Where a file named in the program is: as given, beside the file that is being imported, or
   // beside the program's file.
   std::string find_file(const std::string& path) const;
+  // Not while something is imported.
   void set_directory(std::string directory) { directories_ = {std::move(directory)}; }
   // Files are looked for in this folder, too, as long as it lives.
   class Beside {

@@ -33,6 +33,7 @@
 #include "interp/stack.h"
 #include "lang/memory.h"
 #include "lang/module.h"
+#include "lang/sanitizer.h"
 #include "lang/source.h"
 #include "parser/parse.h"
 #include "repl/check_rest.h"
@@ -51,9 +52,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostLines = 100;
 constexpr std::size_t kMostBytes = 6000;
-constexpr double kSlow = 2;            // seconds
-constexpr long kLarge = 1024L * 1024;  // KiB
-constexpr rlim_t kMostSeconds = 3;     // then it is ended
+#ifdef RELAY_ASAN
+constexpr int kSlower = 4;
+#else
+constexpr int kSlower = 1;
+#endif
+constexpr double kSlow = 2 * kSlower;         // seconds of the processor
+constexpr long kLarge = 1024L * 1024;         // KiB
+constexpr rlim_t kMostSeconds = 3 * kSlower;  // then it is ended
 constexpr std::size_t kPopulation = 200;
 
 // What is worth growing: each doubles something from line to line, or nests it.
