@@ -3,8 +3,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "lang/any_dim.h"
 #include "lang/alpha_equal.h"
+#include "lang/any_dim.h"
 #include "lang/build.h"
 #include "lang/lowerable.h"
 #include "lang/visit.h"
