@@ -19,7 +19,6 @@
 namespace relay::ad {
 
 using lang::as;
-using lang::DiagnosticKind;
 using lang::Expr;
 using lang::ExprKind;
 using lang::Type;
@@ -265,7 +264,7 @@ class Deriver {
     std::vector<VariableRef> own = accumulators_;
     own.push_back(adjoint);
     if (rest) own.push_back(rest);
-    Backward backward = backward_of(leaf, own, [&](Expr adjoints) {
+    Backward backward = backward_of(leaf, own, [&](const Expr& adjoints) {
       return rest ? sum(unwind(rest, adjoints), added, leaf.backward()) : adjoints;
     });
     std::vector<Type> types = types_of(backward.saved);
