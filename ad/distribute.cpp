@@ -8,6 +8,7 @@
 #include "ad/contribution.h"
 #include "ad/flatten.h"
 #include "ad/scalar_form.h"
+#include "lang/any_dim.h"
 #include "lang/build.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
@@ -28,15 +29,6 @@ namespace {
 
 // Some step cannot be distributed.
 struct Refused {};
-
-bool is_known(const lang::Type& type) {
-  if (const auto* tuple = as<lang::TupleType>(type))
-    return std::all_of(tuple->fields.begin(), tuple->fields.end(), is_known);
-  const auto* tensor = as<lang::TensorType>(type);
-  return tensor && tensor->shape.has_rank() &&
-         std::all_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
-                     [](const lang::Dim& dim) { return dim.is_constant(); });
-}
 
 // What a local value is at all points: `tensor` with its leading axes at `prefix`, which is in
 // terms of the binders, or a tuple of such.
@@ -87,7 +79,7 @@ class Distributor {
  private:
   void step(const Binding& binding) {
     const Expr& value = binding.value;
-    if (!is_known(value->type)) throw Refused{};
+    if (!lang::has_constant_extents(value->type)) throw Refused{};
     if (!depends(value)) {
       code_.push_back(binding);
       return;
@@ -221,7 +213,7 @@ class Distributor {
     const auto* op = as<lang::Operator>(node.callee);
     if (!op || !op->op->definition || op->op->effect != lang::Effect::None) throw Refused{};
     for (const Expr& arg : node.args) {
-      if (!build::is_atom(arg) || !is_known(arg->type)) throw Refused{};
+      if (!build::is_atom(arg) || !lang::has_constant_extents(arg->type)) throw Refused{};
     }
     const lang::Block block =
         flatten(op->op->definition({node.args, node.attrs, binding.value->type}));

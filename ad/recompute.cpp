@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ad/pattern.h"
+#include "lang/lowerable.h"
 #include "lang/module.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -23,32 +24,7 @@ namespace {
 
 constexpr std::size_t kMostBindings = 4;  // for one value
 
-bool is_short(Prim prim) {
-  switch (prim) {
-    case Prim::Add:
-    case Prim::Sub:
-    case Prim::Mul:
-    case Prim::Mod:
-    case Prim::Min:
-    case Prim::Max:
-    case Prim::Neg:
-    case Prim::Abs:
-    case Prim::Eq:
-    case Prim::Ne:
-    case Prim::Lt:
-    case Prim::Le:
-    case Prim::Gt:
-    case Prim::Ge:
-    case Prim::And:
-    case Prim::Or:
-    case Prim::Not:
-    case Prim::Select:
-    case Prim::Cast:
-      return true;
-    default:
-      return false;
-  }
-}
+bool is_short(Prim prim) { return lang::is_cheap(prim) || prim == Prim::Mod; }
 
 // Scalar arithmetic; the read of an element, of a part, which is a view, or of a field.
 bool is_short(const Expr& value) {

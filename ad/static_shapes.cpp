@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "lang/any_dim.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -31,12 +32,11 @@ constexpr std::array<LikeOperator, 4> kLikeOperators = {{
     {"ones_like", 0, "ones", "shape"},
 }};
 
-bool has_constant_extents(const lang::Type& type) {
+// Can its shape be an attribute?
+bool can_be_written(const lang::Type& type) {
   const auto* tensor = as<lang::TensorType>(type);
-  return tensor && tensor->dtype.is_known() && tensor->shape.has_rank() &&
-         tensor->shape.rank() > 0 &&
-         std::all_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
-                     [](const lang::Dim& dim) { return dim.is_constant(); });
+  return tensor && tensor->dtype.is_known() && lang::has_constant_extents(type) &&
+         tensor->shape.rank() > 0;
 }
 
 // The row of an operator that could have the shape of a variable as an attribute.
@@ -49,7 +49,7 @@ const LikeOperator* like_operator(const Expr& node) {
                    [&](const LikeOperator& each) { return each.name == op->op->name; });
   if (found == kLikeOperators.end()) return nullptr;
   const Expr& like = call->args[found->like];
-  if (!as<lang::Var>(like) || !has_constant_extents(like->type)) return nullptr;
+  if (!as<lang::Var>(like) || !can_be_written(like->type)) return nullptr;
   const auto* result = as<lang::TensorType>(node->type);
   const bool is_whole = result && result->shape == as<lang::TensorType>(like->type)->shape;
   return is_whole ? &*found : nullptr;

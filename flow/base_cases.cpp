@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lang/lowerable.h"
+
 namespace relay::flow {
 
 namespace {
@@ -27,31 +29,7 @@ struct BaseCase {
 // Cannot fail, and costs no more than a call.
 bool is_simple(const Step& step) {
   if (step.kind == StepKind::Extent) return true;
-  if (step.kind != StepKind::Primitive) return false;
-  switch (step.prim) {
-    case lang::Prim::Add:
-    case lang::Prim::Sub:
-    case lang::Prim::Mul:
-    case lang::Prim::Min:
-    case lang::Prim::Max:
-    case lang::Prim::Neg:
-    case lang::Prim::Abs:
-    case lang::Prim::Eq:
-    case lang::Prim::Ne:
-    case lang::Prim::Lt:
-    case lang::Prim::Le:
-    case lang::Prim::Gt:
-    case lang::Prim::Ge:
-    case lang::Prim::And:
-    case lang::Prim::Or:
-    case lang::Prim::Xor:
-    case lang::Prim::Not:
-    case lang::Prim::Select:
-    case lang::Prim::Cast:
-      return true;
-    default:
-      return false;
-  }
+  return step.kind == StepKind::Primitive && lang::is_cheap(step.prim);
 }
 
 bool are_simple(std::span<const Step> steps) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "flow/lower.h"
+#include "lang/any_dim.h"
 #include "lang/visit.h"
 
 // How a function's body becomes control flow over slots: what flow/lower.cpp and
@@ -20,6 +21,7 @@ using lang::cast;
 using lang::DiagnosticKind;
 using lang::Expr;
 using lang::ExprKind;
+using lang::has_constant_extents;
 using lang::is_scalar;
 
 [[noreturn]] inline void refuse(std::string_view what, lang::Span span) {
@@ -50,16 +52,6 @@ inline bool is_small(const lang::Type& type) {
   if (const auto* tuple = as<lang::TupleType>(type))
     return std::all_of(tuple->fields.begin(), tuple->fields.end(), is_small);
   return is_scalar(type) || small_elements(type) > 0;
-}
-
-// Tensors, and tuples of them.
-inline bool has_constant_extents(const lang::Type& type) {
-  if (const auto* tuple = as<lang::TupleType>(type))
-    return std::all_of(tuple->fields.begin(), tuple->fields.end(), has_constant_extents);
-  const auto* tensor = as<lang::TensorType>(type);
-  return tensor && tensor->shape.has_rank() &&
-         std::all_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
-                     [](const lang::Dim& dim) { return dim.is_constant(); });
 }
 
 // What was tried with small tensors needs an object, or grows.

@@ -123,8 +123,7 @@ class Bodies {
   static bool is_folded(Prim prim, const std::vector<Expr>& args) {
     const auto* operand = as<TensorType>(args.back()->type);
     if (!operand || !(operand->dtype.known() == DType::Int64)) return prim == Prim::Cast;
-    const auto* divisor = as<Constant>(args.back());
-    return !divides_integers(prim, DType::Int64) || (divisor && divisor->value->bits_at(0) != 0);
+    return !may_divide_by_zero(prim, args);
   }
   // Is what a body computes for an extent a number as soon as the extents of tensors are?
   bool is_known_inside(const Expr& value) const {
@@ -225,6 +224,40 @@ bool divides_integers(Prim prim, DType operand) {
   const bool divides =
       prim == Prim::Div || prim == Prim::Mod || prim == Prim::FloorDiv || prim == Prim::FloorMod;
   return divides && is_int(operand);
+}
+
+bool may_divide_by_zero(Prim prim, const std::vector<Expr>& args) {
+  const auto* operand = as<TensorType>(args.back()->type);
+  if (!operand || !divides_integers(prim, operand->dtype.known())) return false;
+  const auto* divisor = as<Constant>(args.back());
+  return !divisor || divisor->value->rank() > 0 || divisor->value->bits_at(0) == 0;
+}
+
+bool is_cheap(Prim prim) {
+  switch (prim) {
+    case Prim::Add:
+    case Prim::Sub:
+    case Prim::Mul:
+    case Prim::Min:
+    case Prim::Max:
+    case Prim::Neg:
+    case Prim::Abs:
+    case Prim::Eq:
+    case Prim::Ne:
+    case Prim::Lt:
+    case Prim::Le:
+    case Prim::Gt:
+    case Prim::Ge:
+    case Prim::And:
+    case Prim::Or:
+    case Prim::Xor:
+    case Prim::Not:
+    case Prim::Select:
+    case Prim::Cast:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool MayFail::operator()(const Expr& expr) {

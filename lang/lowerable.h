@@ -20,6 +20,11 @@ bool is_scalar_notation(const Expr& expr);
 
 // Does a zero in the second operand make this primitive a run-time error?
 bool divides_integers(Prim prim, DType operand);
+// The same of a primitive with these operands, of which a divisor that is written and is not 0 is
+// known.
+bool may_divide_by_zero(Prim prim, const std::vector<Expr>& args);
+// Is it quick on scalars: no division, no power, no function of the mathematical library?
+bool is_cheap(Prim prim);
 
 // May the evaluation of scalar code fail: by a bounds check or the division of an integer? Answers
 // are kept by node, as long as this lives.

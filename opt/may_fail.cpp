@@ -15,17 +15,6 @@ using lang::ExprKind;
 
 namespace {
 
-bool is_other_than_zero(const Expr& expr) {
-  const auto* constant = as<lang::Constant>(expr);
-  return constant && constant->value->rank() == 0 && constant->value->bits_at(0) != 0;
-}
-
-bool divides_by_zero(lang::Prim prim, const std::vector<Expr>& args) {
-  const auto* operand = as<lang::TensorType>(args.back()->type);
-  return operand && lang::divides_integers(prim, operand->dtype.known()) &&
-         !is_other_than_zero(args.back());
-}
-
 const lang::Call* call_of(const Expr& expr, std::string_view name) {
   const auto* call = as<lang::Call>(expr);
   const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
@@ -101,7 +90,7 @@ bool PureFailures::fresh(const Expr& root) {
       break;
     case ExprKind::Primitive: {
       const auto& node = cast<lang::Primitive>(expr);
-      if (divides_by_zero(node.prim, node.args)) return true;
+      if (lang::may_divide_by_zero(node.prim, node.args)) return true;
       break;
     }
     case ExprKind::Call:
