@@ -117,7 +117,7 @@ bool PureFailures::fails_in_call(const lang::Call& call) {
   if (!callee) return call.callee->kind != ExprKind::ConstructorRef;
   const lang::OpDef& op = *callee->op;
   if (op.name == "dim_of") return false;
-  if (op.elementwise) return divides_by_zero(*op.elementwise, call.args);
+  if (op.elementwise) return lang::may_divide_by_zero(*op.elementwise, call.args);
   if (op.effect != lang::Effect::None || op.primitive != lang::TensorPrimitive::None) return false;
   const auto* result = as<lang::TensorType>(call.type);
   const bool may_divide = result && result->dtype.is_known() &&
