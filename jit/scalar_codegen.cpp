@@ -153,6 +153,21 @@ Value* ScalarCodegen::intrinsic(llvm::Intrinsic::ID id, Value* value) {
   return b_.CreateUnaryIntrinsic(id, value);
 }
 
+// A division of integers by what is never 0. Of vectors it is one for each lane, as processors do
+// it anyway: LLVM takes a division by a vector with a 0 for undefined in all lanes, even where the
+// vector is one side of a select that takes another element there.
+Value* ScalarCodegen::quotient_or_remainder(llvm::Instruction::BinaryOps op, Value* a,
+                                            Value* divisor) {
+  if (width_ == 1 || llvm::isa<llvm::Constant>(divisor)) return b_.CreateBinOp(op, a, divisor);
+  Value* result = llvm::PoisonValue::get(a->getType());
+  for (std::uint64_t lane = 0; lane < static_cast<std::uint64_t>(width_); ++lane) {
+    Value* const each = b_.CreateBinOp(op, b_.CreateExtractElement(a, lane),
+                                       b_.CreateExtractElement(divisor, lane));
+    result = b_.CreateInsertElement(result, each, lane);
+  }
+  return result;
+}
+
 // Integer division that neither traps nor is undefined: a divisor of 0 is reported in `by_zero`,
 // and the smallest number divided by -1 wraps.
 Value* ScalarCodegen::divide(Prim prim, DType dtype, Value* a, Value* b, Value*& by_zero) {
@@ -162,12 +177,13 @@ Value* ScalarCodegen::divide(Prim prim, DType dtype, Value* a, Value* b, Value*&
   if (lang::is_unsigned_int(dtype)) {
     Value* const divisor = b_.CreateSelect(by_zero, one, b);
     const bool is_quotient = prim == Prim::Div || prim == Prim::FloorDiv;
-    return is_quotient ? b_.CreateUDiv(a, divisor) : b_.CreateURem(a, divisor);
+    return quotient_or_remainder(is_quotient ? llvm::Instruction::UDiv : llvm::Instruction::URem, a,
+                                 divisor);
   }
   // Dividing by -1 is negation with remainder 0; the division itself then is by 1.
   Value* const by_minus_one = b_.CreateICmpEQ(b, integer(dtype, -1));
   Value* const divisor = b_.CreateSelect(b_.CreateOr(by_zero, by_minus_one), one, b);
-  Value* const remainder = b_.CreateSRem(a, divisor);
+  Value* const remainder = quotient_or_remainder(llvm::Instruction::SRem, a, divisor);
   if (prim == Prim::Mod) return remainder;
   // A remainder other than 0 whose sign is not the divisor's: the floor is one below the quotient.
   Value* const is_off = b_.CreateAnd(b_.CreateICmpNE(remainder, zero),
@@ -176,7 +192,8 @@ Value* ScalarCodegen::divide(Prim prim, DType dtype, Value* a, Value* b, Value*&
     return b_.CreateAdd(remainder, b_.CreateSelect(is_off, b, zero));
   }
   Value* const quotient =
-      b_.CreateSelect(by_minus_one, b_.CreateSub(zero, a), b_.CreateSDiv(a, divisor));
+      b_.CreateSelect(by_minus_one, b_.CreateSub(zero, a),
+                      quotient_or_remainder(llvm::Instruction::SDiv, a, divisor));
   if (prim == Prim::Div) return quotient;
   return b_.CreateSub(quotient, b_.CreateSelect(is_off, one, zero));
 }

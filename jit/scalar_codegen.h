@@ -48,6 +48,8 @@ class ScalarCodegen {
                                 std::span<llvm::Value* const> args);
   llvm::Value* divide(lang::Prim prim, lang::DType dtype, llvm::Value* a, llvm::Value* b,
                       llvm::Value*& by_zero);
+  llvm::Value* quotient_or_remainder(llvm::Instruction::BinaryOps op, llvm::Value* a,
+                                     llvm::Value* divisor);
   llvm::Value* floor_mod(llvm::Value* a, llvm::Value* b);
   llvm::Value* min_max(lang::Prim prim, lang::DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* bit_operation(lang::Prim prim, lang::DType dtype,
