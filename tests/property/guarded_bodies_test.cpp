@@ -123,9 +123,12 @@ class Bodies {
       case 0:
         return fmt::format("{} {} {}", pick(indices_), pick({"<", "<=", ">", ">=", "==", "!="}),
                            random_.below(n_ + 1));
-      case 1:
-        return fmt::format("{} {} {}", index(0), pick({"<", "<=", ">", ">=", "==", "!="}),
-                           index(0));
+      case 1: {
+        // Not with itself: beside what is always false nothing need be computed that may fail.
+        const std::string left = index(0), right = index(0);
+        return fmt::format("{} {} {}", left, pick({"<", "<=", ">", ">=", "==", "!="}),
+                           left == right ? right + " + 1" : right);
+      }
       case 2:
         return fmt::format("({} && {})", condition(depth - 1), condition(depth - 1));
       case 3:
