@@ -8,6 +8,7 @@
 
 #include "flow/function.h"
 #include "lang/cell_memory.h"
+#include "lang/stop.h"
 
 namespace relay::flow {
 
@@ -70,8 +71,9 @@ class FunctionCompiler {
   virtual ~FunctionCompiler() = default;
   // Compiles functions that call one another, or such as it has compiled before; gives the entry of
   // each that is not local, or null for all where that is not possible. They live as long as the
-  // compiler, and need the functions they are made of.
-  virtual std::vector<Entry> compile(std::span<Function* const> functions) = 0;
+  // compiler, and need the functions they are made of. `poll` is called now and then; when it
+  // throws, nothing has been compiled.
+  virtual std::vector<Entry> compile(std::span<Function* const> functions, lang::Poll poll) = 0;
   // Bytes of machine code of a function that it has compiled, its entry included; 0: not known.
   virtual std::size_t code_size(const Function& function) = 0;
   // Text of the optimised code: "llvm" or "asm". For functions that are not compiled to run: their

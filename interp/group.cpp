@@ -143,7 +143,7 @@ void Group::consider_native(Machine& machine, Instance& instance) {
     const loops::Launch& step = instance.lowered.launches[i];
     if (step.whole || step.library) continue;
     lang::poll();
-    instance.native[i] = compiler->compile(step.kernel);
+    instance.native[i] = compiler->compile(step.kernel, lang::poll);
     if (instance.native[i]) ++machine.statistics.kernels_compiled;
   }
   instance.native_tried = true;

@@ -303,7 +303,7 @@ std::size_t step_count(const flow::Block& block) {
   return count;
 }
 
-// Compiling is not to be stopped, and takes longer than in proportion.
+// Compiling takes longer than in proportion.
 void check_size(const flow::Function& function) {
   constexpr std::size_t kMostSteps = 5'000;
   const std::size_t steps = step_count(function.body);
@@ -384,17 +384,23 @@ bool NativeTier::lower(const FunctionCode& code) {
     lowered_.emplace_back(const_cast<FunctionCode*>(&code));
     return true;
   }
+  native.flow = flow::Function();
+  take_back(first);  // they may call it
+  native.state = State::New;
+  if (lang::is_stopping()) return false;
   native.state = State::Refused;
   native.refusal = result.errors().front();
   if (!native.refusal->span && code.source) native.refusal->span = code.source->span;
-  native.flow = flow::Function();
-  // Those that were lowered since may call it.
+  return false;
+}
+
+// What has been lowered is as if it had not been.
+void NativeTier::take_back(std::size_t first) {
   for (std::size_t i = first; i < lowered_.size(); ++i) {
     lowered_[i]->native->flow = flow::Function();
-    lowered_[i]->native->state = State::New;
+    lowered_[i]->native->state = NativeCode::State::New;
   }
   lowered_.resize(first);
-  return false;
 }
 
 flow::Function* NativeTier::callee(const lang::GlobalVar& global) {
@@ -452,18 +458,24 @@ void NativeTier::compile(const FunctionCode& root) {
   }
   const auto start = std::chrono::steady_clock::now();
   lowered_.clear();
-  if (lower(root) && root.heat < kRepeated && is_straight(root.native->flow.body)) {
+  const bool is_lowered = lower(root);
+  lang::poll();
+  if (is_lowered && root.heat < kRepeated && is_straight(root.native->flow.body)) {
     root.native->is_straight = true;
-    root.native->state = State::New;
-    root.native->flow = flow::Function();
-    lowered_.clear();
+    take_back(0);
     return;
   }
   if (!lowered_.empty()) {
     std::vector<flow::Function*> functions;
     for (const FunctionCodeRef& code : lowered_) append_with_locals(code->native->flow, functions);
     finish(functions);
-    const std::vector<flow::Entry> entries = compiler->compile(functions);
+    std::vector<flow::Entry> entries;
+    try {
+      entries = compiler->compile(functions, lang::poll);
+    } catch (...) {
+      take_back(0);
+      throw;
+    }
     std::size_t next = 0;
     for (const FunctionCodeRef& code : lowered_) {
       NativeCode& native = *code->native;

@@ -55,6 +55,7 @@ class NativeTier final : public flow::Environment {
   NativeCode& native_of(const FunctionCode& code);
   bool lower(const FunctionCode& code);
   void compile(const FunctionCode& root);
+  void take_back(std::size_t first);
 
   Machine& machine_;
   std::vector<FunctionCodeRef> lowered_;  // since compile() began

@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "jit/apart.h"
 #include "jit/engine.h"
 #include "jit/jit.h"
 #include "jit/kernel_codegen.h"
@@ -21,22 +22,24 @@ class Compiler final : public loops::KernelCompiler {
   // Null if LLVM has no back end for this host.
   static std::unique_ptr<Compiler> make();
 
-  KernelFunction compile(const Kernel& kernel) override;
+  KernelFunction compile(const Kernel& kernel, lang::Poll poll) override;
   std::string dump(const Kernel& kernel, const std::string& stage) override;
 
  private:
   explicit Compiler(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
-  KernelFunction compile_new(const Kernel& kernel);
-  // The optimised module with one function `name`, or null if the kernel is out of reach.
+  // A module with one function `name`, or null if the kernel is out of reach.
   std::unique_ptr<llvm::Module> build(const Kernel& kernel, const std::string& name,
                                       llvm::LLVMContext& context);
+  // Begins to make its code.
+  void start(const Kernel& kernel, const std::shared_ptr<KernelFunction>& function);
 
   std::mutex mutex_;
   std::unique_ptr<Engine> engine_;
-  std::unordered_map<std::string, KernelFunction>
-      functions_;  // by structural key; null: out of reach
+  // By structural key; null: out of reach.
+  std::unordered_map<std::string, std::shared_ptr<KernelFunction>> functions_;
   int count_ = 0;
+  Apart apart_;  // ends before what it works with
 };
 
 std::unique_ptr<Compiler> Compiler::make() {
@@ -49,40 +52,47 @@ std::unique_ptr<llvm::Module> Compiler::build(const Kernel& kernel, const std::s
   Analysis analysis(kernel);
   if (!analysis.is_supported(engine_->host())) return nullptr;
   auto module = engine_->new_module(name, context);
-  llvm::Function* const function =
-      KernelCodegen(kernel, analysis, engine_->host(), *module).emit(name);
-#ifndef NDEBUG
-  if (llvm::verifyFunction(*function, &llvm::errs())) return nullptr;
-#endif
-  optimise(*function, engine_->machine());
+  KernelCodegen(kernel, analysis, engine_->host(), *module).emit(name);
   return module;
 }
 
-KernelFunction Compiler::compile(const Kernel& kernel) {
+KernelFunction Compiler::compile(const Kernel& kernel, lang::Poll poll) {
   const std::lock_guard lock(mutex_);
-  const auto [entry, is_new] = functions_.try_emplace(loops::structural_key(kernel), nullptr);
-  if (is_new) entry->second = compile_new(kernel);
-  return entry->second;
+  apart_.wait(poll);
+  std::shared_ptr<KernelFunction>& function = functions_[loops::structural_key(kernel)];
+  if (!function) {
+    function = std::make_shared<KernelFunction>(nullptr);
+    start(kernel, function);
+    apart_.wait(poll);
+  }
+  return *function;
 }
 
-KernelFunction Compiler::compile_new(const Kernel& kernel) {
+void Compiler::start(const Kernel& kernel, const std::shared_ptr<KernelFunction>& function) {
   const std::string name = "kernel" + std::to_string(count_++);
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = build(kernel, name, *context);
-  if (module == nullptr) return nullptr;
-  if (!engine_->add(std::move(module), std::move(context))) return nullptr;
-  void* const address = engine_->address(name);
-  engine_->note_for_perf(name, "relay:" + name);
-  return reinterpret_cast<KernelFunction>(address);
+  if (module == nullptr) return;
+  llvm::orc::ThreadSafeModule safe(std::move(module), std::move(context));
+  // A std::function wants to be copied.
+  apart_.start([this, name, function,
+                safe = std::make_shared<llvm::orc::ThreadSafeModule>(std::move(safe))] {
+    if (!optimise(*safe->getModuleUnlocked()->getFunction(name), engine_->machine()) ||
+        !engine_->add(std::move(*safe)))
+      return;
+    *function = reinterpret_cast<KernelFunction>(engine_->address(name));
+    engine_->note_for_perf(name, "relay:" + name);
+  });
 }
 
 std::string Compiler::dump(const Kernel& kernel, const std::string& stage) {
   const std::lock_guard lock(mutex_);
+  apart_.wait([] {});
   const bool is_asm = stage == "asm";
   if (!is_asm && stage != "llvm") return "";
   llvm::LLVMContext context;
   const auto module = build(kernel, "kernel", context);
-  if (module == nullptr) return "";
+  if (module == nullptr || !optimise(*module->getFunction("kernel"), engine_->machine())) return "";
   if (is_asm) return assembly(*module, engine_->machine());
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -104,9 +104,8 @@ std::unique_ptr<llvm::Module> Engine::new_module(const std::string& name,
   return module;
 }
 
-bool Engine::add(std::unique_ptr<llvm::Module> module, std::unique_ptr<llvm::LLVMContext> context) {
-  llvm::orc::ThreadSafeModule safe(std::move(module), std::move(context));
-  if (auto error = jit_->addIRModule(std::move(safe))) {
+bool Engine::add(llvm::orc::ThreadSafeModule module) {
+  if (auto error = jit_->addIRModule(std::move(module))) {
     llvm::consumeError(std::move(error));
     return false;
   }

@@ -22,7 +22,7 @@ class Engine {
   std::unique_ptr<llvm::Module> new_module(const std::string& name,
                                            llvm::LLVMContext& context) const;
   // Makes code of an optimised module; false if it cannot.
-  bool add(std::unique_ptr<llvm::Module> module, std::unique_ptr<llvm::LLVMContext> context);
+  bool add(llvm::orc::ThreadSafeModule module);
   // The address of a function that was added; null if there is none.
   void* address(const std::string& name);
   // Tells `perf` of a function whose address is known, under a name for people, and of the

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "flow/native.h"
+#include "jit/apart.h"
 #include "jit/engine.h"
 #include "jit/function_codegen.h"
 #include "jit/jit.h"
@@ -18,32 +19,54 @@ class NativeFunctions final : public flow::FunctionCompiler {
                   const flow::Layout& layout)
       : engine_(std::move(engine)), services_(services), layout_(layout) {}
 
-  std::vector<flow::Entry> compile(std::span<flow::Function* const> functions) override {
+  std::vector<flow::Entry> compile(std::span<flow::Function* const> functions,
+                                   lang::Poll poll) override {
     const std::lock_guard lock(mutex_);
-    for (flow::Function* function : functions) function->symbol = "f" + std::to_string(count_++);
+    apart_.wait(poll);
+    // What the work needs of a function, which may be gone when nobody waits any more.
+    struct Wanted {
+      std::string symbol, entry, name;
+      flow::Entry address = nullptr;
+    };
+    std::vector<Wanted> list;
+    for (flow::Function* function : functions) {
+      function->symbol = "f" + std::to_string(count_++);
+      list.push_back({function->symbol,
+                      function->is_local ? "" : FunctionCodegen::entry_name(*function),
+                      "relay:" + (function->name.empty() ? "fn" : function->name)});
+    }
     auto context = std::make_unique<llvm::LLVMContext>();
     auto module = build(functions, *context);
-    std::vector<flow::Entry> entries(functions.size(), nullptr);
-    if (module == nullptr || !engine_->add(std::move(module), std::move(context))) return entries;
-    for (std::size_t i = 0; i < functions.size(); ++i) {
-      const std::string name = functions[i]->name.empty() ? "fn" : functions[i]->name;
-      engine_->note_for_perf(functions[i]->symbol, "relay:" + name);
-      if (functions[i]->is_local) continue;
-      engine_->note_for_perf(FunctionCodegen::entry_name(*functions[i]),
-                             "relay:" + name + ".entry");
-      entries[i] = reinterpret_cast<flow::Entry>(
-          engine_->address(FunctionCodegen::entry_name(*functions[i])));
-    }
+    const auto wanted = std::make_shared<std::vector<Wanted>>(std::move(list));
+    // A std::function wants to be copied.
+    const auto safe =
+        std::make_shared<llvm::orc::ThreadSafeModule>(std::move(module), std::move(context));
+    apart_.start([this, wanted, safe] {
+      if (!optimise_functions(*safe->getModuleUnlocked(), engine_->machine()) ||
+          !engine_->add(std::move(*safe)))
+        return;
+      for (Wanted& each : *wanted) {
+        engine_->note_for_perf(each.symbol, each.name);
+        if (each.entry.empty()) continue;
+        engine_->note_for_perf(each.entry, each.name + ".entry");
+        each.address = reinterpret_cast<flow::Entry>(engine_->address(each.entry));
+      }
+    });
+    apart_.wait(poll);
+    std::vector<flow::Entry> entries;
+    for (const Wanted& each : *wanted) entries.push_back(each.address);
     return entries;
   }
 
   std::size_t code_size(const flow::Function& function) override {
     const std::lock_guard lock(mutex_);
+    apart_.wait([] {});
     return engine_->size(function.symbol) + engine_->size(FunctionCodegen::entry_name(function));
   }
 
   std::string dump(std::span<flow::Function* const> functions, const std::string& stage) override {
     const std::lock_guard lock(mutex_);
+    apart_.wait([] {});
     const bool is_asm = stage == "asm";
     if (!is_asm && stage != "llvm") return "";
     std::unordered_map<std::string, int> names;
@@ -54,7 +77,7 @@ class NativeFunctions final : public flow::FunctionCompiler {
     }
     llvm::LLVMContext context;
     const auto module = build(functions, context);
-    if (module == nullptr) return "";
+    if (!optimise_functions(*module, engine_->machine())) return "";
     if (is_asm) return assembly(*module, engine_->machine());
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -63,7 +86,6 @@ class NativeFunctions final : public flow::FunctionCompiler {
   }
 
  private:
-  // The optimised module; null if it does not verify.
   std::unique_ptr<llvm::Module> build(std::span<flow::Function* const> functions,
                                       llvm::LLVMContext& context) {
     auto module = engine_->new_module("functions", context);
@@ -72,8 +94,6 @@ class NativeFunctions final : public flow::FunctionCompiler {
       codegen.emit(*function);
       if (!function->is_local) codegen.emit_entry(*function);
     }
-    if (llvm::verifyModule(*module, &llvm::errs())) return nullptr;
-    optimise_functions(*module, engine_->machine());
     return module;
   }
 
@@ -82,6 +102,7 @@ class NativeFunctions final : public flow::FunctionCompiler {
   const flow::Services& services_;
   const flow::Layout& layout_;
   int count_ = 0;
+  Apart apart_;  // ends before what it works with
 };
 
 }  // namespace

@@ -21,13 +21,18 @@ struct Analyses {
 
 }  // namespace
 
-void optimise_functions(llvm::Module& module, llvm::TargetMachine& machine) {
+bool optimise_functions(llvm::Module& module, llvm::TargetMachine& machine) {
+  if (llvm::verifyModule(module, &llvm::errs())) return false;
   llvm::PassBuilder builder(&machine);
   Analyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
+  return true;
 }
 
-void optimise(llvm::Function& function, llvm::TargetMachine& machine) {
+bool optimise(llvm::Function& function, llvm::TargetMachine& machine) {
+#ifndef NDEBUG
+  if (llvm::verifyFunction(function, &llvm::errs())) return false;
+#endif
   llvm::PassBuilder builder(&machine);
   Analyses analyses(builder);
 
@@ -42,6 +47,7 @@ void optimise(llvm::Function& function, llvm::TargetMachine& machine) {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.run(function, analyses.functions);
+  return true;
 }
 
 std::string assembly(llvm::Module& module, llvm::TargetMachine& machine) {

@@ -41,5 +41,7 @@ inline void poll() {
   if (is_stopping()) [[unlikely]]
     fail_stopped();
 }
+// It, as what is in another shared object is handed it.
+using Poll = void (*)();
 
 }  // namespace relay::lang

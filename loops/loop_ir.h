@@ -181,8 +181,9 @@ class KernelCompiler {
  public:
   virtual ~KernelCompiler() = default;
   // Null when this kernel cannot be compiled; the lanes run it then. The function lives as long as
-  // the compiler.
-  virtual KernelFunction compile(const Kernel& kernel) = 0;
+  // the compiler. `poll` is called now and then; when it throws, what has been begun is finished
+  // by itself, and is there when it is asked for again.
+  virtual KernelFunction compile(const Kernel& kernel, lang::Poll poll) = 0;
   // Text of the optimised code: "llvm" or "asm". Empty for an unknown stage.
   virtual std::string dump(const Kernel& kernel, const std::string& stage) = 0;
 };
