@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +29,12 @@ constexpr double kDefaultShare = 0.85;
 std::atomic<std::int64_t> used{0};
 std::atomic<bool> ends{false};
 std::atomic<std::size_t> limit{0};  // 0: not asked for yet
+
+// Memory that waits to be given back holds its list.
+struct Waiting {
+  Waiting* next;
+};
+std::atomic<Waiting*> waiting{nullptr};
 
 struct Thread {
   std::ptrdiff_t batch = 0;
@@ -164,6 +171,22 @@ bool count_allocation(std::size_t bytes) noexcept {
 
 void count_release(std::size_t bytes) noexcept {
   count_memory(-static_cast<std::ptrdiff_t>(bytes));
+}
+
+bool put_off_release(void* memory) noexcept {
+  if (pending_stop.load(std::memory_order_relaxed) != Stop::Interrupted) [[likely]]
+    return false;
+  auto* const block = static_cast<Waiting*>(memory);
+  block->next = waiting.load(std::memory_order_relaxed);
+  while (!waiting.compare_exchange_weak(block->next, block, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+  }
+  return true;
+}
+
+void free_put_off_memory() noexcept {
+  Waiting* block = waiting.exchange(nullptr, std::memory_order_acquire);
+  while (block) ::operator delete(std::exchange(block, block->next));
 }
 
 void set_ending() { ends.store(true); }

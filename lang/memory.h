@@ -28,6 +28,12 @@ void count_memory(std::ptrdiff_t bytes) noexcept;
 bool count_allocation(std::size_t bytes) noexcept;
 void count_release(std::size_t bytes) noexcept;
 
+// After an interrupt, until it has been answered, memory that is given back waits: false if it need
+// not. Freeing what was half made takes the allocator longer than an answer may take.
+bool put_off_release(void* memory) noexcept;
+// Hands what has waited to the allocator.
+void free_put_off_memory() noexcept;
+
 // The process is about to end, and the system takes all its memory at once: from now on nothing is
 // given back, and what only later work would need is not put in order.
 void set_ending();

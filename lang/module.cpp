@@ -31,6 +31,11 @@ const Definition* Module::find(std::string_view name) const {
   return found == definitions_.end() ? nullptr : found->second.definition.get();
 }
 
+DefinitionRef Module::held(std::string_view name) const {
+  const auto found = definitions_.find(name);
+  return found == definitions_.end() ? nullptr : found->second.definition;
+}
+
 const Definition* Module::lookup(std::string_view name) const {
   const Definition* found = find(name);
   if (found && found->origin == Origin::Own) return found;
@@ -47,20 +52,29 @@ const Constructor* Module::find_constructor(std::string_view name) const {
 }
 
 void Module::define(Definition definition) {
-  auto entry = std::make_shared<Definition>(std::move(definition));
-  Entry& slot = definitions_[entry->name];
-  order_.push_back(entry);  // if there is no memory for it, the old one stays
+  define(std::make_shared<const Definition>(std::move(definition)));
+}
+
+void Module::define(DefinitionRef definition) {
+  Entry& slot = definitions_[definition->name];
+  order_.push_back(definition);  // if there is no memory for it, the old one stays
   if (slot.definition) leave_order(slot);
-  slot = {std::move(entry), order_.size() - 1};
+  slot = {std::move(definition), order_.size() - 1};
 }
 
 // Gaps are closed once they are half of it: on the whole, the cost of one step for each.
 void Module::leave_order(const Entry& entry) {
   order_[entry.place] = nullptr;
   if (++gaps_ * 2 <= order_.size()) return;
+  std::vector<std::size_t> places;  // new ones, by the old
+  places.reserve(order_.size());
+  std::size_t next = 0;
+  for (const DefinitionRef& each : order_) places.push_back(each ? next++ : next);
   std::erase(order_, nullptr);
   gaps_ = 0;
-  for (std::size_t i = 0; i < order_.size(); ++i) definitions_.at(order_[i]->name).place = i;
+  for (auto& [name, each] : definitions_) {
+    if (each.definition) each.place = places[each.place];
+  }
 }
 
 void Module::forget_constructors(const TypeDef& type) {

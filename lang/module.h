@@ -78,18 +78,22 @@ struct Definition {
   std::string instance_of = {};
   AttrsRef instance_attrs = nullptr;
 };
+using DefinitionRef = std::shared_ptr<const Definition>;
 
 // The names of a session: what has been defined so far. Redefinition replaces; replaced types stay
 // alive because values and other definitions may still use them.
 class Module {
  public:
   const Definition* find(std::string_view name) const;  // null if there is none
+  // The same, to be kept when another takes its place, and to be defined again.
+  DefinitionRef held(std::string_view name) const;
   // What a text means by `name`: its own definition, else an imported one, else the prelude's.
   const Definition* lookup(std::string_view name) const;
   const TypeDef* find_type(std::string_view name) const;
   const Constructor* find_constructor(std::string_view name) const;
 
   void define(Definition definition);
+  void define(DefinitionRef definition);
   void define(TypeDefRef type);  // and its constructors
   // Cost of these: as of a look into a map.
   void remove(std::string_view name);
@@ -104,15 +108,15 @@ class Module {
 
  private:
   struct Entry {
-    std::shared_ptr<Definition> definition;
+    DefinitionRef definition;
     std::size_t place = 0;  // in order_
   };
   void leave_order(const Entry& entry);
   void forget_constructors(const TypeDef& type);
 
   std::map<std::string, Entry, std::less<>> definitions_;
-  std::vector<std::shared_ptr<Definition>> order_;  // null: replaced or removed
-  std::size_t gaps_ = 0;                            // how many of these are null
+  std::vector<DefinitionRef> order_;  // null: replaced or removed
+  std::size_t gaps_ = 0;              // how many of these are null
   std::map<std::string, std::string, std::less<>> aliases_;
   std::vector<TypeDefRef> types_;  // all, also replaced ones
   std::map<std::string, const TypeDef*, std::less<>> type_names_;

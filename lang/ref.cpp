@@ -62,8 +62,10 @@ void free_put_off() {
   free_put_off_cells();
   const std::unique_ptr<std::vector<const Counted*>> objects(
       std::exchange(reclaimer.put_off, nullptr));
-  if (!objects) return;
-  for (const Counted* object : *objects) Counted::reclaim(object);
+  if (objects) {
+    for (const Counted* object : *objects) Counted::reclaim(object);
+  }
+  free_put_off_memory();
 }
 
 }  // namespace relay::lang

@@ -48,8 +48,7 @@ class Session::Run {
       define_all();
       run_all();
     } catch (...) {
-      for (const auto& [name, definition] : undo_.before) failed_.push_back(name);
-      if (!lang::is_ending()) restore_failed();
+      if (!lang::is_ending()) restore_all();
       throw;
     }
     restore_failed();
@@ -61,16 +60,15 @@ class Session::Run {
   // What definitions were before a text replaced them; put back when the text's own fails.
   struct Undo {
     lang::Module& module;
-    std::map<std::string, std::optional<Definition>> before = {};
-    void note(const std::string& name) {
-      const Definition* old = module.find(name);
-      before.emplace(name, old ? std::optional<Definition>(*old) : std::nullopt);
-    }
+    std::map<std::string, lang::DefinitionRef> before = {};  // null: there was none
+    void note(const std::string& name) { before.emplace(name, module.held(name)); }
     void restore(const std::string& name) {
       const auto found = before.find(name);
-      if (found == before.end()) return;
-      if (found->second) {
-        module.define(*found->second);
+      if (found != before.end()) restore(name, found->second);
+    }
+    void restore(const std::string& name, const lang::DefinitionRef& old) {
+      if (old) {
+        module.define(old);
       } else {
         module.remove(name);
       }
@@ -129,6 +127,14 @@ class Session::Run {
         session_.warnings.push_back(std::move(stale));
       return true;
     }));
+  }
+
+  void restore_all() {
+    for (const auto& [name, old] : undo_.before) {
+      undo_.restore(name, old);
+      session_.forget(name);
+    }
+    for (const std::string& name : failed_) session_.forget(name);
   }
 
   void restore_failed() {

@@ -221,6 +221,7 @@ void Checker::Impl::ensure_globals(const Expr& expr) {
 }
 
 bool Checker::Impl::forget(const std::string& name) {
+  if (!entries.contains(name) && !stated.contains(name) && !users.contains(name)) return false;
   bool was_known = false;
   std::vector<std::string> stale = {name};
   while (!stale.empty()) {

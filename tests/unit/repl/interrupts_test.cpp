@@ -58,14 +58,14 @@ std::vector<Long> long_programs() {
            "  x60000\n}\nf(1.0)\n"},
       {"derivation",
        "def f(x: Tensor[(3), float32]) { sum(x * x) }\n" +
-           repeated(3000,
+           repeated(12000,
                     [](int i) {
                       return fmt::format(
                           "grad(fn (x: Tensor[(3), float32]) {{ f(x * {}.5) }})(ones([3]))\n", i);
                     })},
       {"compilation",
        "let a = ones([300, 300])\n" +
-           repeated(3000,
+           repeated(12000,
                     [](int i) {
                       return fmt::format(
                           "sum(for i, j {{ sin(a[i, j] * {}.25) + a[j, i] / {}.0 }})\n", i + 1,
