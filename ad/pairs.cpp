@@ -27,6 +27,14 @@ namespace build = lang::build;
 
 namespace {
 
+// A generated data type at its own parameters.
+Type own_type(const lang::TypeDef& def) {
+  std::vector<Type> dims;
+  for (const lang::TypeVarRef& param : def.params)
+    dims.push_back(lang::dimension_type(lang::Dim::variable(param)));
+  return lang::adt_type(&def, std::move(dims));
+}
+
 // Derives both halves of one function.
 class Deriver {
  public:
@@ -42,7 +50,7 @@ class Deriver {
   void define(const lang::Function& fn) {
     fn_ = &fn;
     is_inlined_ = is_inlined(fn);
-    residual_type_ = lang::adt_type(residual_.get());
+    residual_type_ = own_type(*residual_);
     adjoints_type_ = as<lang::FunctionType>(pair_.backward_type)->result;
     tangents_ = as<lang::TupleType>(adjoints_type_)->fields;
     std::vector<const lang::Call*> calls;
@@ -103,7 +111,9 @@ class Deriver {
     }
     tape_def_ = lang::TypeDefRef(new lang::TypeDef);
     tape_def_->name = program_.reserve_name(name_ + "_Tape");
-    tape_type_ = lang::adt_type(program_.add_type(tape_def_));
+    tape_def_->params = residual_->params;
+    program_.add_type(tape_def_);
+    tape_type_ = own_type(*tape_def_);
     start_ = add_constructor(*tape_def_, tape_def_->name + "_Start", {});
     tape_ = lang::make_variable("tape", tape_type_);
     loop_name_ = program_.reserve_name(name_ + "_taping");
@@ -503,12 +513,17 @@ bool is_worth_keeping(const Type& tangent, const Type& function_tangent) {
 
 }  // namespace
 
-// The names and types of both halves; `residual` gets its name.
+// The names and types of both halves; `residual` gets its name, and the extents that the function's
+// type leaves open as parameters.
 Pair Pairs::declare(const std::string& name, const Type& type, const std::vector<bool>& active,
                     std::size_t captured, lang::TypeDefRef residual) {
   const auto* fn_type = as<lang::FunctionType>(type);
   residual->name = program_.reserve_name(name + "_Residual");
-  const Type residual_type = lang::adt_type(program_.add_type(std::move(residual)));
+  for (const lang::TypeVarRef& variable : lang::variables_of(type)) {
+    if (variable->kind == lang::VarKind::Dim) residual->params.push_back(variable);
+  }
+  const Type residual_type = own_type(*residual);
+  program_.add_type(std::move(residual));
   Pair pair;
   std::vector<Type> tangents;
   std::vector<Type> given = {residual_type, tangents_.or_unit(fn_type->result)};

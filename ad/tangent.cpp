@@ -89,7 +89,17 @@ Type Tangents::of(const Type& primal) {
   if (as<lang::ReferenceType>(primal)) return lang::unit_type();
   const auto* adt = as<AdtType>(primal);
   if (!adt) return nullptr;
-  return made_.count(adt->def) ? primal : mirror_of(*adt).type;
+  return made_.count(adt->def) ? primal : mirror_type(*adt);
+}
+
+// Mirrors have the dims of what they mirror as parameters.
+Type Tangents::mirror_type(const AdtType& primal) {
+  lang::TypeSubstitution dims;
+  for (std::size_t i = 0; i < primal.args.size(); ++i) {
+    if (const auto* dim = as<lang::DimensionType>(primal.args[i]))
+      dims.dims.emplace(primal.def->params[i].get(), dim->dim);
+  }
+  return lang::substitute(mirror_of(primal).type, dims);
 }
 
 const Type& Tangents::function_tangent() {
@@ -138,8 +148,16 @@ Type Tangents::or_unit(const Type& primal) {
   return tangent ? tangent : lang::unit_type();
 }
 
-const Tangents::Mirror& Tangents::mirror_of(const AdtType& primal) {
-  const Type type(&primal);
+const Tangents::Mirror& Tangents::mirror_of(const AdtType& instance) {
+  std::vector<lang::TypeVarRef> dims;
+  std::vector<Type> args = instance.args;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (!as<lang::DimensionType>(args[i])) continue;
+    dims.push_back(instance.def->params[i]);
+    args[i] = lang::dimension_type(lang::Dim::variable(dims.back()));
+  }
+  const Type type = lang::adt_type(instance.def, std::move(args));
+  const AdtType& primal = *as<AdtType>(type);
   const auto [place, is_new] = mirrors_.try_emplace(identity_of(type));
   Mirror& mirror = place->second;
   if (!is_new) return mirror;
@@ -164,7 +182,10 @@ const Tangents::Mirror& Tangents::mirror_of(const AdtType& primal) {
   }
   lang::TypeDefRef def(new lang::TypeDef);
   def->name = program_.reserve_name(primal.def->name + "_Tangent");
-  mirror.type = lang::adt_type(program_.add_type(def));
+  def->params = dims;
+  std::vector<Type> own_dims;
+  for (const lang::TypeVarRef& dim : dims) own_dims.push_back(lang::dimension_type(lang::Dim::variable(dim)));
+  mirror.type = lang::adt_type(program_.add_type(def), std::move(own_dims));
   made_.insert(def.get());
   add_constructor(*def, def->name + "_Zero", {});
   for (const lang::Constructor& constructor : primal.def->constructors) {

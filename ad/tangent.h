@@ -63,10 +63,13 @@ class Tangents {
 
  private:
   struct Mirror {
-    lang::Type type;  // () if the data type holds no float, a tuple for records
+    // () if the data type holds no float, a tuple for records; in terms of the dims that are
+    // parameters of the data type.
+    lang::Type type;
     std::map<const lang::Constructor*, const lang::Constructor*> constructors;
   };
-  const Mirror& mirror_of(const lang::AdtType& primal);
+  const Mirror& mirror_of(const lang::AdtType& instance);
+  lang::Type mirror_type(const lang::AdtType& primal);
   bool holds_float(const lang::Type& type);
   void define_add(const std::string& name, const lang::AdtType& mirror);
   lang::Expr gradient_of_record(const lang::Expr& adjoint, const lang::Expr& primal);
@@ -82,7 +85,7 @@ class Tangents {
   lang::TypeDefRef functions_;
   lang::Type function_tangent_;
   std::set<const lang::TypeDef*> made_;     // mirrors
-  std::map<std::string, Mirror> mirrors_;   // by the primal's identity
+  std::map<std::string, Mirror> mirrors_;   // by the primal's identity, with any dims
   std::map<std::string, std::string> add_;  // functions, by the mirror's identity
   // Functions, by the primal's identity: its text and the definitions that it means.
   std::map<std::string, std::string> gradient_;  // as_gradient

@@ -1,4 +1,4 @@
-# relay_folder(NAME [SHARED] [COLD] [DEPS folder...] [SEES folder...] [LIBS library...])
+# relay_folder(NAME [SHARED] [COLD] [DEPS folder...] [SEES folder...] [LIBS library...] [HEADERS file...])
 #
 #   Makes the target relay_NAME of NAME/*.cpp and NAME/*/*.cpp. NAME/main.cpp, if there is one, stays
 #   out of it and becomes the program `relay`.
@@ -9,6 +9,7 @@
 #     DEPS    folders whose headers it may include and whose code it links
 #     SEES    folders whose headers it may include, without linking
 #     LIBS    libraries outside the project
+#     HEADERS of a shared object: compiled once for all its sources
 #   A folder without sources makes no target; others may depend on it all the same.
 #
 # relay_see(TARGET folder...)
@@ -59,7 +60,7 @@ function(relay_link target)
 endfunction()
 
 function(relay_folder name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;COLD" "" "DEPS;SEES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;COLD" "" "DEPS;SEES;LIBS;HEADERS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "relay_folder(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -108,7 +109,10 @@ function(_relay_finish target name)
     # With less optimisation GCC takes variables for uninitialised that are not.
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
   endif()
-  if(NOT arg_SHARED)  # a shared object's flags are its own, and so would be its headers
+  if(NOT arg_SHARED)
     relay_precompile(${target})
+  elseif(arg_HEADERS AND RELAY_PRECOMPILED)  # a shared object's flags are its own, and so are its headers
+    list(TRANSFORM arg_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/")
+    target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/standard.h" ${arg_HEADERS})
   endif()
 endfunction()

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "interp/lanes_loops.h"
 
 namespace relay::interp {
@@ -10,6 +12,7 @@ namespace {
 template <DType From, DType To>
 struct CastLoop {
   using Op = Conversion<From, To>;
+  static constexpr bool kHasNarrow = kIsNarrow<From> || kIsNarrow<To>;
   RELAY_LANES_BODY bool vv(void* out_, const void* in_, const void*, std::int64_t n) {
     auto* out = static_cast<typename Op::Result*>(out_);
     const auto* in = static_cast<const typename Op::Operand*>(in_);
@@ -25,6 +28,9 @@ struct CastLoop {
   }
 };
 
+template <class Body>
+using NewestLevel = std::conditional_t<Body::kHasNarrow, Avx2Level<Body>, Avx512Level<Body>>;
+
 using Row = std::array<LaneFunction, lang::kDTypeCount>;
 using Table = std::array<Row, lang::kDTypeCount>;
 
@@ -39,7 +45,7 @@ constexpr Table table(std::index_sequence<From...>) {
 
 constexpr auto kAll = std::make_index_sequence<lang::kDTypeCount>();
 constexpr std::array<Table, kLevelCount> kCasts = {table<BaseLevel>(kAll), table<Avx2Level>(kAll),
-                                                   table<Avx512Level>(kAll)};
+                                                   table<NewestLevel>(kAll)};
 
 }  // namespace
 }  // namespace ops

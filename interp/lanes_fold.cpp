@@ -135,6 +135,9 @@ template <Prim P, DType D>
 using Avx512Blocks = BaseBlocks<P, D>;
 #endif
 
+template <Prim P, DType D>
+using NewestBlocks = std::conditional_t<kIsNarrow<D>, Avx2Blocks<P, D>, Avx512Blocks<P, D>>;
+
 // Halves are computed in float32, one by one.
 template <Prim P, DType D>
 void fold_halves(void* partials_, void* waiting, const void* values_, std::int64_t t,
@@ -165,7 +168,7 @@ FoldFunction fold_of() {
   } else {
     switch (cpu_level()) {
       case Level::Avx512:
-        return &Avx512Blocks<P, D>::run;
+        return &NewestBlocks<P, D>::run;
       case Level::Avx2:
         return &Avx2Blocks<P, D>::run;
       case Level::Base:
@@ -179,7 +182,7 @@ template <DType D>
 FoldProductFunction fold_product_of() {
   switch (cpu_level()) {
     case Level::Avx512:
-      return &Avx512Blocks<Prim::Add, D>::run_product;
+      return &NewestBlocks<Prim::Add, D>::run_product;
     case Level::Avx2:
       return &Avx2Blocks<Prim::Add, D>::run_product;
     case Level::Base:
@@ -213,7 +216,7 @@ ArgFunctions arg_of() {
   using F = Extreme<Max, D>;
   using Base = BaseBlocks<kPrim, D>;
   using Avx2 = Avx2Blocks<kPrim, D>;
-  using Avx512 = Avx512Blocks<kPrim, D>;
+  using Avx512 = NewestBlocks<kPrim, D>;
   constexpr bool kHasBlocks = D != DType::Bool && D != DType::Float16 && D != DType::BFloat16;
   ArgFunctions functions = {nullptr, &F::across, nullptr};
   switch (cpu_level()) {

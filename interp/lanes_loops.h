@@ -224,12 +224,21 @@ constexpr PrimitiveLoops primitive_loops(std::index_sequence<P...>) {
   return {loops_of<At, static_cast<Prim>(P), D>()...};
 }
 
+// Few programs compute in these: the newest generation runs what the one before it does, as each
+// takes as long again to compile.
+template <DType D>
+inline constexpr bool kIsNarrow = sizeof(typename Element<D>::Stored) < 4;
+
 template <DType D>
 constexpr DTypeLoops dtype_loops() {
   DTypeLoops loops;
   constexpr auto kAll = std::make_index_sequence<kPrimCount>();
-  loops.primitives = {primitive_loops<BaseLevel, D>(kAll), primitive_loops<Avx2Level, D>(kAll),
-                      primitive_loops<Avx512Level, D>(kAll)};
+  loops.primitives = {primitive_loops<BaseLevel, D>(kAll), primitive_loops<Avx2Level, D>(kAll), {}};
+  if constexpr (kIsNarrow<D>) {
+    loops.primitives[2] = loops.primitives[1];
+  } else {
+    loops.primitives[2] = primitive_loops<Avx512Level, D>(kAll);
+  }
   if constexpr (D == DType::Float32 || D == DType::Float64 || D == DType::Int32 ||
                 D == DType::Int64) {
     using M = MultiplyAdd<D>;

@@ -41,8 +41,8 @@ bool has_dim_variables(const lang::Type& type) {
                      [](const lang::Dim& dim) { return !dim.is_constant() && !dim.is_any(); });
 }
 
-// Takes apart a residual of a function that is derived for all extents: what stands in it is of
-// extents that only the function's own parameters tell, and not of those at the call.
+// Takes apart data that holds extents which its type does not tell, as the adjoint of a function
+// does: they are those of where it was made, and not those at the call.
 bool takes_open_extents(const lang::Match& match) {
   return std::any_of(match.clauses.begin(), match.clauses.end(), [](const lang::Clause& clause) {
     const lang::Pattern& pattern = *clause.pattern;
