@@ -129,12 +129,22 @@ enum class Exit : std::uint8_t {
   None,      // the last step's blocks have left
 };
 
+// A cell with a place that is filled later; the operand there stands for nothing.
+struct Filled {
+  const lang::Constructor* constructor = nullptr;
+  std::vector<Operand> fields;
+  std::uint32_t place = 0;
+};
+
 struct Block {
   std::vector<Step> steps;
   Exit exit = Exit::Yield;
   std::vector<Operand> values;
   Function* callee = nullptr;
   const Site* site = nullptr;
+  // TailCall of the function by itself, by flow/cons_calls: what it gives takes the place in the
+  // last of these cells, each takes that in the one before it, and the first is the result.
+  std::vector<Filled> cells;
 };
 
 // What a cell looks like once the tests of an arm hold.

@@ -13,7 +13,8 @@ using Slots = std::set<Slot>;  // ordered: code is the same each time
 // --- Who makes cells ---
 
 bool makes_cells(const Block& block) {
-  if (block.exit == Exit::TailCall && block.callee->makes_cells) return true;
+  if (block.exit == Exit::TailCall && (!block.cells.empty() || block.callee->makes_cells))
+    return true;
   for (const Step& step : block.steps) {
     if (step.kind == StepKind::Construct || step.kind == StepKind::CallValue ||
         step.kind == StepKind::Interpret)
@@ -123,6 +124,11 @@ class BorrowSearch {
       if (!is_lent && value.is_slot() && !callee.is_compiled) own(Operand::slot(i), callee);
       if (!callee.is_borrowed[i]) own(value, *function_);
     }
+    for (const Filled& cell : block.cells) {
+      for (std::size_t i = 0; i < cell.fields.size(); ++i) {
+        if (i != cell.place) own(cell.fields[i], *function_);
+      }
+    }
   }
 
   Function* function_ = nullptr;
@@ -195,6 +201,11 @@ class Owner {
       const bool is_lent = block.exit == Exit::TailCall && block.callee->is_borrowed[i];
       if (!is_lent) consume(block.values[i], live, reversed);
     }
+    for (const Filled& cell : block.cells) {
+      for (std::size_t i = cell.fields.size(); i-- > 0;) {
+        if (i != cell.place) consume(cell.fields[i], live, reversed);
+      }
+    }
     for (std::size_t i = block.steps.size(); i-- > 0;)
       step(std::move(block.steps[i]), live, reversed);
     std::reverse(reversed.begin(), reversed.end());
@@ -226,6 +237,23 @@ class Owner {
     block.steps.push_back(std::move(step));
     block.exit = Exit::Return;
     block.callee = nullptr;
+    while (!block.cells.empty()) make_around(block);
+  }
+
+  // The last cell is made around the block's value.
+  void make_around(Block& block) {
+    Filled& filled = block.cells.back();
+    Step cell;
+    cell.kind = StepKind::Construct;
+    cell.constructor = filled.constructor;
+    cell.args = std::move(filled.fields);
+    cell.args[filled.place] = block.values[0];
+    cell.site = block.site;
+    block.cells.pop_back();
+    function_.slots.push_back(SlotType{lang::ValueKind::Adt, lang::DType::Bool});
+    cell.results = {static_cast<Slot>(function_.slots.size() - 1)};
+    block.values = {Operand::slot(cell.results[0])};
+    block.steps.push_back(std::move(cell));
   }
 
   void step(Step step, Slots& live, std::vector<Step>& reversed) {

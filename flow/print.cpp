@@ -115,10 +115,24 @@ class Printer {
         return line(level, "return " + names_of(block.values));
       case Exit::TailCall:
         return line(level,
-                    fmt::format("tail call {}({})", block.callee->name, names_of(block.values)));
+                    fmt::format("tail call {}({})", block.callee->name, names_of(block.values)) +
+                        cells_around(block));
       case Exit::None:
         return;
     }
+  }
+
+  std::string cells_around(const Block& block) const {
+    std::string text;
+    for (const Filled& cell : block.cells) {
+      std::string fields;
+      for (std::size_t i = 0; i < cell.fields.size(); ++i) {
+        fields += i == 0 ? "" : ", ";
+        fields += i == cell.place ? "_" : name_of(cell.fields[i]);
+      }
+      text = fmt::format(" in {}({})", cell.constructor->name, fields) + text;
+    }
+    return text;
   }
 
   void step(const Step& step, int level) {

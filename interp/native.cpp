@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "flow/base_cases.h"
+#include "flow/cons_calls.h"
 #include "flow/layout.h"
 #include "flow/ownership.h"
 #include "interp/failures.h"
@@ -322,6 +323,7 @@ void append_with_locals(flow::Function& function, std::vector<flow::Function*>& 
 
 // What is lowered becomes what can be compiled.
 void finish(const std::vector<flow::Function*>& functions) {
+  flow::make_cons_calls(functions);
   flow::decide_base_cases(functions);
   flow::settle_ownership(functions);
 }

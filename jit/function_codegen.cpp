@@ -142,6 +142,20 @@ bool calls_itself(const Block& block, const Function& function) {
   return false;
 }
 
+// The site of the call whose result takes a place in a cell (Block::cells); null if there is none.
+const flow::Site* cons_site(const Block& block) {
+  if (!block.cells.empty()) return block.site;
+  for (const Step& step : block.steps) {
+    for (const Block& inner : step.blocks) {
+      if (const flow::Site* site = cons_site(inner)) return site;
+    }
+    for (const flow::Arm& arm : step.arms) {
+      if (const flow::Site* site = cons_site(arm.body)) return site;
+    }
+  }
+  return nullptr;
+}
+
 bool has_calls(const Block& block) {
   if (block.exit == Exit::TailCall) return true;
   for (const Step& step : block.steps) {
@@ -164,6 +178,7 @@ void FunctionCodegen::begin(const Function& function) {
   header_ = nullptr;
   header_phis_.clear();
   probe_ = scratch_ = result_ = nullptr;
+  filling_ = {};
   scratch_size_ = 0;
 }
 
@@ -182,6 +197,8 @@ void FunctionCodegen::emit(const Function& function) {
   }
   for (std::size_t i = 0; i < function.param_count; ++i)
     values_[i] = function_->getArg(first + static_cast<unsigned>(i));
+  const flow::Site* const filled_by = cons_site(function.body);
+  if (filled_by) begin_filling();
   if (calls_itself(function.body, function)) {
     llvm::BasicBlock* const entry = b_.GetInsertBlock();
     header_ = new_block("again");
@@ -197,6 +214,7 @@ void FunctionCodegen::emit(const Function& function) {
   if (has_calls(function.body)) check_stack();
   block(function.body, nullptr);
   b_.SetInsertPoint(fail_);
+  if (filled_by) give_up_filling(filled_by);
   if (tail_.count != nullptr) {
     llvm::BasicBlock* const tell = new_block("tell");
     llvm::BasicBlock* const told = new_block("told");
@@ -276,6 +294,7 @@ void FunctionCodegen::leave_block(const Block& block, const Join* join) {
       return;
     case Exit::TailCall: {
       const Values args = arguments(block.values);
+      if (!block.cells.empty()) fill_with_cells(block);
       if (block.callee == source_) {
         for (std::size_t i = 0; i < args.size(); ++i)
           header_phis_[i]->addIncoming(args[i], b_.GetInsertBlock());
@@ -292,7 +311,12 @@ void FunctionCodegen::leave_block(const Block& block, const Join* join) {
   }
 }
 
-void FunctionCodegen::return_values(const Values& values) {
+void FunctionCodegen::return_values(const Values& given) {
+  Values values = given;
+  if (filling_.first != nullptr) {
+    put_in_place(values[0]);
+    values[0] = b_.CreateLoad(b_.getPtrTy(), filling_.first);
+  }
   if (out_ != nullptr) {
     llvm::StructType* const type = results_type(*source_, false);
     for (std::size_t i = 0; i < values.size(); ++i)

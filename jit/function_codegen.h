@@ -126,6 +126,13 @@ class FunctionCodegen {
   void box(llvm::Value* place, const lang::Type& type, const Values& leaves, std::size_t& next,
            llvm::BasicBlock* failed);
 
+  // cons_codegen.cpp
+  void begin_filling();
+  void fill_with_cells(const flow::Block& block);
+  void give_back_fields(const flow::Filled& cell);
+  void put_in_place(llvm::Value* value);
+  void give_up_filling(const flow::Site* site);
+
   // nest_codegen.cpp
   Values extents_of(const flow::Step& step, llvm::Value*& points);
   void nest(const flow::Step& step, const Values& extents,
@@ -170,6 +177,14 @@ class FunctionCodegen {
   llvm::BasicBlock* fail_ = nullptr;    // where a step that fails goes
   llvm::BasicBlock* header_ = nullptr;  // where a tail call of the function itself goes
   std::vector<llvm::PHINode*> header_phis_;
+  // Of a function with a call that fills a cell: the first such cell, the place that waits in the
+  // last one, and how many there are.
+  struct Filling {
+    llvm::AllocaInst* first = nullptr;
+    llvm::AllocaInst* place = nullptr;
+    llvm::AllocaInst* count = nullptr;
+  };
+  Filling filling_;
   llvm::AllocaInst* probe_ = nullptr;
   llvm::AllocaInst* scratch_ = nullptr;
   std::size_t scratch_size_ = 0;

@@ -1,0 +1,71 @@
+#include "flow/cons_calls.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace relay::flow {
+
+namespace {
+
+// Where `cell` has the result of `inner`, in one place; none if it has not.
+std::optional<std::uint32_t> place_of(const Step& inner, const Step& cell) {
+  if (cell.kind != StepKind::Construct || !cell.constructor || inner.results.size() != 1)
+    return std::nullopt;
+  const auto is_it = [&](const Operand& field) {
+    return field.is_slot() && field.index == inner.results[0];
+  };
+  if (std::count_if(cell.args.begin(), cell.args.end(), is_it) != 1) return std::nullopt;
+  const auto found = std::find_if(cell.args.begin(), cell.args.end(), is_it);
+  return static_cast<std::uint32_t>(found - cell.args.begin());
+}
+
+// How many cells the block ends with, each in the next, the first of them around the result of a
+// call of the function by itself, and the last the function's result. 0 if it does not end so.
+std::size_t filled_cells(const Function& function, const Block& block) {
+  const std::vector<Step>& steps = block.steps;
+  if (block.exit != Exit::Return || block.values.size() != 1 || steps.empty()) return 0;
+  const Operand& value = block.values[0];
+  const std::vector<Slot>& last = steps.back().results;
+  if (!value.is_slot() || last.size() != 1 || value.index != last[0]) return 0;
+  std::size_t count = 0;
+  while (count + 1 < steps.size() &&
+         place_of(steps[steps.size() - count - 2], steps[steps.size() - count - 1]))
+    ++count;
+  const Step& call = steps[steps.size() - count - 1];
+  return call.kind == StepKind::Call && call.callee == &function ? count : 0;
+}
+
+void find(const Function& function, Block& block, std::vector<Block*>& found) {
+  if (filled_cells(function, block) > 0) found.push_back(&block);
+  for (Step& step : block.steps) {
+    for (Block& inner : step.blocks) find(function, inner, found);
+    for (Arm& arm : step.arms) find(function, arm.body, found);
+  }
+}
+
+void rewrite(Block& block, std::size_t cells) {
+  for (; cells > 0; --cells) {
+    Step cell = std::move(block.steps.back());
+    block.steps.pop_back();
+    const std::uint32_t place = *place_of(block.steps.back(), cell);
+    block.cells.push_back({cell.constructor, std::move(cell.args), place});
+  }
+  Step call = std::move(block.steps.back());
+  block.steps.pop_back();
+  block.exit = Exit::TailCall;
+  block.callee = call.callee;
+  block.values = std::move(call.args);
+  block.site = call.site;
+}
+
+}  // namespace
+
+void make_cons_calls(const std::vector<Function*>& functions) {
+  for (Function* function : functions) {
+    std::vector<Block*> found;
+    find(*function, function->body, found);
+    if (found.size() == 1) rewrite(*found[0], filled_cells(*function, *found[0]));
+  }
+}
+
+}  // namespace relay::flow

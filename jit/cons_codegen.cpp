@@ -1,0 +1,101 @@
+// Cells that are made before what stands in them: Block::cells.
+
+#include "jit/function_codegen.h"
+
+namespace relay::jit {
+
+using flow::Block;
+using flow::SlotType;
+using llvm::Value;
+
+namespace {
+
+constexpr SlotType kEmpty = {lang::ValueKind::Empty, lang::DType::Bool};
+
+}  // namespace
+
+void FunctionCodegen::begin_filling() {
+  filling_.first = new_cell(b_.getPtrTy(), "first");
+  filling_.place = new_cell(b_.getPtrTy(), "place");
+  filling_.count = new_cell(b_.getInt64Ty(), "count");
+  Value* const none = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  b_.CreateStore(none, filling_.first);
+  b_.CreateStore(none, filling_.place);
+  b_.CreateStore(int64(0), filling_.count);
+}
+
+// Cells with empty places, the first in the place that waited, or as the first one of all.
+void FunctionCodegen::fill_with_cells(const Block& block) {
+  const Values args = arguments(block.values);
+  for (auto cell = block.cells.begin(); cell != block.cells.end(); ++cell) {
+    Value* const made = make_cell(cell->constructor, cell->fields.size(), [&] {
+      for (auto rest = cell; rest != block.cells.end(); ++rest) give_back_fields(*rest);
+      for (std::size_t i = 0; i < args.size(); ++i) {
+        if (source_->slots[i].is_object() && !source_->is_borrowed[i])
+          release(args[i], source_->slots[i]);
+      }
+      b_.CreateBr(fail_);
+    });
+    const auto kind = lang::ValueKind::Adt;
+    for (std::size_t i = 0; i < cell->fields.size(); ++i) {
+      if (i == cell->place) continue;
+      store_value(field_place(made, kind, i), operand(cell->fields[i]), type_of(cell->fields[i]));
+    }
+    Value* const place = field_place(made, kind, cell->place);
+    store_value(place, llvm::ConstantPointerNull::get(b_.getPtrTy()), kEmpty);
+    put_in_place(made);
+    b_.CreateStore(place, filling_.place);
+  }
+  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), filling_.count), int64(1)),
+                 filling_.count);
+}
+
+void FunctionCodegen::give_back_fields(const flow::Filled& cell) {
+  for (std::size_t i = 0; i < cell.fields.size(); ++i) {
+    const SlotType type = type_of(cell.fields[i]);
+    if (i != cell.place && type.is_object()) release(operand(cell.fields[i]), type);
+  }
+}
+
+// Stores what the place waits for; the first cell, where there is none yet.
+void FunctionCodegen::put_in_place(Value* value) {
+  llvm::BasicBlock* const begin = new_block("begin");
+  llvm::BasicBlock* const next = new_block("next");
+  llvm::BasicBlock* const on = new_block("on");
+  Value* const waiting = b_.CreateLoad(b_.getPtrTy(), filling_.place);
+  b_.CreateCondBr(b_.CreateIsNull(waiting), begin, next);
+  b_.SetInsertPoint(begin);
+  b_.CreateStore(value, filling_.first);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(next);
+  store_value(waiting, value, source_->results[0]);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+// The cells go, and the calls that have filled them are told.
+void FunctionCodegen::give_up_filling(const flow::Site* site) {
+  llvm::BasicBlock* const some = new_block("some");
+  llvm::BasicBlock* const tell = new_block("tell");
+  llvm::BasicBlock* const told = new_block("told");
+  llvm::BasicBlock* const gone = new_block("gone");
+  Value* const first = b_.CreateLoad(b_.getPtrTy(), filling_.first);
+  b_.CreateCondBr(b_.CreateIsNull(first), gone, some);
+  b_.SetInsertPoint(some);
+  release(first, source_->results[0]);
+  b_.CreateBr(gone);
+  b_.SetInsertPoint(gone);
+  Value* const count = b_.CreateLoad(b_.getInt64Ty(), filling_.count);
+  llvm::BasicBlock* const before = b_.GetInsertBlock();
+  b_.CreateCondBr(b_.CreateICmpSGT(count, int64(0)), tell, told);
+  b_.SetInsertPoint(tell);
+  llvm::PHINode* const left = b_.CreatePHI(b_.getInt64Ty(), 2);
+  left->addIncoming(count, before);
+  call_service(services_.leave, b_.getVoidTy(), {runner_, address(site)});
+  Value* const rest = b_.CreateSub(left, int64(1));
+  left->addIncoming(rest, tell);
+  b_.CreateCondBr(b_.CreateICmpSGT(rest, int64(0)), tell, told);
+  b_.SetInsertPoint(told);
+}
+
+}  // namespace relay::jit
