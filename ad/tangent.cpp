@@ -184,7 +184,8 @@ const Tangents::Mirror& Tangents::mirror_of(const AdtType& instance) {
   def->name = program_.reserve_name(primal.def->name + "_Tangent");
   def->params = dims;
   std::vector<Type> own_dims;
-  for (const lang::TypeVarRef& dim : dims) own_dims.push_back(lang::dimension_type(lang::Dim::variable(dim)));
+  for (const lang::TypeVarRef& dim : dims)
+    own_dims.push_back(lang::dimension_type(lang::Dim::variable(dim)));
   mirror.type = lang::adt_type(program_.add_type(def), std::move(own_dims));
   made_.insert(def.get());
   add_constructor(*def, def->name + "_Zero", {});
