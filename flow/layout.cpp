@@ -38,7 +38,7 @@ std::uint32_t count_at(const lang::Counted& object, std::size_t at) {
 std::size_t find_buffer(const lang::TensorRef& tensor, std::size_t refs, std::size_t data) {
   const std::size_t at = data - sizeof(void*);
   const lang::Counted* buffer = nullptr;
-  std::memcpy(&buffer, reinterpret_cast<const std::byte*>(tensor.get()) + at, sizeof(buffer));
+  std::memcpy(&buffer, reinterpret_cast<const std::byte*>(tensor.get()) + at, sizeof(void*));
   RELAY_CHECK(count_at(*buffer, refs) == 1, "a tensor's buffer is not where it should be");
   const lang::TensorRef view = lang::Tensor::view(*tensor, {3}, {5}, 0);
   RELAY_CHECK(count_at(*buffer, refs) == 2, "a tensor's buffer is not where it should be");
@@ -47,7 +47,7 @@ std::size_t find_buffer(const lang::TensorRef& tensor, std::size_t refs, std::si
 
 std::uintptr_t begin_of(const lang::Counted& object) {
   std::uintptr_t word = 0;
-  std::memcpy(&word, &object, sizeof(word));
+  std::memcpy(&word, reinterpret_cast<const std::byte*>(&object), sizeof(word));
   return word;
 }
 

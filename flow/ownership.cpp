@@ -86,13 +86,10 @@ bool consumes(const Step& step, std::size_t position) {
 // Finds parameters that their function hands on to somebody who takes them over.
 class BorrowSearch {
  public:
+  explicit BorrowSearch(Function& function) : function_(function), origins_(function) {}
   // True if one of the parameters said to be borrowed is not.
-  bool run(Function& function) {
-    function_ = &function;
-    const Origins origins(function);
-    origins_ = &origins;
-    changed_ = false;
-    visit(function.body);
+  bool run() {
+    visit(function_.body);
     return changed_;
   }
 
@@ -107,7 +104,7 @@ class BorrowSearch {
   void visit(const Block& block) {
     for (const Step& step : block.steps) {
       for (std::size_t i = 0; i < step.args.size(); ++i) {
-        if (consumes(step, i)) own(step.args[i], *function_);
+        if (consumes(step, i)) own(step.args[i], function_);
       }
       for (const Block& inner : step.blocks) visit(inner);
       for (const Arm& arm : step.arms) visit(arm.body);
@@ -115,24 +112,24 @@ class BorrowSearch {
     for (std::size_t i = 0; i < block.values.size(); ++i) {
       const Operand& value = block.values[i];
       if (block.exit != Exit::TailCall) {
-        own(value, *function_);
+        own(value, function_);
         continue;
       }
       Function& callee = *block.callee;
-      const bool is_lent = value.is_slot() && origins_->is_borrowed(value.index);
+      const bool is_lent = value.is_slot() && origins_.is_borrowed(value.index);
       // Nobody is left to give back what this function owns.
       if (!is_lent && value.is_slot() && !callee.is_compiled) own(Operand::slot(i), callee);
-      if (!callee.is_borrowed[i]) own(value, *function_);
+      if (!callee.is_borrowed[i]) own(value, function_);
     }
     for (const Filled& cell : block.cells) {
       for (std::size_t i = 0; i < cell.fields.size(); ++i) {
-        if (i != cell.place) own(cell.fields[i], *function_);
+        if (i != cell.place) own(cell.fields[i], function_);
       }
     }
   }
 
-  Function* function_ = nullptr;
-  const Origins* origins_ = nullptr;
+  Function& function_;
+  const Origins origins_;
   bool changed_ = false;
 };
 
@@ -471,8 +468,7 @@ void settle_ownership(const std::vector<Function*>& functions) {
   for (bool changed = true; changed;) {
     changed = false;
     for (Function* function : functions) {
-      BorrowSearch search;
-      changed = search.run(*function) || changed;
+      changed = BorrowSearch(*function).run() || changed;
     }
   }
   for (Function* function : functions) Owner(*function).run();

@@ -390,7 +390,7 @@ template <std::integral To, std::floating_point From>
 inline To float_to_int(From x) {
   using Limits = std::numeric_limits<To>;
   // The first power of two above the range: exact in both float types.
-  constexpr From kEnd = static_cast<From>(static_cast<double>(Limits::max() / 2 + 1) * 2.0);
+  constexpr From kEnd = static_cast<From>(static_cast<double>((Limits::max() >> 1) + 1) * 2.0);
   constexpr From kBegin = static_cast<From>(Limits::min());
   const bool is_low = x <= kBegin;
   const bool is_high = x >= kEnd;

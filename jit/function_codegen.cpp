@@ -1,6 +1,7 @@
 #include "jit/function_codegen.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace relay::jit {
@@ -284,6 +285,7 @@ void FunctionCodegen::leave_block(const Block& block, const Join* join) {
     case Exit::None:
       return;
     case Exit::Yield: {
+      assert(join != nullptr && "the block of a function yields nothing");
       for (std::size_t i = 0; i < block.values.size(); ++i)
         join->phis[i]->addIncoming(operand(block.values[i]), b_.GetInsertBlock());
       b_.CreateBr(join->block);
