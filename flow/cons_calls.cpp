@@ -19,6 +19,22 @@ std::optional<std::uint32_t> place_of(const Step& inner, const Step& cell) {
   return static_cast<std::uint32_t>(found - cell.args.begin());
 }
 
+// Do the last `count` steps, cells, mention what the step before them gives, or one another, only
+// where one is in the next?
+bool are_mentioned_once(const std::vector<Step>& steps, std::size_t count) {
+  std::vector<Slot> results;
+  std::size_t mentions = 0;
+  for (std::size_t i = steps.size() - count; i < steps.size(); ++i) {
+    results.push_back(steps[i - 1].results[0]);
+    for (const Operand& field : steps[i].args) {
+      const bool is_one = field.is_slot() &&
+                          std::find(results.begin(), results.end(), field.index) != results.end();
+      mentions += is_one ? 1 : 0;
+    }
+  }
+  return mentions == count;
+}
+
 // How many cells the block ends with, each in the next, the first of them around the result of a
 // call of the function by itself, and the last the function's result. 0 if it does not end so.
 std::size_t filled_cells(const Function& function, const Block& block) {
@@ -32,7 +48,8 @@ std::size_t filled_cells(const Function& function, const Block& block) {
          place_of(steps[steps.size() - count - 2], steps[steps.size() - count - 1]))
     ++count;
   const Step& call = steps[steps.size() - count - 1];
-  return call.kind == StepKind::Call && call.callee == &function ? count : 0;
+  const bool is_own_call = call.kind == StepKind::Call && call.callee == &function;
+  return is_own_call && are_mentioned_once(steps, count) ? count : 0;
 }
 
 void find(const Function& function, Block& block, std::vector<Block*>& found) {
