@@ -13,13 +13,6 @@ using lang::AdtType;
 using lang::as;
 using lang::Type;
 
-std::vector<Type> fields_of(const lang::Constructor& constructor, const AdtType& adt) {
-  std::vector<Type> fields;
-  for (std::size_t i = 0; i < constructor.fields.size(); ++i)
-    fields.push_back(lang::field_type(adt, constructor, i));
-  return fields;
-}
-
 namespace {
 
 // Appends which definitions a type means: a name may have been defined anew.
@@ -59,7 +52,7 @@ class LeafSearch {
     }
     if (!seen_.insert(identity_of(type)).second) return false;
     for (const lang::Constructor& constructor : adt->def->constructors) {
-      for (const Type& field : fields_of(constructor, *adt)) {
+      for (const Type& field : lang::field_types(*adt, constructor)) {
         if (in(field)) return true;
       }
     }
@@ -91,7 +84,7 @@ class SelfSearch {
     if (adt.size > kMostParts) return true;
     if (!seen_.insert(lang::to_string(Type(&adt))).second) return false;
     for (const lang::Constructor& constructor : adt.def->constructors) {
-      for (const Type& field : fields_of(constructor, adt)) {
+      for (const Type& field : lang::field_types(adt, constructor)) {
         if (in(field)) return true;
       }
     }

@@ -9,9 +9,6 @@
 
 namespace relay::ad {
 
-// The fields of a constructor at a ground type.
-std::vector<lang::Type> fields_of(const lang::Constructor& constructor, const lang::AdtType& adt);
-
 // The text of a type, with the definitions that it means: a name may have been defined anew.
 std::string identity_of(const lang::Type& type);
 

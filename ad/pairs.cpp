@@ -27,14 +27,6 @@ namespace build = lang::build;
 
 namespace {
 
-// A generated data type at its own parameters.
-Type own_type(const lang::TypeDef& def) {
-  std::vector<Type> dims;
-  for (const lang::TypeVarRef& param : def.params)
-    dims.push_back(lang::dimension_type(lang::Dim::variable(param)));
-  return lang::adt_type(&def, std::move(dims));
-}
-
 // Derives both halves of one function.
 class Deriver {
  public:

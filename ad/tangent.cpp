@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ad/data_search.h"
+#include "lang/record.h"
 
 namespace relay::ad {
 
@@ -89,17 +90,8 @@ Type Tangents::of(const Type& primal) {
   if (as<lang::ReferenceType>(primal)) return lang::unit_type();
   const auto* adt = as<AdtType>(primal);
   if (!adt) return nullptr;
-  return made_.count(adt->def) ? primal : mirror_type(*adt);
-}
-
-// Mirrors have the dims of what they mirror as parameters.
-Type Tangents::mirror_type(const AdtType& primal) {
-  lang::TypeSubstitution dims;
-  for (std::size_t i = 0; i < primal.args.size(); ++i) {
-    if (const auto* dim = as<lang::DimensionType>(primal.args[i]))
-      dims.dims.emplace(primal.def->params[i].get(), dim->dim);
-  }
-  return lang::substitute(mirror_of(primal).type, dims);
+  if (made_.count(adt->def)) return primal;
+  return lang::substitute(mirror_of(*adt).type, lang::arguments_of(*adt));
 }
 
 const Type& Tangents::function_tangent() {
@@ -175,23 +167,21 @@ const Tangents::Mirror& Tangents::mirror_of(const AdtType& instance) {
   }
   if (is_record(primal)) {
     std::vector<Type> fields;
-    for (const Type& field : fields_of(primal.def->constructors.front(), primal))
+    for (const Type& field : lang::field_types(primal, primal.def->constructors.front()))
       fields.push_back(of(field));
     mirror.type = lang::tuple_type(std::move(fields));
     return mirror;
   }
   lang::TypeDefRef def(new lang::TypeDef);
   def->name = program_.reserve_name(primal.def->name + "_Tangent");
-  def->params = dims;
-  std::vector<Type> own_dims;
-  for (const lang::TypeVarRef& dim : dims)
-    own_dims.push_back(lang::dimension_type(lang::Dim::variable(dim)));
-  mirror.type = lang::adt_type(program_.add_type(def), std::move(own_dims));
+  def->params = std::move(dims);
+  program_.add_type(def);
+  mirror.type = own_type(*def);
   made_.insert(def.get());
   add_constructor(*def, def->name + "_Zero", {});
   for (const lang::Constructor& constructor : primal.def->constructors) {
     std::vector<Type> fields;
-    for (const Type& field : fields_of(constructor, primal)) {
+    for (const Type& field : lang::field_types(primal, constructor)) {
       const Type tangent = of(field);
       if (!is_unit(tangent)) fields.push_back(tangent);
     }

@@ -69,7 +69,6 @@ class Tangents {
     std::map<const lang::Constructor*, const lang::Constructor*> constructors;
   };
   const Mirror& mirror_of(const lang::AdtType& instance);
-  lang::Type mirror_type(const lang::AdtType& primal);
   bool holds_float(const lang::Type& type);
   void define_add(const std::string& name, const lang::AdtType& mirror);
   lang::Expr gradient_of_record(const lang::Expr& adjoint, const lang::Expr& primal);

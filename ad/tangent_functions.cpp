@@ -1,6 +1,7 @@
 #include "ad/data_search.h"
 #include "ad/tangent.h"
 #include "lang/build.h"
+#include "lang/record.h"
 #include "lang/visit.h"
 
 // Code made of a type: sums of tangents, gradients as the user sees them, and back.
@@ -67,7 +68,7 @@ void Tangents::define_add(const std::string& name, const AdtType& mirror) {
   std::vector<lang::Clause> clauses;
   clauses.push_back({lang::constructor_pattern(&constructors.front(), {}), lang::make_var(b)});
   for (std::size_t k = 1; k < constructors.size(); ++k) {
-    const std::vector<Type> fields = fields_of(constructors[k], mirror);
+    const std::vector<Type> fields = lang::field_types(mirror, constructors[k]);
     const std::vector<VariableRef> left = variables_for(fields, "x");
     const std::vector<VariableRef> right = variables_for(fields, "y");
     std::vector<Expr> sums;
@@ -117,7 +118,8 @@ Expr Tangents::as_gradient(const Expr& adjoint, const Expr& primal) {
 Expr Tangents::gradient_of_record(const Expr& adjoint, const Expr& primal) {
   const AdtType& adt = *as<AdtType>(primal->type);
   const lang::Constructor& constructor = adt.def->constructors.front();
-  const std::vector<VariableRef> fields = variables_for(fields_of(constructor, adt), "field");
+  const std::vector<VariableRef> fields =
+      variables_for(lang::field_types(adt, constructor), "field");
   std::vector<Expr> gradients;
   for (std::uint32_t i = 0; i < fields.size(); ++i) {
     const Expr part = is_unit(adjoint->type) ? adjoint : build::project(adjoint, i);
@@ -136,7 +138,7 @@ void Tangents::define_gradient(const std::string& name, const Type& adjoint_type
   const VariableRef value = lang::make_variable("value", type);
   std::vector<lang::Clause> clauses;
   for (const lang::Constructor& constructor : primal.def->constructors) {
-    const std::vector<Type> types = fields_of(constructor, primal);
+    const std::vector<Type> types = lang::field_types(primal, constructor);
     const std::vector<VariableRef> fields = variables_for(types, "field");
     // The same constructor, its adjoints from `parts`; where null, zeros.
     const auto rebuilt = [&](const std::vector<VariableRef>* parts) {
@@ -211,7 +213,8 @@ void Tangents::define_tangent(const std::string& name, const AdtType& primal) {
   const VariableRef value = lang::make_variable("value", type);
   std::vector<lang::Clause> clauses;
   for (const lang::Constructor& constructor : primal.def->constructors) {
-    const std::vector<VariableRef> fields = variables_for(fields_of(constructor, primal), "field");
+    const std::vector<VariableRef> fields =
+        variables_for(lang::field_types(primal, constructor), "field");
     std::vector<Expr> parts;
     for (const VariableRef& field : fields) {
       if (!is_unit(or_unit(field->type))) parts.push_back(mirrored(lang::make_var(field)));

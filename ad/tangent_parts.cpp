@@ -14,6 +14,13 @@ using lang::Type;
 using lang::VariableRef;
 namespace build = lang::build;
 
+Type own_type(const lang::TypeDef& def) {
+  std::vector<Type> dims;
+  for (const lang::TypeVarRef& param : def.params)
+    dims.push_back(lang::dimension_type(lang::Dim::variable(param)));
+  return lang::adt_type(&def, std::move(dims));
+}
+
 const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name,
                                          std::vector<Type> fields) {
   lang::Constructor constructor;

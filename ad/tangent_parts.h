@@ -35,6 +35,8 @@ lang::Expr construct(const lang::Constructor* constructor, std::vector<lang::Exp
                      const lang::Type& type);
 lang::Expr call_global(const std::string& name, const lang::Type& type,
                        std::vector<lang::Expr> args);
+// A generated data type, whose parameters are dims, at these.
+lang::Type own_type(const lang::TypeDef& def);
 const lang::Constructor* add_constructor(lang::TypeDef& def, std::string name,
                                          std::vector<lang::Type> fields);
 

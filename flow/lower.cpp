@@ -4,6 +4,7 @@
 #include "lang/diagnostic.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
+#include "lang/record.h"
 
 namespace relay::flow {
 
@@ -742,12 +743,7 @@ void Lowerer::pattern(const lang::Pattern& node, const Spread& value, const lang
       const auto* adt = as<lang::AdtType>(type);
       if (adt->def->constructors.size() > 1)
         arm.tests.push_back({Test::Kind::Tag, value.operand, node.constructor->tag, kNoSlot});
-      lang::TypeSubstitution types;
-      for (std::size_t i = 0; i < adt->args.size(); ++i)
-        lang::bind_argument(types, *adt->def->params[i], adt->args[i]);
-      std::vector<lang::Type> fields;
-      for (const lang::Type& field : node.constructor->fields)
-        fields.push_back(lang::substitute(field, types));
+      const std::vector<lang::Type> fields = lang::field_types(*adt, *node.constructor);
       add_shape(value.operand, fields, arm);
       for (std::uint32_t i = 0; i < node.fields.size(); ++i) {
         if (node.fields[i]->kind == lang::PatternKind::Wildcard) continue;

@@ -175,18 +175,22 @@ bool has_field(const TypeDef& def, std::string_view name) {
                      });
 }
 
-Type field_type(const AdtType& adt, const Constructor& constructor, std::size_t place) {
+TypeSubstitution arguments_of(const AdtType& adt) {
   TypeSubstitution substitution;
   for (std::size_t i = 0; i < adt.args.size() && i < adt.def->params.size(); ++i)
     bind_argument(substitution, *adt.def->params[i], adt.args[i]);
-  return substitute(constructor.fields[place], substitution);
+  return substitution;
+}
+
+Type field_type(const AdtType& adt, const Constructor& constructor, std::size_t place) {
+  return substitute(constructor.fields[place], arguments_of(adt));
 }
 
 std::vector<Type> field_types(const AdtType& adt, const Constructor& constructor) {
+  const TypeSubstitution arguments = arguments_of(adt);
   std::vector<Type> types;
   types.reserve(constructor.fields.size());
-  for (std::size_t i = 0; i < constructor.fields.size(); ++i)
-    types.push_back(field_type(adt, constructor, i));
+  for (const Type& field : constructor.fields) types.push_back(substitute(field, arguments));
   return types;
 }
 

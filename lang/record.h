@@ -33,6 +33,8 @@ AttrsRef record_attrs(const std::vector<std::string>& fields);
 std::optional<std::size_t> field_place(const Constructor& constructor, std::string_view name);
 // Has every constructor of the type this field (and is there any)?
 bool has_field(const TypeDef& def, std::string_view name);
+// What the parameters of the data type stand for.
+TypeSubstitution arguments_of(const AdtType& adt);
 // The fields of a constructor with the type's parameters replaced by those of `adt`.
 Type field_type(const AdtType& adt, const Constructor& constructor, std::size_t place);
 std::vector<Type> field_types(const AdtType& adt, const Constructor& constructor);

@@ -9,6 +9,7 @@
 #include "lang/module.h"
 #include "lang/op.h"
 #include "lang/print.h"
+#include "lang/record.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
 
@@ -291,12 +292,9 @@ void Verifier::pattern(const Expr& at, const PatternRef& pattern, const Type& ty
       const Constructor& constructor = *pattern->constructor;
       if (!adt || adt->def != constructor.owner)
         bad(at, "a constructor pattern for something else");
-      TypeSubstitution args;
-      for (std::size_t i = 0; i < adt->args.size(); ++i)
-        bind_argument(args, *adt->def->params[i], adt->args[i]);
-      for (std::size_t i = 0; i < pattern->fields.size(); ++i) {
-        this->pattern(at, pattern->fields[i], substitute(constructor.fields[i], args));
-      }
+      const std::vector<Type> fields = field_types(*adt, constructor);
+      for (std::size_t i = 0; i < pattern->fields.size(); ++i)
+        this->pattern(at, pattern->fields[i], fields[i]);
       return;
     }
   }
