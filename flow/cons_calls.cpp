@@ -7,15 +7,15 @@ namespace relay::flow {
 
 namespace {
 
-// Where `cell` has the result of `inner`, in one place; none if it has not.
+// Where `cell` has the result of `inner`; none if it has not.
 std::optional<std::uint32_t> place_of(const Step& inner, const Step& cell) {
   if (cell.kind != StepKind::Construct || !cell.constructor || inner.results.size() != 1)
     return std::nullopt;
   const auto is_it = [&](const Operand& field) {
     return field.is_slot() && field.index == inner.results[0];
   };
-  if (std::count_if(cell.args.begin(), cell.args.end(), is_it) != 1) return std::nullopt;
   const auto found = std::find_if(cell.args.begin(), cell.args.end(), is_it);
+  if (found == cell.args.end()) return std::nullopt;
   return static_cast<std::uint32_t>(found - cell.args.begin());
 }
 

@@ -8,6 +8,7 @@
 
 #include "lang/memory.h"
 #include "lang/sanitizer.h"
+#include "lang/stop.h"
 
 namespace {
 
@@ -29,27 +30,19 @@ void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
   throw std::bad_alloc();
 }
 
-// Does it matter whether memory is given back? To the sanitizer, which looks for leaks, always.
-bool gives_back() noexcept {
-#if defined(RELAY_ASAN)
-  return true;
-#else
-  return !relay::lang::is_ending();
-#endif
-}
-
-// The sanitizer looks for uses of what has been given back.
-bool waits([[maybe_unused]] void* memory) noexcept {
+// Does memory that is given back stay, for good or for now? The sanitizer looks for leaks, and for
+// uses of what has been given back.
+bool stays([[maybe_unused]] void* memory) noexcept {
 #if defined(RELAY_ASAN)
   return false;
 #else
-  return relay::lang::put_off_release(memory);
+  return relay::lang::is_ending() ||
+         (relay::lang::is_stopping() && relay::lang::put_off_release(memory));
 #endif
 }
 
 void release(void* memory) noexcept {
-  if (memory == nullptr || !gives_back()) return;
-  if (waits(memory)) return;
+  if (memory == nullptr || stays(memory)) return;
   count_release(malloc_usable_size(memory));
   std::free(memory);
 }

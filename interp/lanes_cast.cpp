@@ -1,5 +1,3 @@
-#include <type_traits>
-
 #include "interp/lanes_loops.h"
 
 namespace relay::interp {
@@ -27,9 +25,6 @@ struct CastLoop {
     return vv(out, in, b, n);
   }
 };
-
-template <class Body>
-using NewestLevel = std::conditional_t<Body::kHasNarrow, Avx2Level<Body>, Avx512Level<Body>>;
 
 using Row = std::array<LaneFunction, lang::kDTypeCount>;
 using Table = std::array<Row, lang::kDTypeCount>;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "interp/lanes_ops.h"
@@ -43,6 +44,11 @@ struct DTypeLoops {
   std::array<PrimitiveLoops, kLevelCount> primitives{};
   std::array<LaneFunction, kLevelCount> multiply_add[3] = {};
 };
+
+// Few programs compute in these: the newest generation runs what the one before it does, as each
+// takes as long again to compile.
+template <DType D>
+inline constexpr bool kIsNarrow = sizeof(typename Element<D>::Stored) < 4;
 
 // --- Bodies ---
 
@@ -89,6 +95,7 @@ struct Loop {
   using Op = Operation<P, D>;
   using T = typename Op::Operand;
   using R = typename Op::Result;
+  static constexpr bool kHasNarrow = kIsNarrow<D>;
   static constexpr bool kDivides =
       divides(P) && std::is_integral_v<T> && takes(P, D) && D < DType::Float16;
 
@@ -207,6 +214,8 @@ using Avx2Level = BaseLevel<Body>;
 template <class Body>
 using Avx512Level = BaseLevel<Body>;
 #endif
+template <class Body>
+using NewestLevel = std::conditional_t<Body::kHasNarrow, Avx2Level<Body>, Avx512Level<Body>>;
 
 template <template <class> class At, Prim P, DType D>
 constexpr std::array<LaneFunction, 3> loops_of() {
@@ -224,21 +233,12 @@ constexpr PrimitiveLoops primitive_loops(std::index_sequence<P...>) {
   return {loops_of<At, static_cast<Prim>(P), D>()...};
 }
 
-// Few programs compute in these: the newest generation runs what the one before it does, as each
-// takes as long again to compile.
-template <DType D>
-inline constexpr bool kIsNarrow = sizeof(typename Element<D>::Stored) < 4;
-
 template <DType D>
 constexpr DTypeLoops dtype_loops() {
   DTypeLoops loops;
   constexpr auto kAll = std::make_index_sequence<kPrimCount>();
-  loops.primitives = {primitive_loops<BaseLevel, D>(kAll), primitive_loops<Avx2Level, D>(kAll), {}};
-  if constexpr (kIsNarrow<D>) {
-    loops.primitives[2] = loops.primitives[1];
-  } else {
-    loops.primitives[2] = primitive_loops<Avx512Level, D>(kAll);
-  }
+  loops.primitives = {primitive_loops<BaseLevel, D>(kAll), primitive_loops<Avx2Level, D>(kAll),
+                      primitive_loops<NewestLevel, D>(kAll)};
   if constexpr (D == DType::Float32 || D == DType::Float64 || D == DType::Int32 ||
                 D == DType::Int64) {
     using M = MultiplyAdd<D>;

@@ -25,15 +25,11 @@ void FunctionCodegen::begin_filling() {
 }
 
 // Cells with empty places, the first in the place that waited, or as the first one of all.
-void FunctionCodegen::fill_with_cells(const Block& block) {
-  const Values args = arguments(block.values);
+void FunctionCodegen::fill_with_cells(const Block& block, const Values& args) {
   for (auto cell = block.cells.begin(); cell != block.cells.end(); ++cell) {
     Value* const made = make_cell(cell->constructor, cell->fields.size(), [&] {
       for (auto rest = cell; rest != block.cells.end(); ++rest) give_back_fields(*rest);
-      for (std::size_t i = 0; i < args.size(); ++i) {
-        if (source_->slots[i].is_object() && !source_->is_borrowed[i])
-          release(args[i], source_->slots[i]);
-      }
+      give_back_arguments(args);
       b_.CreateBr(fail_);
     });
     const auto kind = lang::ValueKind::Adt;

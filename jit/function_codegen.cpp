@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <functional>
 
 namespace relay::jit {
 
@@ -130,45 +131,33 @@ FunctionCodegen::Values FunctionCodegen::arguments(const std::vector<flow::Opera
 
 namespace {
 
-bool calls_itself(const Block& block, const Function& function) {
-  if (block.exit == Exit::TailCall && block.callee == &function) return true;
+// The first block in it, itself included, that is wanted; null if there is none.
+const Block* find_block(const Block& block, const std::function<bool(const Block&)>& is_wanted) {
+  if (is_wanted(block)) return &block;
   for (const Step& step : block.steps) {
     for (const Block& inner : step.blocks) {
-      if (calls_itself(inner, function)) return true;
+      if (const Block* found = find_block(inner, is_wanted)) return found;
     }
     for (const flow::Arm& arm : step.arms) {
-      if (calls_itself(arm.body, function)) return true;
-    }
-  }
-  return false;
-}
-
-// The site of the call whose result takes a place in a cell (Block::cells); null if there is none.
-const flow::Site* cons_site(const Block& block) {
-  if (!block.cells.empty()) return block.site;
-  for (const Step& step : block.steps) {
-    for (const Block& inner : step.blocks) {
-      if (const flow::Site* site = cons_site(inner)) return site;
-    }
-    for (const flow::Arm& arm : step.arms) {
-      if (const flow::Site* site = cons_site(arm.body)) return site;
+      if (const Block* found = find_block(arm.body, is_wanted)) return found;
     }
   }
   return nullptr;
 }
 
-bool has_calls(const Block& block) {
-  if (block.exit == Exit::TailCall) return true;
-  for (const Step& step : block.steps) {
-    if (step.kind == StepKind::Call || step.kind == StepKind::CallValue) return true;
-    for (const Block& inner : step.blocks) {
-      if (has_calls(inner)) return true;
-    }
-    for (const flow::Arm& arm : step.arms) {
-      if (has_calls(arm.body)) return true;
-    }
-  }
-  return false;
+bool calls_itself(const Function& function) {
+  return find_block(function.body, [&](const Block& block) {
+    return block.exit == Exit::TailCall && block.callee == &function;
+  });
+}
+
+bool has_calls(const Function& function) {
+  return find_block(function.body, [](const Block& block) {
+    return block.exit == Exit::TailCall ||
+           std::any_of(block.steps.begin(), block.steps.end(), [](const Step& step) {
+             return step.kind == StepKind::Call || step.kind == StepKind::CallValue;
+           });
+  });
 }
 
 }  // namespace
@@ -198,9 +187,10 @@ void FunctionCodegen::emit(const Function& function) {
   }
   for (std::size_t i = 0; i < function.param_count; ++i)
     values_[i] = function_->getArg(first + static_cast<unsigned>(i));
-  const flow::Site* const filled_by = cons_site(function.body);
+  const Block* const filled_by =
+      find_block(function.body, [](const Block& block) { return !block.cells.empty(); });
   if (filled_by) begin_filling();
-  if (calls_itself(function.body, function)) {
+  if (calls_itself(function)) {
     llvm::BasicBlock* const entry = b_.GetInsertBlock();
     header_ = new_block("again");
     b_.CreateBr(header_);
@@ -212,10 +202,10 @@ void FunctionCodegen::emit(const Function& function) {
       header_phis_.push_back(phi);
     }
   }
-  if (has_calls(function.body)) check_stack();
+  if (has_calls(function)) check_stack();
   block(function.body, nullptr);
   b_.SetInsertPoint(fail_);
-  if (filled_by) give_up_filling(filled_by);
+  if (filled_by) give_up_filling(filled_by->site);
   if (tail_.count != nullptr) {
     llvm::BasicBlock* const tell = new_block("tell");
     llvm::BasicBlock* const told = new_block("told");
@@ -246,10 +236,7 @@ void FunctionCodegen::check_stack() {
   b_.CreateCondBr(b_.CreateICmpULT(here, limit), cold, on, unlikely());
   b_.SetInsertPoint(cold);
   call_service(services_.at_limit, b_.getInt32Ty(), {runner_});
-  for (std::size_t i = 0; i < source_->param_count; ++i) {
-    if (source_->slots[i].is_object() && !source_->is_borrowed[i])
-      release(values_[i], source_->slots[i]);
-  }
+  give_back_arguments(values_);
   b_.CreateBr(fail_);
   b_.SetInsertPoint(on);
 }
@@ -263,6 +250,14 @@ void FunctionCodegen::leave_if(Value* failed, const Step& step, const Emit& cold
   give_back(step.cleanup);
   b_.CreateBr(fail_);
   b_.SetInsertPoint(on);
+}
+
+// Of the function itself, those that are its own.
+void FunctionCodegen::give_back_arguments(const Values& values) {
+  for (std::size_t i = 0; i < source_->param_count; ++i) {
+    if (source_->slots[i].is_object() && !source_->is_borrowed[i])
+      release(values[i], source_->slots[i]);
+  }
 }
 
 void FunctionCodegen::give_back(const std::vector<Slot>& slots) {
@@ -296,7 +291,7 @@ void FunctionCodegen::leave_block(const Block& block, const Join* join) {
       return;
     case Exit::TailCall: {
       const Values args = arguments(block.values);
-      if (!block.cells.empty()) fill_with_cells(block);
+      if (!block.cells.empty()) fill_with_cells(block, args);
       if (block.callee == source_) {
         for (std::size_t i = 0; i < args.size(); ++i)
           header_phis_[i]->addIncoming(args[i], b_.GetInsertBlock());

@@ -78,6 +78,7 @@ class FunctionCodegen {
   // Leaves the step if `failed` holds: what `cold` emits comes first, then its cleanup.
   void leave_if(llvm::Value* failed, const flow::Step& step, const Emit& cold);
   void give_back(const std::vector<flow::Slot>& slots);
+  void give_back_arguments(const Values& values);
 
   // object_codegen.cpp
   llvm::Value* part(llvm::Value* object, std::size_t offset);
@@ -128,7 +129,8 @@ class FunctionCodegen {
 
   // cons_codegen.cpp
   void begin_filling();
-  void fill_with_cells(const flow::Block& block);
+  // `args`: of the call that fills them.
+  void fill_with_cells(const flow::Block& block, const Values& args);
   void give_back_fields(const flow::Filled& cell);
   void put_in_place(llvm::Value* value);
   void give_up_filling(const flow::Site* site);
