@@ -3,12 +3,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "flow/function.h"
 #include "lang/cell_memory.h"
-#include "lang/stop.h"
 
 namespace relay::flow {
 
@@ -65,19 +66,28 @@ struct Services {
   const std::atomic<std::uintptr_t>* frame_limit;  // lang/stop.h
 };
 
+// Functions on their way to code.
+class Compilation {
+ public:
+  virtual ~Compilation() = default;
+  struct Code {
+    Entry entry = nullptr;  // null: it is local, or no code could be made
+    std::size_t size = 0;   // in bytes, the entry's included; 0: not known
+  };
+  // Makes the code, of each function in turn; it lives as long as the compiler, and needs the
+  // functions it is made of. On any thread, but nothing else of the same compiler goes on.
+  virtual std::vector<Code> run() = 0;
+};
+
 // A compiler of functions. The JIT's shared object provides one.
 class FunctionCompiler {
  public:
   virtual ~FunctionCompiler() = default;
-  // Compiles functions that call one another, or such as it has compiled before; gives the entry of
-  // each that is not local, or null for all where that is not possible. They live as long as the
-  // compiler, and need the functions they are made of. `poll` is called now and then; when it
-  // throws, nothing has been compiled.
-  virtual std::vector<Entry> compile(std::span<Function* const> functions, lang::Poll poll) = 0;
-  // Bytes of machine code of a function that it has compiled, its entry included; 0: not known.
-  virtual std::size_t code_size(const Function& function) = 0;
+  // Functions that call one another, or such as it has been given before; they are read now, and
+  // not later.
+  virtual std::unique_ptr<Compilation> begin(std::span<Function* const> functions) = 0;
   // Text of the optimised code: "llvm" or "asm". For functions that are not compiled to run: their
-  // symbols become their names.
+  // symbols become their names. Nothing else goes on.
   virtual std::string dump(std::span<Function* const> functions, const std::string& stage) = 0;
 };
 

@@ -110,6 +110,7 @@ void Evaluator::forget() {
 void Evaluator::set_mode(JitMode mode) { impl_->machine.mode = mode; }
 JitMode Evaluator::mode() const { return impl_->machine.mode; }
 const Statistics& Evaluator::statistics() const { return impl_->machine.statistics; }
+double Evaluator::compile_seconds() const { return impl_->machine.host.compiling().seconds(); }
 std::vector<FunctionReport> Evaluator::functions() const {
   return impl_->ask(&RunHistory::functions);
 }
@@ -117,6 +118,7 @@ std::vector<LoopReport> Evaluator::loops() const { return impl_->ask(&RunHistory
 std::vector<LoopReport> Evaluator::recent_loops() const {
   return impl_->ask(&RunHistory::recent_loops);
 }
+void Evaluator::settle() { impl_->machine.native.settle(); }
 std::int64_t Evaluator::native_heat() const { return impl_->machine.native_heat(); }
 
 }  // namespace relay::interp

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "flow/native.h"
+#include "interp/compiling.h"
 #include "lang/diagnostic.h"
 #include "lang/module.h"
 #include "lang/value.h"
@@ -29,7 +29,6 @@ struct Statistics {
   // With JitMode::Always: the code of kernels that were to be native and ran on lanes, each once.
   std::set<std::string> kernels_fallen_back;
   std::int64_t kernels_compiled = 0;
-  double compile_seconds = 0;
   std::int64_t functions_specialised = 0;
   std::int64_t functions_compiled = 0;
 };
@@ -64,12 +63,8 @@ class Host {
                             const std::vector<lang::Value>&) {
     return lang::Value::unit();
   }
-  // The kernel compiler, loaded on first request; null if there is none (then lanes run
-  // everything).
-  virtual loops::KernelCompiler* kernel_compiler() = 0;
-  // The same for functions; and whether it has been loaded already.
-  virtual flow::FunctionCompiler* function_compiler() { return nullptr; }
-  virtual bool has_function_compiler() const { return false; }
+  // What makes native code; the same for all evaluators of a host, which run in turn.
+  virtual Compiling& compiling() = 0;
   // The function whose text holds a place, in words: "`f`", "a function in `f`"; empty for none.
   virtual std::string function_at(lang::Span) { return {}; }
   // What takes normal forms, or null. Asked for each group that is lowered; loads libraries when a
@@ -100,11 +95,15 @@ class Evaluator {
   void set_mode(JitMode mode);
   JitMode mode() const;
   const Statistics& statistics() const;
+  // How long compilers have worked, in the background or not.
+  double compile_seconds() const;
   // The functions that have run since the last `forget` (interp/function_report.h), and index
   // notation that has run without being a kernel: of all time, or since then.
   std::vector<FunctionReport> functions() const;
   std::vector<LoopReport> loops() const;
   std::vector<LoopReport> recent_loops() const;
+  // Waits for native code that is being made.
+  void settle();
   // So many calls, and steps that are tail calls of itself, make a function native.
   std::int64_t native_heat() const;
 

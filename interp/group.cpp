@@ -1,12 +1,11 @@
 #include "interp/group.h"
 
-#include <chrono>
 #include <functional>
 #include <unordered_set>
 
 #include "interp/launch.h"
+#include "interp/profile.h"
 #include "lang/lowerable.h"
-#include "lang/memory.h"
 #include "lang/print.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
@@ -22,9 +21,8 @@ namespace {
 
 // Native code pays once a group has cost this many scalar operations on lanes ...
 constexpr std::int64_t kHotGroup = 4'000'000;
-// ... and, where LLVM is not loaded yet, once the whole program has (loading it takes tens of
-// milliseconds).
-constexpr std::int64_t kHotProgram = 40'000'000;
+// ... and the whole program as many (loading LLVM takes tens of milliseconds of another core).
+constexpr std::int64_t kHotProgram = 20'000'000;
 constexpr std::size_t kMaxInstances = 64;
 
 void flatten(const Value& value, std::vector<lang::TensorRef>& leaves) {
@@ -79,6 +77,8 @@ struct Group::Instance {
   std::int64_t cost = 0;                      // of one run
   std::int64_t spent = 0;                     // on lanes so far
   bool native_tried = false;
+  // Of launches whose code is being made.
+  std::vector<std::pair<std::size_t, std::shared_ptr<const KernelCode>>> waiting;
 };
 
 Group::Group(Expr function) : function_(std::move(function)) {
@@ -103,6 +103,7 @@ Group::Instance* Group::find(const std::vector<loops::Layout>& layouts,
 Group::Instance* Group::lower(Machine& machine, std::vector<loops::Layout> layouts,
                               std::vector<std::uint64_t> shaping,
                               const std::vector<Value>& values) {
+  const Profile::Scope scope(Profile::kMakingCode);
   Expr function = function_;
   if (!values.empty()) {
     const auto& fn = lang::cast<lang::Function>(function_);
@@ -127,28 +128,31 @@ Group::Instance* Group::lower(Machine& machine, std::vector<loops::Layout> layou
 }
 
 void Group::consider_native(Machine& machine, Instance& instance) {
-  if (instance.native_tried || machine.mode == JitMode::Off) return;
-  if (machine.mode == JitMode::Auto) {
-    if (instance.spent + instance.cost < kHotGroup) return;
-    if (machine.total_cost + instance.cost < kHotProgram) return;
-  }
-  const lang::Unfailing compiling;  // LLVM cannot be told that there is no memory
-  loops::KernelCompiler* compiler = machine.host.kernel_compiler();
-  if (!compiler) {
+  if (machine.mode == JitMode::Off) return;
+  Compiling& compiling = machine.host.compiling();
+  if (!instance.native_tried) {
+    if (machine.mode == JitMode::Auto) {
+      if (instance.spent + instance.cost < kHotGroup) return;
+      if (machine.total_cost + instance.cost < kHotProgram) return;
+    }
     instance.native_tried = true;
-    return;
+    for (std::size_t i = 0; i < instance.native.size(); ++i) {
+      const loops::Launch& step = instance.lowered.launches[i];
+      if (!step.whole && !step.library)
+        instance.waiting.emplace_back(i, compiling.code_of(step.kernel));
+    }
   }
-  const auto start = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < instance.native.size(); ++i) {
-    const loops::Launch& step = instance.lowered.launches[i];
-    if (step.whole || step.library) continue;
-    lang::poll();
-    instance.native[i] = compiler->compile(step.kernel, lang::poll);
-    if (instance.native[i]) ++machine.statistics.kernels_compiled;
+  if (instance.waiting.empty()) return;
+  if (machine.mode == JitMode::Always) {
+    for (const auto& [launch, code] : instance.waiting) compiling.wait(code->ticket, lang::poll);
   }
-  instance.native_tried = true;
-  machine.statistics.compile_seconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::erase_if(instance.waiting, [&](const auto& each) {
+    const auto& [launch, code] = each;
+    if (!compiling.is_done(code->ticket)) return false;
+    instance.native[launch] = code->function;
+    if (code->function) ++machine.statistics.kernels_compiled;
+    return true;
+  });
 }
 
 Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span span) {

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "interp/prepare.h"
+#include "interp/profile.h"
 #include "lang/memory.h"
 #include "lang/stop.h"
 
@@ -39,13 +40,13 @@ Value Machine::fail_at_limit() {
               "recursion is too deep: the evaluation stack is used up", {});
 }
 
-// Where LLVM is not loaded yet, that takes tens of milliseconds, and a step here a third of a
-// microsecond.
+// Where LLVM is not loaded yet, that takes tens of milliseconds of another core, and a step here a
+// third of a microsecond.
 std::int64_t Machine::native_heat() const {
   constexpr std::int64_t kHot = 10'000;
-  constexpr std::int64_t kHotAtFirst = 100'000;
+  constexpr std::int64_t kHotAtFirst = 30'000;
   if (mode == JitMode::Always) return 1;
-  return host.has_function_compiler() ? kHot : kHotAtFirst;
+  return host.compiling().functions() ? kHot : kHotAtFirst;
 }
 
 namespace {
@@ -173,6 +174,7 @@ Value Machine::apply(const Value& callee, Value* args, std::size_t count, lang::
 FunctionCodeRef Machine::global(const std::string& name, const lang::Type& type, lang::Span span) {
   const std::string key = name + " : " + lang::to_string(type);
   if (auto it = globals.find(key); it != globals.end()) return it->second;
+  const Profile::Scope scope(Profile::kMakingCode);
   auto body = host.prepared(name, type);
   if (!body) {
     lang::Diagnostic first = body.errors().front();

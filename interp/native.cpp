@@ -17,10 +17,10 @@
 #include "interp/machine.h"
 #include "interp/nodes.h"
 #include "interp/prepare.h"
+#include "interp/profile.h"
 #include "interp/scalar.h"
 #include "lang/extents.h"
 #include "lang/lowerable.h"
-#include "lang/memory.h"
 #include "lang/stop.h"
 
 namespace relay::interp {
@@ -448,62 +448,84 @@ const Value& NativeTier::closure_of(const lang::Constructor* constructor) {
   return value;
 }
 
-void NativeTier::compile(const FunctionCode& root) {
-  using State = NativeCode::State;
-  const lang::Unfailing compiling;  // LLVM cannot be told that there is no memory
-  flow::FunctionCompiler* const compiler = machine_.host.function_compiler();
-  if (!compiler) {
-    native_of(root).state = State::Refused;
+// Is there what makes code of functions? Where it is being loaded, that is seen later.
+bool NativeTier::has_compiler(const FunctionCode& root) {
+  Compiling& compiling = machine_.host.compiling();
+  const WorkQueue::Ticket loaded = compiling.load_functions();
+  if (machine_.mode == JitMode::Always) compiling.wait(loaded, lang::poll);
+  if (compiling.functions()) return true;
+  if (compiling.has_loaded_functions()) {
+    native_of(root).state = NativeCode::State::Refused;
     native_of(root).refusal = lang::Diagnostic(
         DiagnosticKind::Unsupported, "not supported: this program was built without the JIT");
-    return;
   }
+  return false;
+}
+
+// Begins to make code of a function, and of those that it calls.
+void NativeTier::compile(const FunctionCode& root) {
   const auto start = std::chrono::steady_clock::now();
   lowered_.clear();
-  const bool is_lowered = lower(root);
-  lang::poll();
-  if (is_lowered && root.heat < kRepeated && is_straight(root.native->flow.body)) {
+  if (lower(root) && root.heat < kRepeated && is_straight(root.native->flow.body)) {
     root.native->is_straight = true;
     take_back(0);
     return;
   }
-  if (!lowered_.empty()) {
-    std::vector<flow::Function*> functions;
-    for (const FunctionCodeRef& code : lowered_) append_with_locals(code->native->flow, functions);
-    finish(functions);
-    std::vector<flow::Entry> entries;
-    try {
-      entries = compiler->compile(functions, lang::poll);
-    } catch (...) {
-      take_back(0);
-      throw;
-    }
-    std::size_t next = 0;
-    for (const FunctionCodeRef& code : lowered_) {
-      NativeCode& native = *code->native;
-      while (functions[next] != &native.flow) ++next;
-      native.entry = entries[next];
-      if (native.entry) {
-        native.state = State::Compiled;
-        for (std::size_t i = next; i < functions.size() && (i == next || functions[i]->is_local);
-             ++i)
-          native.size += compiler->code_size(*functions[i]);
-        if (code.get() != &root)
-          native.compiled_with = root.name.empty() ? "an entry" : "`" + root.name + "`";
-        ++machine_.statistics.functions_compiled;
-      } else {
-        native.state = State::Refused;
-        native.refusal =
-            lang::Diagnostic(DiagnosticKind::Unsupported, "not supported: LLVM made no code of it");
-      }
-    }
-    for (flow::Function* function : functions) function->is_compiled = true;
+  if (lowered_.empty()) return;
+  Batch batch;
+  batch.root = FunctionCodeRef(const_cast<FunctionCode*>(&root));
+  for (const FunctionCodeRef& code : lowered_)
+    append_with_locals(code->native->flow, batch.functions);
+  try {
+    finish(batch.functions);
+    batch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    batch.made = machine_.host.compiling().code_of(batch.functions);
+  } catch (...) {
+    take_back(0);
+    throw;
   }
-  lowered_.clear();
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  native_of(root).seconds = seconds;
-  machine_.statistics.compile_seconds += seconds;
+  for (flow::Function* function : batch.functions) function->is_compiled = true;
+  batch.codes = std::exchange(lowered_, {});
+  batches_.push_back(std::move(batch));
+}
+
+// What has been made since it was last looked.
+void NativeTier::install_done() {
+  while (!batches_.empty() && machine_.host.compiling().is_done(batches_.front().made->ticket)) {
+    install(batches_.front());
+    batches_.pop_front();
+  }
+}
+
+void NativeTier::install(const Batch& batch) {
+  using State = NativeCode::State;
+  const std::vector<flow::Function*>& functions = batch.functions;
+  const auto& codes = batch.made->codes;
+  std::size_t next = 0;
+  for (const FunctionCodeRef& code : batch.codes) {
+    NativeCode& native = *code->native;
+    while (functions[next] != &native.flow) ++next;
+    native.entry = codes[next].entry;
+    if (native.entry) {
+      native.state = State::Compiled;
+      for (std::size_t i = next; i < functions.size() && (i == next || functions[i]->is_local); ++i)
+        native.size += codes[i].size;
+      if (code != batch.root) {
+        native.compiled_with = batch.root->name.empty() ? "an entry" : "`" + batch.root->name + "`";
+      }
+      ++machine_.statistics.functions_compiled;
+    } else {
+      native.state = State::Refused;
+      native.refusal =
+          lang::Diagnostic(DiagnosticKind::Unsupported, "not supported: LLVM made no code of it");
+    }
+  }
+  native_of(*batch.root).seconds = batch.seconds + batch.made->seconds;
+}
+
+void NativeTier::settle() {
+  machine_.host.compiling().settle(lang::poll);
+  install_done();
 }
 
 std::vector<FunctionCodeRef> NativeTier::lowered(const FunctionCode& code) {
@@ -520,21 +542,27 @@ std::vector<FunctionCodeRef> NativeTier::lowered(const FunctionCode& code) {
 }
 
 bool NativeTier::consider(const FunctionCode& code) {
+  using State = NativeCode::State;
   if (code.native && code.native->entry) return true;
   if (code.native && code.native->is_straight && code.heat < kRepeated) return false;
-  if (machine_.mode == JitMode::Off ||
-      (code.native && code.native->state != NativeCode::State::New))
-    return false;
-  if (code.heat < machine_.native_heat()) return false;
-  lang::poll();
-  compile(code);
-  if (code.native->entry) return true;
-  if (code.native->state == NativeCode::State::New && !code.native->is_straight)
-    code.native->state = NativeCode::State::Refused;
-  return false;
+  if (machine_.mode == JitMode::Off || code.heat < machine_.native_heat()) return false;
+  install_done();
+  if (!code.native || code.native->state == State::New) {
+    lang::poll();
+    if (!has_compiler(code)) return false;
+    const Profile::Scope scope(Profile::kMakingCode);
+    compile(code);
+    if (code.native->state == State::New && !code.native->is_straight)
+      code.native->state = State::Refused;
+  }
+  if (code.native->state == State::Lowered && machine_.mode == JitMode::Always) settle();
+  return code.native->entry != nullptr;
 }
 
 Value NativeTier::run(const FunctionCode& code, Value* args) {
+  Profile* const profile = Profile::running();
+  const Profile::Scope scope(
+      profile, profile && code.source ? profile->place_of(code.source->span) : Profile::kNowhere);
   const lang::Ref<NativeCode> held = code.native;
   Value result;
   machine_.cells = lang::cell_lists.data();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "flow/lower.h"
 #include "flow/native.h"
 #include "interp/code.h"
+#include "interp/compiling.h"
 
 namespace relay::interp {
 
@@ -15,6 +17,7 @@ namespace relay::interp {
 struct NativeCode final : lang::Counted {
   flow::Function flow;
   flow::Entry entry = nullptr;
+  // Lowered: LLVM makes code of it, or will soon.
   enum class State : std::uint8_t { New, UnderWay, Lowered, Refused, Compiled } state = State::New;
   std::optional<lang::Diagnostic> refusal;  // why there is no entry
   bool is_kernels = false;                  // there is nothing else in it
@@ -33,9 +36,12 @@ class NativeTier final : public flow::Environment {
   explicit NativeTier(Machine& machine) : machine_(machine) {}
   ~NativeTier() override;
 
-  // Called when `code` has become warmer: compiles it, with what it calls, once it is hot enough.
-  // True if it has an entry, which no code with captures has.
+  // Called when `code` has become warmer: has native code made of it, with what it calls, once it
+  // is hot enough, and waits for that with JitMode::Always. True if it has an entry, which no code
+  // with captures has.
   bool consider(const FunctionCode& code);
+  // Waits for all that is being made.
+  void settle();
   // Runs code that has an entry. Empty after an error, as Machine::invoke.
   lang::Value run(const FunctionCode& code, lang::Value* args);
 
@@ -54,11 +60,24 @@ class NativeTier final : public flow::Environment {
  private:
   NativeCode& native_of(const FunctionCode& code);
   bool lower(const FunctionCode& code);
+  bool has_compiler(const FunctionCode& root);
   void compile(const FunctionCode& root);
   void take_back(std::size_t first);
+  void install_done();
+
+  // Functions that become code together.
+  struct Batch {
+    FunctionCodeRef root;
+    std::vector<FunctionCodeRef> codes;
+    std::vector<flow::Function*> functions;  // of them, with the local ones
+    std::shared_ptr<const FunctionsCode> made;
+    double seconds;  // of lowering
+  };
+  void install(const Batch& batch);
 
   Machine& machine_;
   std::vector<FunctionCodeRef> lowered_;  // since compile() began
+  std::deque<Batch> batches_;             // that are not installed, as they were begun
   std::unordered_map<const lang::Constructor*, lang::Value> constructors_;
   std::exception_ptr escaped_;  // out of a service
 

@@ -63,12 +63,7 @@ class Lister {
       append(flow, functions);
     }
     if (stage == "flow" || functions.empty()) return listing;
-    flow::FunctionCompiler* const compiler = host_.function_compiler();
-    if (!compiler) {
-      lang::fail(DiagnosticKind::Unsupported,
-                 "not supported: this program was built without the JIT");
-    }
-    listing.text = compiler->dump(functions, stage);
+    listing.text = host_.compiling().dump(functions, stage);
     return listing;
   }
 

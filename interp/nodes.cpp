@@ -13,6 +13,12 @@ using lang::DiagnosticKind;
 using lang::Value;
 using lang::ValueKind;
 
+Value ProfiledCode::eval(Frame& frame) const {
+  Profile* const running = Profile::running();
+  const Profile::Scope scope(running && running->number() == profile_ ? running : nullptr, place_);
+  return code_->eval(frame);
+}
+
 Value BlockCode::eval(Frame& frame) const {
   for (const Step& step : steps_) {
     Value value = step.code->eval(frame);

@@ -5,6 +5,7 @@
 
 #include "interp/code.h"
 #include "interp/machine.h"
+#include "interp/profile.h"
 #include "lang/expr.h"
 
 // The kinds of prepared code for control, data and calls. Each does what its name says.
@@ -15,6 +16,19 @@ class OperandCode final : public Code {
   OperandCode(Operand operand, lang::Span span) : Code(span), operand(operand) {}
   lang::Value eval(Frame& frame) const override { return fetch(operand, frame); }
   const Operand operand;
+};
+
+// While a profile runs: what it computes is on a line of the text.
+class ProfiledCode final : public Code {
+ public:
+  ProfiledCode(CodePtr code, std::uint64_t profile, Profile::Place place)
+      : Code(code->span), code_(std::move(code)), profile_(profile), place_(place) {}
+  lang::Value eval(Frame& frame) const override;
+
+ private:
+  CodePtr code_;
+  std::uint64_t profile_;  // whose place it is
+  Profile::Place place_;
 };
 
 // A let chain: each step's value goes to its slot.

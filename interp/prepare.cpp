@@ -80,6 +80,24 @@ bool is_scalar_type(const lang::Type& type) {
   return tensor && tensor->shape.has_rank() && tensor->shape.rank() == 0;
 }
 
+// Takes no time worth a look at the clock; of a block, that is up to its parts.
+bool is_at_hand(const Expr& expr) {
+  switch (expr->kind) {
+    case ExprKind::Let:
+    case ExprKind::Var:
+    case ExprKind::Constant:
+    case ExprKind::GlobalVar:
+    case ExprKind::Operator:
+    case ExprKind::ConstructorRef:
+    case ExprKind::Function:
+    case ExprKind::Tuple:
+    case ExprKind::Projection:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class FunctionPreparer {
  public:
   FunctionPreparer(const lang::Function& fn, std::string name, const VariableRef& self)
@@ -172,6 +190,15 @@ class FunctionPreparer {
   }
 
   CodePtr expression(const Expr& expr, Live& live, bool tail) {
+    CodePtr code = plain_expression(expr, live, tail);
+    Profile* const profile = Profile::running();
+    if (!profile || is_at_hand(expr)) return code;
+    const Profile::Place place = profile->place_of(expr->span);
+    if (place == Profile::kNowhere) return code;
+    return std::make_unique<ProfiledCode>(std::move(code), profile->number(), place);
+  }
+
+  CodePtr plain_expression(const Expr& expr, Live& live, bool tail) {
     switch (expr->kind) {
       case ExprKind::Let:
         return block(expr, live, tail);

@@ -42,6 +42,7 @@ Expr constructor_literal(const lang::Constructor& constructor, const lang::Type&
 FunctionCodeRef derive(Machine& machine, const Expr& literal, const lang::VariableRef& self,
                        const std::vector<lang::VariableRef>& captured, const std::string& name,
                        Mode mode, lang::Span span) {
+  const Profile::Scope scope(Profile::kMakingCode);
   auto derived = mode == Mode::Reverse ? machine.host.with_pullback(literal, self)
                                        : machine.host.with_tangent(literal, self);
   if (derived) return prepare_closure(name, *derived, captured);

@@ -1,9 +1,6 @@
 #include <memory>
-#include <mutex>
 #include <string>
-#include <unordered_map>
 
-#include "jit/apart.h"
 #include "jit/engine.h"
 #include "jit/jit.h"
 #include "jit/kernel_codegen.h"
@@ -22,7 +19,7 @@ class Compiler final : public loops::KernelCompiler {
   // Null if LLVM has no back end for this host.
   static std::unique_ptr<Compiler> make();
 
-  KernelFunction compile(const Kernel& kernel, lang::Poll poll) override;
+  KernelFunction compile(const Kernel& kernel) override;
   std::string dump(const Kernel& kernel, const std::string& stage) override;
 
  private:
@@ -31,15 +28,9 @@ class Compiler final : public loops::KernelCompiler {
   // A module with one function `name`, or null if the kernel is out of reach.
   std::unique_ptr<llvm::Module> build(const Kernel& kernel, const std::string& name,
                                       llvm::LLVMContext& context);
-  // Begins to make its code.
-  void start(const Kernel& kernel, const std::shared_ptr<KernelFunction>& function);
 
-  std::mutex mutex_;
   std::unique_ptr<Engine> engine_;
-  // By structural key; null: out of reach.
-  std::unordered_map<std::string, std::shared_ptr<KernelFunction>> functions_;
   int count_ = 0;
-  Apart apart_;  // ends before what it works with
 };
 
 std::unique_ptr<Compiler> Compiler::make() {
@@ -56,38 +47,19 @@ std::unique_ptr<llvm::Module> Compiler::build(const Kernel& kernel, const std::s
   return module;
 }
 
-KernelFunction Compiler::compile(const Kernel& kernel, lang::Poll poll) {
-  const std::lock_guard lock(mutex_);
-  apart_.wait(poll);
-  std::shared_ptr<KernelFunction>& function = functions_[loops::structural_key(kernel)];
-  if (!function) {
-    function = std::make_shared<KernelFunction>(nullptr);
-    start(kernel, function);
-    apart_.wait(poll);
-  }
-  return *function;
-}
-
-void Compiler::start(const Kernel& kernel, const std::shared_ptr<KernelFunction>& function) {
+KernelFunction Compiler::compile(const Kernel& kernel) {
   const std::string name = "kernel" + std::to_string(count_++);
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = build(kernel, name, *context);
-  if (module == nullptr) return;
-  llvm::orc::ThreadSafeModule safe(std::move(module), std::move(context));
-  // A std::function wants to be copied.
-  apart_.start([this, name, function,
-                safe = std::make_shared<llvm::orc::ThreadSafeModule>(std::move(safe))] {
-    if (!optimise(*safe->getModuleUnlocked()->getFunction(name), engine_->machine()) ||
-        !engine_->add(std::move(*safe)))
-      return;
-    *function = reinterpret_cast<KernelFunction>(engine_->address(name));
-    engine_->note_for_perf(name, "relay:" + name);
-  });
+  if (module == nullptr || !optimise(*module->getFunction(name), engine_->machine()) ||
+      !engine_->add(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))))
+    return nullptr;
+  const auto function = reinterpret_cast<KernelFunction>(engine_->address(name));
+  engine_->note_for_perf(name, "relay:" + name);
+  return function;
 }
 
 std::string Compiler::dump(const Kernel& kernel, const std::string& stage) {
-  const std::lock_guard lock(mutex_);
-  apart_.wait([] {});
   const bool is_asm = stage == "asm";
   if (!is_asm && stage != "llvm") return "";
   llvm::LLVMContext context;

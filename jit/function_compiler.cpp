@@ -1,9 +1,8 @@
-#include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "flow/native.h"
-#include "jit/apart.h"
 #include "jit/engine.h"
 #include "jit/function_codegen.h"
 #include "jit/jit.h"
@@ -13,60 +12,62 @@ namespace relay::jit {
 
 namespace {
 
+// A module of functions, and what is wanted of each once it is code.
+class ModuleCompilation final : public flow::Compilation {
+ public:
+  struct Wanted {
+    std::string symbol, entry, name;  // no entry: it is local
+  };
+  ModuleCompilation(Engine& engine, llvm::orc::ThreadSafeModule module, std::vector<Wanted> wanted)
+      : engine_(engine), module_(std::move(module)), wanted_(std::move(wanted)) {}
+
+  std::vector<Code> run() override {
+    std::vector<Code> codes(wanted_.size());
+    if (!optimise_functions(*module_.getModuleUnlocked(), engine_.machine()) ||
+        !engine_.add(std::move(module_)))
+      return codes;
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const Wanted& wanted = wanted_[i];
+      engine_.note_for_perf(wanted.symbol, wanted.name);
+      if (!wanted.entry.empty()) {
+        engine_.note_for_perf(wanted.entry, wanted.name + ".entry");
+        codes[i].entry = reinterpret_cast<flow::Entry>(engine_.address(wanted.entry));
+      }
+    }
+    // All of it is linked now.
+    for (std::size_t i = 0; i < wanted_.size(); ++i)
+      codes[i].size = engine_.size(wanted_[i].symbol) + engine_.size(wanted_[i].entry);
+    return codes;
+  }
+
+ private:
+  Engine& engine_;
+  llvm::orc::ThreadSafeModule module_;
+  std::vector<Wanted> wanted_;
+};
+
 class NativeFunctions final : public flow::FunctionCompiler {
  public:
   NativeFunctions(std::unique_ptr<Engine> engine, const flow::Services& services,
                   const flow::Layout& layout)
       : engine_(std::move(engine)), services_(services), layout_(layout) {}
 
-  std::vector<flow::Entry> compile(std::span<flow::Function* const> functions,
-                                   lang::Poll poll) override {
-    const std::lock_guard lock(mutex_);
-    apart_.wait(poll);
-    // What the work needs of a function, which may be gone when nobody waits any more.
-    struct Wanted {
-      std::string symbol, entry, name;
-      flow::Entry address = nullptr;
-    };
-    std::vector<Wanted> list;
+  std::unique_ptr<flow::Compilation> begin(std::span<flow::Function* const> functions) override {
+    std::vector<ModuleCompilation::Wanted> wanted;
     for (flow::Function* function : functions) {
       function->symbol = "f" + std::to_string(count_++);
-      list.push_back({function->symbol,
-                      function->is_local ? "" : FunctionCodegen::entry_name(*function),
-                      "relay:" + (function->name.empty() ? "fn" : function->name)});
+      wanted.push_back({function->symbol,
+                        function->is_local ? "" : FunctionCodegen::entry_name(*function),
+                        "relay:" + (function->name.empty() ? "fn" : function->name)});
     }
     auto context = std::make_unique<llvm::LLVMContext>();
     auto module = build(functions, *context);
-    const auto wanted = std::make_shared<std::vector<Wanted>>(std::move(list));
-    // A std::function wants to be copied.
-    const auto safe =
-        std::make_shared<llvm::orc::ThreadSafeModule>(std::move(module), std::move(context));
-    apart_.start([this, wanted, safe] {
-      if (!optimise_functions(*safe->getModuleUnlocked(), engine_->machine()) ||
-          !engine_->add(std::move(*safe)))
-        return;
-      for (Wanted& each : *wanted) {
-        engine_->note_for_perf(each.symbol, each.name);
-        if (each.entry.empty()) continue;
-        engine_->note_for_perf(each.entry, each.name + ".entry");
-        each.address = reinterpret_cast<flow::Entry>(engine_->address(each.entry));
-      }
-    });
-    apart_.wait(poll);
-    std::vector<flow::Entry> entries;
-    for (const Wanted& each : *wanted) entries.push_back(each.address);
-    return entries;
-  }
-
-  std::size_t code_size(const flow::Function& function) override {
-    const std::lock_guard lock(mutex_);
-    apart_.wait([] {});
-    return engine_->size(function.symbol) + engine_->size(FunctionCodegen::entry_name(function));
+    return std::make_unique<ModuleCompilation>(
+        *engine_, llvm::orc::ThreadSafeModule(std::move(module), std::move(context)),
+        std::move(wanted));
   }
 
   std::string dump(std::span<flow::Function* const> functions, const std::string& stage) override {
-    const std::lock_guard lock(mutex_);
-    apart_.wait([] {});
     const bool is_asm = stage == "asm";
     if (!is_asm && stage != "llvm") return "";
     std::unordered_map<std::string, int> names;
@@ -97,12 +98,10 @@ class NativeFunctions final : public flow::FunctionCompiler {
     return module;
   }
 
-  std::mutex mutex_;
   std::unique_ptr<Engine> engine_;
   const flow::Services& services_;
   const flow::Layout& layout_;
   int count_ = 0;
-  Apart apart_;  // ends before what it works with
 };
 
 }  // namespace

@@ -107,6 +107,7 @@ std::byte* Pool::allocate(std::size_t bytes) {
     if (!block) return nullptr;
   }
   used_ += size;
+  given_ += size;
   peak_ = std::max(peak_, used_);
   ASAN_POISON_MEMORY_REGION(block, size);
   ASAN_UNPOISON_MEMORY_REGION(block, bytes);

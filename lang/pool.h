@@ -34,6 +34,8 @@ class Pool {
   std::size_t kept_bytes() const { return kept_; }
   // The most that was in use at one time, by size classes.
   std::size_t peak_bytes() const { return peak_; }
+  // All that has been given so far, likewise.
+  std::size_t given_bytes() const { return given_; }
 
   static std::size_t class_of(std::size_t bytes);
   static std::size_t class_size(std::size_t index);  // in bytes
@@ -52,6 +54,7 @@ class Pool {
   std::size_t kept_ = 0;
   std::size_t used_ = 0;
   std::size_t peak_ = 0;
+  std::size_t given_ = 0;
   const std::size_t limit_;
 };
 

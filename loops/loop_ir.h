@@ -176,14 +176,13 @@ std::string to_string(const Kernel& kernel);
 // builds.
 void verify(const Kernel& kernel);
 
-// A compiler of kernels. The JIT's shared object provides one; the evaluator is handed it.
+// A compiler of kernels, used by one thread at a time. The JIT's shared object provides one.
 class KernelCompiler {
  public:
   virtual ~KernelCompiler() = default;
   // Null when this kernel cannot be compiled; the lanes run it then. The function lives as long as
-  // the compiler. `poll` is called now and then; when it throws, what has been begun is finished
-  // by itself, and is there when it is asked for again.
-  virtual KernelFunction compile(const Kernel& kernel, lang::Poll poll) = 0;
+  // the compiler.
+  virtual KernelFunction compile(const Kernel& kernel) = 0;
   // Text of the optimised code: "llvm" or "asm". Empty for an unknown stage.
   virtual std::string dump(const Kernel& kernel, const std::string& stage) = 0;
 };

@@ -59,6 +59,8 @@ void define_run_options(CLI::App& app, Arguments& into) {
   app.add_flag("--stats", into.stats,
                "say at the end what was compiled and run, what is no kernel and why, and the peak "
                "of memory");
+  app.add_flag("--profile", into.profile,
+               "say at the end which lines took the time, and the memory of tensors");
   app.add_flag("--perf", into.perf,
                "write /tmp/perf-PID.map, from which perf knows native code by name");
   app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay, or print it");

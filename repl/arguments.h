@@ -18,7 +18,7 @@ struct Arguments {
   Task task = Task::Prompt;
   std::string file, expression, kind;
   std::string jit = "auto", kernels = "auto", error_format = "text", color = "auto";
-  bool stats = false, perf = false, strict = false;
+  bool stats = false, profile = false, perf = false, strict = false;
   int threads = 0;
   std::optional<std::size_t> memory;  // bytes
   double seconds = 0;                 // 0: any

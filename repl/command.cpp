@@ -10,6 +10,7 @@
 #include "lang/op.h"
 #include "lang/pool.h"
 #include "lang/print.h"
+#include "repl/columns.h"
 #include "repl/compiled.h"
 #include "repl/doc_forms.h"
 #include "repl/explain.h"
@@ -68,13 +69,6 @@ CommandOutcome run_trace(Session& session, std::string_view argument) {
   return {std::move(trace->table), std::move(trace->errors), false};
 }
 
-std::string duration(double seconds) {
-  if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
-  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format("{:.3g} s", seconds);
-}
-
 CommandOutcome run_time(Session& session, std::string_view argument) {
   std::string text;
   const auto& statistics = session.evaluator().statistics();
@@ -98,6 +92,10 @@ CommandOutcome run_time(Session& session, std::string_view argument) {
     if (is_last) text += timing->loops;
   }
   return output(std::move(text));
+}
+
+CommandOutcome run_profile(Session& session, std::string_view argument) {
+  return outcome_of(session.profile(std::string(argument)));
 }
 
 CommandOutcome run_seconds(Session& session, std::string_view argument) {
@@ -273,6 +271,8 @@ const std::vector<Command>& commands() {
       {":trace", "CALL",
        "what it computes, line by line; `grad CALL`, `jvp CALL`: with its derivatives", run_trace},
       {":time", "EXPR", "how long it takes in each tier", run_time},
+      {":profile", "EXPR", "where its time goes, and the memory of its tensors, by line",
+       run_profile},
       {":seconds", "RUNS EXPR", "the seconds of each run, for scripts", run_seconds},
       {":doc", "NAME", "what an operator, function or type is, with an example", run_doc},
       {":source", "NAME", "the definition of an operator or a function", run_source},
@@ -334,8 +334,8 @@ std::string describe_run(Session& session) {
       "kernels of libraries   {}\n"
       "tensor memory, peak    {:.1f} MiB\n",
       statistics.functions_specialised, statistics.functions_compiled, statistics.kernels_compiled,
-      statistics.compile_seconds * 1e3, statistics.kernels_run_native, statistics.kernels_run_lanes,
-      statistics.kernels_run_library,
+      session.evaluator().compile_seconds() * 1e3, statistics.kernels_run_native,
+      statistics.kernels_run_lanes, statistics.kernels_run_library,
       static_cast<double>(lang::Pool::instance().peak_bytes()) / (1 << 20));
   return counts + describe_loops(session.evaluator().loops());
 }

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "lang/utf8.h"
+#include "repl/columns.h"
 
 namespace relay::repl {
 
@@ -15,32 +15,6 @@ using FunctionForm = Report::Form;
 using FunctionTier = Report::Tier;
 
 constexpr std::size_t kNameWidth = 36;
-
-std::string shortened(std::string_view text, std::size_t width) {
-  std::string result;
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = std::max<std::size_t>(lang::code_point_length(text.substr(at)), 1);
-    if (++count == width && at + length < text.size()) return result + "…";
-    result += text[at] == '\n' ? " " : std::string(text.substr(at, length));
-    at += length;
-  }
-  return result;
-}
-
-std::string filled(const std::string& text, std::size_t width) {
-  std::size_t count = 0;
-  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return text + std::string(count < width ? width - count : 0, ' ');
-}
-
-// 1,234,567
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
 
 std::string place(lang::Span span) {
   if (!span) return {};

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "interp/eval.h"
+#include "interp/work_queue.h"
 #include "lang/memory.h"
 #include "lang/stop.h"
 #include "repl/arguments.h"
@@ -157,6 +158,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   // Never taken down: what it holds goes with the process, which is quicker by far.
   static auto* const kept = new repl::Session(options);
   repl::Session& session = *kept;
+  if (arguments.profile) session.begin_profile();
   int status = 0;
   if (arguments.task == repl::Task::Evaluate) {
     status =
@@ -169,6 +171,10 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
     status = run_prompt(session, reporter);
   } else {
     status = run_pipe(session, reporter);
+  }
+  if (arguments.profile) {
+    repl::flush_output();
+    repl::put_error(session.end_profile());
   }
   if (arguments.stats) {
     repl::flush_output();
@@ -243,5 +249,8 @@ int main(int argc, char** argv) {
   }
   const bool is_interrupted =
       reporter.was_interrupted() || lang::pending_stop.load() == lang::Stop::Interrupted;
-  return repl::finish_output(is_interrupted ? repl::kInterrupted : status);
+  status = repl::finish_output(is_interrupted ? repl::kInterrupted : status);
+  // Nobody needs what is still being compiled, and what it works with must not be taken down.
+  if (interp::is_working()) _exit(status);
+  return status;
 }

@@ -32,8 +32,42 @@ using lang::Expr;
 using lang::Result;
 using lang::Value;
 
+namespace {
+
+// An entry of the library of native code, or null. It is never unloaded: LLVM's static state does
+// not survive that.
+template <class Make>
+Make entry_of_jit(const char* name) {
+  static void* const library = dlopen("librelay_jit.so", RTLD_NOW | RTLD_LOCAL);
+  return library ? reinterpret_cast<Make>(dlsym(library, name)) : nullptr;
+}
+
+interp::Compiling::Makers makers(bool is_for_perf) {
+  const auto prepare = [is_for_perf] {
+    if (!is_for_perf) return;
+    if (const auto write = entry_of_jit<jit::WritePerfMap>(jit::kPerfMapName)) write();
+  };
+  return {[prepare] {
+            prepare();
+            const auto make = entry_of_jit<jit::MakeKernelCompiler>(jit::kEntryName);
+            return std::unique_ptr<loops::KernelCompiler>(make ? make() : nullptr);
+          },
+          [prepare] {
+            prepare();
+            const auto make = entry_of_jit<jit::MakeFunctionCompiler>(jit::kFunctionEntryName);
+            return std::unique_ptr<flow::FunctionCompiler>(
+                make ? make(&interp::native_services(), &flow::layout()) : nullptr);
+          }};
+}
+
+}  // namespace
+
 Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const SessionOptions& options)
-    : module_(module), checker_(checker), options_(options), derivatives_(*this) {}
+    : module_(module),
+      checker_(checker),
+      options_(options),
+      derivatives_(*this),
+      compiling_(makers(options.perf)) {}
 Pipeline::~Pipeline() = default;
 
 Expr Pipeline::pass(const char* name, Expr expr, const Expr& given) {
@@ -271,41 +305,6 @@ void Pipeline::write(std::string_view text) {
   } else {
     put_output(text);
   }
-}
-
-namespace {
-
-// An entry of the library of native code, or null. It is never unloaded: LLVM's static state does
-// not survive that.
-template <class Make>
-Make entry_of_jit(const char* name) {
-  static void* const library = dlopen("librelay_jit.so", RTLD_NOW | RTLD_LOCAL);
-  return library ? reinterpret_cast<Make>(dlsym(library, name)) : nullptr;
-}
-
-void write_perf_map_if(bool is_wanted) {
-  if (!is_wanted) return;
-  if (const auto write = entry_of_jit<jit::WritePerfMap>(jit::kPerfMapName)) write();
-}
-
-}  // namespace
-
-loops::KernelCompiler* Pipeline::kernel_compiler() {
-  if (compiler_tried_) return compiler_.get();
-  compiler_tried_ = true;
-  write_perf_map_if(options_.perf);
-  if (const auto make = entry_of_jit<jit::MakeKernelCompiler>(jit::kEntryName))
-    compiler_.reset(make());
-  return compiler_.get();
-}
-
-flow::FunctionCompiler* Pipeline::function_compiler() {
-  if (function_compiler_tried_) return function_compiler_.get();
-  function_compiler_tried_ = true;
-  write_perf_map_if(options_.perf);
-  if (const auto make = entry_of_jit<jit::MakeFunctionCompiler>(jit::kFunctionEntryName))
-    function_compiler_.reset(make(&interp::native_services(), &flow::layout()));
-  return function_compiler_.get();
 }
 
 void Pipeline::forget() {

@@ -56,9 +56,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   void write(std::string_view text) override;
   lang::Value trace(const std::string& name, const lang::Attrs& attrs,
                     const std::vector<lang::Value>& values) override;
-  loops::KernelCompiler* kernel_compiler() override;
-  flow::FunctionCompiler* function_compiler() override;
-  bool has_function_compiler() const override { return function_compiler_ != nullptr; }
+  interp::Compiling& compiling() override { return compiling_; }
   loops::KernelLibrary* kernel_library() override {
     return options_.kernels ? &kernel_library_ : nullptr;
   }
@@ -109,10 +107,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   ad::Pairs derivatives_;
   std::vector<lang::TypeDefRef> types_;
   int made_names_ = 0;
-  std::unique_ptr<loops::KernelCompiler> compiler_;
-  bool compiler_tried_ = false;
-  std::unique_ptr<flow::FunctionCompiler> function_compiler_;
-  bool function_compiler_tried_ = false;
+  interp::Compiling compiling_;
   LazyKernelLibrary kernel_library_;
 };
 

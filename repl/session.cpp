@@ -14,6 +14,7 @@
 #include "repl/files.h"
 #include "repl/left_behind.h"
 #include "repl/module_passes.h"
+#include "repl/profile.h"
 #include "repl/session_state.h"
 #include "repl/show.h"
 #include "repl/source_of.h"
@@ -152,8 +153,9 @@ Result<std::string> Session::optimised(const std::string& passes, bool is_strict
 
 Result<std::string> Session::compiled(const std::string& name) {
   const interp::JitMode mode = impl_->evaluator.mode();
-  const std::int64_t heat = impl_->evaluator.native_heat();
   return impl_->entry_guarded([&] {
+    impl_->evaluator.settle();
+    const std::int64_t heat = impl_->evaluator.native_heat();
     std::vector<interp::FunctionReport> reports = impl_->evaluator.functions();
     if (name.empty()) return describe_functions(reports, mode, heat);
     std::string text;
@@ -263,6 +265,35 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
   impl_->evaluator.set_mode(before);
   impl_->pipeline.forget();
   return timing;
+}
+
+void Session::begin_profile() {
+  std::set<const lang::Source*> hidden;
+  for (const Definition* each : impl_->module.definitions()) {
+    if (each->origin == Origin::Prelude && each->span) hidden.insert(each->span.source);
+  }
+  impl_->pipeline.forget();  // code that is made from now on says where it stands
+  impl_->profile = std::make_unique<interp::Profile>(std::move(hidden));
+}
+
+std::string Session::end_profile() {
+  std::string text = describe_profile(*impl_->profile);
+  impl_->profile.reset();
+  impl_->pipeline.forget();
+  return text;
+}
+
+Result<std::string> Session::profile(const std::string& text) {
+  const lang::Source* source = impl_->sources.add("<profile>", text);
+  if (impl_->profile) {
+    return Diagnostic(DiagnosticKind::BadCommand, "there is a profile already: `--profile`");
+  }
+  begin_profile();
+  auto run = impl_->entry_guarded(
+      [&] { return impl_->evaluate(impl_->checked(impl_->command_expression(*source))); });
+  std::string table = end_profile();
+  if (!run) return run.errors();
+  return table;
 }
 
 Result<std::vector<double>> Session::run_times(const std::string& text, int runs) {

@@ -89,6 +89,12 @@ class Session {
     std::vector<lang::Diagnostic> errors;
   };
   lang::Result<Trace> trace(const std::string& text);
+  // Runs an expression once and tells which lines took the time (repl/profile.h). Its effects
+  // happen.
+  lang::Result<std::string> profile(const std::string& text);
+  // The same of all that runs from here on.
+  void begin_profile();
+  std::string end_profile();
   // What was defined here, after passes (opt/pass_list.h), in strict or light notation; `generic`
   // gets the functions that have no ground types and stay as they are.
   lang::Result<std::string> optimised(const std::string& passes, bool is_strict,

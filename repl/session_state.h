@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "interp/eval.h"
+#include "interp/profile.h"
 #include "interp/stack.h"
 #include "lang/call_site.h"
 #include "lang/module.h"
@@ -30,6 +31,7 @@ struct Session::Impl {
   Pipeline pipeline;
   interp::Evaluator evaluator;
   Imports imports;
+  std::unique_ptr<interp::Profile> profile;
   lang::Module prelude;  // what an imported file sees besides its own imports
 
   explicit Impl(SessionOptions given);

@@ -110,11 +110,7 @@ std::string show_kernels(const std::string& stage, const Expr& finished, Pipelin
         text += loops::to_string(launch.kernel);
         continue;
       }
-      loops::KernelCompiler* compiler = pipeline.kernel_compiler();
-      if (!compiler)
-        lang::fail(DiagnosticKind::Unsupported,
-                   "not supported: this program was built without the JIT");
-      text += compiler->dump(launch.kernel, stage);
+      text += pipeline.compiling().dump(launch.kernel, stage);
     }
   }
   return text;

@@ -10,6 +10,7 @@
 
 #include "lang/derivative.h"
 #include "lang/utf8.h"
+#include "repl/columns.h"
 
 namespace relay::repl {
 
@@ -132,21 +133,7 @@ std::string summary(const Value& value) {
   return line;
 }
 
-std::string cut(const std::string& text) {
-  if (lang::code_points(text) <= kWidest) return text;
-  std::string result;
-  std::size_t points = 0;
-  for (const char c : text) {
-    const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    if (begins && ++points >= kWidest) break;
-    result += c;
-  }
-  return result + "…";
-}
-
-std::string padded(const std::string& text, std::size_t width) {
-  return text + std::string(width - std::min(width, lang::code_points(text)), ' ');
-}
+std::string cut(const std::string& text) { return shortened(text, kWidest); }
 
 }  // namespace
 
@@ -247,8 +234,8 @@ std::string TraceRecorder::table(const std::string& second) const {
   }
   const auto line = [&](const std::string& label, const std::string& value,
                         const std::string& derivative) {
-    std::string text = padded(label, widest) + " | ";
-    text += second.empty() ? value : padded(value, widest_value) + " | " + derivative;
+    std::string text = filled(label, widest) + " | ";
+    text += second.empty() ? value : filled(value, widest_value) + " | " + derivative;
     return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
   };
   std::string text = line("source", "value", second);

@@ -10,7 +10,7 @@ namespace {
 // A compiler that has native code for nothing.
 class NoCode final : public loops::KernelCompiler {
  public:
-  loops::KernelFunction compile(const loops::Kernel&, lang::Poll) override { return nullptr; }
+  loops::KernelFunction compile(const loops::Kernel&) override { return nullptr; }
   std::string dump(const loops::Kernel&, const std::string&) override { return ""; }
 };
 
@@ -33,10 +33,10 @@ class PlainHost final : public Host {
   lang::Result<lang::TensorRef> load(const lang::AttrsRef&) override { return lang::TensorRef(); }
   lang::Result<bool> save(const lang::Value&, const lang::AttrsRef&) override { return false; }
   void write(std::string_view) override {}
-  loops::KernelCompiler* kernel_compiler() override { return &compiler; }
+  Compiling& compiling() override { return made; }
   loops::KernelLibrary* kernel_library() override { return nullptr; }
 
-  NoCode compiler;
+  Compiling made{{[] { return std::make_unique<NoCode>(); }, {}}};
 };
 
 std::set<std::string> kernels_on_lanes(JitMode mode) {

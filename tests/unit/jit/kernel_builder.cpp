@@ -274,7 +274,7 @@ std::string compare_with_reference(const KernelBuilder& built, std::int64_t cut)
       });
   const std::string of_lanes = difference(lanes, expected);
   if (!of_lanes.empty()) return "lanes: " + of_lanes;
-  const loops::KernelFunction function = jit_compiler()->compile(kernel, lang::poll);
+  const loops::KernelFunction function = jit_compiler()->compile(kernel);
   if (function == nullptr) return "not compiled";
   const auto native =
       outcome_of(built, cuts, [&](auto& buffers, auto* sizes, auto from, auto to, auto* error) {

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "flow/native.h"
+#include "interp/work_queue.h"
+#include "lang/stop.h"
+#include "loops/loop_ir.h"
+
+namespace relay::interp {
+
+// Code of a kernel, which is there once the queue has done the ticket.
+struct KernelCode {
+  WorkQueue::Ticket ticket = 0;
+  loops::KernelFunction function = nullptr;  // null: there is none, and lanes run it
+};
+
+// Code of functions, likewise.
+struct FunctionsCode {
+  WorkQueue::Ticket ticket = 0;
+  std::vector<flow::Compilation::Code> codes;  // of each function
+  double seconds = 0;                          // of making it
+};
+
+// Native code on its way: the compilers, which are loaded when they are first asked for, and the
+// thread on which they work. Whoever asks goes on, and looks later, or waits.
+class Compiling {
+ public:
+  // Called on that thread; null: there is none.
+  struct Makers {
+    std::function<std::unique_ptr<loops::KernelCompiler>()> kernels;
+    std::function<std::unique_ptr<flow::FunctionCompiler>()> functions;
+  };
+  explicit Compiling(Makers makers) : makers_(std::move(makers)) {}
+
+  // Kernels of the same structure have the same code.
+  std::shared_ptr<const KernelCode> code_of(const loops::Kernel& kernel);
+
+  // Begins to load what makes code of functions, if nobody has.
+  WorkQueue::Ticket load_functions();
+  // Has it been loaded? Then there is a compiler, or there is none.
+  bool has_loaded_functions() const;
+  flow::FunctionCompiler* functions() const;
+  // It must be there. Reads the functions now; what is done later needs them only to exist.
+  std::shared_ptr<const FunctionsCode> code_of(std::span<flow::Function* const> functions);
+
+  bool is_done(WorkQueue::Ticket ticket) const { return queue_.is_done(ticket); }
+  void wait(WorkQueue::Ticket ticket, lang::Poll poll) { queue_.wait(ticket, poll); }
+  // Waits until nothing goes on.
+  void settle(lang::Poll poll) { queue_.wait(queue_.last(), poll); }
+
+  // How long the compilers have worked.
+  double seconds() const { return seconds_; }
+
+  // Text of optimised code, as the compilers' own. Waits; fails where there is no compiler.
+  std::string dump(const loops::Kernel& kernel, const std::string& stage);
+  std::string dump(std::span<flow::Function* const> functions, const std::string& stage);
+
+ private:
+  void load_kernels();
+  template <class Work>
+  double timed(const Work& work);
+
+  Makers makers_;
+  std::unordered_map<std::string, std::shared_ptr<KernelCode>> kernels_;  // by structural key
+  std::unique_ptr<loops::KernelCompiler> kernel_compiler_;
+  bool has_tried_kernels_ = false;
+  std::unique_ptr<flow::FunctionCompiler> function_compiler_;
+  WorkQueue::Ticket functions_loaded_ = 0;
+  std::atomic<double> seconds_{0};
+  WorkQueue queue_;  // ends before what it works with
+};
+
+}  // namespace relay::interp

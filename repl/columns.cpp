@@ -1,0 +1,41 @@
+#include "repl/columns.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lang/utf8.h"
+
+namespace relay::repl {
+
+std::string shortened(std::string_view text, std::size_t width) {
+  std::string result;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = std::max<std::size_t>(lang::code_point_length(text.substr(at)), 1);
+    if (++count == width && at + length < text.size()) return result + "…";
+    result += text[at] == '\n' ? " " : std::string(text.substr(at, length));
+    at += length;
+  }
+  return result;
+}
+
+std::string filled(const std::string& text, std::size_t width) {
+  return text + std::string(width - std::min(width, lang::code_points(text)), ' ');
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+std::string duration(double seconds) {
+  if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
+  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} s", seconds);
+}
+
+}  // namespace relay::repl

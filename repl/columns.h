@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+// Text in columns, which are counted in code points.
+namespace relay::repl {
+
+// On one line, of at most `width`: what is cut off is an ellipsis.
+std::string shortened(std::string_view text, std::size_t width);
+// With spaces behind it.
+std::string filled(const std::string& text, std::size_t width);
+// 1,234,567
+std::string grouped(std::int64_t number);
+// In the unit that fits: "1.5 ms".
+std::string duration(double seconds);
+
+}  // namespace relay::repl
