@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ad/adjoint.h"
+#include "ad/closures.h"
 #include "ad/jvps.h"
 #include "ad/tangent_value.h"
 #include "lang/expr.h"
@@ -43,6 +44,18 @@ class ForwardBlock {
   void step(const lang::Binding& binding, Emitter& code);
 
  private:
+  // Let-bound function literals: global functions with the captures as leading parameters, made
+  // when the first call needs one.
+  struct KnownFunction {
+    lang::Expr literal;  // null once there is a global
+    lang::VariableRef self;
+    std::string global;
+    lang::Type type;
+    std::vector<lang::Expr> captures;
+  };
+  void make_global(KnownFunction& known, const std::string& name);
+  Lifted lifted(const std::string& name, const lang::Expr& literal, const lang::VariableRef& self);
+
   lang::Type tangent_type(const lang::Type& type) const;  // () where there is none
   lang::Expr tail_in(const lang::Expr& block, Emitter code);
   lang::Expr tail_of(const lang::Expr& result, Emitter& code);
@@ -100,15 +113,6 @@ class ForwardBlock {
   Pairs& pairs_;
   lang::Expr walk_;
   std::unordered_map<const lang::Variable*, TangentValue> tangents_;
-  // Let-bound function literals: global functions with the captures as leading parameters, made
-  // when the first call needs one.
-  struct KnownFunction {
-    lang::Expr literal;  // null once there is a global
-    lang::VariableRef self;
-    std::string global;
-    lang::Type type;
-    std::vector<lang::Expr> captures;
-  };
   std::unordered_map<const lang::Variable*, KnownFunction> functions_;
 };
 

@@ -53,6 +53,57 @@ void ForwardBlock::construction(const Binding& binding, const lang::Call& call, 
                   construct(mirror, std::move(fields), tangent_type(binding.value->type)))));
 }
 
+namespace {
+
+// Calls of local functions that have become globals.
+class KnownCalls final : public lang::Rewriter {
+ public:
+  struct Target {
+    Expr global;
+    std::vector<Expr> captures;
+  };
+  explicit KnownCalls(std::unordered_map<const lang::Variable*, Target> targets)
+      : targets_(std::move(targets)) {}
+
+ protected:
+  Expr post(const Expr& expr) override {
+    const auto* call = as<lang::Call>(expr);
+    const auto* var = call ? as<lang::Var>(call->callee) : nullptr;
+    const auto found = var ? targets_.find(var->variable.get()) : targets_.end();
+    if (found == targets_.end()) return expr;
+    std::vector<Expr> args = found->second.captures;
+    args.insert(args.end(), call->args.begin(), call->args.end());
+    return lang::make_call(found->second.global, std::move(args), nullptr, expr->span, expr->type);
+  }
+
+ private:
+  std::unordered_map<const lang::Variable*, Target> targets_;
+};
+
+}  // namespace
+
+// The global that a literal becomes. In it, calls of local functions that are known here are calls
+// of theirs: captured, they would be calls of what nobody knows.
+Lifted ForwardBlock::lifted(const std::string& name, const Expr& literal, const VariableRef& self) {
+  std::unordered_map<const lang::Variable*, KnownCalls::Target> targets;
+  for (const VariableRef& free : lang::free_variables(literal)) {
+    const auto found = functions_.find(free.get());
+    if (free == self || found == functions_.end()) continue;
+    KnownFunction& known = found->second;
+    make_global(known, free->name);
+    targets[free.get()] = {lang::make_global_var(known.global, literal->span, known.type),
+                           known.captures};
+  }
+  const Expr own = targets.empty() ? literal : KnownCalls(std::move(targets)).rewrite(literal);
+  return lift(program_, name, own, self);
+}
+
+void ForwardBlock::make_global(KnownFunction& known, const std::string& name) {
+  if (!known.literal) return;
+  Lifted made = lifted(name, known.literal, known.self);
+  known = {{}, {}, std::move(made.name), std::move(made.type), uses_of(made.captures)};
+}
+
 // A literal whose captures have tangents becomes one that calls a lifted global, so that its
 // tangent, that of the captures, is tagged by its place.
 void ForwardBlock::function(const Binding& binding, Emitter& code) {
@@ -73,15 +124,15 @@ void ForwardBlock::function(const Binding& binding, Emitter& code) {
     if (!has_tangent || !is_active(uses_of(free))) {
       known = {literal, self, {}, {}, {}};
     } else {
-      Lifted lifted = lift(program_, binding.variable->name, literal, self);
+      Lifted made = lifted(binding.variable->name, literal, self);
       std::vector<Type> captured;
-      for (const VariableRef& capture : lifted.captures) {
+      for (const VariableRef& capture : made.captures) {
         const Type type = tangent_type(capture->type);
         if (!is_unit(type)) captured.push_back(type);
       }
       place = tangents.add_place(std::move(captured));
-      placed = placed_literal(lifted, literal, place->tag);
-      known = {{}, {}, std::move(lifted.name), std::move(lifted.type), uses_of(lifted.captures)};
+      placed = placed_literal(made, literal, place->tag);
+      known = {{}, {}, std::move(made.name), std::move(made.type), uses_of(made.captures)};
     }
   }
   code.append({{binding.variable, placed, binding.span}});
@@ -110,8 +161,7 @@ Expr ForwardBlock::derived_call(const lang::Call& call, lang::Span span, Emitter
     const Expr& body = lang::cast<lang::Function>(known.literal).body;
     const bool has_tangent = is_active(call.args) && !is_unit(tangent_type(call.type));
     if (!has_tangent && !pairs_.reference_use().in(body)) return nullptr;
-    Lifted lifted = lift(program_, var->variable->name, known.literal, known.self);
-    known = {{}, {}, std::move(lifted.name), std::move(lifted.type), uses_of(lifted.captures)};
+    make_global(known, var->variable->name);
   }
   std::vector<Expr> args = known.captures;
   args.insert(args.end(), call.args.begin(), call.args.end());
