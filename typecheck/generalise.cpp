@@ -106,6 +106,26 @@ Generalised generalise(Inference& inference, const std::vector<Type>& types, std
   return result;
 }
 
+void demand(const Scheme& scheme, const TypeSubstitution& fresh, Solver& solver,
+            Relations& relations, const std::string& name, Span use) {
+  for (const DTypeRequirement& requirement : scheme.requirements) {
+    auto found = fresh.dtypes.find(requirement.var.get());
+    if (found != fresh.dtypes.end()) solver.require(found->second, requirement.operands);
+  }
+  for (const DimEquation& equation : scheme.equations)
+    solver.relate({substitute(equation.a, fresh), substitute(equation.b, fresh), name, use});
+  for (const OpenRelation& open : scheme.relations) {
+    Relation relation;
+    relation.op = open.op;
+    for (const Type& arg : open.args) relation.args.push_back(substitute(arg, fresh));
+    relation.attrs = open.attrs;
+    relation.result = substitute(open.result, fresh);
+    relation.span = use;
+    relation.needed_by = name;
+    relations.add(std::move(relation));
+  }
+}
+
 namespace {
 
 bool is_complete(const Type& type) {

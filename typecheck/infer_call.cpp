@@ -9,6 +9,7 @@
 #include "lang/call_form.h"
 #include "lang/record.h"
 #include "lang/tree_form.h"
+#include "typecheck/generalise.h"
 #include "typecheck/inference.h"
 #include "typecheck/substitution.h"
 
@@ -69,28 +70,12 @@ Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& 
   }
   TypeSubstitution fresh;
   map_to_unknowns(fresh, scheme.variables, solver_);
-  for (const DTypeRequirement& requirement : scheme.requirements) {
-    auto found = fresh.dtypes.find(requirement.var.get());
-    if (found != fresh.dtypes.end()) solver_.require(found->second, requirement.operands);
-  }
   for (const TypeVarRef& number : scheme.numbers) {
     const TypeVarRef dtype = fresh.dtypes.at(number.get()).var();
     solver_.at(*dtype).is_number = true;
     numbers_.push_back(dtype);
   }
-  for (const DimEquation& equation : scheme.equations) {
-    solver_.relate({substitute(equation.a, fresh), substitute(equation.b, fresh), name, span});
-  }
-  for (const OpenRelation& open : scheme.relations) {
-    Relation relation;
-    relation.op = open.op;
-    for (const Type& arg : open.args) relation.args.push_back(substitute(arg, fresh));
-    relation.attrs = open.attrs;
-    relation.result = substitute(open.result, fresh);
-    relation.span = span;
-    relation.needed_by = name;
-    relations_.add(std::move(relation));
-  }
+  demand(scheme, fresh, solver_, relations_, name, span);
   return substitute(scheme.type, fresh);
 }
 

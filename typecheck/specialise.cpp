@@ -90,7 +90,46 @@ struct Matching {
   explicit Matching(const std::vector<TypeVarRef>& variables) {
     map_to_unknowns(unknowns, variables, solver);
   }
+
+  bool is_open(const TypeVarRef& dim) {
+    return !solver.unknowns_of(dimension_type(unknowns.dims.at(dim.get()))).empty();
+  }
 };
+
+// Does the type of the instance leave one of `dims` open that the instance's code needs?
+bool leaves_open(Matching& matching, const Scheme& scheme,
+                 const std::unordered_set<const TypeVar*>& dims) {
+  bool found = false;
+  const auto look = [&](const TypeVarRef& var) {
+    found = found || (dims.count(var.get()) && matching.is_open(var));
+  };
+  for_each_type_variable(scheme.type, look);
+  for (const DimEquation& equation : scheme.equations) {
+    equation.a.for_each_variable(look);
+    equation.b.for_each_variable(look);
+  }
+  return found;
+}
+
+// Where the scheme has `n + m`, the type tells the sum alone; and it need not have the dims of an
+// equation. What the scheme asks for decides them, as it has for the use that the instance is for.
+void decide(Matching& matching, const Scheme& scheme,
+            const std::unordered_set<const TypeVar*>& dims) {
+  if (!leaves_open(matching, scheme, dims)) return;
+  const auto is_stop = [](const Failure& failure) {
+    return lang::is_stop(failure.diagnostics.front().kind);
+  };
+  Relations relations(matching.solver, [&](Failure&& failure, const Relation&) {
+    if (is_stop(failure)) throw std::move(failure);
+  });
+  try {
+    demand(scheme, matching.unknowns, matching.solver, relations, "", {});
+    relations.drain();
+  } catch (const Failure& failure) {
+    // The function around the use may assume more of its dims than is known here.
+    if (is_stop(failure)) throw;
+  }
+}
 
 }  // namespace
 
@@ -107,6 +146,7 @@ TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
                                    to_string(scheme), failure.what()));
   }
   std::unordered_set<const TypeVar*> fixed_dims = fixed_dims_of(scheme);
+  decide(matching, scheme, fixed_dims);
   std::unordered_set<const TypeVar*> inside;
   for (const Type& param : as<FunctionType>(scheme.type)->params) add_dims_inside(param, inside);
   TypeSubstitution result;
@@ -133,8 +173,7 @@ TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
       case VarKind::Dim: {
         Dim value = solver.resolve(matching.unknowns.dims.at(var));
         if (!fixed_dims.count(var) && !(value.is_any() && inside.count(var))) break;
-        if (solver.unknowns_of(tensor_type(Shape{value}, DType::Bool)).empty())
-          result.dims.emplace(var, value);
+        if (!matching.is_open(ref)) result.dims.emplace(var, value);
         break;
       }
     }
