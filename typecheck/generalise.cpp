@@ -37,7 +37,7 @@ class Quantifier {
       }
       rigid = place->second;
     }
-    if (variables && std::find(variables->begin(), variables->end(), rigid) == variables->end()) {
+    if (variables && listed_.insert(rigid.get()).second) {
       variables->push_back(rigid);
       sources_.push_back(var);
     }
@@ -55,6 +55,7 @@ class Quantifier {
   Solver& solver_;
   std::unordered_map<const TypeVar*, TypeVarRef> names_;
   TypeSubstitution substitution_;
+  std::unordered_set<const TypeVar*> listed_;  // those that are variables of the scheme
   std::unordered_set<std::string> taken_;
   std::size_t count_ = 0;
 
