@@ -28,6 +28,11 @@ using loops::Launch;
 
 namespace {
 
+// A band of launches goes over its rows in parts of so many bytes, which stay in the cache of a
+// core, where all of them are more than it holds.
+constexpr std::int64_t kPartBytes = 256 << 10;
+constexpr std::int64_t kCacheBytes = 1 << 20;
+
 // Waking a thread pays from this many scalar operations per thread on.
 constexpr std::int64_t kWorthAThread = 50'000;
 
@@ -86,6 +91,11 @@ class Launcher {
     lanes_ = static_cast<const LaneProgram*>(launch.prepared.get());
   }
 
+  int run_range(const Range& range, KernelError& error) const {
+    if (native_) return native_(buffers_, launch_.sizes.data(), range.begin, range.end, &error);
+    return lanes_->run(buffers_, range.begin, range.end, &error);
+  }
+
   void run(int threads) {
     // Long kernels run in slices, so that a request to stop is noticed; one that combines does so
     // point by point, in order.
@@ -108,11 +118,6 @@ class Launcher {
     lang::poll();
     KernelError error;
     if (run_range({0, outer_extent(launch_)}, error) != 0) fail(launch_, error);
-  }
-
-  int run_range(const Range& range, KernelError& error) const {
-    if (native_) return native_(buffers_, launch_.sizes.data(), range.begin, range.end, &error);
-    return lanes_->run(buffers_, range.begin, range.end, &error);
   }
 
   void run_slice(const Range& slice, std::int64_t parts) const {
@@ -211,36 +216,112 @@ TensorRef make_tensor(const loops::LoweredGroup& group, std::size_t made,
   return lang::Tensor::make(tensor.dtype, tensor.shape);
 }
 
+// What runs the launches of a group.
+class GroupRunner {
+ public:
+  GroupRunner(const loops::LoweredGroup& group, const std::vector<TensorRef>& buffers,
+              const std::vector<bool>& is_done, const KernelRunner& runner, int threads)
+      : group_(group), buffers_(buffers), is_done_(is_done), runner_(runner), threads_(threads) {}
+
+  void run(const loops::Band& band) {
+    const std::int64_t bytes = band.rows * band.row_bytes;
+    if (band.count > 1 && band.row_bytes <= kPartBytes &&
+        (bytes > kCacheBytes || (threads_ > 1 && cost_of(band) >= 2 * kWorthAThread))) {
+      run_together(band);
+      return;
+    }
+    for (std::size_t i = band.first; i < band.first + band.count; ++i) {
+      if (!is_done(i)) run_alone(i);
+    }
+  }
+
+ private:
+  bool is_done(std::size_t launch) const { return !is_done_.empty() && is_done_[launch]; }
+  const lang::Tensor& buffer(const Launch& launch, std::size_t at) const {
+    return *buffers_[static_cast<std::size_t>(launch.buffers[at])];
+  }
+
+  std::int64_t cost_of(const loops::Band& band) const {
+    std::int64_t cost = 0;
+    for (std::size_t i = band.first; i < band.first + band.count; ++i)
+      cost += group_.launches[i].cost;
+    return cost;
+  }
+
+  void run_alone(std::size_t number) {
+    const Launch& launch = group_.launches[number];
+    if (launch.whole) {
+      run_whole(*launch.whole, buffer(launch, 0), buffer(launch, 1), threads_);
+    } else if (launch.library) {
+      run_library(*launch.library, buffer(launch, 0), buffer(launch, 1), buffer(launch, 2),
+                  threads_);
+    } else {
+      pointers_.clear();
+      add_pointers(launch);
+      Launcher(launch, runner_(number), pointers_.data()).run(threads_);
+    }
+  }
+
+  void add_pointers(const Launch& launch) {
+    for (std::size_t i = 0; i < launch.buffers.size(); ++i)
+      pointers_.push_back(buffer(launch, i).data());
+  }
+
+  void run_together(const loops::Band& band) {
+    pointers_.clear();
+    std::vector<std::size_t> starts;
+    for (std::size_t i = band.first; i < band.first + band.count; ++i) {
+      starts.push_back(pointers_.size());
+      add_pointers(group_.launches[i]);
+    }
+    std::vector<Launcher> launchers;
+    for (std::size_t i = 0; i < band.count; ++i) {
+      const std::size_t number = band.first + i;
+      if (is_done(number)) continue;
+      launchers.emplace_back(group_.launches[number], runner_(number),
+                             pointers_.data() + starts[i]);
+    }
+    const std::int64_t rows_each = std::max<std::int64_t>(kPartBytes / band.row_bytes, 1);
+    const std::int64_t useful = cost_of(band) / kWorthAThread;
+    const auto threads = static_cast<int>(std::clamp<std::int64_t>(useful, 1, threads_));
+    const std::int64_t parts =
+        std::max<std::int64_t>((band.rows + rows_each - 1) / rows_each, threads);
+    const std::vector<Range> ranges = split({0, band.rows}, parts);
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](int) {
+      for (std::size_t i = next++; i < ranges.size() && !lang::is_stopping(); i = next++) {
+        for (const Launcher& launcher : launchers) {
+          KernelError error;
+          RELAY_CHECK(launcher.run_range(ranges[i], error) == 0, "what is in a band cannot fail");
+        }
+      }
+    };
+    if (threads == 1) {
+      work(0);
+    } else {
+      WorkerPool::instance().run(threads, std::cref(work));
+    }
+    lang::poll();
+  }
+
+  const loops::LoweredGroup& group_;
+  const std::vector<TensorRef>& buffers_;
+  const std::vector<bool>& is_done_;
+  const KernelRunner& runner_;
+  int threads_;
+  std::vector<void*> pointers_;
+};
+
 std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::vector<TensorRef> buffers,
                                const KernelRunner& runner, int threads) {
   const std::size_t arg_count = buffers.size();
   buffers.reserve(arg_count + group.literals.size() + group.made.size());
-  std::vector<void*> pointers;
-  pointers.reserve(16);
   std::vector<bool> is_done(group.reuse.empty() ? 0 : group.launches.size(), false);
   buffers.insert(buffers.end(), group.literals.begin(), group.literals.end());
   for (std::size_t i = 0; i < group.made.size(); ++i)
     buffers.push_back(make_tensor(group, i, {buffers.data(), arg_count}, is_done));
-  for (std::size_t i = 0; i < group.launches.size(); ++i) {
-    if (!is_done.empty() && is_done[i]) continue;
-    const Launch& step = group.launches[i];
-    if (step.whole) {
-      run_whole(*step.whole, *buffers[static_cast<std::size_t>(step.buffers[0])],
-                *buffers[static_cast<std::size_t>(step.buffers[1])], threads);
-      continue;
-    }
-    if (step.library) {
-      const auto buffer = [&](std::size_t at) -> const lang::Tensor& {
-        return *buffers[static_cast<std::size_t>(step.buffers[at])];
-      };
-      run_library(*step.library, buffer(0), buffer(1), buffer(2), threads);
-      continue;
-    }
-    pointers.clear();
-    for (std::int32_t buffer : step.buffers)
-      pointers.push_back(buffers[static_cast<std::size_t>(buffer)]->data());
-    Launcher(step, runner(i), pointers.data()).run(threads);
-  }
+  GroupRunner all(group, buffers, is_done, runner, threads);
+  for (const loops::Band& band : group.bands) all.run(band);
   std::vector<TensorRef> results;
   results.reserve(group.results.size());
   for (const auto& leaf : group.results) {

@@ -137,6 +137,9 @@ class KernelCodegen {
   Partial reduce_in_memory(const loops::Region& region, bool is_vector);
   Partial reduce_across_lanes(const loops::Region& region);
   Partial across_one_axis(const loops::Region& region);
+  bool folds_quickly(const loops::Region& region) const;
+  void quick_rounds(const loops::Region& region, llvm::Value* begin, llvm::Value* end,
+                    const Partial& cell);
   Partial across_round(const loops::Region& region, llvm::Value* first, const Partial& sum);
   Partial across_masked(const loops::Region& region, llvm::Value* first, llvm::Value* end,
                         const Partial& old);

@@ -357,8 +357,9 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
   const Partial cell = make_cell(start);
   store_cell(result, scalar_start);
   // Pays for the ends of the blocks.
-  const bool is_unrolled =
-      has_blocks(region) && is_light(static_cast<std::int32_t>(&region - kernel_.regions.data()));
+  const bool is_light_body = is_light(static_cast<std::int32_t>(&region - kernel_.regions.data()));
+  const bool is_unrolled = has_blocks(region) && is_light_body;
+  const bool is_quick = is_light_body && folds_quickly(region);
   const auto block = [&](Value* begin, Value* end) {
     store_cell(cell, start);
     Value* const whole =
@@ -377,7 +378,11 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
       rest = b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), int64(-kElements)));
       rounds(begin, rest, kUnrolledRounds);
     }
-    rounds(rest, whole, 1);
+    if (is_quick) {
+      quick_rounds(region, begin, whole, cell);
+    } else {
+      rounds(rest, whole, 1);
+    }
     when(b_.CreateICmpSLT(whole, end), [&] {
       const Partial old = load_cell(cell, start);
       store_cell(cell, host_.has_masks ? across_masked(region, whole, end, old)
@@ -387,6 +392,40 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
   };
   unless_empty(region, [&] { store_cell(result, reduce_blocks(region, scalar_start, 1, block)); });
   return load_cell(result, scalar_start);
+}
+
+// Where there is no NaN, a maximum is one instruction, and where there is one, it wins. To look for
+// that in each partial result would take the loop four times as long.
+bool KernelCodegen::folds_quickly(const Region& region) const {
+  const DType dtype = element_type(region);
+  return (region.op == ReduceOp::Max || region.op == ReduceOp::Min) && host_.has_masks &&
+         (dtype == DType::Float32 || dtype == DType::Float64);
+}
+
+// Rounds of 16 elements, [begin, end), folded into `cell`, which holds the identity.
+void KernelCodegen::quick_rounds(const Region& region, Value* begin, Value* end,
+                                 const Partial& cell) {
+  const Partial start = identity(region, kReductionLanes);
+  auto* const mask = llvm::FixedVectorType::get(b_.getInt1Ty(), kReductionLanes);
+  llvm::AllocaInst* const nans = new_cell(mask, "nans");
+  b_.CreateStore(llvm::Constant::getNullValue(mask), nans);
+  loop(begin, end, kReductionLanes, [&](Value* first) {
+    axis_index_[region.axes[0]] = first;
+    emit_level(region, 0);
+    Value* const element = operand(region.result, true);
+    Value* const old = load_cell(cell, start).value;
+    Value* const stays = region.op == ReduceOp::Max ? b_.CreateFCmpOGT(old, element)
+                                                    : b_.CreateFCmpOLT(old, element);
+    store_cell(cell, {b_.CreateSelect(stays, old, element), nullptr});
+    b_.CreateStore(b_.CreateOr(b_.CreateLoad(mask, nans), b_.CreateFCmpUNO(element, element)),
+                   nans);
+  });
+  when(b_.CreateOrReduce(b_.CreateLoad(mask, nans)), [&] {
+    store_cell(cell, start);
+    loop(begin, end, kReductionLanes, [&](Value* first) {
+      store_cell(cell, across_round(region, first, load_cell(cell, start)));
+    });
+  });
 }
 
 // Sixteen elements from number `first` on, of one axis, folded into `sum`.

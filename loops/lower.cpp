@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "loops/bands.h"
 #include "loops/bounds.h"
 #include "loops/expand.h"
 #include "loops/finish.h"
@@ -427,6 +428,7 @@ lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const La
   return lang::capture([&] {
     LoweredGroup lowered = Lowerer(group, args, library).run();
     find_reuse(lowered, args);
+    find_bands(lowered, args.size());
     verify_bounds(lowered, args);
     return lowered;
   });

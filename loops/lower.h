@@ -77,6 +77,15 @@ struct Reuse {
   std::optional<std::size_t> copy;
 };
 
+// Launches in a row that can run together, some rows (points of axis 0 of their domains) at a time
+// (loops/bands).
+struct Band {
+  std::size_t first = 0;  // launch
+  std::size_t count = 1;
+  std::int64_t rows = 1;
+  std::int64_t row_bytes = 0;  // of all that they read and write in a row, at most
+};
+
 // A group lowered for given layouts.
 struct LoweredGroup {
   std::vector<lang::TensorRef> literals;  // constants of the program that are read as memory
@@ -84,6 +93,7 @@ struct LoweredGroup {
   std::vector<Launch> launches;
   std::vector<ResultLeaf> results;  // leaves of the result (tuples flattened)
   std::vector<Reuse> reuse;
+  std::vector<Band> bands;  // all launches, in order
 };
 
 // Lowers the body of `group` — a Function whose params are tensors, scalars or tuples of them and

@@ -1,0 +1,194 @@
+#include "loops/bands.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "lang/dtype.h"
+
+namespace relay::loops {
+
+namespace {
+
+std::int64_t number_of(const Size& size, const Launch& launch) {
+  return size.is_literal ? size.value : launch.sizes[static_cast<std::size_t>(size.value)];
+}
+
+// How a kernel goes through a buffer.
+struct RowWalk {
+  std::int64_t stride = 0;  // from row to row, in elements
+  bool is_in_row = true;  // what belongs to a row lies within one stride, from a multiple of it on
+  std::int64_t extent = 0;  // elements of a row that it touches, at most
+};
+
+class LaunchRows {
+ public:
+  explicit LaunchRows(const Launch& launch) : launch_(launch) {
+    for (const Region& region : launch.kernel.regions) {
+      for (const Instruction& instruction : region.code) {
+        if (instruction.code == Code::Axis) axes_[instruction.id] = instruction.axis;
+      }
+    }
+  }
+
+  // By buffer of the group; nothing where the launch cannot be in a band.
+  std::optional<std::map<std::int32_t, RowWalk>> walks() {
+    const Kernel& kernel = launch_.kernel;
+    if (launch_.whole || launch_.library || kernel.store != StoreKind::Assign ||
+        kernel.domain_rank == 0 || kernel.polls || !kernel.sites.empty())
+      return std::nullopt;
+    for (const Region& region : kernel.regions) {
+      for (const Instruction& instruction : region.code) {
+        if (instruction.code == Code::Load) add(instruction.buffer, instruction.address);
+        if (instruction.code == Code::ScalarInput) note(instruction.buffer, {0, false, 1});
+        if (may_divide(instruction)) return std::nullopt;
+      }
+    }
+    add(kernel.output, kernel.destination);
+    for (const FurtherStore& store : kernel.further) add(store.output, store.destination);
+    return walks_;
+  }
+
+  std::int64_t count() const { return number_of(launch_.kernel.extents[0], launch_); }
+
+ private:
+  static bool may_divide(const Instruction& instruction) {
+    return instruction.code == Code::Primitive && !lang::is_float(instruction.dtype) &&
+           (instruction.prim == Prim::Div || instruction.prim == Prim::Mod);
+  }
+
+  void add(std::int32_t buffer, const Address& address) {
+    RowWalk walk;
+    std::int64_t low = number_of(address.offset, launch_);
+    std::int64_t high = low;
+    for (const AddressTerm& term : address.terms) {
+      const std::int64_t stride = number_of(term.stride, launch_);
+      const auto axis = axes_.find(term.index);
+      if (axis == axes_.end()) {
+        walk.is_in_row = false;
+      } else if (axis->second == 0) {
+        walk.stride += stride;
+      } else {
+        const auto number = static_cast<std::size_t>(axis->second);
+        const std::int64_t extent = number_of(launch_.kernel.extents[number], launch_);
+        (stride < 0 ? low : high) += stride * std::max<std::int64_t>(extent - 1, 0);
+      }
+    }
+    walk.is_in_row = walk.is_in_row && low >= 0 && high < walk.stride;
+    walk.extent = high - low + 1;
+    note(buffer, walk);
+  }
+
+  void note(std::int32_t buffer, const RowWalk& walk) {
+    const std::int32_t own = launch_.buffers[static_cast<std::size_t>(buffer)];
+    const auto [found, is_new] = walks_.try_emplace(own, walk);
+    if (is_new) return;
+    RowWalk& before = found->second;
+    before.is_in_row = before.is_in_row && walk.is_in_row && before.stride == walk.stride;
+    before.extent = std::max(before.extent, walk.extent);
+  }
+
+  const Launch& launch_;
+  std::unordered_map<ValueId, std::int32_t> axes_;
+  std::map<std::int32_t, RowWalk> walks_;
+};
+
+class BandSearch {
+ public:
+  BandSearch(const LoweredGroup& group, std::size_t arg_count) : group_(group) {
+    // A tensor that takes the memory of an argument is the argument, too.
+    const std::size_t made = arg_count + group.literals.size();
+    for (const Reuse& reuse : group.reuse)
+      memory_[static_cast<std::int32_t>(made + reuse.made)].push_back(
+          static_cast<std::int32_t>(reuse.arg));
+  }
+
+  std::vector<Band> run() {
+    for (std::size_t i = 0; i < group_.launches.size(); ++i) {
+      const Launch& launch = group_.launches[i];
+      LaunchRows rows(launch);
+      auto walks = rows.walks();
+      if (!walks) {
+        bands_.push_back({i});
+        touched_.clear();
+        continue;
+      }
+      if (!continues(rows.count(), *walks, launch)) {
+        bands_.push_back({i, 0, rows.count()});
+        touched_.clear();
+      }
+      Band& band = bands_.back();
+      ++band.count;
+      for (const auto& [buffer, walk] : *walks) touch(band, buffer, walk, launch);
+    }
+    return std::move(bands_);
+  }
+
+ private:
+  struct Touched {
+    RowWalk walk;
+    bool is_written = false;
+  };
+
+  bool continues(std::int64_t rows, const std::map<std::int32_t, RowWalk>& walks,
+                 const Launch& launch) const {
+    if (bands_.empty() || touched_.empty() || bands_.back().rows != rows) return false;
+    for (const auto& [buffer, walk] : walks) {
+      const bool writes = is_output(buffer, launch);
+      if (!agrees(buffer, walk, writes)) return false;
+      if (const auto same = memory_.find(buffer); writes && same != memory_.end()) {
+        for (const std::int32_t arg : same->second) {
+          if (!agrees(arg, walk, true)) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // With what earlier launches of the band do there.
+  bool agrees(std::int32_t buffer, const RowWalk& walk, bool writes) const {
+    const auto found = touched_.find(buffer);
+    if (found == touched_.end() || (!writes && !found->second.is_written)) return true;
+    const RowWalk& before = found->second.walk;
+    return before.is_in_row && walk.is_in_row && before.stride == walk.stride;
+  }
+
+  static bool is_output(std::int32_t buffer, const Launch& launch) {
+    for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+      if (launch.buffers[i] == buffer && launch.kernel.buffers[i].is_output) return true;
+    }
+    return false;
+  }
+
+  void touch(Band& band, std::int32_t buffer, const RowWalk& walk, const Launch& launch) {
+    const auto [found, is_new] = touched_.try_emplace(buffer, Touched{walk});
+    found->second.is_written |= is_output(buffer, launch);
+    if (!is_new) {
+      const RowWalk& before = found->second.walk;
+      if (!walk.is_in_row || walk.stride != before.stride) found->second.walk.is_in_row = false;
+      return;
+    }
+    for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+      if (launch.buffers[i] != buffer) continue;
+      const auto size = static_cast<std::int64_t>(lang::size_of(launch.kernel.buffers[i].dtype));
+      band.row_bytes += size * std::max(std::abs(walk.stride), walk.extent);
+      break;
+    }
+  }
+
+  const LoweredGroup& group_;
+  std::map<std::int32_t, std::vector<std::int32_t>> memory_;  // arguments that a tensor may take
+  std::vector<Band> bands_;
+  std::map<std::int32_t, Touched> touched_;  // by the last band
+};
+
+}  // namespace
+
+void find_bands(LoweredGroup& group, std::size_t arg_count) {
+  group.bands = BandSearch(group, arg_count).run();
+}
+
+}  // namespace relay::loops
