@@ -38,6 +38,7 @@ void Compiling::load_kernels() {
 }
 
 std::shared_ptr<const KernelCode> Compiling::code_of(const loops::Kernel& kernel) {
+  const lang::Unfailing asking;  // what waits for the queue needs it to be in order
   std::shared_ptr<KernelCode>& code = kernels_[loops::structural_key(kernel)];
   if (code) return code;
   code = std::make_shared<KernelCode>();
@@ -51,6 +52,7 @@ std::shared_ptr<const KernelCode> Compiling::code_of(const loops::Kernel& kernel
 }
 
 WorkQueue::Ticket Compiling::load_functions() {
+  const lang::Unfailing asking;
   if (functions_loaded_ == 0) {
     functions_loaded_ = queue_.add([this] {
       timed([this] {
@@ -71,6 +73,7 @@ flow::FunctionCompiler* Compiling::functions() const {
 
 std::shared_ptr<const FunctionsCode> Compiling::code_of(
     std::span<flow::Function* const> functions) {
+  const lang::Unfailing asking;
   auto code = std::make_shared<FunctionsCode>();
   std::shared_ptr<flow::Compilation> compilation;
   code->seconds = timed([&] { compilation = function_compiler_->begin(functions); });

@@ -288,11 +288,13 @@ class GroupRunner {
         std::max<std::int64_t>((band.rows + rows_each - 1) / rows_each, threads);
     const std::vector<Range> ranges = split({0, band.rows}, parts);
     std::atomic<std::size_t> next = 0;
+    std::atomic<bool> stops = false;  // nothing else ends a launch of a band
     const auto work = [&](int) {
-      for (std::size_t i = next++; i < ranges.size() && !lang::is_stopping(); i = next++) {
+      for (std::size_t i = next++; i < ranges.size() && !stops; i = next++) {
+        if (lang::is_stopping()) stops = true;
         for (const Launcher& launcher : launchers) {
           KernelError error;
-          RELAY_CHECK(launcher.run_range(ranges[i], error) == 0, "what is in a band cannot fail");
+          if (!stops && launcher.run_range(ranges[i], error) != 0) stops = true;
         }
       }
     };
@@ -301,7 +303,7 @@ class GroupRunner {
     } else {
       WorkerPool::instance().run(threads, std::cref(work));
     }
-    lang::poll();
+    if (stops) lang::fail_stopped();
   }
 
   const loops::LoweredGroup& group_;

@@ -47,6 +47,10 @@ std::vector<Long> long_programs() {
        "def go(x: Tensor[(1000000), float32], n: int32) -> Tensor[(1000000), float32] {\n"
        "  if n == 0 { x } else { go(tanh(x) * 0.5 + sin(x), n - 1) }\n}\n"
        "sum(go(ones([1000000]), 1000000))\n"},
+      {"bands",
+       "let x = for i < 2048, j < 2048 { cast(i * j, dtype=\"float32\") / 1000000.0 }\n"
+       "def over(n: int32, x) { if (n == 0) { x } else { over(n - 1, nn.softmax(x)) } }\n"
+       "sum(over(1000000, x))\n"},
       {"calls", "def forever(n: int32) -> int32 { forever(n + 1) }\nforever(0)\n"},
       {"points",
        "def slow(n: int64) -> int64 { if n < 2 { n } else { slow(n - 1) + slow(n - 2) } }\n"
