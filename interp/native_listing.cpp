@@ -11,7 +11,6 @@ namespace relay::interp {
 
 namespace {
 
-using lang::DiagnosticKind;
 
 bool has_loops(const flow::Block& block) {
   for (const flow::Step& step : block.steps) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "interp/prepare.h"
+#include "interp/profile.h"
 #include "interp/scalar.h"
 #include "lang/build.h"
 #include "lang/expr.h"

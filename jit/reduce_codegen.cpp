@@ -22,7 +22,6 @@ using lang::DType;
 using lang::Prim;
 using lang::ReduceOp;
 using llvm::Value;
-using loops::Code;
 using loops::Instruction;
 using loops::is_arg;
 using loops::kReductionBlock;

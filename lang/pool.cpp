@@ -81,6 +81,7 @@ std::size_t Pool::class_of(std::size_t bytes) {
 }
 
 std::size_t Pool::class_size(std::size_t index) {
+  RELAY_CHECK(index < kClassCount, "there is no such class");
   if (index < 4) return (index + 1) * kUnit;
   const std::size_t shift = index / 4 - 1;
   return (((index % 4) + 5) << shift) * kUnit;

@@ -111,7 +111,7 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
   const auto custom =
       is_to_be_differentiated ? opt::CustomGradients::Keep : opt::CustomGradients::Inline;
   // Each takes a normalised expression, and gives one.
-  const auto normalised = [](Expr changed, const Expr& before) {
+  const auto normalised = [](const Expr& changed, const Expr& before) {
     return changed == before ? changed : opt::to_anf(changed);
   };
   struct Step {

@@ -76,8 +76,9 @@ bool Inference::settle_index_relations(bool all) {
   bool settled = false;
   std::optional<Waiting> waiting;  // until something is settled
   for (const Relation* relation : open) {
+    if (relation->is_solved) continue;  // it may have no operands any more
     const TypeVar* shape = shape_of(*relation);
-    if (relation->is_solved || (shape && count(*relation) < most[shape])) continue;
+    if (shape && count(*relation) < most[shape]) continue;
     if (shape && !waiting) waiting = waiting_for_rank();
     if (shape && !may_have_rank(*waiting, *shape, count(*relation))) continue;
     Type element = solver_.resolve(relation->result);

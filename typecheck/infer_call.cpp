@@ -328,7 +328,7 @@ Type Inference::infer_call(const Call& call) {
       blame(better->span);
       report(Failure(std::move(*better)));
     } else if (!report_inside(call, arguments)) {
-      report_arguments(call, *function, arguments, std::move(failures));
+      report_arguments(call, *function, arguments, std::exchange(failures, {}));
     }
   }
   if (solver_.has_woken()) relations_.drain();
