@@ -176,7 +176,8 @@ void Inference::report(Failure&& failure, Span fallback) {
       errors_.push_back(std::move(diagnostic));
       continue;
     }
-    if (explain_use(diagnostic)) continue;
+    // Of what is wrong inside of a generic function only the first is told.
+    if ((levels_ == 0 || errors_.empty()) && explain_use(diagnostic)) continue;
     if (!is_inside(diagnostic.span, blamed_)) errors_.push_back(std::move(diagnostic));
   }
 }

@@ -43,6 +43,11 @@ void Relations::drain() {
 
 // The arguments move into the rule's call and back.
 bool Relations::run(Relation& relation) {
+  bool has_error = false;
+  for (Type& arg : relation.args) {
+    arg = solver_.resolve(arg);
+    has_error |= solver_.mentions_error(arg);
+  }
   auto give_up = [&]() {
     Type error = solver_.error_type();
     if (!relation.result || as<VarType>(solver_.head(relation.result))) {
@@ -51,25 +56,17 @@ bool Relations::run(Relation& relation) {
     }
     return true;
   };
-  TypeCall call{solver_, *relation.op, {}, relation.attrs, {}, {}, relation.span, relation.call};
-  bool is_moved = false;
+  if (has_error) return give_up();
+  Type result = solver_.resolve(relation.result);  // it may be too large
+  TypeCall call{solver_,        *relation.op,      std::move(relation.args),
+                relation.attrs, std::move(result), std::move(relation.arg_spans),
+                relation.span,  relation.call};
   auto take_back = [&]() {
-    if (!is_moved) return;
     relation.args = std::move(call.args);
     relation.arg_spans = std::move(call.arg_spans);
     if (!relation.result) relation.result = call.result;
   };
   try {
-    bool has_error = false;
-    for (Type& arg : relation.args) {  // a type may be too large
-      arg = solver_.resolve(arg);
-      has_error |= solver_.mentions_error(arg);
-    }
-    if (has_error) return give_up();
-    call.result = solver_.resolve(relation.result);
-    call.args = std::move(relation.args);
-    call.arg_spans = std::move(relation.arg_spans);
-    is_moved = true;
     const RuleOutcome outcome = relation.op->type_rule(call);
     take_back();
     if (outcome == RuleOutcome::Solved && has_open_literal(relation))
