@@ -144,6 +144,7 @@ void Group::consider_native(Machine& machine, Instance& instance) {
   }
   if (instance.waiting.empty()) return;
   if (machine.mode == JitMode::Always) {
+    const Profile::Scope scope(Profile::kMakingCode);
     for (const auto& [launch, code] : instance.waiting) compiling.wait(code->ticket, lang::poll);
   }
   std::erase_if(instance.waiting, [&](const auto& each) {

@@ -281,7 +281,10 @@ class GroupRunner {
       launchers.emplace_back(group_.launches[number], runner_(number),
                              pointers_.data() + starts[i]);
     }
-    const std::int64_t rows_each = std::max<std::int64_t>(kPartBytes / band.row_bytes, 1);
+    // A part is also short enough for a request to stop to wait for it.
+    const std::int64_t cost_of_row = std::max<std::int64_t>(cost_of(band) / band.rows, 1);
+    const std::int64_t rows_each = std::clamp<std::int64_t>(
+        kPartBytes / band.row_bytes, 1, std::max<std::int64_t>(loops::kSliceCost / cost_of_row, 1));
     const std::int64_t useful = cost_of(band) / kWorthAThread;
     const auto threads = static_cast<int>(std::clamp<std::int64_t>(useful, 1, threads_));
     const std::int64_t parts =
@@ -303,7 +306,9 @@ class GroupRunner {
     } else {
       WorkerPool::instance().run(threads, std::cref(work));
     }
-    if (stops) lang::fail_stopped();
+    if (!stops) return;
+    RELAY_CHECK(lang::is_stopping(), "a launch of a band ends early only where it is told to");
+    lang::fail_stopped();
   }
 
   const loops::LoweredGroup& group_;

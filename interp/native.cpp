@@ -547,10 +547,11 @@ bool NativeTier::consider(const FunctionCode& code) {
   if (code.native && code.native->is_straight && code.heat < kRepeated) return false;
   if (machine_.mode == JitMode::Off || code.heat < machine_.native_heat()) return false;
   install_done();
+  if (code.native && code.native->entry) return true;
+  const Profile::Scope scope(Profile::kMakingCode);
   if (!code.native || code.native->state == State::New) {
     lang::poll();
     if (!has_compiler(code)) return false;
-    const Profile::Scope scope(Profile::kMakingCode);
     compile(code);
     if (code.native->state == State::New && !code.native->is_straight)
       code.native->state = State::Refused;

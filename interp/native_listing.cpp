@@ -11,7 +11,6 @@ namespace relay::interp {
 
 namespace {
 
-
 bool has_loops(const flow::Block& block) {
   for (const flow::Step& step : block.steps) {
     if (step.kind == flow::StepKind::Loop || step.kind == flow::StepKind::Fold) return true;

@@ -53,6 +53,11 @@ void Profile::charge() {
   bytes_ = bytes;
 }
 
+void Profile::restart() {
+  charge();
+  for (Line& line : lines_) line = {line.source, line.number};
+}
+
 const std::vector<Profile::Line>& Profile::lines() {
   charge();
   return lines_;

@@ -44,6 +44,8 @@ class Profile {
     std::int64_t runs = 0;  // of the expressions on it
     std::size_t bytes = 0;  // of tensors made there
   };
+  // Begins anew; places stay.
+  void restart();
   // By place, up to now.
   const std::vector<Line>& lines();
 

@@ -1,6 +1,7 @@
 #include "interp/worker_pool.h"
 
 #include <exception>
+#include <utility>
 
 namespace relay::interp {
 
@@ -15,6 +16,19 @@ bool WorkerPool::take(int& part) {
   return true;
 }
 
+namespace {
+
+std::exception_ptr run_part(const std::function<void(int)>& job, int part) {
+  try {
+    job(part);
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 void WorkerPool::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -22,8 +36,9 @@ void WorkerPool::work() {
     wake_.wait(lock, [&] { return take(part); });
     const auto* job = part_;
     lock.unlock();
-    (*job)(part);
+    std::exception_ptr failure = run_part(*job, part);
     lock.lock();
+    if (failure) failure_ = std::move(failure);
     if (--unfinished_ == 0) done_.notify_one();
   }
 }
@@ -49,12 +64,14 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
   int mine = 0;
   while (take(mine)) {
     lock.unlock();
-    part(mine);
+    std::exception_ptr failure = run_part(part, mine);
     lock.lock();
+    if (failure) failure_ = std::move(failure);
     --unfinished_;
   }
   done_.wait(lock, [&] { return unfinished_ == 0; });
   count_ = 0;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 }  // namespace relay::interp

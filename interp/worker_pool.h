@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -13,7 +14,7 @@ class WorkerPool {
  public:
   static WorkerPool& instance();  // of the process; never destroyed
   // Calls part(0) ... part(parts - 1), each once, on this and other threads, and returns when all
-  // are done. `part` must not throw.
+  // are done; throws then what one of them has thrown.
   void run(int parts, const std::function<void(int)>& part);
 
  private:
@@ -28,6 +29,7 @@ class WorkerPool {
   int next_ = 0;
   int count_ = 0;
   int unfinished_ = 0;
+  std::exception_ptr failure_;
 };
 
 }  // namespace relay::interp

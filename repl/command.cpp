@@ -95,7 +95,9 @@ CommandOutcome run_time(Session& session, std::string_view argument) {
 }
 
 CommandOutcome run_profile(Session& session, std::string_view argument) {
-  return outcome_of(session.profile(std::string(argument)));
+  auto profile = session.profile(std::string(argument));
+  if (!profile) return {"", profile.errors(), false};
+  return {std::move(profile->table), std::move(profile->errors), false};
 }
 
 CommandOutcome run_seconds(Session& session, std::string_view argument) {

@@ -35,7 +35,7 @@ std::string row(const Spent& line, double whole, const std::string& place) {
           ? place
           : fmt::format("{}:{}  {}", std::filesystem::path(line.source->name()).filename().string(),
                         line.number, trimmed(line.source->line(line.number)));
-  return text + shortened(shown, kWidth - text.size()) + "\n";
+  return text + shortened(shown, std::max(kWidth, text.size() + 2) - text.size()) + "\n";
 }
 
 }  // namespace
@@ -66,7 +66,8 @@ std::string describe_profile(interp::Profile& profile) {
   }
   if (slowest.size() > shown)
     text += row(others, whole, fmt::format("({} other lines)", slowest.size() - shown));
-  text += row(lines[interp::Profile::kMakingCode], whole, "(specialising, deriving, optimising)");
+  text += row(lines[interp::Profile::kMakingCode], whole,
+              "(specialising, deriving, optimising, compiling)");
   return text + row(lines[interp::Profile::kOutside], whole, "(reading, checking, printing)");
 }
 

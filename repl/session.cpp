@@ -283,17 +283,26 @@ std::string Session::end_profile() {
   return text;
 }
 
-Result<std::string> Session::profile(const std::string& text) {
+Result<Session::Profiled> Session::profile(const std::string& text) {
   const lang::Source* source = impl_->sources.add("<profile>", text);
   if (impl_->profile) {
     return Diagnostic(DiagnosticKind::BadCommand, "there is a profile already: `--profile`");
   }
   begin_profile();
-  auto run = impl_->entry_guarded(
-      [&] { return impl_->evaluate(impl_->checked(impl_->command_expression(*source))); });
-  std::string table = end_profile();
-  if (!run) return run.errors();
-  return table;
+  auto run = impl_->entry_guarded([&] {
+    const Expr expr = impl_->command_expression(*source);
+    const interp::Profile::Scope scope(impl_->profile->place_of({source, 0, 1}));
+    const auto thunk = impl_->evaluator.prepare(impl_->ready(impl_->checked(expr)));
+    if (!has_visible_effect(expr, impl_->module)) {
+      impl_->evaluator.run(thunk).or_throw();
+      impl_->evaluator.settle();
+      impl_->profile->restart();
+    }
+    return impl_->evaluator.run(thunk).or_throw();
+  });
+  Profiled result{end_profile(), {}};
+  if (!run) result.errors = run.errors();
+  return result;
 }
 
 Result<std::vector<double>> Session::run_times(const std::string& text, int runs) {

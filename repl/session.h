@@ -89,9 +89,13 @@ class Session {
     std::vector<lang::Diagnostic> errors;
   };
   lang::Result<Trace> trace(const std::string& text);
-  // Runs an expression once and tells which lines took the time (repl/profile.h). Its effects
-  // happen.
-  lang::Result<std::string> profile(const std::string& text);
+  // Runs an expression and tells which lines took the time (repl/profile.h); of a run that fails,
+  // up to there. Where nobody sees it, it has run once before, so that what is hot is compiled.
+  struct Profiled {
+    std::string table;
+    std::vector<lang::Diagnostic> errors;
+  };
+  lang::Result<Profiled> profile(const std::string& text);
   // The same of all that runs from here on.
   void begin_profile();
   std::string end_profile();

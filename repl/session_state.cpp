@@ -192,8 +192,11 @@ Expr Session::Impl::ready(const Expr& typed) {
   return pipeline.finish(pipeline.optimise(pipeline.to_core(typed)));
 }
 
-Value Session::Impl::evaluate(const Expr& typed) {
-  return evaluator.evaluate(ready(typed)).or_throw();
+Value Session::Impl::evaluate(const Expr& typed, lang::Span place) {
+  const Expr code = ready(typed);
+  const interp::Profile::Scope scope(
+      profile.get(), profile ? profile->place_of(place) : interp::Profile::kNowhere);
+  return evaluator.evaluate(code).or_throw();
 }
 
 bool Session::Impl::is_polymorphic_function(const Expr& expr) {
@@ -215,7 +218,7 @@ ItemResult Session::Impl::run_expression(const Item& item) {
     result.type = lang::to_string(general);
     return result;
   }
-  result.value = evaluate(typed);
+  result.value = evaluate(typed, item.span);
   const Type type = concrete_type(general, result.value);
   result.type = lang::to_string(type);
   bind({"_", Origin::Own, "", item.span}, &result.value, type);
@@ -261,7 +264,7 @@ ItemResult Session::Impl::run_let(const Item& item, Origin origin) {
   ItemResult result{ItemKind::Let, item.name, "", {}, true, item.span};
   Type type = general;
   if (options.evaluate) {
-    result.value = evaluate(typed);
+    result.value = evaluate(typed, item.span);
     type = concrete_type(type, result.value);
   }
   bind_all(item, origin, options.evaluate ? &result.value : nullptr, type);

@@ -122,7 +122,7 @@ struct Session::Impl {
   lang::Expr with_files(const lang::Expr& expr, std::vector<lang::Diagnostic>& errors);
   lang::Expr with_files(const lang::Expr& expr);
   lang::Expr ready(const lang::Expr& typed);
-  lang::Value evaluate(const lang::Expr& typed);
+  lang::Value evaluate(const lang::Expr& typed, lang::Span place = {});  // for a profile
   // A function value is shown by its most general type: it need not be ground.
   bool is_polymorphic_function(const lang::Expr& expr);
 
