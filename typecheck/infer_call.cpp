@@ -48,12 +48,12 @@ namespace {
 
 // So many operators of one definition may have types that its parameters leave open. Each use of a
 // generic function adds those of that function: `def f1(x) { f0(f0(x)) }` and so on double them.
-constexpr std::size_t kMostOpenRelations = 5'000;
+constexpr std::size_t kMostOpenRelations = 3'000;
 
 [[noreturn]] void too_many_open(const std::string& name, Span span) {
   Diagnostic diagnostic(
       DiagnosticKind::TypeTooLarge,
-      fmt::format("with `{}`, more than 5,000 operators would have types that are open here", name),
+      fmt::format("with `{}`, more than 3,000 operators would have types that are open here", name),
       span);
   diagnostic.note("help: annotate parameters, of this definition or of those that it uses");
   throw Failure(std::move(diagnostic));
