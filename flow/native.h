@@ -74,8 +74,9 @@ class Compilation {
     Entry entry = nullptr;  // null: it is local, or no code could be made
     std::size_t size = 0;   // in bytes, the entry's included; 0: not known
   };
-  // Makes the code, of each function in turn; it lives as long as the compiler, and needs the
-  // functions it is made of. On any thread, but nothing else of the same compiler goes on.
+  // Makes the code, of each function in turn; it lives as long as the compiler, and where it is run
+  // the functions it is made of exist. On any thread; of the same compiler nothing but begin() may
+  // be called meanwhile.
   virtual std::vector<Code> run() = 0;
 };
 
