@@ -8,6 +8,7 @@
 #include <new>
 
 #include "lang/cell_memory.h"
+#include "lang/diagnostic.h"
 #include "lang/memory.h"
 #include "lang/sanitizer.h"
 
