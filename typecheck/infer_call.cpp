@@ -50,7 +50,11 @@ namespace {
 // generic function adds those of that function: `def f1(x) { f0(f0(x)) }` and so on double them.
 constexpr std::size_t kMostOpenRelations = 3'000;
 
-[[noreturn]] void too_many_open(const std::string& name, Span span) {
+}  // namespace
+
+bool Inference::may_open(std::size_t relations, const std::string& name, Span span) {
+  if (relations == 0 || relations_.open_count() + relations <= kMostOpenRelations) return true;
+  if (std::exchange(has_too_many_open_, true)) return false;
   Diagnostic diagnostic(
       DiagnosticKind::TypeTooLarge,
       fmt::format("with `{}`, more than 3,000 operators would have types that are open here", name),
@@ -59,15 +63,9 @@ constexpr std::size_t kMostOpenRelations = 3'000;
   throw Failure(std::move(diagnostic));
 }
 
-}  // namespace
-
 Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& name) {
   if (scheme.variables.empty()) return scheme.type;
-  if (!scheme.relations.empty() &&
-      relations_.open_count() + scheme.relations.size() > kMostOpenRelations) {
-    if (std::exchange(has_too_many_open_, true)) return solver_.error_type();
-    too_many_open(name, span);
-  }
+  if (!may_open(scheme.relations.size(), name, span)) return solver_.error_type();
   TypeSubstitution fresh;
   map_to_unknowns(fresh, scheme.variables, solver_);
   for (const TypeVarRef& number : scheme.numbers) {

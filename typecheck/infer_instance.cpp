@@ -3,7 +3,10 @@
 // type parameters is copied for each use. A parameter has one type.
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -120,7 +123,8 @@ bool Inference::is_generic(const Type& type) {
 namespace {
 
 // The unknowns of a `let` that nothing around it knows of, found from its type on by way of the
-// relations that its code has left open.
+// relations that its code has left open. What such a relation makes of types that are known around
+// the `let` is the same in all uses: it is not the `let`'s own. Linear in the relations.
 class OwnUnknowns {
  public:
   OwnUnknowns(Solver& solver, Relations& relations, std::uint64_t mark)
@@ -131,24 +135,11 @@ class OwnUnknowns {
   }
 
   void collect(const Type& type, std::uint32_t first_relation) {
-    add(solver_.unknowns_of(type));
-    std::vector<std::vector<TypeVarRef>> mentioned;
     for (std::uint32_t i = first_relation; i < relations_.count(); ++i) {
-      mentioned.push_back(relations_[i].is_solved ? std::vector<TypeVarRef>{}
-                                                  : relations_.unknowns_of(relations_[i]));
+      if (!relations_[i].is_solved) open_.push_back(mentions_of(i));
     }
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t i = 0; i < mentioned.size(); ++i) {
-        const bool is_ours =
-            std::any_of(mentioned[i].begin(), mentioned[i].end(),
-                        [&](const TypeVarRef& var) { return own_.count(var.get()) != 0; });
-        if (!is_ours) continue;
-        add(std::exchange(mentioned[i], {}));
-        found_relations.push_back(first_relation + static_cast<std::uint32_t>(i));
-        changed = true;
-      }
-    }
+    exclude_results();
+    add_from(type);
     std::sort(found_relations.begin(), found_relations.end());
   }
 
@@ -156,10 +147,77 @@ class OwnUnknowns {
   std::vector<std::uint32_t> found_relations;
 
  private:
+  struct Mentions {
+    std::uint32_t relation = 0;
+    std::vector<TypeVarRef> in_args;
+    std::vector<TypeVarRef> in_result;
+  };
+  // The places in `open_` whose relation mentions an unknown, for each.
+  using Places = std::unordered_map<const TypeVar*, std::vector<std::size_t>>;
+
+  Mentions mentions_of(std::uint32_t index) {
+    Mentions mentions{index, {}, solver_.unknowns_of(relations_[index].result)};
+    std::unordered_set<const TypeVar*> met;
+    for (const Type& arg : relations_[index].args) {
+      for (const TypeVarRef& var : solver_.unknowns_of(arg)) {
+        if (met.insert(var.get()).second) mentions.in_args.push_back(var);
+      }
+    }
+    return mentions;
+  }
+
+  bool is_known_around(const TypeVar& var) {
+    return solver_.at(var).birth < mark_ || seen_.count(&var) != 0;
+  }
+
+  void exclude_results() {
+    Places waiting;
+    std::vector<std::size_t> unknown_args(open_.size());
+    std::vector<std::size_t> determined;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      for (const TypeVarRef& var : open_[i].in_args) {
+        if (is_known_around(*var)) continue;
+        ++unknown_args[i];
+        waiting[var.get()].push_back(i);
+      }
+      if (unknown_args[i] == 0) determined.push_back(i);
+    }
+    while (!determined.empty()) {
+      const std::size_t at = determined.back();
+      determined.pop_back();
+      for (const TypeVarRef& var : open_[at].in_result) {
+        if (is_known_around(*var)) continue;
+        seen_.insert(var.get());
+        for (const std::size_t user : waiting[var.get()]) {
+          if (--unknown_args[user] == 0) determined.push_back(user);
+        }
+      }
+    }
+  }
+
+  void add_from(const Type& type) {
+    Places places;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      for (const TypeVarRef& var : open_[i].in_args) places[var.get()].push_back(i);
+      for (const TypeVarRef& var : open_[i].in_result) places[var.get()].push_back(i);
+    }
+    add(solver_.unknowns_of(type));
+    std::vector<bool> is_found(open_.size());
+    for (std::size_t next = 0; next < found.size(); ++next) {
+      for (const std::size_t at : places[found[next].get()]) {
+        if (is_found[at]) continue;
+        is_found[at] = true;
+        found_relations.push_back(open_[at].relation);
+        add(open_[at].in_args);
+        add(open_[at].in_result);
+      }
+    }
+  }
+
   void add(const std::vector<TypeVarRef>& unknowns) {
     for (const TypeVarRef& var : unknowns) {
-      if (solver_.at(*var).birth < mark_ || !seen_.insert(var.get()).second) continue;
-      own_.insert(var.get());
+      if (is_known_around(*var)) continue;
+      seen_.insert(var.get());
       found.push_back(var);
     }
   }
@@ -167,8 +225,8 @@ class OwnUnknowns {
   Solver& solver_;
   Relations& relations_;
   const std::uint64_t mark_;
+  std::vector<Mentions> open_;
   std::unordered_set<const TypeVar*> seen_;
-  std::unordered_set<const TypeVar*> own_;
 };
 
 }  // namespace
@@ -207,6 +265,8 @@ void Inference::generalise_local(const Let& let, const Type& declared, const Let
 }
 
 Type Inference::instantiate_local(const Var& use, const Polymorphic& function) {
+  if (!may_open(function.relations.size(), use.variable->name, use.span))
+    return solver_.error_type();
   TypeSubstitution fresh;
   for (const TypeVarRef& var : function.unknowns) {
     const TypeVarRef own = solver_.fresh(var->kind);

@@ -208,6 +208,9 @@ class Inference {
   void inherit(const std::vector<lang::Diagnostic>& errors);
   lang::Type global_type(const lang::GlobalVar& use);
   lang::Type instantiate(const Scheme& scheme, lang::Span span, const std::string& name);
+  // False where so many more relations would stay open at once; throws Failure when it is met
+  // first.
+  bool may_open(std::size_t relations, const std::string& name, lang::Span span);
   Mismatch argument_mismatch(const lang::Call& call, std::size_t i, const lang::Type& found,
                              const lang::Type& expected);
   lang::Type coerce_argument(const lang::Call& call, std::size_t i, const lang::Type& found,
