@@ -183,6 +183,9 @@ struct Function {
   std::string symbol;  // in native code
 };
 
+// The code of a function that is not local as the evaluator calls it (flow::Entry).
+inline std::string entry_symbol(const Function& function) { return function.symbol + "_entry"; }
+
 // How many elements a small tensor has: one of constant shape, of rank 1 or more, with 1 to 16 of
 // them. 0 for any other type.
 inline std::size_t small_elements(const lang::Type& type) {

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "flow/function.h"
 #include "lang/cell_memory.h"
+#include "lang/code_image.h"
 
 namespace relay::flow {
 
@@ -70,14 +72,10 @@ struct Services {
 class Compilation {
  public:
   virtual ~Compilation() = default;
-  struct Code {
-    Entry entry = nullptr;  // null: it is local, or no code could be made
-    std::size_t size = 0;   // in bytes, the entry's included; 0: not known
-  };
-  // Makes the code, of each function in turn; it lives as long as the compiler, and where it is run
-  // the functions it is made of exist. On any thread; of the same compiler nothing but begin() may
-  // be called meanwhile.
-  virtual std::vector<Code> run() = 0;
+  // Makes the code: of each function under its symbol, and of its entry. Empty if that cannot be
+  // done. Where it is run, the functions it is made of exist. On any thread; of the same compiler
+  // nothing but begin() may be called meanwhile.
+  virtual std::optional<lang::CodeImage> run() = 0;
 };
 
 // A compiler of functions. The JIT's shared object provides one.

@@ -1,8 +1,11 @@
 #include "interp/compiling.h"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
+#include "interp/perf_map.h"
+#include "interp/runtime_functions.h"
 #include "lang/diagnostic.h"
 #include "lang/memory.h"
 
@@ -15,6 +18,16 @@ void check_there(bool is_there) {
     lang::fail(lang::DiagnosticKind::Unsupported,
                "not supported: this program was built without the JIT");
   }
+}
+
+void load_kernel(const lang::CodeImage& image, KernelCode& code) {
+  const lang::CodeImage::Function* const kernel = image.find(loops::kKernelSymbol);
+  if (!kernel) return;
+  code.memory = LoadedCode::load(image, runtime_function);
+  if (!code.memory) return;
+  const std::byte* const address = code.memory->address(*kernel);
+  code.function = reinterpret_cast<loops::KernelFunction>(address);
+  note_code("relay:kernel", address, kernel->size);
 }
 
 }  // namespace
@@ -31,6 +44,12 @@ double Compiling::timed(const Work& work) {
   return seconds;
 }
 
+struct Compiling::Wanted {
+  std::string symbol;
+  std::string entry;  // empty: it is local
+  std::string name;   // for `perf`
+};
+
 // On the queue's thread, or while nothing goes on there.
 void Compiling::load_kernels() {
   if (!has_tried_kernels_ && makers_.kernels) kernel_compiler_ = makers_.kernels();
@@ -45,7 +64,8 @@ std::shared_ptr<const KernelCode> Compiling::code_of(const loops::Kernel& kernel
   code->ticket = queue_.add([this, code, kernel] {
     timed([&] {
       load_kernels();
-      if (kernel_compiler_) code->function = kernel_compiler_->compile(kernel);
+      const auto image = kernel_compiler_ ? kernel_compiler_->compile(kernel) : std::nullopt;
+      if (image) load_kernel(*image, *code);
     });
   });
   return code;
@@ -77,10 +97,43 @@ std::shared_ptr<const FunctionsCode> Compiling::code_of(
   auto code = std::make_shared<FunctionsCode>();
   std::shared_ptr<flow::Compilation> compilation;
   code->seconds = timed([&] { compilation = function_compiler_->begin(functions); });
-  code->ticket = queue_.add([this, code, compilation] {
-    code->seconds += timed([&] { code->codes = compilation->run(); });
+  code->codes.resize(functions.size());
+  std::vector<Wanted> wanted;
+  for (const flow::Function* function : functions) {
+    wanted.push_back({function->symbol, function->is_local ? "" : flow::entry_symbol(*function),
+                      "relay:" + (function->name.empty() ? "fn" : function->name)});
+  }
+  code->ticket = queue_.add([this, code, compilation, wanted = std::move(wanted)] {
+    code->seconds += timed([&] {
+      if (const auto image = compilation->run()) load(*image, wanted, *code);
+    });
   });
   return code;
+}
+
+// Code of functions may call functions that came before.
+void Compiling::load(const lang::CodeImage& image, std::span<const Wanted> wanted,
+                     FunctionsCode& code) {
+  code.memory = LoadedCode::load(image, [this](const std::string& name) {
+    const auto known = function_addresses_.find(name);
+    return known != function_addresses_.end() ? known->second : runtime_function(name);
+  });
+  if (!code.memory) return;
+  const auto found = [&](const std::string& symbol, const std::string& name, std::size_t& size) {
+    const lang::CodeImage::Function* const function = image.find(symbol);
+    if (!function) return static_cast<const std::byte*>(nullptr);
+    size += function->size;
+    note_code(name, code.memory->address(*function), function->size);
+    return code.memory->address(*function);
+  };
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& [symbol, entry, name] = wanted[i];
+    FunctionsCode::Code& each = code.codes[i];
+    if (const std::byte* const address = found(symbol, name, each.size))
+      function_addresses_[symbol] = address;
+    if (!entry.empty())
+      each.entry = reinterpret_cast<flow::Entry>(found(entry, name + ".entry", each.size));
+  }
 }
 
 std::string Compiling::dump(const loops::Kernel& kernel, const std::string& stage) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "flow/native.h"
+#include "interp/loaded_code.h"
 #include "interp/work_queue.h"
 #include "lang/stop.h"
 #include "loops/loop_ir.h"
@@ -19,13 +20,19 @@ namespace relay::interp {
 struct KernelCode {
   WorkQueue::Ticket ticket = 0;
   loops::KernelFunction function = nullptr;  // null: there is none, and lanes run it
+  std::shared_ptr<const LoadedCode> memory;
 };
 
 // Code of functions, likewise.
 struct FunctionsCode {
   WorkQueue::Ticket ticket = 0;
-  std::vector<flow::Compilation::Code> codes;  // of each function
-  double seconds = 0;                          // of making it
+  struct Code {
+    flow::Entry entry = nullptr;  // null: it is local, or no code could be made
+    std::size_t size = 0;         // in bytes, the entry's included
+  };
+  std::vector<Code> codes;  // of each function
+  double seconds = 0;       // of making it
+  std::shared_ptr<const LoadedCode> memory;
 };
 
 // Native code on its way: the compilers, which are loaded when they are first asked for, and the
@@ -64,6 +71,8 @@ class Compiling {
 
  private:
   void load_kernels();
+  struct Wanted;
+  void load(const lang::CodeImage& image, std::span<const Wanted> wanted, FunctionsCode& code);
   template <class Work>
   double timed(const Work& work);
 
@@ -72,6 +81,7 @@ class Compiling {
   std::unique_ptr<loops::KernelCompiler> kernel_compiler_;
   bool has_tried_kernels_ = false;
   std::unique_ptr<flow::FunctionCompiler> function_compiler_;
+  std::unordered_map<std::string, const void*> function_addresses_;  // by symbol
   WorkQueue::Ticket functions_loaded_ = 0;
   std::atomic<double> seconds_{0};
   WorkQueue queue_;  // ends before what it works with

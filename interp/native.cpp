@@ -507,6 +507,7 @@ void NativeTier::install(const Batch& batch) {
     while (functions[next] != &native.flow) ++next;
     native.entry = codes[next].entry;
     if (native.entry) {
+      native.code = batch.made;
       native.state = State::Compiled;
       for (std::size_t i = next; i < functions.size() && (i == next || functions[i]->is_local); ++i)
         native.size += codes[i].size;

@@ -17,6 +17,7 @@ namespace relay::interp {
 struct NativeCode final : lang::Counted {
   flow::Function flow;
   flow::Entry entry = nullptr;
+  std::shared_ptr<const FunctionsCode> code;  // where that is
   // Lowered: LLVM makes code of it, or will soon.
   enum class State : std::uint8_t { New, UnderWay, Lowered, Refused, Compiled } state = State::New;
   std::optional<lang::Diagnostic> refusal;  // why there is no entry

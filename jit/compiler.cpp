@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "jit/engine.h"
@@ -12,14 +13,13 @@ namespace relay::jit {
 namespace {
 
 using loops::Kernel;
-using loops::KernelFunction;
 
 class Compiler final : public loops::KernelCompiler {
  public:
   // Null if LLVM has no back end for this host.
   static std::unique_ptr<Compiler> make();
 
-  KernelFunction compile(const Kernel& kernel) override;
+  std::optional<lang::CodeImage> compile(const Kernel& kernel) override;
   std::string dump(const Kernel& kernel, const std::string& stage) override;
 
  private:
@@ -30,7 +30,6 @@ class Compiler final : public loops::KernelCompiler {
                                       llvm::LLVMContext& context);
 
   std::unique_ptr<Engine> engine_;
-  int count_ = 0;
 };
 
 std::unique_ptr<Compiler> Compiler::make() {
@@ -47,24 +46,21 @@ std::unique_ptr<llvm::Module> Compiler::build(const Kernel& kernel, const std::s
   return module;
 }
 
-KernelFunction Compiler::compile(const Kernel& kernel) {
-  const std::string name = "kernel" + std::to_string(count_++);
-  auto context = std::make_unique<llvm::LLVMContext>();
-  auto module = build(kernel, name, *context);
-  if (module == nullptr || !optimise(*module->getFunction(name), engine_->machine()) ||
-      !engine_->add(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))))
-    return nullptr;
-  const auto function = reinterpret_cast<KernelFunction>(engine_->address(name));
-  engine_->note_for_perf(name, "relay:" + name);
-  return function;
+std::optional<lang::CodeImage> Compiler::compile(const Kernel& kernel) {
+  llvm::LLVMContext context;
+  const auto module = build(kernel, loops::kKernelSymbol, context);
+  if (module == nullptr ||
+      !optimise(*module->getFunction(loops::kKernelSymbol), engine_->machine()))
+    return std::nullopt;
+  return engine_->compile(*module);
 }
 
 std::string Compiler::dump(const Kernel& kernel, const std::string& stage) {
   const bool is_asm = stage == "asm";
   if (!is_asm && stage != "llvm") return "";
   llvm::LLVMContext context;
-  const auto module = build(kernel, "kernel", context);
-  if (module == nullptr || !optimise(*module->getFunction("kernel"), engine_->machine())) return "";
+  const auto module = build(kernel, loops::kKernelSymbol, context);
+  if (module == nullptr || !optimise(*module->getFunction(loops::kKernelSymbol), engine_->machine())) return "";
   if (is_asm) return assembly(*module, engine_->machine());
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -544,7 +544,7 @@ void FunctionCodegen::emit_entry(const Function& function) {
   llvm::Type* const pointer = b_.getPtrTy();
   function_ = llvm::Function::Create(
       llvm::FunctionType::get(b_.getInt32Ty(), {pointer, pointer, pointer}, false),
-      llvm::Function::ExternalLinkage, entry_name(function), module_);
+      llvm::Function::ExternalLinkage, flow::entry_symbol(function), module_);
   function_->setDoesNotThrow();
   b_.SetInsertPoint(new_block("entry"));
   runner_ = function_->getArg(0);

@@ -30,9 +30,6 @@ class FunctionCodegen {
   void emit(const flow::Function& function);
   // The function as the evaluator calls it (flow::Entry).
   void emit_entry(const flow::Function& function);
-  static std::string entry_name(const flow::Function& function) {
-    return function.symbol + "_entry";
-  }
 
  private:
   using Values = std::vector<llvm::Value*>;

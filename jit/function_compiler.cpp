@@ -1,3 +1,5 @@
+#include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -12,38 +14,21 @@ namespace relay::jit {
 
 namespace {
 
-// A module of functions, and what is wanted of each once it is code.
 class ModuleCompilation final : public flow::Compilation {
  public:
-  struct Wanted {
-    std::string symbol, entry, name;  // no entry: it is local
-  };
-  ModuleCompilation(Engine& engine, llvm::orc::ThreadSafeModule module, std::vector<Wanted> wanted)
-      : engine_(engine), module_(std::move(module)), wanted_(std::move(wanted)) {}
+  ModuleCompilation(Engine& engine, std::unique_ptr<llvm::LLVMContext> context,
+                    std::unique_ptr<llvm::Module> module)
+      : engine_(engine), context_(std::move(context)), module_(std::move(module)) {}
 
-  std::vector<Code> run() override {
-    std::vector<Code> codes(wanted_.size());
-    if (!optimise_functions(*module_.getModuleUnlocked(), engine_.machine()) ||
-        !engine_.add(std::move(module_)))
-      return codes;
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const Wanted& wanted = wanted_[i];
-      engine_.note_for_perf(wanted.symbol, wanted.name);
-      if (!wanted.entry.empty()) {
-        engine_.note_for_perf(wanted.entry, wanted.name + ".entry");
-        codes[i].entry = reinterpret_cast<flow::Entry>(engine_.address(wanted.entry));
-      }
-    }
-    // All of it is linked now.
-    for (std::size_t i = 0; i < wanted_.size(); ++i)
-      codes[i].size = engine_.size(wanted_[i].symbol) + engine_.size(wanted_[i].entry);
-    return codes;
+  std::optional<lang::CodeImage> run() override {
+    if (!optimise_functions(*module_, engine_.machine())) return std::nullopt;
+    return engine_.compile(*module_);
   }
 
  private:
   Engine& engine_;
-  llvm::orc::ThreadSafeModule module_;
-  std::vector<Wanted> wanted_;
+  std::unique_ptr<llvm::LLVMContext> context_;
+  std::unique_ptr<llvm::Module> module_;
 };
 
 class NativeFunctions final : public flow::FunctionCompiler {
@@ -53,18 +38,10 @@ class NativeFunctions final : public flow::FunctionCompiler {
       : engine_(std::move(engine)), services_(services), layout_(layout) {}
 
   std::unique_ptr<flow::Compilation> begin(std::span<flow::Function* const> functions) override {
-    std::vector<ModuleCompilation::Wanted> wanted;
-    for (flow::Function* function : functions) {
-      function->symbol = "f" + std::to_string(count_++);
-      wanted.push_back({function->symbol,
-                        function->is_local ? "" : FunctionCodegen::entry_name(*function),
-                        "relay:" + (function->name.empty() ? "fn" : function->name)});
-    }
+    for (flow::Function* function : functions) function->symbol = "f" + std::to_string(count_++);
     auto context = std::make_unique<llvm::LLVMContext>();
     auto module = build(functions, *context);
-    return std::make_unique<ModuleCompilation>(
-        *engine_, llvm::orc::ThreadSafeModule(std::move(module), std::move(context)),
-        std::move(wanted));
+    return std::make_unique<ModuleCompilation>(*engine_, std::move(context), std::move(module));
   }
 
   std::string dump(std::span<flow::Function* const> functions, const std::string& stage) override {

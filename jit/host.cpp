@@ -4,23 +4,27 @@
 
 namespace relay::jit {
 
-std::unique_ptr<llvm::orc::JITTargetMachineBuilder> host_machine_builder() {
+std::unique_ptr<llvm::TargetMachine> host_machine() {
   if (llvm::InitializeNativeTarget() || llvm::InitializeNativeTargetAsmPrinter()) return nullptr;
   auto detected = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!detected) {
     llvm::consumeError(detected.takeError());
     return nullptr;
   }
-  auto builder = std::make_unique<llvm::orc::JITTargetMachineBuilder>(std::move(*detected));
   if (const char* const cpu = std::getenv("RELAY_JIT_CPU")) {
-    builder->setCPU(cpu);
-    builder->getFeatures() = llvm::SubtargetFeatures();
+    detected->setCPU(cpu);
+    detected->getFeatures() = llvm::SubtargetFeatures();
   }
-  builder->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  builder->setCodeModel(llvm::CodeModel::Small);
-  builder->setRelocationModel(llvm::Reloc::PIC_);
-  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
-  return builder;
+  detected->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  detected->setCodeModel(llvm::CodeModel::Small);
+  detected->setRelocationModel(llvm::Reloc::PIC_);
+  detected->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  auto machine = detected->createTargetMachine();
+  if (!machine) {
+    llvm::consumeError(machine.takeError());
+    return nullptr;
+  }
+  return std::move(*machine);
 }
 
 HostTraits host_traits(const llvm::TargetMachine& machine) {

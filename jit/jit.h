@@ -21,11 +21,6 @@ using MakeFunctionCompiler = flow::FunctionCompiler* (*)(const flow::Services*,
                                                          const flow::Layout*);
 inline constexpr const char* kFunctionEntryName = "relay_make_function_compiler";
 
-// Another entry: what is compiled from now on can be told apart by `perf` (jit/perf_map.h).
-extern "C" void relay_jit_write_perf_map();
-using WritePerfMap = void (*)();
-inline constexpr const char* kPerfMapName = "relay_jit_write_perf_map";
-
 // Another entry: the library that compiles and its version, as in "LLVM 19.1.7". Lives forever.
 extern "C" const char* relay_jit_version();
 inline constexpr const char* kVersionName = "relay_jit_version";

@@ -3,9 +3,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lang/code_image.h"
 #include "lang/dtype.h"
 #include "lang/primitive.h"
 #include "lang/source.h"
@@ -176,13 +178,15 @@ std::string to_string(const Kernel& kernel);
 // builds.
 void verify(const Kernel& kernel);
 
+inline constexpr const char* kKernelSymbol = "kernel";
+
 // A compiler of kernels, used by one thread at a time. The JIT's shared object provides one.
 class KernelCompiler {
  public:
   virtual ~KernelCompiler() = default;
-  // Null when this kernel cannot be compiled; the lanes run it then. The function lives as long as
-  // the compiler.
-  virtual KernelFunction compile(const Kernel& kernel) = 0;
+  // Code of a KernelFunction named kKernelSymbol. Empty when this kernel cannot be compiled; the
+  // lanes run it then.
+  virtual std::optional<lang::CodeImage> compile(const Kernel& kernel) = 0;
   // Text of the optimised code: "llvm" or "asm". Empty for an unknown stage.
   virtual std::string dump(const Kernel& kernel, const std::string& stage) = 0;
 };

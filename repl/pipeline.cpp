@@ -14,6 +14,7 @@
 #include "ad/reverse.h"
 #include "flow/layout.h"
 #include "interp/native.h"
+#include "interp/perf_map.h"
 #include "interp/scalar.h"
 #include "jit/jit.h"
 #include "lang/stop.h"
@@ -42,18 +43,12 @@ Make entry_of_jit(const char* name) {
   return library ? reinterpret_cast<Make>(dlsym(library, name)) : nullptr;
 }
 
-interp::Compiling::Makers makers(bool is_for_perf) {
-  const auto prepare = [is_for_perf] {
-    if (!is_for_perf) return;
-    if (const auto write = entry_of_jit<jit::WritePerfMap>(jit::kPerfMapName)) write();
-  };
-  return {[prepare] {
-            prepare();
+interp::Compiling::Makers makers() {
+  return {[] {
             const auto make = entry_of_jit<jit::MakeKernelCompiler>(jit::kEntryName);
             return std::unique_ptr<loops::KernelCompiler>(make ? make() : nullptr);
           },
-          [prepare] {
-            prepare();
+          [] {
             const auto make = entry_of_jit<jit::MakeFunctionCompiler>(jit::kFunctionEntryName);
             return std::unique_ptr<flow::FunctionCompiler>(
                 make ? make(&interp::native_services(), &flow::layout()) : nullptr);
@@ -67,7 +62,9 @@ Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const Sess
       checker_(checker),
       options_(options),
       derivatives_(*this),
-      compiling_(makers(options.perf)) {}
+      compiling_(makers()) {
+  if (options.perf) interp::write_perf_map();
+}
 Pipeline::~Pipeline() = default;
 
 Expr Pipeline::pass(const char* name, Expr expr, const Expr& given) {

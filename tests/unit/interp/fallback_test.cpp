@@ -10,7 +10,7 @@ namespace {
 // A compiler that has native code for nothing.
 class NoCode final : public loops::KernelCompiler {
  public:
-  loops::KernelFunction compile(const loops::Kernel&) override { return nullptr; }
+  std::optional<lang::CodeImage> compile(const loops::Kernel&) override { return std::nullopt; }
   std::string dump(const loops::Kernel&, const std::string&) override { return ""; }
 };
 

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "interp/lanes.h"
+#include "interp/loaded_code.h"
+#include "interp/runtime_functions.h"
 #include "jit/jit.h"
 #include "tests/unit/jit/reference.h"
 
@@ -274,8 +276,11 @@ std::string compare_with_reference(const KernelBuilder& built, std::int64_t cut)
       });
   const std::string of_lanes = difference(lanes, expected);
   if (!of_lanes.empty()) return "lanes: " + of_lanes;
-  const loops::KernelFunction function = jit_compiler()->compile(kernel);
-  if (function == nullptr) return "not compiled";
+  const auto image = jit_compiler()->compile(kernel);
+  if (!image) return "not compiled";
+  const auto code = interp::LoadedCode::load(*image, interp::runtime_function);
+  const auto function = reinterpret_cast<loops::KernelFunction>(
+      code->address(*image->find(loops::kKernelSymbol)));
   const auto native =
       outcome_of(built, cuts, [&](auto& buffers, auto* sizes, auto from, auto to, auto* error) {
         return function(buffers.data(), sizes, from, to, error);

@@ -1,13 +1,11 @@
-#include "jit/perf_map.h"
+#include "interp/perf_map.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "jit/jit.h"
-
-namespace relay::jit {
+namespace relay::interp {
 
 namespace {
 
@@ -23,8 +21,6 @@ void write_perf_map() {
   perf_file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-bool is_perf_map_written() { return perf_file >= 0; }
-
 void note_code(const std::string& name, const void* address, std::size_t size) {
   if (perf_file < 0 || address == nullptr || size == 0) return;
   const std::string line =
@@ -32,6 +28,4 @@ void note_code(const std::string& name, const void* address, std::size_t size) {
   (void)!write(perf_file, line.data(), line.size());
 }
 
-extern "C" void relay_jit_write_perf_map() { write_perf_map(); }
-
-}  // namespace relay::jit
+}  // namespace relay::interp

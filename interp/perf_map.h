@@ -3,13 +3,12 @@
 #include <cstddef>
 #include <string>
 
-namespace relay::jit {
+namespace relay::interp {
 
 // From now on /tmp/perf-PID.map, which `perf` reads, tells where compiled code is and what it is
 // called (linux/tools/perf/Documentation/jit-interface.txt).
 void write_perf_map();
-bool is_perf_map_written();
 // A line of that file; nothing where it is not written.
 void note_code(const std::string& name, const void* address, std::size_t size);
 
-}  // namespace relay::jit
+}  // namespace relay::interp

@@ -1,10 +1,14 @@
-#include "jit/runtime.h"
+#include "interp/runtime_functions.h"
+
+#include <dlfcn.h>
 
 #include <cmath>
+#include <cstdint>
+#include <unordered_map>
 
 #include "loops/math_f64.h"
 
-namespace relay::jit {
+namespace relay::interp {
 
 namespace {
 
@@ -33,25 +37,32 @@ float fmod_f32(float a, float b) { return std::fmod(a, b); }
 double fmod_f64(double a, double b) { return std::fmod(a, b); }
 
 template <class Function>
-std::uint64_t address_of(Function* function) {
-  return reinterpret_cast<std::uintptr_t>(function);
+const void* address_of(Function* function) {
+  return reinterpret_cast<const void*>(function);
 }
 
-}  // namespace
+using Addresses = std::unordered_map<std::string, const void*>;
 
-std::vector<RuntimeFunction> runtime_functions() {
-  std::vector<RuntimeFunction> functions = {
+Addresses own_functions() {
+  Addresses functions = {
       {"relay_pow_u64", address_of(&pow_u64)},
       {"relay_pow_i64", address_of(&pow_i64)},
       {"relay_fmod_f32", address_of(&fmod_f32)},
       {"relay_fmod_f64", address_of(&fmod_f64)},
   };
   for (const auto& math : loops::math_f64::functions()) {
-    const std::uint64_t address =
+    functions["relay_" + std::string(math.name) + "_f64"] =
         math.unary != nullptr ? address_of(math.unary) : address_of(math.binary);
-    functions.push_back({"relay_" + std::string(math.name) + "_f64", address});
   }
   return functions;
 }
 
-}  // namespace relay::jit
+}  // namespace
+
+const void* runtime_function(const std::string& name) {
+  static const Addresses functions = own_functions();
+  const auto found = functions.find(name);
+  return found != functions.end() ? found->second : dlsym(RTLD_DEFAULT, name.c_str());
+}
+
+}  // namespace relay::interp
