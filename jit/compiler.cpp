@@ -60,7 +60,9 @@ std::string Compiler::dump(const Kernel& kernel, const std::string& stage) {
   if (!is_asm && stage != "llvm") return "";
   llvm::LLVMContext context;
   const auto module = build(kernel, loops::kKernelSymbol, context);
-  if (module == nullptr || !optimise(*module->getFunction(loops::kKernelSymbol), engine_->machine())) return "";
+  if (module == nullptr ||
+      !optimise(*module->getFunction(loops::kKernelSymbol), engine_->machine()))
+    return "";
   if (is_asm) return assembly(*module, engine_->machine());
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -137,9 +137,8 @@ class ImageContext final : public llvm::jitlink::JITLinkContext {
     }
   }
   static bool is_pointer(const LinkGraph& graph, const llvm::jitlink::Edge& edge) {
-    return graph.getTargetTriple().isAArch64()
-               ? edge.getKind() == llvm::jitlink::aarch64::Pointer64
-               : edge.getKind() == llvm::jitlink::x86_64::Pointer64;
+    return graph.getTargetTriple().isAArch64() ? edge.getKind() == llvm::jitlink::aarch64::Pointer64
+                                               : edge.getKind() == llvm::jitlink::x86_64::Pointer64;
   }
 
   CodeImage& image_;

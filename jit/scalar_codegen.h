@@ -65,8 +65,8 @@ class ScalarCodegen {
 // of their own: the builder goes on in another than before. Null when `prim` is none of them.
 llvm::Value* emit_math(llvm::IRBuilder<>& builder, int width, lang::Prim prim, bool is_double,
                        std::span<llvm::Value* const> args);
-// A call of runtime function `name` (interp/runtime_functions.h) in every lane. The types are those of `args`,
-// and the result's is that of the first.
+// A call of runtime function `name` (interp/runtime_functions.h) in every lane. The types are those
+// of `args`, and the result's is that of the first.
 llvm::Value* emit_call(llvm::IRBuilder<>& builder, int width, const char* name,
                        std::span<llvm::Value* const> args);
 

@@ -107,14 +107,46 @@ Generalised generalise(Inference& inference, const std::vector<Type>& types, std
   return result;
 }
 
+namespace {
+
+std::size_t hash_of(const std::vector<Type>& types) {
+  std::size_t key = types.size();
+  for (const Type& type : types) key = key * 31 + lang::hash(type);
+  return key;
+}
+
+}  // namespace
+
+const Type* KnownResults::find(const std::vector<Type>& params) const {
+  const auto [first, last] = entries_.equal_range(hash_of(params));
+  for (auto entry = first; entry != last; ++entry) {
+    if (std::equal(params.begin(), params.end(), entry->second.params.begin(),
+                   entry->second.params.end(),
+                   [](const Type& a, const Type& b) { return equal(a, b); }))
+      return &entry->second.result;
+  }
+  return nullptr;
+}
+
+void KnownResults::add(std::vector<Type> params, Type result) {
+  constexpr std::size_t kMost = 1000;
+  if (entries_.size() == kMost) entries_.clear();
+  const std::size_t key = hash_of(params);
+  entries_.emplace(key, Entry{std::move(params), std::move(result)});
+}
+
 void demand(const Scheme& scheme, const TypeSubstitution& fresh, Solver& solver,
-            Relations& relations, const std::string& name, Span use) {
+            const std::string& name, Span use) {
   for (const DTypeRequirement& requirement : scheme.requirements) {
     auto found = fresh.dtypes.find(requirement.var.get());
     if (found != fresh.dtypes.end()) solver.require(found->second, requirement.operands);
   }
   for (const DimEquation& equation : scheme.equations)
     solver.relate({substitute(equation.a, fresh), substitute(equation.b, fresh), name, use});
+}
+
+void demand_relations(const Scheme& scheme, const TypeSubstitution& fresh, Relations& relations,
+                      const std::string& name, Span use) {
   for (const OpenRelation& open : scheme.relations) {
     Relation relation;
     relation.op = open.op;

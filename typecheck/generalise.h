@@ -21,10 +21,13 @@ struct Generalised {
 Generalised generalise(Inference& inference, const std::vector<lang::Type>& types,
                        std::size_t index);
 
-// What a use of the scheme asks for: its requirements, equations and relations, over what `fresh`
-// has for its variables. `name` and `use` are for messages. Throws Failure for what cannot be.
+// What a use of the scheme asks for: its requirements and equations, over what `fresh` has for its
+// variables. `name` and `use` are for messages. Throws Failure for what cannot be.
 void demand(const Scheme& scheme, const lang::TypeSubstitution& fresh, Solver& solver,
-            Relations& relations, const std::string& name, lang::Span use);
+            const std::string& name, lang::Span use);
+// And of its operators whose types are open.
+void demand_relations(const Scheme& scheme, const lang::TypeSubstitution& fresh,
+                      Relations& relations, const std::string& name, lang::Span use);
 
 // The scheme that a fully annotated function states: every variable that is written in it.
 Scheme stated_scheme(const lang::Function& function);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lang/diagnostic.h"
@@ -31,6 +32,21 @@ struct DimEquation {
   lang::Dim a;
   lang::Dim b;
 };
+// The results of a generic function for types of arguments that have been met.
+class KnownResults {
+ public:
+  // Null if they have not.
+  const lang::Type* find(const std::vector<lang::Type>& params) const;
+  void add(std::vector<lang::Type> params, lang::Type result);
+
+ private:
+  struct Entry {
+    std::vector<lang::Type> params;
+    lang::Type result;
+  };
+  std::unordered_multimap<std::size_t, Entry> entries_;
+};
+
 // forall variables. relations, requirements and equations => type
 struct Scheme {
   std::vector<lang::TypeVarRef> variables;
@@ -44,6 +60,7 @@ struct Scheme {
   // What the scheme is at the usual ranks of its open relations (the data of `nn.dense` a matrix).
   // Only for reading: uses take the scheme itself. Null if that would not say more.
   std::shared_ptr<const Scheme> usual = nullptr;
+  mutable KnownResults results = {};  // of calls whose relations have been solved
 };
 // `fn (Tensor[s, d]) -> Tensor[s, d]`, then ` where ...` for what is left open; of a scheme that
 // has one, its usual form. Variables are named so that they read well: types A, B, ..; dims n, m,

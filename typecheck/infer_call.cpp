@@ -48,7 +48,7 @@ namespace {
 
 // So many operators of one definition may have types that its parameters leave open. Each use of a
 // generic function adds those of that function: `def f1(x) { f0(f0(x)) }` and so on double them.
-constexpr std::size_t kMostOpenRelations = 3'000;
+constexpr std::size_t kMostOpenRelations = 1'000;
 
 }  // namespace
 
@@ -57,15 +57,16 @@ bool Inference::may_open(std::size_t relations, const std::string& name, Span sp
   if (std::exchange(has_too_many_open_, true)) return false;
   Diagnostic diagnostic(
       DiagnosticKind::TypeTooLarge,
-      fmt::format("with `{}`, more than 3,000 operators would have types that are open here", name),
+      fmt::format("with `{}`, more than 1,000 operators would have types that are open here", name),
       span);
   diagnostic.note("help: annotate parameters, of this definition or of those that it uses");
   throw Failure(std::move(diagnostic));
 }
 
-Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& name) {
+Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& name,
+                            OpenCall* call) {
   if (scheme.variables.empty()) return scheme.type;
-  if (!may_open(scheme.relations.size(), name, span)) return solver_.error_type();
+  if (!call && !may_open(scheme.relations.size(), name, span)) return solver_.error_type();
   TypeSubstitution fresh;
   map_to_unknowns(fresh, scheme.variables, solver_);
   for (const TypeVarRef& number : scheme.numbers) {
@@ -73,8 +74,40 @@ Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& 
     solver_.at(*dtype).is_number = true;
     numbers_.push_back(dtype);
   }
-  demand(scheme, fresh, solver_, relations_, name, span);
-  return substitute(scheme.type, fresh);
+  demand(scheme, fresh, solver_, name, span);
+  Type type = substitute(scheme.type, fresh);
+  if (call) {
+    *call = {&scheme, std::move(fresh)};
+  } else {
+    demand_relations(scheme, fresh, relations_, name, span);
+  }
+  return type;
+}
+
+// What its relations make of types that are known is the same for all calls.
+void Inference::demand_relations_of(const OpenCall& call, const FunctionType& callee,
+                                    const GlobalVar& use) {
+  const Scheme& scheme = *call.scheme;
+  if (scheme.relations.empty()) return;
+  std::vector<Type> params;
+  for (const Type& param : callee.params) params.push_back(solver_.resolve(param));
+  const bool are_known = std::none_of(params.begin(), params.end(),
+                                      [](const Type& param) { return param->has_unknowns; });
+  if (are_known) {
+    if (const Type* const known = scheme.results.find(params)) {
+      solver_.unify(callee.result, *known);
+      return;
+    }
+  }
+  if (!may_open(scheme.relations.size(), use.name, use.span)) return;
+  const std::size_t open_before = relations_.open_count();
+  const std::size_t errors_before = errors_.size();
+  demand_relations(scheme, call.fresh, relations_, use.name, use.span);
+  if (!are_known) return;
+  relations_.drain();
+  if (relations_.open_count() != open_before || errors_.size() != errors_before) return;
+  const Type result = solver_.resolve(callee.result);
+  if (!result->has_unknowns) scheme.results.add(std::move(params), result);
 }
 
 // Each once: a function that fails is used in many places, and so are those that use it.
@@ -90,7 +123,7 @@ void Inference::inherit(const std::vector<Diagnostic>& errors) {
   }
 }
 
-Type Inference::global_type(const GlobalVar& use) {
+Type Inference::global_type(const GlobalVar& use, OpenCall* call) {
   GlobalUse global = globals_.find(use);
   if (global.errors) {
     inherit(*global.errors);
@@ -99,16 +132,16 @@ Type Inference::global_type(const GlobalVar& use) {
   if (!global.scheme) return global.type;
   if (global.scheme->variables.empty()) return global.scheme->type;
   generic_uses_.push_back({&use, global.scheme, nullptr});
-  Type type = instantiate(*global.scheme, use.span, use.name);
+  Type type = instantiate(*global.scheme, use.span, use.name, call);
   generic_uses_.back().type = type;
   return type;
 }
 
-Type Inference::infer_callee(const Call& call) {
+Type Inference::infer_callee(const Call& call, OpenCall& open) {
   Type type;
   switch (call.callee->kind) {
     case ExprKind::GlobalVar:
-      type = global_type(cast<GlobalVar>(call.callee));
+      type = global_type(cast<GlobalVar>(call.callee), &open);
       if (!generic_uses_.empty() && generic_uses_.back().node == call.callee.get())
         generic_uses_.back().call = &call;
       break;
@@ -262,8 +295,9 @@ Diagnostic Inference::wrong_arity(const Call& call, const FunctionType& function
 Type Inference::infer_call(const Call& call) {
   if (const auto* op = as<Operator>(call.callee)) return infer_operator_call(call, *op->op);
   Type callee;
+  OpenCall open;
   try {
-    callee = solver_.head(infer_callee(call));
+    callee = solver_.head(infer_callee(call, open));
   } catch (Failure& failure) {
     report(std::move(failure), call.callee->span);
     callee = solver_.error_type();
@@ -330,6 +364,7 @@ Type Inference::infer_call(const Call& call) {
     }
   }
   if (solver_.has_woken()) relations_.drain();
+  if (open.scheme) demand_relations_of(open, *function, cast<GlobalVar>(call.callee));
   if (failures.empty() && errors_.size() > errors_before) blame_result(call, arguments);
   return function->result;
 }

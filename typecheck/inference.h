@@ -202,12 +202,22 @@ class Inference {
   // infer_call.cpp
   lang::Type infer_call(const lang::Call& call);
   lang::Type infer_operator_call(const lang::Call& call, const lang::OpDef& op);
-  lang::Type infer_callee(const lang::Call& call);
   lang::Type operator_value(const lang::OpDef& op, lang::Span span);
   lang::Type constructor_type(const lang::Constructor& constructor);
   void inherit(const std::vector<lang::Diagnostic>& errors);
-  lang::Type global_type(const lang::GlobalVar& use);
-  lang::Type instantiate(const Scheme& scheme, lang::Span span, const std::string& name);
+  // A call of a generic global whose relations are not open yet: its arguments, which are inferred
+  // first, may tell all that they ask for.
+  struct OpenCall {
+    const Scheme* scheme = nullptr;
+    lang::TypeSubstitution fresh;
+  };
+  lang::Type infer_callee(const lang::Call& call, OpenCall& open);
+  // With `call`, the relations are left to it.
+  lang::Type global_type(const lang::GlobalVar& use, OpenCall* call = nullptr);
+  lang::Type instantiate(const Scheme& scheme, lang::Span span, const std::string& name,
+                         OpenCall* call = nullptr);
+  void demand_relations_of(const OpenCall& call, const lang::FunctionType& callee,
+                           const lang::GlobalVar& use);
   // False where so many more relations would stay open at once; throws Failure when it is met
   // first.
   bool may_open(std::size_t relations, const std::string& name, lang::Span span);

@@ -123,7 +123,8 @@ void decide(Matching& matching, const Scheme& scheme,
     if (is_stop(failure)) throw std::move(failure);
   });
   try {
-    demand(scheme, matching.unknowns, matching.solver, relations, "", {});
+    demand(scheme, matching.unknowns, matching.solver, "", {});
+    demand_relations(scheme, matching.unknowns, relations, "", {});
     relations.drain();
   } catch (const Failure& failure) {
     // The function around the use may assume more of its dims than is known here.

@@ -279,8 +279,8 @@ std::string compare_with_reference(const KernelBuilder& built, std::int64_t cut)
   const auto image = jit_compiler()->compile(kernel);
   if (!image) return "not compiled";
   const auto code = interp::LoadedCode::load(*image, interp::runtime_function);
-  const auto function = reinterpret_cast<loops::KernelFunction>(
-      code->address(*image->find(loops::kKernelSymbol)));
+  const auto function =
+      reinterpret_cast<loops::KernelFunction>(code->address(*image->find(loops::kKernelSymbol)));
   const auto native =
       outcome_of(built, cuts, [&](auto& buffers, auto* sizes, auto from, auto to, auto* error) {
         return function(buffers.data(), sizes, from, to, error);
