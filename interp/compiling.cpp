@@ -20,14 +20,14 @@ void check_there(bool is_there) {
   }
 }
 
-void load_kernel(const lang::CodeImage& image, KernelCode& code) {
+void load_kernel(const lang::CodeImage& image, int number, KernelCode& code) {
   const lang::CodeImage::Function* const kernel = image.find(loops::kKernelSymbol);
   if (!kernel) return;
   code.memory = LoadedCode::load(image, runtime_function);
   if (!code.memory) return;
   const std::byte* const address = code.memory->address(*kernel);
   code.function = reinterpret_cast<loops::KernelFunction>(address);
-  note_code("relay:kernel", address, kernel->size);
+  note_code("relay:kernel" + std::to_string(number), address, kernel->size);
 }
 
 }  // namespace
@@ -56,6 +56,19 @@ void Compiling::load_kernels() {
   has_tried_kernels_ = true;
 }
 
+// Of the store, or else of the compiler, which is loaded only then.
+std::optional<lang::CodeImage> Compiling::image_of(const loops::Kernel& kernel) {
+  if (!std::exchange(has_tried_store_, true) && makers_.store) store_ = makers_.store();
+  const std::string key = store_ ? loops::structural_key(kernel) : "";
+  if (store_) {
+    if (auto known = store_->find(key)) return known;
+  }
+  load_kernels();
+  auto image = kernel_compiler_ ? kernel_compiler_->compile(kernel) : std::nullopt;
+  if (image && store_) store_->add(key, *image);
+  return image;
+}
+
 std::shared_ptr<const KernelCode> Compiling::code_of(const loops::Kernel& kernel) {
   const lang::Unfailing asking;  // what waits for the queue needs it to be in order
   std::shared_ptr<KernelCode>& code = kernels_[loops::structural_key(kernel)];
@@ -63,9 +76,7 @@ std::shared_ptr<const KernelCode> Compiling::code_of(const loops::Kernel& kernel
   code = std::make_shared<KernelCode>();
   code->ticket = queue_.add([this, code, kernel] {
     timed([&] {
-      load_kernels();
-      const auto image = kernel_compiler_ ? kernel_compiler_->compile(kernel) : std::nullopt;
-      if (image) load_kernel(*image, *code);
+      if (const auto image = image_of(kernel)) load_kernel(*image, kernels_made_++, *code);
     });
   });
   return code;

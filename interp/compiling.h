@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -35,6 +36,14 @@ struct FunctionsCode {
   std::shared_ptr<const LoadedCode> memory;
 };
 
+// Where code of kernels is kept for later. Used on the thread of the work.
+class CodeStore {
+ public:
+  virtual ~CodeStore() = default;
+  virtual std::optional<lang::CodeImage> find(const std::string& key) = 0;
+  virtual void add(const std::string& key, const lang::CodeImage& image) = 0;
+};
+
 // Native code on its way: the compilers, which are loaded when they are first asked for, and the
 // thread on which they work. Whoever asks goes on, and looks later, or waits.
 class Compiling {
@@ -43,6 +52,7 @@ class Compiling {
   struct Makers {
     std::function<std::unique_ptr<loops::KernelCompiler>()> kernels;
     std::function<std::unique_ptr<flow::FunctionCompiler>()> functions;
+    std::function<std::unique_ptr<CodeStore>()> store = nullptr;  // of kernels
   };
   explicit Compiling(Makers makers) : makers_(std::move(makers)) {}
 
@@ -71,6 +81,7 @@ class Compiling {
 
  private:
   void load_kernels();
+  std::optional<lang::CodeImage> image_of(const loops::Kernel& kernel);
   struct Wanted;
   void load(const lang::CodeImage& image, std::span<const Wanted> wanted, FunctionsCode& code);
   template <class Work>
@@ -80,6 +91,9 @@ class Compiling {
   std::unordered_map<std::string, std::shared_ptr<KernelCode>> kernels_;  // by structural key
   std::unique_ptr<loops::KernelCompiler> kernel_compiler_;
   bool has_tried_kernels_ = false;
+  int kernels_made_ = 0;
+  std::unique_ptr<CodeStore> store_;
+  bool has_tried_store_ = false;
   std::unique_ptr<flow::FunctionCompiler> function_compiler_;
   std::unordered_map<std::string, const void*> function_addresses_;  // by symbol
   WorkQueue::Ticket functions_loaded_ = 0;

@@ -448,7 +448,8 @@ const Value& NativeTier::closure_of(const lang::Constructor* constructor) {
   return value;
 }
 
-// Is there what makes code of functions? Where it is being loaded, that is seen later.
+// Is there what makes code of functions? Where it is being loaded, that is seen later: it takes
+// long, and is not begun before there is something to compile.
 bool NativeTier::has_compiler(const FunctionCode& root) {
   Compiling& compiling = machine_.host.compiling();
   const WorkQueue::Ticket loaded = compiling.load_functions();
@@ -464,6 +465,7 @@ bool NativeTier::has_compiler(const FunctionCode& root) {
 
 // Begins to make code of a function, and of those that it calls.
 void NativeTier::compile(const FunctionCode& root) {
+  using State = NativeCode::State;
   const auto start = std::chrono::steady_clock::now();
   lowered_.clear();
   if (lower(root) && root.heat < kRepeated && is_straight(root.native->flow.body)) {
@@ -472,6 +474,13 @@ void NativeTier::compile(const FunctionCode& root) {
     return;
   }
   if (lowered_.empty()) return;
+  root.native->needs_compiler = true;
+  if (!has_compiler(root)) {
+    const State seen = root.native->state;  // refused, if there never will be one
+    take_back(0);
+    if (seen == State::Refused) root.native->state = seen;
+    return;
+  }
   Batch batch;
   batch.root = FunctionCodeRef(const_cast<FunctionCode*>(&root));
   for (const FunctionCodeRef& code : lowered_)
@@ -552,9 +561,10 @@ bool NativeTier::consider(const FunctionCode& code) {
   const Profile::Scope scope(Profile::kMakingCode);
   if (!code.native || code.native->state == State::New) {
     lang::poll();
-    if (!has_compiler(code)) return false;
+    if (code.native && code.native->needs_compiler && !has_compiler(code)) return false;
     compile(code);
-    if (code.native->state == State::New && !code.native->is_straight)
+    if (code.native->state == State::New && !code.native->is_straight &&
+        !code.native->needs_compiler)
       code.native->state = State::Refused;
   }
   if (code.native->state == State::Lowered && machine_.mode == JitMode::Always) settle();

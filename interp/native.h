@@ -22,10 +22,11 @@ struct NativeCode final : lang::Counted {
   enum class State : std::uint8_t { New, UnderWay, Lowered, Refused, Compiled } state = State::New;
   std::optional<lang::Diagnostic> refusal;  // why there is no entry
   bool is_kernels = false;                  // there is nothing else in it
-  bool is_straight = false;   // without calls and loops: compiled where it is repeated
-  double seconds = 0;         // of compiling, with those that it calls
-  std::string compiled_with;  // "`f`": the function for which it was compiled, if another
-  std::size_t size = 0;       // of the code, in bytes
+  bool needs_compiler = false;  // there is something to compile, once what compiles is loaded
+  bool is_straight = false;     // without calls and loops: compiled where it is repeated
+  double seconds = 0;           // of compiling, with those that it calls
+  std::string compiled_with;    // "`f`": the function for which it was compiled, if another
+  std::size_t size = 0;         // of the code, in bytes
 };
 
 // What native code calls.

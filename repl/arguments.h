@@ -33,6 +33,8 @@ struct Arguments {
 
   // The files that the program may open.
   formats::FileAccess access() const;
+  // May the program open some files only, or none?
+  bool is_confined() const { return no_files || !root.empty(); }
 };
 
 // Reads the command line into `into`. An exit code if there is nothing more to do: help was asked

@@ -15,6 +15,7 @@
 #include "lang/memory.h"
 #include "lang/stop.h"
 #include "repl/arguments.h"
+#include "repl/code_cache.h"
 #include "repl/command.h"
 #include "repl/deadline.h"
 #include "repl/driver.h"
@@ -153,6 +154,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   if (arguments.task == repl::Task::Prompt) options.seconds = arguments.seconds;
   options.search_path = arguments.search_path;
   options.files = arguments.access();
+  if (!arguments.is_confined()) options.code_cache = repl::code_cache_folder();
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
   if (repl::has_cursor(STDERR_FILENO)) options.progress = repl::ProgressLine();
   // Never taken down: what it holds goes with the process, which is quicker by far.

@@ -20,6 +20,7 @@
 #include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
+#include "repl/code_cache.h"
 #include "repl/files.h"
 #include "repl/output.h"
 #include "repl/tensor_files.h"
@@ -43,7 +44,7 @@ Make entry_of_jit(const char* name) {
   return library ? reinterpret_cast<Make>(dlsym(library, name)) : nullptr;
 }
 
-interp::Compiling::Makers makers() {
+interp::Compiling::Makers makers(const std::string& code_cache) {
   return {[] {
             const auto make = entry_of_jit<jit::MakeKernelCompiler>(jit::kEntryName);
             return std::unique_ptr<loops::KernelCompiler>(make ? make() : nullptr);
@@ -52,6 +53,10 @@ interp::Compiling::Makers makers() {
             const auto make = entry_of_jit<jit::MakeFunctionCompiler>(jit::kFunctionEntryName);
             return std::unique_ptr<flow::FunctionCompiler>(
                 make ? make(&interp::native_services(), &flow::layout()) : nullptr);
+          },
+          [code_cache]() -> std::unique_ptr<interp::CodeStore> {
+            if (code_cache.empty()) return nullptr;
+            return open_code_cache(code_cache, code_maker());
           }};
 }
 
@@ -62,7 +67,7 @@ Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const Sess
       checker_(checker),
       options_(options),
       derivatives_(*this),
-      compiling_(makers()) {
+      compiling_(makers(options.code_cache)) {
   if (options.perf) interp::write_perf_map();
 }
 Pipeline::~Pipeline() = default;

@@ -24,6 +24,7 @@ struct SessionOptions {
   int threads = 0;                       // 0: as many as there are cores
   bool evaluate = true;                  // false: items are typed and not run
   bool perf = false;                     // native code is known to `perf` by name
+  std::string code_cache;                // folder for code of kernels; empty: none
   bool verify = false;                   // run typecheck::verify after every pass (tests)
   double seconds = 0;                    // that one call of the session may take; 0: any
   std::vector<std::string> search_path;  // folders where imports are looked for

@@ -13,7 +13,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 actual=$(mktemp)
 folder=$(mktemp -d)
 trap 'rm -rf "$actual" "$folder"' EXIT
-export NO_COLOR=1 root
+export NO_COLOR=1 RELAY_CACHE=off root
 relay() { "$program" "$@"; }
 cd "$folder" || exit 2
 while IFS= read -r line; do

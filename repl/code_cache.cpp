@@ -1,0 +1,332 @@
+#include "repl/code_cache.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace relay::repl {
+
+using lang::CodeImage;
+
+namespace {
+
+constexpr std::string_view kMagic = "relay code 1\n";
+constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kBytesLeft = std::uint64_t{48} << 20;  // when some have gone
+constexpr off_t kLargestEntry = off_t{16} << 20;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+// FNV-1a, 64 bits (Fowler, Noll, Vo).
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char each : text)
+    hash = (hash ^ static_cast<unsigned char>(each)) * std::uint64_t{0x100000001b3};
+  return hash;
+}
+
+// --- An entry: who made it and of what, the image, and a checksum of all that ---
+
+class Writer {
+ public:
+  void number(std::uint64_t value) {
+    std::array<char, sizeof(value)> bytes;
+    std::memcpy(bytes.data(), &value, sizeof(value));
+    text.append(bytes.data(), bytes.size());
+  }
+  void string(std::string_view value) {
+    number(value.size());
+    text.append(value);
+  }
+  std::string text;
+};
+
+// What is read behind the end is 0 or empty.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    const std::string_view bytes = take(sizeof(value));
+    if (is_good_) std::memcpy(&value, bytes.data(), sizeof(value));
+    return value;
+  }
+  std::string_view string() { return take(number()); }
+  // How many entries of at least `bytes` each follow.
+  std::uint64_t count(std::size_t bytes) {
+    const std::uint64_t count = number();
+    if (count > text_.size() / bytes) is_good_ = false;
+    return is_good_ ? count : 0;
+  }
+  bool is_at_end() const { return is_good_ && text_.empty(); }
+
+ private:
+  std::string_view take(std::uint64_t size) {
+    if (size > text_.size()) is_good_ = false;
+    if (!is_good_) return {};
+    const std::string_view taken = text_.substr(0, size);
+    text_.remove_prefix(size);
+    return taken;
+  }
+  std::string_view text_;
+  bool is_good_ = true;
+};
+
+std::string entry_of(std::string_view maker, std::string_view key, const CodeImage& image) {
+  Writer to;
+  to.text = kMagic;
+  to.string(maker);
+  to.string(key);
+  to.string({reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size()});
+  to.number(image.functions.size());
+  for (const CodeImage::Function& function : image.functions) {
+    to.string(function.name);
+    to.number(function.offset);
+    to.number(function.size);
+  }
+  to.number(image.needed.size());
+  for (const std::string& name : image.needed) to.string(name);
+  to.number(image.pointers.size());
+  for (const CodeImage::Pointer& pointer : image.pointers) {
+    to.number(pointer.offset);
+    to.number(pointer.needed);
+    to.number(static_cast<std::uint64_t>(pointer.addend));
+  }
+  to.number(hash_of(to.text));
+  return std::move(to.text);
+}
+
+std::optional<CodeImage> image_in(std::string_view entry, std::string_view maker,
+                                  std::string_view key) {
+  constexpr std::size_t kNumber = sizeof(std::uint64_t);
+  if (entry.size() < kMagic.size() + kNumber || !entry.starts_with(kMagic)) return std::nullopt;
+  const std::string_view text = entry.substr(0, entry.size() - kNumber);
+  if (Reader(entry.substr(text.size())).number() != hash_of(text)) return std::nullopt;
+  Reader from(text.substr(kMagic.size()));
+  if (from.string() != maker || from.string() != key) return std::nullopt;
+  CodeImage image;
+  const std::string_view bytes = from.string();
+  const auto* const first = reinterpret_cast<const std::byte*>(bytes.data());
+  image.bytes.assign(first, first + bytes.size());
+  for (std::uint64_t i = from.count(3 * kNumber); i > 0; --i) {
+    std::string name(from.string());
+    const std::uint64_t offset = from.number();
+    image.functions.push_back({std::move(name), offset, from.number()});
+  }
+  for (std::uint64_t i = from.count(kNumber); i > 0; --i) image.needed.emplace_back(from.string());
+  for (std::uint64_t i = from.count(3 * kNumber); i > 0; --i) {
+    const std::uint64_t offset = from.number();
+    const auto needed = static_cast<std::uint32_t>(from.number());
+    image.pointers.push_back({offset, needed, static_cast<std::int64_t>(from.number())});
+  }
+  if (!from.is_at_end()) return std::nullopt;
+  return image;
+}
+
+// --- The folder ---
+
+bool is_ours_alone(const struct stat& status) {
+  return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+std::string read_whole(int file, off_t size) {
+  std::string text(static_cast<std::size_t>(size), '\0');
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = read(file, text.data() + done, text.size() - done);
+    if (count <= 0) return {};
+    done += static_cast<std::size_t>(count);
+  }
+  return text;
+}
+
+bool write_whole(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(file, text.data(), text.size());
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+class CodeCache final : public interp::CodeStore {
+ public:
+  CodeCache(Descriptor folder, std::string maker)
+      : folder_(std::move(folder)), maker_(std::move(maker)) {}
+
+  std::optional<CodeImage> find(const std::string& key) override {
+    const Descriptor file(openat(folder_.get(), name_of(key).c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    struct stat status {};
+    if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        !is_ours_alone(status) || status.st_size > kLargestEntry)
+      return std::nullopt;
+    auto image = image_in(read_whole(file.get(), status.st_size), maker_, key);
+    if (image) futimens(file.get(), nullptr);  // it has been used
+    return image;
+  }
+
+  // Written beside and renamed: nobody sees half an entry.
+  void add(const std::string& key, const CodeImage& image) override {
+    if (!std::exchange(has_made_room_, true)) make_room();
+    const std::string name = name_of(key);
+    const std::string beside = fmt::format("{}.{}.part", name, getpid());
+    {
+      const Descriptor file(openat(folder_.get(), beside.c_str(),
+                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      if (!file) return;
+      if (write_whole(file.get(), entry_of(maker_, key, image)) &&
+          renameat(folder_.get(), beside.c_str(), folder_.get(), name.c_str()) == 0)
+        return;
+    }
+    unlinkat(folder_.get(), beside.c_str(), 0);
+  }
+
+ private:
+  std::string name_of(const std::string& key) const {
+    return fmt::format("{:016x}", hash_of(maker_ + key));
+  }
+
+  // Once for each process: what it writes itself is little.
+  void make_room() {
+    struct File {
+      std::string name;
+      std::uint64_t size;
+      timespec used;
+    };
+    std::vector<File> files;
+    std::uint64_t size = 0;
+    DIR* const listing = fdopendir(dup(folder_.get()));
+    if (listing == nullptr) return;
+    rewinddir(listing);
+    while (const dirent* const each = readdir(listing)) {
+      struct stat status {};
+      if (fstatat(folder_.get(), each->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+          !S_ISREG(status.st_mode))
+        continue;
+      constexpr std::time_t kHour = 3600;
+      if (std::string_view(each->d_name).ends_with(".part") &&
+          status.st_mtim.tv_sec < std::time(nullptr) - kHour)
+        unlinkat(folder_.get(), each->d_name, 0);  // somebody was ended in the middle
+      files.push_back({each->d_name, static_cast<std::uint64_t>(status.st_size), status.st_mtim});
+      size += files.back().size;
+    }
+    closedir(listing);
+    if (size <= kMostBytes) return;
+    std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+      return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+    });
+    for (const File& file : files) {
+      if (size <= kBytesLeft) break;
+      unlinkat(folder_.get(), file.name.c_str(), 0);
+      size -= file.size;
+    }
+  }
+
+  const Descriptor folder_;
+  const std::string maker_;
+  bool has_made_room_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<interp::CodeStore> open_code_cache(const std::string& folder, std::string maker) {
+  if (folder.empty() || folder.front() != '/' || maker.empty()) return nullptr;
+  for (std::size_t at = folder.find('/', 1); at != std::string::npos; at = folder.find('/', at + 1))
+    mkdir(folder.substr(0, at).c_str(), 0700);
+  mkdir(folder.c_str(), 0700);
+  Descriptor opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!opened || fstat(opened.get(), &status) != 0 || !is_ours_alone(status)) return nullptr;
+  return std::make_unique<CodeCache>(std::move(opened), std::move(maker));
+}
+
+std::string code_cache_folder() {
+  const auto given = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  if (const std::string folder = given("RELAY_CACHE"); !folder.empty())
+    return folder == "off" ? "" : folder;
+  if (const std::string caches = given("XDG_CACHE_HOME"); !caches.empty()) return caches + "/relay";
+  const std::string home = given("HOME");
+  return home.empty() ? "" : home + "/.cache/relay";
+}
+
+namespace {
+
+// The file that dlopen() would load, by its size, its time and its place on the disk.
+std::string identity_of_library(const char* name) {
+  void* const program = dlopen(nullptr, RTLD_LAZY);
+  Dl_serinfo size{};
+  if (program == nullptr || dlinfo(program, RTLD_DI_SERINFOSIZE, &size) != 0) return "";
+  std::vector<std::byte> memory(size.dls_size);
+  auto* const folders = reinterpret_cast<Dl_serinfo*>(memory.data());
+  if (dlinfo(program, RTLD_DI_SERINFOSIZE, folders) != 0 ||
+      dlinfo(program, RTLD_DI_SERINFO, folders) != 0)
+    return "";
+  for (unsigned i = 0; i < folders->dls_cnt; ++i) {
+    struct stat status {};
+    if (stat(fmt::format("{}/{}", folders->dls_serpath[i].dls_name, name).c_str(), &status) == 0) {
+      return fmt::format("{} {} {}.{}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                         status.st_mtim.tv_nsec);
+    }
+  }
+  return "";
+}
+
+// What code generators look at: the model of the first processor, and what it can do.
+std::string identity_of_processor() {
+  constexpr std::array<std::string_view, 8> kLines = {"vendor_id",       "cpu family", "model",
+                                                      "stepping",        "flags",      "Features",
+                                                      "CPU implementer", "CPU part"};
+  std::ifstream file("/proc/cpuinfo");
+  std::string identity;
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    if (std::any_of(kLines.begin(), kLines.end(),
+                    [&](std::string_view start) { return line.starts_with(start); }))
+      identity += line + "\n";
+  }
+  return identity;
+}
+
+}  // namespace
+
+std::string code_maker() {
+  const std::string compiler = identity_of_library("librelay_jit.so");
+  const std::string processor = identity_of_processor();
+  if (compiler.empty() || processor.empty()) return "";
+  const char* const other = std::getenv("RELAY_JIT_CPU");
+  return fmt::format("relay {}, {}\n{}{}", RELAY_VERSION, compiler, processor,
+                     other != nullptr ? other : "");
+}
+
+}  // namespace relay::repl
