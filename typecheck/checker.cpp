@@ -130,8 +130,15 @@ std::vector<Entry> Checker::Impl::unknown_entries(const std::vector<std::string>
 
 namespace {
 
+bool has_limit(const std::vector<Diagnostic>& errors) {
+  return std::any_of(errors.begin(), errors.end(), [](const Diagnostic& error) {
+    return error.kind == DiagnosticKind::TypeTooLarge;
+  });
+}
+
 // Where the usual reading of indices, as many as there are axes, does not fit the other code, the
-// ranks of what is indexed stay open. The errors are those of the usual reading.
+// ranks of what is indexed stay open. The errors are those of the usual reading, unless the other one
+// comes to a limit, which is what is in the way then.
 template <class Attempt>
 auto with_open_ranks_if_needed(const Globals& globals, Attempt&& attempt) {
   const auto boxed = lang::make_boxed<Inference>(globals, Purpose::kScheme);
@@ -144,7 +151,7 @@ auto with_open_ranks_if_needed(const Globals& globals, Attempt&& attempt) {
     Inference& open = boxed_open->value;
     open.leave_ranks_open();
     auto result = capture([&] { return attempt(open); });
-    if (!result) throw;
+    if (!result && !has_limit(result.errors())) throw;
     return std::move(result).or_throw();
   }
 }
