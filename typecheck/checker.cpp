@@ -137,8 +137,8 @@ bool has_limit(const std::vector<Diagnostic>& errors) {
 }
 
 // Where the usual reading of indices, as many as there are axes, does not fit the other code, the
-// ranks of what is indexed stay open. The errors are those of the usual reading, unless the other one
-// comes to a limit, which is what is in the way then.
+// ranks of what is indexed stay open. The errors are those of the usual reading, unless the other
+// one comes to a limit, which is what is in the way then.
 template <class Attempt>
 auto with_open_ranks_if_needed(const Globals& globals, Attempt&& attempt) {
   const auto boxed = lang::make_boxed<Inference>(globals, Purpose::kScheme);
