@@ -63,15 +63,13 @@ if(TARGET relay_kernels)
   # Not by oneDNN's own package, which asks for the development files of OpenCL.
   find_path(RELAY_DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
   find_library(RELAY_DNNL dnnl)
-  set(BLA_VENDOR OpenBLAS)
-  find_package(BLAS)
   find_package(OpenMP COMPONENTS CXX)  # oneDNN's threads, which are told to stay away
-  if(NOT RELAY_DNNL_INCLUDE OR NOT RELAY_DNNL OR NOT BLAS_FOUND OR NOT OpenMP_CXX_FOUND)
-    message(FATAL_ERROR "oneDNN or OpenBLAS was not found (Debian: libdnnl-dev, libopenblas-dev). "
+  if(NOT RELAY_DNNL_INCLUDE OR NOT RELAY_DNNL OR NOT OpenMP_CXX_FOUND)
+    message(FATAL_ERROR "oneDNN was not found (Debian: libdnnl-dev). "
                         "`-DRELAY_KERNELS=OFF` builds Relay without library kernels.")
   endif()
   target_include_directories(relay_kernels SYSTEM PRIVATE "${RELAY_DNNL_INCLUDE}")
-  target_link_libraries(relay_kernels PRIVATE "${RELAY_DNNL}" BLAS::BLAS OpenMP::OpenMP_CXX)
+  target_link_libraries(relay_kernels PRIVATE "${RELAY_DNNL}" OpenMP::OpenMP_CXX)
 endif()
 
 if(TARGET relay)

@@ -1,19 +1,12 @@
 #include "kernels/contraction.h"
 
-#include <cblas.h>
-#include <omp.h>
-
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <limits>
-#include <new>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
-#include <oneapi/dnnl/dnnl.h>
-
+#include "kernels/product.h"
 #include "kernels/scratch.h"
 
 namespace relay::kernels {
@@ -25,14 +18,10 @@ using loops::Contraction;
 using loops::ContractionAxis;
 using loops::LibraryKernel;
 
-// Matrices of fewer products are no work for BLAS, nor are those of a few rows or columns: a vector
-// times a matrix takes as long as reading the matrix, which the loops do as fast, but for sums
-// along its rows.
-constexpr double kTinyMatrix = 2048;
+// Matrices of fewer products are over in the loops before a tile begins, and so is a vector times a
+// matrix, which takes as long as reading the matrix, but for sums along its rows.
+constexpr double kTinyMatrix = 256;
 constexpr std::int64_t kFewestRows = 4;
-// oneDNN is the faster one, but makes its code at its first call, which takes as long as hundreds
-// of smaller products.
-constexpr double kWorthOneDnn = 8'388'608;
 // How the work falls into parts. Products of a part: fewer cost more than waking a thread saves.
 constexpr double kSmallPart = 2'097'152;
 constexpr double kLargePart = 8'388'608;
@@ -40,21 +29,16 @@ constexpr std::int64_t kTile = 256;       // rows or columns, where there are ma
 constexpr std::int64_t kSmallTile = 128;  // where that makes too few parts
 constexpr std::int64_t kFewParts = 4;
 constexpr std::int64_t kGrain = 16;  // tiles begin at multiples of this
-// How long a library may sum: it does so nearly in one go, which for long sums of float32 is wrong
-// in the fourth digit. Longer ones are summed in pieces, and these pairwise.
+// How long a sum may be in one go, which for long sums of float32 is wrong in the fourth digit.
+// Longer ones are summed in pieces, and these pairwise.
 constexpr std::int64_t kLongestSum = 4096;
 constexpr std::int64_t kMostCalls = 128;  // that make a piece together
-
-struct Matrix {
-  bool is_transposed = false;
-  std::int64_t pitch = 1;  // from row to row, or from column to column
-};
 
 // c = sum over `folded` of a * b, for each of `outer`.
 struct Plan {
   std::int64_t m = 1, n = 1, k = 1;
-  Matrix a, b;
-  std::int64_t c_pitch = 1;
+  MatrixStrides a, b;
+  std::int64_t c_row = 0;   // its columns lie side by side
   bool is_swapped = false;  // a and b are the contraction's b and a
   bool adds = false;        // to c
   std::vector<ContractionAxis> outer;
@@ -84,20 +68,6 @@ ContractionAxis offsets_of(const std::vector<ContractionAxis>& axes, std::int64_
   return sum;
 }
 
-// A matrix whose rows and columns are `row` and `column` apart.
-std::optional<Matrix> matrix_of(std::int64_t rows, std::int64_t row, std::int64_t columns,
-                                std::int64_t column) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (rows > kMost || columns > kMost) return std::nullopt;
-  const auto fits = [&](std::int64_t count, std::int64_t pitch, std::int64_t length,
-                        std::int64_t step) {
-    return (step == 1 || length == 1) && (count == 1 || (pitch >= length && pitch <= kMost));
-  };
-  if (fits(rows, row, columns, column)) return Matrix{false, rows == 1 ? columns : row};
-  if (fits(columns, column, rows, row)) return Matrix{true, columns == 1 ? rows : column};
-  return std::nullopt;
-}
-
 // One axis of each kind as the matrices, or -1 for none.
 struct Choice {
   int row = -1, column = -1, contracted = -1;
@@ -110,20 +80,18 @@ std::optional<Plan> plan_with(const Contraction& form, Choice choice) {
   const ContractionAxis row = axis(form.rows, choice.row);
   const ContractionAxis column = axis(form.columns, choice.column);
   const ContractionAxis inner = axis(form.contracted, choice.contracted);
-  const auto a = matrix_of(row.extent, row.a, inner.extent, inner.a);
-  const auto b = matrix_of(inner.extent, inner.b, column.extent, column.b);
-  const auto c = matrix_of(row.extent, row.c, column.extent, column.c);
-  if (!a || !b || !c) return std::nullopt;
+  // The transposed product is the product of the transposed, in the other order.
+  const bool is_swapped = column.extent == 1 || column.c != 1;
+  if (is_swapped && row.extent != 1 && row.c != 1) return std::nullopt;
   Plan plan;
   plan.k = inner.extent;
   plan.adds = form.adds;
-  plan.is_swapped = c->is_transposed;
-  plan.c_pitch = c->pitch;
-  // The transposed product is the product of the transposed, in the other order.
-  plan.m = plan.is_swapped ? column.extent : row.extent;
-  plan.n = plan.is_swapped ? row.extent : column.extent;
-  plan.a = plan.is_swapped ? Matrix{!b->is_transposed, b->pitch} : *a;
-  plan.b = plan.is_swapped ? Matrix{!a->is_transposed, a->pitch} : *b;
+  plan.is_swapped = is_swapped;
+  plan.m = is_swapped ? column.extent : row.extent;
+  plan.n = is_swapped ? row.extent : column.extent;
+  plan.a = is_swapped ? MatrixStrides{column.b, inner.b} : MatrixStrides{row.a, inner.a};
+  plan.b = is_swapped ? MatrixStrides{inner.a, row.a} : MatrixStrides{inner.b, column.b};
+  plan.c_row = is_swapped ? column.c : row.c;
   const auto rest = [](const std::vector<ContractionAxis>& axes, int without,
                        std::vector<ContractionAxis>& to) {
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -165,8 +133,7 @@ std::int64_t parts_of(std::int64_t extent, std::int64_t each) { return (extent +
 template <class T>
 class Products final : public LibraryKernel {
  public:
-  explicit Products(Plan plan) : plan_(std::move(plan)) {
-    uses_dnnl_ = std::is_same_v<T, float> && plan_.products() >= kWorthOneDnn;
+  Products(Plan plan, const Tiles<T>& tiles) : plan_(std::move(plan)), tiles_(tiles) {
     outer_ = count_of(plan_.outer);
     folded_ = count_of(plan_.folded);
     choose_tiles();
@@ -189,11 +156,12 @@ class Products final : public LibraryKernel {
       const std::int64_t chunk = part % chunks_;
       const std::int64_t tile = part / chunks_ % tiles;
       const std::int64_t first = part / chunks_ / tiles * bundle_;
+      TileProduct product(*this, tile, chunk);
       for (std::int64_t i = first; i < std::min(first + bundle_, outer_); ++i) {
         const ContractionAxis at = offsets_of(plan_.outer, i);
         const bool is_first = chunk == 0;
         T* const to = is_first ? c + at.c : sums + ((chunk - 1) * outer_ + i) * size;
-        multiply_tile(a + at.a, b + at.b, to, is_first ? plan_.c_pitch : plan_.n, tile, chunk);
+        product.run(a + at.a, b + at.b, to, is_first ? plan_.c_row : plan_.n);
       }
     };
     // A function by reference takes no memory.
@@ -234,27 +202,6 @@ class Products final : public LibraryKernel {
     splits_folded_ = folded_ >= plan_.k / kSmallTile;
   }
 
-  void multiply_tile(const T* a, const T* b, T* c, std::int64_t c_pitch, std::int64_t tile,
-                     std::int64_t chunk) const {
-    const std::int64_t row = tile / tiles_n_ * tile_m_;
-    const std::int64_t column = tile % tiles_n_ * tile_n_;
-    const std::int64_t rows = std::min(tile_m_, plan_.m - row);
-    const std::int64_t columns = std::min(tile_n_, plan_.n - column);
-    const auto begin_of = [&](std::int64_t of, std::int64_t whole) { return of * whole / chunks_; };
-    const std::int64_t f0 = splits_folded_ ? begin_of(chunk, folded_) : 0;
-    const std::int64_t f1 = splits_folded_ ? begin_of(chunk + 1, folded_) : folded_;
-    const std::int64_t k0 = splits_folded_ ? 0 : begin_of(chunk, plan_.k);
-    const std::int64_t k1 = splits_folded_ ? plan_.k : begin_of(chunk + 1, plan_.k);
-    a += plan_.a.is_transposed ? row : row * plan_.a.pitch;
-    b += plan_.b.is_transposed ? column * plan_.b.pitch : column;
-    c += row * c_pitch + column;
-    const Sum sum(f0, f1, k0, k1);
-    const Scratch scratch(sum.depth() * static_cast<std::size_t>(rows * columns) * sizeof(T));
-    const bool begins = chunk > 0 || !plan_.adds;
-    add_pieces(sum, 0, sum.pieces, {rows, columns, a, b}, begins ? T(0) : T(1), c, c_pitch,
-               reinterpret_cast<T*>(scratch.data()));
-  }
-
   // The products of a tile, at `f` in [f0, f1) of the folded axes and `k` in [k0, k1), in pieces:
   // a part of k, or several f.
   struct Sum {
@@ -274,102 +221,83 @@ class Products final : public LibraryKernel {
     std::int64_t calls;   // in a piece; each is of one f
     std::int64_t pieces;  // at least one
   };
-  struct Tile {
-    std::int64_t rows, columns;
-    const T* a;
-    const T* b;
-  };
 
-  // Of n > 1 pieces, the first p, where p is the largest power of two below n, and then the others.
-  void add_pieces(const Sum& sum, std::int64_t first, std::int64_t last, const Tile& tile, T beta,
-                  T* c, std::int64_t c_pitch, T* scratch) const {
-    if (last - first <= 1) {
-      add_piece(sum, first, tile, beta, c, c_pitch);
-      return;
-    }
-    const auto half =
-        static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(last - first - 1)));
-    add_pieces(sum, first, first + half, tile, beta, c, c_pitch, scratch);
-    T* const rest = scratch;
-    add_pieces(sum, first + half, last, tile, T(0), rest, tile.columns,
-               scratch + tile.rows * tile.columns);
-    for (std::int64_t row = 0; row < tile.rows; ++row) {
-      for (std::int64_t i = 0; i < tile.columns; ++i)
-        c[row * c_pitch + i] += rest[row * tile.columns + i];
-    }
-  }
+  // One chunk of the sum for one tile of c, for the matrices that it is given one after the other.
+  class TileProduct {
+   public:
+    TileProduct(const Products& all, std::int64_t tile, std::int64_t chunk)
+        : all_(all),
+          plan_(all.plan_),
+          row_(tile / all.tiles_n_ * all.tile_m_),
+          column_(tile % all.tiles_n_ * all.tile_n_),
+          rows_(std::min(all.tile_m_, plan_.m - row_)),
+          columns_(std::min(all.tile_n_, plan_.n - column_)),
+          adds_(chunk == 0 && plan_.adds),
+          sum_(all.sum_of(chunk)),
+          whole_(product(std::min(sum_.k1 - sum_.k0, kLongestSum))),
+          rest_(product(sum_.parts > 1 ? (sum_.k1 - sum_.k0 - 1) % kLongestSum + 1 : 1)),
+          scratch_((sum_.depth() * static_cast<std::size_t>(rows_ * columns_) + whole_.scratch()) *
+                   sizeof(T)) {}
 
-  void add_piece(const Sum& sum, std::int64_t piece, const Tile& tile, T beta, T* c,
-                 std::int64_t c_pitch) const {
-    const bool is_part = sum.parts > 1;
-    const std::int64_t part = is_part ? piece % sum.parts : 0;
-    const std::int64_t begin = is_part ? sum.f0 + piece / sum.parts : sum.f0 + piece * sum.calls;
-    const std::int64_t end = is_part ? begin + 1 : std::min(begin + sum.calls, sum.f1);
-    const std::int64_t k0 = sum.k0 + part * kLongestSum;
-    const std::int64_t k1 = is_part ? std::min(k0 + kLongestSum, sum.k1) : sum.k1;
-    const T* const a = tile.a + k0 * (plan_.a.is_transposed ? plan_.a.pitch : 1);
-    const T* const b = tile.b + k0 * (plan_.b.is_transposed ? 1 : plan_.b.pitch);
-    for (std::int64_t f = begin; f < end; ++f) {
-      const ContractionAxis at = offsets_of(plan_.folded, f);
-      multiply(tile.rows, tile.columns, k1 - k0, a + at.a, b + at.b, f == begin ? beta : T(1), c,
-               c_pitch);
+    void run(const T* a, const T* b, T* c, std::int64_t c_row) const {
+      auto* const sums = reinterpret_cast<T*>(scratch_.data()) + whole_.scratch();
+      add_pieces(0, sum_.pieces, a + row_ * plan_.a.row, b + column_ * plan_.b.column, adds_,
+                 c + row_ * c_row + column_, c_row, sums);
     }
-  }
 
-  void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T beta,
-                T* c, std::int64_t c_pitch) const {
-    if constexpr (std::is_same_v<T, float>) {
-      if (uses_dnnl_) {
-        omp_set_num_threads(1);  // of this thread: the parts are what runs in parallel
-        const dnnl_status_t status =
-            dnnl_sgemm(plan_.a.is_transposed ? 'T' : 'N', plan_.b.is_transposed ? 'T' : 'N', m, n,
-                       k, 1.0f, a, plan_.a.pitch, b, plan_.b.pitch, beta, c, c_pitch);
-        if (status != dnnl_success) throw std::bad_alloc();  // the arguments are right
+   private:
+    Product<T> product(std::int64_t k) const {
+      return {all_.tiles_, plan_.m, columns_, k, plan_.a, plan_.b};
+    }
+
+    // Of n > 1 pieces, the first p, where p is the largest power of two below n, and then the
+    // others.
+    void add_pieces(std::int64_t first, std::int64_t last, const T* a, const T* b, bool adds, T* c,
+                    std::int64_t c_row, T* sums) const {
+      if (last - first <= 1) {
+        add_piece(first, a, b, adds, c, c_row);
         return;
       }
+      const auto half =
+          static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(last - first - 1)));
+      add_pieces(first, first + half, a, b, adds, c, c_row, sums);
+      add_pieces(first + half, last, a, b, false, sums, columns_, sums + rows_ * columns_);
+      for (std::int64_t row = 0; row < rows_; ++row) {
+        for (std::int64_t i = 0; i < columns_; ++i) c[row * c_row + i] += sums[row * columns_ + i];
+      }
     }
-    if (m == 1 || n == 1) {
-      multiply_vector(m, n, k, a, b, beta, c, c_pitch);
-      return;
-    }
-    const auto transposed = [](const Matrix& matrix) {
-      return matrix.is_transposed ? CblasTrans : CblasNoTrans;
-    };
-    const auto number = [](std::int64_t value) { return static_cast<blasint>(value); };
-    const auto call = [&](auto function) {
-      function(CblasRowMajor, transposed(plan_.a), transposed(plan_.b), number(m), number(n),
-               number(k), T(1), a, number(plan_.a.pitch), b, number(plan_.b.pitch), beta, c,
-               number(c_pitch));
-    };
-    if constexpr (std::is_same_v<T, float>) {
-      call(cblas_sgemm);
-    } else {
-      call(cblas_dgemm);
-    }
-  }
 
-  // Where one of the matrices is a row or a column.
-  void multiply_vector(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b,
-                       T beta, T* c, std::int64_t c_pitch) const {
-    const bool is_row = m == 1;
-    const Matrix& matrix = is_row ? plan_.b : plan_.a;
-    const Matrix& vector = is_row ? plan_.a : plan_.b;
-    // The matrix as it lies: what the vector runs along is its columns, or its rows.
-    const bool along_columns = is_row ? matrix.is_transposed : !matrix.is_transposed;
-    const std::int64_t other = is_row ? n : m;
-    const auto number = [](std::int64_t value) { return static_cast<blasint>(value); };
-    const std::int64_t vector_step = vector.is_transposed == is_row ? vector.pitch : 1;
-    const auto call = [&](auto function) {
-      function(CblasRowMajor, along_columns ? CblasNoTrans : CblasTrans,
-               number(along_columns ? other : k), number(along_columns ? k : other), T(1),
-               is_row ? b : a, number(matrix.pitch), is_row ? a : b, number(vector_step), beta, c,
-               number(is_row ? 1 : c_pitch));
-    };
-    if constexpr (std::is_same_v<T, float>) {
-      call(cblas_sgemv);
-    } else {
-      call(cblas_dgemv);
+    void add_piece(std::int64_t piece, const T* a, const T* b, bool adds, T* c,
+                   std::int64_t c_row) const {
+      const bool is_part = sum_.parts > 1;
+      const std::int64_t part = is_part ? piece % sum_.parts : 0;
+      const std::int64_t begin =
+          is_part ? sum_.f0 + piece / sum_.parts : sum_.f0 + piece * sum_.calls;
+      const std::int64_t end = is_part ? begin + 1 : std::min(begin + sum_.calls, sum_.f1);
+      const std::int64_t k0 = sum_.k0 + part * kLongestSum;
+      const Product<T>& product = is_part && part == sum_.parts - 1 ? rest_ : whole_;
+      a += k0 * plan_.a.column;
+      b += k0 * plan_.b.row;
+      for (std::int64_t f = begin; f < end; ++f) {
+        const ContractionAxis at = offsets_of(plan_.folded, f);
+        product.multiply(a + at.a, b + at.b, c, c_row, adds || f > begin, 0, rows_,
+                         reinterpret_cast<T*>(scratch_.data()));
+      }
     }
+
+    const Products& all_;
+    const Plan& plan_;
+    std::int64_t row_, column_, rows_, columns_;
+    bool adds_;
+    Sum sum_;
+    Product<T> whole_, rest_;  // a piece, and the last part of k where that falls into parts
+    Scratch scratch_;
+  };
+
+  Sum sum_of(std::int64_t chunk) const {
+    const auto begin_of = [&](std::int64_t of, std::int64_t whole) { return of * whole / chunks_; };
+    if (splits_folded_) return {begin_of(chunk, folded_), begin_of(chunk + 1, folded_), 0, plan_.k};
+    return {0, folded_, begin_of(chunk, plan_.k), begin_of(chunk + 1, plan_.k)};
   }
 
   void add_chunks(T* c, const T* sums, const Parallel& parallel) const {
@@ -378,7 +306,7 @@ class Products final : public LibraryKernel {
     parallel(static_cast<int>(parts_of(rows, each)), [&](int part) {
       const std::int64_t begin = part * each;
       for (std::int64_t row = begin; row < std::min(begin + each, rows); ++row) {
-        T* const to = c + offsets_of(plan_.outer, row / plan_.m).c + row % plan_.m * plan_.c_pitch;
+        T* const to = c + offsets_of(plan_.outer, row / plan_.m).c + row % plan_.m * plan_.c_row;
         for (std::int64_t chunk = 1; chunk < chunks_; ++chunk) {
           const T* const from = sums + ((chunk - 1) * rows + row) * plan_.n;
           for (std::int64_t i = 0; i < plan_.n; ++i) to[i] += from[i];
@@ -388,7 +316,7 @@ class Products final : public LibraryKernel {
   }
 
   Plan plan_;
-  bool uses_dnnl_ = false;
+  const Tiles<T>& tiles_;
   std::int64_t outer_ = 1, folded_ = 1;
   std::int64_t tile_m_ = 1, tile_n_ = 1, tiles_m_ = 1, tiles_n_ = 1;
   std::int64_t bundle_ = 1;  // products that a part does one after the other
@@ -398,19 +326,15 @@ class Products final : public LibraryKernel {
 
 }  // namespace
 
-std::shared_ptr<const LibraryKernel> make_contraction(const Contraction& form) {
+std::shared_ptr<const LibraryKernel> make_contraction(const Contraction& form, Level level) {
   if (form.dtype != DType::Float32 && form.dtype != DType::Float64) return nullptr;
   auto plan = best_plan(form);
   if (!plan || plan->products() < kTinyMatrix) return nullptr;
-  const std::int64_t rows = std::min(plan->m, plan->n);
-  // A vector times rows that lie along the sum: the lanes would sum one row after the other.
-  const bool sums_rows = (plan->m == 1 && plan->b.is_transposed && plan->n >= kFewestRows) ||
-                         (plan->n == 1 && !plan->a.is_transposed && plan->m >= kFewestRows);
-  if (rows < kFewestRows && !sums_rows) return nullptr;
-  static const bool once = (openblas_set_num_threads(1), true);
-  (void)once;
-  if (form.dtype == DType::Float32) return std::make_shared<Products<float>>(std::move(*plan));
-  return std::make_shared<Products<double>>(std::move(*plan));
+  const bool sums_rows = plan->m == 1 && plan->b.row == 1 && plan->n >= kFewestRows;
+  if (std::min(plan->m, plan->n) < kFewestRows && !sums_rows) return nullptr;
+  if (form.dtype == DType::Float32)
+    return std::make_shared<Products<float>>(std::move(*plan), tiles<float>(level));
+  return std::make_shared<Products<double>>(std::move(*plan), tiles<double>(level));
 }
 
 }  // namespace relay::kernels

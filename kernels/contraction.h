@@ -2,12 +2,14 @@
 
 #include <memory>
 
+#include "kernels/tiles.h"
 #include "loops/normal_form.h"
 
 namespace relay::kernels {
 
-// A contraction as matrix products of tiles. Null where no pair of axes of each tensor makes a
-// matrix as BLAS wants it (one of its strides 1), or the matrices are tiny.
-std::shared_ptr<const loops::LibraryKernel> make_contraction(const loops::Contraction& form);
+// A contraction as matrix products of tiles. Null where no axis of the result lies side by side, or
+// the matrices are tiny.
+std::shared_ptr<const loops::LibraryKernel> make_contraction(const loops::Contraction& form,
+                                                             Level level);
 
 }  // namespace relay::kernels

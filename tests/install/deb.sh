@@ -18,7 +18,7 @@ package=$folder/relay_${version}_$(dpkg --print-architecture).deb
 [ -f "$package" ] || fail "there is no $package"
 needs=$(dpkg-deb --field "$package" Depends)
 for wanted in libc6 libedit2 libfmt9 $([ "$jit" = OFF ] || echo libllvm19) \
-  $([ "$kernels" = OFF ] || echo libdnnl libopenblas); do
+  $([ "$kernels" = OFF ] || echo libdnnl); do
   case $needs in
     *"$wanted"*) ;;
     *) fail "the package does not need $wanted, but $needs" ;;
