@@ -45,6 +45,28 @@ std::size_t find_buffer(const lang::TensorRef& tensor, std::size_t refs, std::si
   return at;
 }
 
+// The word of the buffer that is no longer 0 once somebody has asked what it holds.
+std::size_t find_content(const lang::Tensor& tensor, std::size_t buffer) {
+  const std::byte* object = nullptr;
+  std::memcpy(&object, reinterpret_cast<const std::byte*>(&tensor) + buffer, sizeof(object));
+  const auto word_at = [&](std::size_t at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, object + at, sizeof(word));
+    return word;
+  };
+  constexpr std::size_t kWords = sizeof(lang::Buffer) / sizeof(std::uint64_t);
+  std::uint64_t before[kWords];
+  tensor.forget_content();
+  for (std::size_t i = 0; i < kWords; ++i) before[i] = word_at(i * sizeof(std::uint64_t));
+  const std::uint64_t content = tensor.content();
+  for (std::size_t i = 0; i < kWords; ++i) {
+    if (before[i] == 0 && word_at(i * sizeof(std::uint64_t)) == content)
+      return i * sizeof(std::uint64_t);
+  }
+  RELAY_CHECK(false, "a buffer does not hold the number of its content");
+  return 0;
+}
+
 std::uintptr_t begin_of(const lang::Counted& object) {
   std::uintptr_t word = 0;
   std::memcpy(&word, reinterpret_cast<const std::byte*>(&object), sizeof(word));
@@ -65,6 +87,7 @@ Layout measure() {
   layout.tensor_shape = find_word(*tensor, tensor->shape().data());
   layout.tensor_strides = find_word(*tensor, tensor->strides().data());
   layout.tensor_buffer = find_buffer(tensor, layout.refs, layout.tensor_data);
+  layout.buffer_content = find_content(*tensor, layout.tensor_buffer);
   lang::Constructor constructor;
   layout.constructor_tag = offset_of(&constructor.tag, &constructor);
   lang::Value field = lang::Value::boolean(true);

@@ -121,7 +121,9 @@ Group::Instance* Group::lower(Machine& machine, std::vector<loops::Layout> layou
   instance->shaping = std::move(shaping);
   instance->lowered = std::move(lowered);
   instance->native.resize(instance->lowered.launches.size(), nullptr);
-  for (const auto& launch : instance->lowered.launches) instance->cost += launch.cost;
+  for (const auto& launch : instance->lowered.launches) {
+    if (!launch.library) instance->cost += launch.cost;
+  }
   if (instances_.size() >= kMaxInstances) instances_.erase(instances_.begin());
   instances_.push_back(std::move(instance));
   return instances_.back().get();

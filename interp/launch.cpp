@@ -17,6 +17,7 @@
 #include "interp/worker_pool.h"
 #include "lang/op.h"
 #include "lang/stop.h"
+#include "loops/bands.h"
 #include "loops/stages.h"
 
 namespace relay::interp {
@@ -28,9 +29,8 @@ using loops::Launch;
 
 namespace {
 
-// A band of launches goes over its rows in parts of so many bytes, which stay in the cache of a
-// core, where all of them are more than it holds.
-constexpr std::int64_t kPartBytes = 256 << 10;
+// A band of launches goes over its rows in parts where all of them are more than the cache of a
+// core holds.
 constexpr std::int64_t kCacheBytes = 1 << 20;
 
 // Waking a thread pays from this many scalar operations per thread on.
@@ -154,46 +154,66 @@ void run_whole(const Launch::Whole& step, const lang::Tensor& input, const lang:
   }
 }
 
-// An interrupt is noticed between the parts that a library has made of its work. What a part throws
-// is thrown here.
-void run_library(const Launch::Library& step, const lang::Tensor& left, const lang::Tensor& right,
-                 const lang::Tensor& result, int threads) {
-  std::atomic<bool> stops = false;
-  std::mutex failing;
-  std::exception_ptr failure;
-  const auto run_part = [&](const std::function<void(int)>& part, int i) {
-    try {
-      part(i);
-    } catch (...) {
-      const std::lock_guard lock(failing);
-      failure = std::current_exception();
-      stops = true;
-    }
-  };
-  const auto parallel = [&](int parts, const std::function<void(int)>& part) {
-    if (stops) return;
+loops::LibraryOperand operand_of(const lang::Tensor& tensor, std::int64_t offset) {
+  const auto size = static_cast<std::int64_t>(lang::size_of(tensor.dtype()));
+  return {tensor.data() + offset * size, tensor.content()};
+}
+
+// Runs the parts that a library has made of its work. An interrupt is noticed between them; what a
+// part throws is thrown by end().
+class LibraryParts {
+ public:
+  explicit LibraryParts(int threads) : threads_(threads) {}
+
+  loops::LibraryKernel::Parallel parallel() {
+    return [this](int parts, const std::function<void(int)>& part) { run(parts, part); };
+  }
+
+  void end() const {
+    if (failure_) std::rethrow_exception(failure_);
+    if (stops_) lang::fail_stopped();
+  }
+
+ private:
+  void run(int parts, const std::function<void(int)>& part) {
+    if (stops_) return;
     std::atomic<int> next = 0;
     const auto work = [&](int) {
-      for (int i = next++; i < parts && !stops; i = next++) {
+      for (int i = next++; i < parts && !stops_; i = next++) {
         run_part(part, i);
-        if (lang::is_stopping()) stops = true;
+        if (lang::is_stopping()) stops_ = true;
       }
     };
-    const int workers = std::min(parts, threads);
+    const int workers = std::min(parts, threads_);
     if (workers == 1) {
       work(0);
     } else {
       WorkerPool::instance().run(workers, std::cref(work));
     }
-  };
-  const auto from = [](const lang::Tensor& tensor, std::int64_t offset) {
-    const auto size = static_cast<std::int64_t>(lang::size_of(tensor.dtype()));
-    return static_cast<const std::byte*>(tensor.data()) + offset * size;
-  };
-  step.kernel->run(from(left, step.left_offset), from(right, step.right_offset), result.data(),
-                   std::cref(parallel));
-  if (failure) std::rethrow_exception(failure);
-  if (stops) lang::fail_stopped();
+  }
+
+  void run_part(const std::function<void(int)>& part, int i) {
+    try {
+      part(i);
+    } catch (...) {
+      const std::lock_guard lock(failing_);
+      failure_ = std::current_exception();
+      stops_ = true;
+    }
+  }
+
+  int threads_;
+  std::atomic<bool> stops_ = false;
+  std::mutex failing_;
+  std::exception_ptr failure_;
+};
+
+void run_library(const Launch::Library& step, const lang::Tensor& left, const lang::Tensor& right,
+                 const lang::Tensor& result, int threads) {
+  LibraryParts parts(threads);
+  step.kernel->run(operand_of(left, step.left_offset), operand_of(right, step.right_offset),
+                   result.data(), parts.parallel());
+  parts.end();
 }
 
 // Is this the last reference to all of a buffer, aligned as a fresh one is?
@@ -210,6 +230,7 @@ TensorRef make_tensor(const loops::LoweredGroup& group, std::size_t made,
     if (reuse.made != made || !is_free(args[reuse.arg])) continue;
     if (reuse.copy) is_done[*reuse.copy] = true;
     const TensorRef& arg = args[reuse.arg];
+    arg->forget_content();
     if (arg->shape() == tensor.shape) return arg;
     return lang::Tensor::view(*arg, tensor.shape, loops::row_major(tensor.shape), 0);
   }
@@ -225,7 +246,7 @@ class GroupRunner {
 
   void run(const loops::Band& band) {
     const std::int64_t bytes = band.rows * band.row_bytes;
-    if (band.count > 1 && band.row_bytes <= kPartBytes &&
+    if (band.count > 1 && band.row_bytes <= loops::kBandPartBytes &&
         (bytes > kCacheBytes || (threads_ > 1 && cost_of(band) >= 2 * kWorthAThread))) {
       run_together(band);
       return;
@@ -267,6 +288,46 @@ class GroupRunner {
       pointers_.push_back(buffer(launch, i).data());
   }
 
+  // Computes some rows of a band; false where it has been told to stop.
+  using RowStep = std::function<bool(Range rows)>;
+
+  RowStep step_of(std::size_t number, void* const* pointers, std::int64_t rows) {
+    const Launch& launch = group_.launches[number];
+    if (launch.library) {
+      const Launch::Library& step = *launch.library;
+      const std::int64_t points = step.kernel->by_rows()->rows / rows;
+      LibraryParts parts(threads_);
+      auto run = step.kernel->begin_rows(operand_of(buffer(launch, 0), step.left_offset),
+                                         operand_of(buffer(launch, 1), step.right_offset),
+                                         buffer(launch, 2).data(), parts.parallel());
+      parts.end();
+      return [run = std::move(run), points](Range range) {
+        run(range.begin * points, range.end * points);
+        return true;
+      };
+    }
+    const std::int64_t points = outer_extent(launch) / rows;
+    return [launcher = Launcher(launch, runner_(number), pointers), points](Range range) {
+      KernelError error;
+      return launcher.run_range({range.begin * points, range.end * points}, error) == 0;
+    };
+  }
+
+  // Products are quickest where all parts but the last fill their tiles.
+  std::vector<Range> split_evenly(const loops::Band& band, std::int64_t parts) const {
+    const auto begin = group_.launches.begin() + static_cast<std::ptrdiff_t>(band.first);
+    const bool has_library =
+        std::any_of(begin, begin + static_cast<std::ptrdiff_t>(band.count),
+                    [](const Launch& launch) { return launch.library.has_value(); });
+    std::int64_t each = (band.rows + parts - 1) / parts;
+    if (!has_library || each < loops::kLibraryRows) return split({0, band.rows}, parts);
+    each = each / loops::kLibraryRows * loops::kLibraryRows;
+    std::vector<Range> ranges;
+    for (std::int64_t row = 0; row < band.rows; row += each)
+      ranges.push_back({row, std::min(row + each, band.rows)});
+    return ranges;
+  }
+
   void run_together(const loops::Band& band) {
     pointers_.clear();
     std::vector<std::size_t> starts;
@@ -274,30 +335,29 @@ class GroupRunner {
       starts.push_back(pointers_.size());
       add_pointers(group_.launches[i]);
     }
-    std::vector<Launcher> launchers;
+    std::vector<RowStep> steps;
     for (std::size_t i = 0; i < band.count; ++i) {
       const std::size_t number = band.first + i;
-      if (is_done(number)) continue;
-      launchers.emplace_back(group_.launches[number], runner_(number),
-                             pointers_.data() + starts[i]);
+      if (!is_done(number))
+        steps.push_back(step_of(number, pointers_.data() + starts[i], band.rows));
     }
     // A part is also short enough for a request to stop to wait for it.
     const std::int64_t cost_of_row = std::max<std::int64_t>(cost_of(band) / band.rows, 1);
-    const std::int64_t rows_each = std::clamp<std::int64_t>(
-        kPartBytes / band.row_bytes, 1, std::max<std::int64_t>(loops::kSliceCost / cost_of_row, 1));
+    const std::int64_t rows_each =
+        std::clamp<std::int64_t>(loops::kBandPartBytes / band.row_bytes, 1,
+                                 std::max<std::int64_t>(loops::kSliceCost / cost_of_row, 1));
     const std::int64_t useful = cost_of(band) / kWorthAThread;
     const auto threads = static_cast<int>(std::clamp<std::int64_t>(useful, 1, threads_));
     const std::int64_t parts =
         std::max<std::int64_t>((band.rows + rows_each - 1) / rows_each, threads);
-    const std::vector<Range> ranges = split({0, band.rows}, parts);
+    const std::vector<Range> ranges = split_evenly(band, parts);
     std::atomic<std::size_t> next = 0;
     std::atomic<bool> stops = false;  // nothing else ends a launch of a band
     const auto work = [&](int) {
       for (std::size_t i = next++; i < ranges.size() && !stops; i = next++) {
         if (lang::is_stopping()) stops = true;
-        for (const Launcher& launcher : launchers) {
-          KernelError error;
-          if (!stops && launcher.run_range(ranges[i], error) != 0) stops = true;
+        for (const RowStep& step : steps) {
+          if (!stops && !step(ranges[i])) stops = true;
         }
       }
     };

@@ -469,6 +469,8 @@ void FunctionCodegen::own(const Step& step) {
   llvm::PHINode* const tensor = b_.CreatePHI(b_.getPtrTy(), 2);
   tensor->addIncoming(given, before);
   tensor->addIncoming(fresh, copied);
+  Value* const buffer = load_header(b_.getPtrTy(), tensor, layout_.tensor_buffer);
+  b_.CreateStore(int64(0), part(buffer, layout_.buffer_content));
   set(step.results[0], tensor);
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <memory>
 #include <optional>
-#include <vector>
 
+#include "kernels/contraction_plan.h"
+#include "kernels/panels.h"
 #include "kernels/product.h"
 #include "kernels/scratch.h"
 
@@ -17,6 +19,7 @@ using lang::DType;
 using loops::Contraction;
 using loops::ContractionAxis;
 using loops::LibraryKernel;
+using loops::LibraryOperand;
 
 // Matrices of fewer products are over in the loops before a tile begins, and so is a vector times a
 // matrix, which takes as long as reading the matrix, but for sums along its rows.
@@ -33,118 +36,36 @@ constexpr std::int64_t kGrain = 16;  // tiles begin at multiples of this
 // Longer ones are summed in pieces, and these pairwise.
 constexpr std::int64_t kLongestSum = 4096;
 constexpr std::int64_t kMostCalls = 128;  // that make a piece together
+// Where b takes more memory as panels, it is packed a part at a time. One matrix of it in the cache
+// of a core:
+constexpr std::size_t kMostPanels = std::size_t{64} << 20;
+constexpr std::size_t kMostMatrix = std::size_t{1} << 20;
 
-// c = sum over `folded` of a * b, for each of `outer`.
-struct Plan {
-  std::int64_t m = 1, n = 1, k = 1;
-  MatrixStrides a, b;
-  std::int64_t c_row = 0;   // its columns lie side by side
-  bool is_swapped = false;  // a and b are the contraction's b and a
-  bool adds = false;        // to c
-  std::vector<ContractionAxis> outer;
-  std::vector<ContractionAxis> folded;
-
-  double products() const {
-    return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  }
-};
-
-std::int64_t count_of(const std::vector<ContractionAxis>& axes) {
-  std::int64_t count = 1;
-  for (const ContractionAxis& axis : axes) count *= axis.extent;
-  return count;
-}
-
-// Offsets of point `index` of the axes, row-major.
-ContractionAxis offsets_of(const std::vector<ContractionAxis>& axes, std::int64_t index) {
-  ContractionAxis sum{1, 0, 0, 0};
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    const std::int64_t at = index % axes[i].extent;
-    index /= axes[i].extent;
-    sum.a += at * axes[i].a;
-    sum.b += at * axes[i].b;
-    sum.c += at * axes[i].c;
-  }
-  return sum;
-}
-
-// One axis of each kind as the matrices, or -1 for none.
-struct Choice {
-  int row = -1, column = -1, contracted = -1;
-};
-
-std::optional<Plan> plan_with(const Contraction& form, Choice choice) {
-  const auto axis = [](const std::vector<ContractionAxis>& axes, int at) {
-    return at < 0 ? ContractionAxis{1, 0, 0, 0} : axes[static_cast<std::size_t>(at)];
-  };
-  const ContractionAxis row = axis(form.rows, choice.row);
-  const ContractionAxis column = axis(form.columns, choice.column);
-  const ContractionAxis inner = axis(form.contracted, choice.contracted);
-  // The transposed product is the product of the transposed, in the other order.
-  const bool is_swapped = column.extent == 1 || column.c != 1;
-  if (is_swapped && row.extent != 1 && row.c != 1) return std::nullopt;
-  Plan plan;
-  plan.k = inner.extent;
-  plan.adds = form.adds;
-  plan.is_swapped = is_swapped;
-  plan.m = is_swapped ? column.extent : row.extent;
-  plan.n = is_swapped ? row.extent : column.extent;
-  plan.a = is_swapped ? MatrixStrides{column.b, inner.b} : MatrixStrides{row.a, inner.a};
-  plan.b = is_swapped ? MatrixStrides{inner.a, row.a} : MatrixStrides{inner.b, column.b};
-  plan.c_row = is_swapped ? column.c : row.c;
-  const auto rest = [](const std::vector<ContractionAxis>& axes, int without,
-                       std::vector<ContractionAxis>& to) {
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      if (static_cast<int>(i) != without) to.push_back(axes[i]);
-    }
-  };
-  rest(form.batch, -1, plan.outer);
-  rest(form.rows, choice.row, plan.outer);
-  rest(form.columns, choice.column, plan.outer);
-  rest(form.contracted, choice.contracted, plan.folded);
-  if (plan.is_swapped) {
-    for (auto* axes : {&plan.outer, &plan.folded}) {
-      for (ContractionAxis& each : *axes) std::swap(each.a, each.b);
-    }
-  }
-  return plan;
-}
-
-// The largest matrices that the strides allow.
-std::optional<Plan> best_plan(const Contraction& form) {
-  std::optional<Plan> best;
-  const auto options = [](const std::vector<ContractionAxis>& axes) {
-    return static_cast<int>(axes.size());
-  };
-  for (int row = -1; row < options(form.rows); ++row) {
-    for (int column = -1; column < options(form.columns); ++column) {
-      for (int contracted = -1; contracted < options(form.contracted); ++contracted) {
-        auto plan = plan_with(form, {row, column, contracted});
-        if (plan && (!best || plan->products() > best->products())) best = std::move(plan);
-      }
-    }
-  }
-  return best;
-}
-
-std::int64_t half(std::int64_t extent) { return ((extent + 1) / 2 + kGrain - 1) / kGrain * kGrain; }
 std::int64_t parts_of(std::int64_t extent, std::int64_t each) { return (extent + each - 1) / each; }
+// In multiples of `grain`.
+std::int64_t half(std::int64_t extent, std::int64_t grain) {
+  return parts_of((extent + 1) / 2, grain) * grain;
+}
 
 template <class T>
 class Products final : public LibraryKernel {
  public:
-  Products(Plan plan, const Tiles<T>& tiles) : plan_(std::move(plan)), tiles_(tiles) {
+  Products(ContractionPlan plan, const Tiles<T>& tiles)
+      : plan_(std::move(plan)), product_(tiles, plan_.m, plan_.n, plan_.k, plan_.a, plan_.b) {
     outer_ = count_of(plan_.outer);
     folded_ = count_of(plan_.folded);
     choose_tiles();
     choose_chunks();
   }
 
-  void run(const void* left, const void* right, void* result,
+  void run(const LibraryOperand& left, const LibraryOperand& right, void* result,
            const Parallel& parallel) const override {
-    const auto* a = static_cast<const T*>(plan_.is_swapped ? right : left);
-    const auto* b = static_cast<const T*>(plan_.is_swapped ? left : right);
+    const LibraryOperand& b_operand = plan_.is_swapped ? left : right;
+    const auto* a = static_cast<const T*>(plan_.is_swapped ? right.data : left.data);
+    const auto* b = static_cast<const T*>(b_operand.data);
     auto* const c = static_cast<T*>(result);
+    const auto kept =
+        is_summed_at_once() ? kept_.find(plan_, product_, b_operand, parallel) : nullptr;
     const std::int64_t tiles = tiles_m_ * tiles_n_;
     // All chunks but the first sum up in memory of their own, a dense matrix for each product.
     const std::int64_t size = plan_.m * plan_.n;
@@ -156,17 +77,46 @@ class Products final : public LibraryKernel {
       const std::int64_t chunk = part % chunks_;
       const std::int64_t tile = part / chunks_ % tiles;
       const std::int64_t first = part / chunks_ / tiles * bundle_;
-      TileProduct product(*this, tile, chunk);
+      const TileSum sum(*this, tile, chunk);
       for (std::int64_t i = first; i < std::min(first + bundle_, outer_); ++i) {
         const ContractionAxis at = offsets_of(plan_.outer, i);
         const bool is_first = chunk == 0;
         T* const to = is_first ? c + at.c : sums + ((chunk - 1) * outer_ + i) * size;
-        product.run(a + at.a, b + at.b, to, is_first ? plan_.c_row : plan_.n);
+        sum.run({a + at.a, b + at.b, to, is_first ? plan_.c_row : plan_.n, is_first && plan_.adds},
+                kept ? kept->of(i) : nullptr);
       }
     };
     // A function by reference takes no memory.
     parallel(static_cast<int>(bundles * tiles * chunks_), std::cref(do_part));
     if (chunks_ > 1) add_chunks(c, sums, parallel);
+  }
+
+  std::optional<loops::RowWise> by_rows() const override {
+    if (!is_summed_at_once() || Panels<T>::bytes(plan_, product_) > kMostPanels)
+      return std::nullopt;
+    return rows_of(plan_);
+  }
+
+  Rows begin_rows(const LibraryOperand& left, const LibraryOperand& right, void* result,
+                  const Parallel& parallel) const override {
+    const LibraryOperand& b_operand = plan_.is_swapped ? left : right;
+    const auto* a = static_cast<const T*>(plan_.is_swapped ? right.data : left.data);
+    const auto* b = static_cast<const T*>(b_operand.data);
+    auto* const c = static_cast<T*>(result);
+    auto panels = kept_.find(plan_, product_, b_operand, parallel);
+    if (!panels) panels = std::make_shared<const Panels<T>>(plan_, product_, b, parallel);
+    return [this, a, b, c, panels](std::int64_t begin, std::int64_t end) {
+      while (begin < end) {
+        const std::int64_t outer = begin / plan_.m;
+        const std::int64_t row = begin % plan_.m;
+        const std::int64_t last = std::min(row + (end - begin), plan_.m);
+        const ContractionAxis at = offsets_of(plan_.outer, outer);
+        product_.multiply_packed(
+            {a + at.a, b + at.b, c + at.c + row * plan_.c_row, plan_.c_row, plan_.adds},
+            {row, last, 0, plan_.n, 0, plan_.k}, panels->of(outer));
+        begin += last - row;
+      }
+    };
   }
 
  private:
@@ -180,7 +130,7 @@ class Products final : public LibraryKernel {
     const auto split_down_to = [&](std::int64_t edge) {
       std::int64_t& larger = tile_m_ >= tile_n_ ? tile_m_ : tile_n_;
       if (larger <= edge) return false;
-      larger = half(larger);
+      larger = half(larger, &larger == &tile_n_ ? product_.columns_apart() : kGrain);
       return true;
     };
     const auto tiles = [&] { return parts_of(plan_.m, tile_m_) * parts_of(plan_.n, tile_n_); };
@@ -223,76 +173,85 @@ class Products final : public LibraryKernel {
   };
 
   // One chunk of the sum for one tile of c, for the matrices that it is given one after the other.
-  class TileProduct {
+  class TileSum {
    public:
-    TileProduct(const Products& all, std::int64_t tile, std::int64_t chunk)
-        : all_(all),
-          plan_(all.plan_),
-          row_(tile / all.tiles_n_ * all.tile_m_),
-          column_(tile % all.tiles_n_ * all.tile_n_),
-          rows_(std::min(all.tile_m_, plan_.m - row_)),
-          columns_(std::min(all.tile_n_, plan_.n - column_)),
-          adds_(chunk == 0 && plan_.adds),
-          sum_(all.sum_of(chunk)),
-          whole_(product(std::min(sum_.k1 - sum_.k0, kLongestSum))),
-          rest_(product(sum_.parts > 1 ? (sum_.k1 - sum_.k0 - 1) % kLongestSum + 1 : 1)),
-          scratch_((sum_.depth() * static_cast<std::size_t>(rows_ * columns_) + whole_.scratch()) *
-                   sizeof(T)) {}
+    using Call = typename Product<T>::Call;
 
-    void run(const T* a, const T* b, T* c, std::int64_t c_row) const {
-      auto* const sums = reinterpret_cast<T*>(scratch_.data()) + whole_.scratch();
-      add_pieces(0, sum_.pieces, a + row_ * plan_.a.row, b + column_ * plan_.b.column, adds_,
-                 c + row_ * c_row + column_, c_row, sums);
+    TileSum(const Products& all, std::int64_t tile, std::int64_t chunk)
+        : plan_(all.plan_), product_(all.product_), sum_(all.sum_of(chunk)) {
+      tile_.row0 = tile / all.tiles_n_ * all.tile_m_;
+      tile_.row1 = std::min(tile_.row0 + all.tile_m_, plan_.m);
+      tile_.column0 = tile % all.tiles_n_ * all.tile_n_;
+      tile_.column1 = std::min(tile_.column0 + all.tile_n_, plan_.n);
+      scratch_.emplace((sum_.depth() * static_cast<std::size_t>(size()) + product_.scratch()) *
+                       sizeof(T));
+    }
+
+    // `call.c` is the whole matrix. `panels`: of b, where there are.
+    void run(Call call, const T* panels) const {
+      call.c += tile_.row0 * call.c_row + tile_.column0;
+      if (panels) {
+        product_.multiply_packed(call, tile_of(0, plan_.k), panels);
+      } else {
+        add_pieces(0, sum_.pieces, call, scratch() + product_.scratch());
+      }
     }
 
    private:
-    Product<T> product(std::int64_t k) const {
-      return {all_.tiles_, plan_.m, columns_, k, plan_.a, plan_.b};
+    std::int64_t size() const {
+      return (tile_.row1 - tile_.row0) * (tile_.column1 - tile_.column0);
+    }
+    T* scratch() const { return reinterpret_cast<T*>(scratch_->data()); }
+    ProductPart tile_of(std::int64_t k0, std::int64_t k1) const {
+      ProductPart part = tile_;
+      part.k0 = k0;
+      part.k1 = k1;
+      return part;
     }
 
     // Of n > 1 pieces, the first p, where p is the largest power of two below n, and then the
     // others.
-    void add_pieces(std::int64_t first, std::int64_t last, const T* a, const T* b, bool adds, T* c,
-                    std::int64_t c_row, T* sums) const {
+    void add_pieces(std::int64_t first, std::int64_t last, const Call& call, T* sums) const {
       if (last - first <= 1) {
-        add_piece(first, a, b, adds, c, c_row);
+        add_piece(first, call);
         return;
       }
       const auto half =
           static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(last - first - 1)));
-      add_pieces(first, first + half, a, b, adds, c, c_row, sums);
-      add_pieces(first + half, last, a, b, false, sums, columns_, sums + rows_ * columns_);
-      for (std::int64_t row = 0; row < rows_; ++row) {
-        for (std::int64_t i = 0; i < columns_; ++i) c[row * c_row + i] += sums[row * columns_ + i];
+      add_pieces(first, first + half, call, sums);
+      const std::int64_t columns = tile_.column1 - tile_.column0;
+      add_pieces(first + half, last, {call.a, call.b, sums, columns, false}, sums + size());
+      for (std::int64_t row = 0; row < tile_.row1 - tile_.row0; ++row) {
+        T* const to = call.c + row * call.c_row;
+        for (std::int64_t i = 0; i < columns; ++i) to[i] += sums[row * columns + i];
       }
     }
 
-    void add_piece(std::int64_t piece, const T* a, const T* b, bool adds, T* c,
-                   std::int64_t c_row) const {
+    void add_piece(std::int64_t piece, const Call& call) const {
       const bool is_part = sum_.parts > 1;
       const std::int64_t part = is_part ? piece % sum_.parts : 0;
       const std::int64_t begin =
           is_part ? sum_.f0 + piece / sum_.parts : sum_.f0 + piece * sum_.calls;
       const std::int64_t end = is_part ? begin + 1 : std::min(begin + sum_.calls, sum_.f1);
       const std::int64_t k0 = sum_.k0 + part * kLongestSum;
-      const Product<T>& product = is_part && part == sum_.parts - 1 ? rest_ : whole_;
-      a += k0 * plan_.a.column;
-      b += k0 * plan_.b.row;
+      const std::int64_t k1 = is_part ? std::min(k0 + kLongestSum, sum_.k1) : sum_.k1;
       for (std::int64_t f = begin; f < end; ++f) {
         const ContractionAxis at = offsets_of(plan_.folded, f);
-        product.multiply(a + at.a, b + at.b, c, c_row, adds || f > begin, 0, rows_,
-                         reinterpret_cast<T*>(scratch_.data()));
+        product_.multiply(
+            {call.a + at.a, call.b + at.b, call.c, call.c_row, call.adds || f > begin},
+            tile_of(k0, k1), scratch());
       }
     }
 
-    const Products& all_;
-    const Plan& plan_;
-    std::int64_t row_, column_, rows_, columns_;
-    bool adds_;
+    const ContractionPlan& plan_;
+    const Product<T>& product_;
     Sum sum_;
-    Product<T> whole_, rest_;  // a piece, and the last part of k where that falls into parts
-    Scratch scratch_;
+    ProductPart tile_{};
+    std::optional<Scratch> scratch_;
   };
+
+  // Is the sum of an element one call of the product?
+  bool is_summed_at_once() const { return chunks_ == 1 && folded_ == 1 && plan_.k <= kLongestSum; }
 
   Sum sum_of(std::int64_t chunk) const {
     const auto begin_of = [&](std::int64_t of, std::int64_t whole) { return of * whole / chunks_; };
@@ -315,8 +274,9 @@ class Products final : public LibraryKernel {
     });
   }
 
-  Plan plan_;
-  const Tiles<T>& tiles_;
+  ContractionPlan plan_;
+  Product<T> product_;
+  mutable KeptPanels<T> kept_;
   std::int64_t outer_ = 1, folded_ = 1;
   std::int64_t tile_m_ = 1, tile_n_ = 1, tiles_m_ = 1, tiles_n_ = 1;
   std::int64_t bundle_ = 1;  // products that a part does one after the other

@@ -10,7 +10,7 @@ namespace {
 // rows of a in the second while panels follow one another.
 constexpr std::int64_t kProductsAtOnce = 256;
 constexpr std::int64_t kRowsAtOnce = 96;
-// Columns that are packed at a time, where b is not packed beforehand.
+// Columns whose panels are in cache together.
 constexpr std::int64_t kColumnsAtOnce = 512;
 // Where fewer rows use it, packing costs more than reading b from where it lies.
 constexpr std::int64_t kFewRows = 3;
@@ -43,54 +43,57 @@ typename Product<T>::Method Product<T>::choose() const {
 }
 
 template <class T>
-std::size_t Product<T>::packed_size(const Block& block) const {
-  const std::int64_t vectors = panels_of(block.j1 - block.j0, tiles_.lanes);
-  return static_cast<std::size_t>((block.k1 - block.k0) * vectors * tiles_.lanes);
+std::int64_t Product<T>::padded(std::int64_t columns) const {
+  return panels_of(columns, tiles_.lanes) * tiles_.lanes;
 }
 
 // Columns are in the outer loop, so that a block of c is still in cache when the next part of the
 // sum comes.
 template <class T>
 template <class Visit>
-void Product<T>::for_each_block(Visit visit) const {
-  const std::int64_t columns = kColumnsAtOnce / panel_width() * panel_width();
-  for (std::int64_t j = 0; j < n_; j += columns) {
-    for (std::int64_t k = 0; k < k_; k += kProductsAtOnce)
-      visit(Block{k, std::min(k + kProductsAtOnce, k_), j, std::min(j + columns, n_)});
+void Product<T>::for_each_block(const ProductPart& part, Visit visit) const {
+  const std::int64_t columns = kColumnsAtOnce / columns_apart() * columns_apart();
+  ProductPart block = part;
+  for (block.column0 = part.column0; block.column0 < part.column1; block.column0 += columns) {
+    block.column1 = std::min(block.column0 + columns, part.column1);
+    for (block.k0 = part.k0; block.k0 < part.k1; block.k0 += kProductsAtOnce) {
+      block.k1 = std::min(block.k0 + kProductsAtOnce, part.k1);
+      visit(block);
+    }
   }
 }
 
 template <class T>
 std::size_t Product<T>::scratch() const {
   if (method_ != Method::Packed) return 0;
-  const std::int64_t columns = panels_of(std::min(n_, kColumnsAtOnce), tiles_.lanes) * tiles_.lanes;
-  return static_cast<std::size_t>(std::min(k_, kProductsAtOnce) * columns);
+  return static_cast<std::size_t>(std::min(k_, kProductsAtOnce) *
+                                  padded(std::min(n_, kColumnsAtOnce)));
 }
 
 template <class T>
 std::size_t Product<T>::packed() const {
-  if (method_ != Method::Packed) return 0;
-  return packed_size({0, k_, 0, n_});
+  return method_ == Method::Packed ? static_cast<std::size_t>(k_ * padded(n_)) : 0;
 }
 
+// Products are outermost: in a part of the sum, panels follow one another.
 template <class T>
-void Product<T>::pack(const T* b, T* to) const {
+void Product<T>::pack(const T* b, std::int64_t column0, std::int64_t column1, T* to) const {
   if (method_ != Method::Packed) return;
-  for_each_block([&](const Block& block) {
-    pack_block(block, b, to);
-    to += packed_size(block);
-  });
+  for (std::int64_t k0 = 0; k0 < k_; k0 += kProductsAtOnce) {
+    const std::int64_t k1 = std::min(k0 + kProductsAtOnce, k_);
+    pack_block({0, 0, column0, column1, k0, k1}, b, to + k0 * padded(n_) + (k1 - k0) * column0);
+  }
 }
 
 template <class T>
-void Product<T>::pack_block(const Block& block, const T* b, T* to) const {
-  for (std::int64_t j = block.j0; j < block.j1; j += panel_width()) {
+void Product<T>::pack_block(const ProductPart& block, const T* b, T* to) const {
+  for (std::int64_t j = block.column0; j < block.column1; j += columns_apart()) {
     PackCall<T> call;
     call.b = b + block.k0 * b_.row + j * b_.column;
     call.step = b_.row;
     call.column = b_.column;
     call.k = block.k1 - block.k0;
-    call.columns = std::min(panel_width(), block.j1 - j);
+    call.columns = std::min(columns_apart(), block.column1 - j);
     call.vectors = static_cast<int>(panels_of(call.columns, tiles_.lanes));
     call.panel = to;
     tiles_.pack(call);
@@ -99,66 +102,64 @@ void Product<T>::pack_block(const Block& block, const T* b, T* to) const {
 }
 
 template <class T>
-void Product<T>::multiply(const T* a, const T* b, T* c, std::int64_t c_row, bool adds,
-                          std::int64_t begin, std::int64_t end, T* scratch) const {
+typename Product<T>::Call Product<T>::of_block(Call call, const ProductPart& part,
+                                               const ProductPart& block) {
+  call.c += block.column0 - part.column0;
+  call.adds = call.adds || block.k0 > part.k0;
+  return call;
+}
+
+template <class T>
+void Product<T>::multiply(const Call& call, const ProductPart& part, T* scratch) const {
   if (method_ != Method::Packed) {
-    multiply_packed(a, b, nullptr, c, c_row, adds, begin, end);
+    multiply_packed(call, part, nullptr);
     return;
   }
-  for_each_block([&](const Block& block) {
-    pack_block(block, b, scratch);
-    multiply_block(block, a, scratch, c, c_row, adds || block.k0 > 0, begin, end);
+  for_each_block(part, [&](const ProductPart& block) {
+    pack_block(block, call.b, scratch);
+    multiply_block(of_block(call, part, block), block, scratch);
   });
 }
 
 template <class T>
-void Product<T>::multiply_packed(const T* a, const T* b, const T* packed, T* c, std::int64_t c_row,
-                                 bool adds, std::int64_t begin, std::int64_t end) const {
+void Product<T>::multiply_packed(const Call& call, const ProductPart& part, const T* packed) const {
   if (method_ == Method::Rows) {
-    multiply_rows(a, b, c, c_row, adds, begin, end);
+    multiply_rows(call, part);
     return;
   }
-  for_each_block([&](const Block& block) {
-    const bool is_direct = method_ == Method::Direct;
-    multiply_block(block, a, is_direct ? b : packed, c, c_row, adds || block.k0 > 0, begin, end);
-    if (!is_direct) packed += packed_size(block);
+  for_each_block(part, [&](const ProductPart& block) {
+    const std::int64_t before = block.k0 * padded(n_) + (block.k1 - block.k0) * block.column0;
+    multiply_block(of_block(call, part, block), block,
+                   method_ == Method::Direct ? nullptr : packed + before);
   });
 }
 
-// `panels`: the block as it is packed, or, where b is read directly, all of b.
 template <class T>
-void Product<T>::multiply_block(const Block& block, const T* a, const T* panels, T* c,
-                                std::int64_t c_row, bool adds, std::int64_t begin,
-                                std::int64_t end) const {
-  const bool is_direct = method_ == Method::Direct;
-  TileCall<T> call;
-  call.k = block.k1 - block.k0;
-  call.a = a + block.k0 * a_.column;
-  call.a_row = a_.row;
-  call.a_step = a_.column;
-  call.c_row = c_row;
-  call.adds = adds;
-  for (std::int64_t i = begin; i < end; i += kRowsAtOnce) {
+void Product<T>::multiply_block(const Call& call, const ProductPart& block, const T* panels) const {
+  TileCall<T> tile;
+  tile.k = block.k1 - block.k0;
+  tile.a_row = a_.row;
+  tile.a_step = a_.column;
+  tile.c_row = call.c_row;
+  tile.adds = call.adds;
+  for (std::int64_t i = block.row0; i < block.row1; i += kRowsAtOnce) {
     const T* panel = panels;
-    for (std::int64_t j = block.j0; j < block.j1; j += panel_width()) {
-      const std::int64_t columns = std::min(panel_width(), block.j1 - j);
+    for (std::int64_t j = block.column0; j < block.column1; j += columns_apart()) {
+      const std::int64_t columns = std::min(columns_apart(), block.column1 - j);
       const std::int64_t vectors = panels_of(columns, tiles_.lanes);
-      call.b = is_direct ? panels + block.k0 * b_.row + j : panel;
-      call.b_step = is_direct ? b_.row : vectors * tiles_.lanes;
-      call.last = static_cast<int>(columns - (vectors - 1) * tiles_.lanes);
-      call.c = c + j;
-      multiply_panel(call, static_cast<int>(vectors), i, std::min(i + kRowsAtOnce, end));
-      panel += call.k * vectors * tiles_.lanes;
+      tile.b = panels ? panel : call.b + block.k0 * b_.row + j;
+      tile.b_step = panels ? vectors * tiles_.lanes : b_.row;
+      tile.last = static_cast<int>(columns - (vectors - 1) * tiles_.lanes);
+      tile.a = call.a + i * a_.row + block.k0 * a_.column;
+      tile.c = call.c + (i - block.row0) * call.c_row + (j - block.column0);
+      multiply_panel(tile, static_cast<int>(vectors), std::min(kRowsAtOnce, block.row1 - i));
+      if (panels) panel += tile.k * vectors * tiles_.lanes;
     }
   }
 }
 
 template <class T>
-void Product<T>::multiply_panel(TileCall<T> call, int vectors, std::int64_t begin,
-                                std::int64_t end) const {
-  call.a += begin * call.a_row;
-  call.c += begin * call.c_row;
-  std::int64_t rows = end - begin;
+void Product<T>::multiply_panel(TileCall<T> call, int vectors, std::int64_t rows) const {
   for (const Tile<T>& tile : tiles_.of[static_cast<std::size_t>(vectors - 1)]) {
     for (; rows >= tile.rows; rows -= tile.rows) {
       tile.run(call);
@@ -169,10 +170,19 @@ void Product<T>::multiply_panel(TileCall<T> call, int vectors, std::int64_t begi
 }
 
 template <class T>
-void Product<T>::multiply_rows(const T* a, const T* b, T* c, std::int64_t c_row, bool adds,
-                               std::int64_t begin, std::int64_t end) const {
-  for (std::int64_t i = begin; i < end; ++i)
-    tiles_.dot({b, b_.column, n_, a + i * a_.row, k_, c + i * c_row, 1, adds});
+void Product<T>::multiply_rows(const Call& call, const ProductPart& part) const {
+  DotCall<T> dot;
+  dot.w = call.b + part.k0 + part.column0 * b_.column;
+  dot.w_row = b_.column;
+  dot.rows = part.column1 - part.column0;
+  dot.k = part.k1 - part.k0;
+  dot.y_step = 1;
+  dot.adds = call.adds;
+  for (std::int64_t i = part.row0; i < part.row1; ++i) {
+    dot.x = call.a + i * a_.row + part.k0;
+    dot.y = call.c + (i - part.row0) * call.c_row;
+    tiles_.dot(dot);
+  }
 }
 
 template class Product<float>;

@@ -12,53 +12,63 @@ struct MatrixStrides {
   std::int64_t row = 0, column = 0;
 };
 
+// Rows and columns of c, and products of each of its elements: [begin, end) of each.
+struct ProductPart {
+  std::int64_t row0, row1;
+  std::int64_t column0, column1;  // from a multiple of Product::columns_apart() on
+  std::int64_t k0, k1;
+};
+
 // c = a b, or c += a b, of matrices with m by k, k by n and m by n elements: the columns of c lie
 // side by side, all else anyhow. b is packed into panels, a part of the sum at a time; a is read
-// where it is. The bits of an element of c depend on m, n, k and the strides only, and not on how
-// many rows are computed at once. Source of the scheme: Goto and van de Geijn, "Anatomy of
-// high-performance matrix multiplication" (2008).
+// where it is. The bits of an element of c depend on m, k, the strides and the products that are
+// asked for, and not on which rows and columns are computed at once. Source of the scheme: Goto and
+// van de Geijn, "Anatomy of high-performance matrix multiplication" (2008).
 template <class T>
 class Product {
  public:
   Product(const Tiles<T>& tiles, std::int64_t m, std::int64_t n, std::int64_t k, MatrixStrides a,
           MatrixStrides b);
 
-  // Elements that `multiply` works in.
-  std::size_t scratch() const;
-  // Rows [begin, end); all pointers are to the first element of the whole matrix. On this thread.
-  void multiply(const T* a, const T* b, T* c, std::int64_t c_row, bool adds, std::int64_t begin,
-                std::int64_t end, T* scratch) const;
+  // Parts begin at multiples of so many columns.
+  std::int64_t columns_apart() const { return panel_vectors_ * tiles_.lanes; }
 
-  // b as panels, for many calls. Nothing is packed where that is 0 elements.
+  // a and b are the whole matrices, c the first element of the part. `scratch`: as many elements as
+  // scratch() says. On this thread.
+  struct Call {
+    const T* a;
+    const T* b;
+    T* c;
+    std::int64_t c_row;
+    bool adds;
+  };
+  void multiply(const Call& call, const ProductPart& part, T* scratch) const;
+  std::size_t scratch() const;
+
+  // All of b as panels, for many calls: so many elements, or 0 where b is read as it is. Some
+  // columns are packed at a time, from a multiple of columns_apart() on.
   std::size_t packed() const;
-  void pack(const T* b, T* to) const;
-  // As multiply, with what `pack` has made of b.
-  void multiply_packed(const T* a, const T* b, const T* packed, T* c, std::int64_t c_row, bool adds,
-                       std::int64_t begin, std::int64_t end) const;
+  void pack(const T* b, std::int64_t column0, std::int64_t column1, T* to) const;
+  // As multiply, with what `pack` has made of b; the part has all products.
+  void multiply_packed(const Call& call, const ProductPart& part, const T* packed) const;
 
  private:
   enum class Method : std::uint8_t {
-    Rows,    // b's columns lie along the sum, and there are few rows: a sum of products for each
-             // element
+    Rows,    // b's columns lie along the sum, and there are few rows: each element is summed alone
     Direct,  // b is read where it is
     Packed,
   };
-  // Some columns of a part of the sum.
-  struct Block {
-    std::int64_t k0, k1, j0, j1;
-  };
 
   Method choose() const;
-  std::int64_t panel_width() const { return panel_vectors_ * tiles_.lanes; }
-  std::size_t packed_size(const Block& block) const;
+  std::int64_t padded(std::int64_t columns) const;
   template <class Visit>
-  void for_each_block(Visit visit) const;
-  void pack_block(const Block& block, const T* b, T* to) const;
-  void multiply_block(const Block& block, const T* a, const T* panels, T* c, std::int64_t c_row,
-                      bool adds, std::int64_t begin, std::int64_t end) const;
-  void multiply_panel(TileCall<T> call, int vectors, std::int64_t begin, std::int64_t end) const;
-  void multiply_rows(const T* a, const T* b, T* c, std::int64_t c_row, bool adds,
-                     std::int64_t begin, std::int64_t end) const;
+  void for_each_block(const ProductPart& part, Visit visit) const;
+  void pack_block(const ProductPart& block, const T* b, T* to) const;
+  // `panels`: the block's columns as they are packed; null: b is read where it is.
+  void multiply_block(const Call& call, const ProductPart& block, const T* panels) const;
+  static Call of_block(Call call, const ProductPart& part, const ProductPart& block);
+  void multiply_panel(TileCall<T> call, int vectors, std::int64_t rows) const;
+  void multiply_rows(const Call& call, const ProductPart& part) const;
 
   const Tiles<T>& tiles_;
   std::int64_t m_, n_, k_;

@@ -18,6 +18,7 @@ namespace {
 
 using dnnl::memory;
 using loops::LibraryKernel;
+using loops::LibraryOperand;
 using loops::Window;
 using loops::WindowAxis;
 using Dims = memory::dims;
@@ -206,8 +207,10 @@ class Convolution final : public LibraryKernel {
         left_parts_(left_parts),
         right_parts_(right_parts) {}
 
-  void run(const void* left, const void* right, void* result,
+  void run(const LibraryOperand& left_operand, const LibraryOperand& right_operand, void* result,
            const Parallel& parallel) const override {
+    const void* const left = left_operand.data;
+    const void* const right = right_operand.data;
     const Scratch left_blocks(left_.is_reordered ? left_.size() * to_size(left_parts_) : 0);
     const Scratch right_blocks(right_.is_reordered ? right_.size() * to_size(right_parts_) : 0);
     const std::int64_t reorders =

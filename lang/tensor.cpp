@@ -133,6 +133,8 @@ std::uint64_t saturate(DType dtype, double value) {
 
 }  // namespace
 
+std::uint64_t Buffer::last_content_ = 0;
+
 Ref<Buffer> Buffer::allocate(std::size_t bytes) {
   std::byte* data = Pool::instance().allocate(bytes);
   if (!data) {

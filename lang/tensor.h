@@ -18,11 +18,21 @@ class Buffer final : public Counted {
   ~Buffer() override;  // gives the block back to the pool
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
+  // A number for what the buffer holds, which no other content of any buffer has had. Asked for once it is
+  // complete.
+  std::uint64_t content() const {
+    if (content_ == 0) content_ = ++last_content_;
+    return content_;
+  }
+  // To be called where the memory is about to be written again.
+  void forget_content() { content_ = 0; }
 
  private:
   Buffer(std::byte* data, std::size_t size) : data_(data), size_(size) {}
   std::byte* data_;
   std::size_t size_;
+  mutable std::uint64_t content_ = 0;  // 0: nobody has asked
+  static std::uint64_t last_content_;
 };
 
 // A dense or strided array. Strides are in elements; views share the buffer. Immutable once shared:
@@ -44,6 +54,9 @@ class Tensor final : public Counted {
   std::int64_t element_count() const;
   bool is_contiguous() const;  // row-major without gaps
   bool owns_buffer_alone() const { return buffer_->is_unique(); }
+  // Of the buffer: views of different parts have the same.
+  std::uint64_t content() const { return buffer_->content(); }
+  void forget_content() const { buffer_->forget_content(); }
 
   std::byte* data() const { return data_; }
   template <class T>

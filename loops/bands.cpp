@@ -17,13 +17,6 @@ std::int64_t number_of(const Size& size, const Launch& launch) {
   return size.is_literal ? size.value : launch.sizes[static_cast<std::size_t>(size.value)];
 }
 
-// How a kernel goes through a buffer.
-struct RowWalk {
-  std::int64_t stride = 0;  // from row to row, in elements
-  bool is_in_row = true;  // what belongs to a row lies within one stride, from a multiple of it on
-  std::int64_t extent = 0;  // elements of a row that it touches, at most
-};
-
 class LaunchRows {
  public:
   explicit LaunchRows(const Launch& launch) : launch_(launch) {
@@ -36,9 +29,10 @@ class LaunchRows {
 
   // By buffer of the group; nothing where the launch cannot be in a band.
   std::optional<std::map<std::int32_t, RowWalk>> walks() {
+    if (launch_.library) return walks_of_library();
     const Kernel& kernel = launch_.kernel;
-    if (launch_.whole || launch_.library || kernel.store != StoreKind::Assign ||
-        kernel.domain_rank == 0 || kernel.polls || !kernel.sites.empty())
+    if (launch_.whole || kernel.store != StoreKind::Assign || kernel.domain_rank == 0 ||
+        kernel.polls || !kernel.sites.empty())
       return std::nullopt;
     for (const Region& region : kernel.regions) {
       for (const Instruction& instruction : region.code) {
@@ -49,12 +43,28 @@ class LaunchRows {
     }
     add(kernel.output, kernel.destination);
     for (const FurtherStore& store : kernel.further) add(store.output, store.destination);
+    count_ = number_of(kernel.extents[0], launch_);
     return walks_;
   }
 
-  std::int64_t count() const { return number_of(launch_.kernel.extents[0], launch_); }
+  // Rows of what walks() has told of.
+  std::int64_t count() const { return count_; }
 
  private:
+  std::optional<std::map<std::int32_t, RowWalk>> walks_of_library() {
+    const std::optional<RowWise> rows = launch_.library->kernel->by_rows();
+    if (!rows) return std::nullopt;
+    const auto from = [](RowWalk walk, std::int64_t offset) {
+      walk.is_in_row = walk.is_in_row && offset >= 0 && offset + walk.extent <= walk.stride;
+      return walk;
+    };
+    note(0, from(rows->left, launch_.library->left_offset));
+    note(1, from(rows->right, launch_.library->right_offset));
+    note(2, rows->result);
+    count_ = rows->rows;
+    return walks_;
+  }
+
   static bool may_divide(const Instruction& instruction) {
     return instruction.code == Code::Primitive && !lang::is_float(instruction.dtype) &&
            (instruction.prim == Prim::Div || instruction.prim == Prim::Mod);
@@ -94,7 +104,15 @@ class LaunchRows {
   const Launch& launch_;
   std::unordered_map<ValueId, std::int32_t> axes_;
   std::map<std::int32_t, RowWalk> walks_;
+  std::int64_t count_ = 1;
 };
+
+// As if so many rows were one.
+RowWalk together(RowWalk walk, std::int64_t rows) {
+  walk.extent += (rows - 1) * std::abs(walk.stride);
+  walk.stride *= rows;
+  return walk;
+}
 
 class BandSearch {
  public:
@@ -116,13 +134,14 @@ class BandSearch {
         touched_.clear();
         continue;
       }
-      if (!continues(rows.count(), *walks, launch)) {
+      if (!joins(rows.count(), *walks, launch)) {
         bands_.push_back({i, 0, rows.count()});
         touched_.clear();
       }
       Band& band = bands_.back();
       ++band.count;
-      for (const auto& [buffer, walk] : *walks) touch(band, buffer, walk, launch);
+      for (const auto& [buffer, walk] : *walks)
+        touch(band, buffer, together(walk, rows.count() / band.rows), launch);
     }
     return std::move(bands_);
   }
@@ -133,30 +152,41 @@ class BandSearch {
     bool is_written = false;
   };
 
-  bool continues(std::int64_t rows, const std::map<std::int32_t, RowWalk>& walks,
-                 const Launch& launch) const {
-    if (bands_.empty() || touched_.empty() || bands_.back().rows != rows) return false;
-    for (const auto& [buffer, walk] : walks) {
+  // Makes the last band's rows those of the launch where it has fewer.
+  bool joins(std::int64_t rows, std::map<std::int32_t, RowWalk> walks, const Launch& launch) {
+    if (bands_.empty() || touched_.empty()) return false;
+    Band& band = bands_.back();
+    const std::int64_t fewer = std::min(rows, band.rows);
+    if (fewer == 0 || rows % fewer != 0 || band.rows % fewer != 0) return false;
+    const std::int64_t joined = band.rows / fewer;
+    if (joined > 1 && joined * band.row_bytes > kBandPartBytes) return false;
+    for (auto& [buffer, walk] : walks) {
+      walk = together(walk, rows / fewer);
       const bool writes = is_output(buffer, launch);
-      if (!agrees(buffer, walk, writes)) return false;
+      if (!agrees(buffer, walk, joined, writes)) return false;
       if (const auto same = memory_.find(buffer); writes && same != memory_.end()) {
         for (const std::int32_t arg : same->second) {
-          if (!agrees(arg, walk, true)) return false;
+          if (!agrees(arg, walk, joined, true)) return false;
         }
       }
     }
+    band.rows = fewer;
+    band.row_bytes *= joined;
+    for (auto& [buffer, touched] : touched_) touched.walk = together(touched.walk, joined);
     return true;
   }
 
   // With what earlier launches of the band do there.
-  bool agrees(std::int32_t buffer, const RowWalk& walk, bool writes) const {
+  // `joined` of whose rows are one now.
+  bool agrees(std::int32_t buffer, const RowWalk& walk, std::int64_t joined, bool writes) const {
     const auto found = touched_.find(buffer);
     if (found == touched_.end() || (!writes && !found->second.is_written)) return true;
-    const RowWalk& before = found->second.walk;
+    const RowWalk before = together(found->second.walk, joined);
     return before.is_in_row && walk.is_in_row && before.stride == walk.stride;
   }
 
   static bool is_output(std::int32_t buffer, const Launch& launch) {
+    if (launch.library) return launch.buffers[2] == buffer;
     for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
       if (launch.buffers[i] == buffer && launch.kernel.buffers[i].is_output) return true;
     }
@@ -173,7 +203,9 @@ class BandSearch {
     }
     for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
       if (launch.buffers[i] != buffer) continue;
-      const auto size = static_cast<std::int64_t>(lang::size_of(launch.kernel.buffers[i].dtype));
+      const DType dtype =
+          launch.library ? dtype_of(launch.library->form) : launch.kernel.buffers[i].dtype;
+      const auto size = static_cast<std::int64_t>(lang::size_of(dtype));
       band.row_bytes += size * std::max(std::abs(walk.stride), walk.extent);
       break;
     }

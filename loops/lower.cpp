@@ -342,6 +342,8 @@ class Lowerer {
       launch(copy);
     }
     Launch step;
+    // Several products take as long as one operation on lanes.
+    step.cost = static_cast<std::int64_t>(std::min(products_of(from.call.form) / 16, 9e18));
     step.buffers = {buffer_of(from.call.left), buffer_of(from.call.right), result};
     step.library = Launch::Library{std::move(from.call.form), std::move(from.kernel),
                                    from.call.left_offset, from.call.right_offset};

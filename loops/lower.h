@@ -77,8 +77,9 @@ struct Reuse {
   std::optional<std::size_t> copy;
 };
 
-// Launches in a row that can run together, some rows (points of axis 0 of their domains) at a time
-// (loops/bands).
+// Launches in a row that can run together, some rows at a time (loops/bands). A row is a point of
+// axis 0 of a kernel's domain, or so many that the kernel has as many rows as the band; or rows of
+// a library's result.
 struct Band {
   std::size_t first = 0;  // launch
   std::size_t count = 1;

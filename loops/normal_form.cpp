@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "lang/diagnostic.h"
+
 namespace relay::loops {
 
 namespace {
@@ -44,6 +46,10 @@ std::string to_string(const Window& form) {
 
 }  // namespace
 
+lang::DType dtype_of(const NormalForm& form) {
+  return std::visit([](const auto& each) { return each.dtype; }, form);
+}
+
 double products_of(const NormalForm& form) {
   if (const auto* contraction = std::get_if<Contraction>(&form)) {
     return product_of(contraction->batch) * product_of(contraction->rows) *
@@ -60,6 +66,13 @@ double products_of(const NormalForm& form) {
 
 std::string to_string(const NormalForm& form) {
   return std::visit([](const auto& known) { return to_string(known); }, form);
+}
+
+LibraryKernel::Rows LibraryKernel::begin_rows(const LibraryOperand& /*left*/,
+                                              const LibraryOperand& /*right*/, void* /*result*/,
+                                              const Parallel& /*parallel*/) const {
+  RELAY_CHECK(false, "this kernel computes no rows");
+  return {};
 }
 
 }  // namespace relay::loops

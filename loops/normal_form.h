@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -66,23 +67,54 @@ struct Window {
 // this order, that are not the result.
 using NormalForm = std::variant<Contraction, Window>;
 
+lang::DType dtype_of(const NormalForm& form);
 // How many products are summed.
 double products_of(const NormalForm& form);
 // For `:show loops`: one line.
 std::string to_string(const NormalForm& form);
 
+// How something goes through a tensor row by row.
+struct RowWalk {
+  std::int64_t stride = 0;  // from row to row, in elements
+  bool is_in_row = true;  // what belongs to a row lies within one stride, from a multiple of it on
+  std::int64_t extent = 0;  // elements of a row that it touches, at most
+};
+
+// The rows of a result that can be computed some at a time, and what each touches of the tensors.
+struct RowWise {
+  std::int64_t rows = 1;
+  RowWalk left, right, result;
+};
+
+// Of so many rows, or a multiple, are those that a library computes fastest.
+inline constexpr std::int64_t kLibraryRows = 24;
+
+struct LibraryOperand {
+  const void* data = nullptr;
+  std::uint64_t content =
+      0;  // equal numbers: the same elements (lang::Buffer::content); 0: not known
+};
+
 // A library's function for one normal form.
 class LibraryKernel {
  public:
   // parallel(parts, f) calls f(0) ... f(parts - 1), each once, on any threads and in any order, and
-  // returns when all are done.
+  // returns when all are done, or some of them when the run is stopped.
   using Parallel = std::function<void(int parts, const std::function<void(int)>& part)>;
 
   virtual ~LibraryKernel() = default;
   // Which parts there are depends on the form alone, so the number of threads changes no bit.
   // Throws std::bad_alloc where there is no memory to work in, also from parts.
-  virtual void run(const void* left, const void* right, void* result,
+  virtual void run(const LibraryOperand& left, const LibraryOperand& right, void* result,
                    const Parallel& parallel) const = 0;
+
+  // Nothing where the result is computed as a whole only.
+  virtual std::optional<RowWise> by_rows() const { return std::nullopt; }
+  // What computes rows [begin, end) when called, on any thread. Needs by_rows(). An operand without
+  // rows is read now; the bits are those of run.
+  using Rows = std::function<void(std::int64_t begin, std::int64_t end)>;
+  virtual Rows begin_rows(const LibraryOperand& left, const LibraryOperand& right, void* result,
+                          const Parallel& parallel) const;
 };
 
 // The libraries at hand. kernels/ has one; lowering is handed it.

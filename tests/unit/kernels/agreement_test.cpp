@@ -111,6 +111,19 @@ const Case kContractions[] = {
     {"for i { sum k { p[i, k] * p[7, k] } }", 1},
 };
 
+// Products that go over their rows together with what comes before and after them, on several
+// threads.
+const Case kRows[] = {
+    {"nn.batch_matmul(nn.softmax(nn.batch_matmul(r, s, transpose_b=True)), s, transpose_b=False)",
+     2},
+    {"nn.softmax(nn.batch_matmul(r[:, 1:38, :] * 0.5, s[:, :, :], transpose_b=True)) + 1.0", 1},
+    {"nn.relu(nn.dense(nn.relu(nn.dense(a, w)), m)) * 0.5", 2},
+    {"{ let y = nn.dense(a * 2.0, w); nn.relu(nn.dense(nn.softmax(y), m)) + y }", 2},
+    {"{ let y = matmul(nn.softmax(p), q); (y, sum(y, axis=[1]), nn.softmax(y)) }", 1},
+    {"{ let y = matmul(transpose(nn.softmax(u)), v); y - max(y, axis=[1], keepdims=True) }", 1},
+    {"for n { let y = matmul(r[n], transpose(s[n])); matmul(nn.softmax(y), s[n]) }", 2},
+};
+
 // Products that are added to what is there.
 const Case kAdditions[] = {
     {"g + matmul(a, b)", 1},
@@ -231,6 +244,8 @@ void check(const Case (&cases)[N]) {
 }
 
 TEST_CASE("library contractions agree with the definitions") { check(kContractions); }
+
+TEST_CASE("products go over rows together with their neighbours") { check(kRows); }
 
 TEST_CASE("library contractions are added to what is there") { check(kAdditions); }
 

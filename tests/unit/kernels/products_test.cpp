@@ -155,7 +155,7 @@ void check_products(lang::DType dtype, double tolerance) {
       const auto kernel = library->choose(made.form);
       if (!kernel) continue;
       std::vector<T> c = before;
-      kernel->run(a.data(), b.data(), c.data(),
+      kernel->run({a.data()}, {b.data()}, c.data(),
                   [](int parts, const std::function<void(int)>& part) {
                     for (int i = parts; i-- > 0;) part(i);
                   });

@@ -132,9 +132,10 @@ std::int64_t result_size(const NormalForm& form) {
 class PlainKernel final : public LibraryKernel {
  public:
   explicit PlainKernel(NormalForm form) : form_(std::move(form)) {}
-  void run(const void* left, const void* right, void* result, const Parallel&) const override {
-    const auto* const a = static_cast<const float*>(left);
-    const auto* const b = static_cast<const float*>(right);
+  void run(const loops::LibraryOperand& left, const loops::LibraryOperand& right, void* result,
+           const Parallel&) const override {
+    const auto* const a = static_cast<const float*>(left.data);
+    const auto* const b = static_cast<const float*>(right.data);
     auto* const c = static_cast<float*>(result);
     const auto* const contraction = std::get_if<Contraction>(&form_);
     if (!contraction || !contraction->adds) std::fill(c, c + result_size(form_), 0.0f);
