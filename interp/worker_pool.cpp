@@ -1,6 +1,7 @@
 #include "interp/worker_pool.h"
 
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace relay::interp {
@@ -8,6 +9,22 @@ namespace relay::interp {
 WorkerPool& WorkerPool::instance() {
   static auto* pool = new WorkerPool;
   return *pool;
+}
+
+WorkerPool::WorkerPool() {
+  if (sched_getaffinity(0, sizeof(allowed_), &allowed_) != 0) CPU_ZERO(&allowed_);
+}
+
+// Off the processor of the thread that hands out work. The system may wake a thread where its waker
+// runs, and there it would wait until that one has done all the work itself.
+void WorkerPool::keep_apart() {
+  const int here = sched_getcpu();
+  if (here < 0 || here == apart_from_) return;
+  cpu_set_t others = allowed_;
+  CPU_CLR(static_cast<std::size_t>(here), &others);
+  if (CPU_COUNT(&others) == 0) return;
+  for (const pthread_t thread : threads_) pthread_setaffinity_np(thread, sizeof(others), &others);
+  apart_from_ = here;
 }
 
 bool WorkerPool::take(int& part) {
@@ -51,11 +68,14 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
   std::unique_lock lock(mutex_);
   try {
     while (static_cast<int>(threads_.size()) < parts - 1) {
-      threads_.emplace_back([this] { work(); });
-      threads_.back().detach();
+      std::thread thread([this] { work(); });
+      threads_.push_back(thread.native_handle());
+      thread.detach();
+      apart_from_ = -1;
     }
   } catch (const std::exception&) {  // no more threads can be had: those that are there do it
   }
+  keep_apart();
   part_ = &part;
   next_ = 0;
   count_ = parts;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <condition_variable>
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace relay::interp {
@@ -18,13 +20,17 @@ class WorkerPool {
   void run(int parts, const std::function<void(int)>& part);
 
  private:
+  WorkerPool();
   void work();
   bool take(int& part);
+  void keep_apart();
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
-  std::vector<std::thread> threads_;
+  std::vector<pthread_t> threads_;
+  cpu_set_t allowed_{};  // processors of this process
+  int apart_from_ = -1;  // the processor that they leave alone
   const std::function<void(int)>* part_ = nullptr;
   int next_ = 0;
   int count_ = 0;
