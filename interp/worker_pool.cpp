@@ -1,5 +1,6 @@
 #include "interp/worker_pool.h"
 
+#include <chrono>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -30,10 +31,25 @@ void WorkerPool::keep_apart() {
 bool WorkerPool::take(int& part) {
   if (next_ >= count_) return false;
   part = next_++;
+  has_parts_.store(next_ < count_, std::memory_order_relaxed);
   return true;
 }
 
 namespace {
+
+// A little longer than a thread takes to be woken, and a kernel that is worth a second thread.
+constexpr std::chrono::microseconds kAwake{50};
+
+// Looks whether it is so, for a short while.
+template <class Condition>
+void stay_awake(const Condition& is_so) {
+  const auto end = std::chrono::steady_clock::now() + kAwake;
+  while (!is_so() && std::chrono::steady_clock::now() < end) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
 
 std::exception_ptr run_part(const std::function<void(int)>& job, int part) {
   try {
@@ -50,13 +66,19 @@ void WorkerPool::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     int part = 0;
+    lock.unlock();
+    stay_awake([&] { return has_parts_.load(std::memory_order_relaxed); });
+    lock.lock();
     wake_.wait(lock, [&] { return take(part); });
     const auto* job = part_;
     lock.unlock();
     std::exception_ptr failure = run_part(*job, part);
     lock.lock();
     if (failure) failure_ = std::move(failure);
-    if (--unfinished_ == 0) done_.notify_one();
+    if (--unfinished_ == 0) {
+      is_done_.store(true, std::memory_order_relaxed);
+      done_.notify_one();
+    }
   }
 }
 
@@ -80,6 +102,8 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
   next_ = 0;
   count_ = parts;
   unfinished_ = parts;
+  is_done_.store(false, std::memory_order_relaxed);
+  has_parts_.store(true, std::memory_order_relaxed);
   wake_.notify_all();
   int mine = 0;
   while (take(mine)) {
@@ -88,6 +112,11 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
     lock.lock();
     if (failure) failure_ = std::move(failure);
     --unfinished_;
+  }
+  if (unfinished_ > 0) {
+    lock.unlock();
+    stay_awake([&] { return is_done_.load(std::memory_order_relaxed); });
+    lock.lock();
   }
   done_.wait(lock, [&] { return unfinished_ == 0; });
   count_ = 0;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -35,6 +36,8 @@ class WorkerPool {
   int next_ = 0;
   int count_ = 0;
   int unfinished_ = 0;
+  std::atomic<bool> has_parts_{false};  // that nobody has taken
+  std::atomic<bool> is_done_{false};
   std::exception_ptr failure_;
 };
 
