@@ -429,12 +429,13 @@ FunctionCodegen::Tail FunctionCodegen::tail_after(const flow::Site* site) {
 }
 
 FunctionCodegen::Values FunctionCodegen::call_function(const Function& callee, const Values& args,
-                                                       Value*& status) {
+                                                       Value*& status, bool is_kept) {
   const bool in_registers = fits_registers(callee);
   llvm::StructType* const type = results_type(callee, false);
   llvm::AllocaInst* const out = in_registers ? nullptr : new_cell(type, "results");
   llvm::CallInst* const call = b_.CreateCall(declared(callee), with_hidden(callee, out, {}, args));
   call->setCallingConv(llvm::CallingConv::Tail);
+  if (is_kept) call->setIsNoInline();
   status = in_registers ? b_.CreateExtractValue(call, 0) : static_cast<Value*>(call);
   // Read behind the look at the status.
   Values places;
@@ -554,7 +555,8 @@ void FunctionCodegen::emit_entry(const Function& function) {
            function.param_sites[i], leaves, false);
   }
   Value* status = nullptr;
-  Values results = call_function(function, leaves, status);
+  // Written out here too, the function would be compiled twice.
+  Values results = call_function(function, leaves, status, /*is_kept=*/true);
   llvm::BasicBlock* const failed = new_block("failed");
   llvm::BasicBlock* const on = new_block("on");
   b_.CreateCondBr(b_.CreateICmpNE(status, b_.getInt32(0)), failed, on, unlikely());

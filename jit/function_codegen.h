@@ -65,7 +65,9 @@ class FunctionCodegen {
   void call_as_data(const flow::Step& step);
   void branch(const flow::Step& step);
   void match(const flow::Step& step);
-  Values call_function(const flow::Function& callee, const Values& args, llvm::Value*& status);
+  // `is_kept`: it stays a call.
+  Values call_function(const flow::Function& callee, const Values& args, llvm::Value*& status,
+                       bool is_kept = false);
   Values arguments(const std::vector<flow::Operand>& operands);
   // All that a call hands over: what stands in front of the arguments, too.
   Values with_hidden(const flow::Function& callee, llvm::Value* out, const Tail& tail,
