@@ -16,6 +16,22 @@ using flow::Step;
 using flow::StepKind;
 using llvm::Value;
 
+FunctionCodegen::FunctionCodegen(llvm::Module& module, const flow::Services& services,
+                                 const flow::Layout& layout, const flow::Identity& identity)
+    : module_(module), services_(services), layout_(layout), b_(module.getContext()) {
+  static_assert(sizeof(flow::Services) % sizeof(void*) == 0);
+  for (std::size_t i = 0; i < sizeof(flow::Services) / sizeof(void*); ++i) {
+    const void* service = nullptr;
+    std::memcpy(&service, reinterpret_cast<const std::byte*>(&services) + i * sizeof(service),
+                sizeof(service));
+    names_.emplace(service, flow::kServicePrefix + std::to_string(i));
+  }
+  for (std::size_t i = 0; i < identity.objects.size(); ++i)
+    names_.emplace(identity.objects[i], flow::kObjectPrefix + std::to_string(i));
+  for (std::size_t i = 0; i < identity.callees.size(); ++i)
+    callees_.emplace(identity.callees[i], flow::kCalleePrefix + std::to_string(i));
+}
+
 // --- Types ---
 
 llvm::Type* FunctionCodegen::slot_type(const SlotType& type) {
@@ -56,9 +72,11 @@ llvm::FunctionType* FunctionCodegen::type_of(const Function& function) {
 }
 
 llvm::Function* FunctionCodegen::declared(const Function& function) {
-  if (llvm::Function* const known = module_.getFunction(function.symbol)) return known;
-  auto* const made = llvm::Function::Create(type_of(function), llvm::Function::ExternalLinkage,
-                                            function.symbol, module_);
+  const auto callee = callees_.find(&function);
+  const std::string& symbol = callee != callees_.end() ? callee->second : function.symbol;
+  if (llvm::Function* const known = module_.getFunction(symbol)) return known;
+  auto* const made =
+      llvm::Function::Create(type_of(function), llvm::Function::ExternalLinkage, symbol, module_);
   made->setCallingConv(llvm::CallingConv::Tail);
   made->setDoesNotThrow();
   return made;
@@ -75,8 +93,15 @@ llvm::MDNode* FunctionCodegen::unlikely() {
 }
 
 Value* FunctionCodegen::address(const void* pointer) {
-  return llvm::ConstantExpr::getIntToPtr(b_.getInt64(reinterpret_cast<std::uintptr_t>(pointer)),
-                                         b_.getPtrTy());
+  llvm::Constant* const none = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  if (pointer == nullptr) return none;
+  const auto name = names_.find(pointer);
+  if (name == names_.end()) is_complete_ = false;
+  return name == names_.end() ? none : named(name->second);
+}
+
+Value* FunctionCodegen::named(const std::string& name) {
+  return module_.getOrInsertGlobal(name, b_.getInt8Ty());
 }
 
 llvm::CallInst* FunctionCodegen::call_address(const void* service, llvm::Type* result,
