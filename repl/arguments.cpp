@@ -28,8 +28,8 @@ void define_run_options(CLI::App& app, Arguments& into) {
   app.add_option("--jit", into.jit, "when to compile kernels: off, auto (hot ones), always")
       ->check(CLI::IsMember({"off", "auto", "always"}));
   app.add_option("--kernels", into.kernels,
-                 "library kernels for large matrix products and convolutions: off, auto")
-      ->check(CLI::IsMember({"off", "auto"}));
+                 "kernels for matrix products and convolutions: off, direct (no transforms), auto")
+      ->check(CLI::IsMember({"off", "direct", "auto"}));
   app.add_option("--threads", into.threads, "threads for kernels (default: all cores)")
       ->check(CLI::Range(1, 1024));
   app.add_option_function<std::string>(

@@ -108,7 +108,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   std::vector<lang::TypeDefRef> types_;
   int made_names_ = 0;
   interp::Compiling compiling_;
-  LazyKernelLibrary kernel_library_;
+  LazyKernelLibrary kernel_library_{options_.transforms};
 };
 
 }  // namespace relay::repl

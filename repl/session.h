@@ -20,7 +20,8 @@ namespace relay::repl {
 
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
-  bool kernels = true;                   // large products and windows go to libraries
+  bool kernels = true;                   // products and windows have kernels of their own
+  bool transforms = true;                // of windows, which take fewer products and are less exact
   int threads = 0;                       // 0: as many as there are cores
   bool evaluate = true;                  // false: items are typed and not run
   bool perf = false;                     // native code is known to `perf` by name

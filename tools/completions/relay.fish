@@ -19,7 +19,7 @@ complete -c relay -s I -l path -x -a "(__fish_complete_directories)" -d "a folde
 
 complete -c relay -n "$none" -s e -x -d "evaluate this text instead of a file"
 complete -c relay -n "$none" -l jit -x -a "off auto always" -d "when to compile kernels"
-complete -c relay -n "$none" -l kernels -x -a "off auto" -d "library kernels"
+complete -c relay -n "$none" -l kernels -x -a "off direct auto" -d "kernels for products and convolutions"
 complete -c relay -n "$none" -l threads -x -d "threads for kernels"
 complete -c relay -n "$none" -l explain -x -d "what a kind of error means"
 complete -c relay -n "$none" -l perf -d "write /tmp/perf-PID.map, for perf"
