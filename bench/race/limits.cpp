@@ -1,5 +1,5 @@
-// What this machine can do at most: `limits THREADS` prints the float32 operations of a second, and for some sizes of
-// what is worked on, in bytes, the bytes of a second that are read and written.
+// What this machine can do at most: `limits THREADS` prints the float32 operations of a second, and
+// for some sizes of what is worked on, in bytes, the bytes of a second that are read and written.
 #include <cstdio>
 #include <cstdlib>
 
