@@ -72,6 +72,8 @@ struct FunctionCode : lang::Counted {
   bool is_nest = false;  // the body is index notation, and nothing else
   // Of a constructor as a closure, which has no source.
   const lang::Constructor* constructor = nullptr;
+  // Globals that it calls, as far as it has come to that; they are the machine's.
+  mutable std::vector<FunctionCodeRef> calls;
   // Once they have been asked for.
   mutable lang::Ref<FunctionCode> with_pullback;
   mutable lang::Ref<FunctionCode> with_tangent;

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "flow/layout.h"
+#include "interp/code_symbols.h"
 #include "interp/native.h"
-#include "interp/perf_map.h"
 #include "interp/runtime_functions.h"
 #include "lang/diagnostic.h"
 #include "lang/memory.h"

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "interp/launch.h"
+#include "interp/plan.h"
 #include "interp/profile.h"
 #include "lang/lowerable.h"
 #include "lang/print.h"
@@ -64,7 +65,9 @@ bool same_layout(const loops::Layout& layout, const lang::Tensor& tensor) {
 
 // For people: the code as it was written, or of code that nobody wrote its core.
 std::string name_of_kernel(const Expr& function, lang::Span span) {
-  return span ? std::string(span.text()) : lang::print(function);
+  const lang::Span& own = lang::cast<lang::Function>(function).body->span;
+  if (!span && !own) return lang::print(function);
+  return std::string((span ? span : own).text());
 }
 
 }  // namespace
@@ -214,6 +217,9 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     }
     return function;
   };
+  const Plan::Scope scope(instance, [&] {
+    return part_of(instance->lowered, leaves, name_of_kernel(function_, span));
+  });
   auto results = launch(instance->lowered, std::move(leaves), std::cref(native), machine.threads);
   if (!results) {
     lang::Diagnostic first = results.errors().front();

@@ -16,6 +16,7 @@
 #include "interp/failures.h"
 #include "interp/machine.h"
 #include "interp/nodes.h"
+#include "interp/plan.h"
 #include "interp/prepare.h"
 #include "interp/profile.h"
 #include "interp/scalar.h"
@@ -366,6 +367,7 @@ bool NativeTier::lower(const FunctionCode& code) {
   if (native.state != State::New) return native.state != State::Refused;
   native.state = State::UnderWay;
   const std::size_t first = lowered_.size();
+  const FunctionCode* const around = std::exchange(lowering_, &code);
   const auto result = lang::capture([&] {
     check_form(code);
     flow::declare(native.flow, code.name, code.source);
@@ -381,6 +383,7 @@ bool NativeTier::lower(const FunctionCode& code) {
     prepare_interpreted(native.flow);
     return true;
   });
+  lowering_ = around;
   if (result) {
     native.state = State::Lowered;
     lowered_.emplace_back(const_cast<FunctionCode*>(&code));
@@ -415,7 +418,9 @@ flow::Function* NativeTier::callee(const lang::GlobalVar& global) {
     lang::fail(DiagnosticKind::Unsupported, "not supported: a call of what has an error",
                global.span);
   }
-  return lower(*code) ? &code->native->flow : nullptr;
+  if (!lower(*code)) return nullptr;
+  lowering_->calls.push_back(code);
+  return &code->native->flow;
 }
 
 Value NativeTier::value_of(const lang::Expr& atom) {
@@ -579,6 +584,12 @@ Value NativeTier::run(const FunctionCode& code, Value* args) {
   const Profile::Scope scope(
       profile, profile && code.source ? profile->place_of(code.source->span) : Profile::kNowhere);
   const lang::Ref<NativeCode> held = code.native;
+  const Plan::Scope planned(held.get(), [&] {
+    Plan::Part part;
+    part.text = code.name.empty() ? "an expression" : code.name;
+    part.consists_of = "native code";
+    return part;
+  });
   Value result;
   machine_.cells = lang::cell_lists.data();
   const int status = held->entry(&machine_, args, &result);

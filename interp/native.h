@@ -79,7 +79,8 @@ class NativeTier final : public flow::Environment {
 
   Machine& machine_;
   std::vector<FunctionCodeRef> lowered_;  // since compile() began
-  std::deque<Batch> batches_;             // that are not installed, as they were begun
+  const FunctionCode* lowering_ = nullptr;
+  std::deque<Batch> batches_;  // that are not installed, as they were begun
   std::unordered_map<const lang::Constructor*, lang::Value> constructors_;
   std::exception_ptr escaped_;  // out of a service
 

@@ -62,7 +62,7 @@ void define_run_options(CLI::App& app, Arguments& into) {
   app.add_flag("--profile", into.profile,
                "say at the end which lines took the time, and the memory of tensors");
   app.add_flag("--perf", into.perf,
-               "write /tmp/perf-PID.map, from which perf knows native code by name");
+               "give native code names: in /tmp/perf-PID.map, for perf, and for gdb");
   app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay, or print it");
   const std::string version = "print the version, and those of the libraries that run programs";
   app.add_flag("--version", version);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "interp/loaded_code.h"
 #include "lang/call_form.h"
 #include "lang/cell_memory.h"
 #include "lang/memory.h"
@@ -270,7 +271,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {":type", "EXPR", "the type of an expression, without running it", run_type},
       {":show", "STAGE EXPR",
-       "the program after a stage: ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm",
+       "the program after a stage: ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm, plan",
        run_show},
       {":grad", "EXPR", "the gradient of a function, or of the one that is called", run_grad},
       {":trace", "CALL",
@@ -349,9 +350,11 @@ std::string describe_memory(Session& session) {
   return fmt::format(
       "memory in use          {:.1f} MiB\n"
       "memory of the system   {} blocks for tensors, {} for cells\n"
-      "other memory           {} allocations in evaluations\n",
+      "other memory           {} allocations in evaluations\n"
+      "native code            {} B\n",
       static_cast<double>(lang::memory_used()) / (1 << 20), lang::Pool::instance().fresh_blocks(),
-      lang::cell_blocks_cut(), session.evaluator().statistics().allocations);
+      lang::cell_blocks_cut(), session.evaluator().statistics().allocations,
+      interp::LoadedCode::bytes_in_use());
 }
 
 }  // namespace relay::repl

@@ -13,8 +13,8 @@
 #include "ad/function_tangent.h"
 #include "ad/reverse.h"
 #include "flow/layout.h"
+#include "interp/code_symbols.h"
 #include "interp/native.h"
-#include "interp/perf_map.h"
 #include "interp/scalar.h"
 #include "jit/jit.h"
 #include "lang/stop.h"
@@ -68,7 +68,7 @@ Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const Sess
       options_(options),
       derivatives_(*this),
       compiling_(makers(options.code_cache)) {
-  if (options.perf) interp::write_perf_map();
+  if (options.perf) interp::name_native_code();
 }
 Pipeline::~Pipeline() = default;
 

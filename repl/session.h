@@ -76,7 +76,7 @@ class Session {
 
   // For commands; each takes light notation and fails with diagnostics.
   lang::Result<std::string> type_of(const std::string& text);
-  // stage: ast, typed, anf, opt, fused, loops, flow, llvm, asm, grad
+  // stage: ast, typed, anf, opt, fused, loops, flow, llvm, asm, grad; plan: runs it (repl/plan.h)
   lang::Result<std::string> show(const std::string& stage, const std::string& text);
   static const std::vector<std::string>& stages();
   // The derivative of a function, simplified, as a text (repl/derivative.h).

@@ -201,7 +201,8 @@ class Limits:
     def __init__(self, folder, threads):
         program = folder / "limits"
         if not program.exists():
-            subprocess.run(["c++", "-O3", "-march=native", "-std=c++20", "-pthread", "-o", program, HERE / "limits.cpp"],
+            subprocess.run(["c++", "-O2", "-std=c++20", "-pthread", "-I", ROOT, "-o", program, HERE / "limits.cpp",
+                            ROOT / "repl" / "machine_limits.cpp"],
                            check=True)
         lines = subprocess.run([program, str(threads)], capture_output=True, text=True, check=True).stdout.splitlines()
         self.operations = float(lines[0].split()[1])
