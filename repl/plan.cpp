@@ -14,7 +14,7 @@ namespace {
 
 using Part = interp::Plan::Part;
 
-constexpr std::size_t kWidth = 40;  // of the code as it was written
+constexpr std::size_t kPlanWidth = 40;  // of the code as it was written
 
 const MachineLimits& limits_on(int threads) {
   static std::map<int, MachineLimits> known;
@@ -35,7 +35,7 @@ std::string row(const Part& part, const MachineLimits& limits) {
   return fmt::format("{:>9} {:>6} {:>14} {:>10} {:>8}  {}: {}\n", duration(part.seconds), share,
                      is_group ? grouped(static_cast<std::int64_t>(part.operations)) : "",
                      is_group ? lang::describe_bytes(static_cast<std::size_t>(part.bytes)) : "",
-                     grouped(part.runs), shortened(part.text, kWidth), part.consists_of);
+                     grouped(part.runs), shortened(part.text, kPlanWidth), part.consists_of);
 }
 
 }  // namespace
