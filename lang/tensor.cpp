@@ -135,12 +135,19 @@ std::uint64_t saturate(DType dtype, double value) {
 
 std::uint64_t Buffer::last_content_ = 0;
 
+// A smaller one is not what takes up the memory that a run may take.
+static constexpr std::size_t kLargeTensor = std::size_t{1} << 20;
+
 Ref<Buffer> Buffer::allocate(std::size_t bytes) {
   std::byte* data = Pool::instance().allocate(bytes);
   if (!data) {
-    Diagnostic error(DiagnosticKind::OutOfMemory,
-                     fmt::format("there is no memory for a tensor of {}", describe_bytes(bytes)));
-    if (!memory_fits(bytes) && bytes <= available_memory()) error.note(memory_limit_help());
+    const bool is_limit = !memory_fits(bytes) && bytes <= available_memory();
+    const bool is_to_blame = !is_limit || bytes >= kLargeTensor;
+    Diagnostic error(
+        DiagnosticKind::OutOfMemory,
+        is_to_blame ? fmt::format("there is no memory for a tensor of {}", describe_bytes(bytes))
+                    : "the memory that a run may take is used up");
+    if (is_limit) error.note(memory_limit_help());
     throw Failure(std::move(error));
   }
   try {

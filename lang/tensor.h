@@ -18,8 +18,8 @@ class Buffer final : public Counted {
   ~Buffer() override;  // gives the block back to the pool
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
-  // A number for what the buffer holds, which no other content of any buffer has had. Asked for once it is
-  // complete.
+  // A number for what the buffer holds, which no other content of any buffer has had. Asked for
+  // once it is complete.
   std::uint64_t content() const {
     if (content_ == 0) content_ = ++last_content_;
     return content_;

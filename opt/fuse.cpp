@@ -122,7 +122,8 @@ class Fuser final : public lang::Rewriter {
     return i;
   }
 
-  // A tensor of a tuple that a kernel gives costs nothing: its readers belong to the kernel's group.
+  // A tensor of a tuple that a kernel gives costs nothing: its readers belong to the kernel's
+  // group.
   static bool is_part_of_kernel(const Plan& plan, std::size_t i) {
     const auto* const part = as<lang::Projection>(plan.block.bindings[i].value);
     const auto* const tuple = part ? as<lang::Var>(part->tuple) : nullptr;
