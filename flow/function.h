@@ -72,8 +72,9 @@ enum class StepKind : std::uint8_t {
   Field,       // `number` of a cell (args[0])
   If,          // args[0], a bool: blocks[0], else blocks[1]
   Match,       // the first of `arms` whose tests hold; none: an error, with args[0] as the value
-  Loop,        // over extents (args), row-major: a tensor of each yield of blocks[0], if any
-  Fold,        // the same, of a scalar yield, by `reduce`; the order is that of loops/loop_ir.h
+  Loop,  // over extents (args), row-major: what blocks[0] yields, stacked: a tensor for each of
+         // `parts`, if any
+  Fold,  // the same, of a scalar yield, by `reduce`; the order is that of loops/loop_ir.h
   // Written by flow/ownership.
   Retain,
   Release,
@@ -116,6 +117,7 @@ struct Step {
   std::vector<Dropped> dropped;       // Take, where the number of fields is known: the other ones
   std::vector<Slot> binders;          // Loop, Fold: the indices
   std::vector<const Site*> binder_sites;
+  std::vector<lang::Type> parts;  // Loop: what it yields, in slots: scalars, small tensors, tensors
   std::vector<Block> blocks;
   std::vector<Arm> arms;
   // By flow/ownership: what is given back when the step fails.

@@ -58,6 +58,13 @@ struct Services {
                                const std::int64_t* extents);
   lang::Tensor* (*view)(Runner*, const Site*, const lang::Tensor*, std::uint64_t count,
                         const std::int64_t* indices);
+  // What the point number `linear` of a loop yields is copied to the stack of its result, which is
+  // null at first.
+  int (*put_point)(Runner*, const Site*, lang::Tensor** stack, std::uint64_t rank,
+                   const std::int64_t* extents, std::int64_t linear, lang::Tensor* moved);
+  // The stack where there are no points, from the type of the result.
+  lang::Tensor* (*stack_of_none)(Runner*, const lang::TypeNode*, std::uint64_t rank,
+                                 const std::int64_t* extents);
   // A row-major tensor that nobody else holds, with the elements of the one that is moved here.
   lang::Tensor* (*own_tensor)(Runner*, lang::Tensor* moved);
   // The closure that does what a function value of another kind does; it is not counted for the

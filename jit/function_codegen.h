@@ -137,6 +137,14 @@ class FunctionCodegen {
   void nest(const flow::Step& step, const Values& extents,
             const std::function<void(llvm::Value*)>& point);
   void poll();
+  struct Stack;
+  Stack begin_stack(const flow::Step& step, std::size_t part_number, const Values& extents,
+                    const Emit& failed);
+  llvm::Value* words_of(const Values& values);
+  void store_point(const flow::Step& step, const Stack& stack, const Values& extents,
+                   llvm::Value* linear, const Values& values, std::size_t next, const Emit& failed);
+  void end_stack(const flow::Step& step, std::size_t part_number, const Stack& stack,
+                 const Values& extents);
   void comprehension(const flow::Step& step);
   void fold(const flow::Step& step);
   void fold_exact(const flow::Step& step, const Values& extents);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "jit/function_codegen.h"
 #include "loops/reduce_op.h"
 #include "loops/reduction_tree.h"
@@ -34,12 +36,9 @@ FunctionCodegen::Values FunctionCodegen::extents_of(const Step& step, Value*& po
   }
   points = b_.CreateSelect(is_empty, int64(0), points);
   leave_if(b_.CreateAnd(overflows, b_.CreateNot(is_empty)), step, [&] {
-    llvm::AllocaInst* const words = scratch((extents.size() + 1) / 2);
-    for (std::size_t i = 0; i < extents.size(); ++i)
-      b_.CreateStore(extents[i], part(words, i * sizeof(std::int64_t)));
     call_service(services_.too_many_steps, b_.getInt32Ty(),
                  {runner_, address(step.binder_sites[0]),
-                  int64(static_cast<std::int64_t>(extents.size())), words});
+                  int64(static_cast<std::int64_t>(extents.size())), words_of(extents)});
   });
   return extents;
 }
@@ -90,43 +89,149 @@ void FunctionCodegen::nest(const Step& step, const Values& extents,
   }
 }
 
+// What one part of a loop's results is made in. The elements of scalars and small tensors, so many
+// for each point, are stored where they belong; tensors are copied there, by a service that makes
+// the whole once it sees the first.
+struct FunctionCodegen::Stack {
+  DType dtype = DType::Bool;
+  std::size_t elements = 0;           // 0: tensors
+  Value* data = nullptr;              // of elements
+  llvm::AllocaInst* whole = nullptr;  // of tensors: null at first
+};
+
+FunctionCodegen::Stack FunctionCodegen::begin_stack(const Step& step, std::size_t part_number,
+                                                    const Values& extents, const Emit& failed) {
+  const lang::Type& type = step.parts[part_number];
+  const flow::Slot result = step.results[part_number];
+  Stack stack{source_->slots[result].dtype};
+  std::vector<lang::Dim> dims = lang::as<lang::TensorType>(type)->shape.dims();
+  stack.elements = dims.empty() ? 1 : flow::small_elements(type);
+  if (stack.elements == 0) {
+    stack.whole = new_cell(b_.getPtrTy(), "stack");
+    b_.CreateStore(llvm::ConstantPointerNull::get(b_.getPtrTy()), stack.whole);
+    return stack;
+  }
+  Values shape = extents;
+  for (const lang::Dim& dim : dims) shape.push_back(int64(dim.constant()));
+  Value* const tensor =
+      call_service(services_.make_tensor, b_.getPtrTy(),
+                   {runner_, address(step.site), b_.getInt8(static_cast<std::uint8_t>(stack.dtype)),
+                    int64(static_cast<std::int64_t>(shape.size())), words_of(shape)});
+  leave_if(b_.CreateIsNull(tensor), step, failed);
+  set(result, tensor);
+  stack.data = load_header(b_.getPtrTy(), tensor, layout_.tensor_data);
+  return stack;
+}
+
+// In memory, for a service.
+Value* FunctionCodegen::words_of(const Values& values) {
+  llvm::AllocaInst* const words = scratch((values.size() + 1) / 2);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    b_.CreateStore(values[i], part(words, i * sizeof(std::int64_t)));
+  return words;
+}
+
+// `values`: what the body yields, from `next` on.
+void FunctionCodegen::store_point(const Step& step, const Stack& stack, const Values& extents,
+                                  Value* linear, const Values& values, std::size_t next,
+                                  const Emit& failed) {
+  if (stack.whole == nullptr) {
+    Value* const first = b_.CreateMul(linear, int64(static_cast<std::int64_t>(stack.elements)));
+    for (std::size_t i = 0; i < stack.elements; ++i) {
+      Value* const at = b_.CreateAdd(first, int64(static_cast<std::int64_t>(i)));
+      Value* const stored = scalars().to_memory(values[next + i], stack.dtype);
+      b_.CreateStore(stored, b_.CreateGEP(memory_type(stack.dtype), stack.data, at));
+    }
+    return;
+  }
+  Value* const status = call_service(
+      services_.put_point, b_.getInt32Ty(),
+      {runner_, address(step.site), stack.whole, int64(static_cast<std::int64_t>(extents.size())),
+       words_of(extents), linear, values[next]});
+  llvm::BasicBlock* const cold = new_block("not_put");
+  llvm::BasicBlock* const on = new_block("put");
+  b_.CreateCondBr(b_.CreateICmpNE(status, b_.getInt32(0)), cold, on, unlikely());
+  b_.SetInsertPoint(cold);
+  failed();
+  b_.CreateBr(fail_);
+  b_.SetInsertPoint(on);
+}
+
+// Sets the result behind the loop.
+void FunctionCodegen::end_stack(const Step& step, std::size_t part_number, const Stack& stack,
+                                const Values& extents) {
+  if (stack.whole == nullptr) return;
+  llvm::BasicBlock* const none = new_block("no_points");
+  llvm::BasicBlock* const on = new_block("stacked");
+  Value* const whole = b_.CreateLoad(b_.getPtrTy(), stack.whole);
+  llvm::BasicBlock* const before = b_.GetInsertBlock();
+  b_.CreateCondBr(b_.CreateIsNull(whole), none, on, unlikely());
+  b_.SetInsertPoint(none);
+  const auto* tuple = lang::as<lang::TupleType>(step.type);
+  const lang::Type& type = tuple ? tuple->fields[part_number] : step.type;
+  Value* const empty =
+      call_service(services_.stack_of_none, b_.getPtrTy(),
+                   {runner_, address(type.get()), int64(static_cast<std::int64_t>(extents.size())),
+                    words_of(extents)});
+  llvm::BasicBlock* const made = new_block("made");
+  b_.CreateCondBr(b_.CreateIsNull(empty), fail_, made, unlikely());
+  b_.SetInsertPoint(made);
+  b_.CreateStore(empty, stack.whole);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+  llvm::PHINode* const result = b_.CreatePHI(b_.getPtrTy(), 2);
+  result->addIncoming(whole, before);
+  result->addIncoming(empty, made);
+  set(step.results[part_number], result);
+}
+
 void FunctionCodegen::comprehension(const Step& step) {
   Value* points = nullptr;
   const Values extents = extents_of(step, points);
-  llvm::AllocaInst* const words = scratch((extents.size() + 1) / 2);
-  const auto made_before = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-      release(values_[step.results[i]], source_->slots[step.results[i]]);
+  std::vector<Stack> stacks;
+  const auto give_up = [&] {
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+      const flow::SlotType& type = source_->slots[step.results[i]];
+      if (stacks[i].whole == nullptr) {
+        release(values_[step.results[i]], type);
+        continue;
+      }
+      llvm::BasicBlock* const some = new_block("some");
+      llvm::BasicBlock* const gone = new_block("gone");
+      Value* const whole = b_.CreateLoad(b_.getPtrTy(), stacks[i].whole);
+      b_.CreateCondBr(b_.CreateIsNull(whole), gone, some);
+      b_.SetInsertPoint(some);
+      release(whole, type);
+      b_.CreateBr(gone);
+      b_.SetInsertPoint(gone);
+    }
   };
-  Values data;
-  for (std::size_t i = 0; i < step.results.size(); ++i) {
-    for (std::size_t k = 0; k < extents.size(); ++k)
-      b_.CreateStore(extents[k], part(words, k * sizeof(std::int64_t)));
-    const DType dtype = source_->slots[step.results[i]].dtype;
-    Value* const tensor =
-        call_service(services_.make_tensor, b_.getPtrTy(),
-                     {runner_, address(step.site), b_.getInt8(static_cast<std::uint8_t>(dtype)),
-                      int64(static_cast<std::int64_t>(extents.size())), words});
-    leave_if(b_.CreateIsNull(tensor), step, [&] { made_before(i); });
-    set(step.results[i], tensor);
-    data.push_back(load_header(b_.getPtrTy(), tensor, layout_.tensor_data));
-  }
+  for (std::size_t i = 0; i < step.parts.size(); ++i)
+    stacks.push_back(begin_stack(step, i, extents, give_up));
   llvm::BasicBlock* const outer = fail_;
   llvm::BasicBlock* const failed = new_block("loop_failed");
   fail_ = failed;
   const flow::Block& body = step.blocks[0];
   nest(step, extents, [&](Value* linear) {
     steps(body);
-    for (std::size_t i = 0; i < data.size(); ++i) {
-      const DType dtype = source_->slots[step.results[i]].dtype;
-      Value* const stored = scalars().to_memory(operand(body.values[i]), dtype);
-      b_.CreateStore(stored, b_.CreateGEP(memory_type(dtype), data[i], linear));
+    const Values values = arguments(body.values);
+    std::size_t next = 0;
+    for (const Stack& stack : stacks) {
+      const std::size_t behind = next + std::max<std::size_t>(stack.elements, 1);
+      store_point(step, stack, extents, linear, values, next, [&, behind] {
+        for (std::size_t i = behind; i < values.size(); ++i) {
+          const flow::SlotType type = type_of(body.values[i]);
+          if (type.is_object()) release(values[i], type);
+        }
+      });
+      next = behind;
     }
   });
+  for (std::size_t i = 0; i < stacks.size(); ++i) end_stack(step, i, stacks[i], extents);
   fail_ = outer;
   const llvm::IRBuilderBase::InsertPointGuard guard(b_);
   b_.SetInsertPoint(failed);
-  made_before(step.results.size());
+  give_up();
   give_back(step.cleanup);
   b_.CreateBr(fail_);
 }
