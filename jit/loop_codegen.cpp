@@ -283,12 +283,19 @@ void KernelCodegen::emit_points(std::int32_t axis, Value* index, const Tile& til
 
 void KernelCodegen::emit_lane_axis(std::int32_t axis, Value* begin, Value* end, const Tile& tile) {
   // In tiles, the rows change within.
-  if (tile.begin == nullptr && !kernel_.extents[axis].is_literal) find_turns(axis);
-  if (turns_.empty()) {
+  if (tile.begin != nullptr) {
     emit_lanes(axis, begin, end, tile);
-  } else {
-    emit_segments(axis, begin, end);
+    return;
   }
+  // Within `emit`, what is settled is another matter.
+  emit_changes(axis, [&] {
+    if (!kernel_.extents[axis].is_literal) find_turns(axis);
+    if (turns_.empty()) {
+      emit_lanes(axis, begin, end, tile);
+    } else {
+      emit_segments(axis, begin, end);
+    }
+  });
 }
 
 // Whole vectors, then the rest under a mask, or in scalar code where there are no masks.

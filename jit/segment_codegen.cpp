@@ -225,7 +225,7 @@ void KernelCodegen::emit_segments(std::int32_t axis, Value* begin, Value* end) {
   }
   Value* const next = b_.CreateAdd(at, run);
   settle(true);
-  emit_expected(axis, at, next);
+  emit_changes(axis, [&] { emit_expected(axis, at, next); });
   settle(false);
   std::fill(is_settled_.begin(), is_settled_.end(), false);
   turns_.clear();

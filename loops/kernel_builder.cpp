@@ -93,6 +93,33 @@ void KernelBuilder::build_map(TensorId tensor, std::int32_t buffer) {
   store(evaluate(def.body, 0), at, row_major(def.shape));
 }
 
+void KernelBuilder::build_update(TensorId tensor, std::span<const SliceRead> slices,
+                                 std::int32_t buffer) {
+  slices_ = slices;
+  build_map(tensor, buffer);
+}
+
+void KernelBuilder::build_slice(TensorId slice, std::int32_t buffer) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(slice)];
+  const Node& read = stages_.nodes[static_cast<std::size_t>(def.body)];
+  open_domain(def.vars);
+  draft_.output = buffer;
+  std::vector<IndexExpr> indices;
+  for (const NodeId index : stages_.indices(read)) indices.push_back(evaluate(index, 0).index);
+  const auto& shape = stages_.tensors[static_cast<std::size_t>(read.ref)].shape;
+  Masks masks;
+  bool is_never_read = false;
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    if (is_within(indices[axis], shape[axis])) continue;
+    masks.push_back(in_range(indices[axis], shape[axis]));
+    is_never_read |= draft_.values[static_cast<std::size_t>(masks.back())].code == Code::Constant;
+  }
+  std::vector<IndexExpr> at;
+  for (IndexVarId var : def.vars) at.push_back(vars_[static_cast<std::size_t>(var)]);
+  store(is_never_read ? operand_of(constant(def.dtype, 0)) : load(read.ref, indices, masks), at,
+        row_major(def.shape));
+}
+
 void KernelBuilder::build_copy(TensorId source, std::int32_t buffer) {
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(source)];
   draft_.output = buffer;
@@ -498,6 +525,12 @@ KernelBuilder::Operand KernelBuilder::read(const Node& node, std::int32_t instan
 
 KernelBuilder::Operand KernelBuilder::read_at(const Node& node, std::vector<IndexExpr> indices,
                                               Masks masks) {
+  for (const SliceRead& each : slices_) {
+    if (&node != &stages_.nodes[static_cast<std::size_t>(each.read)]) continue;
+    std::vector<IndexExpr> at;
+    for (IndexVarId var : each.vars) at.push_back(vars_[static_cast<std::size_t>(var)]);
+    return load(each.slice, at, masks);
+  }
   return is_in_memory(node.ref) ? load(node.ref, indices, masks)
                                 : inlined(node.ref, std::move(indices), std::move(masks));
 }

@@ -11,6 +11,7 @@
 #include "loops/reuse.h"
 #include "loops/slices.h"
 #include "loops/stored_reads.h"
+#include "loops/updates.h"
 
 namespace relay::loops {
 
@@ -23,6 +24,7 @@ class Lowerer {
   Lowerer(const lang::Function& group, std::span<const Layout> args, KernelLibrary* library)
       : stages_(expand(group, args)) {
     StorageChoice choice = choose_storage(stages_, library);
+    updates_ = find_updates(stages_, choice);
     reads_ = stored_reads(stages_, choice);
     storage_ = std::move(choice.storage);
     library_ = std::move(choice.library);
@@ -324,8 +326,28 @@ class Lowerer {
         return;
       }
     }
+    if (const auto found = updates_.find(id); found != updates_.end()) {
+      add_update(id, found->second);
+      return;
+    }
     make(id);
     add_waiting(id);
+  }
+
+  // By a kernel of its own, after its slices.
+  void add_update(TensorId id, const std::vector<SliceRead>& slices) {
+    for (const SliceRead& each : slices) {
+      if (is_added_[static_cast<std::size_t>(each.slice)]) continue;
+      is_added_[static_cast<std::size_t>(each.slice)] = true;
+      emit_reads(each.slice);
+      KernelBuilder slice(stages_, storage_, places_);
+      slice.build_slice(each.slice, make(each.slice));
+      launch(slice);
+    }
+    emit_reads(id);
+    KernelBuilder update(stages_, storage_, places_);
+    update.build_update(id, slices, make(id));
+    launch(update);
   }
 
   void add_library(TensorId id, LibraryStep& from) {
@@ -407,6 +429,7 @@ class Lowerer {
   Stages stages_;
   std::vector<Storage> storage_;
   std::map<TensorId, LibraryStep> library_;
+  std::map<TensorId, std::vector<SliceRead>> updates_;
   std::vector<std::vector<TensorId>> reads_;    // by tensor: from memory
   std::vector<std::vector<TensorId>> readers_;  // by tensor
   std::vector<SliceChain> chains_;
