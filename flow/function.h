@@ -69,6 +69,7 @@ enum class StepKind : std::uint8_t {
   Own,         // args[0], a tensor, or a copy of it where somebody else holds it: to be stored to
   Store,       // the element of args[0], by Own, at the next ones becomes `reduce` of itself and
                // the last
+  Set,         // the same, where it becomes the last
   Field,       // `number` of a cell (args[0])
   If,          // args[0], a bool: blocks[0], else blocks[1]
   Match,       // the first of `arms` whose tests hold; none: an error, with args[0] as the value

@@ -787,6 +787,7 @@ Spread Lowerer::comprehension(const Expr& expr, Block& block) {
   const auto& node = cast<lang::Comprehension>(expr);
   if (auto value = small(expr, block)) return std::move(*value);
   if (small_depth_ > 0) throw NotSmall{};
+  if (auto value = update(expr, block)) return std::move(*value);
   std::vector<lang::Type> parts = stackable_parts(node.body->type);
   const bool is_native = loop_depth_ > 0 || !lang::is_lowerable(expr);
   if (!is_native || parts.empty()) return interpret(expr, block);

@@ -220,6 +220,19 @@ class Lowerer {
   void scatter_point(const lang::ScatterReduce& node, Spread& tensor, Block& block);
   // One point of a scatter into `target`, by Own.
   void store_point(const lang::ScatterReduce& node, const Operand& target, Block& block);
+  // --- Updates (flow/update.cpp) ---
+  struct Update;
+  // Index notation that gives a tensor with some elements changed; nothing where it is no such.
+  std::optional<Spread> update(const Expr& expr, Block& block);
+  Operand updated(const Update& update, Block& block);
+  Operand owned(const Update& update, const Operand& tensor, Block& block);
+  std::optional<Operand> is_changed(const Update& update, Block& block);
+  void set_point(const Update& update, const Operand& target, const Operand& value, Block& block);
+  Operand set_element(const Update& update, const Operand& tensor, Block& block);
+  Operand set_row(const Update& update, const Operand& tensor, Block& block);
+  // An `if` of two blocks that yield one value.
+  Operand choice(const Operand& condition, std::vector<Block> blocks, SlotType type, Block& block);
+
   // A group becomes steps where all of its parts are short.
   Spread group(const Expr& expr, Block& block);
   Spread group_body(const lang::Call& node, Block& block);

@@ -86,6 +86,8 @@ class Printer {
         return "own";
       case StepKind::Store:
         return fmt::format("store {}", lang::name_of(step.reduce));
+      case StepKind::Set:
+        return "set";
       case StepKind::Field:
         return fmt::format("field.{}", step.number);
       case StepKind::If:

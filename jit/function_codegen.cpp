@@ -371,6 +371,7 @@ void FunctionCodegen::step(const Step& step) {
     case StepKind::Own:
       return own(step);
     case StepKind::Store:
+    case StepKind::Set:
       return store(step);
     case StepKind::Field: {
       Value* const place =
