@@ -105,7 +105,10 @@ struct NativeServices {
     const int status = guarded(runner, 1, [&](Machine& machine) {
       const FunctionCodeRef code(
           const_cast<FunctionCode*>(static_cast<const FunctionCode*>(interpreted->code.get())));
-      Value value = machine.invoke(code, nullptr, args, count);
+      Value value;
+      const bool is_done =
+          code->pending_globals.empty() && code->body->eval_call(machine, *code, args, value);
+      if (!is_done) value = machine.invoke(code, nullptr, args, count);
       if (value.is_empty()) return 1;
       new (result) Value(std::move(value));
       return 0;
