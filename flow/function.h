@@ -8,6 +8,7 @@
 #include "lang/expr.h"
 #include "lang/module.h"
 #include "lang/value.h"
+#include "loops/lower.h"
 
 // Functions as control flow over slots: what native code is made of (jit/function_codegen). Made
 // from typed, finished A-normal form by flow/lower; what owns which object, and where it is given
@@ -44,6 +45,16 @@ struct Site {
   lang::Span span;
 };
 
+// Kernels that are part of a function: lowered for row-major arguments of the extents that their
+// types tell. Each result leaf is a tensor of its own.
+struct Kernels {
+  loops::LoweredGroup group;
+  std::vector<lang::Type> args;     // leaves
+  std::vector<lang::Type> results;  // leaves
+  std::vector<bool> is_taken;       // by argument: its memory may become a result's
+  bool may_fail = false;
+};
+
 // An expression that the interpreter evaluates: a function of its free variables.
 struct Interpreted {
   lang::Expr function;
@@ -62,6 +73,9 @@ enum class StepKind : std::uint8_t {
   Call,        // of `callee`
   CallValue,   // of a function value (args[0]); the arguments and the result are as in data
   Interpret,   // `interpreted` of args, as in data
+  Fits,        // a bool: are args, leaves, what `kernels` are for?
+  Kernels,     // `kernels` of args, for which they are, and which may be small tensors, spread; the
+               // results are leaves, and where they may fail, whether they have not
   Construct,   // a cell of `constructor`, or a tuple's; fields as in data
   Tensor,      // of `type`, a small tensor's: the elements
   CheckShape,  // args[0] is a tensor of the extents of `type`, or an error: data may hold others
@@ -111,10 +125,12 @@ struct Step {
   Function* callee = nullptr;                      // Call
   const lang::Constructor* constructor = nullptr;  // Construct; null: a tuple's cell
   Interpreted* interpreted = nullptr;              // Interpret
+  const Kernels* kernels = nullptr;                // Fits, Kernels
   lang::Type type;                    // Interpret, CallValue, Tensor: of the result; CheckShape
   std::vector<lang::Type> arg_types;  // the same: of the arguments, as in data
   const Site* site = nullptr;
-  std::vector<std::uint32_t> fields;  // Take: their numbers
+  std::vector<std::uint32_t> fields;  // Take: their numbers. Kernels: by leaf of the arguments, how
+                                      // many elements of args stand for it; 0: one object
   std::vector<Dropped> dropped;       // Take, where the number of fields is known: the other ones
   std::vector<Slot> binders;          // Loop, Fold: the indices
   std::vector<const Site*> binder_sites;
@@ -176,6 +192,7 @@ struct Function {
   std::vector<lang::Value> constants;
   std::vector<std::unique_ptr<Site>> sites;
   std::vector<std::unique_ptr<Interpreted>> interpreted;
+  std::vector<std::unique_ptr<const Kernels>> kernels;
   std::vector<std::unique_ptr<Function>> locals;  // of known local functions
   std::vector<lang::Expr> expansions;             // of operators; their nodes are part of no source
   bool is_tail_called = false;  // by other functions: it can tell of those calls after an error

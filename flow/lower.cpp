@@ -491,6 +491,11 @@ Spread Lowerer::as_data(StepKind kind, std::vector<Operand> args, std::vector<la
 
 Spread Lowerer::interpret(const Expr& expr, Block& block) {
   if (small_depth_ > 0) throw NotSmall{};
+  if (auto value = kernels(expr, block)) return std::move(*value);
+  return interpret_alone(expr, block);
+}
+
+Spread Lowerer::interpret_alone(const Expr& expr, Block& block) {
   const std::vector<lang::VariableRef> free = lang::free_variables(expr);
   std::vector<Operand> args;
   std::vector<lang::Type> types;

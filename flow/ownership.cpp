@@ -67,6 +67,15 @@ class Origins {
   std::vector<Slot> origins_;
 };
 
+bool is_taken_by_kernels(const Step& step, std::size_t position) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < step.fields.size(); ++i) {
+    if (next == position) return step.kernels->is_taken[i];
+    next += std::max(step.fields[i], 1U);
+  }
+  return false;
+}
+
 // Does the step take over what it is given in this position?
 bool consumes(const Step& step, std::size_t position) {
   switch (step.kind) {
@@ -78,6 +87,8 @@ bool consumes(const Step& step, std::size_t position) {
     case StepKind::Construct:
     case StepKind::Own:
       return true;
+    case StepKind::Kernels:
+      return is_taken_by_kernels(step, position);
     default:
       return false;
   }

@@ -74,6 +74,10 @@ class Printer {
         return "call_value";
       case StepKind::Interpret:
         return "interpret";
+      case StepKind::Kernels:
+        return fmt::format("kernels.{}", step.kernels->group.launches.size());
+      case StepKind::Fits:
+        return "fits";
       case StepKind::Construct:
         return "make " + (step.constructor ? step.constructor->name : std::string("tuple"));
       case StepKind::Tensor:

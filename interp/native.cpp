@@ -234,6 +234,17 @@ Value NativeTier::value_of(const lang::Expr& atom) {
   }
 }
 
+std::optional<loops::LoweredGroup> NativeTier::kernels(const lang::Function& group,
+                                                       std::span<const loops::Layout> args) {
+  constexpr std::int64_t kMostCost = 20'000;  // a launch takes as long as a thousand
+  auto lowered = loops::lower(group, args, machine_.host.kernel_library(), loops::Rearranged::Copy);
+  if (!lowered) return std::nullopt;
+  std::int64_t cost = 0;
+  for (const loops::Launch& launch : lowered->launches) cost += launch.cost;
+  if (cost > kMostCost) return std::nullopt;
+  return std::move(*lowered);
+}
+
 std::optional<std::uint64_t> NativeTier::scalar(lang::Prim prim, lang::DType operand,
                                                 lang::DType result, const std::uint64_t* args) {
   return scalar_value(prim, operand, result, args);

@@ -355,6 +355,10 @@ void FunctionCodegen::step(const Step& step) {
     case StepKind::CallValue:
     case StepKind::Interpret:
       return call_as_data(step);
+    case StepKind::Fits:
+      return set(step.results[0], fits_kernels(step));
+    case StepKind::Kernels:
+      return kernels(step);
     case StepKind::Construct:
       return construct(step);
     case StepKind::Tensor:

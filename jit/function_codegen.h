@@ -3,11 +3,13 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "flow/function.h"
 #include "flow/layout.h"
 #include "flow/native.h"
+#include "jit/host.h"
 #include "jit/llvm.h"
 #include "jit/scalar_codegen.h"
 
@@ -21,11 +23,17 @@ namespace relay::jit {
 // says. A call of the function itself in tail position is a jump.
 //
 // The methods are spread over function_codegen.cpp (functions, calls, control), object_codegen.cpp
-// (counts, cells, tensors) and nest_codegen.cpp (loops and folds).
+// (counts, cells, tensors), nest_codegen.cpp (loops and folds), inner_kernels_codegen.cpp and
+// cons_codegen.cpp.
 class FunctionCodegen {
  public:
-  FunctionCodegen(llvm::Module& module, const flow::Services& services, const flow::Layout& layout)
-      : module_(module), services_(services), layout_(layout), b_(module.getContext()) {}
+  FunctionCodegen(llvm::Module& module, const flow::Services& services, const flow::Layout& layout,
+                  const HostTraits& host)
+      : module_(module),
+        services_(services),
+        layout_(layout),
+        host_(host),
+        b_(module.getContext()) {}
 
   void emit(const flow::Function& function);
   // The function as the evaluator calls it (flow::Entry).
@@ -124,6 +132,20 @@ class FunctionCodegen {
   void box(llvm::Value* place, const lang::Type& type, const Values& leaves, std::size_t& next,
            llvm::BasicBlock* failed);
 
+  // inner_kernels_codegen.cpp
+  struct InnerRun;
+  llvm::Value* fits_kernels(const flow::Step& step);
+  void kernels(const flow::Step& step);
+  std::vector<llvm::Function*> kernel_functions(const flow::Kernels& kernels);
+  void place_arguments(const flow::Step& step, InnerRun& run);
+  void make_tensors(const flow::Step& step, InnerRun& run);
+  void make_tensor(const flow::Step& step, std::size_t number, InnerRun& run);
+  llvm::Value* room_for(const loops::MadeTensor& tensor);
+  void release_made(const InnerRun& run, std::size_t end);
+  void release_taken(const InnerRun& run);
+  llvm::Value* launch(const loops::Launch& launch, llvm::Function* function, InnerRun& run);
+  void set_results(const flow::Step& step, const InnerRun& run);
+
   // cons_codegen.cpp
   void begin_filling();
   // `args`: of the call that fills them.
@@ -175,6 +197,7 @@ class FunctionCodegen {
   llvm::Module& module_;
   const flow::Services& services_;
   const flow::Layout& layout_;
+  const HostTraits& host_;
   llvm::IRBuilder<> b_;
   const flow::Function* source_ = nullptr;
   llvm::Function* function_ = nullptr;
@@ -197,6 +220,9 @@ class FunctionCodegen {
   std::size_t scratch_size_ = 0;
   llvm::AllocaInst* result_ = nullptr;  // a Value
   Values values_;                       // by slot
+  // Of kernels that the functions have: theirs.
+  std::unordered_map<const flow::Kernels*, std::vector<llvm::Function*>> kernel_functions_;
+  int kernels_made_ = 0;
 };
 
 template <class Function>

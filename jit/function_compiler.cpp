@@ -67,7 +67,7 @@ class NativeFunctions final : public flow::FunctionCompiler {
   std::unique_ptr<llvm::Module> build(std::span<flow::Function* const> functions,
                                       llvm::LLVMContext& context) {
     auto module = engine_->new_module("functions", context);
-    FunctionCodegen codegen(*module, services_, layout_);
+    FunctionCodegen codegen(*module, services_, layout_, engine_->host());
     for (const flow::Function* function : functions) {
       codegen.emit(*function);
       if (!function->is_local) codegen.emit_entry(*function);

@@ -21,8 +21,9 @@ constexpr std::int64_t kOrderCost = 60;  // scalar operations for an element, ab
 
 class Lowerer {
  public:
-  Lowerer(const lang::Function& group, std::span<const Layout> args, KernelLibrary* library)
-      : stages_(expand(group, args)) {
+  Lowerer(const lang::Function& group, std::span<const Layout> args, KernelLibrary* library,
+          Rearranged rearranged)
+      : stages_(expand(group, args)), rearranged_(rearranged) {
     StorageChoice choice = choose_storage(stages_, library);
     updates_ = find_updates(stages_, choice);
     reads_ = stored_reads(stages_, choice);
@@ -318,7 +319,7 @@ class Lowerer {
       add_library(id, found->second);
       return;
     }
-    if (storage == Storage::View) {
+    if (storage == Storage::View && rearranged_ == Rearranged::View) {
       KernelBuilder builder(stages_, storage_, places_);
       builder.build_map(id, -1);
       if (auto view = builder.as_view(def.shape)) {
@@ -427,6 +428,7 @@ class Lowerer {
   }
 
   Stages stages_;
+  const Rearranged rearranged_;
   std::vector<Storage> storage_;
   std::map<TensorId, LibraryStep> library_;
   std::map<TensorId, std::vector<SliceRead>> updates_;
@@ -447,9 +449,9 @@ class Lowerer {
 }  // namespace
 
 lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args,
-                                 KernelLibrary* library) {
+                                 KernelLibrary* library, Rearranged rearranged) {
   return lang::capture([&] {
-    LoweredGroup lowered = Lowerer(group, args, library).run();
+    LoweredGroup lowered = Lowerer(group, args, library, rearranged).run();
     find_reuse(lowered, args);
     find_bands(lowered, args.size());
     verify_bounds(lowered, args);
