@@ -120,6 +120,8 @@ struct Step {
   lang::DType dtype =
       lang::DType::Bool;     // Primitive: of the operands; Fold, Store: of the elements
   bool in_bounds = false;    // Element: known, of the very tensor
+  bool is_light = false;     // View: no object, but a header that lies with its function; by
+                             // flow/ownership
   std::uint32_t number = 0;  // Extent, Field; Take: of fields, 0: not known
   lang::ReduceOp reduce = lang::ReduceOp::Sum;
   Function* callee = nullptr;                      // Call

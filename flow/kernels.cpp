@@ -154,11 +154,33 @@ std::optional<Spread> Lowerer::kernels(const Expr& expr, Block& block) {
   return run_or_interpret(std::move(step), expr, block);
 }
 
+// The interpreter takes what it is given over: views that the expression mentions are made for it,
+// so that elsewhere they are only looked at. Gives what their variables stood for.
+std::vector<std::pair<const lang::Variable*, Spread>> Lowerer::views_again(const Expr& expr,
+                                                                           Block& block) {
+  std::vector<std::pair<const lang::Variable*, Spread>> before;
+  for (const auto& each : lang::free_variables(expr)) {
+    const auto known = variables_.find(each.get());
+    if (known == variables_.end() || known->second.is_tuple) continue;
+    const Operand operand = known->second.operand;
+    const auto view = operand.is_slot() ? views_.find(operand.index) : views_.end();
+    if (view == views_.end()) continue;
+    before.emplace_back(each.get(), known->second);
+    Step again = view->second;
+    again.results = {new_slot(function_.slots[operand.index])};
+    known->second = Spread::of(Operand::slot(again.results[0]));
+    block.steps.push_back(std::move(again));
+  }
+  return before;
+}
+
 // By its kernels where the arguments fit, and nothing fails; else the interpreter does it.
 Spread Lowerer::run_or_interpret(Step step, const Expr& expr, Block& block) {
   const auto interpreted = [&](Block& inner) {
     memo_.emplace_back();
+    const auto before = views_again(expr, inner);
     append_operands(as_type(interpret_alone(expr, inner), expr->type, inner), inner, inner.values);
+    for (const auto& [variable, value] : before) variables_.at(variable) = value;
     memo_.pop_back();
   };
   std::vector<Slot> results;

@@ -638,6 +638,7 @@ Spread Lowerer::element_or_part(std::vector<Operand> args, const lang::Index& no
   step.args = std::move(args);
   step.results = {slot};
   step.site = site(node.span);
+  if (type.is_object()) views_.emplace(slot, step);
   return Spread::of(Operand::slot(slot));
 }
 

@@ -228,6 +228,7 @@ class Lowerer {
   // The leaves of an argument of kernels, and Step::fields.
   void append_leaves(const Spread& value, const lang::Type& type, Block& block, Step& step);
   Spread run_or_interpret(Step step, const Expr& expr, Block& block);
+  std::vector<std::pair<const lang::Variable*, Spread>> views_again(const Expr& expr, Block& block);
 
   // --- Updates (flow/update.cpp) ---
   struct Update;
@@ -310,6 +311,7 @@ class Lowerer {
   std::size_t small_steps_ = 0;
   std::size_t all_small_steps_ = 0;
   std::size_t kernel_steps_ = 0;
+  std::unordered_map<Slot, Step> views_;  // by their results
 };
 
 }  // namespace relay::flow

@@ -65,7 +65,7 @@ class Printer {
       case StepKind::Element:
         return step.in_bounds ? "element!" : "element";
       case StepKind::View:
-        return "view";
+        return step.is_light ? "light view" : "view";
       case StepKind::Extent:
         return fmt::format("extent.{}", step.number);
       case StepKind::Call:

@@ -151,6 +151,30 @@ bool calls_itself(const Function& function) {
   });
 }
 
+// Does each call of the function by itself in tail position hand this parameter on as it is?
+bool is_kept(const Function& function, Slot param) {
+  return find_block(function.body, [&](const Block& block) {
+           const bool is_own = block.exit == Exit::TailCall && block.callee == &function;
+           if (!is_own) return false;
+           const flow::Operand& value = block.values[param];
+           return !value.is_slot() || value.index != param;
+         }) == nullptr;
+}
+
+// By slot of the parameters: the rank of a tensor.
+void append_ranks(const lang::Type& type, std::vector<std::size_t>& ranks) {
+  if (const auto* tuple = lang::as<lang::TupleType>(type)) {
+    for (const lang::Type& field : tuple->fields) append_ranks(field, ranks);
+    return;
+  }
+  if (const std::size_t small = flow::small_elements(type)) {
+    ranks.insert(ranks.end(), small, 0);
+    return;
+  }
+  const auto* tensor = lang::as<lang::TensorType>(type);
+  ranks.push_back(tensor ? tensor->shape.rank() : 0);
+}
+
 bool has_calls(const Function& function) {
   return find_block(function.body, [](const Block& block) {
     return block.exit == Exit::TailCall ||
@@ -167,6 +191,8 @@ void FunctionCodegen::begin(const Function& function) {
   values_.assign(function.slots.size(), nullptr);
   header_ = nullptr;
   header_phis_.clear();
+  headers_.clear();
+  lent_.clear();
   probe_ = scratch_ = result_ = nullptr;
   filling_ = {};
   scratch_size_ = 0;
@@ -185,23 +211,15 @@ void FunctionCodegen::emit(const Function& function) {
     tail_ = {function_->getArg(first), function_->getArg(first + 1), function_->getArg(first + 2)};
     first += 3;
   }
-  for (std::size_t i = 0; i < function.param_count; ++i)
+  for (std::size_t i = 0; i < function.param_count; ++i) {
     values_[i] = function_->getArg(first + static_cast<unsigned>(i));
+    if (function.is_borrowed[i] && function.slots[i].kind == lang::ValueKind::Tensor)
+      lent_.insert(values_[i]);
+  }
   const Block* const filled_by =
       find_block(function.body, [](const Block& block) { return !block.cells.empty(); });
   if (filled_by) begin_filling();
-  if (calls_itself(function)) {
-    llvm::BasicBlock* const entry = b_.GetInsertBlock();
-    header_ = new_block("again");
-    b_.CreateBr(header_);
-    b_.SetInsertPoint(header_);
-    for (std::size_t i = 0; i < function.param_count; ++i) {
-      llvm::PHINode* const phi = b_.CreatePHI(values_[i]->getType(), 2);
-      phi->addIncoming(values_[i], entry);
-      values_[i] = phi;
-      header_phis_.push_back(phi);
-    }
-  }
+  if (calls_itself(function)) begin_loop(function);
   if (has_calls(function)) check_stack();
   block(function.body, nullptr);
   b_.SetInsertPoint(fail_);
@@ -221,6 +239,33 @@ void FunctionCodegen::emit(const Function& function) {
   } else {
     llvm::Type* const type = function_->getReturnType();
     b_.CreateRet(b_.CreateInsertValue(llvm::PoisonValue::get(type), b_.getInt32(1), 0));
+  }
+}
+
+// What goes round unchanged is known before the loop, and so are the extents and strides of such a
+// tensor.
+void FunctionCodegen::begin_loop(const Function& function) {
+  std::vector<std::size_t> ranks;
+  for (const lang::Type& type : function.param_types) append_ranks(type, ranks);
+  // Of a lifted function the types are those of all parameters, captures included.
+  std::vector<bool> kept;
+  for (Slot param = 0; param < function.param_count; ++param) {
+    kept.push_back(is_kept(function, param));
+    if (kept.back() && function.slots[param].kind == lang::ValueKind::Tensor)
+      know_header(values_[param], ranks[param]);
+  }
+  llvm::BasicBlock* const entry = b_.GetInsertBlock();
+  header_ = new_block("again");
+  b_.CreateBr(header_);
+  b_.SetInsertPoint(header_);
+  for (std::size_t i = 0; i < function.param_count; ++i) {
+    header_phis_.push_back(nullptr);
+    if (kept[i]) continue;
+    llvm::PHINode* const phi = b_.CreatePHI(values_[i]->getType(), 2);
+    phi->addIncoming(values_[i], entry);
+    if (lent_.contains(values_[i])) lent_.insert(phi);
+    values_[i] = phi;
+    header_phis_.back() = phi;
   }
 }
 
@@ -293,8 +338,10 @@ void FunctionCodegen::leave_block(const Block& block, const Join* join) {
       const Values args = arguments(block.values);
       if (!block.cells.empty()) fill_with_cells(block, args);
       if (block.callee == source_) {
-        for (std::size_t i = 0; i < args.size(); ++i)
-          header_phis_[i]->addIncoming(args[i], b_.GetInsertBlock());
+        for (std::size_t i = 0; i < args.size(); ++i) {
+          if (header_phis_[i] != nullptr)
+            header_phis_[i]->addIncoming(args[i], b_.GetInsertBlock());
+        }
         b_.CreateBr(header_);
         return;
       }

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "flow/function.h"
@@ -61,6 +62,7 @@ class FunctionCodegen {
   llvm::FunctionType* type_of(const flow::Function& function);
   llvm::Function* declared(const flow::Function& function);
   void begin(const flow::Function& function);
+  void begin_loop(const flow::Function& function);
   void check_stack();
   void block(const flow::Block& block, const Join* join);
   void steps(const flow::Block& block);
@@ -112,9 +114,12 @@ class FunctionCodegen {
                       std::size_t count, lang::DType dtype);
   void element(const flow::Step& step);
   void view(const flow::Step& step);
+  void light_view(const flow::Step& step);
   // Leaves the step where the tensor, its first argument, has no element at the indices.
   void check_index(const flow::Step& step, std::span<const flow::Operand> indices);
   llvm::Value* stride_of(llvm::Value* tensor, std::size_t axis);
+  llvm::Value* data_of(llvm::Value* tensor);
+  void know_header(llvm::Value* tensor, std::size_t rank);
   // The place of an element of a tensor, which has it.
   llvm::Value* element_place(llvm::Value* tensor, std::span<const flow::Operand> indices,
                              lang::DType dtype);
@@ -204,9 +209,20 @@ class FunctionCodegen {
   llvm::Value* runner_ = nullptr;
   llvm::Value* out_ = nullptr;  // results, if they are in memory
   Tail tail_;
-  llvm::BasicBlock* fail_ = nullptr;    // where a step that fails goes
-  llvm::BasicBlock* header_ = nullptr;  // where a tail call of the function itself goes
-  std::vector<llvm::PHINode*> header_phis_;
+  llvm::BasicBlock* fail_ = nullptr;         // where a step that fails goes
+  llvm::BasicBlock* header_ = nullptr;       // where a tail call of the function itself goes
+  std::vector<llvm::PHINode*> header_phis_;  // by parameter; null: it is the same each time
+  // What is known of tensors here: their headers need not be read again.
+  struct Header {
+    llvm::Value* data = nullptr;
+    Values shape;
+    Values strides;
+    llvm::Value* base = nullptr;  // of a light view: of what, from which axis on
+    std::size_t first_axis = 0;
+  };
+  std::unordered_map<llvm::Value*, Header> headers_;
+  // Objects whose headers may be on the stack, where others have been before.
+  std::unordered_set<llvm::Value*> lent_;
   // Of a function with a call that fills a cell: the first such cell, the place that waits in the
   // last one, and how many there are.
   struct Filling {

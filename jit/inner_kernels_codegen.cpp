@@ -85,7 +85,7 @@ void FunctionCodegen::place_arguments(const Step& step, InnerRun& run) {
     if (elements == 0) {
       Value* const tensor = operand(step.args[next++]);
       run.arguments.push_back(tensor);
-      run.buffers.push_back(load_header(b_.getPtrTy(), tensor, layout_.tensor_data));
+      run.buffers.push_back(data_of(tensor));
       continue;
     }
     const DType dtype = lang::as<lang::TensorType>(step.kernels->args[leaf])->dtype.known();
