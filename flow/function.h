@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,16 @@ struct Test {
   Slot result = kNoSlot;     // Field
 };
 
+// What has to hold before a loop so that a tensor has an element at each of its points: of the
+// index along one axis, which is a binder, more or less by a number from outside, or that number.
+struct LoopCheck {
+  Operand tensor;
+  std::size_t axis = 0;
+  std::optional<std::size_t> binder;
+  std::optional<Operand> shift;
+  bool subtracts = false;  // the number from the binder
+};
+
 struct Arm;
 
 // An object in a cell, which nobody reads.
@@ -136,6 +147,8 @@ struct Step {
   std::vector<Dropped> dropped;       // Take, where the number of fields is known: the other ones
   std::vector<Slot> binders;          // Loop, Fold: the indices
   std::vector<const Site*> binder_sites;
+  bool is_plain = false;  // Loop, Fold: nothing can fail where `checks` hold; by flow/plain_loops
+  std::vector<LoopCheck> checks;
   std::vector<lang::Type> parts;  // Loop: what it yields, in slots: scalars, small tensors, tensors
   std::vector<Block> blocks;
   std::vector<Arm> arms;

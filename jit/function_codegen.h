@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -13,6 +15,7 @@
 #include "jit/host.h"
 #include "jit/llvm.h"
 #include "jit/scalar_codegen.h"
+#include "loops/reduction_tree.h"
 
 namespace relay::jit {
 
@@ -24,8 +27,8 @@ namespace relay::jit {
 // says. A call of the function itself in tail position is a jump.
 //
 // The methods are spread over function_codegen.cpp (functions, calls, control), object_codegen.cpp
-// (counts, cells, tensors), nest_codegen.cpp (loops and folds), inner_kernels_codegen.cpp and
-// cons_codegen.cpp.
+// (counts, cells, tensors), nest_codegen.cpp (loops and folds), lane_fold_codegen.cpp,
+// plain_nest_codegen.cpp, inner_kernels_codegen.cpp and cons_codegen.cpp.
 class FunctionCodegen {
  public:
   FunctionCodegen(llvm::Module& module, const flow::Services& services, const flow::Layout& layout,
@@ -175,9 +178,33 @@ class FunctionCodegen {
   void comprehension(const flow::Step& step);
   void fold(const flow::Step& step);
   void fold_exact(const flow::Step& step, const Values& extents);
-  void fold_lanes(const flow::Step& step, const Values& extents);
   void fold_arg(const flow::Step& step, const Values& extents);
+
+  // plain_nest_codegen.cpp
+  llvm::Value* holds(const flow::LoopCheck& check, const Values& extents);
+  void where_plain(const flow::Step& step, const Values& extents, const Emit& plain,
+                   const Emit& other);
+  void over_points(const flow::Step& step, const Values& extents,
+                   const std::function<void(llvm::Value*)>& point);
+  void plain_nest(const flow::Step& step, const Values& extents,
+                  const std::function<void(llvm::Value*)>& point);
+  void counted(llvm::Value* begin, llvm::Value* end, std::int64_t step,
+               const std::function<void(llvm::Value*)>& body);
+
+  // lane_fold_codegen.cpp
+  static constexpr std::int64_t kBlockBits =
+      std::countr_zero(static_cast<std::uint64_t>(loops::kReductionBlock));
+  struct LaneFold;
   llvm::Function* lane_combiner(lang::Prim prim, lang::DType dtype);
+  LaneFold begin_lanes(const flow::Step& step);
+  void clear_lanes(const LaneFold& fold);
+  void add_to_lane(const LaneFold& fold, llvm::Value* lanes, llvm::Value* lane,
+                   llvm::Value* element);
+  void fold_waiting(const LaneFold& fold, llvm::Value* blocks, bool at_end);
+  void close_block(const LaneFold& fold, llvm::Value* before);
+  void end_lanes(const LaneFold& fold, llvm::Value* lanes, llvm::Value* blocks);
+  void fold_lanes(const flow::Step& step, const Values& extents);
+  void fold_rows(const flow::Step& step, const LaneFold& fold, llvm::Value* extent);
 
   // Small things.
   llvm::Value* operand(const flow::Operand& operand);
@@ -231,6 +258,7 @@ class FunctionCodegen {
     llvm::AllocaInst* count = nullptr;
   };
   Filling filling_;
+  bool nothing_fails_ = false;  // in what is emitted: it has been looked at before
   llvm::AllocaInst* probe_ = nullptr;
   llvm::AllocaInst* scratch_ = nullptr;
   std::size_t scratch_size_ = 0;

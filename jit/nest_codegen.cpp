@@ -212,7 +212,7 @@ void FunctionCodegen::comprehension(const Step& step) {
   llvm::BasicBlock* const failed = new_block("loop_failed");
   fail_ = failed;
   const flow::Block& body = step.blocks[0];
-  nest(step, extents, [&](Value* linear) {
+  over_points(step, extents, [&](Value* linear) {
     steps(body);
     const Values values = arguments(body.values);
     std::size_t next = 0;
@@ -270,7 +270,7 @@ void FunctionCodegen::fold_exact(const Step& step, const Values& extents) {
   llvm::AllocaInst* const sum = new_cell(type, "sum");
   b_.CreateStore(scalars().constant(step.dtype, loops::identity_bits(step.reduce, step.dtype)),
                  sum);
-  nest(step, extents, [&](Value*) {
+  over_points(step, extents, [&](Value*) {
     steps(step.blocks[0]);
     Value* const element = operand(step.blocks[0].values[0]);
     b_.CreateStore(scalars().binary(loops::prim_of(step.reduce), step.dtype,
@@ -278,111 +278,6 @@ void FunctionCodegen::fold_exact(const Step& step, const Values& extents) {
                    sum);
   });
   set(step.results[0], b_.CreateLoad(type, sum));
-}
-
-// A function of 16 lanes in memory: their combination, after which they are what they began as.
-llvm::Function* FunctionCodegen::lane_combiner(Prim prim, DType dtype) {
-  const std::string name = "combine_" + std::to_string(static_cast<int>(prim)) + "_" +
-                           std::to_string(static_cast<int>(dtype));
-  if (llvm::Function* const known = module_.getFunction(name)) return known;
-  llvm::Type* const type = scalars().type(dtype);
-  auto* const function =
-      llvm::Function::Create(llvm::FunctionType::get(type, {b_.getPtrTy()}, false),
-                             llvm::Function::InternalLinkage, name, module_);
-  function->setDoesNotThrow();
-  const llvm::IRBuilderBase::InsertPointGuard guard(b_);
-  b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", function));
-  Values lanes;
-  for (int i = 0; i < loops::kReductionLanes; ++i)
-    lanes.push_back(b_.CreateLoad(
-        type, b_.CreateConstGEP1_64(type, function->getArg(0), static_cast<std::uint64_t>(i))));
-  for (std::size_t width = lanes.size() / 2; width > 0; width /= 2) {
-    for (std::size_t i = 0; i < width; ++i)
-      lanes[i] = scalars().binary(prim, dtype, lanes[i], lanes[i + width]);
-  }
-  b_.CreateRet(lanes[0]);
-  return function;
-}
-
-void FunctionCodegen::fold_lanes(const Step& step, const Values& extents) {
-  const bool has_blocks = loops::has_blocks(step.reduce, step.dtype);
-  const DType dtype = has_blocks && lang::size_of(step.dtype) < 4 ? DType::Float32 : step.dtype;
-  const Prim prim = loops::prim_of(step.reduce);
-  llvm::Type* const type = scalars().type(dtype);
-  Value* const identity = scalars().constant(dtype, loops::identity_bits(step.reduce, dtype));
-  llvm::Function* const combine = lane_combiner(prim, dtype);
-  constexpr auto kLanes = static_cast<std::uint64_t>(loops::kReductionLanes);
-  llvm::AllocaInst* const lanes = new_cell(llvm::ArrayType::get(type, kLanes), "lanes");
-  const auto clear = [&] {
-    for (std::uint64_t i = 0; i < kLanes; ++i)
-      b_.CreateStore(identity, b_.CreateConstGEP1_64(type, lanes, i));
-  };
-  constexpr std::uint64_t kLevels = 64;
-  llvm::AllocaInst* const waiting =
-      has_blocks ? new_cell(llvm::ArrayType::get(type, kLevels), "waiting") : nullptr;
-  llvm::AllocaInst* const level = has_blocks ? new_cell(b_.getInt64Ty(), "level") : nullptr;
-  llvm::AllocaInst* const sum = new_cell(type, "sum");
-  llvm::AllocaInst* const count = new_cell(b_.getInt64Ty(), "count");
-  b_.CreateStore(int64(0), count);
-  clear();
-  // Folds what waits at the levels from 0 up while `waits(level)` holds.
-  const auto fold_waiting = [&](Value* blocks, bool at_end) {
-    llvm::BasicBlock* const head = new_block("level");
-    llvm::BasicBlock* const body = new_block("fold");
-    llvm::BasicBlock* const next = new_block("next_level");
-    llvm::BasicBlock* const done = new_block("folded");
-    b_.CreateStore(int64(0), level);
-    b_.CreateBr(head);
-    b_.SetInsertPoint(head);
-    Value* const at = b_.CreateLoad(b_.getInt64Ty(), level);
-    Value* const rest = b_.CreateLShr(blocks, at);
-    Value* const is_taken = b_.CreateTrunc(rest, b_.getInt1Ty());
-    if (at_end) {
-      llvm::BasicBlock* const look = new_block("look");
-      b_.CreateCondBr(b_.CreateICmpEQ(rest, int64(0)), done, look);
-      b_.SetInsertPoint(look);
-      b_.CreateCondBr(is_taken, body, next);
-    } else {
-      b_.CreateCondBr(is_taken, body, done);
-    }
-    b_.SetInsertPoint(body);
-    Value* const other = b_.CreateLoad(type, b_.CreateGEP(type, waiting, at));
-    b_.CreateStore(scalars().binary(prim, dtype, other, b_.CreateLoad(type, sum)), sum);
-    b_.CreateBr(next);
-    b_.SetInsertPoint(next);
-    b_.CreateStore(b_.CreateAdd(at, int64(1)), level);
-    b_.CreateBr(head);
-    b_.SetInsertPoint(done);
-  };
-  nest(step, extents, [&](Value* linear) {
-    steps(step.blocks[0]);
-    Value* const element = operand(step.blocks[0].values[0]);
-    Value* const lane = b_.CreateAnd(linear, int64(loops::kReductionLanes - 1));
-    Value* const place = b_.CreateGEP(type, lanes, lane);
-    b_.CreateStore(scalars().binary(prim, dtype, b_.CreateLoad(type, place), element), place);
-    Value* const done = b_.CreateAdd(linear, int64(1));
-    b_.CreateStore(done, count);
-    if (!has_blocks) return;
-    llvm::BasicBlock* const full = new_block("block_full");
-    llvm::BasicBlock* const on = new_block("on");
-    Value* const within = b_.CreateAnd(done, int64(loops::kReductionBlock - 1));
-    b_.CreateCondBr(b_.CreateICmpEQ(within, int64(0)), full, on, unlikely());
-    b_.SetInsertPoint(full);
-    b_.CreateStore(b_.CreateCall(combine, {lanes}), sum);
-    // The blocks before this one: their number's lowest ones say which levels are taken.
-    fold_waiting(b_.CreateSub(b_.CreateUDiv(done, int64(loops::kReductionBlock)), int64(1)), false);
-    b_.CreateStore(b_.CreateLoad(type, sum),
-                   b_.CreateGEP(type, waiting, b_.CreateLoad(b_.getInt64Ty(), level)));
-    clear();
-    b_.CreateBr(on);
-    b_.SetInsertPoint(on);
-  });
-  b_.CreateStore(b_.CreateCall(combine, {lanes}), sum);
-  if (has_blocks) {
-    fold_waiting(
-        b_.CreateUDiv(b_.CreateLoad(b_.getInt64Ty(), count), int64(loops::kReductionBlock)), true);
-  }
-  set(step.results[0], scalars().round_to(b_.CreateLoad(type, sum), step.dtype));
 }
 
 // The first of the largest (smallest) elements; NaN beats numbers.
@@ -393,7 +288,7 @@ void FunctionCodegen::fold_arg(const Step& step, const Values& extents) {
   b_.CreateStore(llvm::Constant::getNullValue(type), best);
   b_.CreateStore(int64(0), best_at);
   const Prim order = step.reduce == ReduceOp::ArgMax ? Prim::Gt : Prim::Lt;
-  nest(step, extents, [&](Value* linear) {
+  over_points(step, extents, [&](Value* linear) {
     steps(step.blocks[0]);
     Value* const element = operand(step.blocks[0].values[0]);
     Value* const old = b_.CreateLoad(type, best);

@@ -193,7 +193,7 @@ struct KeptTensors {
   Tensor* take(DType dtype, std::span<const std::int64_t> shape) {
     for (Tensor*& place : set_of(dtype, shape)) {
       if (!place || place->dtype_ != dtype || !std::ranges::equal(place->shape_, shape)) continue;
-      bytes_made_again += place->buffer_->size();
+      bytes_made_again += Pool::class_size(Pool::class_of(place->buffer_->size()));
       return std::exchange(place, nullptr);
     }
     return nullptr;
