@@ -170,6 +170,13 @@ struct Filled {
   std::uint32_t place = 0;
 };
 
+// What the function gives in the end is combined with this number.
+struct Accumulated {
+  lang::Prim prim = lang::Prim::Add;
+  lang::DType dtype = lang::DType::Bool;
+  Operand number;
+};
+
 struct Block {
   std::vector<Step> steps;
   Exit exit = Exit::Yield;
@@ -179,6 +186,8 @@ struct Block {
   // TailCall of the function by itself, by flow/cons_calls: what it gives takes the place in the
   // last of these cells, each takes that in the one before it, and the first is the result.
   std::vector<Filled> cells;
+  // The same, by flow/accumulate.
+  std::optional<Accumulated> accumulated;
 };
 
 // What a cell looks like once the tests of an arm hold.
@@ -192,6 +201,11 @@ struct Arm {
   std::vector<Shape> shapes;  // of the cells in `tests`
   Block body;
 };
+
+// Does a call of the function by itself leave something to be done with what it gives?
+inline bool is_call_with_rest(const Block& block) {
+  return !block.cells.empty() || block.accumulated;
+}
 
 struct Function {
   std::string name;

@@ -276,9 +276,19 @@ class Owner {
     block.steps = std::move(reversed);
   }
 
-  // A tail call that hands over no object that the callee leaves to its caller.
+  static bool has_rest(const Block& block) {
+    if (is_call_with_rest(block)) return true;
+    return std::any_of(block.steps.begin(), block.steps.end(), [](const Step& step) {
+      return std::any_of(step.blocks.begin(), step.blocks.end(), has_rest) ||
+             std::any_of(step.arms.begin(), step.arms.end(),
+                         [](const Arm& arm) { return has_rest(arm.body); });
+    });
+  }
+
+  // A tail call that hands over no object that the callee leaves to its caller. Where calls of the
+  // function by itself have left something to be done with its result, others are to come back.
   bool can_leave(const Block& block) const {
-    if (block.callee != &function_ && !block.callee->is_tail_called) return false;
+    if (block.callee != &function_ && (has_rest_ || !block.callee->is_tail_called)) return false;
     for (std::size_t i = 0; i < block.values.size(); ++i) {
       const Operand& value = block.values[i];
       if (value.is_slot() && is_owned(value.index) && block.callee->is_borrowed[i]) return false;
@@ -302,6 +312,22 @@ class Owner {
     block.exit = Exit::Return;
     block.callee = nullptr;
     while (!block.cells.empty()) make_around(block);
+    if (block.accumulated) combine(block);
+  }
+
+  // The number is combined with the block's value.
+  void combine(Block& block) {
+    Step step;
+    step.kind = StepKind::Primitive;
+    step.prim = block.accumulated->prim;
+    step.dtype = block.accumulated->dtype;
+    step.args = {block.accumulated->number, block.values[0]};
+    step.site = block.site;
+    function_.slots.push_back(function_.results[0]);
+    step.results = {static_cast<Slot>(function_.slots.size() - 1)};
+    block.values = {Operand::slot(step.results[0])};
+    block.steps.push_back(std::move(step));
+    block.accumulated.reset();
   }
 
   // The last cell is made around the block's value.
@@ -497,6 +523,7 @@ class Owner {
   Function& function_;
   const Origins origins_;
   const LightViews views_;
+  const bool has_rest_ = has_rest(function_.body);
   Slot outside_ = 0;    // slots below it stand outside of the loop around
   Slots used_outside_;  // by its body
 };

@@ -122,10 +122,16 @@ class Printer {
       case Exit::TailCall:
         return line(level,
                     fmt::format("tail call {}({})", block.callee->name, names_of(block.values)) +
-                        cells_around(block));
+                        cells_around(block) + combined_with(block));
       case Exit::None:
         return;
     }
+  }
+
+  std::string combined_with(const Block& block) const {
+    if (!block.accumulated) return "";
+    return fmt::format(" {} {}", lang::info(block.accumulated->prim).text,
+                       name_of(block.accumulated->number));
   }
 
   std::string cells_around(const Block& block) const {

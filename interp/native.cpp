@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "flow/accumulate.h"
 #include "flow/base_cases.h"
 #include "flow/cons_calls.h"
 #include "flow/layout.h"
@@ -122,6 +123,7 @@ void append_with_locals(flow::Function& function, std::vector<flow::Function*>& 
 // What is lowered becomes what can be compiled.
 void finish(const std::vector<flow::Function*>& functions) {
   flow::make_cons_calls(functions);
+  flow::accumulate_calls(functions);
   flow::decide_base_cases(functions);
   flow::mark_plain_loops(functions);
   flow::settle_ownership(functions);

@@ -217,8 +217,8 @@ void FunctionCodegen::emit(const Function& function) {
       lent_.insert(values_[i]);
   }
   const Block* const filled_by =
-      find_block(function.body, [](const Block& block) { return !block.cells.empty(); });
-  if (filled_by) begin_filling();
+      find_block(function.body, [](const Block& block) { return flow::is_call_with_rest(block); });
+  if (filled_by) begin_filling(*filled_by);
   if (calls_itself(function)) begin_loop(function);
   if (has_calls(function)) check_stack();
   block(function.body, nullptr);
@@ -337,6 +337,7 @@ void FunctionCodegen::leave_block(const Block& block, const Join* join) {
     case Exit::TailCall: {
       const Values args = arguments(block.values);
       if (!block.cells.empty()) fill_with_cells(block, args);
+      if (block.accumulated) accumulate(*block.accumulated);
       if (block.callee == source_) {
         for (std::size_t i = 0; i < args.size(); ++i) {
           if (header_phis_[i] != nullptr)
@@ -361,6 +362,7 @@ void FunctionCodegen::return_values(const Values& given) {
     put_in_place(values[0]);
     values[0] = b_.CreateLoad(b_.getPtrTy(), filling_.first);
   }
+  if (filling_.sum != nullptr) values[0] = with_sum(values[0]);
   if (out_ != nullptr) {
     llvm::StructType* const type = results_type(*source_, false);
     for (std::size_t i = 0; i < values.size(); ++i)

@@ -155,7 +155,9 @@ class FunctionCodegen {
   void set_results(const flow::Step& step, const InnerRun& run);
 
   // cons_codegen.cpp
-  void begin_filling();
+  void begin_filling(const flow::Block& block);
+  void accumulate(const flow::Accumulated& accumulated);
+  llvm::Value* with_sum(llvm::Value* value);
   // `args`: of the call that fills them.
   void fill_with_cells(const flow::Block& block, const Values& args);
   void give_back_fields(const flow::Filled& cell);
@@ -251,11 +253,14 @@ class FunctionCodegen {
   // Objects whose headers may be on the stack, where others have been before.
   std::unordered_set<llvm::Value*> lent_;
   // Of a function with a call that fills a cell: the first such cell, the place that waits in the
-  // last one, and how many there are.
+  // last one, and how many there are. Or of one whose result is combined with numbers: these so
+  // far.
   struct Filling {
     llvm::AllocaInst* first = nullptr;
     llvm::AllocaInst* place = nullptr;
     llvm::AllocaInst* count = nullptr;
+    llvm::AllocaInst* sum = nullptr;
+    const flow::Accumulated* by = nullptr;
   };
   Filling filling_;
   bool nothing_fails_ = false;  // in what is emitted: it has been looked at before
