@@ -129,11 +129,12 @@ struct Step {
   std::vector<Operand> args;
   lang::Prim prim = lang::Prim::Add;  // Primitive
   lang::DType dtype =
-      lang::DType::Bool;     // Primitive: of the operands; Fold, Store: of the elements
-  bool in_bounds = false;    // Element: known, of the very tensor
-  bool is_light = false;     // View: no object, but a header that lies with its function; by
-                             // flow/ownership
-  std::uint32_t number = 0;  // Extent, Field; Take: of fields, 0: not known
+      lang::DType::Bool;      // Primitive: of the operands; Fold, Store: of the elements
+  bool in_bounds = false;     // Element: known, of the very tensor
+  bool has_fallback = false;  // If: blocks[1] does what blocks[0] does, by the interpreter
+  bool is_light = false;      // View: no object, but a header that lies with its function; by
+                              // flow/ownership
+  std::uint32_t number = 0;   // Extent, Field; Take: of fields, 0: not known
   lang::ReduceOp reduce = lang::ReduceOp::Sum;
   Function* callee = nullptr;                      // Call
   const lang::Constructor* constructor = nullptr;  // Construct; null: a tuple's cell
@@ -149,6 +150,7 @@ struct Step {
   std::vector<const Site*> binder_sites;
   bool is_plain = false;  // Loop, Fold: nothing can fail where `checks` hold; by flow/plain_loops
   std::vector<LoopCheck> checks;
+  bool is_parallel = false;       // Loop: any thread can compute its points; by flow/parallel_loops
   std::vector<lang::Type> parts;  // Loop: what it yields, in slots: scalars, small tensors, tensors
   std::vector<Block> blocks;
   std::vector<Arm> arms;
@@ -226,6 +228,7 @@ struct Function {
   std::vector<lang::Expr> expansions;             // of operators; their nodes are part of no source
   bool is_tail_called = false;  // by other functions: it can tell of those calls after an error
   bool is_local = false;        // only called from the function whose local it is
+  bool is_shareable = false;    // any thread can run it; by flow/parallel_loops
   bool makes_cells = false;     // itself, or something that it calls may; by flow/ownership
   bool is_lowered = false;
   bool is_compiled = false;

@@ -207,6 +207,7 @@ Spread Lowerer::run_or_interpret(Step step, const Expr& expr, Block& block) {
     Step choice;
     choice.kind = StepKind::If;
     choice.args = {Operand::slot(is_done)};
+    choice.has_fallback = true;
     choice.blocks = std::move(after);
     const Spread told = new_slots(expr->type, choice.results);
     append_operands(told, blocks[0], blocks[0].values);
@@ -219,6 +220,7 @@ Spread Lowerer::run_or_interpret(Step step, const Expr& expr, Block& block) {
   Step choice;
   choice.kind = StepKind::If;
   choice.args = {Operand::slot(fits)};
+  choice.has_fallback = true;
   choice.blocks = std::move(blocks);
   Spread value = new_slots(expr->type, choice.results);
   block.steps.push_back(std::move(choice));

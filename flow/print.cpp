@@ -99,7 +99,7 @@ class Printer {
       case StepKind::Match:
         return "match";
       case StepKind::Loop:
-        return "for";
+        return step.is_parallel ? "parallel for" : "for";
       case StepKind::Fold:
         return std::string(lang::name_of(step.reduce));
       case StepKind::Retain:

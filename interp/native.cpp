@@ -14,6 +14,7 @@
 #include "flow/cons_calls.h"
 #include "flow/layout.h"
 #include "flow/ownership.h"
+#include "flow/parallel_loops.h"
 #include "flow/plain_loops.h"
 #include "interp/failures.h"
 #include "interp/machine.h"
@@ -127,6 +128,7 @@ void finish(const std::vector<flow::Function*>& functions) {
   flow::decide_base_cases(functions);
   flow::mark_plain_loops(functions);
   flow::settle_ownership(functions);
+  flow::mark_parallel_loops(functions);
 }
 
 }  // namespace
@@ -240,7 +242,7 @@ Value NativeTier::value_of(const lang::Expr& atom) {
 
 std::optional<loops::LoweredGroup> NativeTier::kernels(const lang::Function& group,
                                                        std::span<const loops::Layout> args) {
-  constexpr std::int64_t kMostCost = 20'000;  // a launch takes as long as a thousand
+  constexpr std::int64_t kMostCost = 20'000;    // a launch takes as long as a thousand
   if (Profile::running()) return std::nullopt;  // it charges what the interpreter begins
   auto lowered = loops::lower(group, args, machine_.host.kernel_library(), loops::Rearranged::Copy);
   if (!lowered) return std::nullopt;

@@ -6,6 +6,7 @@
 #include "interp/failures.h"
 #include "interp/machine.h"
 #include "interp/native.h"
+#include "interp/native_chunks.h"
 #include "interp/nodes.h"
 #include "interp/point_stack.h"
 
@@ -22,6 +23,7 @@ struct NativeServices {
   // No exception leaves: it goes on where native code was entered.
   template <class Result, class Body>
   static Result guarded(Runner* runner, Result failed, Body body) {
+    if (runner->is_helper) return failed;
     try {
       return body(machine(runner));
     } catch (...) {
@@ -59,6 +61,10 @@ struct NativeServices {
   }
   static int at_limit(Runner* runner) {
     return failing(runner, [](Machine& machine) { machine.fail_at_limit(); });
+  }
+  static int parallel(Runner* runner, flow::Chunk chunk, void* context, std::int64_t extent) {
+    const int threads = runner->is_helper ? 1 : machine(runner).threads;
+    return run_chunks(*runner, chunk, context, extent, threads) ? 0 : 1;
   }
   static int wrong_shape(Runner* runner, const Site* site, const lang::TypeNode* type,
                          const lang::Tensor* tensor) {
@@ -222,6 +228,7 @@ const flow::Services& native_services() {
       .too_many_steps = &NativeServices::too_many_steps,
       .nothing_to_fold = &NativeServices::nothing_to_fold,
       .at_limit = &NativeServices::at_limit,
+      .parallel = &NativeServices::parallel,
       .wrong_shape = &NativeServices::wrong_shape,
       .no_match = &NativeServices::no_match,
       .leave = &NativeServices::leave,
@@ -238,7 +245,6 @@ const flow::Services& native_services() {
       .closure_of = &NativeServices::closure_of,
       .release = &NativeServices::release,
       .reclaim = &NativeServices::reclaim,
-      .frame_limit = &lang::frame_limit,
   };
   return services;
 }

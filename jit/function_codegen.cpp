@@ -269,13 +269,19 @@ void FunctionCodegen::begin_loop(const Function& function) {
   }
 }
 
+Value* FunctionCodegen::frame_limit() {
+  Value* const place = load_header(b_.getPtrTy(), runner_, offsetof(flow::Runner, frame_limit));
+  llvm::LoadInst* const limit = b_.CreateLoad(b_.getInt64Ty(), place);
+  limit->setAtomic(llvm::AtomicOrdering::Monotonic);
+  limit->setAlignment(llvm::Align(8));
+  return limit;
+}
+
 // The frame against the limit, which a request to stop overwrites.
 void FunctionCodegen::check_stack() {
   if (probe_ == nullptr) probe_ = new_cell(b_.getInt8Ty(), "frame");
   Value* const here = b_.CreatePtrToInt(probe_, b_.getInt64Ty());
-  llvm::LoadInst* const limit = b_.CreateLoad(b_.getInt64Ty(), address(services_.frame_limit));
-  limit->setAtomic(llvm::AtomicOrdering::Monotonic);
-  limit->setAlignment(llvm::Align(8));
+  Value* const limit = frame_limit();
   llvm::BasicBlock* const cold = new_block("at_limit");
   llvm::BasicBlock* const on = new_block("on");
   b_.CreateCondBr(b_.CreateICmpULT(here, limit), cold, on, unlikely());
@@ -543,6 +549,11 @@ void FunctionCodegen::branch(const Step& step) {
   b_.SetInsertPoint(then);
   block(step.blocks[0], &join);
   b_.SetInsertPoint(otherwise);
+  if (step.has_fallback && (source_->is_shareable || chunk_loop_ != nullptr)) {
+    Value* const is_helper =
+        load_header(b_.getInt8Ty(), runner_, offsetof(flow::Runner, is_helper));
+    leave_if(b_.CreateICmpNE(is_helper, b_.getInt8(0)), step, [] {});
+  }
   block(step.blocks[1], &join);
   b_.SetInsertPoint(join.block);
   if (join.block->hasNPredecessorsOrMore(1)) {

@@ -28,7 +28,7 @@ namespace relay::jit {
 //
 // The methods are spread over function_codegen.cpp (functions, calls, control), object_codegen.cpp
 // (counts, cells, tensors), nest_codegen.cpp (loops and folds), lane_fold_codegen.cpp,
-// plain_nest_codegen.cpp, inner_kernels_codegen.cpp and cons_codegen.cpp.
+// plain_nest_codegen.cpp, chunk_codegen.cpp, inner_kernels_codegen.cpp and cons_codegen.cpp.
 class FunctionCodegen {
  public:
   FunctionCodegen(llvm::Module& module, const flow::Services& services, const flow::Layout& layout,
@@ -66,6 +66,7 @@ class FunctionCodegen {
   llvm::Function* declared(const flow::Function& function);
   void begin(const flow::Function& function);
   void begin_loop(const flow::Function& function);
+  llvm::Value* frame_limit();
   void check_stack();
   void block(const flow::Block& block, const Join* join);
   void steps(const flow::Block& block);
@@ -169,7 +170,15 @@ class FunctionCodegen {
   void nest(const flow::Step& step, const Values& extents,
             const std::function<void(llvm::Value*)>& point);
   void poll();
-  struct Stack;
+  // What one part of a loop's results is made in. The elements of scalars and small tensors, so
+  // many for each point, are stored where they belong; tensors are copied there, by a service that
+  // makes the whole once it sees the first.
+  struct Stack {
+    lang::DType dtype = lang::DType::Bool;
+    std::size_t elements = 0;           // 0: tensors
+    llvm::Value* data = nullptr;        // of elements
+    llvm::AllocaInst* whole = nullptr;  // of tensors: null at first
+  };
   Stack begin_stack(const flow::Step& step, std::size_t part_number, const Values& extents,
                     const Emit& failed);
   llvm::Value* words_of(const Values& values);
@@ -177,10 +186,20 @@ class FunctionCodegen {
                    llvm::Value* linear, const Values& values, std::size_t next, const Emit& failed);
   void end_stack(const flow::Step& step, std::size_t part_number, const Stack& stack,
                  const Values& extents);
+  void stack_points(const flow::Step& step, const std::vector<Stack>& stacks,
+                    const Values& extents);
   void comprehension(const flow::Step& step);
   void fold(const flow::Step& step);
   void fold_exact(const flow::Step& step, const Values& extents);
   void fold_arg(const flow::Step& step, const Values& extents);
+
+  // chunk_codegen.cpp
+  llvm::Value* first_of(const flow::Step& step, std::size_t axis);
+  llvm::Value* end_of(const flow::Step& step, std::size_t axis, const Values& extents);
+  void note_index(const flow::Step& step, std::size_t axis, llvm::Value* index);
+  void in_chunks(const flow::Step& step, const Values& extents, const std::vector<Stack>& stacks);
+  llvm::Function* emit_chunk(const flow::Function& function, const flow::Step& step,
+                             const std::vector<flow::Slot>& captures, std::vector<Stack> stacks);
 
   // plain_nest_codegen.cpp
   llvm::Value* holds(const flow::LoopCheck& check, const Values& extents);
@@ -263,6 +282,11 @@ class FunctionCodegen {
     const flow::Accumulated* by = nullptr;
   };
   Filling filling_;
+  // Of a chunk: its loop, its range along the outermost axis of that, and how far it is.
+  const flow::Step* chunk_loop_ = nullptr;
+  llvm::Value* chunk_begin_ = nullptr;
+  llvm::Value* chunk_end_ = nullptr;
+  llvm::AllocaInst* chunk_index_ = nullptr;
   bool nothing_fails_ = false;  // in what is emitted: it has been looked at before
   llvm::AllocaInst* probe_ = nullptr;
   llvm::AllocaInst* scratch_ = nullptr;

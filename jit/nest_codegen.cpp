@@ -44,9 +44,7 @@ FunctionCodegen::Values FunctionCodegen::extents_of(const Step& step, Value*& po
 }
 
 void FunctionCodegen::poll() {
-  llvm::LoadInst* const limit = b_.CreateLoad(b_.getInt64Ty(), address(services_.frame_limit));
-  limit->setAtomic(llvm::AtomicOrdering::Monotonic);
-  limit->setAlignment(llvm::Align(8));
+  Value* const limit = frame_limit();
   llvm::BasicBlock* const cold = new_block("stopped");
   llvm::BasicBlock* const on = new_block("on");
   b_.CreateCondBr(b_.CreateICmpEQ(limit, int64(-1)), cold, on, unlikely());
@@ -59,45 +57,21 @@ void FunctionCodegen::poll() {
 // for every point, row-major: point(its number).
 void FunctionCodegen::nest(const Step& step, const Values& extents,
                            const std::function<void(Value*)>& point) {
-  llvm::AllocaInst* const number = new_cell(b_.getInt64Ty(), "point");
-  b_.CreateStore(int64(0), number);
-  std::vector<llvm::BasicBlock*> heads;
-  std::vector<llvm::BasicBlock*> afters;
-  std::vector<llvm::PHINode*> indices;
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    llvm::BasicBlock* const before = b_.GetInsertBlock();
-    llvm::BasicBlock* const head = new_block("loop");
-    llvm::BasicBlock* const after = new_block("after");
-    b_.CreateCondBr(b_.CreateICmpSLT(int64(0), extents[i]), head, after);
-    b_.SetInsertPoint(head);
-    llvm::PHINode* const index = b_.CreatePHI(b_.getInt64Ty(), 2, "i");
-    index->addIncoming(int64(0), before);
-    set(step.binders[i], index);
-    heads.push_back(head);
-    afters.push_back(after);
-    indices.push_back(index);
-  }
-  poll();
-  Value* const linear = b_.CreateLoad(b_.getInt64Ty(), number);
-  point(linear);
-  b_.CreateStore(b_.CreateNSWAdd(linear, int64(1)), number);
-  for (std::size_t i = extents.size(); i-- > 0;) {
-    Value* const next = b_.CreateNSWAdd(indices[i], int64(1));
-    indices[i]->addIncoming(next, b_.GetInsertBlock());
-    b_.CreateCondBr(b_.CreateICmpSLT(next, extents[i]), heads[i], afters[i]);
-    b_.SetInsertPoint(afters[i]);
-  }
+  const std::function<void(std::size_t, Value*)> axis = [&](std::size_t i, Value* row) {
+    if (i == extents.size()) {
+      poll();
+      point(row);
+      return;
+    }
+    Value* const first = b_.CreateMul(row, extents[i]);
+    counted(first_of(step, i), end_of(step, i, extents), 1, [&](Value* index) {
+      set(step.binders[i], index);
+      note_index(step, i, index);
+      axis(i + 1, b_.CreateAdd(first, index));
+    });
+  };
+  axis(0, int64(0));
 }
-
-// What one part of a loop's results is made in. The elements of scalars and small tensors, so many
-// for each point, are stored where they belong; tensors are copied there, by a service that makes
-// the whole once it sees the first.
-struct FunctionCodegen::Stack {
-  DType dtype = DType::Bool;
-  std::size_t elements = 0;           // 0: tensors
-  Value* data = nullptr;              // of elements
-  llvm::AllocaInst* whole = nullptr;  // of tensors: null at first
-};
 
 FunctionCodegen::Stack FunctionCodegen::begin_stack(const Step& step, std::size_t part_number,
                                                     const Values& extents, const Emit& failed) {
@@ -185,6 +159,26 @@ void FunctionCodegen::end_stack(const Step& step, std::size_t part_number, const
   set(step.results[part_number], result);
 }
 
+void FunctionCodegen::stack_points(const Step& step, const std::vector<Stack>& stacks,
+                                   const Values& extents) {
+  const flow::Block& body = step.blocks[0];
+  over_points(step, extents, [&](Value* linear) {
+    steps(body);
+    const Values values = arguments(body.values);
+    std::size_t next = 0;
+    for (const Stack& stack : stacks) {
+      const std::size_t behind = next + std::max<std::size_t>(stack.elements, 1);
+      store_point(step, stack, extents, linear, values, next, [&, behind] {
+        for (std::size_t i = behind; i < values.size(); ++i) {
+          const flow::SlotType type = type_of(body.values[i]);
+          if (type.is_object()) release(values[i], type);
+        }
+      });
+      next = behind;
+    }
+  });
+}
+
 void FunctionCodegen::comprehension(const Step& step) {
   Value* points = nullptr;
   const Values extents = extents_of(step, points);
@@ -211,22 +205,11 @@ void FunctionCodegen::comprehension(const Step& step) {
   llvm::BasicBlock* const outer = fail_;
   llvm::BasicBlock* const failed = new_block("loop_failed");
   fail_ = failed;
-  const flow::Block& body = step.blocks[0];
-  over_points(step, extents, [&](Value* linear) {
-    steps(body);
-    const Values values = arguments(body.values);
-    std::size_t next = 0;
-    for (const Stack& stack : stacks) {
-      const std::size_t behind = next + std::max<std::size_t>(stack.elements, 1);
-      store_point(step, stack, extents, linear, values, next, [&, behind] {
-        for (std::size_t i = behind; i < values.size(); ++i) {
-          const flow::SlotType type = type_of(body.values[i]);
-          if (type.is_object()) release(values[i], type);
-        }
-      });
-      next = behind;
-    }
-  });
+  if (step.is_parallel) {
+    in_chunks(step, extents, stacks);
+  } else {
+    stack_points(step, stacks, extents);
+  }
   for (std::size_t i = 0; i < stacks.size(); ++i) end_stack(step, i, stacks[i], extents);
   fail_ = outer;
   const llvm::IRBuilderBase::InsertPointGuard guard(b_);

@@ -96,16 +96,19 @@ void FunctionCodegen::plain_nest(const Step& step, const Values& extents,
   const std::function<void(std::size_t, Value*)> axis = [&](std::size_t i, Value* row) {
     Value* const first = b_.CreateMul(row, extents[i]);
     if (i < last) {
-      counted(int64(0), extents[i], 1, [&](Value* index) {
+      counted(first_of(step, i), end_of(step, i, extents), 1, [&](Value* index) {
         set(step.binders[i], index);
+        note_index(step, i, index);
         axis(i + 1, b_.CreateAdd(first, index));
       });
       return;
     }
-    counted(int64(0), extents[i], kPointsBetweenPolls, [&](Value* begin) {
+    Value* const last_end = end_of(step, i, extents);
+    counted(first_of(step, i), last_end, kPointsBetweenPolls, [&](Value* begin) {
+      note_index(step, i, begin);
       poll();
       Value* const end = b_.CreateBinaryIntrinsic(
-          llvm::Intrinsic::smin, b_.CreateAdd(begin, int64(kPointsBetweenPolls)), extents[i]);
+          llvm::Intrinsic::smin, b_.CreateAdd(begin, int64(kPointsBetweenPolls)), last_end);
       counted(begin, end, 1, [&](Value* index) {
         set(step.binders[i], index);
         point(b_.CreateAdd(first, index));
