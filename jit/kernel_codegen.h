@@ -229,6 +229,7 @@ class KernelCodegen {
   std::vector<const loops::Instruction*> turns_;   // conditions that end a segment
   std::vector<const loops::Instruction*> header_;  // what is computed before one, in order
   std::int32_t lane_axis_ = -1;                    // of the domain
+  std::int32_t written_out_ = -1;                  // likewise, behind it: a point after the other
   llvm::BasicBlock* fail_target_ =
       nullptr;                            // the exact form's start, while the fast one is emitted
   bool is_exact_ = false;                 // the exact form is being emitted

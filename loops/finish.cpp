@@ -10,6 +10,7 @@ namespace {
 
 // Extents below this are part of the code: loops so short are worth unrolling.
 constexpr std::int64_t kShortExtent = 8;
+constexpr std::int64_t kMostChoices = 32;  // of an axis that is written out
 
 double weight_of(const Instruction& instruction) {
   if (instruction.code != Code::Primitive) return instruction.code == Code::Load ? 1 : 0.25;
@@ -178,14 +179,29 @@ class Finisher {
     return number >= -1 && number <= 1 ? Size::literal(number) : slot(number);
   }
 
+  // Is the index of the axis compared with numbers?
+  bool chooses_by(std::int32_t axis) const {
+    const auto is_axis = [&](ValueId id) {
+      const DraftInstruction& value = draft_.values[static_cast<std::size_t>(id)];
+      return value.code == Code::Axis && value.axis == axis;
+    };
+    for (std::size_t id = 0; id < draft_.values.size(); ++id) {
+      const DraftInstruction& value = draft_.values[id];
+      if (live_[id] && value.code == Code::Primitive && value.dtype == DType::Bool &&
+          std::any_of(value.args.begin(), value.args.end(), is_axis))
+        return true;
+    }
+    return false;
+  }
+
   void number_axes() {
     axis_numbers_.assign(draft_.extents.size(), -1);
     const auto add = [&](std::int32_t axis, bool may_be_literal) {
       const std::int64_t extent = draft_.extents[static_cast<std::size_t>(axis)];
       axis_numbers_[static_cast<std::size_t>(axis)] =
           static_cast<std::int32_t>(kernel().extents.size());
-      kernel().extents.push_back(may_be_literal && extent < kShortExtent ? Size::literal(extent)
-                                                                         : slot(extent));
+      const bool is_short = extent < kShortExtent || (extent <= kMostChoices && chooses_by(axis));
+      kernel().extents.push_back(may_be_literal && is_short ? Size::literal(extent) : slot(extent));
     };
     // The outermost axis is the one that is split, and the one that batches grow along.
     for (std::size_t i = 0; i < draft_.domain.size(); ++i) add(draft_.domain[i], i > 0);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "loops/operand_view.h"
+#include "loops/pieces.h"
 #include "loops/reduce_op.h"
 
 namespace relay::loops {
@@ -86,7 +87,34 @@ void KernelBuilder::store(const Operand& result, const std::vector<IndexExpr>& a
 
 void KernelBuilder::build_map(TensorId tensor, std::int32_t buffer) {
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
-  open_domain(def.vars);
+  for (std::size_t axis = 0; axis < def.vars.size(); ++axis) {
+    // Rows of what is reshaped are an axis of their own, so that nothing is divided.
+    const std::int64_t length = find_row_length(stages_, def, axis);
+    if (length == 0) {
+      open_domain({&def.vars[axis], 1});
+      continue;
+    }
+    const IndexExpr row = new_axis(def.shape[axis] / length, 0);
+    vars_[static_cast<std::size_t>(def.vars[axis])] = row * length + new_axis(length, 0);
+  }
+  store_map(def, buffer);
+}
+
+void KernelBuilder::build_piece(TensorId tensor, std::int32_t buffer, std::size_t axis,
+                                std::int64_t begin, std::int64_t end) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
+  for (std::size_t i = 0; i < def.vars.size(); ++i) {
+    if (i != axis) {
+      open_domain({&def.vars[i], 1});
+      continue;
+    }
+    const IndexExpr along = end - begin == 1 ? IndexExpr{} : new_axis(end - begin, 0);
+    vars_[static_cast<std::size_t>(def.vars[i])] = along + IndexSpace::constant(begin);
+  }
+  store_map(def, buffer);
+}
+
+void KernelBuilder::store_map(const TensorDef& def, std::int32_t buffer) {
   draft_.output = buffer;
   std::vector<IndexExpr> at;
   for (IndexVarId var : def.vars) at.push_back(vars_[static_cast<std::size_t>(var)]);

@@ -83,6 +83,9 @@ class KernelBuilder {
 
   // The kernel that stores Map `tensor`, or a copy of it, into `buffer`, row-major.
   void build_map(TensorId tensor, std::int32_t buffer);
+  // The same of its points [begin, end) along an axis.
+  void build_piece(TensorId tensor, std::int32_t buffer, std::size_t axis, std::int64_t begin,
+                   std::int64_t end);
   // The same, where it reads copies of slices (loops/updates), which are stored.
   void build_update(TensorId tensor, std::span<const SliceRead> slices, std::int32_t buffer);
   // The kernel that stores such a slice.
@@ -125,6 +128,7 @@ class KernelBuilder {
   using Facts = std::vector<IndexExpr>;
 
   void open_domain(std::span<const IndexVarId> vars);
+  void store_map(const TensorDef& def, std::int32_t buffer);
   void add_joint(const JointTensor& joint, std::span<const IndexExpr> axes);
   IndexExpr new_axis(std::int64_t extent, std::int32_t home);
   void store(const Operand& result, const std::vector<IndexExpr>& at,

@@ -8,6 +8,7 @@
 #include "loops/finish.h"
 #include "loops/inline.h"
 #include "loops/kernel_builder.h"
+#include "loops/pieces.h"
 #include "loops/reuse.h"
 #include "loops/slices.h"
 #include "loops/stored_reads.h"
@@ -27,6 +28,7 @@ class Lowerer {
     StorageChoice choice = choose_storage(stages_, library);
     updates_ = find_updates(stages_, choice);
     reads_ = stored_reads(stages_, choice);
+    find_all_pieces(choice);
     storage_ = std::move(choice.storage);
     library_ = std::move(choice.library);
     find_chains();
@@ -331,8 +333,35 @@ class Lowerer {
       add_update(id, found->second);
       return;
     }
+    if (const auto found = pieces_.find(id); found != pieces_.end()) {
+      add_pieces(id, found->second);
+      return;
+    }
     make(id);
     add_waiting(id);
+  }
+
+  void find_all_pieces(const StorageChoice& choice) {
+    for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
+      const auto id = static_cast<TensorId>(at);
+      if (stages_.tensors[at].kind != TensorKind::Map || choice.storage[at] != Storage::Stored ||
+          choice.library.contains(id) || updates_.contains(id))
+        continue;
+      if (auto pieces = find_pieces(stages_, choice, id)) pieces_.emplace(id, std::move(*pieces));
+    }
+  }
+
+  // By a kernel for each.
+  void add_pieces(TensorId id, const Pieces& pieces) {
+    emit_reads(id);
+    const std::int32_t buffer = make(id);
+    std::int64_t begin = 0;
+    for (const std::int64_t end : pieces.ends) {
+      KernelBuilder piece(stages_, storage_, places_);
+      piece.build_piece(id, buffer, pieces.axis, begin, end);
+      launch(piece);
+      begin = end;
+    }
   }
 
   // By a kernel of its own, after its slices.
@@ -432,6 +461,7 @@ class Lowerer {
   std::vector<Storage> storage_;
   std::map<TensorId, LibraryStep> library_;
   std::map<TensorId, std::vector<SliceRead>> updates_;
+  std::map<TensorId, Pieces> pieces_;
   std::vector<std::vector<TensorId>> reads_;    // by tensor: from memory
   std::vector<std::vector<TensorId>> readers_;  // by tensor
   std::vector<SliceChain> chains_;
