@@ -194,6 +194,24 @@ class Finisher {
     return false;
   }
 
+  // A number that the index of an axis of known extent is compared with: part of the code, too.
+  bool is_choice(ValueId number) const {
+    for (std::size_t id = 0; id < draft_.values.size(); ++id) {
+      const DraftInstruction& value = draft_.values[id];
+      if (!live_[id] || value.code != Code::Primitive || value.dtype != DType::Bool ||
+          std::find(value.args.begin(), value.args.end(), number) == value.args.end())
+        continue;
+      const bool is_of_known = std::any_of(value.args.begin(), value.args.end(), [&](ValueId arg) {
+        const DraftInstruction& index = draft_.values[static_cast<std::size_t>(arg)];
+        if (index.code != Code::Axis) return false;
+        const std::int32_t axis = axis_numbers_[static_cast<std::size_t>(index.axis)];
+        return axis >= 0 && launch_.kernel.extents[static_cast<std::size_t>(axis)].is_literal;
+      });
+      if (is_of_known) return true;
+    }
+    return false;
+  }
+
   void number_axes() {
     axis_numbers_.assign(draft_.extents.size(), -1);
     const auto add = [&](std::int32_t axis, bool may_be_literal) {
@@ -285,7 +303,11 @@ class Finisher {
     instruction.dtype = from.dtype;
     instruction.bits = from.bits;
     instruction.prim = from.prim;
-    if (from.code == Code::SizeValue || from.code == Code::InRange || from.code == Code::CheckIndex)
+    if (from.code == Code::SizeValue && is_choice(id)) {
+      instruction.code = Code::Constant;
+      instruction.bits = static_cast<std::uint64_t>(from.number);
+    } else if (from.code == Code::SizeValue || from.code == Code::InRange ||
+               from.code == Code::CheckIndex)
       instruction.size = limit(from);
     if (from.code == Code::Load || from.code == Code::ScalarInput)
       instruction.buffer = buffer(from.buffer, false);

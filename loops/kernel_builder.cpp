@@ -87,16 +87,8 @@ void KernelBuilder::store(const Operand& result, const std::vector<IndexExpr>& a
 
 void KernelBuilder::build_map(TensorId tensor, std::int32_t buffer) {
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
-  for (std::size_t axis = 0; axis < def.vars.size(); ++axis) {
-    // Rows of what is reshaped are an axis of their own, so that nothing is divided.
-    const std::int64_t length = find_row_length(stages_, def, axis);
-    if (length == 0) {
-      open_domain({&def.vars[axis], 1});
-      continue;
-    }
-    const IndexExpr row = new_axis(def.shape[axis] / length, 0);
-    vars_[static_cast<std::size_t>(def.vars[axis])] = row * length + new_axis(length, 0);
-  }
+  for (std::size_t axis = 0; axis < def.vars.size(); ++axis)
+    open_axis(def, axis, 0, stages_.var_extents[static_cast<std::size_t>(def.vars[axis])]);
   store_map(def, buffer);
 }
 
@@ -104,14 +96,27 @@ void KernelBuilder::build_piece(TensorId tensor, std::int32_t buffer, std::size_
                                 std::int64_t begin, std::int64_t end) {
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
   for (std::size_t i = 0; i < def.vars.size(); ++i) {
-    if (i != axis) {
-      open_domain({&def.vars[i], 1});
-      continue;
+    if (i == axis) {
+      open_axis(def, i, begin, end);
+    } else {
+      open_axis(def, i, 0, def.shape[i]);
     }
-    const IndexExpr along = end - begin == 1 ? IndexExpr{} : new_axis(end - begin, 0);
-    vars_[static_cast<std::size_t>(def.vars[i])] = along + IndexSpace::constant(begin);
   }
   store_map(def, buffer);
+}
+
+// Rows of what is reshaped are an axis of their own, so that nothing is divided.
+void KernelBuilder::open_axis(const TensorDef& def, std::size_t axis, std::int64_t begin,
+                              std::int64_t end) {
+  const std::int64_t length = find_row_length(stages_, storage_, def, axis, begin, end);
+  IndexExpr along;
+  if (length > 0) {
+    const IndexExpr row = new_axis((end - begin) / length, 0);
+    along = row * length + new_axis(length, 0);
+  } else if (end - begin != 1) {
+    along = new_axis(end - begin, 0);
+  }
+  vars_[static_cast<std::size_t>(def.vars[axis])] = along + IndexSpace::constant(begin);
 }
 
 void KernelBuilder::store_map(const TensorDef& def, std::int32_t buffer) {

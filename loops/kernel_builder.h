@@ -128,6 +128,7 @@ class KernelBuilder {
   using Facts = std::vector<IndexExpr>;
 
   void open_domain(std::span<const IndexVarId> vars);
+  void open_axis(const TensorDef& def, std::size_t axis, std::int64_t begin, std::int64_t end);
   void store_map(const TensorDef& def, std::int32_t buffer);
   void add_joint(const JointTensor& joint, std::span<const IndexExpr> axes);
   IndexExpr new_axis(std::int64_t extent, std::int32_t home);

@@ -347,7 +347,8 @@ class Lowerer {
       if (stages_.tensors[at].kind != TensorKind::Map || choice.storage[at] != Storage::Stored ||
           choice.library.contains(id) || updates_.contains(id))
         continue;
-      if (auto pieces = find_pieces(stages_, choice, id)) pieces_.emplace(id, std::move(*pieces));
+      if (auto pieces = find_pieces(stages_, choice.storage, id))
+        pieces_.emplace(id, std::move(*pieces));
     }
   }
 
