@@ -80,6 +80,56 @@ class Writer {
     part(filled.fields);
     part(filled.place);
   }
+  void part(const LoopCheck& check) {
+    part(check.tensor);
+    part(check.axis);
+    part(check.binder ? static_cast<std::int64_t>(*check.binder) : -1);
+    part(check.shift ? 1 : 0);
+    if (check.shift) part(*check.shift);
+    part(check.subtracts);
+  }
+  void part(const loops::MadeTensor& tensor) {
+    part(tensor.dtype);
+    part(tensor.shape);
+  }
+  void part(const loops::ResultLeaf& leaf) {
+    part(leaf.buffer);
+    part(leaf.shape);
+    part(leaf.strides);
+    part(leaf.offset);
+  }
+  void part(const loops::Reuse& reuse) {
+    part(reuse.arg);
+    part(reuse.made);
+    part(reuse.copy ? static_cast<std::int64_t>(*reuse.copy) : -1);
+  }
+  void part(const loops::Launch& launch) {
+    const std::string kernel = loops::structural_key(launch.kernel);
+    fmt::format_to(std::back_inserter(made_.key), " {}:{}", kernel.size(), kernel);
+    part(launch.buffers);
+    part(launch.sizes);
+  }
+  void part(const lang::TensorRef& literal) { object(literal->data()); }
+  void part(const Kernels* kernels) {
+    if (kernels == nullptr) return part(-1);
+    const auto [known, is_new] = kernels_.emplace(kernels, kernels_.size());
+    part(known->second);
+    if (!is_new) return;
+    part(kernels->group.literals);
+    part(kernels->group.made);
+    part(kernels->group.launches);
+    part(kernels->group.results);
+    part(kernels->group.reuse);
+    part(kernels->args);
+    part(kernels->results);
+    part(kernels->is_taken);
+    part(kernels->may_fail);
+  }
+  void part(const Accumulated& accumulated) {
+    part(accumulated.prim);
+    part(accumulated.dtype);
+    part(accumulated.number);
+  }
   void part(const lang::Value& value) {
     part(value.kind());
     if (value.is_scalar()) {
@@ -119,7 +169,8 @@ class Writer {
   }
 
   void function(const Function& function) {
-    put('f', function.is_local, function.makes_cells, function.slots, function.constants);
+    put('f', function.is_local, function.makes_cells, function.is_shareable, function.slots,
+        function.constants);
     signature(function);
     put('p', function.param_types, function.param_sites, function.result_type);
     block(function.body);
@@ -128,12 +179,15 @@ class Writer {
   void block(const Block& block) {
     for (const Step& each : block.steps) step(each);
     put('}', block.exit, block.values, block.callee, block.site, block.cells);
+    if (block.accumulated) put('+', *block.accumulated);
   }
 
   void step(const Step& step) {
     put('s', step.kind, step.results, step.args, step.prim, step.dtype, step.in_bounds, step.number,
         step.reduce, step.callee, step.constructor, step.interpreted, step.type, step.arg_types,
-        step.site, step.fields, step.dropped, step.binders, step.binder_sites, step.cleanup);
+        step.site, step.fields, step.dropped, step.binders, step.binder_sites, step.cleanup,
+        step.has_fallback, step.is_light, step.kernels, step.is_plain, step.is_parallel,
+        step.checks, step.parts);
     put('b', step.blocks.size(), step.arms.size());
     for (const Block& each : step.blocks) block(each);
     for (const Arm& arm : step.arms) {
@@ -146,6 +200,7 @@ class Writer {
   std::unordered_map<const Function*, std::size_t> own_;
   std::unordered_map<const Function*, std::size_t> callees_;
   std::unordered_map<const void*, std::size_t> objects_;
+  std::unordered_map<const Kernels*, std::size_t> kernels_;
 };
 
 }  // namespace

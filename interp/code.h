@@ -40,6 +40,13 @@ class Code {
   explicit Code(lang::Span span = {}) : span(span) {}
   virtual ~Code() = default;
   virtual lang::Value eval(Frame& frame) const = 0;
+  // Of the body of a function that is called with `args`, which are moved from: the same without a
+  // frame. False if it needs one; then nothing has happened.
+  virtual bool eval_call(Machine& machine, const FunctionCode& function, lang::Value* args,
+                         lang::Value& result) const {
+    (void)machine, (void)function, (void)args, (void)result;
+    return false;
+  }
   const lang::Span span;
 };
 using CodePtr = std::unique_ptr<Code>;

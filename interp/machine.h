@@ -18,7 +18,9 @@ enum class Signal : std::uint8_t { None, Error, TailCall, SelfTailCall };
 // The state of the evaluator: what is under way, and the code prepared so far.
 class Machine : public flow::Runner {
  public:
-  Machine(Host& host, JitMode mode, int threads) : host(host), mode(mode), threads(threads) {}
+  Machine(Host& host, JitMode mode, int threads) : host(host), mode(mode), threads(threads) {
+    frame_limit = &lang::frame_limit;
+  }
   // Function values of globals are of no use after it: code and they hold one another.
   ~Machine();
   Machine(const Machine&) = delete;

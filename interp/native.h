@@ -54,6 +54,8 @@ class NativeTier final : public flow::Environment {
 
   flow::Function* callee(const lang::GlobalVar& global) override;
   lang::Value value_of(const lang::Expr& atom) override;
+  std::optional<loops::LoweredGroup> kernels(const lang::Function& group,
+                                             std::span<const loops::Layout> args) override;
   std::optional<std::uint64_t> scalar(lang::Prim prim, lang::DType operand, lang::DType result,
                                       const std::uint64_t* args) override;
   // A constructor as a closure; kept.

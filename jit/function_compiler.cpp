@@ -69,7 +69,7 @@ class NativeFunctions final : public flow::FunctionCompiler {
   std::unique_ptr<llvm::Module> build(std::span<flow::Function* const> functions,
                                       const flow::Identity& identity, llvm::LLVMContext& context) {
     auto module = engine_->new_module("functions", context);
-    FunctionCodegen codegen(*module, services_, layout_, identity);
+    FunctionCodegen codegen(*module, services_, layout_, engine_->host(), identity);
     for (const flow::Function* function : functions) {
       codegen.emit(*function);
       if (!function->is_local) codegen.emit_entry(*function);

@@ -67,6 +67,7 @@ class Fuser final : public lang::Rewriter {
     for (auto& binding : plan.block.bindings) binding.value = nested(binding.value);
     plan.block.result = nested(plan.block.result);
     name_tail_kernel(plan);
+    place_tuples(plan.block);
     find_extents(plan);
     assign_levels(plan);
     return emit(plan);
@@ -108,6 +109,32 @@ class Fuser final : public lang::Rewriter {
     const Expr result = lang::make_var(variable, plan.block.result->span);
     plan.block.bindings.push_back(
         {variable, std::exchange(plan.block.result, result), plan.block.result->span});
+  }
+
+  // A tuple of tensors that only operators are given, as those that a concatenation joins, stands in
+  // their calls: what makes the tensors may then be in one group with what reads them.
+  static void place_tuples(lang::Block& block) {
+    std::unordered_map<const lang::Variable*, Expr> tuples;
+    for (const Binding& binding : block.bindings) {
+      bool positive = false;
+      if (binding.value->kind == ExprKind::Tuple && is_tensor_of_rank(binding.value->type, positive))
+        tuples.emplace(binding.variable.get(), binding.value);
+    }
+    if (tuples.empty()) return;
+    const auto keep = [&](const Expr& value) {
+      for (const auto& variable : lang::free_variables(value)) tuples.erase(variable.get());
+    };
+    for (const Binding& binding : block.bindings) {
+      if (!is_kernel(binding.value) || !as<lang::Call>(binding.value)) keep(binding.value);
+    }
+    keep(block.result);
+    if (tuples.empty()) return;
+    std::erase_if(block.bindings,
+                  [&](const Binding& binding) { return tuples.contains(binding.variable.get()); });
+    const lang::Substitution placed(tuples.begin(), tuples.end());
+    for (Binding& binding : block.bindings) {
+      if (is_kernel(binding.value)) binding.value = lang::substitute(binding.value, placed);
+    }
   }
 
   static void find_extents(Plan& plan) {
