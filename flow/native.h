@@ -73,9 +73,9 @@ class Compilation {
  public:
   virtual ~Compilation() = default;
   // Makes the code: of each function under its symbol, and of its entry. Empty if that cannot be
-  // done. Where it is run, the functions it is made of exist. On any thread; of the same compiler
-  // nothing but begin() may be called meanwhile.
-  virtual std::optional<lang::CodeImage> run() = 0;
+  // done; `problem` is then why, if that is known. Where it is run, the functions it is made of
+  // exist. On any thread; of the same compiler nothing but begin() may be called meanwhile.
+  virtual std::optional<lang::CodeImage> run(std::string& problem) = 0;
 };
 
 // A compiler of functions. The JIT's shared object provides one.

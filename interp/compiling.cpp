@@ -116,7 +116,7 @@ std::shared_ptr<const FunctionsCode> Compiling::code_of(
   }
   code->ticket = queue_.add([this, code, compilation, wanted = std::move(wanted)] {
     code->seconds += timed([&] {
-      if (const auto image = compilation->run()) load(*image, wanted, *code);
+      if (const auto image = compilation->run(code->problem)) load(*image, wanted, *code);
     });
   });
   return code;
