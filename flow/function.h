@@ -180,7 +180,7 @@ struct Function {
   bool makes_cells = false;     // itself, or something that it calls may; by flow/ownership
   bool is_lowered = false;
   bool is_compiled = false;
-  std::string symbol;  // in native code
+  std::string symbol;  // in the image of its code
 };
 
 // The code of a function that is not local as the evaluator calls it (flow::Entry).

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "flow/function.h"
+#include "flow/identity.h"
 #include "lang/cell_memory.h"
 #include "lang/code_image.h"
 
@@ -73,8 +74,8 @@ class Compilation {
  public:
   virtual ~Compilation() = default;
   // Makes the code: of each function under its symbol, and of its entry. Empty if that cannot be
-  // done; `problem` is then why, if that is known. Where it is run, the functions it is made of
-  // exist. On any thread; of the same compiler nothing but begin() may be called meanwhile.
+  // done; `problem` is then why, if that is known. On any thread; of the same compiler nothing but
+  // begin() may be called meanwhile.
   virtual std::optional<lang::CodeImage> run(std::string& problem) = 0;
 };
 
@@ -82,12 +83,14 @@ class Compilation {
 class FunctionCompiler {
  public:
   virtual ~FunctionCompiler() = default;
-  // Functions that call one another, or such as it has been given before; they are read now, and
-  // not later.
-  virtual std::unique_ptr<Compilation> begin(std::span<Function* const> functions) = 0;
+  // Functions that call one another, or such as have code, and their identity. They are read now,
+  // and not later. The code names what is elsewhere as flow/identity.h says.
+  virtual std::unique_ptr<Compilation> begin(std::span<Function* const> functions,
+                                             const Identity& identity) = 0;
   // Text of the optimised code: "llvm" or "asm". For functions that are not compiled to run: their
   // symbols become their names. Nothing else goes on.
-  virtual std::string dump(std::span<Function* const> functions, const std::string& stage) = 0;
+  virtual std::string dump(std::span<Function* const> functions, const Identity& identity,
+                           const std::string& stage) = 0;
 };
 
 }  // namespace relay::flow

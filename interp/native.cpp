@@ -474,13 +474,6 @@ void NativeTier::compile(const FunctionCode& root) {
     return;
   }
   if (lowered_.empty()) return;
-  root.native->needs_compiler = true;
-  if (!has_compiler(root)) {
-    const State seen = root.native->state;  // refused, if there never will be one
-    take_back(0);
-    if (seen == State::Refused) root.native->state = seen;
-    return;
-  }
   Batch batch;
   batch.root = FunctionCodeRef(const_cast<FunctionCode*>(&root));
   for (const FunctionCodeRef& code : lowered_)
@@ -489,9 +482,19 @@ void NativeTier::compile(const FunctionCode& root) {
     finish(batch.functions);
     batch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     batch.made = machine_.host.compiling().code_of(batch.functions);
+    if (!batch.made) {
+      root.native->needs_compiler = true;
+      if (has_compiler(root)) batch.made = machine_.host.compiling().code_of(batch.functions);
+    }
   } catch (...) {
     take_back(0);
     throw;
+  }
+  if (!batch.made) {
+    const State seen = root.native->state;  // refused, if there never will be a compiler
+    take_back(0);
+    if (seen == State::Refused) root.native->state = seen;
+    return;
   }
   for (flow::Function* function : batch.functions) function->is_compiled = true;
   batch.codes = std::exchange(lowered_, {});

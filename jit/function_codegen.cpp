@@ -16,6 +16,22 @@ using flow::Step;
 using flow::StepKind;
 using llvm::Value;
 
+FunctionCodegen::FunctionCodegen(llvm::Module& module, const flow::Services& services,
+                                 const flow::Layout& layout, const flow::Identity& identity)
+    : module_(module), services_(services), layout_(layout), b_(module.getContext()) {
+  static_assert(sizeof(flow::Services) % sizeof(void*) == 0);
+  for (std::size_t i = 0; i < sizeof(flow::Services) / sizeof(void*); ++i) {
+    const void* service = nullptr;
+    std::memcpy(&service, reinterpret_cast<const std::byte*>(&services) + i * sizeof(service),
+                sizeof(service));
+    names_.emplace(service, flow::kServicePrefix + std::to_string(i));
+  }
+  for (std::size_t i = 0; i < identity.objects.size(); ++i)
+    names_.emplace(identity.objects[i], flow::kObjectPrefix + std::to_string(i));
+  for (std::size_t i = 0; i < identity.callees.size(); ++i)
+    callees_.emplace(identity.callees[i], flow::kCalleePrefix + std::to_string(i));
+}
+
 // --- Types ---
 
 llvm::Type* FunctionCodegen::slot_type(const SlotType& type) {
@@ -56,9 +72,11 @@ llvm::FunctionType* FunctionCodegen::type_of(const Function& function) {
 }
 
 llvm::Function* FunctionCodegen::declared(const Function& function) {
-  if (llvm::Function* const known = module_.getFunction(function.symbol)) return known;
-  auto* const made = llvm::Function::Create(type_of(function), llvm::Function::ExternalLinkage,
-                                            function.symbol, module_);
+  const auto callee = callees_.find(&function);
+  const std::string& symbol = callee != callees_.end() ? callee->second : function.symbol;
+  if (llvm::Function* const known = module_.getFunction(symbol)) return known;
+  auto* const made =
+      llvm::Function::Create(type_of(function), llvm::Function::ExternalLinkage, symbol, module_);
   made->setCallingConv(llvm::CallingConv::Tail);
   made->setDoesNotThrow();
   return made;
@@ -75,8 +93,15 @@ llvm::MDNode* FunctionCodegen::unlikely() {
 }
 
 Value* FunctionCodegen::address(const void* pointer) {
-  return llvm::ConstantExpr::getIntToPtr(b_.getInt64(reinterpret_cast<std::uintptr_t>(pointer)),
-                                         b_.getPtrTy());
+  llvm::Constant* const none = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  if (pointer == nullptr) return none;
+  const auto name = names_.find(pointer);
+  if (name == names_.end()) is_complete_ = false;
+  return name == names_.end() ? none : named(name->second);
+}
+
+Value* FunctionCodegen::named(const std::string& name) {
+  return module_.getOrInsertGlobal(name, b_.getInt8Ty());
 }
 
 llvm::CallInst* FunctionCodegen::call_address(const void* service, llvm::Type* result,
@@ -429,12 +454,13 @@ FunctionCodegen::Tail FunctionCodegen::tail_after(const flow::Site* site) {
 }
 
 FunctionCodegen::Values FunctionCodegen::call_function(const Function& callee, const Values& args,
-                                                       Value*& status) {
+                                                       Value*& status, bool is_kept) {
   const bool in_registers = fits_registers(callee);
   llvm::StructType* const type = results_type(callee, false);
   llvm::AllocaInst* const out = in_registers ? nullptr : new_cell(type, "results");
   llvm::CallInst* const call = b_.CreateCall(declared(callee), with_hidden(callee, out, {}, args));
   call->setCallingConv(llvm::CallingConv::Tail);
+  if (is_kept) call->setIsNoInline();
   status = in_registers ? b_.CreateExtractValue(call, 0) : static_cast<Value*>(call);
   // Read behind the look at the status.
   Values places;
@@ -554,7 +580,8 @@ void FunctionCodegen::emit_entry(const Function& function) {
            function.param_sites[i], leaves, false);
   }
   Value* status = nullptr;
-  Values results = call_function(function, leaves, status);
+  // Written out here too, the function would be compiled twice.
+  Values results = call_function(function, leaves, status, /*is_kept=*/true);
   llvm::BasicBlock* const failed = new_block("failed");
   llvm::BasicBlock* const on = new_block("on");
   b_.CreateCondBr(b_.CreateICmpNE(status, b_.getInt32(0)), failed, on, unlikely());

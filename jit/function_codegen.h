@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "flow/function.h"
@@ -24,12 +25,15 @@ namespace relay::jit {
 // (counts, cells, tensors) and nest_codegen.cpp (loops and folds).
 class FunctionCodegen {
  public:
-  FunctionCodegen(llvm::Module& module, const flow::Services& services, const flow::Layout& layout)
-      : module_(module), services_(services), layout_(layout), b_(module.getContext()) {}
+  // `identity`: of all the functions that will be emitted.
+  FunctionCodegen(llvm::Module& module, const flow::Services& services, const flow::Layout& layout,
+                  const flow::Identity& identity);
 
   void emit(const flow::Function& function);
   // The function as the evaluator calls it (flow::Entry).
   void emit_entry(const flow::Function& function);
+  // Has all that was emitted its addresses by name?
+  bool is_complete() const { return is_complete_; }
 
  private:
   using Values = std::vector<llvm::Value*>;
@@ -65,7 +69,9 @@ class FunctionCodegen {
   void call_as_data(const flow::Step& step);
   void branch(const flow::Step& step);
   void match(const flow::Step& step);
-  Values call_function(const flow::Function& callee, const Values& args, llvm::Value*& status);
+  // `is_kept`: it stays a call.
+  Values call_function(const flow::Function& callee, const Values& args, llvm::Value*& status,
+                       bool is_kept = false);
   Values arguments(const std::vector<flow::Operand>& operands);
   // All that a call hands over: what stands in front of the arguments, too.
   Values with_hidden(const flow::Function& callee, llvm::Value* out, const Tail& tail,
@@ -148,7 +154,9 @@ class FunctionCodegen {
   llvm::Value* operand(const flow::Operand& operand);
   flow::SlotType type_of(const flow::Operand& operand) const;
   llvm::Value* int64(std::int64_t value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }
+  // Of something that the identity or the services hold, by its name there.
   llvm::Value* address(const void* pointer);
+  llvm::Value* named(const std::string& name);
   template <class Function>
   llvm::CallInst* call_service(Function* service, llvm::Type* result,
                                std::initializer_list<llvm::Value*> args);
@@ -167,6 +175,9 @@ class FunctionCodegen {
   llvm::Module& module_;
   const flow::Services& services_;
   const flow::Layout& layout_;
+  std::unordered_map<const void*, std::string> names_;
+  std::unordered_map<const flow::Function*, std::string> callees_;
+  bool is_complete_ = true;
   llvm::IRBuilder<> b_;
   const flow::Function* source_ = nullptr;
   llvm::Function* function_ = nullptr;

@@ -21,6 +21,7 @@ class ModuleCompilation final : public flow::Compilation {
       : engine_(engine), context_(std::move(context)), module_(std::move(module)) {}
 
   std::optional<lang::CodeImage> run(std::string& problem) override {
+    if (!module_) return std::nullopt;
     problem = optimise_functions(*module_, engine_.machine());
     if (!problem.empty()) return std::nullopt;
     return engine_.compile(*module_);
@@ -38,14 +39,15 @@ class NativeFunctions final : public flow::FunctionCompiler {
                   const flow::Layout& layout)
       : engine_(std::move(engine)), services_(services), layout_(layout) {}
 
-  std::unique_ptr<flow::Compilation> begin(std::span<flow::Function* const> functions) override {
-    for (flow::Function* function : functions) function->symbol = "f" + std::to_string(count_++);
+  std::unique_ptr<flow::Compilation> begin(std::span<flow::Function* const> functions,
+                                           const flow::Identity& identity) override {
     auto context = std::make_unique<llvm::LLVMContext>();
-    auto module = build(functions, *context);
+    auto module = build(functions, identity, *context);
     return std::make_unique<ModuleCompilation>(*engine_, std::move(context), std::move(module));
   }
 
-  std::string dump(std::span<flow::Function* const> functions, const std::string& stage) override {
+  std::string dump(std::span<flow::Function* const> functions, const flow::Identity& identity,
+                   const std::string& stage) override {
     const bool is_asm = stage == "asm";
     if (!is_asm && stage != "llvm") return "";
     std::unordered_map<std::string, int> names;
@@ -55,7 +57,8 @@ class NativeFunctions final : public flow::FunctionCompiler {
         function->symbol += "." + std::to_string(count);
     }
     llvm::LLVMContext context;
-    const auto module = build(functions, context);
+    const auto module = build(functions, identity, context);
+    if (!module) return "";
     if (std::string problem = optimise_functions(*module, engine_->machine()); !problem.empty())
       return problem;
     if (is_asm) return assembly(*module, engine_->machine());
@@ -66,21 +69,21 @@ class NativeFunctions final : public flow::FunctionCompiler {
   }
 
  private:
+  // Null where the code would hold an address that has no name.
   std::unique_ptr<llvm::Module> build(std::span<flow::Function* const> functions,
-                                      llvm::LLVMContext& context) {
+                                      const flow::Identity& identity, llvm::LLVMContext& context) {
     auto module = engine_->new_module("functions", context);
-    FunctionCodegen codegen(*module, services_, layout_);
+    FunctionCodegen codegen(*module, services_, layout_, identity);
     for (const flow::Function* function : functions) {
       codegen.emit(*function);
       if (!function->is_local) codegen.emit_entry(*function);
     }
-    return module;
+    return codegen.is_complete() ? std::move(module) : nullptr;
   }
 
   std::unique_ptr<Engine> engine_;
   const flow::Services& services_;
   const flow::Layout& layout_;
-  int count_ = 0;
 };
 
 }  // namespace

@@ -230,8 +230,7 @@ Value* FunctionCodegen::make_cell(const lang::Constructor* constructor, std::siz
   b_.SetInsertPoint(out);
   failed();
   b_.SetInsertPoint(on);
-  const std::uintptr_t begin = kind == ValueKind::Tuple ? layout_.tuple_begin : layout_.adt_begin;
-  b_.CreateStore(b_.getInt64(begin), cell);
+  b_.CreateStore(named(kind == ValueKind::Tuple ? flow::kTupleBegin : flow::kAdtBegin), cell);
   b_.CreateStore(b_.getInt32(1), part(cell, layout_.refs));
   b_.CreateStore(b_.getInt32(static_cast<std::uint32_t>(count)), part(cell, layout_.cell_count));
   if (constructor != nullptr)

@@ -123,6 +123,16 @@ class Fuser final : public lang::Rewriter {
     return i;
   }
 
+  // A tensor of a tuple that a kernel gives costs nothing: its readers belong to the kernel's group.
+  static bool is_part_of_kernel(const Plan& plan, std::size_t i) {
+    const auto* const part = as<lang::Projection>(plan.block.bindings[i].value);
+    const auto* const tuple = part ? as<lang::Var>(part->tuple) : nullptr;
+    bool positive = false;
+    if (!tuple || !is_tensor_of_rank(part->type, positive)) return false;
+    const auto found = plan.index.find(tuple->variable.get());
+    return found != plan.index.end() && plan.kernel[found->second];
+  }
+
   void assign_levels(Plan& plan) const {
     const auto& bindings = plan.block.bindings;
     const std::size_t count = bindings.size();
@@ -135,8 +145,8 @@ class Fuser final : public lang::Rewriter {
     int effect_level = 0;
     for (std::size_t i = 0; i < count; ++i) {
       plan.index[bindings[i].variable.get()] = i;
-      plan.kernel[i] =
-          is_kernel(bindings[i].value) && !plan.extents.count(bindings[i].variable.get());
+      plan.kernel[i] = (is_kernel(bindings[i].value) || is_part_of_kernel(plan, i)) &&
+                       !plan.extents.count(bindings[i].variable.get());
       plan.reads[i] = lang::free_variables(bindings[i].value);
       int level = 0;
       for (const auto& variable : plan.reads[i]) {

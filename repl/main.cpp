@@ -180,7 +180,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   }
   if (arguments.stats) {
     repl::flush_output();
-    repl::put_error(repl::describe_run(session));
+    repl::put_error(repl::describe_run(session) + repl::describe_memory(session));
   }
   return status;
 }

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "flow/identity.h"
 #include "flow/layout.h"
 #include "flow/native.h"
 #include "interp/native.h"
@@ -65,9 +66,11 @@ std::string problem_of_calling(DType given) {
   const auto compiler = function_compiler();
   flow::Function callee = identity(DType::Int64);
   flow::Function caller = calling(callee, given);
+  caller.symbol = "f0";
+  callee.symbol = "f1";
   flow::Function* functions[] = {&caller, &callee};
   std::string problem;
-  const auto image = compiler->begin(functions)->run(problem);
+  const auto image = compiler->begin(functions, flow::identity_of(functions))->run(problem);
   CHECK(image.has_value() == problem.empty());
   return problem;
 }
