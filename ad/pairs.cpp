@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ad/along_number.h"
 #include "ad/block.h"
 #include "ad/checkpoint.h"
 #include "ad/recompute.h"
@@ -581,6 +582,25 @@ const Pair& Pairs::at_own_type(const std::string& name, const Expr& own, const C
   return found != globals_.end() ? *found->second : derive_global(key, name, own, choice);
 }
 
+// Null where the function is none of those, or forward mode has no derivative of it.
+const Pair* Pairs::along_number(const std::string& key, const std::string& name, const Expr& own,
+                                const Choice& choice) {
+  const auto& function = lang::cast<lang::Function>(own);
+  if (choice.captured > 0 ||
+      !is_along_number(program_, function, name, own->type, choice.wanted, tangents_) ||
+      uses_.in_global(name, own->type))
+    return nullptr;
+  const auto derived = lang::capture([&] {
+    lang::TypeDefRef residual(new lang::TypeDef);
+    Pair pair = declare(name, own->type, choice, residual);
+    define_along_number(program_, *this, name, own->type, choice.wanted, pair, *residual);
+    return pair;
+  });
+  if (!derived) return nullptr;
+  pairs_.push_back(*derived);
+  return &remember(key, pairs_.back());
+}
+
 const Pair& Pairs::derive_global(const std::string& key, const std::string& name, const Expr& own,
                                  Choice choice) {
   const Type& type = own->type;
@@ -588,6 +608,7 @@ const Pair& Pairs::derive_global(const std::string& key, const std::string& name
   const Expr function = lang::rename_bound(
       lang::gradient_of(own_function) ? calling(name, type, own_function) : prepared(own));
   RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
+  if (const Pair* pair = along_number(key, name, own, choice)) return *pair;
   const std::vector<bool> active = active_params(lang::cast<lang::Function>(function), name, type,
                                                  choice.wanted, tangents_, uses_);
   if (active != choice.wanted) {

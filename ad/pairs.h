@@ -27,6 +27,7 @@ namespace relay::ad {
 // The residual is a generated data type with one constructor per leaf of the body's `if` tree,
 // holding what the backward half reads. A tail-recursive loop becomes a taping loop (the residual
 // is threaded through as a tape) and a backward loop that unwinds it; both are tail-recursive.
+// Iterations of one number go by forward mode instead (ad/along_number).
 struct Pair {
   std::string forward;
   std::string backward;
@@ -89,6 +90,8 @@ class Pairs {
   const Pair& at_own_type(const std::string& name, const lang::Expr& own, const Choice& choice);
   const Pair& derive_global(const std::string& key, const std::string& name, const lang::Expr& own,
                             Choice choice);
+  const Pair* along_number(const std::string& key, const std::string& name, const lang::Expr& own,
+                           const Choice& choice);
   const Pair& remember(const std::string& key, const Pair& pair);
 
   lang::Program& program_;
