@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <iterator>
 
 namespace relay::kernels {
 
@@ -75,28 +76,53 @@ std::shared_ptr<const Panels<T>> KeptPanels<T>::find(
     const loops::LibraryKernel::Parallel& parallel) {
   if (b.content == 0 || product.packed() == 0) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (b.data != data_ || b.content != content_) {
-    drop();
-    data_ = b.data;
-    content_ = b.content;
-    return nullptr;
-  }
-  if (panels_) return panels_;
+  const auto is_it = [&](const Kept& each) {
+    return each.data == b.data && each.content == b.content;
+  };
+  const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
+  const bool is_new = found == kept_.end();
+  Kept& kept = is_new ? place_for(b) : *found;
+  kept.last_use = ++uses_;
+  if (is_new || kept.panels) return kept.panels;
   const std::size_t bytes = Panels<T>::bytes(plan, product);
   if (kept_panels + bytes > kMostKeptPanels) return nullptr;
   auto made =
       std::make_shared<const Panels<T>>(plan, product, static_cast<const T*>(b.data), parallel);
   if (!made->are_whole()) return nullptr;
-  panels_ = std::move(made);
-  bytes_ = bytes;
-  kept_panels += bytes_;
-  return panels_;
+  kept.panels = std::move(made);
+  kept.bytes = bytes;
+  kept_panels += bytes;
+  return kept.panels;
+}
+
+// That of the matrix that stood at the same place, or the one that has not been used for longest.
+template <class T>
+typename KeptPanels<T>::Kept& KeptPanels<T>::place_for(const loops::LibraryOperand& b) {
+  auto place = std::find_if(kept_.begin(), kept_.end(),
+                            [&](const Kept& each) { return each.data == b.data; });
+  if (place == kept_.end() && kept_.size() < kMostKept) {
+    kept_.emplace_back();
+    place = std::prev(kept_.end());
+  } else if (place == kept_.end()) {
+    place = std::min_element(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& other) {
+      return a.last_use < other.last_use;
+    });
+  }
+  drop(*place);
+  place->data = b.data;
+  place->content = b.content;
+  return *place;
 }
 
 template <class T>
-void KeptPanels<T>::drop() {
-  if (panels_) kept_panels -= bytes_;
-  panels_ = nullptr;
+void KeptPanels<T>::drop(Kept& kept) {
+  if (kept.panels) kept_panels -= kept.bytes;
+  kept = {};
+}
+
+template <class T>
+KeptPanels<T>::~KeptPanels() {
+  for (Kept& each : kept_) drop(each);
 }
 
 template class Panels<float>;

@@ -33,24 +33,33 @@ class Panels {
   bool are_whole_ = true;
 };
 
-// Panels of what was multiplied before, as of weights: they are kept from the second product in a
-// row on that has the same elements, as far as all that are kept take no more than 256 MiB.
+// Panels of what was multiplied before, as of weights: they are kept from the second product on
+// that has the same elements, of the last eight matrices (the layers of a network may share the
+// kernel), as far as all that are kept take no more than 256 MiB.
 template <class T>
 class KeptPanels {
  public:
-  ~KeptPanels() { drop(); }
+  ~KeptPanels();
   // Null: pack what is needed, as ever.
   std::shared_ptr<const Panels<T>> find(const ContractionPlan& plan, const Product<T>& product,
                                         const loops::LibraryOperand& b,
                                         const loops::LibraryKernel::Parallel& parallel);
 
  private:
-  void drop();
+  struct Kept {
+    const void* data = nullptr;
+    std::uint64_t content = 0;
+    std::uint64_t last_use = 0;
+    std::size_t bytes = 0;
+    std::shared_ptr<const Panels<T>> panels;  // null: it has been multiplied once
+  };
+  static constexpr std::size_t kMostKept = 8;
+  static void drop(Kept& kept);
+  Kept& place_for(const loops::LibraryOperand& b);
+
   std::mutex mutex_;
-  const void* data_ = nullptr;
-  std::uint64_t content_ = 0;
-  std::size_t bytes_ = 0;
-  std::shared_ptr<const Panels<T>> panels_;
+  std::vector<Kept> kept_;
+  std::uint64_t uses_ = 0;
 };
 
 extern template class Panels<float>;

@@ -184,5 +184,41 @@ TEST_CASE("products in float64 agree with sums in float64, on CPUs of each gener
   check_products<double>(lang::DType::Float64, 1e-11);
 }
 
+// More right matrices than are kept, in turns, one of which changes in place.
+TEST_CASE("products with weights that are kept give what others give") {
+  const auto library = library_of(kernels::Level::Base);
+  if (!library) {
+    WARN("built without library kernels");
+    return;
+  }
+  const auto in_order = [](int parts, const std::function<void(int)>& part) {
+    for (int i = 0; i < parts; ++i) part(i);
+  };
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 random(seed);
+    const RandomForm made(random, lang::DType::Float32);
+    const auto kernel = library->choose(made.form);
+    if (!kernel) continue;
+    const auto a = numbers<float>(random, made.sizes.a);
+    const auto before = numbers<float>(random, made.sizes.c);
+    std::vector<std::vector<float>> weights;
+    for (int i = 0; i < 10; ++i) weights.push_back(numbers<float>(random, made.sizes.b));
+    for (std::uint64_t turn = 0; turn < 60; ++turn) {
+      const std::size_t number = turn < 20 ? turn % 10 : turn % 3;
+      std::uint64_t content = number + 1;
+      if (number == 2 && turn > 40) {
+        weights[number][0] += 1.0F;
+        content = 100 + turn;
+      }
+      std::vector<float> c = before;
+      std::vector<float> right = before;
+      kernel->run({a.data()}, {weights[number].data(), content}, c.data(), in_order);
+      kernel->run({a.data()}, {weights[number].data()}, right.data(), in_order);
+      INFO("seed " << seed << ", turn " << turn);
+      REQUIRE(std::memcmp(c.data(), right.data(), c.size() * sizeof(float)) == 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace relay::tests
