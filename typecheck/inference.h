@@ -15,6 +15,7 @@
 #include "typecheck/pointer_map.h"
 #include "typecheck/relations.h"
 #include "typecheck/unify.h"
+#include "typecheck/widening.h"
 
 namespace relay::typecheck {
 
@@ -80,7 +81,9 @@ enum class Purpose : std::uint8_t {
 class Inference {
  public:
   // `written`: what the variables of annotations stand for (those not in it stay rigid).
-  Inference(const Globals& globals, Purpose purpose, lang::TypeSubstitution written = {});
+  // `widening`: of the runs that this is one of (with_widening); it may be null.
+  Inference(const Globals& globals, Purpose purpose, lang::TypeSubstitution written = {},
+            Widening* widening = nullptr);
   Inference(const Inference&) = delete;
 
   lang::Type infer(const lang::Expr& expr);
@@ -147,6 +150,15 @@ class Inference {
   // `found` for a place where `expected` is needed, recorded as operand `index` of `site`.
   lang::Type coerce(const lang::ExprNode* site, std::size_t index, const lang::Type& found,
                     const lang::Type& expected, const std::string& because);
+  // Before `expr` is inferred: what it will have to be.
+  void hint(const lang::Expr& expr, const lang::Type& expected);
+  // `found`, which enters what is generic where `expected` is, as this run of with_widening has it.
+  lang::Type enter(const lang::Type& found, const lang::Type& expected, lang::Span span,
+                   std::size_t operand);
+  // Likewise what an annotation says of operand 0 of `site`, which is checked where it is not
+  // known.
+  lang::Type enter_annotation(const lang::ExprNode* site, const lang::Type& annotation,
+                              lang::Span span, const std::string& because);
   // For code in which something that is indexed has more axes than indices.
   void leave_ranks_open() { indexes_fully_ = false; }
   bool has_indexed_fully() const { return has_indexed_fully_; }
@@ -194,6 +206,7 @@ class Inference {
   // infer_coerce.cpp
   lang::Type open_extents(const lang::Type& found, const lang::Type& expected);
   bool settle_opened();
+  void take_hint(const lang::Call& call, const lang::Type& constructor);
   void infer_condition(const lang::If& node);
   lang::Type infer_if(const lang::If& node);
   lang::Type infer_reference(const lang::Expr& expr);
@@ -223,6 +236,8 @@ class Inference {
   bool may_open(std::size_t relations, const std::string& name, lang::Span span);
   Mismatch argument_mismatch(const lang::Call& call, std::size_t i, const lang::Type& found,
                              const lang::Type& expected);
+  void help_with_extents(const lang::Call& call, lang::Diagnostic& diagnostic,
+                         const lang::Type& found, const lang::Type& expected);
   lang::Type coerce_argument(const lang::Call& call, std::size_t i, const lang::Type& found,
                              const lang::Type& expected);
   void report_arguments(const lang::Call& call, const lang::FunctionType& function,
@@ -324,6 +339,7 @@ class Inference {
   const Globals& globals_;
   const Purpose purpose_;
   lang::TypeSubstitution written_;
+  Widening* const widening_;
   Solver solver_;
   Relations relations_;
   PointerMap<lang::ExprNode, lang::Type> nodes_;  // of Purpose::kScheme only those with two owners
@@ -331,6 +347,7 @@ class Inference {
   std::vector<lang::VariableRef> params_;  // of functions without annotation, for messages
   PointerMap<lang::Variable, lang::Expr> let_values_;  // functions and constants only
   PointerMap<lang::Call, CallInfo> calls_;             // of Purpose::kCode only
+  PointerMap<lang::Call, lang::Type> hints_;  // what is wanted of constructors, with a `?` in it
   PointerMap<lang::Variable, BinderInfo> binders_;
   struct IndexUse {
     lang::Type tensor;
@@ -391,12 +408,14 @@ class Inference {
     explicit Attempt(Inference& inference)
         : inference_(inference), before_(std::exchange(inference.errors_, {})) {
       ++inference_.attempts_;
+      if (inference_.widening_) inference_.widening_->set_trying(true);
     }
     Attempt(const Attempt&) = delete;
     Attempt& operator=(const Attempt&) = delete;
     ~Attempt() {
       inference_.errors_ = std::move(before_);
-      --inference_.attempts_;
+      if (--inference_.attempts_ == 0 && inference_.widening_)
+        inference_.widening_->set_trying(false);
     }
     bool has_failed() const { return !inference_.errors_.empty(); }
 
@@ -421,6 +440,10 @@ class Inference {
 
 // Of two types that agree, the one with fewer `?`; or, for `widen`, with more.
 lang::Type merge_dims(const lang::Type& a, const lang::Type& b, bool widen);
+// The two with a `?` where their extents differ; null where something else does.
+lang::Type joined_extents(const lang::Type& a, const lang::Type& b);
+// Does a tensor, or a tuple or data with one, have a `?` extent?
+bool mentions_any_dim(const lang::Type& type);
 // The last expression of a let chain: what a body's type comes from.
 const lang::ExprNode* tail_of(const lang::Expr& expr);
 // The literal of `2` or of `-2`; sets `negated` for the latter. Null for anything else.
