@@ -123,6 +123,7 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"arcsin", "asin", ""},
     {"arccos", "acos", ""},
     {"arctan", "atan", ""},
+    {"arctan2", "atan2", ""},
     {"arcsinh", "asinh", ""},
     {"arccosh", "acosh", ""},
     {"arctanh", "atanh", ""},
