@@ -157,6 +157,18 @@ Type Inference::infer_comprehension(const Comprehension& node) {
   return relations_.add(std::move(relation));
 }
 
+namespace {
+
+// What is meant by a reduction of numbers whose body is a boolean.
+std::string help_for_booleans(ReduceOp op, Span body) {
+  if (op == ReduceOp::Max) return "help: `any` is for booleans";
+  if (op == ReduceOp::Min || op == ReduceOp::Prod) return "help: `all` is for booleans";
+  return fmt::format("help: `cast({}, dtype=\"int64\")` {}", quote(body, "…"),
+                     op == ReduceOp::Sum ? "counts those that hold" : "is a number");
+}
+
+}  // namespace
+
 Type Inference::infer_reduction(const Reduction& node) {
   (void)enter_binders(node.binders);
   Type body = infer(node.body);
@@ -175,6 +187,8 @@ Type Inference::infer_reduction(const Reduction& node) {
                     is_logical ? "a `bool` scalar" : "a scalar number", solver_.show(body)),
         span);
     diagnostic.label(span, describe_type(body, solver_));
+    if (equal(solver_.resolve(body), scalar_type(DType::Bool)))
+      diagnostic.note(help_for_booleans(node.op, span));
     throw Failure(std::move(diagnostic));
   }
   if (solver_.has_woken()) relations_.drain();

@@ -429,8 +429,14 @@ class Inference {
   std::optional<std::vector<lang::Diagnostic>> inherited_;
   std::uint64_t next_order_ = 0;
   std::vector<GenericUse> generic_uses_;
-  int levels_ = 0;   // of explanations that this run is inside of
-  std::string way_;  // to the cause of the first error, where that lies inside a function
+  int levels_ = 0;  // of explanations that this run is inside of
+  // To the cause of the first error, where that lies inside a function.
+  struct Way {
+    std::string start;                                    // empty: there is none
+    std::vector<std::pair<std::string, int>> steps = {};  // with how often each was taken in a row
+    std::string text() const;
+  };
+  Way way_;
   bool has_indexed_fully_ = false;
   bool has_too_many_open_ = false;  // it has been said
   bool indexes_fully_ = true;       // an element of a tensor of unknown rank is taken for a number
