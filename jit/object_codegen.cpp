@@ -477,10 +477,12 @@ void FunctionCodegen::own(const Step& step) {
 void FunctionCodegen::store(const Step& step) {
   const auto indices = std::span(step.args).subspan(1, step.args.size() - 2);
   Value* const place = element_place(operand(step.args[0]), indices, step.dtype);
-  Value* const stored = b_.CreateLoad(memory_type(step.dtype), place);
-  Value* const value =
-      scalars().binary(loops::prim_of(step.reduce), step.dtype,
-                       scalars().from_memory(stored, step.dtype), operand(step.args.back()));
+  Value* value = operand(step.args.back());
+  if (step.reduce != lang::ReduceOp::Set) {
+    Value* const stored = b_.CreateLoad(memory_type(step.dtype), place);
+    value = scalars().binary(loops::prim_of(step.reduce), step.dtype,
+                             scalars().from_memory(stored, step.dtype), value);
+  }
   b_.CreateStore(scalars().to_memory(value, step.dtype), place);
 }
 

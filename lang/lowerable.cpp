@@ -37,8 +37,11 @@ class Bodies {
     for (const IndexBinder& binder : binders) {
       if (!binder.extent || !is_plain_extent(binder.extent)) return false;
     }
-    for (const IndexBinder& binder : binders) inside_.emplace(binder.variable.get(), nullptr);
+    take_in(binders);
     return true;
+  }
+  void take_in(const std::vector<IndexBinder>& binders) {
+    for (const IndexBinder& binder : binders) inside_.emplace(binder.variable.get(), nullptr);
   }
 
   bool are_bodies(const std::vector<Expr>& exprs) {
@@ -219,6 +222,12 @@ bool is_lowerable(const Expr& expr) {
 }
 
 bool is_scalar_notation(const Expr& expr) { return is_index_notation(expr, Bodies::Of::Scalars); }
+
+bool scatters_scalars(const ScatterReduce& scatter) {
+  Bodies bodies(Bodies::Of::Scalars);
+  bodies.take_in(scatter.binders);
+  return bodies.are_bodies(scatter.indices) && bodies.is_body(scatter.value);
+}
 
 bool divides_integers(Prim prim, DType operand) {
   const bool divides =

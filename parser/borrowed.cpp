@@ -185,11 +185,11 @@ std::optional<Edit> element(std::string_view text, std::uint32_t equals) {
   const std::string name = left.substr(0, open);
   const std::string index = left.substr(open + 1, left.size() - open - 2);
   const bool is_plain = name.find_first_of(" ()") == std::string::npos &&
-                        index.find_first_of(",:[]") == std::string::npos;
+                        index.find_first_of(":[]") == std::string::npos;
   if (!is_plain) return std::nullopt;
   const std::uint32_t end = expression_end(text, equals + 1, "");
-  const std::string ours = fmt::format("for i {{ if i == {} {{ {} }} else {{ {}[i] }} }}", index,
-                                       trimmed(text, equals + 1, end), name);
+  const std::string ours =
+      fmt::format("{} with {{ [{}] = {} }}", name, index, trimmed(text, equals + 1, end));
   return replaced(
       begin, end, ours,
       fmt::format("help: a tensor never changes; a copy with that element is `{}`", ours));

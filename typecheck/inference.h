@@ -164,8 +164,9 @@ class Inference {
   bool has_indexed_fully() const { return has_indexed_fully_; }
   // Shows the usual case of what is generic; false if there is nothing to settle.
   bool settle_usual();
-  const std::vector<lang::Dim>& axes_of(const lang::Index* index) const {
-    return indices_.at(index).axes;
+  // The axes that an Index or a ScatterReduce indexes.
+  const std::vector<lang::Dim>& axes_of(const lang::ExprNode* node) const {
+    return indices_.at(node).axes;
   }
   // The uses from which a binder over axes of unknown extent can take it: those that are known
   // outside its scope.
@@ -310,6 +311,7 @@ class Inference {
   lang::Type infer_comprehension(const lang::Comprehension& node);
   lang::Type infer_reduction(const lang::Reduction& node);
   lang::Type infer_scatter(const lang::ScatterReduce& node);
+  lang::Type infer_element_set(const lang::ScatterReduce& node);
   lang::Type infer_index(const lang::Expr& expr);
   void refuse_index_of_tuple(const lang::Index& node, const lang::Type& tuple);
   void infer_position(const lang::Expr& index);
@@ -350,10 +352,12 @@ class Inference {
   PointerMap<lang::Call, lang::Type> hints_;  // what is wanted of constructors, with a `?` in it
   PointerMap<lang::Variable, BinderInfo> binders_;
   struct IndexUse {
-    lang::Type tensor;
+    lang::Expr tensor;
+    const std::vector<lang::Expr>* indices = nullptr;
+    lang::Type type;  // of the tensor
     std::vector<lang::Dim> axes;
   };
-  PointerMap<lang::Index, IndexUse> indices_;
+  PointerMap<lang::ExprNode, IndexUse> indices_;  // of Index and ScatterReduce
   struct Polymorphic {
     lang::Expr function;
     std::vector<LocalInstance> instances = {};
