@@ -61,6 +61,8 @@ class Pairs {
   // A function as it is differentiated: known functions are known where they are called, and small
   // calls inlined.
   lang::Expr prepared(const lang::Expr& function) { return functions_.prepared(function); }
+  // An expression with calls of copies in which the functions are known that are handed over.
+  lang::Expr specialised(const lang::Expr& expr) { return functions_.specialised(expr); }
   // The program's definitions have changed.
   void forget() {
     globals_.clear();

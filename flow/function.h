@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lang/expr.h"
 #include "lang/module.h"
 #include "lang/value.h"
+#include "loops/lower.h"
 
 // Functions as control flow over slots: what native code is made of (jit/function_codegen). Made
 // from typed, finished A-normal form by flow/lower; what owns which object, and where it is given
@@ -44,6 +46,16 @@ struct Site {
   lang::Span span;
 };
 
+// Kernels that are part of a function: lowered for row-major arguments of the extents that their
+// types tell. Each result leaf is a tensor of its own.
+struct Kernels {
+  loops::LoweredGroup group;
+  std::vector<lang::Type> args;     // leaves
+  std::vector<lang::Type> results;  // leaves
+  std::vector<bool> is_taken;       // by argument: its memory may become a result's
+  bool may_fail = false;
+};
+
 // An expression that the interpreter evaluates: a function of its free variables.
 struct Interpreted {
   lang::Expr function;
@@ -62,6 +74,9 @@ enum class StepKind : std::uint8_t {
   Call,        // of `callee`
   CallValue,   // of a function value (args[0]); the arguments and the result are as in data
   Interpret,   // `interpreted` of args, as in data
+  Fits,        // a bool: are args, leaves, what `kernels` are for?
+  Kernels,     // `kernels` of args, for which they are, and which may be small tensors, spread; the
+               // results are leaves, and where they may fail, whether they have not
   Construct,   // a cell of `constructor`, or a tuple's; fields as in data
   Tensor,      // of `type`, a small tensor's: the elements
   CheckShape,  // args[0] is a tensor of the extents of `type`, or an error: data may hold others
@@ -69,11 +84,13 @@ enum class StepKind : std::uint8_t {
   Own,         // args[0], a tensor, or a copy of it where somebody else holds it: to be stored to
   Store,       // the element of args[0], by Own, at the next ones becomes `reduce` of itself and
                // the last
+  Set,         // the same, where it becomes the last
   Field,       // `number` of a cell (args[0])
   If,          // args[0], a bool: blocks[0], else blocks[1]
   Match,       // the first of `arms` whose tests hold; none: an error, with args[0] as the value
-  Loop,        // over extents (args), row-major: a tensor of each yield of blocks[0], if any
-  Fold,        // the same, of a scalar yield, by `reduce`; the order is that of loops/loop_ir.h
+  Loop,  // over extents (args), row-major: what blocks[0] yields, stacked: a tensor for each of
+         // `parts`, if any
+  Fold,  // the same, of a scalar yield, by `reduce`; the order is that of loops/loop_ir.h
   // Written by flow/ownership.
   Retain,
   Release,
@@ -86,6 +103,16 @@ struct Test {
   Operand cell;
   std::uint32_t number = 0;  // the tag that it must have; which field
   Slot result = kNoSlot;     // Field
+};
+
+// What has to hold before a loop so that a tensor has an element at each of its points: of the
+// index along one axis, which is a binder, more or less by a number from outside, or that number.
+struct LoopCheck {
+  Operand tensor;
+  std::size_t axis = 0;
+  std::optional<std::size_t> binder;
+  std::optional<Operand> shift;
+  bool subtracts = false;  // the number from the binder
 };
 
 struct Arm;
@@ -102,20 +129,29 @@ struct Step {
   std::vector<Operand> args;
   lang::Prim prim = lang::Prim::Add;  // Primitive
   lang::DType dtype =
-      lang::DType::Bool;     // Primitive: of the operands; Fold, Store: of the elements
-  bool in_bounds = false;    // Element: known, of the very tensor
-  std::uint32_t number = 0;  // Extent, Field; Take: of fields, 0: not known
+      lang::DType::Bool;      // Primitive: of the operands; Fold, Store: of the elements
+  bool in_bounds = false;     // Element: known, of the very tensor
+  bool has_fallback = false;  // If: blocks[1] does what blocks[0] does, by the interpreter
+  bool is_light = false;      // View: no object, but a header that lies with its function; by
+                              // flow/ownership
+  std::uint32_t number = 0;   // Extent, Field; Take: of fields, 0: not known
   lang::ReduceOp reduce = lang::ReduceOp::Sum;
   Function* callee = nullptr;                      // Call
   const lang::Constructor* constructor = nullptr;  // Construct; null: a tuple's cell
   Interpreted* interpreted = nullptr;              // Interpret
+  const Kernels* kernels = nullptr;                // Fits, Kernels
   lang::Type type;                    // Interpret, CallValue, Tensor: of the result; CheckShape
   std::vector<lang::Type> arg_types;  // the same: of the arguments, as in data
   const Site* site = nullptr;
-  std::vector<std::uint32_t> fields;  // Take: their numbers
+  std::vector<std::uint32_t> fields;  // Take: their numbers. Kernels: by leaf of the arguments, how
+                                      // many elements of args stand for it; 0: one object
   std::vector<Dropped> dropped;       // Take, where the number of fields is known: the other ones
   std::vector<Slot> binders;          // Loop, Fold: the indices
   std::vector<const Site*> binder_sites;
+  bool is_plain = false;  // Loop, Fold: nothing can fail where `checks` hold; by flow/plain_loops
+  std::vector<LoopCheck> checks;
+  bool is_parallel = false;       // Loop: any thread can compute its points; by flow/parallel_loops
+  std::vector<lang::Type> parts;  // Loop: what it yields, in slots: scalars, small tensors, tensors
   std::vector<Block> blocks;
   std::vector<Arm> arms;
   // By flow/ownership: what is given back when the step fails.
@@ -136,6 +172,13 @@ struct Filled {
   std::uint32_t place = 0;
 };
 
+// What the function gives in the end is combined with this number.
+struct Accumulated {
+  lang::Prim prim = lang::Prim::Add;
+  lang::DType dtype = lang::DType::Bool;
+  Operand number;
+};
+
 struct Block {
   std::vector<Step> steps;
   Exit exit = Exit::Yield;
@@ -145,6 +188,8 @@ struct Block {
   // TailCall of the function by itself, by flow/cons_calls: what it gives takes the place in the
   // last of these cells, each takes that in the one before it, and the first is the result.
   std::vector<Filled> cells;
+  // The same, by flow/accumulate.
+  std::optional<Accumulated> accumulated;
 };
 
 // What a cell looks like once the tests of an arm hold.
@@ -158,6 +203,11 @@ struct Arm {
   std::vector<Shape> shapes;  // of the cells in `tests`
   Block body;
 };
+
+// Does a call of the function by itself leave something to be done with what it gives?
+inline bool is_call_with_rest(const Block& block) {
+  return !block.cells.empty() || block.accumulated;
+}
 
 struct Function {
   std::string name;
@@ -173,14 +223,16 @@ struct Function {
   std::vector<lang::Value> constants;
   std::vector<std::unique_ptr<Site>> sites;
   std::vector<std::unique_ptr<Interpreted>> interpreted;
+  std::vector<std::unique_ptr<const Kernels>> kernels;
   std::vector<std::unique_ptr<Function>> locals;  // of known local functions
   std::vector<lang::Expr> expansions;             // of operators; their nodes are part of no source
   bool is_tail_called = false;  // by other functions: it can tell of those calls after an error
   bool is_local = false;        // only called from the function whose local it is
+  bool is_shareable = false;    // any thread can run it; by flow/parallel_loops
   bool makes_cells = false;     // itself, or something that it calls may; by flow/ownership
   bool is_lowered = false;
   bool is_compiled = false;
-  std::string symbol;  // in native code
+  std::string symbol;  // in the image of its code
 };
 
 // The code of a function that is not local as the evaluator calls it (flow::Entry).

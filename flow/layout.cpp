@@ -82,10 +82,16 @@ Layout measure() {
     const lang::TensorRef again = tensor;  // NOLINT: counted once more
     RELAY_CHECK(count_at(*tensor, layout.refs) == 2, "counts are not where they should be");
   }
+  layout.tensor_bytes = sizeof(lang::Tensor);
   layout.tensor_data = find_word(*tensor, tensor->data());
   // A vector begins with the pointer to its elements.
   layout.tensor_shape = find_word(*tensor, tensor->shape().data());
   layout.tensor_strides = find_word(*tensor, tensor->strides().data());
+  RELAY_CHECK(find_word(*tensor, tensor->shape().data() + tensor->rank()) ==
+                      layout.tensor_shape + sizeof(void*) &&
+                  find_word(*tensor, tensor->strides().data() + tensor->rank()) ==
+                      layout.tensor_strides + sizeof(void*),
+              "the end of a vector is not where it should be");
   layout.tensor_buffer = find_buffer(tensor, layout.refs, layout.tensor_data);
   layout.buffer_content = find_content(*tensor, layout.tensor_buffer);
   lang::Constructor constructor;

@@ -491,6 +491,11 @@ Spread Lowerer::as_data(StepKind kind, std::vector<Operand> args, std::vector<la
 
 Spread Lowerer::interpret(const Expr& expr, Block& block) {
   if (small_depth_ > 0) throw NotSmall{};
+  if (auto value = kernels(expr, block)) return std::move(*value);
+  return interpret_alone(expr, block);
+}
+
+Spread Lowerer::interpret_alone(const Expr& expr, Block& block) {
   const std::vector<lang::VariableRef> free = lang::free_variables(expr);
   std::vector<Operand> args;
   std::vector<lang::Type> types;
@@ -633,6 +638,7 @@ Spread Lowerer::element_or_part(std::vector<Operand> args, const lang::Index& no
   step.args = std::move(args);
   step.results = {slot};
   step.site = site(node.span);
+  if (type.is_object()) views_.emplace(slot, step);
   return Spread::of(Operand::slot(slot));
 }
 
@@ -768,39 +774,51 @@ void Lowerer::binders(const std::vector<lang::IndexBinder>& nodes, Step& step, B
   }
 }
 
+namespace {
+
+// The leaves of what a body yields, where a loop can stack them; else none.
+std::vector<lang::Type> stackable_parts(const lang::Type& body) {
+  std::vector<lang::Type> parts = {body};
+  if (const auto* tuple = as<lang::TupleType>(body)) parts = tuple->fields;
+  const bool are_tensors = std::all_of(parts.begin(), parts.end(), [](const lang::Type& part) {
+    const auto* tensor = as<lang::TensorType>(part);
+    return tensor && tensor->shape.has_rank() && tensor->dtype.is_known();
+  });
+  return are_tensors ? parts : std::vector<lang::Type>{};
+}
+
+}  // namespace
+
 Spread Lowerer::comprehension(const Expr& expr, Block& block) {
   const auto& node = cast<lang::Comprehension>(expr);
   if (auto value = small(expr, block)) return std::move(*value);
   if (small_depth_ > 0) throw NotSmall{};
-  if (small_elements(node.body->type) > 0) return interpret(expr, block);
-  std::vector<SlotType> elements;
-  append_slot_types(node.body->type, elements);
-  bool is_native = loop_depth_ > 0 || !lang::is_lowerable(expr);
-  for (const SlotType& element : elements) is_native = is_native && !element.is_object();
-  if (const auto* tuple = as<lang::TupleType>(node.body->type)) {
-    for (const auto& field : tuple->fields) is_native = is_native && is_scalar(field);
-  }
-  if (!is_native || elements.empty()) return interpret(expr, block);
+  if (auto value = update(expr, block)) return std::move(*value);
+  std::vector<lang::Type> parts = stackable_parts(node.body->type);
+  const bool is_native = loop_depth_ > 0 || !lang::is_lowerable(expr);
+  if (!is_native || parts.empty()) return interpret(expr, block);
   Step step;
   step.kind = StepKind::Loop;
   binders(node.binders, step, block);
   step.site = site(expr->span);
+  step.type = expr->type;
   step.blocks.resize(1);
   ++loop_depth_;
   yield(node.body, node.body->type, step.blocks[0]);
   --loop_depth_;
   std::vector<Operand> made;
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    step.results.push_back(new_slot({lang::ValueKind::Tensor, elements[i].dtype}));
+  for (const lang::Type& part : parts) {
+    step.results.push_back(new_slot({lang::ValueKind::Tensor, dtype_of(part)}));
     made.push_back(Operand::slot(step.results.back()));
   }
+  step.parts = std::move(parts);
   block.steps.push_back(std::move(step));
   const auto* tuple = as<lang::TupleType>(expr->type);
   if (!tuple) return unboxed(made[0], expr->type, expr->span, block);
-  std::vector<Spread> parts;
+  std::vector<Spread> fields;
   for (std::size_t i = 0; i < made.size(); ++i)
-    parts.push_back(unboxed(made[i], tuple->fields[i], expr->span, block));
-  return Spread::of(std::move(parts));
+    fields.push_back(unboxed(made[i], tuple->fields[i], expr->span, block));
+  return Spread::of(std::move(fields));
 }
 
 Spread Lowerer::reduction(const Expr& expr, Block& block) {

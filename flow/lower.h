@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "flow/function.h"
@@ -16,6 +17,10 @@ class Environment {
   virtual Function* callee(const lang::GlobalVar& global) = 0;
   // A global, an operator or a constructor as a value. Throws Failure where it has none.
   virtual lang::Value value_of(const lang::Expr& atom) = 0;
+  // The kernels of a group for arguments of these layouts. Nothing where a library has a part in
+  // it, or where it is so long that beginning it takes no time beside it.
+  virtual std::optional<loops::LoweredGroup> kernels(const lang::Function& group,
+                                                     std::span<const loops::Layout> args) = 0;
   // The element of dtype `result` that the primitive gives; nothing where that is an error.
   virtual std::optional<std::uint64_t> scalar(lang::Prim prim, lang::DType operand,
                                               lang::DType result, const std::uint64_t* args) = 0;

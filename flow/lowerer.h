@@ -158,6 +158,7 @@ class Lowerer {
   Spread as_data(StepKind kind, std::vector<Operand> args, std::vector<lang::Type> types,
                  const Expr& expr, Block& block, Interpreted* interpreted = nullptr);
   Spread interpret(const Expr& expr, Block& block);
+  Spread interpret_alone(const Expr& expr, Block& block);
   // What keeps a kernel from being steps, for people.
   static std::string why_no_steps(const Expr& expr);
   Spread operator_call(const Expr& expr, const lang::Call& node, const lang::OpDef& op,
@@ -220,6 +221,28 @@ class Lowerer {
   void scatter_point(const lang::ScatterReduce& node, Spread& tensor, Block& block);
   // One point of a scatter into `target`, by Own.
   void store_point(const lang::ScatterReduce& node, const Operand& target, Block& block);
+  // --- Kernels (flow/kernels.cpp) ---
+  // What kernels compute whose extents are all constants; nothing where they are no part of the
+  // function.
+  std::optional<Spread> kernels(const Expr& expr, Block& block);
+  // The leaves of an argument of kernels, and Step::fields.
+  void append_leaves(const Spread& value, const lang::Type& type, Block& block, Step& step);
+  Spread run_or_interpret(Step step, const Expr& expr, Block& block);
+  std::vector<std::pair<const lang::Variable*, Spread>> views_again(const Expr& expr, Block& block);
+
+  // --- Updates (flow/update.cpp) ---
+  struct Update;
+  // Index notation that gives a tensor with some elements changed; nothing where it is no such.
+  std::optional<Spread> update(const Expr& expr, Block& block);
+  Operand updated(const Update& update, Block& block);
+  Operand owned(const Update& update, const Operand& tensor, Block& block);
+  std::optional<Operand> is_changed(const Update& update, Block& block);
+  void set_point(const Update& update, const Operand& target, const Operand& value, Block& block);
+  Operand set_element(const Update& update, const Operand& tensor, Block& block);
+  Operand set_row(const Update& update, const Operand& tensor, Block& block);
+  // An `if` of two blocks that yield one value.
+  Operand choice(const Operand& condition, std::vector<Block> blocks, SlotType type, Block& block);
+
   // A group becomes steps where all of its parts are short.
   Spread group(const Expr& expr, Block& block);
   Spread group_body(const lang::Call& node, Block& block);
@@ -287,6 +310,8 @@ class Lowerer {
   int small_depth_ = 0;  // 1: what is lowered is tried as code of small tensors
   std::size_t small_steps_ = 0;
   std::size_t all_small_steps_ = 0;
+  std::size_t kernel_steps_ = 0;
+  std::unordered_map<Slot, Step> views_;  // by their results
 };
 
 }  // namespace relay::flow

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "flow/function.h"
+#include "flow/identity.h"
 #include "lang/cell_memory.h"
 #include "lang/code_image.h"
 
@@ -19,7 +20,15 @@ namespace relay::flow {
 // itself takes cells from the lists of the thread that runs it.
 struct Runner {
   lang::CellList* cells = nullptr;
+  const std::atomic<std::uintptr_t>* frame_limit = nullptr;  // as that of lang/stop.h
+  // A thread that helps with a loop (Services::parallel): it can tell nobody of errors, and gives
+  // up where it needs the evaluator.
+  bool is_helper = false;
 };
+
+// Computes points of a loop whose outermost index is in [begin, end), with what `context` holds.
+// Gives that index where it has to give up; -1 if all are done.
+using Chunk = std::int64_t (*)(Runner*, void* context, std::int64_t begin, std::int64_t end);
 
 // A native function as the evaluator calls it. Arguments may be moved from; what is left of them is
 // the caller's. Returns 0 with the result in `result` (Empty before), or 1: the runner
@@ -37,6 +46,8 @@ struct Services {
   int (*nothing_to_fold)(Runner*, const Site*, lang::ReduceOp);
   // The stack is used up, or somebody asks to stop.
   int (*at_limit)(Runner*);
+  // Runs the chunk over all indices below `extent`, on several threads where that pays.
+  int (*parallel)(Runner*, Chunk, void* context, std::int64_t extent);
   // A tensor of other extents than its type.
   int (*wrong_shape)(Runner*, const Site*, const lang::TypeNode*, const lang::Tensor*);
   // `leaves`: the slots of a value of this type, which stay the caller's.
@@ -58,6 +69,13 @@ struct Services {
                                const std::int64_t* extents);
   lang::Tensor* (*view)(Runner*, const Site*, const lang::Tensor*, std::uint64_t count,
                         const std::int64_t* indices);
+  // What the point number `linear` of a loop yields is copied to the stack of its result, which is
+  // null at first.
+  int (*put_point)(Runner*, const Site*, lang::Tensor** stack, std::uint64_t rank,
+                   const std::int64_t* extents, std::int64_t linear, lang::Tensor* moved);
+  // The stack where there are no points, from the type of the result.
+  lang::Tensor* (*stack_of_none)(Runner*, const lang::TypeNode*, std::uint64_t rank,
+                                 const std::int64_t* extents);
   // A row-major tensor that nobody else holds, with the elements of the one that is moved here.
   lang::Tensor* (*own_tensor)(Runner*, lang::Tensor* moved);
   // The closure that does what a function value of another kind does; it is not counted for the
@@ -65,7 +83,6 @@ struct Services {
   const lang::Counted* (*closure_of)(Runner*, const lang::Value*);
   void (*release)(const lang::Counted*);           // the last count
   void (*reclaim)(lang::Counted*, std::uint64_t);  // the same of a Tuple or Adt, which is told
-  const std::atomic<std::uintptr_t>* frame_limit;  // lang/stop.h
 };
 
 // Functions on their way to code.
@@ -73,7 +90,7 @@ class Compilation {
  public:
   virtual ~Compilation() = default;
   // Makes the code: of each function under its symbol, and of its entry. Empty if that cannot be
-  // done. Where it is run, the functions it is made of exist. On any thread; of the same compiler
+  // done. On any thread; of the same compiler
   // nothing but begin() may be called meanwhile.
   virtual std::optional<lang::CodeImage> run() = 0;
 };
@@ -82,12 +99,14 @@ class Compilation {
 class FunctionCompiler {
  public:
   virtual ~FunctionCompiler() = default;
-  // Functions that call one another, or such as it has been given before; they are read now, and
-  // not later.
-  virtual std::unique_ptr<Compilation> begin(std::span<Function* const> functions) = 0;
+  // Functions that call one another, or such as have code, and their identity. They are read now,
+  // and not later. The code names what is elsewhere as flow/identity.h says.
+  virtual std::unique_ptr<Compilation> begin(std::span<Function* const> functions,
+                                             const Identity& identity) = 0;
   // Text of the optimised code: "llvm" or "asm". For functions that are not compiled to run: their
   // symbols become their names. Nothing else goes on.
-  virtual std::string dump(std::span<Function* const> functions, const std::string& stage) = 0;
+  virtual std::string dump(std::span<Function* const> functions, const Identity& identity,
+                           const std::string& stage) = 0;
 };
 
 }  // namespace relay::flow

@@ -67,6 +67,15 @@ class Origins {
   std::vector<Slot> origins_;
 };
 
+bool is_taken_by_kernels(const Step& step, std::size_t position) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < step.fields.size(); ++i) {
+    if (next == position) return step.kernels->is_taken[i];
+    next += std::max(step.fields[i], 1U);
+  }
+  return false;
+}
+
 // Does the step take over what it is given in this position?
 bool consumes(const Step& step, std::size_t position) {
   switch (step.kind) {
@@ -78,6 +87,8 @@ bool consumes(const Step& step, std::size_t position) {
     case StepKind::Construct:
     case StepKind::Own:
       return true;
+    case StepKind::Kernels:
+      return is_taken_by_kernels(step, position);
     default:
       return false;
   }
@@ -133,11 +144,57 @@ class BorrowSearch {
   bool changed_ = false;
 };
 
+// --- Views that are only looked at ---
+
+// Marks them, and gives what each is a view of.
+class LightViews {
+ public:
+  explicit LightViews(Function& function) : function_(function) {
+    taken_.assign(function.slots.size(), false);
+    note_taken(function.body);
+    mark(function.body);
+  }
+  // By slot: the operand of which it is a light view.
+  const std::map<Slot, Operand>& bases() const { return bases_; }
+
+ private:
+  void take(const Operand& operand) {
+    if (operand.is_slot()) taken_[operand.index] = true;
+  }
+  void note_taken(const Block& block) {
+    for (const Step& step : block.steps) {
+      for (std::size_t i = 0; i < step.args.size(); ++i) {
+        if (consumes(step, i)) take(step.args[i]);
+      }
+      for (const Block& inner : step.blocks) note_taken(inner);
+      for (const Arm& arm : step.arms) note_taken(arm.body);
+    }
+    for (const Operand& value : block.values) take(value);
+    for (const Filled& cell : block.cells) {
+      for (const Operand& field : cell.fields) take(field);
+    }
+  }
+  void mark(Block& block) {
+    for (Step& step : block.steps) {
+      if (step.kind == StepKind::View && !taken_[step.results[0]]) {
+        step.is_light = true;
+        bases_.emplace(step.results[0], step.args[0]);
+      }
+      for (Block& inner : step.blocks) mark(inner);
+      for (Arm& arm : step.arms) mark(arm.body);
+    }
+  }
+
+  Function& function_;
+  std::vector<bool> taken_;
+  std::map<Slot, Operand> bases_;
+};
+
 // --- Who gives back what ---
 
 class Owner {
  public:
-  explicit Owner(Function& function) : function_(function), origins_(function) {}
+  explicit Owner(Function& function) : function_(function), origins_(function), views_(function) {}
 
   void run() {
     Slots live;
@@ -152,7 +209,17 @@ class Owner {
   bool is_object(Slot slot) const { return function_.slots[slot].is_object(); }
   // Is the slot this block's to give back?
   bool is_owned(Slot slot) const {
-    return is_object(slot) && slot >= outside_ && !origins_.is_borrowed(slot);
+    return is_object(slot) && slot >= outside_ && !origins_.is_borrowed(slot) &&
+           !views_.bases().contains(slot);
+  }
+  // Who looks at a light view looks at what it is a view of.
+  Operand base_of(Operand operand) const {
+    const auto& bases = views_.bases();
+    for (auto found = bases.end(); operand.is_slot(); operand = found->second) {
+      found = bases.find(operand.index);
+      if (found == bases.end()) break;
+    }
+    return operand;
   }
 
   static Step on(StepKind kind, Slot slot) {
@@ -209,9 +276,19 @@ class Owner {
     block.steps = std::move(reversed);
   }
 
-  // A tail call that hands over no object that the callee leaves to its caller.
+  static bool has_rest(const Block& block) {
+    if (is_call_with_rest(block)) return true;
+    return std::any_of(block.steps.begin(), block.steps.end(), [](const Step& step) {
+      return std::any_of(step.blocks.begin(), step.blocks.end(), has_rest) ||
+             std::any_of(step.arms.begin(), step.arms.end(),
+                         [](const Arm& arm) { return has_rest(arm.body); });
+    });
+  }
+
+  // A tail call that hands over no object that the callee leaves to its caller. Where calls of the
+  // function by itself have left something to be done with its result, others are to come back.
   bool can_leave(const Block& block) const {
-    if (block.callee != &function_ && !block.callee->is_tail_called) return false;
+    if (block.callee != &function_ && (has_rest_ || !block.callee->is_tail_called)) return false;
     for (std::size_t i = 0; i < block.values.size(); ++i) {
       const Operand& value = block.values[i];
       if (value.is_slot() && is_owned(value.index) && block.callee->is_borrowed[i]) return false;
@@ -235,6 +312,22 @@ class Owner {
     block.exit = Exit::Return;
     block.callee = nullptr;
     while (!block.cells.empty()) make_around(block);
+    if (block.accumulated) combine(block);
+  }
+
+  // The number is combined with the block's value.
+  void combine(Block& block) {
+    Step step;
+    step.kind = StepKind::Primitive;
+    step.prim = block.accumulated->prim;
+    step.dtype = block.accumulated->dtype;
+    step.args = {block.accumulated->number, block.values[0]};
+    step.site = block.site;
+    function_.slots.push_back(function_.results[0]);
+    step.results = {static_cast<Slot>(function_.slots.size() - 1)};
+    block.values = {Operand::slot(step.results[0])};
+    block.steps.push_back(std::move(step));
+    block.accumulated.reset();
   }
 
   // The last cell is made around the block's value.
@@ -255,14 +348,16 @@ class Owner {
 
   void step(Step step, Slots& live, std::vector<Step>& reversed) {
     for (Slot result : step.results) {
-      if (is_object(result) && !origins_.is_borrowed(result) && live.erase(result) == 0)
+      if (is_object(result) && !step.is_light && !origins_.is_borrowed(result) &&
+          live.erase(result) == 0)
         reversed.push_back(on(StepKind::Release, result));
     }
     // What the step looks at, and what its blocks do.
     Slots looked_at;
     for (std::size_t i = 0; i < step.args.size(); ++i) {
-      const Operand& arg = step.args[i];
-      if (!arg.is_slot() || !is_object(arg.index) || consumes(step, i)) continue;
+      if (consumes(step, i)) continue;
+      const Operand arg = base_of(step.args[i]);
+      if (!arg.is_slot() || !is_object(arg.index)) continue;
       use_outside(arg.index);
       if (is_owned(arg.index)) looked_at.insert(arg.index);
     }
@@ -427,6 +522,8 @@ class Owner {
 
   Function& function_;
   const Origins origins_;
+  const LightViews views_;
+  const bool has_rest_ = has_rest(function_.body);
   Slot outside_ = 0;    // slots below it stand outside of the loop around
   Slots used_outside_;  // by its body
 };

@@ -65,7 +65,7 @@ class Printer {
       case StepKind::Element:
         return step.in_bounds ? "element!" : "element";
       case StepKind::View:
-        return "view";
+        return step.is_light ? "light view" : "view";
       case StepKind::Extent:
         return fmt::format("extent.{}", step.number);
       case StepKind::Call:
@@ -74,6 +74,10 @@ class Printer {
         return "call_value";
       case StepKind::Interpret:
         return "interpret";
+      case StepKind::Kernels:
+        return fmt::format("kernels.{}", step.kernels->group.launches.size());
+      case StepKind::Fits:
+        return "fits";
       case StepKind::Construct:
         return "make " + (step.constructor ? step.constructor->name : std::string("tuple"));
       case StepKind::Tensor:
@@ -86,6 +90,8 @@ class Printer {
         return "own";
       case StepKind::Store:
         return fmt::format("store {}", lang::name_of(step.reduce));
+      case StepKind::Set:
+        return "set";
       case StepKind::Field:
         return fmt::format("field.{}", step.number);
       case StepKind::If:
@@ -93,7 +99,7 @@ class Printer {
       case StepKind::Match:
         return "match";
       case StepKind::Loop:
-        return "for";
+        return step.is_parallel ? "parallel for" : "for";
       case StepKind::Fold:
         return std::string(lang::name_of(step.reduce));
       case StepKind::Retain:
@@ -116,10 +122,16 @@ class Printer {
       case Exit::TailCall:
         return line(level,
                     fmt::format("tail call {}({})", block.callee->name, names_of(block.values)) +
-                        cells_around(block));
+                        cells_around(block) + combined_with(block));
       case Exit::None:
         return;
     }
+  }
+
+  std::string combined_with(const Block& block) const {
+    if (!block.accumulated) return "";
+    return fmt::format(" {} {}", lang::info(block.accumulated->prim).text,
+                       name_of(block.accumulated->number));
   }
 
   std::string cells_around(const Block& block) const {

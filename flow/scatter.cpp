@@ -68,7 +68,8 @@ void Lowerer::store_point(const lang::ScatterReduce& node, const Operand& target
   check.args = args;
   check.site = site(node.span);
   args.push_back(scalar(node.value, block));
-  Step& store = add(block, StepKind::Store);
+  const bool is_set = node.op == lang::ReduceOp::Set;
+  Step& store = add(block, is_set ? StepKind::Set : StepKind::Store);
   store.args = std::move(args);
   store.reduce = node.op;
   store.dtype = dtype_of(node.init->type);

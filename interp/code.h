@@ -40,6 +40,13 @@ class Code {
   explicit Code(lang::Span span = {}) : span(span) {}
   virtual ~Code() = default;
   virtual lang::Value eval(Frame& frame) const = 0;
+  // Of the body of a function that is called with `args`, which are moved from: the same without a
+  // frame. False if it needs one; then nothing has happened.
+  virtual bool eval_call(Machine& machine, const FunctionCode& function, lang::Value* args,
+                         lang::Value& result) const {
+    (void)machine, (void)function, (void)args, (void)result;
+    return false;
+  }
   const lang::Span span;
 };
 using CodePtr = std::unique_ptr<Code>;
@@ -72,6 +79,8 @@ struct FunctionCode : lang::Counted {
   bool is_nest = false;  // the body is index notation, and nothing else
   // Of a constructor as a closure, which has no source.
   const lang::Constructor* constructor = nullptr;
+  // Globals that it calls, as far as it has come to that; they are the machine's.
+  mutable std::vector<FunctionCodeRef> calls;
   // Once they have been asked for.
   mutable lang::Ref<FunctionCode> with_pullback;
   mutable lang::Ref<FunctionCode> with_tangent;

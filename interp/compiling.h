@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,9 +35,10 @@ struct FunctionsCode {
   std::vector<Code> codes;  // of each function
   double seconds = 0;       // of making it
   std::shared_ptr<const LoadedCode> memory;
+  std::vector<std::shared_ptr<const LoadedCode>> called;  // what that calls
 };
 
-// Where code of kernels is kept for later. Used on the thread of the work.
+// Where code is kept for later. May be used on several threads at once.
 class CodeStore {
  public:
   virtual ~CodeStore() = default;
@@ -48,11 +50,11 @@ class CodeStore {
 // thread on which they work. Whoever asks goes on, and looks later, or waits.
 class Compiling {
  public:
-  // Called on that thread; null: there is none.
+  // Called on that thread, but for the store, on any; null: there is none.
   struct Makers {
     std::function<std::unique_ptr<loops::KernelCompiler>()> kernels;
     std::function<std::unique_ptr<flow::FunctionCompiler>()> functions;
-    std::function<std::unique_ptr<CodeStore>()> store = nullptr;  // of kernels
+    std::function<std::unique_ptr<CodeStore>()> store = nullptr;
   };
   explicit Compiling(Makers makers) : makers_(std::move(makers)) {}
 
@@ -64,7 +66,8 @@ class Compiling {
   // Has it been loaded? Then there is a compiler, or there is none.
   bool has_loaded_functions() const;
   flow::FunctionCompiler* functions() const;
-  // It must be there. Reads the functions now; what is done later needs them only to exist.
+  // Begins to make code of functions, or to load what is kept. They are read now, and not later.
+  // Null: that takes the compiler, which is not there.
   std::shared_ptr<const FunctionsCode> code_of(std::span<flow::Function* const> functions);
 
   bool is_done(WorkQueue::Ticket ticket) const { return queue_.is_done(ticket); }
@@ -82,8 +85,10 @@ class Compiling {
  private:
   void load_kernels();
   std::optional<lang::CodeImage> image_of(const loops::Kernel& kernel);
+  CodeStore* store();
   struct Wanted;
-  void load(const lang::CodeImage& image, std::span<const Wanted> wanted, FunctionsCode& code);
+  void load(const lang::CodeImage& image, const Wanted& wanted, FunctionsCode& code);
+  const void* address_of(const std::string& name, const Wanted& wanted, FunctionsCode& code) const;
   template <class Work>
   double timed(const Work& work);
 
@@ -92,10 +97,15 @@ class Compiling {
   std::unique_ptr<loops::KernelCompiler> kernel_compiler_;
   bool has_tried_kernels_ = false;
   int kernels_made_ = 0;
+  std::once_flag opening_store_;
   std::unique_ptr<CodeStore> store_;
-  bool has_tried_store_ = false;
   std::unique_ptr<flow::FunctionCompiler> function_compiler_;
-  std::unordered_map<std::string, const void*> function_addresses_;  // by symbol
+  // Where functions have their code, and what holds it; a function that is gone may still be here.
+  struct Place {
+    const void* address;
+    std::weak_ptr<const LoadedCode> memory;
+  };
+  std::unordered_map<const flow::Function*, Place> places_;
   WorkQueue::Ticket functions_loaded_ = 0;
   std::atomic<double> seconds_{0};
   WorkQueue queue_;  // ends before what it works with

@@ -5,6 +5,7 @@
 #include "interp/machine.h"
 #include "interp/prepare.h"
 #include "interp/stack.h"
+#include "lang/memory.h"
 
 namespace relay::interp {
 
@@ -28,7 +29,9 @@ struct Evaluator::Impl {
   Impl(Host& host, JitMode mode, int threads) : machine(host, mode, threads) {}
 
   Value run_entry(const FunctionCodeRef& code) {
+    const std::int64_t before = lang::allocations_made();
     Value value = machine.invoke(code, nullptr, nullptr, 0);
+    machine.statistics.allocations += lang::allocations_made() - before;
     machine.history.add_entry(*code);
     return value;
   }

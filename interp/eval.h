@@ -31,6 +31,7 @@ struct Statistics {
   std::int64_t kernels_compiled = 0;
   std::int64_t functions_specialised = 0;
   std::int64_t functions_compiled = 0;
+  std::int64_t allocations = 0;  // of the evaluating thread while it evaluated
 };
 
 // What the evaluator needs from outside.

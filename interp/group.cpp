@@ -1,10 +1,13 @@
 #include "interp/group.h"
 
+#include <algorithm>
 #include <functional>
 #include <unordered_set>
 
 #include "interp/launch.h"
+#include "interp/plan.h"
 #include "interp/profile.h"
+#include "interp/quick_launch.h"
 #include "lang/lowerable.h"
 #include "lang/print.h"
 #include "lang/stop.h"
@@ -64,7 +67,9 @@ bool same_layout(const loops::Layout& layout, const lang::Tensor& tensor) {
 
 // For people: the code as it was written, or of code that nobody wrote its core.
 std::string name_of_kernel(const Expr& function, lang::Span span) {
-  return span ? std::string(span.text()) : lang::print(function);
+  const lang::Span& own = lang::cast<lang::Function>(function).body->span;
+  if (!span && !own) return lang::print(function);
+  return std::string((span ? span : own).text());
 }
 
 }  // namespace
@@ -79,6 +84,7 @@ struct Group::Instance {
   bool native_tried = false;
   // Of launches whose code is being made.
   std::vector<std::pair<std::size_t, std::shared_ptr<const KernelCode>>> waiting;
+  std::unique_ptr<const QuickLaunch> quick;  // once there is native code
 };
 
 Group::Group(Expr function) : function_(std::move(function)) {
@@ -156,9 +162,28 @@ void Group::consider_native(Machine& machine, Instance& instance) {
     if (code->function) ++machine.statistics.kernels_compiled;
     return true;
   });
+  if (instance.waiting.empty()) {
+    instance.quick = QuickLaunch::of(instance.lowered, instance.layouts, instance.native,
+                                     lang::cast<lang::Function>(function_).body->type);
+  }
+}
+
+// Empty where it cannot be done, or a kernel fails: then all is as it was.
+Value Group::run_quickly(Machine& machine, std::span<Value> args) {
+  if (!last_ || !last_->quick || !last_->quick->fits(args) || lang::is_stopping()) return {};
+  for (std::size_t i = 0; i < shaping_params_.size(); ++i) {
+    const Value& value = args[shaping_params_[i]];
+    if (!value.is_scalar() || value.bits() != last_->shaping[i]) return {};
+  }
+  Value result = last_->quick->run(args);
+  if (result.is_empty()) return {};
+  machine.statistics.kernels_run_native += static_cast<std::int64_t>(last_->quick->kernels());
+  for (Value& arg : args) arg = Value();
+  return result;
 }
 
 Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span span) {
+  if (Value result = run_quickly(machine, {args, count}); !result.is_empty()) return result;
   std::vector<lang::TensorRef> leaves;
   // Room for all that the group works with.
   leaves.reserve(count + (last_ ? last_->lowered.literals.size() + last_->lowered.made.size()
@@ -214,6 +239,9 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     }
     return function;
   };
+  const Plan::Scope scope(instance, [&] {
+    return part_of(instance->lowered, leaves, name_of_kernel(function_, span));
+  });
   auto results = launch(instance->lowered, std::move(leaves), std::cref(native), machine.threads);
   if (!results) {
     lang::Diagnostic first = results.errors().front();
@@ -226,6 +254,27 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
   }
   std::size_t next = 0;
   return unflatten(lang::cast<lang::Function>(function_).body->type, *results, next);
+}
+
+bool GroupCode::eval_call(Machine& machine, const FunctionCode& function, Value* args,
+                          Value& result) const {
+  constexpr std::size_t kInline = 16;
+  const bool is_simple = std::all_of(args_.begin(), args_.end(), [](const Operand& operand) {
+    return operand.from == From::LastUse || operand.from == From::Slot ||
+           operand.from == From::Constant;
+  });
+  if (args_.size() > kInline || !is_simple) return false;
+  Value moved[kInline];
+  for (std::size_t i = 0; i < args_.size(); ++i) {
+    const auto [from, index] = args_[i];
+    if (from == From::LastUse) {
+      moved[i] = std::move(args[index]);
+    } else {
+      moved[i] = from == From::Slot ? args[index] : function.constants[index];
+    }
+  }
+  result = group_->run(machine, moved, args_.size(), span);
+  return true;
 }
 
 Value GroupCode::eval(Frame& frame) const {

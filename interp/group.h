@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "interp/code.h"
@@ -28,6 +29,7 @@ class Group {
   Instance* lower(Machine& machine, std::vector<loops::Layout> layouts,
                   std::vector<std::uint64_t> shaping, const std::vector<lang::Value>& values);
   void consider_native(Machine& machine, Instance& instance);
+  lang::Value run_quickly(Machine& machine, std::span<lang::Value> args);
 
   lang::Expr function_;
   // Parameters whose values decide extents: the values are part of the key.
@@ -41,6 +43,8 @@ class GroupCode final : public Code {
   GroupCode(lang::Expr function, std::vector<Operand> args, lang::Span span)
       : Code(span), group_(std::make_unique<Group>(std::move(function))), args_(std::move(args)) {}
   lang::Value eval(Frame& frame) const override;
+  bool eval_call(Machine& machine, const FunctionCode& function, lang::Value* args,
+                 lang::Value& result) const override;
 
  private:
   std::unique_ptr<Group> group_;

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-
-#include <fmt/format.h>
 
 #include "interp/failures.h"
+#include "interp/point_stack.h"
 #include "interp/scalar.h"
 #include "lang/extents.h"
 #include "lang/stop.h"
@@ -63,70 +61,6 @@ bool for_each_point(const std::vector<BinderCode>& binders,
     if (!point(linear)) return false;
   }
   return true;
-}
-
-// Collects the elements of one leaf of the result.
-struct Stack {
-  lang::TensorRef tensor;
-  std::int64_t element_bytes = 0;
-
-  void start(const std::vector<std::int64_t>& extents, DType dtype,
-             const std::vector<std::int64_t>& item) {
-    std::vector<std::int64_t> shape = extents;
-    shape.insert(shape.end(), item.begin(), item.end());
-    tensor = lang::Tensor::make(dtype, shape);
-    element_bytes = static_cast<std::int64_t>(lang::size_of(dtype));
-    for (std::int64_t extent : item) element_bytes *= extent;
-  }
-};
-
-std::vector<std::int64_t> shape_of(const Value& value) {
-  return value.is_tensor() ? value.as_tensor().shape() : std::vector<std::int64_t>{};
-}
-DType dtype_of(const Value& value) {
-  return value.is_tensor() ? value.as_tensor().dtype() : value.dtype();
-}
-
-bool store(Machine& machine, Stack& stack, const std::vector<std::int64_t>& extents,
-           std::int64_t linear, const Value& value, lang::Span span) {
-  const auto item = shape_of(value);
-  if (!stack.tensor) stack.start(extents, dtype_of(value), item);
-  const std::vector<std::int64_t> expected(
-      stack.tensor->shape().begin() + static_cast<std::ptrdiff_t>(extents.size()),
-      stack.tensor->shape().end());
-  if (item != expected) {
-    machine.fail(DiagnosticKind::ShapeMismatchAtRunTime,
-                 fmt::format("the body yields shape `({})` here and `({})` before: its extents "
-                             "must not depend on the index",
-                             fmt::join(item, ", "), fmt::join(expected, ", ")),
-                 span);
-    return false;
-  }
-  const lang::TensorRef flat = contiguous(value.to_tensor());
-  std::memcpy(stack.tensor->data() + linear * stack.element_bytes, flat->data(),
-              static_cast<std::size_t>(stack.element_bytes));
-  return true;
-}
-
-// The empty result of extents that hold a zero: the body never ran, so its type must say the shape
-// of its value.
-Value empty_result(Machine& machine, const lang::Type& type,
-                   const std::vector<std::int64_t>& extents, lang::Span span) {
-  if (const auto* tuple = lang::as<lang::TupleType>(type)) {
-    auto cell = lang::TupleCell::make(tuple->fields.size());
-    for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
-      cell->fields()[i] = empty_result(machine, tuple->fields[i], extents, span);
-      if (cell->fields()[i].is_empty()) return {};
-    }
-    return Value::tuple(std::move(cell));
-  }
-  const auto* tensor = lang::as<lang::TensorType>(type);
-  RELAY_CHECK(tensor, "a comprehension yields tensors");
-  std::vector<std::int64_t> shape = extents;
-  const auto& dims = tensor->shape.dims();
-  for (std::size_t i = extents.size(); i < dims.size(); ++i)
-    shape.push_back(dims[i].is_constant() ? dims[i].constant() : 0);
-  return Value::tensor(lang::Tensor::make(tensor->dtype.known(), shape));
 }
 
 // Folds elements one by one, in the order of loops/loop_ir.h: what a kernel gives.
@@ -195,24 +129,27 @@ Value ComprehensionCode::eval(Frame& frame) const {
   std::vector<std::int64_t> extents;
   if (!evaluate_extents(binders_, frame, extents)) return {};
   const auto* tuple = lang::as<lang::TupleType>(type_);
-  std::vector<Stack> stacks(tuple ? tuple->fields.size() : 1);
+  std::vector<lang::TensorRef> stacks(tuple ? tuple->fields.size() : 1);
+  const auto store = [&](lang::TensorRef& stack, std::int64_t linear, const Value& value) {
+    return put_point(frame.machine, stack, extents, linear, value.to_tensor(), span);
+  };
   const bool complete = for_each_point(binders_, extents, frame, [&](std::int64_t linear) {
     const Value value = body_->eval(frame);
     if (value.is_empty()) return false;
-    if (!tuple) return store(frame.machine, stacks[0], extents, linear, value, span);
+    if (!tuple) return store(stacks[0], linear, value);
     const auto fields = value.as_tuple().fields();
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (!store(frame.machine, stacks[i], extents, linear, fields[i], span)) return false;
+      if (!store(stacks[i], linear, fields[i])) return false;
     }
     return true;
   });
   if (!complete) return {};
-  if (!stacks.empty() && !stacks[0].tensor)
-    return empty_result(frame.machine, type_, extents, span);
-  if (!tuple) return Value::tensor(stacks[0].tensor);
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    if (!stacks[i]) stacks[i] = stack_of_none(tuple ? tuple->fields[i] : type_, extents);
+  }
+  if (!tuple) return Value::tensor(stacks[0]);
   auto cell = lang::TupleCell::make(stacks.size());
-  for (std::size_t i = 0; i < stacks.size(); ++i)
-    cell->fields()[i] = Value::tensor(stacks[i].tensor);
+  for (std::size_t i = 0; i < stacks.size(); ++i) cell->fields()[i] = Value::tensor(stacks[i]);
   return Value::tuple(std::move(cell));
 }
 

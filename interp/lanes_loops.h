@@ -92,7 +92,7 @@ RELAY_LANES_BODY bool divide_small(T* out, const T* a, T b, std::int64_t n) {
 
 template <Prim P, DType D>
 struct Loop {
-  using Op = Operation<P, D>;
+  using Op = Operation<P, D, true>;
   using T = typename Op::Operand;
   using R = typename Op::Result;
   static constexpr bool kHasNarrow = kIsNarrow<D>;
@@ -195,12 +195,12 @@ struct MultiplyAdd {
 
 #define RELAY_TARGET_BASE [[gnu::flatten]]
 #if RELAY_LANES_X86
-#define RELAY_TARGET_AVX2 [[gnu::flatten, gnu::target("avx2,f16c")]]
+#define RELAY_TARGET_AVX2 [[gnu::flatten, gnu::target("avx2,fma,f16c")]]
 #if defined(__clang__)
-#define RELAY_TARGET_AVX512 [[gnu::flatten, gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
+#define RELAY_TARGET_AVX512 [[gnu::flatten, gnu::target("fma,avx512f,avx512bw,avx512dq,avx512vl")]]
 #else
 #define RELAY_TARGET_AVX512 \
-  [[gnu::flatten, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
+  [[gnu::flatten, gnu::target("fma,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
 #endif
 #endif
 

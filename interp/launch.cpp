@@ -216,18 +216,11 @@ void run_library(const Launch::Library& step, const lang::Tensor& left, const la
   parts.end();
 }
 
-// Is this the last reference to all of a buffer, aligned as a fresh one is?
-bool is_free(const TensorRef& tensor) {
-  constexpr std::uintptr_t kAlignment = 64;
-  return tensor->is_unique() && tensor->owns_buffer_alone() &&
-         reinterpret_cast<std::uintptr_t>(tensor->data()) % kAlignment == 0;
-}
-
 TensorRef make_tensor(const loops::LoweredGroup& group, std::size_t made,
                       std::span<const TensorRef> args, std::vector<bool>& is_done) {
   const loops::MadeTensor& tensor = group.made[made];
   for (const loops::Reuse& reuse : group.reuse) {
-    if (reuse.made != made || !is_free(args[reuse.arg])) continue;
+    if (reuse.made != made || !is_free(*args[reuse.arg])) continue;
     if (reuse.copy) is_done[*reuse.copy] = true;
     const TensorRef& arg = args[reuse.arg];
     arg->forget_content();
@@ -402,6 +395,12 @@ std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::vector<Ten
 }
 
 }  // namespace
+
+bool is_free(const lang::Tensor& tensor) {
+  constexpr std::uintptr_t kAlignment = 64;
+  return tensor.is_unique() && tensor.owns_buffer_alone() &&
+         reinterpret_cast<std::uintptr_t>(tensor.data()) % kAlignment == 0;
+}
 
 lang::Result<std::vector<TensorRef>> launch(const loops::LoweredGroup& group,
                                             std::vector<TensorRef> leaf_args,

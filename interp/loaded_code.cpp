@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "interp/code_symbols.h"
+
 namespace relay::interp {
 
 using lang::CodeImage;
@@ -15,6 +17,8 @@ bool is_inside(const CodeImage& image, std::uint64_t offset, std::uint64_t size)
 }
 
 }  // namespace
+
+std::atomic<std::size_t> LoadedCode::in_use_{0};
 
 bool LoadedCode::fill(const CodeImage& image, const Find& find) {
   for (const CodeImage::Function& function : image.functions) {
@@ -49,6 +53,10 @@ std::shared_ptr<const LoadedCode> LoadedCode::load(const CodeImage& image, const
   return code;
 }
 
-LoadedCode::~LoadedCode() { munmap(memory_, size_); }
+LoadedCode::~LoadedCode() {
+  forget_code(memory_, size_);
+  munmap(memory_, size_);
+  in_use_ -= size_;
+}
 
 }  // namespace relay::interp

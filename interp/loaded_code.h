@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,6 +20,9 @@ class LoadedCode {
   // no memory.
   static std::shared_ptr<const LoadedCode> load(const lang::CodeImage& image, const Find& find);
 
+  // Of all that is loaded, in bytes.
+  static std::size_t bytes_in_use() { return in_use_; }
+
   ~LoadedCode();
   LoadedCode(const LoadedCode&) = delete;
   LoadedCode& operator=(const LoadedCode&) = delete;
@@ -28,9 +32,12 @@ class LoadedCode {
   }
 
  private:
-  LoadedCode(std::byte* memory, std::size_t size) : memory_(memory), size_(size) {}
+  LoadedCode(std::byte* memory, std::size_t size) : memory_(memory), size_(size) {
+    in_use_ += size_;
+  }
   bool fill(const lang::CodeImage& image, const Find& find);
 
+  static std::atomic<std::size_t> in_use_;
   std::byte* const memory_;
   const std::size_t size_;
 };

@@ -145,6 +145,7 @@ bool Machine::resolve_globals(const FunctionCode& code) {
 
 Machine::~Machine() {
   for (const lang::Ref<Closure>& closure : function_values_) closure->code = nullptr;
+  for (const auto& [key, code] : globals) take_apart(*code);
 }
 
 void Machine::forget() {
@@ -154,8 +155,9 @@ void Machine::forget() {
     return true;
   });
   const lang::Unfailing retiring;
-  for (auto& [key, code] : globals) retired_.push_back(std::move(code));
+  for (auto& [key, code] : globals) retired_.add(std::move(code));
   globals.clear();
+  retired_.release(function_values_);
 }
 
 Value Machine::apply(const Value& callee, Value* args, std::size_t count, lang::Span span) {

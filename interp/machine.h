@@ -7,6 +7,7 @@
 #include "interp/code.h"
 #include "interp/function_report.h"
 #include "interp/native.h"
+#include "interp/retired.h"
 #include "interp/stack.h"
 #include "interp/walks.h"
 
@@ -17,7 +18,9 @@ enum class Signal : std::uint8_t { None, Error, TailCall, SelfTailCall };
 // The state of the evaluator: what is under way, and the code prepared so far.
 class Machine : public flow::Runner {
  public:
-  Machine(Host& host, JitMode mode, int threads) : host(host), mode(mode), threads(threads) {}
+  Machine(Host& host, JitMode mode, int threads) : host(host), mode(mode), threads(threads) {
+    frame_limit = &lang::frame_limit;
+  }
   // Function values of globals are of no use after it: code and they hold one another.
   ~Machine();
   Machine(const Machine&) = delete;
@@ -60,13 +63,13 @@ class Machine : public flow::Runner {
   std::vector<lang::Value> next_args;
   lang::Span next_span;
 
-  // Drops the prepared globals; code that still refers to them stays alive.
+  // Drops the prepared globals; those that may still run stay alive.
   void forget();
 
   Globals globals;
 
  private:
-  std::vector<FunctionCodeRef> retired_;
+  RetiredCode retired_;
   std::vector<lang::Ref<Closure>> function_values_;  // of globals
   // Makes the tail call that has been asked for, and those that follow.
   lang::Value follow_tail_calls();

@@ -9,13 +9,17 @@
 
 #include <fmt/format.h>
 
+#include "flow/accumulate.h"
 #include "flow/base_cases.h"
 #include "flow/cons_calls.h"
 #include "flow/layout.h"
 #include "flow/ownership.h"
+#include "flow/parallel_loops.h"
+#include "flow/plain_loops.h"
 #include "interp/failures.h"
 #include "interp/machine.h"
 #include "interp/nodes.h"
+#include "interp/plan.h"
 #include "interp/prepare.h"
 #include "interp/profile.h"
 #include "interp/scalar.h"
@@ -29,209 +33,6 @@ using flow::Runner;
 using flow::Site;
 using lang::DiagnosticKind;
 using lang::Value;
-
-// --- What native code calls ---
-
-struct NativeServices {
-  static Machine& machine(Runner* runner) { return *static_cast<Machine*>(runner); }
-
-  // No exception leaves: it goes on where native code was entered.
-  template <class Result, class Body>
-  static Result guarded(Runner* runner, Result failed, Body body) {
-    try {
-      return body(machine(runner));
-    } catch (...) {
-      machine(runner).native.escaped_ = std::current_exception();
-      return failed;
-    }
-  }
-  template <class Body>
-  static int failing(Runner* runner, Body body) {
-    return guarded(runner, 1, [&](Machine& machine) {
-      body(machine);
-      return 1;
-    });
-  }
-
-  static int divided_by_zero(Runner* runner, const Site* site) {
-    return failing(runner, [&](Machine& machine) { fail_division(machine, site->span); });
-  }
-  static int out_of_range(Runner* runner, const Site* site, const lang::Tensor* tensor,
-                          std::uint64_t axis, std::int64_t index) {
-    return failing(
-        runner, [&](Machine& machine) { fail_index(machine, index, axis, *tensor, site->span); });
-  }
-  static int negative_extent(Runner* runner, const Site* site, std::int64_t extent) {
-    return failing(runner, [&](Machine& machine) { fail_extent(machine, extent, site->span); });
-  }
-  static int too_many_steps(Runner* runner, const Site* site, std::uint64_t count,
-                            const std::int64_t* extents) {
-    return failing(runner, [&](Machine& machine) {
-      fail_steps(machine, {extents, static_cast<std::size_t>(count)}, site->span);
-    });
-  }
-  static int nothing_to_fold(Runner* runner, const Site* site, lang::ReduceOp op) {
-    return failing(runner, [&](Machine& machine) { fail_empty_fold(machine, op, site->span); });
-  }
-  static int at_limit(Runner* runner) {
-    return failing(runner, [](Machine& machine) { machine.fail_at_limit(); });
-  }
-  static int wrong_shape(Runner* runner, const Site* site, const lang::TypeNode* type,
-                         const lang::Tensor* tensor) {
-    return failing(runner, [&](Machine& machine) {
-      fail_shape(machine, *tensor, lang::Type(type), site->span);
-    });
-  }
-  static int no_match(Runner* runner, const Site* site, const lang::TypeNode* type,
-                      const Value* leaves) {
-    return failing(runner, [&](Machine& machine) {
-      fail_match(machine, gather(lang::Type(type), leaves), site->span);
-    });
-  }
-  static void leave(Runner* runner, const Site* site) {
-    (void)failing(runner, [&](Machine& machine) { machine.trail.add(site->span); });
-  }
-  static void leave_tail(Runner* runner, const Site* first, const Site* last, std::int64_t count) {
-    (void)failing(runner, [&](Machine& machine) {
-      machine.trail.add(last->span);
-      if (count > 2) machine.trail.add_tail_calls(count - 2);
-      if (count > 1) machine.trail.add(first->span);
-    });
-  }
-
-  // A call from native code.
-  template <class Call>
-  static int call(Runner* runner, const Site* site, Value* args, std::uint64_t count, Value* result,
-                  Call call) {
-    const int status = guarded(runner, 1, [&](Machine& machine) {
-      Value value = call(machine);
-      if (value.is_empty()) {
-        machine.trail.add(site->span);
-        return 1;
-      }
-      new (result) Value(std::move(value));
-      return 0;
-    });
-    for (std::uint64_t i = 0; i < count; ++i) args[i] = Value();
-    return status;
-  }
-  static int interpret(Runner* runner, const flow::Interpreted* interpreted, const Site* site,
-                       Value* args, std::uint64_t count, Value* result) {
-    // It is part of the function: no call to tell of.
-    const int status = guarded(runner, 1, [&](Machine& machine) {
-      const FunctionCodeRef code(
-          const_cast<FunctionCode*>(static_cast<const FunctionCode*>(interpreted->code.get())));
-      Value value = machine.invoke(code, nullptr, args, count);
-      if (value.is_empty()) return 1;
-      new (result) Value(std::move(value));
-      return 0;
-    });
-    (void)site;
-    for (std::uint64_t i = 0; i < count; ++i) args[i] = Value();
-    return status;
-  }
-  static int call_value(Runner* runner, const lang::Counted* closure, const Site* site, Value* args,
-                        std::uint64_t count, Value* result) {
-    return call(runner, site, args, count, result, [&](Machine& machine) {
-      const lang::Ref<const Closure> held(static_cast<const Closure*>(closure));
-      return machine.invoke(held->code, held, args, count);
-    });
-  }
-
-  // Counted once, for native code.
-  template <class T>
-  static T* handed_over(lang::Ref<T> object) {
-    return object.detach();
-  }
-  static void* allocate_cell(Runner* runner, std::uint64_t bytes) {
-    return guarded<void*>(runner, nullptr,
-                          [&](Machine&) { return lang::allocate_cell_slowly(bytes); });
-  }
-  static void release_cell(void* cell, std::uint64_t bytes) {
-    lang::release_cell_slowly(cell, bytes);
-  }
-  static lang::Tensor* make_tensor(Runner* runner, const Site*, lang::DType dtype,
-                                   std::uint64_t rank, const std::int64_t* extents) {
-    return guarded<lang::Tensor*>(runner, nullptr, [&](Machine&) {
-      return handed_over(
-          lang::Tensor::make(dtype, std::span(extents, static_cast<std::size_t>(rank))));
-    });
-  }
-  static lang::Tensor* view(Runner* runner, const Site* site, const lang::Tensor* tensor,
-                            std::uint64_t count, const std::int64_t* indices) {
-    return guarded<lang::Tensor*>(runner, nullptr, [&](Machine& machine) {
-      return handed_over(
-          view_of(machine, *tensor, {indices, static_cast<std::size_t>(count)}, site->span));
-    });
-  }
-  static lang::Tensor* own_tensor(Runner* runner, lang::Tensor* moved) {
-    const lang::TensorRef held(moved);
-    moved->release();
-    return guarded<lang::Tensor*>(runner, nullptr, [&](Machine&) {
-      const lang::TensorRef dense = lang::contiguous(held);
-      if (dense != held) return handed_over(dense);
-      const lang::TensorRef copy = lang::Tensor::make(held->dtype(), held->shape());
-      const auto count = static_cast<std::size_t>(held->element_count());
-      if (count > 0) std::memcpy(copy->data(), held->data(), count * lang::size_of(held->dtype()));
-      return handed_over(copy);
-    });
-  }
-  static const lang::Counted* closure_of(Runner* runner, const Value* value) {
-    return &machine(runner).native.closure_of(&value->as_constructor()).as_closure();
-  }
-  static void release(const lang::Counted* object) { object->release(); }
-  static void reclaim(lang::Counted* cell, std::uint64_t kind) {
-    lang::reclaim_cell(cell, static_cast<lang::ValueKind>(kind));
-  }
-
- private:
-  static Value gather(const lang::Type& type, const Value*& leaves) {
-    const auto* tuple = lang::as<lang::TupleType>(type);
-    if (const std::size_t count = flow::small_elements(type)) {
-      std::vector<std::int64_t> shape;
-      for (const lang::Dim& dim : lang::as<lang::TensorType>(type)->shape.dims())
-        shape.push_back(dim.constant());
-      const lang::TensorRef tensor = lang::Tensor::make(leaves->dtype(), shape);
-      for (std::size_t i = 0; i < count; ++i)
-        tensor->set_bits(static_cast<std::int64_t>(i), (leaves++)->bits());
-      return Value::tensor(tensor);
-    }
-    if (!tuple) return *leaves++;
-    auto cell = lang::TupleCell::make(tuple->fields.size());
-    for (std::size_t i = 0; i < tuple->fields.size(); ++i)
-      cell->fields()[i] = gather(tuple->fields[i], leaves);
-    return Value::tuple(std::move(cell));
-  }
-};
-
-const flow::Services& native_services() {
-  static const flow::Services services = {
-      .divided_by_zero = &NativeServices::divided_by_zero,
-      .out_of_range = &NativeServices::out_of_range,
-      .negative_extent = &NativeServices::negative_extent,
-      .too_many_steps = &NativeServices::too_many_steps,
-      .nothing_to_fold = &NativeServices::nothing_to_fold,
-      .at_limit = &NativeServices::at_limit,
-      .wrong_shape = &NativeServices::wrong_shape,
-      .no_match = &NativeServices::no_match,
-      .leave = &NativeServices::leave,
-      .leave_tail = &NativeServices::leave_tail,
-      .interpret = &NativeServices::interpret,
-      .call_value = &NativeServices::call_value,
-      .allocate_cell = &NativeServices::allocate_cell,
-      .release_cell = &NativeServices::release_cell,
-      .make_tensor = &NativeServices::make_tensor,
-      .view = &NativeServices::view,
-      .own_tensor = &NativeServices::own_tensor,
-      .closure_of = &NativeServices::closure_of,
-      .release = &NativeServices::release,
-      .reclaim = &NativeServices::reclaim,
-      .frame_limit = &lang::frame_limit,
-  };
-  return services;
-}
-
-// --- The tier ---
 
 NativeTier::~NativeTier() = default;
 
@@ -324,8 +125,11 @@ void append_with_locals(flow::Function& function, std::vector<flow::Function*>& 
 // What is lowered becomes what can be compiled.
 void finish(const std::vector<flow::Function*>& functions) {
   flow::make_cons_calls(functions);
+  flow::accumulate_calls(functions);
   flow::decide_base_cases(functions);
+  flow::mark_plain_loops(functions);
   flow::settle_ownership(functions);
+  flow::mark_parallel_loops(functions);
 }
 
 }  // namespace
@@ -366,6 +170,7 @@ bool NativeTier::lower(const FunctionCode& code) {
   if (native.state != State::New) return native.state != State::Refused;
   native.state = State::UnderWay;
   const std::size_t first = lowered_.size();
+  const FunctionCode* const around = std::exchange(lowering_, &code);
   const auto result = lang::capture([&] {
     check_form(code);
     flow::declare(native.flow, code.name, code.source);
@@ -381,6 +186,7 @@ bool NativeTier::lower(const FunctionCode& code) {
     prepare_interpreted(native.flow);
     return true;
   });
+  lowering_ = around;
   if (result) {
     native.state = State::Lowered;
     lowered_.emplace_back(const_cast<FunctionCode*>(&code));
@@ -415,7 +221,9 @@ flow::Function* NativeTier::callee(const lang::GlobalVar& global) {
     lang::fail(DiagnosticKind::Unsupported, "not supported: a call of what has an error",
                global.span);
   }
-  return lower(*code) ? &code->native->flow : nullptr;
+  if (!lower(*code)) return nullptr;
+  lowering_->calls.push_back(code);
+  return &code->native->flow;
 }
 
 Value NativeTier::value_of(const lang::Expr& atom) {
@@ -435,6 +243,18 @@ Value NativeTier::value_of(const lang::Expr& atom) {
                  global.span);
     }
   }
+}
+
+std::optional<loops::LoweredGroup> NativeTier::kernels(const lang::Function& group,
+                                                       std::span<const loops::Layout> args) {
+  constexpr std::int64_t kMostCost = 20'000;    // a launch takes as long as a thousand
+  if (Profile::running()) return std::nullopt;  // it charges what the interpreter begins
+  auto lowered = loops::lower(group, args, machine_.host.kernel_library(), loops::Rearranged::Copy);
+  if (!lowered) return std::nullopt;
+  std::int64_t cost = 0;
+  for (const loops::Launch& launch : lowered->launches) cost += launch.cost;
+  if (cost > kMostCost) return std::nullopt;
+  return std::move(*lowered);
 }
 
 std::optional<std::uint64_t> NativeTier::scalar(lang::Prim prim, lang::DType operand,
@@ -474,13 +294,6 @@ void NativeTier::compile(const FunctionCode& root) {
     return;
   }
   if (lowered_.empty()) return;
-  root.native->needs_compiler = true;
-  if (!has_compiler(root)) {
-    const State seen = root.native->state;  // refused, if there never will be one
-    take_back(0);
-    if (seen == State::Refused) root.native->state = seen;
-    return;
-  }
   Batch batch;
   batch.root = FunctionCodeRef(const_cast<FunctionCode*>(&root));
   for (const FunctionCodeRef& code : lowered_)
@@ -489,9 +302,19 @@ void NativeTier::compile(const FunctionCode& root) {
     finish(batch.functions);
     batch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     batch.made = machine_.host.compiling().code_of(batch.functions);
+    if (!batch.made) {
+      root.native->needs_compiler = true;
+      if (has_compiler(root)) batch.made = machine_.host.compiling().code_of(batch.functions);
+    }
   } catch (...) {
     take_back(0);
     throw;
+  }
+  if (!batch.made) {
+    const State seen = root.native->state;  // refused, if there never will be a compiler
+    take_back(0);
+    if (seen == State::Refused) root.native->state = seen;
+    return;
   }
   for (flow::Function* function : batch.functions) function->is_compiled = true;
   batch.codes = std::exchange(lowered_, {});
@@ -576,6 +399,12 @@ Value NativeTier::run(const FunctionCode& code, Value* args) {
   const Profile::Scope scope(
       profile, profile && code.source ? profile->place_of(code.source->span) : Profile::kNowhere);
   const lang::Ref<NativeCode> held = code.native;
+  const Plan::Scope planned(held.get(), [&] {
+    Plan::Part part;
+    part.text = code.name.empty() ? "an expression" : code.name;
+    part.consists_of = "native code";
+    return part;
+  });
   Value result;
   machine_.cells = lang::cell_lists.data();
   const int status = held->entry(&machine_, args, &result);

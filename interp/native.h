@@ -54,6 +54,8 @@ class NativeTier final : public flow::Environment {
 
   flow::Function* callee(const lang::GlobalVar& global) override;
   lang::Value value_of(const lang::Expr& atom) override;
+  std::optional<loops::LoweredGroup> kernels(const lang::Function& group,
+                                             std::span<const loops::Layout> args) override;
   std::optional<std::uint64_t> scalar(lang::Prim prim, lang::DType operand, lang::DType result,
                                       const std::uint64_t* args) override;
   // A constructor as a closure; kept.
@@ -79,7 +81,8 @@ class NativeTier final : public flow::Environment {
 
   Machine& machine_;
   std::vector<FunctionCodeRef> lowered_;  // since compile() began
-  std::deque<Batch> batches_;             // that are not installed, as they were begun
+  const FunctionCode* lowering_ = nullptr;
+  std::deque<Batch> batches_;  // that are not installed, as they were begun
   std::unordered_map<const lang::Constructor*, lang::Value> constructors_;
   std::exception_ptr escaped_;  // out of a service
 

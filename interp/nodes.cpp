@@ -129,9 +129,12 @@ Value call_value(const Value& callee, const std::vector<Operand>& operands, bool
 
 }  // namespace
 
-bool CallGlobalCode::resolve(Machine& machine) const {
+bool CallGlobalCode::resolve(Frame& frame) const {
+  Machine& machine = frame.machine;
   if (!machine.host.is_binding(name_)) {
-    target_ = machine.global(name_, type_, span).get();
+    FunctionCodeRef target = machine.global(name_, type_, span);
+    target_ = target.get();
+    if (target) frame.function.calls.push_back(std::move(target));
     return target_ != nullptr;
   }
   auto found = machine.host.global_value(name_);
@@ -145,7 +148,7 @@ bool CallGlobalCode::resolve(Machine& machine) const {
 
 Value CallGlobalCode::eval(Frame& frame) const {
   Machine& machine = frame.machine;
-  if (!target_ && bound_.is_empty() && !resolve(machine)) return {};
+  if (!target_ && bound_.is_empty() && !resolve(frame)) return {};
   if (!target_) return call_value(bound_, args_, tail_, span, frame);
   if (tail_) {
     if (target_ == &frame.function) return restart(args_, frame);

@@ -116,11 +116,11 @@ class CallGlobalCode final : public Code {
   std::string name_;
   lang::Type type_;
   std::vector<Operand> args_;
-  bool resolve(Machine& machine) const;
+  bool resolve(Frame& frame) const;
 
   bool tail_;
-  // Found at the first execution: code that the machine owns, or the function value that the name
-  // is bound to.
+  // Found at the first execution: code that the function holds among its calls, or the function
+  // value that the name is bound to.
   mutable const FunctionCode* target_ = nullptr;
   mutable lang::Value bound_;
 };

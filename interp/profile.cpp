@@ -4,6 +4,7 @@
 
 #include "lang/call_site.h"
 #include "lang/pool.h"
+#include "lang/tensor.h"
 
 namespace relay::interp {
 
@@ -11,6 +12,11 @@ namespace {
 
 Profile* the_running = nullptr;
 std::uint64_t begun = 0;
+
+// Tensors that are made again are given as well.
+std::size_t bytes_given() {
+  return lang::Pool::instance().given_bytes() + lang::Tensor::bytes_made_again();
+}
 
 }  // namespace
 
@@ -21,7 +27,7 @@ Profile::Profile(std::set<const lang::Source*> hidden)
       hidden_(std::move(hidden)),
       lines_(2),
       since_(Clock::now()),
-      bytes_(lang::Pool::instance().given_bytes()) {
+      bytes_(bytes_given()) {
   the_running = this;
 }
 
@@ -45,7 +51,7 @@ Profile::Place Profile::place_of(lang::Span span) {
 
 void Profile::charge() {
   const auto now = Clock::now();
-  const std::size_t bytes = lang::Pool::instance().given_bytes();
+  const std::size_t bytes = bytes_given();
   Line& line = lines_[static_cast<std::size_t>(here_)];
   line.seconds += std::chrono::duration<double>(now - since_).count();
   line.bytes += bytes - bytes_;

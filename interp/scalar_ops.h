@@ -11,6 +11,7 @@
 #include "lang/primitive.h"
 #include "loops/math.h"
 #include "loops/math64.h"
+#include "loops/math_f32.h"
 #include "loops/math_f64.h"
 #include "loops/math_native.h"
 
@@ -281,21 +282,26 @@ inline T inline_math_function(T x, [[maybe_unused]] T y = 0) {
   return x;
 }
 
-template <Prim P, std::floating_point T>
+// In a loop over lanes the function is part of it, as far as a vector loop can hold it; alone it is
+// a call of what is compiled for the CPU at hand.
+template <Prim P, bool kInLoop, std::floating_point T>
 inline T math_function(T x, T y = 0) {
-  if constexpr (std::is_same_v<T, double> && kHasLargeArguments<P>) {
-#define RELAY_MATH(name, function, arity, ...) \
-  if constexpr (P == Prim::name) return loops::math_f64::function(RELAY_ARGUMENTS_##arity);
+  if constexpr (kInLoop && !(std::is_same_v<T, double> && kHasLargeArguments<P>))
+    return inline_math_function<P>(x, y);
+#define RELAY_MATH(name, function, arity, ...)                 \
+  if constexpr (P == Prim::name && std::is_same_v<T, double>)  \
+    return loops::math_f64::function(RELAY_ARGUMENTS_##arity); \
+  if constexpr (P == Prim::name && std::is_same_v<T, float>)   \
+    return loops::math_f32::function(RELAY_ARGUMENTS_##arity);
 #include "loops/math.def"
 #undef RELAY_MATH
-  }
-  return inline_math_function<P>(x, y);
+  return x;
 }
 
 #undef RELAY_ARGUMENTS_1
 #undef RELAY_ARGUMENTS_2
 
-template <Prim P, std::floating_point T>
+template <Prim P, bool kInLoop, std::floating_point T>
 inline T float_unary(T x) {
   if constexpr (P == Prim::Neg) return -x;
   if constexpr (P == Prim::Abs) return std::fabs(x);
@@ -308,11 +314,11 @@ inline T float_unary(T x) {
   if constexpr (P == Prim::Trunc) return std::trunc(x);
   if constexpr (P == Prim::Round) return std::nearbyint(x);  // the rounding mode is to nearest even
   if constexpr (P == Prim::Sqrt) return std::sqrt(x);
-  if constexpr (is_math(P)) return math_function<P>(x);
+  if constexpr (is_math(P)) return math_function<P, kInLoop>(x);
   return x;
 }
 
-template <Prim P, std::floating_point T>
+template <Prim P, bool kInLoop, std::floating_point T>
 inline T float_binary(T a, T b) {
   if constexpr (P == Prim::Add) return a + b;
   if constexpr (P == Prim::Sub) return a - b;
@@ -335,7 +341,7 @@ inline T float_binary(T a, T b) {
     const T more = a > b ? a : b;
     return a != a ? a : more;
   }
-  if constexpr (is_math(P)) return math_function<P>(a, b);
+  if constexpr (is_math(P)) return math_function<P, kInLoop>(a, b);
   return a;
 }
 
@@ -357,7 +363,7 @@ inline bool test(T a, [[maybe_unused]] T b) {
 }
 
 // One primitive on elements as they are stored. Bools are 0 or 1.
-template <Prim P, DType D>
+template <Prim P, DType D, bool kInLoop = false>
 struct Operation {
   using E = Element<D>;
   using Operand = typename E::Stored;
@@ -375,10 +381,10 @@ struct Operation {
       return int_binary<P, C>(a, b);
     } else if constexpr (D != DType::Float32 && D != DType::Float64 &&
                          (P == Prim::Min || P == Prim::Max)) {
-      return E::store(float_binary<P, C>(E::load(a), E::load(b)));
+      return E::store(float_binary<P, kInLoop, C>(E::load(a), E::load(b)));
     } else {
-      if constexpr (arity_of(P) == 1) return E::store(float_unary<P, C>(E::load(a)));
-      return E::store(float_binary<P, C>(E::load(a), E::load(b)));
+      if constexpr (arity_of(P) == 1) return E::store(float_unary<P, kInLoop, C>(E::load(a)));
+      return E::store(float_binary<P, kInLoop, C>(E::load(a), E::load(b)));
     }
   }
 };

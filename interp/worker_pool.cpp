@@ -1,6 +1,8 @@
 #include "interp/worker_pool.h"
 
+#include <chrono>
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace relay::interp {
@@ -10,13 +12,44 @@ WorkerPool& WorkerPool::instance() {
   return *pool;
 }
 
+WorkerPool::WorkerPool() {
+  if (sched_getaffinity(0, sizeof(allowed_), &allowed_) != 0) CPU_ZERO(&allowed_);
+}
+
+// Off the processor of the thread that hands out work. The system may wake a thread where its waker
+// runs, and there it would wait until that one has done all the work itself.
+void WorkerPool::keep_apart() {
+  const int here = sched_getcpu();
+  if (here < 0 || here == apart_from_) return;
+  cpu_set_t others = allowed_;
+  CPU_CLR(static_cast<std::size_t>(here), &others);
+  if (CPU_COUNT(&others) == 0) return;
+  for (const pthread_t thread : threads_) pthread_setaffinity_np(thread, sizeof(others), &others);
+  apart_from_ = here;
+}
+
 bool WorkerPool::take(int& part) {
   if (next_ >= count_) return false;
   part = next_++;
+  has_parts_.store(next_ < count_, std::memory_order_relaxed);
   return true;
 }
 
 namespace {
+
+// A little longer than a thread takes to be woken, and a kernel that is worth a second thread.
+constexpr std::chrono::microseconds kAwake{50};
+
+// Looks whether it is so, for a short while.
+template <class Condition>
+void stay_awake(const Condition& is_so) {
+  const auto end = std::chrono::steady_clock::now() + kAwake;
+  while (!is_so() && std::chrono::steady_clock::now() < end) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
 
 std::exception_ptr run_part(const std::function<void(int)>& job, int part) {
   try {
@@ -33,13 +66,19 @@ void WorkerPool::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     int part = 0;
+    lock.unlock();
+    stay_awake([&] { return has_parts_.load(std::memory_order_relaxed); });
+    lock.lock();
     wake_.wait(lock, [&] { return take(part); });
     const auto* job = part_;
     lock.unlock();
     std::exception_ptr failure = run_part(*job, part);
     lock.lock();
     if (failure) failure_ = std::move(failure);
-    if (--unfinished_ == 0) done_.notify_one();
+    if (--unfinished_ == 0) {
+      is_done_.store(true, std::memory_order_relaxed);
+      done_.notify_one();
+    }
   }
 }
 
@@ -51,15 +90,20 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
   std::unique_lock lock(mutex_);
   try {
     while (static_cast<int>(threads_.size()) < parts - 1) {
-      threads_.emplace_back([this] { work(); });
-      threads_.back().detach();
+      std::thread thread([this] { work(); });
+      threads_.push_back(thread.native_handle());
+      thread.detach();
+      apart_from_ = -1;
     }
   } catch (const std::exception&) {  // no more threads can be had: those that are there do it
   }
+  keep_apart();
   part_ = &part;
   next_ = 0;
   count_ = parts;
   unfinished_ = parts;
+  is_done_.store(false, std::memory_order_relaxed);
+  has_parts_.store(true, std::memory_order_relaxed);
   wake_.notify_all();
   int mine = 0;
   while (take(mine)) {
@@ -68,6 +112,11 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
     lock.lock();
     if (failure) failure_ = std::move(failure);
     --unfinished_;
+  }
+  if (unfinished_ > 0) {
+    lock.unlock();
+    stay_awake([&] { return is_done_.load(std::memory_order_relaxed); });
+    lock.lock();
   }
   done_.wait(lock, [&] { return unfinished_ == 0; });
   count_ = 0;

@@ -202,7 +202,30 @@ bool Analysis::is_reduced(std::int32_t axis) const {
   return false;
 }
 
+std::int32_t Analysis::written_out_axis() const {
+  constexpr std::int64_t kMostPoints = 32;
+  constexpr std::int64_t kMostInstructions = 1024;
+  const std::int32_t axis = kernel_.domain_rank - 1;
+  if (axis < 1 || is_unit(axis - 1) || kernel_.store != loops::StoreKind::Assign || can_fail_)
+    return -1;
+  const loops::Size& extent = kernel_.extents[axis];
+  if (!extent.is_literal || extent.value < 2 || extent.value > kMostPoints ||
+      extent.value * size(0) > kMostInstructions)
+    return -1;
+  for (const Instruction& instruction : kernel_.regions[0].code) {
+    if (instruction.code == Code::Reduce) return -1;
+    if (instruction.code != Code::Primitive || instruction.dtype != DType::Bool) continue;
+    const bool is_of_axis =
+        std::any_of(instruction.args.begin(), instruction.args.end(), [&](loops::ValueId arg) {
+          return definition(arg).code == Code::Axis && definition(arg).axis == axis;
+        });
+    if (is_of_axis) return axis;
+  }
+  return -1;
+}
+
 std::int32_t Analysis::vector_axis() {
+  if (const std::int32_t axis = written_out_axis(); axis > 0) return axis - 1;
   std::int32_t axis = kernel_.domain_rank - 1;
   while (axis > 0 && is_unit(axis)) --axis;
   if (axis < 0) return -1;

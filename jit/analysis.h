@@ -52,6 +52,11 @@ class Analysis {
   // written out element by element: a pooling window, the few components of a vector.
   std::optional<std::int64_t> unrolled_count(std::int32_t region) const;
 
+  // The last domain axis, where it is short and its index is compared, as that of a few tensors
+  // side by side: its points are written out, and the axis before it is spread over lanes. -1:
+  // none.
+  std::int32_t written_out_axis() const;
+
   // The domain axis to spread over vector lanes, or -1.
   std::int32_t vector_axis();
   // The reduction axis to spread over lanes when the domain is not: its last one, or -1.

@@ -16,6 +16,28 @@ using flow::Step;
 using flow::StepKind;
 using llvm::Value;
 
+FunctionCodegen::FunctionCodegen(llvm::Module& module, const flow::Services& services,
+                                 const flow::Layout& layout, const HostTraits& host,
+                                 const flow::Identity& identity)
+    : module_(module),
+      services_(services),
+      layout_(layout),
+      host_(host),
+      names_(std::make_shared<Names>()),
+      b_(module.getContext()) {
+  static_assert(sizeof(flow::Services) % sizeof(void*) == 0);
+  for (std::size_t i = 0; i < sizeof(flow::Services) / sizeof(void*); ++i) {
+    const void* service = nullptr;
+    std::memcpy(&service, reinterpret_cast<const std::byte*>(&services) + i * sizeof(service),
+                sizeof(service));
+    names_->objects.emplace(service, flow::kServicePrefix + std::to_string(i));
+  }
+  for (std::size_t i = 0; i < identity.objects.size(); ++i)
+    names_->objects.emplace(identity.objects[i], flow::kObjectPrefix + std::to_string(i));
+  for (std::size_t i = 0; i < identity.callees.size(); ++i)
+    names_->callees.emplace(identity.callees[i], flow::kCalleePrefix + std::to_string(i));
+}
+
 // --- Types ---
 
 llvm::Type* FunctionCodegen::slot_type(const SlotType& type) {
@@ -56,9 +78,11 @@ llvm::FunctionType* FunctionCodegen::type_of(const Function& function) {
 }
 
 llvm::Function* FunctionCodegen::declared(const Function& function) {
-  if (llvm::Function* const known = module_.getFunction(function.symbol)) return known;
-  auto* const made = llvm::Function::Create(type_of(function), llvm::Function::ExternalLinkage,
-                                            function.symbol, module_);
+  const auto callee = names_->callees.find(&function);
+  const std::string& symbol = callee != names_->callees.end() ? callee->second : function.symbol;
+  if (llvm::Function* const known = module_.getFunction(symbol)) return known;
+  auto* const made =
+      llvm::Function::Create(type_of(function), llvm::Function::ExternalLinkage, symbol, module_);
   made->setCallingConv(llvm::CallingConv::Tail);
   made->setDoesNotThrow();
   return made;
@@ -75,8 +99,16 @@ llvm::MDNode* FunctionCodegen::unlikely() {
 }
 
 Value* FunctionCodegen::address(const void* pointer) {
-  return llvm::ConstantExpr::getIntToPtr(b_.getInt64(reinterpret_cast<std::uintptr_t>(pointer)),
-                                         b_.getPtrTy());
+  llvm::Constant* const none = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  if (pointer == nullptr) return none;
+  const auto name = names_->objects.find(pointer);
+  if (name != names_->objects.end()) return named(name->second);
+  names_->are_complete = false;
+  return none;
+}
+
+Value* FunctionCodegen::named(const std::string& name) {
+  return module_.getOrInsertGlobal(name, b_.getInt8Ty());
 }
 
 llvm::CallInst* FunctionCodegen::call_address(const void* service, llvm::Type* result,
@@ -151,6 +183,30 @@ bool calls_itself(const Function& function) {
   });
 }
 
+// Does each call of the function by itself in tail position hand this parameter on as it is?
+bool is_kept(const Function& function, Slot param) {
+  return find_block(function.body, [&](const Block& block) {
+           const bool is_own = block.exit == Exit::TailCall && block.callee == &function;
+           if (!is_own) return false;
+           const flow::Operand& value = block.values[param];
+           return !value.is_slot() || value.index != param;
+         }) == nullptr;
+}
+
+// By slot of the parameters: the rank of a tensor.
+void append_ranks(const lang::Type& type, std::vector<std::size_t>& ranks) {
+  if (const auto* tuple = lang::as<lang::TupleType>(type)) {
+    for (const lang::Type& field : tuple->fields) append_ranks(field, ranks);
+    return;
+  }
+  if (const std::size_t small = flow::small_elements(type)) {
+    ranks.insert(ranks.end(), small, 0);
+    return;
+  }
+  const auto* tensor = lang::as<lang::TensorType>(type);
+  ranks.push_back(tensor ? tensor->shape.rank() : 0);
+}
+
 bool has_calls(const Function& function) {
   return find_block(function.body, [](const Block& block) {
     return block.exit == Exit::TailCall ||
@@ -167,6 +223,8 @@ void FunctionCodegen::begin(const Function& function) {
   values_.assign(function.slots.size(), nullptr);
   header_ = nullptr;
   header_phis_.clear();
+  headers_.clear();
+  lent_.clear();
   probe_ = scratch_ = result_ = nullptr;
   filling_ = {};
   scratch_size_ = 0;
@@ -185,23 +243,15 @@ void FunctionCodegen::emit(const Function& function) {
     tail_ = {function_->getArg(first), function_->getArg(first + 1), function_->getArg(first + 2)};
     first += 3;
   }
-  for (std::size_t i = 0; i < function.param_count; ++i)
+  for (std::size_t i = 0; i < function.param_count; ++i) {
     values_[i] = function_->getArg(first + static_cast<unsigned>(i));
-  const Block* const filled_by =
-      find_block(function.body, [](const Block& block) { return !block.cells.empty(); });
-  if (filled_by) begin_filling();
-  if (calls_itself(function)) {
-    llvm::BasicBlock* const entry = b_.GetInsertBlock();
-    header_ = new_block("again");
-    b_.CreateBr(header_);
-    b_.SetInsertPoint(header_);
-    for (std::size_t i = 0; i < function.param_count; ++i) {
-      llvm::PHINode* const phi = b_.CreatePHI(values_[i]->getType(), 2);
-      phi->addIncoming(values_[i], entry);
-      values_[i] = phi;
-      header_phis_.push_back(phi);
-    }
+    if (function.is_borrowed[i] && function.slots[i].kind == lang::ValueKind::Tensor)
+      lent_.insert(values_[i]);
   }
+  const Block* const filled_by =
+      find_block(function.body, [](const Block& block) { return flow::is_call_with_rest(block); });
+  if (filled_by) begin_filling(*filled_by);
+  if (calls_itself(function)) begin_loop(function);
   if (has_calls(function)) check_stack();
   block(function.body, nullptr);
   b_.SetInsertPoint(fail_);
@@ -224,13 +274,46 @@ void FunctionCodegen::emit(const Function& function) {
   }
 }
 
+// What goes round unchanged is known before the loop, and so are the extents and strides of such a
+// tensor.
+void FunctionCodegen::begin_loop(const Function& function) {
+  std::vector<std::size_t> ranks;
+  for (const lang::Type& type : function.param_types) append_ranks(type, ranks);
+  // Of a lifted function the types are those of all parameters, captures included.
+  std::vector<bool> kept;
+  for (Slot param = 0; param < function.param_count; ++param) {
+    kept.push_back(is_kept(function, param));
+    if (kept.back() && function.slots[param].kind == lang::ValueKind::Tensor)
+      know_header(values_[param], ranks[param]);
+  }
+  llvm::BasicBlock* const entry = b_.GetInsertBlock();
+  header_ = new_block("again");
+  b_.CreateBr(header_);
+  b_.SetInsertPoint(header_);
+  for (std::size_t i = 0; i < function.param_count; ++i) {
+    header_phis_.push_back(nullptr);
+    if (kept[i]) continue;
+    llvm::PHINode* const phi = b_.CreatePHI(values_[i]->getType(), 2);
+    phi->addIncoming(values_[i], entry);
+    if (lent_.contains(values_[i])) lent_.insert(phi);
+    values_[i] = phi;
+    header_phis_.back() = phi;
+  }
+}
+
+Value* FunctionCodegen::frame_limit() {
+  Value* const place = load_header(b_.getPtrTy(), runner_, offsetof(flow::Runner, frame_limit));
+  llvm::LoadInst* const limit = b_.CreateLoad(b_.getInt64Ty(), place);
+  limit->setAtomic(llvm::AtomicOrdering::Monotonic);
+  limit->setAlignment(llvm::Align(8));
+  return limit;
+}
+
 // The frame against the limit, which a request to stop overwrites.
 void FunctionCodegen::check_stack() {
   if (probe_ == nullptr) probe_ = new_cell(b_.getInt8Ty(), "frame");
   Value* const here = b_.CreatePtrToInt(probe_, b_.getInt64Ty());
-  llvm::LoadInst* const limit = b_.CreateLoad(b_.getInt64Ty(), address(services_.frame_limit));
-  limit->setAtomic(llvm::AtomicOrdering::Monotonic);
-  limit->setAlignment(llvm::Align(8));
+  Value* const limit = frame_limit();
   llvm::BasicBlock* const cold = new_block("at_limit");
   llvm::BasicBlock* const on = new_block("on");
   b_.CreateCondBr(b_.CreateICmpULT(here, limit), cold, on, unlikely());
@@ -292,9 +375,12 @@ void FunctionCodegen::leave_block(const Block& block, const Join* join) {
     case Exit::TailCall: {
       const Values args = arguments(block.values);
       if (!block.cells.empty()) fill_with_cells(block, args);
+      if (block.accumulated) accumulate(*block.accumulated);
       if (block.callee == source_) {
-        for (std::size_t i = 0; i < args.size(); ++i)
-          header_phis_[i]->addIncoming(args[i], b_.GetInsertBlock());
+        for (std::size_t i = 0; i < args.size(); ++i) {
+          if (header_phis_[i] != nullptr)
+            header_phis_[i]->addIncoming(args[i], b_.GetInsertBlock());
+        }
         b_.CreateBr(header_);
         return;
       }
@@ -314,6 +400,7 @@ void FunctionCodegen::return_values(const Values& given) {
     put_in_place(values[0]);
     values[0] = b_.CreateLoad(b_.getPtrTy(), filling_.first);
   }
+  if (filling_.sum != nullptr) values[0] = with_sum(values[0]);
   if (out_ != nullptr) {
     llvm::StructType* const type = results_type(*source_, false);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -355,6 +442,10 @@ void FunctionCodegen::step(const Step& step) {
     case StepKind::CallValue:
     case StepKind::Interpret:
       return call_as_data(step);
+    case StepKind::Fits:
+      return set(step.results[0], fits_kernels(step));
+    case StepKind::Kernels:
+      return kernels(step);
     case StepKind::Construct:
       return construct(step);
     case StepKind::Tensor:
@@ -371,6 +462,7 @@ void FunctionCodegen::step(const Step& step) {
     case StepKind::Own:
       return own(step);
     case StepKind::Store:
+    case StepKind::Set:
       return store(step);
     case StepKind::Field: {
       Value* const place =
@@ -429,12 +521,13 @@ FunctionCodegen::Tail FunctionCodegen::tail_after(const flow::Site* site) {
 }
 
 FunctionCodegen::Values FunctionCodegen::call_function(const Function& callee, const Values& args,
-                                                       Value*& status) {
+                                                       Value*& status, bool is_kept) {
   const bool in_registers = fits_registers(callee);
   llvm::StructType* const type = results_type(callee, false);
   llvm::AllocaInst* const out = in_registers ? nullptr : new_cell(type, "results");
   llvm::CallInst* const call = b_.CreateCall(declared(callee), with_hidden(callee, out, {}, args));
   call->setCallingConv(llvm::CallingConv::Tail);
+  if (is_kept) call->setIsNoInline();
   status = in_registers ? b_.CreateExtractValue(call, 0) : static_cast<Value*>(call);
   // Read behind the look at the status.
   Values places;
@@ -489,6 +582,11 @@ void FunctionCodegen::branch(const Step& step) {
   b_.SetInsertPoint(then);
   block(step.blocks[0], &join);
   b_.SetInsertPoint(otherwise);
+  if (step.has_fallback && (source_->is_shareable || chunk_loop_ != nullptr)) {
+    Value* const is_helper =
+        load_header(b_.getInt8Ty(), runner_, offsetof(flow::Runner, is_helper));
+    leave_if(b_.CreateICmpNE(is_helper, b_.getInt8(0)), step, [] {});
+  }
   block(step.blocks[1], &join);
   b_.SetInsertPoint(join.block);
   if (join.block->hasNPredecessorsOrMore(1)) {
@@ -554,7 +652,8 @@ void FunctionCodegen::emit_entry(const Function& function) {
            function.param_sites[i], leaves, false);
   }
   Value* status = nullptr;
-  Values results = call_function(function, leaves, status);
+  // Written out here too, the function would be compiled twice.
+  Values results = call_function(function, leaves, status, /*is_kept=*/true);
   llvm::BasicBlock* const failed = new_block("failed");
   llvm::BasicBlock* const on = new_block("on");
   b_.CreateCondBr(b_.CreateICmpNE(status, b_.getInt32(0)), failed, on, unlikely());

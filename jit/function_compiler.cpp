@@ -21,7 +21,7 @@ class ModuleCompilation final : public flow::Compilation {
       : engine_(engine), context_(std::move(context)), module_(std::move(module)) {}
 
   std::optional<lang::CodeImage> run() override {
-    if (!optimise_functions(*module_, engine_.machine())) return std::nullopt;
+    if (!module_ || !optimise_functions(*module_, engine_.machine())) return std::nullopt;
     return engine_.compile(*module_);
   }
 
@@ -37,14 +37,15 @@ class NativeFunctions final : public flow::FunctionCompiler {
                   const flow::Layout& layout)
       : engine_(std::move(engine)), services_(services), layout_(layout) {}
 
-  std::unique_ptr<flow::Compilation> begin(std::span<flow::Function* const> functions) override {
-    for (flow::Function* function : functions) function->symbol = "f" + std::to_string(count_++);
+  std::unique_ptr<flow::Compilation> begin(std::span<flow::Function* const> functions,
+                                           const flow::Identity& identity) override {
     auto context = std::make_unique<llvm::LLVMContext>();
-    auto module = build(functions, *context);
+    auto module = build(functions, identity, *context);
     return std::make_unique<ModuleCompilation>(*engine_, std::move(context), std::move(module));
   }
 
-  std::string dump(std::span<flow::Function* const> functions, const std::string& stage) override {
+  std::string dump(std::span<flow::Function* const> functions, const flow::Identity& identity,
+                   const std::string& stage) override {
     const bool is_asm = stage == "asm";
     if (!is_asm && stage != "llvm") return "";
     std::unordered_map<std::string, int> names;
@@ -54,8 +55,8 @@ class NativeFunctions final : public flow::FunctionCompiler {
         function->symbol += "." + std::to_string(count);
     }
     llvm::LLVMContext context;
-    const auto module = build(functions, context);
-    if (!optimise_functions(*module, engine_->machine())) return "";
+    const auto module = build(functions, identity, context);
+    if (!module || !optimise_functions(*module, engine_->machine())) return "";
     if (is_asm) return assembly(*module, engine_->machine());
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -64,21 +65,21 @@ class NativeFunctions final : public flow::FunctionCompiler {
   }
 
  private:
+  // Null where the code would hold an address that has no name.
   std::unique_ptr<llvm::Module> build(std::span<flow::Function* const> functions,
-                                      llvm::LLVMContext& context) {
+                                      const flow::Identity& identity, llvm::LLVMContext& context) {
     auto module = engine_->new_module("functions", context);
-    FunctionCodegen codegen(*module, services_, layout_);
+    FunctionCodegen codegen(*module, services_, layout_, engine_->host(), identity);
     for (const flow::Function* function : functions) {
       codegen.emit(*function);
       if (!function->is_local) codegen.emit_entry(*function);
     }
-    return module;
+    return codegen.is_complete() ? std::move(module) : nullptr;
   }
 
   std::unique_ptr<Engine> engine_;
   const flow::Services& services_;
   const flow::Layout& layout_;
-  int count_ = 0;
 };
 
 }  // namespace

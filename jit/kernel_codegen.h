@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ namespace relay::jit {
 //
 // The methods are spread over loop_codegen.cpp (the domain and the instructions),
 // memory_codegen.cpp (addresses, loads, stores), mask_codegen.cpp (checks, and loads that are
-// masked), reduce_codegen.cpp and block_codegen.cpp.
+// masked), segment_codegen.cpp (parts of rows), update_codegen.cpp (points that stay what they
+// are), reduce_codegen.cpp and block_codegen.cpp.
 class KernelCodegen {
  public:
   KernelCodegen(const loops::Kernel& kernel, Analysis& analysis, const HostTraits& host,
@@ -116,6 +118,17 @@ class KernelCodegen {
   llvm::Value* fails_in_all_lanes(loops::ValueId mask);
   llvm::Value* both(llvm::Value* a, llvm::Value* b);
   llvm::Value* zero_place();
+
+  // update_codegen.cpp
+  void emit_changes(std::int32_t axis, const std::function<void()>& emit);
+  std::int32_t updated_buffer() const;
+  llvm::Value* are_same(const loops::Address& a, const loops::Address& b);
+  bool is_known_before(loops::ValueId id, std::int32_t axis) const;
+  llvm::Value* condition_that(loops::ValueId id, bool wanted, std::int32_t axis);
+  llvm::Value* condition_of_same(loops::ValueId id, std::int32_t buffer, std::int32_t axis);
+  llvm::Value* condition_of_safety(std::int32_t axis);
+  llvm::Value* both_known(llvm::Value* a, llvm::Value* b);
+  llvm::Value* either_known(llvm::Value* a, llvm::Value* b);
 
   // segment_codegen.cpp
   void emit_expected(std::int32_t axis, llvm::Value* begin, llvm::Value* end);
@@ -216,6 +229,7 @@ class KernelCodegen {
   std::vector<const loops::Instruction*> turns_;   // conditions that end a segment
   std::vector<const loops::Instruction*> header_;  // what is computed before one, in order
   std::int32_t lane_axis_ = -1;                    // of the domain
+  std::int32_t written_out_ = -1;                  // likewise, behind it: a point after the other
   llvm::BasicBlock* fail_target_ =
       nullptr;                            // the exact form's start, while the fast one is emitted
   bool is_exact_ = false;                 // the exact form is being emitted

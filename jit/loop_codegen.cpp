@@ -96,6 +96,7 @@ llvm::Function* KernelCodegen::emit(const std::string& name) {
       is_empty = b_.CreateOr(is_empty, b_.CreateICmpSLE(extent(axis), int64(0)));
     }
   }
+  written_out_ = analysis_.written_out_axis();
   lane_axis_ = analysis_.vector_axis();
   if (analysis_.can_fail()) fail_target_ = new_block("exact");
   when(b_.CreateNot(is_empty), [&] {
@@ -249,6 +250,8 @@ void KernelCodegen::emit_axis(std::int32_t axis) {
   };
   if (analysis_.is_unit(axis)) {
     body(int64(0));
+  } else if (axis == written_out_ && !is_exact_) {
+    for (std::int64_t index = 0; index < kernel_.extents[axis].value; ++index) body(int64(index));
   } else {
     loop(begin, end, 1, body);
   }
@@ -283,12 +286,19 @@ void KernelCodegen::emit_points(std::int32_t axis, Value* index, const Tile& til
 
 void KernelCodegen::emit_lane_axis(std::int32_t axis, Value* begin, Value* end, const Tile& tile) {
   // In tiles, the rows change within.
-  if (tile.begin == nullptr && !kernel_.extents[axis].is_literal) find_turns(axis);
-  if (turns_.empty()) {
+  if (tile.begin != nullptr) {
     emit_lanes(axis, begin, end, tile);
-  } else {
-    emit_segments(axis, begin, end);
+    return;
   }
+  // Within `emit`, what is settled is another matter.
+  emit_changes(axis, [&] {
+    if (!kernel_.extents[axis].is_literal) find_turns(axis);
+    if (turns_.empty()) {
+      emit_lanes(axis, begin, end, tile);
+    } else {
+      emit_segments(axis, begin, end);
+    }
+  });
 }
 
 // Whole vectors, then the rest under a mask, or in scalar code where there are no masks.

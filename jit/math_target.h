@@ -22,6 +22,9 @@ class LlvmOperations {
   F div(F a, F b) { return b_.CreateFDiv(a, b); }
   F abs(F a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a); }
   F sqrt(F a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a); }
+  F fma(F a, F b, F c) {
+    return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  }
   B lt(F a, F b) { return b_.CreateFCmpOLT(a, b); }
   B eq(F a, F b) { return b_.CreateFCmpOEQ(a, b); }
   F select(B c, F a, F b) { return b_.CreateSelect(c, a, b); }
@@ -67,6 +70,7 @@ class LlvmTarget : public LlvmOperations {
   D dmul(D a, D b) { return mul(a, b); }
   D ddiv(D a, D b) { return div(a, b); }
   D dsqrt(D a) { return sqrt(a); }
+  D dfma(D a, D b, D c) { return fma(a, b, c); }
   B dlt(D a, D b) { return lt(a, b); }
   D dselect(B c, D a, D b) { return select(c, a, b); }
   D dshl(D a, int count) {

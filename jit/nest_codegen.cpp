@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "jit/function_codegen.h"
 #include "loops/reduce_op.h"
 #include "loops/reduction_tree.h"
@@ -34,20 +36,15 @@ FunctionCodegen::Values FunctionCodegen::extents_of(const Step& step, Value*& po
   }
   points = b_.CreateSelect(is_empty, int64(0), points);
   leave_if(b_.CreateAnd(overflows, b_.CreateNot(is_empty)), step, [&] {
-    llvm::AllocaInst* const words = scratch((extents.size() + 1) / 2);
-    for (std::size_t i = 0; i < extents.size(); ++i)
-      b_.CreateStore(extents[i], part(words, i * sizeof(std::int64_t)));
     call_service(services_.too_many_steps, b_.getInt32Ty(),
                  {runner_, address(step.binder_sites[0]),
-                  int64(static_cast<std::int64_t>(extents.size())), words});
+                  int64(static_cast<std::int64_t>(extents.size())), words_of(extents)});
   });
   return extents;
 }
 
 void FunctionCodegen::poll() {
-  llvm::LoadInst* const limit = b_.CreateLoad(b_.getInt64Ty(), address(services_.frame_limit));
-  limit->setAtomic(llvm::AtomicOrdering::Monotonic);
-  limit->setAlignment(llvm::Align(8));
+  Value* const limit = frame_limit();
   llvm::BasicBlock* const cold = new_block("stopped");
   llvm::BasicBlock* const on = new_block("on");
   b_.CreateCondBr(b_.CreateICmpEQ(limit, int64(-1)), cold, on, unlikely());
@@ -60,73 +57,164 @@ void FunctionCodegen::poll() {
 // for every point, row-major: point(its number).
 void FunctionCodegen::nest(const Step& step, const Values& extents,
                            const std::function<void(Value*)>& point) {
-  llvm::AllocaInst* const number = new_cell(b_.getInt64Ty(), "point");
-  b_.CreateStore(int64(0), number);
-  std::vector<llvm::BasicBlock*> heads;
-  std::vector<llvm::BasicBlock*> afters;
-  std::vector<llvm::PHINode*> indices;
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    llvm::BasicBlock* const before = b_.GetInsertBlock();
-    llvm::BasicBlock* const head = new_block("loop");
-    llvm::BasicBlock* const after = new_block("after");
-    b_.CreateCondBr(b_.CreateICmpSLT(int64(0), extents[i]), head, after);
-    b_.SetInsertPoint(head);
-    llvm::PHINode* const index = b_.CreatePHI(b_.getInt64Ty(), 2, "i");
-    index->addIncoming(int64(0), before);
-    set(step.binders[i], index);
-    heads.push_back(head);
-    afters.push_back(after);
-    indices.push_back(index);
+  const std::function<void(std::size_t, Value*)> axis = [&](std::size_t i, Value* row) {
+    if (i == extents.size()) {
+      poll();
+      point(row);
+      return;
+    }
+    Value* const first = b_.CreateMul(row, extents[i]);
+    counted(first_of(step, i), end_of(step, i, extents), 1, [&](Value* index) {
+      set(step.binders[i], index);
+      note_index(step, i, index);
+      axis(i + 1, b_.CreateAdd(first, index));
+    });
+  };
+  axis(0, int64(0));
+}
+
+FunctionCodegen::Stack FunctionCodegen::begin_stack(const Step& step, std::size_t part_number,
+                                                    const Values& extents, const Emit& failed) {
+  const lang::Type& type = step.parts[part_number];
+  const flow::Slot result = step.results[part_number];
+  Stack stack{source_->slots[result].dtype};
+  std::vector<lang::Dim> dims = lang::as<lang::TensorType>(type)->shape.dims();
+  stack.elements = dims.empty() ? 1 : flow::small_elements(type);
+  if (stack.elements == 0) {
+    stack.whole = new_cell(b_.getPtrTy(), "stack");
+    b_.CreateStore(llvm::ConstantPointerNull::get(b_.getPtrTy()), stack.whole);
+    return stack;
   }
-  poll();
-  Value* const linear = b_.CreateLoad(b_.getInt64Ty(), number);
-  point(linear);
-  b_.CreateStore(b_.CreateNSWAdd(linear, int64(1)), number);
-  for (std::size_t i = extents.size(); i-- > 0;) {
-    Value* const next = b_.CreateNSWAdd(indices[i], int64(1));
-    indices[i]->addIncoming(next, b_.GetInsertBlock());
-    b_.CreateCondBr(b_.CreateICmpSLT(next, extents[i]), heads[i], afters[i]);
-    b_.SetInsertPoint(afters[i]);
+  Values shape = extents;
+  for (const lang::Dim& dim : dims) shape.push_back(int64(dim.constant()));
+  Value* const tensor =
+      call_service(services_.make_tensor, b_.getPtrTy(),
+                   {runner_, address(step.site), b_.getInt8(static_cast<std::uint8_t>(stack.dtype)),
+                    int64(static_cast<std::int64_t>(shape.size())), words_of(shape)});
+  leave_if(b_.CreateIsNull(tensor), step, failed);
+  set(result, tensor);
+  stack.data = load_header(b_.getPtrTy(), tensor, layout_.tensor_data);
+  return stack;
+}
+
+// In memory, for a service.
+Value* FunctionCodegen::words_of(const Values& values) {
+  llvm::AllocaInst* const words = scratch((values.size() + 1) / 2);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    b_.CreateStore(values[i], part(words, i * sizeof(std::int64_t)));
+  return words;
+}
+
+// `values`: what the body yields, from `next` on.
+void FunctionCodegen::store_point(const Step& step, const Stack& stack, const Values& extents,
+                                  Value* linear, const Values& values, std::size_t next,
+                                  const Emit& failed) {
+  if (stack.whole == nullptr) {
+    Value* const first = b_.CreateMul(linear, int64(static_cast<std::int64_t>(stack.elements)));
+    for (std::size_t i = 0; i < stack.elements; ++i) {
+      Value* const at = b_.CreateAdd(first, int64(static_cast<std::int64_t>(i)));
+      Value* const stored = scalars().to_memory(values[next + i], stack.dtype);
+      b_.CreateStore(stored, b_.CreateGEP(memory_type(stack.dtype), stack.data, at));
+    }
+    return;
   }
+  Value* const status = call_service(
+      services_.put_point, b_.getInt32Ty(),
+      {runner_, address(step.site), stack.whole, int64(static_cast<std::int64_t>(extents.size())),
+       words_of(extents), linear, values[next]});
+  llvm::BasicBlock* const cold = new_block("not_put");
+  llvm::BasicBlock* const on = new_block("put");
+  b_.CreateCondBr(b_.CreateICmpNE(status, b_.getInt32(0)), cold, on, unlikely());
+  b_.SetInsertPoint(cold);
+  failed();
+  b_.CreateBr(fail_);
+  b_.SetInsertPoint(on);
+}
+
+// Sets the result behind the loop.
+void FunctionCodegen::end_stack(const Step& step, std::size_t part_number, const Stack& stack,
+                                const Values& extents) {
+  if (stack.whole == nullptr) return;
+  llvm::BasicBlock* const none = new_block("no_points");
+  llvm::BasicBlock* const on = new_block("stacked");
+  Value* const whole = b_.CreateLoad(b_.getPtrTy(), stack.whole);
+  llvm::BasicBlock* const before = b_.GetInsertBlock();
+  b_.CreateCondBr(b_.CreateIsNull(whole), none, on, unlikely());
+  b_.SetInsertPoint(none);
+  const auto* tuple = lang::as<lang::TupleType>(step.type);
+  const lang::Type& type = tuple ? tuple->fields[part_number] : step.type;
+  Value* const empty =
+      call_service(services_.stack_of_none, b_.getPtrTy(),
+                   {runner_, address(type.get()), int64(static_cast<std::int64_t>(extents.size())),
+                    words_of(extents)});
+  llvm::BasicBlock* const made = new_block("made");
+  b_.CreateCondBr(b_.CreateIsNull(empty), fail_, made, unlikely());
+  b_.SetInsertPoint(made);
+  b_.CreateStore(empty, stack.whole);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+  llvm::PHINode* const result = b_.CreatePHI(b_.getPtrTy(), 2);
+  result->addIncoming(whole, before);
+  result->addIncoming(empty, made);
+  set(step.results[part_number], result);
+}
+
+void FunctionCodegen::stack_points(const Step& step, const std::vector<Stack>& stacks,
+                                   const Values& extents) {
+  const flow::Block& body = step.blocks[0];
+  over_points(step, extents, [&](Value* linear) {
+    steps(body);
+    const Values values = arguments(body.values);
+    std::size_t next = 0;
+    for (const Stack& stack : stacks) {
+      const std::size_t behind = next + std::max<std::size_t>(stack.elements, 1);
+      store_point(step, stack, extents, linear, values, next, [&, behind] {
+        for (std::size_t i = behind; i < values.size(); ++i) {
+          const flow::SlotType type = type_of(body.values[i]);
+          if (type.is_object()) release(values[i], type);
+        }
+      });
+      next = behind;
+    }
+  });
 }
 
 void FunctionCodegen::comprehension(const Step& step) {
   Value* points = nullptr;
   const Values extents = extents_of(step, points);
-  llvm::AllocaInst* const words = scratch((extents.size() + 1) / 2);
-  const auto made_before = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-      release(values_[step.results[i]], source_->slots[step.results[i]]);
+  std::vector<Stack> stacks;
+  const auto give_up = [&] {
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+      const flow::SlotType& type = source_->slots[step.results[i]];
+      if (stacks[i].whole == nullptr) {
+        release(values_[step.results[i]], type);
+        continue;
+      }
+      llvm::BasicBlock* const some = new_block("some");
+      llvm::BasicBlock* const gone = new_block("gone");
+      Value* const whole = b_.CreateLoad(b_.getPtrTy(), stacks[i].whole);
+      b_.CreateCondBr(b_.CreateIsNull(whole), gone, some);
+      b_.SetInsertPoint(some);
+      release(whole, type);
+      b_.CreateBr(gone);
+      b_.SetInsertPoint(gone);
+    }
   };
-  Values data;
-  for (std::size_t i = 0; i < step.results.size(); ++i) {
-    for (std::size_t k = 0; k < extents.size(); ++k)
-      b_.CreateStore(extents[k], part(words, k * sizeof(std::int64_t)));
-    const DType dtype = source_->slots[step.results[i]].dtype;
-    Value* const tensor =
-        call_service(services_.make_tensor, b_.getPtrTy(),
-                     {runner_, address(step.site), b_.getInt8(static_cast<std::uint8_t>(dtype)),
-                      int64(static_cast<std::int64_t>(extents.size())), words});
-    leave_if(b_.CreateIsNull(tensor), step, [&] { made_before(i); });
-    set(step.results[i], tensor);
-    data.push_back(load_header(b_.getPtrTy(), tensor, layout_.tensor_data));
-  }
+  for (std::size_t i = 0; i < step.parts.size(); ++i)
+    stacks.push_back(begin_stack(step, i, extents, give_up));
   llvm::BasicBlock* const outer = fail_;
   llvm::BasicBlock* const failed = new_block("loop_failed");
   fail_ = failed;
-  const flow::Block& body = step.blocks[0];
-  nest(step, extents, [&](Value* linear) {
-    steps(body);
-    for (std::size_t i = 0; i < data.size(); ++i) {
-      const DType dtype = source_->slots[step.results[i]].dtype;
-      Value* const stored = scalars().to_memory(operand(body.values[i]), dtype);
-      b_.CreateStore(stored, b_.CreateGEP(memory_type(dtype), data[i], linear));
-    }
-  });
+  if (step.is_parallel) {
+    in_chunks(step, extents, stacks);
+  } else {
+    stack_points(step, stacks, extents);
+  }
+  for (std::size_t i = 0; i < stacks.size(); ++i) end_stack(step, i, stacks[i], extents);
   fail_ = outer;
   const llvm::IRBuilderBase::InsertPointGuard guard(b_);
   b_.SetInsertPoint(failed);
-  made_before(step.results.size());
+  give_up();
   give_back(step.cleanup);
   b_.CreateBr(fail_);
 }
@@ -165,7 +253,7 @@ void FunctionCodegen::fold_exact(const Step& step, const Values& extents) {
   llvm::AllocaInst* const sum = new_cell(type, "sum");
   b_.CreateStore(scalars().constant(step.dtype, loops::identity_bits(step.reduce, step.dtype)),
                  sum);
-  nest(step, extents, [&](Value*) {
+  over_points(step, extents, [&](Value*) {
     steps(step.blocks[0]);
     Value* const element = operand(step.blocks[0].values[0]);
     b_.CreateStore(scalars().binary(loops::prim_of(step.reduce), step.dtype,
@@ -173,111 +261,6 @@ void FunctionCodegen::fold_exact(const Step& step, const Values& extents) {
                    sum);
   });
   set(step.results[0], b_.CreateLoad(type, sum));
-}
-
-// A function of 16 lanes in memory: their combination, after which they are what they began as.
-llvm::Function* FunctionCodegen::lane_combiner(Prim prim, DType dtype) {
-  const std::string name = "combine_" + std::to_string(static_cast<int>(prim)) + "_" +
-                           std::to_string(static_cast<int>(dtype));
-  if (llvm::Function* const known = module_.getFunction(name)) return known;
-  llvm::Type* const type = scalars().type(dtype);
-  auto* const function =
-      llvm::Function::Create(llvm::FunctionType::get(type, {b_.getPtrTy()}, false),
-                             llvm::Function::InternalLinkage, name, module_);
-  function->setDoesNotThrow();
-  const llvm::IRBuilderBase::InsertPointGuard guard(b_);
-  b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", function));
-  Values lanes;
-  for (int i = 0; i < loops::kReductionLanes; ++i)
-    lanes.push_back(b_.CreateLoad(
-        type, b_.CreateConstGEP1_64(type, function->getArg(0), static_cast<std::uint64_t>(i))));
-  for (std::size_t width = lanes.size() / 2; width > 0; width /= 2) {
-    for (std::size_t i = 0; i < width; ++i)
-      lanes[i] = scalars().binary(prim, dtype, lanes[i], lanes[i + width]);
-  }
-  b_.CreateRet(lanes[0]);
-  return function;
-}
-
-void FunctionCodegen::fold_lanes(const Step& step, const Values& extents) {
-  const bool has_blocks = loops::has_blocks(step.reduce, step.dtype);
-  const DType dtype = has_blocks && lang::size_of(step.dtype) < 4 ? DType::Float32 : step.dtype;
-  const Prim prim = loops::prim_of(step.reduce);
-  llvm::Type* const type = scalars().type(dtype);
-  Value* const identity = scalars().constant(dtype, loops::identity_bits(step.reduce, dtype));
-  llvm::Function* const combine = lane_combiner(prim, dtype);
-  constexpr auto kLanes = static_cast<std::uint64_t>(loops::kReductionLanes);
-  llvm::AllocaInst* const lanes = new_cell(llvm::ArrayType::get(type, kLanes), "lanes");
-  const auto clear = [&] {
-    for (std::uint64_t i = 0; i < kLanes; ++i)
-      b_.CreateStore(identity, b_.CreateConstGEP1_64(type, lanes, i));
-  };
-  constexpr std::uint64_t kLevels = 64;
-  llvm::AllocaInst* const waiting =
-      has_blocks ? new_cell(llvm::ArrayType::get(type, kLevels), "waiting") : nullptr;
-  llvm::AllocaInst* const level = has_blocks ? new_cell(b_.getInt64Ty(), "level") : nullptr;
-  llvm::AllocaInst* const sum = new_cell(type, "sum");
-  llvm::AllocaInst* const count = new_cell(b_.getInt64Ty(), "count");
-  b_.CreateStore(int64(0), count);
-  clear();
-  // Folds what waits at the levels from 0 up while `waits(level)` holds.
-  const auto fold_waiting = [&](Value* blocks, bool at_end) {
-    llvm::BasicBlock* const head = new_block("level");
-    llvm::BasicBlock* const body = new_block("fold");
-    llvm::BasicBlock* const next = new_block("next_level");
-    llvm::BasicBlock* const done = new_block("folded");
-    b_.CreateStore(int64(0), level);
-    b_.CreateBr(head);
-    b_.SetInsertPoint(head);
-    Value* const at = b_.CreateLoad(b_.getInt64Ty(), level);
-    Value* const rest = b_.CreateLShr(blocks, at);
-    Value* const is_taken = b_.CreateTrunc(rest, b_.getInt1Ty());
-    if (at_end) {
-      llvm::BasicBlock* const look = new_block("look");
-      b_.CreateCondBr(b_.CreateICmpEQ(rest, int64(0)), done, look);
-      b_.SetInsertPoint(look);
-      b_.CreateCondBr(is_taken, body, next);
-    } else {
-      b_.CreateCondBr(is_taken, body, done);
-    }
-    b_.SetInsertPoint(body);
-    Value* const other = b_.CreateLoad(type, b_.CreateGEP(type, waiting, at));
-    b_.CreateStore(scalars().binary(prim, dtype, other, b_.CreateLoad(type, sum)), sum);
-    b_.CreateBr(next);
-    b_.SetInsertPoint(next);
-    b_.CreateStore(b_.CreateAdd(at, int64(1)), level);
-    b_.CreateBr(head);
-    b_.SetInsertPoint(done);
-  };
-  nest(step, extents, [&](Value* linear) {
-    steps(step.blocks[0]);
-    Value* const element = operand(step.blocks[0].values[0]);
-    Value* const lane = b_.CreateAnd(linear, int64(loops::kReductionLanes - 1));
-    Value* const place = b_.CreateGEP(type, lanes, lane);
-    b_.CreateStore(scalars().binary(prim, dtype, b_.CreateLoad(type, place), element), place);
-    Value* const done = b_.CreateAdd(linear, int64(1));
-    b_.CreateStore(done, count);
-    if (!has_blocks) return;
-    llvm::BasicBlock* const full = new_block("block_full");
-    llvm::BasicBlock* const on = new_block("on");
-    Value* const within = b_.CreateAnd(done, int64(loops::kReductionBlock - 1));
-    b_.CreateCondBr(b_.CreateICmpEQ(within, int64(0)), full, on, unlikely());
-    b_.SetInsertPoint(full);
-    b_.CreateStore(b_.CreateCall(combine, {lanes}), sum);
-    // The blocks before this one: their number's lowest ones say which levels are taken.
-    fold_waiting(b_.CreateSub(b_.CreateUDiv(done, int64(loops::kReductionBlock)), int64(1)), false);
-    b_.CreateStore(b_.CreateLoad(type, sum),
-                   b_.CreateGEP(type, waiting, b_.CreateLoad(b_.getInt64Ty(), level)));
-    clear();
-    b_.CreateBr(on);
-    b_.SetInsertPoint(on);
-  });
-  b_.CreateStore(b_.CreateCall(combine, {lanes}), sum);
-  if (has_blocks) {
-    fold_waiting(
-        b_.CreateUDiv(b_.CreateLoad(b_.getInt64Ty(), count), int64(loops::kReductionBlock)), true);
-  }
-  set(step.results[0], scalars().round_to(b_.CreateLoad(type, sum), step.dtype));
 }
 
 // The first of the largest (smallest) elements; NaN beats numbers.
@@ -288,7 +271,7 @@ void FunctionCodegen::fold_arg(const Step& step, const Values& extents) {
   b_.CreateStore(llvm::Constant::getNullValue(type), best);
   b_.CreateStore(int64(0), best_at);
   const Prim order = step.reduce == ReduceOp::ArgMax ? Prim::Gt : Prim::Lt;
-  nest(step, extents, [&](Value* linear) {
+  over_points(step, extents, [&](Value* linear) {
     steps(step.blocks[0]);
     Value* const element = operand(step.blocks[0].values[0]);
     Value* const old = b_.CreateLoad(type, best);

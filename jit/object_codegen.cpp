@@ -17,6 +17,7 @@ Value* FunctionCodegen::part(Value* object, std::size_t offset) {
 // Of an object that is not changed once it is made.
 Value* FunctionCodegen::load_header(llvm::Type* type, Value* object, std::size_t offset) {
   llvm::LoadInst* const load = b_.CreateLoad(type, part(object, offset));
+  if (lent_.contains(object)) return load;
   load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
   return load;
 }
@@ -230,8 +231,7 @@ Value* FunctionCodegen::make_cell(const lang::Constructor* constructor, std::siz
   b_.SetInsertPoint(out);
   failed();
   b_.SetInsertPoint(on);
-  const std::uintptr_t begin = kind == ValueKind::Tuple ? layout_.tuple_begin : layout_.adt_begin;
-  b_.CreateStore(b_.getInt64(begin), cell);
+  b_.CreateStore(named(kind == ValueKind::Tuple ? flow::kTupleBegin : flow::kAdtBegin), cell);
   b_.CreateStore(b_.getInt32(1), part(cell, layout_.refs));
   b_.CreateStore(b_.getInt32(static_cast<std::uint32_t>(count)), part(cell, layout_.cell_count));
   if (constructor != nullptr)
@@ -390,7 +390,27 @@ void FunctionCodegen::box(Value* place, const lang::Type& type, const Values& le
 
 // --- Tensors ---
 
+// From here on: where this code has run, it need not be read again.
+void FunctionCodegen::know_header(Value* tensor, std::size_t rank) {
+  Header header;
+  header.data = data_of(tensor);
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    header.shape.push_back(extent_of(tensor, axis));
+    header.strides.push_back(stride_of(tensor, axis));
+  }
+  headers_[tensor] = std::move(header);
+}
+
+Value* FunctionCodegen::data_of(Value* tensor) {
+  if (const auto known = headers_.find(tensor); known != headers_.end()) return known->second.data;
+  return load_header(b_.getPtrTy(), tensor, layout_.tensor_data);
+}
+
 Value* FunctionCodegen::extent_of(Value* tensor, std::size_t axis) {
+  if (const auto known = headers_.find(tensor); known != headers_.end()) {
+    const auto& [data, shape, strides, base, first_axis] = known->second;
+    return base != nullptr ? extent_of(base, first_axis + axis) : shape[axis];
+  }
   Value* const shape = load_header(b_.getPtrTy(), tensor, layout_.tensor_shape);
   return load_header(b_.getInt64Ty(), shape, axis * sizeof(std::int64_t));
 }
@@ -413,6 +433,10 @@ void FunctionCodegen::check_index(const Step& step, std::span<const flow::Operan
 }
 
 Value* FunctionCodegen::stride_of(Value* tensor, std::size_t axis) {
+  if (const auto known = headers_.find(tensor); known != headers_.end()) {
+    const auto& [data, shape, strides, base, first_axis] = known->second;
+    return base != nullptr ? stride_of(base, first_axis + axis) : strides[axis];
+  }
   Value* const strides = load_header(b_.getPtrTy(), tensor, layout_.tensor_strides);
   return load_header(b_.getInt64Ty(), strides, axis * sizeof(std::int64_t));
 }
@@ -423,13 +447,12 @@ Value* FunctionCodegen::element_place(Value* tensor, std::span<const flow::Opera
   for (std::size_t axis = 0; axis < indices.size(); ++axis)
     offset =
         b_.CreateAdd(offset, b_.CreateMul(index_value(indices[axis]), stride_of(tensor, axis)));
-  Value* const data = load_header(b_.getPtrTy(), tensor, layout_.tensor_data);
-  return b_.CreateGEP(memory_type(dtype), data, offset);
+  return b_.CreateGEP(memory_type(dtype), data_of(tensor), offset);
 }
 
 void FunctionCodegen::element(const Step& step) {
   const auto indices = std::span(step.args).subspan(1);
-  if (!step.in_bounds) check_index(step, indices);
+  if (!step.in_bounds && !nothing_fails_) check_index(step, indices);
   const DType dtype = source_->slots[step.results[0]].dtype;
   Value* const place = element_place(operand(step.args[0]), indices, dtype);
   Value* const stored = b_.CreateLoad(memory_type(dtype), place);
@@ -469,16 +492,21 @@ void FunctionCodegen::own(const Step& step) {
   llvm::PHINode* const tensor = b_.CreatePHI(b_.getPtrTy(), 2);
   tensor->addIncoming(given, before);
   tensor->addIncoming(fresh, copied);
+  forget_content(tensor);
+  set(step.results[0], tensor);
+}
+
+// What is in the tensor's buffer becomes something else.
+void FunctionCodegen::forget_content(Value* tensor) {
   Value* const buffer = load_header(b_.getPtrTy(), tensor, layout_.tensor_buffer);
   b_.CreateStore(int64(0), part(buffer, layout_.buffer_content));
-  set(step.results[0], tensor);
 }
 
 void FunctionCodegen::store(const Step& step) {
   const auto indices = std::span(step.args).subspan(1, step.args.size() - 2);
   Value* const place = element_place(operand(step.args[0]), indices, step.dtype);
   Value* value = operand(step.args.back());
-  if (step.reduce != lang::ReduceOp::Set) {
+  if (step.kind == flow::StepKind::Store) {
     Value* const stored = b_.CreateLoad(memory_type(step.dtype), place);
     value = scalars().binary(loops::prim_of(step.reduce), step.dtype,
                              scalars().from_memory(stored, step.dtype), value);
@@ -486,7 +514,30 @@ void FunctionCodegen::store(const Step& step) {
   b_.CreateStore(scalars().to_memory(value, step.dtype), place);
 }
 
+// A copy of the tensor's header on the stack, with fewer axes and other elements. It counts for
+// nobody; what it is a view of is there as long as it is.
+void FunctionCodegen::light_view(const Step& step) {
+  const auto indices = std::span(step.args).subspan(1);
+  check_index(step, indices);
+  Value* const tensor = operand(step.args[0]);
+  const DType dtype = source_->slots[step.results[0]].dtype;
+  Value* const data = element_place(tensor, indices, dtype);
+  llvm::AllocaInst* const header =
+      new_cell(llvm::ArrayType::get(b_.getInt8Ty(), layout_.tensor_bytes), "view");
+  header->setAlignment(llvm::Align(alignof(lang::Tensor)));
+  b_.CreateMemCpy(header, header->getAlign(), tensor, header->getAlign(), layout_.tensor_bytes);
+  for (const std::size_t list : {layout_.tensor_shape, layout_.tensor_strides}) {
+    Value* const begin = load_header(b_.getPtrTy(), tensor, list);
+    b_.CreateStore(part(begin, indices.size() * sizeof(std::int64_t)), part(header, list));
+  }
+  b_.CreateStore(data, part(header, layout_.tensor_data));
+  headers_[header] = {data, {}, {}, tensor, indices.size()};
+  lent_.insert(header);
+  set(step.results[0], header);
+}
+
 void FunctionCodegen::view(const Step& step) {
+  if (step.is_light) return light_view(step);
   Value* const tensor = operand(step.args[0]);
   const std::size_t count = step.args.size() - 1;
   llvm::AllocaInst* const indices = scratch((count + 1) / 2);  // words, two to a Value

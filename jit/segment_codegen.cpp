@@ -69,8 +69,10 @@ void KernelCodegen::find_turns(std::int32_t axis) {
   std::vector<bool> is_settled(is_settled_.size(), false);
   std::vector<bool> is_wanted(is_settled_.size(), false);
   const loops::Region& body = kernel_.regions[0];
+  const AxisSet within = axis_bit(kernel_.domain_rank) - axis_bit(axis + 1);  // axes that are inner
   for (const Instruction& instruction : body.code) {
-    if ((analysis_.depends(instruction.id) & axis_bit(axis)) == 0 ||
+    const AxisSet depends = analysis_.depends(instruction.id);
+    if ((depends & axis_bit(axis)) == 0 || (depends & within) != 0 ||
         instruction.dtype != DType::Bool)
       continue;
     const bool is_logic =
@@ -225,7 +227,7 @@ void KernelCodegen::emit_segments(std::int32_t axis, Value* begin, Value* end) {
   }
   Value* const next = b_.CreateAdd(at, run);
   settle(true);
-  emit_expected(axis, at, next);
+  emit_changes(axis, [&] { emit_expected(axis, at, next); });
   settle(false);
   std::fill(is_settled_.begin(), is_settled_.end(), false);
   turns_.clear();

@@ -8,6 +8,8 @@
 #include "kernels/contraction.h"
 #include "kernels/kernels.h"
 #include "kernels/window.h"
+#include "kernels/window_product.h"
+#include "kernels/winograd.h"
 
 namespace relay::kernels {
 
@@ -20,24 +22,30 @@ using loops::Window;
 
 class Library final : public loops::KernelLibrary {
  public:
-  explicit Library(Level level) : level_(level) {}
+  Library(Level level, bool transforms) : level_(level), transforms_(transforms) {}
   std::shared_ptr<const LibraryKernel> choose(const NormalForm& form) override {
     if (loops::products_of(form) < kFewestProducts) return nullptr;
     if (const auto* contraction = std::get_if<Contraction>(&form))
       return make_contraction(*contraction, level_);
-    return make_window(std::get<Window>(form));
+    const Window& window = std::get<Window>(form);
+    if (transforms_) {
+      if (auto made = make_winograd(window, level_)) return made;
+    }
+    if (auto made = make_window(window)) return made;
+    return make_window_product(window, level_);
   }
 
  private:
   Level level_;
+  bool transforms_;
 };
 
 }  // namespace
 
-extern "C" loops::KernelLibrary* relay_make_kernel_library(int level) {
+extern "C" loops::KernelLibrary* relay_make_kernel_library(int level, bool transforms) {
   const Level own = cpu_level();
   const bool is_told = level >= 0 && level < static_cast<int>(own);
-  return new Library(is_told ? static_cast<Level>(level) : own);
+  return new Library(is_told ? static_cast<Level>(level) : own, transforms);
 }
 
 extern "C" const char* relay_kernels_version() {

@@ -6,9 +6,10 @@ namespace relay::kernels {
 
 // The entry of librelay_kernels.so, found by dlsym under this name. Returns products of our own and
 // oneDNN as a library of kernels for this host's CPU, owned by the caller. `level` names an older
-// CPU (kernels/tiles.h); -1: this one.
-extern "C" loops::KernelLibrary* relay_make_kernel_library(int level);
-using MakeKernelLibrary = loops::KernelLibrary* (*)(int level);
+// CPU (kernels/tiles.h); -1: this one. With `transforms`, windows may be computed by
+// Winograd's transforms.
+extern "C" loops::KernelLibrary* relay_make_kernel_library(int level, bool transforms);
+using MakeKernelLibrary = loops::KernelLibrary* (*)(int level, bool transforms);
 inline constexpr const char* kEntryName = "relay_make_kernel_library";
 
 // Another entry: the libraries that are loaded and their versions. Lives forever.

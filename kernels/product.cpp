@@ -6,12 +6,8 @@ namespace relay::kernels {
 
 namespace {
 
-// A panel of so many products stays in the first cache while tiles go down the rows, and so many
-// rows of a in the second while panels follow one another.
-constexpr std::int64_t kProductsAtOnce = 256;
+// So many rows of a are in the second cache while panels follow one another.
 constexpr std::int64_t kRowsAtOnce = 96;
-// Columns whose panels are in cache together.
-constexpr std::int64_t kColumnsAtOnce = 512;
 // Where fewer rows use it, packing costs more than reading b from where it lies.
 constexpr std::int64_t kFewRows = 3;
 constexpr std::int64_t kTilesWorthPacking = 3;
@@ -45,22 +41,6 @@ typename Product<T>::Method Product<T>::choose() const {
 template <class T>
 std::int64_t Product<T>::padded(std::int64_t columns) const {
   return panels_of(columns, tiles_.lanes) * tiles_.lanes;
-}
-
-// Columns are in the outer loop, so that a block of c is still in cache when the next part of the
-// sum comes.
-template <class T>
-template <class Visit>
-void Product<T>::for_each_block(const ProductPart& part, Visit visit) const {
-  const std::int64_t columns = kColumnsAtOnce / columns_apart() * columns_apart();
-  ProductPart block = part;
-  for (block.column0 = part.column0; block.column0 < part.column1; block.column0 += columns) {
-    block.column1 = std::min(block.column0 + columns, part.column1);
-    for (block.k0 = part.k0; block.k0 < part.k1; block.k0 += kProductsAtOnce) {
-      block.k1 = std::min(block.k0 + kProductsAtOnce, part.k1);
-      visit(block);
-    }
-  }
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,6 +19,11 @@ struct ProductPart {
   std::int64_t column0, column1;  // from a multiple of Product::columns_apart() on
   std::int64_t k0, k1;
 };
+
+// A panel of so many products stays in the first cache while tiles go down the rows.
+inline constexpr std::int64_t kProductsAtOnce = 256;
+// Columns whose panels are in cache together.
+inline constexpr std::int64_t kColumnsAtOnce = 512;
 
 // c = a b, or c += a b, of matrices with m by k, k by n and m by n elements: the columns of c lie
 // side by side, all else anyhow. b is packed into panels, a part of the sum at a time; a is read
@@ -45,6 +51,20 @@ class Product {
   void multiply(const Call& call, const ProductPart& part, T* scratch) const;
   std::size_t scratch() const;
 
+  // For matrices whose columns are packed by who knows where they are: calls visit(block) for some
+  // columns and products of the part after the other, and `panels` are the block's columns, panel
+  // by panel.
+  template <class Visit>
+  void for_each_block(const ProductPart& part, Visit visit) const;
+  void multiply_panels(const Call& call, const ProductPart& part, const ProductPart& block,
+                       const T* panels) const {
+    multiply_block(of_block(call, part, block), block, panels);
+  }
+  int vectors_of(std::int64_t columns) const {
+    return static_cast<int>((columns + tiles_.lanes - 1) / tiles_.lanes);
+  }
+  const Tiles<T>& tiles() const { return tiles_; }
+
   // All of b as panels, for many calls: so many elements, or 0 where b is read as it is. Some
   // columns are packed at a time, from a multiple of columns_apart() on.
   std::size_t packed() const;
@@ -61,8 +81,6 @@ class Product {
 
   Method choose() const;
   std::int64_t padded(std::int64_t columns) const;
-  template <class Visit>
-  void for_each_block(const ProductPart& part, Visit visit) const;
   void pack_block(const ProductPart& block, const T* b, T* to) const;
   // `panels`: the block's columns as they are packed; null: b is read where it is.
   void multiply_block(const Call& call, const ProductPart& block, const T* panels) const;
@@ -76,6 +94,22 @@ class Product {
   Method method_;
   std::int64_t panel_vectors_;
 };
+
+// Columns are in the outer loop, so that a block of c is still in cache when the next part of the
+// sum comes.
+template <class T>
+template <class Visit>
+void Product<T>::for_each_block(const ProductPart& part, Visit visit) const {
+  const std::int64_t columns = kColumnsAtOnce / columns_apart() * columns_apart();
+  ProductPart block = part;
+  for (block.column0 = part.column0; block.column0 < part.column1; block.column0 += columns) {
+    block.column1 = std::min(block.column0 + columns, part.column1);
+    for (block.k0 = part.k0; block.k0 < part.k1; block.k0 += kProductsAtOnce) {
+      block.k1 = std::min(block.k0 + kProductsAtOnce, part.k1);
+      visit(block);
+    }
+  }
+}
 
 extern template class Product<float>;
 extern template class Product<double>;

@@ -40,6 +40,37 @@ struct PackCall {
   T* panel = nullptr;
 };
 
+// Columns of a panel that lie side by side in memory, from `source + step + from` on for each
+// product.
+struct PackedRun {
+  std::int64_t from = 0;
+  int column = 0;  // of the panel
+  int length = 0;
+};
+
+// As PackCall, of columns in runs. Reads up to a vector behind what belongs to a run.
+template <class T>
+struct GatherCall {
+  const T* source = nullptr;
+  std::span<const std::int64_t> steps;  // by product
+  std::span<const PackedRun> runs;
+  std::int64_t width = 0;  // of the panel, in columns
+  T* panel = nullptr;
+};
+
+// The transforms of Winograd's F(2 x 2, 3 x 3), for `count` tiles side by side: of 4 by 4 elements
+// of the input, every second of which begins a tile, into 16 planes; and of 16 planes into 2 by 2
+// elements of the result. Reads and writes up to two vectors more. Source: Lavin and Gray, "Fast
+// algorithms for convolutional neural networks" (2016).
+template <class T>
+struct WinogradCall {
+  const T* from = nullptr;
+  T* to = nullptr;
+  std::int64_t count = 0;
+  std::int64_t plane = 0;  // from plane to plane
+  std::int64_t row = 0;    // from row to row of the input, or the result
+};
+
 // y[i * y_step] = sum of row i of w times x, or that is added.
 template <class T>
 struct DotCall {
@@ -62,6 +93,9 @@ struct Tiles {
   std::array<std::span<const Tile<T>>, kMostVectors> of;
   // Columns that the panel has beyond `columns` become zeros.
   void (*pack)(const PackCall<T>& call) = nullptr;
+  void (*gather)(const GatherCall<T>& call) = nullptr;
+  void (*winograd_input)(const WinogradCall<T>& call) = nullptr;
+  void (*winograd_result)(const WinogradCall<T>& call) = nullptr;
   // In 16 partial sums, which are added pairwise, whatever the CPU.
   void (*dot)(const DotCall<T>& call) = nullptr;
 };

@@ -1,6 +1,6 @@
 // Products on CPUs with AVX2.
 
-#include <cmath>
+#include <algorithm>
 #include <type_traits>
 
 #include "kernels/tiles.h"

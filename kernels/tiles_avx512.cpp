@@ -1,6 +1,6 @@
 // Products on CPUs with AVX-512.
 
-#include <cmath>
+#include <algorithm>
 #include <type_traits>
 
 #include "kernels/tiles.h"

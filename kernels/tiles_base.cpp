@@ -1,6 +1,6 @@
 // Products on any CPU.
 
-#include <cmath>
+#include <algorithm>
 #include <type_traits>
 
 #include "kernels/tiles.h"

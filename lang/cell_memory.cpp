@@ -35,6 +35,7 @@ struct Thread {
   std::array<Slab*, kLargestCell / kCellUnit + 1> slabs{};  // the newest is cut
   // Free cells when each counts: then the lists are empty and have no room.
   std::array<void*, kLargestCell / kCellUnit + 1> hidden{};
+  std::int64_t cut = 0;  // blocks so far
   bool counts_each = false;
   bool is_busy = false;  // with its lists
 };
@@ -85,6 +86,7 @@ void* cut(std::size_t bytes) {
   }
   std::byte* const begin = begin_of(newest) + newest->cut;
   newest->cut += size;
+  ++self.cut;
   for (std::size_t at = 0; at < size; at += bytes)
     set_next(begin + at, at + bytes < size ? begin + at + bytes : nullptr);
   return begin;
@@ -166,6 +168,8 @@ void release_cell_slowly(void* cell, std::size_t bytes) noexcept {
   const std::size_t free = sweep(first, bytes, kKeptCells / 2);
   list.room = room_for(std::max(free, kKeptCells - std::min(free, kKeptCells)), bytes) + 1;
 }
+
+std::int64_t cell_blocks_cut() noexcept { return self.cut; }
 
 void trim_cells() noexcept {
   if (self.is_busy) return;

@@ -67,6 +67,8 @@ inline void release_cell(void* cell, std::size_t bytes) noexcept {
   release_cell_slowly(cell, bytes);
 }
 
+// Blocks of cells that this thread has cut so far; other cells had been used before.
+std::int64_t cell_blocks_cut() noexcept;
 // Gives slabs back of which no cell is in use. Cost: linear in the free cells of this thread.
 void trim_cells() noexcept;
 // For tests: from now on each cell of this thread counts as an allocation, and may fail

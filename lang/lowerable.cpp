@@ -305,8 +305,10 @@ bool MayFail::fresh(const Expr& expr) {
       const auto* op = as<Operator>(call.callee);
       const auto* tensor = as<TensorType>(expr->type);
       // Division operators on integers check their divisor; every other scalar operator is total.
-      const bool may_divide = op && tensor && !is_float(tensor->dtype.known()) &&
-                              tensor->dtype.known() != DType::Bool && call.args.size() == 2;
+      const bool may_divide =
+          op && tensor && !is_float(tensor->dtype.known()) &&
+          tensor->dtype.known() != DType::Bool && call.args.size() == 2 &&
+          (!op->op->elementwise || divides_integers(*op->op->elementwise, tensor->dtype.known()));
       return may_divide || any(call.args);
     }
     case ExprKind::Tuple:

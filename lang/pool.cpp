@@ -107,6 +107,7 @@ std::byte* Pool::allocate(std::size_t bytes) {
       block = take_from_system(size);
     }
     if (!block) return nullptr;
+    ++fresh_;
   }
   used_ += size;
   given_ += size;

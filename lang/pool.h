@@ -32,6 +32,8 @@ class Pool {
   // Gives everything kept back to the system.
   void trim();
   std::size_t kept_bytes() const { return kept_; }
+  // Blocks that came from the system so far; the others had been used before.
+  std::int64_t fresh_blocks() const { return fresh_; }
   // The most that was in use at one time, by size classes.
   std::size_t peak_bytes() const { return peak_; }
   // All that has been given so far, likewise.
@@ -52,6 +54,7 @@ class Pool {
   std::array<SizeClass, kClassCount> classes_;
   std::uint64_t clock_ = 0;
   std::size_t kept_ = 0;
+  std::int64_t fresh_ = 0;
   std::size_t used_ = 0;
   std::size_t peak_ = 0;
   std::size_t given_ = 0;

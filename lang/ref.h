@@ -24,6 +24,7 @@ class Counted {
     if (--refs_ == 0) reclaim(this);
   }
   bool is_unique() const { return refs_ == 1; }
+  std::uint32_t count() const { return refs_; }
 
  private:
   friend void free_put_off();

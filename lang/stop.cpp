@@ -6,6 +6,7 @@ namespace relay::lang {
 
 std::atomic<Stop> pending_stop{Stop::None};
 std::atomic<std::uintptr_t> frame_limit{0};
+std::array<std::atomic<std::uintptr_t>, kMostHelpers> helper_frame_limits{};
 
 namespace {
 std::atomic<std::uintptr_t> lowest_frame{0};
@@ -22,10 +23,17 @@ void set_frame_limit(std::uintptr_t lowest) {
   restore_frame_limit();
 }
 
+void set_helper_frame_limit(int helper, std::uintptr_t lowest) {
+  auto& limit = helper_frame_limits[static_cast<std::size_t>(helper)];
+  limit.store(lowest);
+  if (pending_stop.load() != Stop::None) limit.store(UINTPTR_MAX);
+}
+
 bool request_stop(Stop reason) {
   Stop expected = Stop::None;
   const bool is_first = pending_stop.compare_exchange_strong(expected, reason);
   frame_limit.store(UINTPTR_MAX);
+  for (auto& limit : helper_frame_limits) limit.store(UINTPTR_MAX);
   return is_first;
 }
 

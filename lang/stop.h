@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -20,6 +21,12 @@ static_assert(sizeof(pending_stop) == 1, "native code reads it as a byte");
 extern std::atomic<std::uintptr_t> frame_limit;
 // What it is without a request.
 void set_frame_limit(std::uintptr_t lowest);
+
+// The same for threads that help with a loop of the program, by their number. A thread sets its own
+// before it begins.
+inline constexpr int kMostHelpers = 64;
+extern std::array<std::atomic<std::uintptr_t>, kMostHelpers> helper_frame_limits;
+void set_helper_frame_limit(int helper, std::uintptr_t lowest);
 
 // Asks what runs to stop. From any thread, and safe in a signal handler. The first reason counts;
 // false if there was one already.

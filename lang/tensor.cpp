@@ -1,9 +1,12 @@
 #include "lang/tensor.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +14,7 @@
 #include "lang/extents.h"
 #include "lang/memory.h"
 #include "lang/pool.h"
+#include "lang/sanitizer.h"
 
 namespace relay::lang {
 namespace {
@@ -135,12 +139,19 @@ std::uint64_t saturate(DType dtype, double value) {
 
 std::uint64_t Buffer::last_content_ = 0;
 
+// A smaller one is not what takes up the memory that a run may take.
+static constexpr std::size_t kLargeTensor = std::size_t{1} << 20;
+
 Ref<Buffer> Buffer::allocate(std::size_t bytes) {
   std::byte* data = Pool::instance().allocate(bytes);
   if (!data) {
-    Diagnostic error(DiagnosticKind::OutOfMemory,
-                     fmt::format("there is no memory for a tensor of {}", describe_bytes(bytes)));
-    if (!memory_fits(bytes) && bytes <= available_memory()) error.note(memory_limit_help());
+    const bool is_limit = !memory_fits(bytes) && bytes <= available_memory();
+    const bool is_to_blame = !is_limit || bytes >= kLargeTensor;
+    Diagnostic error(
+        DiagnosticKind::OutOfMemory,
+        is_to_blame ? fmt::format("there is no memory for a tensor of {}", describe_bytes(bytes))
+                    : "the memory that a run may take is used up");
+    if (is_limit) error.note(memory_limit_help());
     throw Failure(std::move(error));
   }
   try {
@@ -153,11 +164,76 @@ Ref<Buffer> Buffer::allocate(std::size_t bytes) {
 
 Buffer::~Buffer() { Pool::instance().release(data_, size_); }
 
+// --- Tensors that have been dropped ---
+
+// Trivially destructible: tensors with static storage are freed after thread-locals.
+struct KeptTensors {
+  static constexpr std::size_t kSets = 32;
+  static constexpr std::size_t kWays = 4;
+  static constexpr std::size_t kLargest = 4096;  // bytes
+#if defined(RELAY_ASAN)
+  static constexpr bool kKeeps = false;  // what is used after it was freed is to be seen
+#else
+  static constexpr bool kKeeps = true;
+#endif
+  std::array<std::array<Tensor*, kWays>, kSets> sets{};
+  std::size_t bytes_made_again = 0;
+
+  std::array<Tensor*, kWays>& set_of(DType dtype, std::span<const std::int64_t> shape) {
+    auto hash = static_cast<std::uint64_t>(dtype);
+    for (const std::int64_t extent : shape)
+      hash = (hash ^ static_cast<std::uint64_t>(extent)) * 0x9e3779b97f4a7c15;
+    return sets[hash >> 32 & (kSets - 1)];
+  }
+
+  bool keep(Tensor* tensor) {
+    if (!kKeeps || !tensor->is_whole_ || tensor->buffer_->size() > kLargest ||
+        !tensor->buffer_->is_unique())
+      return false;
+    for (Tensor*& place : set_of(tensor->dtype_, tensor->shape_)) {
+      if (place) continue;
+      place = tensor;
+      return true;
+    }
+    return false;
+  }
+
+  // One that is to be counted for the first time; null if there is none.
+  Tensor* take(DType dtype, std::span<const std::int64_t> shape) {
+    for (Tensor*& place : set_of(dtype, shape)) {
+      if (!place || place->dtype_ != dtype || !std::ranges::equal(place->shape_, shape)) continue;
+      bytes_made_again += Pool::class_size(Pool::class_of(place->buffer_->size()));
+      return std::exchange(place, nullptr);
+    }
+    return nullptr;
+  }
+};
+
+namespace {
+
+constinit thread_local KeptTensors kept_tensors;
+
+}  // namespace
+
+void Tensor::operator delete(Tensor* tensor, std::destroying_delete_t) {
+  if (kept_tensors.keep(tensor)) return;
+  tensor->~Tensor();
+  ::operator delete(tensor);
+}
+
+std::size_t Tensor::bytes_made_again() { return kept_tensors.bytes_made_again; }
+
 TensorRef Tensor::make(DType dtype, std::span<const std::int64_t> shape) {
+  if (Tensor* const kept = kept_tensors.take(dtype, shape)) {
+    kept->forget_content();
+    return TensorRef(kept);
+  }
   Ref<Buffer> buffer = Buffer::allocate(byte_count(dtype, shape));
   std::byte* data = buffer->data();
-  return TensorRef(
+  TensorRef made(
       new Tensor(dtype, {shape.begin(), shape.end()}, row_major(shape), std::move(buffer), data));
+  made->is_whole_ = true;
+  return made;
 }
 
 TensorRef Tensor::make(DType dtype, std::initializer_list<std::int64_t> shape) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -18,8 +19,8 @@ class Buffer final : public Counted {
   ~Buffer() override;  // gives the block back to the pool
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
-  // A number for what the buffer holds, which no other content of any buffer has had. Asked for once it is
-  // complete.
+  // A number for what the buffer holds, which no other content of any buffer has had. Asked for
+  // once it is complete.
   std::uint64_t content() const {
     if (content_ == 0) content_ = ++last_content_;
     return content_;
@@ -37,6 +38,9 @@ class Buffer final : public Counted {
 
 // A dense or strided array. Strides are in elements; views share the buffer. Immutable once shared:
 // only the code that has just made it writes.
+//
+// A loop makes and drops tensors of the same few shapes over and over: a thread keeps some small
+// ones that have been dropped, whole, for the next of their shape.
 class Tensor final : public Counted {
  public:
   // Row-major, contents undefined.
@@ -69,6 +73,10 @@ class Tensor final : public Counted {
   double number_at(std::int64_t linear) const;
   void set_bits(std::int64_t linear, std::uint64_t bits);
 
+  static void operator delete(Tensor* tensor, std::destroying_delete_t);
+  // The bytes of kept tensors that were made again, by this thread so far.
+  static std::size_t bytes_made_again();
+
   Tensor(DType dtype, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides,
          Ref<Buffer> buffer, std::byte* data)
       : dtype_(dtype),
@@ -79,7 +87,9 @@ class Tensor final : public Counted {
 
  private:
   std::int64_t offset_of(std::int64_t linear) const;
+  friend struct KeptTensors;
   DType dtype_;
+  bool is_whole_ = false;  // made row-major, of all its buffer
   std::vector<std::int64_t> shape_;
   std::vector<std::int64_t> strides_;
   Ref<Buffer> buffer_;

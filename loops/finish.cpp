@@ -10,6 +10,7 @@ namespace {
 
 // Extents below this are part of the code: loops so short are worth unrolling.
 constexpr std::int64_t kShortExtent = 8;
+constexpr std::int64_t kMostChoices = 32;  // of an axis that is written out
 
 double weight_of(const Instruction& instruction) {
   if (instruction.code != Code::Primitive) return instruction.code == Code::Load ? 1 : 0.25;
@@ -178,14 +179,47 @@ class Finisher {
     return number >= -1 && number <= 1 ? Size::literal(number) : slot(number);
   }
 
+  // Is the index of the axis compared with numbers?
+  bool chooses_by(std::int32_t axis) const {
+    const auto is_axis = [&](ValueId id) {
+      const DraftInstruction& value = draft_.values[static_cast<std::size_t>(id)];
+      return value.code == Code::Axis && value.axis == axis;
+    };
+    for (std::size_t id = 0; id < draft_.values.size(); ++id) {
+      const DraftInstruction& value = draft_.values[id];
+      if (live_[id] && value.code == Code::Primitive && value.dtype == DType::Bool &&
+          std::any_of(value.args.begin(), value.args.end(), is_axis))
+        return true;
+    }
+    return false;
+  }
+
+  // A number that the index of an axis of known extent is compared with: part of the code, too.
+  bool is_choice(ValueId number) const {
+    for (std::size_t id = 0; id < draft_.values.size(); ++id) {
+      const DraftInstruction& value = draft_.values[id];
+      if (!live_[id] || value.code != Code::Primitive || value.dtype != DType::Bool ||
+          std::find(value.args.begin(), value.args.end(), number) == value.args.end())
+        continue;
+      const bool is_of_known = std::any_of(value.args.begin(), value.args.end(), [&](ValueId arg) {
+        const DraftInstruction& index = draft_.values[static_cast<std::size_t>(arg)];
+        if (index.code != Code::Axis) return false;
+        const std::int32_t axis = axis_numbers_[static_cast<std::size_t>(index.axis)];
+        return axis >= 0 && launch_.kernel.extents[static_cast<std::size_t>(axis)].is_literal;
+      });
+      if (is_of_known) return true;
+    }
+    return false;
+  }
+
   void number_axes() {
     axis_numbers_.assign(draft_.extents.size(), -1);
     const auto add = [&](std::int32_t axis, bool may_be_literal) {
       const std::int64_t extent = draft_.extents[static_cast<std::size_t>(axis)];
       axis_numbers_[static_cast<std::size_t>(axis)] =
           static_cast<std::int32_t>(kernel().extents.size());
-      kernel().extents.push_back(may_be_literal && extent < kShortExtent ? Size::literal(extent)
-                                                                         : slot(extent));
+      const bool is_short = extent < kShortExtent || (extent <= kMostChoices && chooses_by(axis));
+      kernel().extents.push_back(may_be_literal && is_short ? Size::literal(extent) : slot(extent));
     };
     // The outermost axis is the one that is split, and the one that batches grow along.
     for (std::size_t i = 0; i < draft_.domain.size(); ++i) add(draft_.domain[i], i > 0);
@@ -269,7 +303,11 @@ class Finisher {
     instruction.dtype = from.dtype;
     instruction.bits = from.bits;
     instruction.prim = from.prim;
-    if (from.code == Code::SizeValue || from.code == Code::InRange || from.code == Code::CheckIndex)
+    if (from.code == Code::SizeValue && is_choice(id)) {
+      instruction.code = Code::Constant;
+      instruction.bits = static_cast<std::uint64_t>(from.number);
+    } else if (from.code == Code::SizeValue || from.code == Code::InRange ||
+               from.code == Code::CheckIndex)
       instruction.size = limit(from);
     if (from.code == Code::Load || from.code == Code::ScalarInput)
       instruction.buffer = buffer(from.buffer, false);

@@ -1,6 +1,9 @@
 #include "loops/inline.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "loops/pieces.h"
 
 namespace relay::loops {
 
@@ -190,6 +193,14 @@ class Chooser {
 
   Body examine(const TensorDef& def) {
     Body body;
+    piece_var_ = -1;
+    if (def.kind == TensorKind::Map) {
+      const auto id = static_cast<TensorId>(&def - stages_.tensors.data());
+      if (const auto pieces = find_pieces(stages_, storage_, id)) {
+        piece_var_ = def.vars[pieces->axis];
+        piece_ = {0, def.shape[pieces->axis]};
+      }
+    }
     body.has_reduce = stages_.nodes[static_cast<std::size_t>(def.body)].has_reduce;
     ++stamp_;
     visit(def.body, 1, false, body);
@@ -224,7 +235,33 @@ class Chooser {
       default:
         break;
     }
+    if (node.kind == NodeKind::Primitive && node.prim == Prim::Select && piece_var_ >= 0 &&
+        visit_pieces(node, inner, inside, body))
+      return;
     for (NodeId arg : stages_.args(node)) visit(arg, inner, inside, body);
+  }
+
+  // Of a choice between two parts of the axis along which the tensor is made in pieces, each branch
+  // is computed in its own part.
+  bool visit_pieces(const Node& choice, double times, bool inside, Body& body) {
+    const auto args = stages_.args(choice);
+    const Node& condition = stages_.nodes[static_cast<std::size_t>(args[0])];
+    if (condition.kind != NodeKind::Primitive || condition.prim != Prim::Lt) return false;
+    const Node& index = stages_.nodes[static_cast<std::size_t>(stages_.args(condition)[0])];
+    const Node& bound = stages_.nodes[static_cast<std::size_t>(stages_.args(condition)[1])];
+    const auto [begin, end] = piece_;
+    if (index.kind != NodeKind::IndexVar || index.ref != piece_var_ ||
+        bound.kind != NodeKind::Constant)
+      return false;
+    const std::int64_t turn = std::clamp(static_cast<std::int64_t>(bound.bits), begin, end);
+    const double part = static_cast<double>(turn - begin) /
+                        static_cast<double>(std::max<std::int64_t>(end - begin, 1));
+    piece_ = {begin, turn};
+    visit(args[1], times * part, inside, body);
+    piece_ = {turn, end};
+    visit(args[2], times * (1 - part), inside, body);
+    piece_ = {begin, end};
+    return true;
   }
 
   bool should_inline(const Body& body, const Facts& facts, double count) const {
@@ -265,6 +302,9 @@ class Chooser {
   std::int32_t stamp_ = 0;
   std::vector<Storage> storage_;
   std::vector<Facts> facts_;
+  // Of what is examined, where it is made in pieces: along what, and which part is visited.
+  IndexVarId piece_var_ = -1;
+  std::pair<std::int64_t, std::int64_t> piece_;
 };
 
 }  // namespace

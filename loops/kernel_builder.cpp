@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "loops/operand_view.h"
+#include "loops/pieces.h"
 #include "loops/reduce_op.h"
 
 namespace relay::loops {
@@ -86,11 +87,74 @@ void KernelBuilder::store(const Operand& result, const std::vector<IndexExpr>& a
 
 void KernelBuilder::build_map(TensorId tensor, std::int32_t buffer) {
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
-  open_domain(def.vars);
+  if (buffer < 0) {
+    open_domain(def.vars);
+  } else {
+    for (std::size_t axis = 0; axis < def.vars.size(); ++axis)
+      open_axis(def, axis, 0, stages_.var_extents[static_cast<std::size_t>(def.vars[axis])]);
+  }
+  store_map(def, buffer);
+}
+
+void KernelBuilder::build_piece(TensorId tensor, std::int32_t buffer, std::size_t axis,
+                                std::int64_t begin, std::int64_t end) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
+  for (std::size_t i = 0; i < def.vars.size(); ++i) {
+    if (i == axis) {
+      open_axis(def, i, begin, end);
+    } else {
+      open_axis(def, i, 0, def.shape[i]);
+    }
+  }
+  store_map(def, buffer);
+}
+
+// Rows of what is reshaped are an axis of their own, so that nothing is divided.
+void KernelBuilder::open_axis(const TensorDef& def, std::size_t axis, std::int64_t begin,
+                              std::int64_t end) {
+  const std::int64_t length = find_row_length(stages_, storage_, def, axis, begin, end);
+  IndexExpr along;
+  if (length > 0) {
+    const IndexExpr row = new_axis((end - begin) / length, 0);
+    along = row * length + new_axis(length, 0);
+  } else if (end - begin != 1) {
+    along = new_axis(end - begin, 0);
+  }
+  vars_[static_cast<std::size_t>(def.vars[axis])] = along + IndexSpace::constant(begin);
+}
+
+void KernelBuilder::store_map(const TensorDef& def, std::int32_t buffer) {
   draft_.output = buffer;
   std::vector<IndexExpr> at;
   for (IndexVarId var : def.vars) at.push_back(vars_[static_cast<std::size_t>(var)]);
   store(evaluate(def.body, 0), at, row_major(def.shape));
+}
+
+void KernelBuilder::build_update(TensorId tensor, std::span<const SliceRead> slices,
+                                 std::int32_t buffer) {
+  slices_ = slices;
+  build_map(tensor, buffer);
+}
+
+void KernelBuilder::build_slice(TensorId slice, std::int32_t buffer) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(slice)];
+  const Node& read = stages_.nodes[static_cast<std::size_t>(def.body)];
+  open_domain(def.vars);
+  draft_.output = buffer;
+  std::vector<IndexExpr> indices;
+  for (const NodeId index : stages_.indices(read)) indices.push_back(evaluate(index, 0).index);
+  const auto& shape = stages_.tensors[static_cast<std::size_t>(read.ref)].shape;
+  Masks masks;
+  bool is_never_read = false;
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    if (is_within(indices[axis], shape[axis])) continue;
+    masks.push_back(in_range(indices[axis], shape[axis]));
+    is_never_read |= draft_.values[static_cast<std::size_t>(masks.back())].code == Code::Constant;
+  }
+  std::vector<IndexExpr> at;
+  for (IndexVarId var : def.vars) at.push_back(vars_[static_cast<std::size_t>(var)]);
+  store(is_never_read ? operand_of(constant(def.dtype, 0)) : load(read.ref, indices, masks), at,
+        row_major(def.shape));
 }
 
 void KernelBuilder::build_copy(TensorId source, std::int32_t buffer) {
@@ -498,6 +562,12 @@ KernelBuilder::Operand KernelBuilder::read(const Node& node, std::int32_t instan
 
 KernelBuilder::Operand KernelBuilder::read_at(const Node& node, std::vector<IndexExpr> indices,
                                               Masks masks) {
+  for (const SliceRead& each : slices_) {
+    if (&node != &stages_.nodes[static_cast<std::size_t>(each.read)]) continue;
+    std::vector<IndexExpr> at;
+    for (IndexVarId var : each.vars) at.push_back(vars_[static_cast<std::size_t>(var)]);
+    return load(each.slice, at, masks);
+  }
   return is_in_memory(node.ref) ? load(node.ref, indices, masks)
                                 : inlined(node.ref, std::move(indices), std::move(masks));
 }

@@ -9,6 +9,7 @@
 #include "loops/inline.h"
 #include "loops/lower.h"
 #include "loops/stages.h"
+#include "loops/updates.h"
 
 namespace relay::loops {
 
@@ -82,6 +83,13 @@ class KernelBuilder {
 
   // The kernel that stores Map `tensor`, or a copy of it, into `buffer`, row-major.
   void build_map(TensorId tensor, std::int32_t buffer);
+  // The same of its points [begin, end) along an axis.
+  void build_piece(TensorId tensor, std::int32_t buffer, std::size_t axis, std::int64_t begin,
+                   std::int64_t end);
+  // The same, where it reads copies of slices (loops/updates), which are stored.
+  void build_update(TensorId tensor, std::span<const SliceRead> slices, std::int32_t buffer);
+  // The kernel that stores such a slice.
+  void build_slice(TensorId slice, std::int32_t buffer);
   // The kernel that stores a copy of `source`.
   void build_copy(TensorId source, std::int32_t buffer);
   // The kernel that combines the values of Scatter `tensor` into `buffer`.
@@ -120,6 +128,8 @@ class KernelBuilder {
   using Facts = std::vector<IndexExpr>;
 
   void open_domain(std::span<const IndexVarId> vars);
+  void open_axis(const TensorDef& def, std::size_t axis, std::int64_t begin, std::int64_t end);
+  void store_map(const TensorDef& def, std::int32_t buffer);
   void add_joint(const JointTensor& joint, std::span<const IndexExpr> axes);
   IndexExpr new_axis(std::int64_t extent, std::int32_t home);
   void store(const Operand& result, const std::vector<IndexExpr>& at,
@@ -180,6 +190,7 @@ class KernelBuilder {
   std::vector<std::int32_t> open_;  // regions from the body inwards
   std::vector<IndexExpr> vars_;     // by index variable: what it stands for now
   std::vector<Instance> instances_;
+  std::span<const SliceRead> slices_;
   std::vector<TensorId> joint_;  // computed here, though they may be stored
   int selects_ = 0;              // around what is being evaluated
   int checks_ = 0;  // reads with checked indices that what is being evaluated stands in

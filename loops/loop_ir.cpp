@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lang/diagnostic.h"
+#include "lang/lowerable.h"
 #include "loops/reduce_op.h"
 
 namespace relay::loops {
@@ -333,6 +334,17 @@ class Verifier {
 };
 
 }  // namespace
+
+bool may_fail(const Kernel& kernel) {
+  for (const Region& region : kernel.regions) {
+    for (const Instruction& step : region.code) {
+      const bool divides =
+          step.code == Code::Primitive && lang::divides_integers(step.prim, step.dtype);
+      if (divides || step.code == Code::CheckIndex) return true;
+    }
+  }
+  return false;
+}
 
 std::string structural_key(const Kernel& kernel) {
   KeyWriter key;

@@ -172,6 +172,8 @@ using KernelFunction = int (*)(void* const* buffers, const std::int64_t* sizes, 
 // Structure without sites: the key of a code cache. Equal keys mean the same compiled code serves
 // both.
 std::string structural_key(const Kernel& kernel);
+// Has it steps that can fail: checks of indices, divisions of integers?
+bool may_fail(const Kernel& kernel);
 // For `:show loops` and debugging.
 std::string to_string(const Kernel& kernel);
 // Panics (RELAY_CHECK) if ids, axes, buffers or dtypes are inconsistent. For tests and debug

@@ -8,9 +8,11 @@
 #include "loops/finish.h"
 #include "loops/inline.h"
 #include "loops/kernel_builder.h"
+#include "loops/pieces.h"
 #include "loops/reuse.h"
 #include "loops/slices.h"
 #include "loops/stored_reads.h"
+#include "loops/updates.h"
 
 namespace relay::loops {
 
@@ -20,10 +22,13 @@ constexpr std::int64_t kOrderCost = 60;  // scalar operations for an element, ab
 
 class Lowerer {
  public:
-  Lowerer(const lang::Function& group, std::span<const Layout> args, KernelLibrary* library)
-      : stages_(expand(group, args)) {
+  Lowerer(const lang::Function& group, std::span<const Layout> args, KernelLibrary* library,
+          Rearranged rearranged)
+      : stages_(expand(group, args)), rearranged_(rearranged) {
     StorageChoice choice = choose_storage(stages_, library);
+    updates_ = find_updates(stages_, choice);
     reads_ = stored_reads(stages_, choice);
+    find_all_pieces(choice);
     storage_ = std::move(choice.storage);
     library_ = std::move(choice.library);
     find_chains();
@@ -316,7 +321,7 @@ class Lowerer {
       add_library(id, found->second);
       return;
     }
-    if (storage == Storage::View) {
+    if (storage == Storage::View && rearranged_ == Rearranged::View) {
       KernelBuilder builder(stages_, storage_, places_);
       builder.build_map(id, -1);
       if (auto view = builder.as_view(def.shape)) {
@@ -324,8 +329,56 @@ class Lowerer {
         return;
       }
     }
+    if (const auto found = updates_.find(id); found != updates_.end()) {
+      add_update(id, found->second);
+      return;
+    }
+    if (const auto found = pieces_.find(id); found != pieces_.end()) {
+      add_pieces(id, found->second);
+      return;
+    }
     make(id);
     add_waiting(id);
+  }
+
+  void find_all_pieces(const StorageChoice& choice) {
+    for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
+      const auto id = static_cast<TensorId>(at);
+      if (stages_.tensors[at].kind != TensorKind::Map || choice.storage[at] != Storage::Stored ||
+          choice.library.contains(id) || updates_.contains(id))
+        continue;
+      if (auto pieces = find_pieces(stages_, choice.storage, id))
+        pieces_.emplace(id, std::move(*pieces));
+    }
+  }
+
+  // By a kernel for each.
+  void add_pieces(TensorId id, const Pieces& pieces) {
+    emit_reads(id);
+    const std::int32_t buffer = make(id);
+    std::int64_t begin = 0;
+    for (const std::int64_t end : pieces.ends) {
+      KernelBuilder piece(stages_, storage_, places_);
+      piece.build_piece(id, buffer, pieces.axis, begin, end);
+      launch(piece);
+      begin = end;
+    }
+  }
+
+  // By a kernel of its own, after its slices.
+  void add_update(TensorId id, const std::vector<SliceRead>& slices) {
+    for (const SliceRead& each : slices) {
+      if (is_added_[static_cast<std::size_t>(each.slice)]) continue;
+      is_added_[static_cast<std::size_t>(each.slice)] = true;
+      emit_reads(each.slice);
+      KernelBuilder slice(stages_, storage_, places_);
+      slice.build_slice(each.slice, make(each.slice));
+      launch(slice);
+    }
+    emit_reads(id);
+    KernelBuilder update(stages_, storage_, places_);
+    update.build_update(id, slices, make(id));
+    launch(update);
   }
 
   void add_library(TensorId id, LibraryStep& from) {
@@ -407,8 +460,11 @@ class Lowerer {
   }
 
   Stages stages_;
+  const Rearranged rearranged_;
   std::vector<Storage> storage_;
   std::map<TensorId, LibraryStep> library_;
+  std::map<TensorId, std::vector<SliceRead>> updates_;
+  std::map<TensorId, Pieces> pieces_;
   std::vector<std::vector<TensorId>> reads_;    // by tensor: from memory
   std::vector<std::vector<TensorId>> readers_;  // by tensor
   std::vector<SliceChain> chains_;
@@ -426,9 +482,9 @@ class Lowerer {
 }  // namespace
 
 lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args,
-                                 KernelLibrary* library) {
+                                 KernelLibrary* library, Rearranged rearranged) {
   return lang::capture([&] {
-    LoweredGroup lowered = Lowerer(group, args, library).run();
+    LoweredGroup lowered = Lowerer(group, args, library, rearranged).run();
     find_reuse(lowered, args);
     find_bands(lowered, args.size());
     verify_bounds(lowered, args);

@@ -103,10 +103,13 @@ struct LoweredGroup {
 // (leaves, tuples flattened). Operators are expanded into their definitions at the concrete shapes;
 // producers are inlined into consumers (elementwise, broadcast, injective into everything;
 // epilogues into reductions); what is used more than once and is not cheap is materialised. What
-// `library` takes, if there is one, becomes a call of it. Fails with a diagnostic when shapes
-// disagree or a body is outside index notation (see is_lowerable).
+// `library` takes, if there is one, becomes a call of it. Results that only rearrange a tensor are
+// views of it, or copies. Fails with a diagnostic when shapes disagree or a body is outside index
+// notation (see is_lowerable).
+enum class Rearranged : std::uint8_t { View, Copy };
 lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args,
-                                 KernelLibrary* library = nullptr);
+                                 KernelLibrary* library = nullptr,
+                                 Rearranged rearranged = Rearranged::View);
 
 using lang::is_lowerable;
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 // The float32 math functions, written once for both back ends: templates over a target that either
 // computes (NativeF32 in loops/math_native.h) or emits code. Given the same inputs both give the
@@ -14,15 +15,16 @@
 //     denormal result the unit is the spacing of denormals;
 //   - the results of C's Annex F for 0, -0, infinities and NaN; odd functions are odd bit for bit;
 //   - a NaN result is some NaN: its sign and payload are not specified.
-// No branches, tables or calls: a loop over any of these vectorises.
+// No branches, tables or calls: a loop over any of these vectorises, on a CPU with fused
+// multiply-add.
 //
 // A target T has four types, which may be one and the same: F (float32), I (int32), D (float64) and
 // B (truth), each a lane or a vector of lanes; and the members below. Each does one operation:
-// rounded to nearest even, never contracted (no FMA), reassociated or flushed to zero, and with
-// nothing assumed about NaN.
+// rounded to nearest even, never contracted to FMA where none is written, reassociated or flushed
+// to zero, and with nothing assumed about NaN.
 //
 //   F f32(float)    I i32(int32_t)    D f64(double)    constants
-//   F add sub mul div(F, F)    F abs sqrt(F)
+//   F add sub mul div(F, F)    F abs sqrt(F)    F fma(F a, F b, F c)    a * b + c, rounded once
 //   B lt eq(F, F)              false for NaN
 //   F select(B, F, F)          the second where true, else the third
 //   I bits(F)    F from_bits(I)
@@ -31,7 +33,7 @@
 //   I shl ashr(I, int)                 wrapping; ashr keeps the sign
 //   B ieq(I, I)    I iselect(B, I, I)
 //   D to_f64(F)    F to_f32(D)         to_f32 rounds, to a denormal too
-//   D dadd dsub dmul ddiv(D, D)    D dsqrt(D)
+//   D dadd dsub dmul ddiv(D, D)    D dsqrt(D)    D dfma(D, D, D)
 //   B dlt(D, D)    D dselect(B, D, D)
 //   D pow2_f64(I k)            the bits (k + 1023) << 52, in int64, for any k
 //   D dshl(D, int)             the bits, in int64, wrapping
@@ -76,18 +78,24 @@ constexpr double kQuarterF64 = 0x1.921fb54442d18p0;
 constexpr float kQuarterHi = 0x1.921fb6p0f;
 constexpr float kQuarterLo = -0x1.777a5cp-25f;
 
-// Horner: c[0] + x * (c[1] + x * (...)).
+// Horner: c[0] + x * (c[1] + x * (...)). Without a loop, which might stay one.
 template <class T, std::size_t N>
 typename T::F poly(T& t, typename T::F x, const std::array<float, N>& c) {
   typename T::F sum = t.f32(c[N - 1]);
-  for (std::size_t i = N - 1; i-- > 0;) sum = t.add(t.mul(sum, x), t.f32(c[i]));
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ((sum = t.fma(sum, x, t.f32(c[N - 2 - I]))), ...);
+  }
+  (std::make_index_sequence<N - 1>());
   return sum;
 }
 
 template <class T, std::size_t N>
 typename T::D dpoly(T& t, typename T::D x, const std::array<double, N>& c) {
   typename T::D sum = t.f64(c[N - 1]);
-  for (std::size_t i = N - 1; i-- > 0;) sum = t.dadd(t.dmul(sum, x), t.f64(c[i]));
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ((sum = t.dfma(sum, x, t.f64(c[N - 2 - I]))), ...);
+  }
+  (std::make_index_sequence<N - 1>());
   return sum;
 }
 
@@ -133,9 +141,9 @@ struct ExpParts {
 template <class T>
 ExpParts<T> exp_parts(T& t, typename T::F x, int bias = 0) {
   const auto round = t.f32(kRound + static_cast<float>(bias));
-  const auto rounded = t.add(t.mul(x, t.f32(kLog2e)), round);
+  const auto rounded = t.fma(x, t.f32(kLog2e), round);
   const auto n = t.sub(rounded, round);
-  return {rounded, t.sub(t.sub(x, t.mul(n, t.f32(kLn2Hi))), t.mul(n, t.f32(kLn2Lo)))};
+  return {rounded, t.fma(n, t.f32(-kLn2Lo), t.fma(n, t.f32(-kLn2Hi), x))};
 }
 
 // x = 2^e (1 + f), with 1 + f between the roots of 1/2 and 2, for x > 0; the sum f - half_square +
@@ -179,7 +187,7 @@ struct QuarterExp {
 template <class T>
 QuarterExp<T> quarter_exp(T& t, typename T::F x) {
   const auto [rounded, r] = exp_parts(t, at_most(t, t.abs(x), 89.5f));
-  const auto p = t.add(r, t.mul(t.mul(r, r), poly(t, r, kExpTail)));
+  const auto p = t.fma(t.mul(r, r), poly(t, r, kExpTail), r);
   const auto scale = pow2_of_rounded(t, rounded, -2);
   const auto scaled_p = t.mul(scale, p);
   return {scale, scaled_p, t.div(t.f32(0.0625f), t.add(scale, scaled_p))};
@@ -197,7 +205,7 @@ typename T::D exp2_f64(T& t, typename T::D x) {
   const auto bias = t.f64(kRoundF64 + 1023);
   const auto rounded = t.dadd(x, bias);
   const auto f = t.dsub(x, t.dsub(rounded, bias));
-  const auto p = t.dadd(t.f64(1.0), t.dmul(f, dpoly(t, f, kTail)));
+  const auto p = t.dfma(f, dpoly(t, f, kTail), t.f64(1.0));
   return t.dmul(p, t.dshl(rounded, 52));
 }
 
@@ -224,8 +232,8 @@ typename T::D log_by_tail(T& t, typename T::D x, const std::array<double, N>& ta
   const auto [s, e] = wide_log_parts(t, x);
   const auto z = t.dmul(s, s);
   const auto two_s = t.dadd(s, s);
-  const auto log_m = t.dadd(two_s, t.dmul(two_s, t.dmul(z, dpoly(t, z, tail))));
-  return t.dadd(t.dmul(e, t.f64(kLn2F64)), log_m);
+  const auto log_m = t.dfma(two_s, t.dmul(z, dpoly(t, z, tail)), two_s);
+  return t.dfma(e, t.f64(kLn2F64), log_m);
 }
 
 // Absolute error 2^-52 around 1, relative 2^-45 elsewhere.
@@ -250,7 +258,7 @@ typename T::D short_log2_f64(T& t, typename T::D x) {
   const auto [s, e] = wide_log_parts(t, x);
   const auto z = t.dmul(s, s);
   const auto scaled_s = t.dmul(s, t.f64(2 * kLog2eF64));
-  const auto log_m = t.dadd(scaled_s, t.dmul(scaled_s, t.dmul(z, dpoly(t, z, kShortLogTail))));
+  const auto log_m = t.dfma(scaled_s, t.dmul(z, dpoly(t, z, kShortLogTail)), scaled_s);
   return t.dadd(e, log_m);
 }
 
@@ -299,10 +307,9 @@ SineCosine<T> reduced_sine_cosine(T& t, typename T::F x) {
   constexpr std::array kCosine = {0.0416666456f, -0.00138873141f, 2.44328676e-05f};
   const auto z = t.mul(r, r);
   // The sum loses the sign of -0.
-  const auto curved = t.add(r, t.mul(r, t.mul(z, poly(t, z, kSine))));
+  const auto curved = t.fma(r, t.mul(z, poly(t, z, kSine)), r);
   const auto sine = t.select(t.eq(r, t.f32(0.0f)), r, curved);
-  const auto tail = t.mul(t.mul(z, z), poly(t, z, kCosine));
-  const auto cosine = t.add(t.sub(t.f32(1.0f), t.mul(z, t.f32(0.5f))), tail);
+  const auto cosine = t.fma(t.mul(z, z), poly(t, z, kCosine), t.fma(z, t.f32(-0.5f), t.f32(1.0f)));
   return {sine, cosine, small_int(t, t.to_f32(quarters))};
 }
 
@@ -333,7 +340,7 @@ typename T::F arc_of(T& t, typename T::F x) {
   const auto z_above = t.mul(t.sub(t.f32(1.0f), magnitude), t.f32(0.5f));
   const auto z = t.select(above, z_above, t.mul(magnitude, magnitude));
   const auto s = t.select(above, t.sqrt(z_above), magnitude);
-  return t.add(s, t.mul(s, t.mul(z, poly(t, z, kTail))));
+  return t.fma(s, t.mul(z, poly(t, z, kTail)), s);
 }
 
 // x less the nearest integer; 0 for large x.
@@ -352,7 +359,7 @@ typename T::F exp(T& t, typename T::F x) {
   // Outside these bounds the result is 0 or infinite, as it is at them.
   const auto [rounded, r] = exp_parts(t, at_least(t, at_most(t, x, 89.0f), -105.0f), 2 * 127);
   const auto tail = poly(t, r, kExpTail);
-  const auto p = t.add(t.mul(t.add(t.mul(tail, r), t.f32(1.0f)), r), t.f32(1.0f));
+  const auto p = t.fma(t.fma(tail, r, t.f32(1.0f)), r, t.f32(1.0f));
   // 2^n in two factors: n reaches beyond the exponents of normal numbers at both ends.
   const auto both = t.bits(rounded);
   const auto half = t.ashr(both, 1);
@@ -366,10 +373,10 @@ typename T::F expm1(T& t, typename T::F x) {
   using namespace detail;
   // -1 or infinity at the bounds and beyond.
   const auto [rounded, r] = exp_parts(t, at_least(t, at_most(t, x, 89.0f), -20.0f));
-  const auto p = t.add(r, t.mul(t.mul(r, r), poly(t, r, kExpTail)));
+  const auto p = t.fma(t.mul(r, r), poly(t, r, kExpTail), r);
   // 2^n p + (2^n - 1), halved: 2^n itself may be infinite.
   const auto scale = pow2_of_rounded(t, rounded, -1);
-  const auto result = t.add(t.mul(scale, p), t.sub(scale, t.f32(0.5f)));
+  const auto result = t.fma(scale, p, t.sub(scale, t.f32(0.5f)));
   // Halving loses a bit of a denormal, and the sum the sign of -0.
   return t.select(t.lt(t.abs(x), t.f32(0x1p-25f)), x, t.add(result, result));
 }
@@ -379,8 +386,8 @@ typename T::F log(T& t, typename T::F x) {
   using namespace detail;
   const auto [e, f, half_square, tail] = log_parts(t, x);
   // Small to large.
-  const auto small = t.sub(t.add(tail, t.mul(e, t.f32(kLn2Lo))), half_square);
-  return log_at_ends(t, x, t.add(t.add(f, small), t.mul(e, t.f32(kLn2Hi))));
+  const auto small = t.sub(t.fma(e, t.f32(kLn2Lo), tail), half_square);
+  return log_at_ends(t, x, t.fma(e, t.f32(kLn2Hi), t.add(f, small)));
 }
 
 // f log2(e) is f and 0.44 f, so that the rounding of the product is one of the smaller part.
@@ -390,7 +397,7 @@ typename T::F log2(T& t, typename T::F x) {
   const auto [e, f, half_square, tail] = log_parts(t, x);
   const auto rest = t.sub(tail, half_square);
   auto small = t.mul(rest, t.f32(kLog2eRest));
-  small = t.add(t.add(small, t.mul(f, t.f32(kLog2eRest))), rest);
+  small = t.add(t.fma(f, t.f32(kLog2eRest), small), rest);
   return log_at_ends(t, x, t.add(t.add(small, f), e));
 }
 
@@ -399,10 +406,10 @@ typename T::F log10(T& t, typename T::F x) {
   using namespace detail;
   const auto [e, f, half_square, tail] = log_parts(t, x);
   const auto rest = t.sub(tail, half_square);
-  auto small = t.add(t.mul(f, t.f32(kLog10eLo)), t.mul(e, t.f32(kLog10Of2Lo)));
-  small = t.add(small, t.mul(rest, t.f32(kLog10e)));
-  small = t.add(small, t.mul(f, t.f32(kLog10eHi)));
-  return log_at_ends(t, x, t.add(small, t.mul(e, t.f32(kLog10Of2Hi))));
+  auto small = t.fma(e, t.f32(kLog10Of2Lo), t.mul(f, t.f32(kLog10eLo)));
+  small = t.fma(rest, t.f32(kLog10e), small);
+  small = t.fma(f, t.f32(kLog10eHi), small);
+  return log_at_ends(t, x, t.fma(e, t.f32(kLog10Of2Hi), small));
 }
 
 // With x = n ln(2)/2 + r, numerator and denominator of (e^2x - 1) / (e^2x + 1) are divided by
@@ -419,12 +426,12 @@ typename T::F tanh(T& t, typename T::F x) {
   // monotone.
   constexpr float kOneFrom = 0x1.154246p3f;
   const auto magnitude = at_most(t, t.abs(x), kOneFrom);
-  const auto rounded = t.add(t.mul(magnitude, t.f32(-2 * kLog2e)), t.f32(kRound));
+  const auto rounded = t.fma(magnitude, t.f32(-2 * kLog2e), t.f32(kRound));
   const auto minus_n = t.sub(rounded, t.f32(kRound));
-  const auto r = t.add(magnitude, t.mul(minus_n, t.f32(kLn2 / 2)));
-  const auto p = t.add(r, t.mul(r, t.mul(r, poly(t, r, kTail))));
+  const auto r = t.fma(minus_n, t.f32(kLn2 / 2), magnitude);
+  const auto p = t.fma(r, t.mul(r, poly(t, r, kTail)), r);
   const auto scale = pow2_of_rounded(t, rounded);
-  const auto numerator = t.add(p, t.sub(t.f32(0.5f), t.mul(scale, t.f32(0.5f))));
+  const auto numerator = t.add(p, t.fma(scale, t.f32(-0.5f), t.f32(0.5f)));
   return with_sign(t, t.div(numerator, t.add(numerator, scale)), x);
 }
 
@@ -436,10 +443,10 @@ typename T::F sigmoid(T& t, typename T::F x) {
   constexpr float kScale = 0x1p-30f;
   // 1 from 17.4 on, 0 below -104.
   const auto clamped = at_least(t, at_most(t, x, 30.0f), -105.0f);
-  const auto rounded = t.add(t.mul(clamped, t.f32(-kLog2e)), t.f32(kRound));
+  const auto rounded = t.fma(clamped, t.f32(-kLog2e), t.f32(kRound));
   const auto n = t.sub(rounded, t.f32(kRound));
   // -x = n ln 2 - r: this r has the other sign than in exp, and so have the odd coefficients.
-  const auto r = t.add(t.add(clamped, t.mul(n, t.f32(kLn2Hi))), t.mul(n, t.f32(kLn2Lo)));
+  const auto r = t.fma(n, t.f32(kLn2Lo), t.fma(n, t.f32(kLn2Hi), clamped));
   constexpr std::array kExpMinus = {1.0f,        -1.0f,        kExpTail[0], -kExpTail[1],
                                     kExpTail[2], -kExpTail[3], kExpTail[4]};
   const auto p = poly(t, r, kExpMinus);
@@ -458,12 +465,12 @@ typename T::F erf(T& t, typename T::F x) {
                                 0.00132646633f};
   const auto magnitude = at_most(t, t.abs(x), 4.0f);  // 1 from 3.92 on
   // Below 1: x + x p(x^2).
-  const auto low = t.add(magnitude, t.mul(magnitude, poly(t, t.mul(magnitude, magnitude), kLow)));
+  const auto low = t.fma(magnitude, poly(t, t.mul(magnitude, magnitude), kLow), magnitude);
   // Above: 1 - 2^q(x). The last bits of 2^q hardly matter.
   const auto q = poly(t, magnitude, kHigh);
   const auto rounded = t.add(q, t.f32(kRound));
   const auto f = t.sub(q, t.sub(rounded, t.f32(kRound)));
-  const auto p = t.add(t.f32(1.0f), t.mul(f, poly(t, f, kExp2)));
+  const auto p = t.fma(f, poly(t, f, kExp2), t.f32(1.0f));
   const auto high = t.sub(t.f32(1.0f), t.mul(p, pow2_of_rounded(t, rounded)));
   return with_sign(t, t.select(t.lt(magnitude, t.f32(1.0f)), low, high), x);
 }
@@ -512,7 +519,7 @@ typename T::F atan(T& t, typename T::F x) {
   const auto rest = choose(t.f32(0.0f), t.f32(kQuarterLo), t.f32(kQuarterLo / 2));
   const auto s = t.div(above, below);
   const auto z = t.mul(s, s);
-  const auto small = t.add(t.mul(s, t.mul(z, poly(t, z, kTail))), rest);
+  const auto small = t.fma(s, t.mul(z, poly(t, z, kTail)), rest);
   return with_sign(t, t.add(turned, t.add(s, small)), x);
 }
 
@@ -543,7 +550,7 @@ typename T::F sinh(T& t, typename T::F x) {
   const auto [scale, scaled_p, inverse] = quarter_exp(t, x);
   const auto half = t.add(scale, t.sub(scaled_p, inverse));
   const auto z = t.mul(a, a);
-  const auto low = t.add(a, t.mul(a, t.mul(z, poly(t, z, kTail))));
+  const auto low = t.fma(a, t.mul(z, poly(t, z, kTail)), a);
   return with_sign(t, t.select(t.lt(a, t.f32(1.0f)), low, t.add(half, half)), x);
 }
 
@@ -573,8 +580,8 @@ typename T::F atanh(T& t, typename T::F x) {
   const auto s = t.div(t.sub(a, q), t.add(t.add(a, q), t.f32(2.0f)));
   const auto z = t.mul(s, s);
   const auto n = t.to_float(e);
-  const auto small = t.add(t.mul(s, t.mul(z, poly(t, z, kTail))), t.mul(n, t.f32(kLn2Lo / 2)));
-  auto result = t.add(t.mul(n, t.f32(kLn2Hi / 2)), t.add(s, small));
+  const auto small = t.fma(n, t.f32(kLn2Lo / 2), t.mul(s, t.mul(z, poly(t, z, kTail))));
+  auto result = t.fma(n, t.f32(kLn2Hi / 2), t.add(s, small));
   result = t.select(t.eq(a, one), t.f32(kInf), result);
   return with_sign(t, t.select(t.lt(one, a), t.f32(kNan), result), x);
 }
@@ -596,7 +603,7 @@ typename T::F asinh(T& t, typename T::F x) {
   using namespace detail;
   const auto magnitude = t.abs(x);
   const auto a = t.to_f64(magnitude);
-  const auto root = t.dsqrt(t.dadd(t.dmul(a, a), t.f64(1.0)));
+  const auto root = t.dsqrt(t.dfma(a, a, t.f64(1.0)));
   auto result = t.to_f32(short_log_f64(t, t.dadd(a, root)));
   result = t.select(t.lt(magnitude, t.f32(0x1p-12f)), magnitude, result);
   return with_sign(t, t.select(t.lt(magnitude, t.f32(kInf)), result, magnitude), x);

@@ -21,7 +21,7 @@
 // each a lane or a vector of lanes. Operations are as in loops/math.h:
 //
 //   F f64(double)    I i64(int64_t)    constants
-//   F add sub mul div(F, F)    F abs sqrt(F)
+//   F add sub mul div(F, F)    F abs sqrt(F)    F fma(F, F, F)
 //   B lt eq(F, F)    F select(B, F, F)
 //   I bits(F)    F from_bits(I)
 //   I iadd isub iand ior ixor(I, I)    I shl lshr(I, int)    lshr shifts in zeros
@@ -52,8 +52,8 @@ typename T::F expm1(T& t, typename T::F x) {
   const auto parts = exp_parts(t, at_least(t, at_most(t, x, 710.0), -40.0), 1022);
   // (2^n - 1) + 2^n r + 2^n (the rest), halved: 2^n itself may be infinite.
   const auto scale = pow2_of_biased(t, parts.biased);
-  const auto large = t.add(t.sub(scale, t.f64(0.5)), t.mul(scale, parts.first));
-  const auto result = t.add(large, t.mul(scale, parts.rest));
+  const auto large = t.fma(scale, parts.first, t.sub(scale, t.f64(0.5)));
+  const auto result = t.fma(scale, parts.rest, large);
   // Halving loses a bit of a denormal, and the sum the sign of -0.
   return t.select(t.lt(t.abs(x), t.f64(0x1p-54)), x, t.add(result, result));
 }
@@ -78,7 +78,7 @@ typename T::F log2(T& t, typename T::F x) {
   const auto parts = log_parts(t, x);
   const auto [high, low] = split_log(t, parts);
   const auto first = t.mul(high, t.f64(kLog2eHi));  // exact
-  const auto rest = t.add(t.mul(t.add(low, high), t.f64(kLog2eLo)), t.mul(low, t.f64(kLog2eHi)));
+  const auto rest = t.fma(low, t.f64(kLog2eHi), t.mul(t.add(low, high), t.f64(kLog2eLo)));
   const auto sum = t.add(parts.e, first);
   return log_at_ends(t, x, t.add(t.add(rest, lost(t, parts.e, first, sum)), sum));
 }
@@ -90,8 +90,8 @@ typename T::F log10(T& t, typename T::F x) {
   const auto [high, low] = split_log(t, parts);
   const auto first = t.mul(high, t.f64(kLog10eHi));  // exact, and so is this:
   const auto whole = t.mul(parts.e, t.f64(kLog10Of2Hi));
-  auto rest = t.add(t.mul(t.add(low, high), t.f64(kLog10eLo)), t.mul(low, t.f64(kLog10eHi)));
-  rest = t.add(t.mul(parts.e, t.f64(kLog10Of2Lo)), rest);
+  auto rest = t.fma(low, t.f64(kLog10eHi), t.mul(t.add(low, high), t.f64(kLog10eLo)));
+  rest = t.fma(parts.e, t.f64(kLog10Of2Lo), rest);
   const auto sum = t.add(whole, first);
   return log_at_ends(t, x, t.add(t.add(rest, lost(t, whole, first, sum)), sum));
 }
@@ -137,7 +137,7 @@ typename T::F sigmoid(T& t, typename T::F x) {
   const auto sum = t.add(scale, one);
   const auto off = lost(t, scale, one, sum);
   const auto p = t.add(parts.first, parts.rest);
-  return t.div(one, t.add(sum, t.add(t.mul(scale, p), off)));
+  return t.div(one, t.add(sum, t.fma(scale, p, off)));
 }
 
 template <class T>
@@ -207,12 +207,12 @@ typename T::F atan(T& t, typename T::F x) {
     return t.select(low, if_low, t.select(middle, if_middle, t.select(high, if_high, otherwise)));
   };
   const auto above = choose(a, t.sub(a, half), t.f64(-1.0), t.sub(a, one));
-  const auto below = choose(one, t.add(one, t.mul(a, half)), a, t.add(a, one));
+  const auto below = choose(one, t.fma(a, half, one), a, t.add(a, one));
   const auto turned = choose(t.f64(0.0), t.f64(kHalfHi), t.f64(kQuarterHi), t.f64(kQuarterHi / 2));
   const auto rest = choose(t.f64(0.0), t.f64(kHalfLo), t.f64(kQuarterLo), t.f64(kQuarterLo / 2));
   const auto s = t.div(above, below);
   const auto z = t.mul(s, s);
-  const auto small = t.add(t.mul(s, t.mul(z, poly(t, z, kTail))), rest);
+  const auto small = t.fma(s, t.mul(z, poly(t, z, kTail)), rest);
   return with_sign(t, t.add(turned, t.add(s, small)), x);
 }
 
@@ -227,7 +227,7 @@ typename T::F sinh(T& t, typename T::F x) {
   const auto [scale, scaled_p, inverse] = quarter_exp(t, x);
   const auto half = t.add(scale, t.sub(scaled_p, inverse));
   const auto z = t.mul(a, a);
-  const auto low = t.add(a, t.mul(a, t.mul(z, poly(t, z, kTail))));
+  const auto low = t.fma(a, t.mul(z, poly(t, z, kTail)), a);
   return with_sign(t, t.select(t.lt(a, t.f64(1.0)), low, t.add(half, half)), x);
 }
 
@@ -305,12 +305,12 @@ typename T::F erf(T& t, typename T::F x) {
   const auto a = at_most(t, t.abs(x), 6.0);  // 1 from 5.93 on
   const auto z = t.mul(a, a);
   // Below 1: x + x p(x^2).
-  const auto low = t.add(a, t.mul(a, poly(t, z, kLow)));
+  const auto low = t.fma(a, poly(t, z, kLow), a);
   // Above: 1 - 2^q(x). The last bits of 2^q hardly matter.
   const auto q = t.mul(poly(t, a, kHigh), t.f64(kLn2));
   const auto parts = exp_parts(t, q, 1023);
   const auto scale = pow2_of_biased(t, parts.biased);
-  const auto power = t.add(scale, t.mul(scale, t.add(parts.first, parts.rest)));
+  const auto power = t.fma(scale, t.add(parts.first, parts.rest), scale);
   const auto high = t.sub(t.f64(1.0), power);
   return with_sign(t, t.select(t.lt(a, t.f64(1.0)), low, high), x);
 }

@@ -45,7 +45,7 @@ typename T::F sum_of_powers(T& t, typename T::F x, const std::array<typename T::
   } else {
     std::array<typename T::F, (N + 1) / 2> pairs{};
     for (std::size_t i = 0; i < N / 2; ++i) {
-      pairs[i] = t.add(terms[2 * i], t.mul(terms[2 * i + 1], x));
+      pairs[i] = t.fma(terms[2 * i + 1], x, terms[2 * i]);
     }
     if constexpr (N % 2 == 1) pairs[N / 2] = terms[N - 1];
     if constexpr (N == 2) return pairs[0];
@@ -122,13 +122,12 @@ struct ExpParts {
 template <class T>
 ExpParts<T> exp_parts(T& t, typename T::F x, int bias) {
   const auto round = t.f64(kRound + bias);
-  const auto rounded = t.add(t.mul(x, t.f64(kLog2e)), round);
+  const auto rounded = t.fma(x, t.f64(kLog2e), round);
   const auto n = t.sub(rounded, round);
-  const auto first = t.sub(x, t.mul(n, t.f64(kLn2Hi)));
-  const auto low = t.mul(n, t.f64(kLn2Lo));
-  const auto r = t.sub(first, low);
-  const auto z = t.mul(r, r);
-  return {t.bits(rounded), first, t.sub(t.mul(z, poly(t, r, kExpTail)), low)};
+  const auto first = t.fma(n, t.f64(-kLn2Hi), x);
+  const auto low = t.mul(n, t.f64(-kLn2Lo));
+  const auto r = t.add(first, low);
+  return {t.bits(rounded), first, t.fma(t.mul(r, r), poly(t, r, kExpTail), low)};
 }
 
 // 2^n from n + 1023 in the low 12 bits, as a normal number.
@@ -180,8 +179,7 @@ LogParts<T> log_parts_of(T& t, typename T::F e, typename T::F f) {
   const auto half_square = t.mul(t.mul(f, f), t.f64(0.5));
   const auto s = t.div(f, t.add(f, t.f64(2.0)));
   const auto z = t.mul(s, s);
-  const auto series = t.mul(z, poly(t, z, kTail));
-  return {e, f, half_square, t.mul(s, t.add(half_square, series))};
+  return {e, f, half_square, t.mul(s, t.fma(z, poly(t, z, kTail), half_square))};
 }
 
 template <class T>
@@ -212,9 +210,9 @@ LogParts<T> log_parts(T& t, typename T::F x) {
 // The natural logarithm, of which `more` / (1 + f) more is known. Small to large.
 template <class T>
 typename T::F natural_log(T& t, const LogParts<T>& parts, typename T::F more) {
-  const auto low = t.add(t.mul(parts.e, t.f64(kLn2Lo)), more);
+  const auto low = t.fma(parts.e, t.f64(kLn2Lo), more);
   const auto small = t.sub(parts.half_square, t.add(parts.tail, low));
-  return t.sub(t.mul(parts.e, t.f64(kLn2Hi)), t.sub(small, parts.f));
+  return t.fma(parts.e, t.f64(kLn2Hi), t.sub(parts.f, small));
 }
 
 // `result`, or what a logarithm is where log_parts has no meaning.
@@ -299,18 +297,18 @@ Pair<T> log2_pair(T& t, typename T::F x) {
   // 3 + s^2 + ..., as a pair.
   const auto z = t.mul(s, s);
   const auto tail = t.mul(t.mul(z, z), poly(t, z, kTail));
-  const auto small = t.add(tail, t.mul(s_low, t.add(s_high, s)));
+  const auto small = t.fma(s_low, t.add(s_high, s), tail);
   const auto square = t.mul(s_high, s_high);
   const auto series = upper_half(t, t.add(t.add(t.f64(3.0), square), small));
   const auto series_low = t.sub(small, t.sub(t.sub(series, t.f64(3.0)), square));
   // Their product, and that with the factor.
   const auto first = t.mul(s_high, series);
-  const auto second = t.add(t.mul(s_low, series), t.mul(series_low, s));
+  const auto second = t.fma(series_low, s, t.mul(s_low, series));
   const auto product = upper_half(t, t.add(first, second));
   const auto product_low = t.sub(second, t.sub(product, first));
   const auto log_m = t.mul(product, t.f64(kFactorHi));
   const auto log_m_low =
-      t.add(t.mul(product, t.f64(kFactorLo)), t.mul(product_low, t.f64(kFactorHi + kFactorLo)));
+      t.fma(product_low, t.f64(kFactorHi + kFactorLo), t.mul(product, t.f64(kFactorLo)));
   const auto high = upper_half(t, t.add(t.add(parts.e, log_m), log_m_low));
   return {high, t.sub(log_m_low, t.sub(t.sub(high, parts.e), log_m))};
 }
@@ -321,7 +319,7 @@ typename T::F exp2_of_product(T& t, const Pair<T>& x, typename T::F y) {
   constexpr double kLn2First = 0x1.62e42fcp-1, kLn2Rest = 0x1.7d1cf79abc9e4p-28;
   const auto y_high = upper_half(t, y);
   auto high = t.mul(y_high, x.high);  // exact
-  auto low = t.add(t.mul(t.sub(y, y_high), x.high), t.mul(y, x.low));
+  auto low = t.fma(y, x.low, t.mul(t.sub(y, y_high), x.high));
   auto product = t.add(high, low);
   const auto is_beyond = t.lt(t.f64(1100.0), t.abs(product));
   const auto end = at_least(t, at_most(t, product, 1100.0), -1100.0);
@@ -334,11 +332,10 @@ typename T::F exp2_of_product(T& t, const Pair<T>& x, typename T::F y) {
   const auto fraction_high = upper_half(t, fraction);
   const auto first = t.mul(fraction_high, t.f64(kLn2First));  // exact
   const auto fraction_low = t.add(t.sub(fraction, fraction_high), low);
-  const auto second =
-      t.add(t.mul(fraction_low, t.f64(kLn2)), t.mul(fraction_high, t.f64(kLn2Rest)));
+  const auto second = t.fma(fraction_high, t.f64(kLn2Rest), t.mul(fraction_low, t.f64(kLn2)));
   const auto r = t.add(first, second);
   const auto square = t.mul(r, r);
-  const auto rest = t.add(second, t.mul(square, poly(t, r, kExpTail)));
+  const auto rest = t.fma(square, poly(t, r, kExpTail), second);
   return scaled_twice(t, t.add(t.f64(1.0), t.add(first, rest)), t.bits(rounded));
 }
 
@@ -357,7 +354,7 @@ Turned<T> turned(T& t, typename T::F x) {
   // Of 37 bits each, so that products with up to 2^16 quarter turns are exact.
   constexpr double kFirst = 0x1.921fb5444p0, kSecond = 0x1.68c234c4cp-39;
   constexpr double kThird = 0x1.98a2e03707345p-77;
-  const auto rounded = t.add(t.mul(x, t.f64(0x1.45f306dc9c883p-1)), t.f64(kRound));
+  const auto rounded = t.fma(x, t.f64(0x1.45f306dc9c883p-1), t.f64(kRound));
   const auto n = t.sub(rounded, t.f64(kRound));
   const auto first = t.sub(x, t.mul(n, t.f64(kFirst)));  // exact
   const auto second = t.mul(n, t.f64(kSecond));
@@ -385,7 +382,7 @@ typename T::F sine_of_turned(T& t, const Turned<T>& x, int phase) {
     return t.select(odd, t.f64(kCosine[i]), t.f64(kSine[i]));
   };
   const auto z2 = t.mul(z, z);
-  const auto add_product = [&](auto a, auto b, auto c) { return t.add(t.mul(a, b), c); };
+  const auto add_product = [&](auto a, auto b, auto c) { return t.fma(a, b, c); };
   const auto low = add_product(add_product(coefficient(4), z2, coefficient(2)), z2, coefficient(0));
   const auto high =
       add_product(add_product(coefficient(5), z2, coefficient(3)), z2, coefficient(1));
@@ -397,7 +394,7 @@ typename T::F sine_of_turned(T& t, const Turned<T>& x, int phase) {
   const auto off = t.sub(t.sub(one, top), half);
   const auto small = t.select(odd, t.sub(off, t.mul(x.high, x.low)), t.mul(x.low, top));
   const auto factor = t.mul(z, t.select(odd, z, x.high));
-  const auto result = t.add(t.select(odd, top, x.high), t.add(t.mul(factor, p), small));
+  const auto result = t.add(t.select(odd, top, x.high), t.fma(factor, p, small));
   return t.from_bits(t.ixor(t.bits(result), t.shl(t.iand(quarters, t.i64(2)), 62)));
 }
 
@@ -409,9 +406,9 @@ typename T::F tangent_of_turned(T& t, const Turned<T>& x) {
   const auto one = t.f64(1.0);
   const auto top = t.sub(one, half);
   const auto off = t.sub(t.sub(one, top), half);
-  const auto sine_rest = t.add(t.mul(t.mul(x.high, z), poly(t, z, kSine)), t.mul(x.low, top));
+  const auto sine_rest = t.fma(x.low, top, t.mul(t.mul(x.high, z), poly(t, z, kSine)));
   const auto cosine_rest =
-      t.add(t.mul(t.mul(z, z), poly(t, z, kCosine)), t.sub(off, t.mul(x.high, x.low)));
+      t.fma(t.mul(z, z), poly(t, z, kCosine), t.sub(off, t.mul(x.high, x.low)));
   const auto sine = t.add(x.high, sine_rest), cosine = t.add(top, cosine_rest);
   const auto sine_lost = lost(t, x.high, sine_rest, sine);
   const auto cosine_lost = lost(t, top, cosine_rest, cosine);
@@ -421,7 +418,7 @@ typename T::F tangent_of_turned(T& t, const Turned<T>& x) {
   const auto below_lost = t.select(odd, sine_lost, cosine_lost);
   const auto inverse = t.div(one, below);
   const auto q = t.div(above, below);
-  const auto corrected = t.add(q, t.mul(inverse, t.sub(above_lost, t.mul(q, below_lost))));
+  const auto corrected = t.fma(inverse, t.sub(above_lost, t.mul(q, below_lost)), q);
   const auto finite = t.select(t.lt(t.abs(q), t.f64(kInf)), corrected, q);
   return t.from_bits(t.ixor(t.bits(finite), t.shl(t.iand(x.quarters, t.i64(1)), 63)));
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "loops/fused.h"
 #include "loops/large_angle.h"
 #include "loops/math64.h"
 #include "loops/math_native.h"
@@ -39,23 +40,33 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-#define RELAY_MATH_1(prim, function)                                  \
-  [[gnu::flatten]] double function(double x) {                        \
-    constexpr double kLargest = math64::largest_argument(Prim::prim); \
-    if (std::fabs(x) > kLargest) return large_angle(Prim::prim, x);   \
-    Target t;                                                         \
-    return math64::function(t, x);                                    \
+#define RELAY_MATH_BODY(function, arguments) \
+  Target t;                                  \
+  return math64::function arguments;
+#define RELAY_MATH_1(prim, function)                                                              \
+  RELAY_FUSED static double fused_##function(double x) { RELAY_MATH_BODY(function, (t, x)) }      \
+  [[gnu::flatten]] static double plain_##function(double x) { RELAY_MATH_BODY(function, (t, x)) } \
+  double function(double x) {                                                                     \
+    constexpr double kLargest = math64::largest_argument(Prim::prim);                             \
+    if (std::fabs(x) > kLargest) return large_angle(Prim::prim, x);                               \
+    return cpu_fuses() ? fused_##function(x) : plain_##function(x);                               \
   }
-#define RELAY_MATH_2(prim, function)                     \
-  [[gnu::flatten]] double function(double x, double y) { \
-    Target t;                                            \
-    return math64::function(t, x, y);                    \
+#define RELAY_MATH_2(prim, function)                                      \
+  RELAY_FUSED static double fused_##function(double x, double y) {        \
+    RELAY_MATH_BODY(function, (t, x, y))                                  \
+  }                                                                       \
+  [[gnu::flatten]] static double plain_##function(double x, double y) {   \
+    RELAY_MATH_BODY(function, (t, x, y))                                  \
+  }                                                                       \
+  double function(double x, double y) {                                   \
+    return cpu_fuses() ? fused_##function(x, y) : plain_##function(x, y); \
   }
 #define RELAY_MATH(prim, function, arity, ...) RELAY_MATH_##arity(prim, function)
 #include "loops/math.def"
 #undef RELAY_MATH
 #undef RELAY_MATH_1
 #undef RELAY_MATH_2
+#undef RELAY_MATH_BODY
 
 std::span<const Function> functions() { return kFunctions; }
 

@@ -9,7 +9,8 @@ namespace relay::loops::math {
 // The target of loops/math.h that computes, one lane at a time. A loop over a function of it
 // becomes vector code with -O3 -fno-math-errno -fno-trapping-math, none of which changes a bit, if
 // the function with the loop is [[gnu::flatten]]: one call left in it and it stays scalar. What
-// would change bits is contraction to FMA: compile with -ffp-contract=off.
+// would change bits is contraction to FMA: compile with -ffp-contract=off. For a CPU without FMA,
+// fma is a call.
 struct NativeF32 {
   using F = float;
   using I = std::int32_t;
@@ -26,6 +27,7 @@ struct NativeF32 {
   static F div(F a, F b) { return a / b; }
   static F abs(F a) { return std::fabs(a); }
   static F sqrt(F a) { return std::sqrt(a); }
+  static F fma(F a, F b, F c) { return std::fma(a, b, c); }
   static B lt(F a, F b) { return a < b; }
   static B eq(F a, F b) { return a == b; }
   static F select(B c, F a, F b) { return c ? a : b; }
@@ -50,6 +52,7 @@ struct NativeF32 {
   static D dmul(D a, D b) { return a * b; }
   static D ddiv(D a, D b) { return a / b; }
   static D dsqrt(D a) { return std::sqrt(a); }
+  static D dfma(D a, D b, D c) { return std::fma(a, b, c); }
   static B dlt(D a, D b) { return a < b; }
   static D dselect(B c, D a, D b) { return c ? a : b; }
   static D dshl(D a, int count) {
@@ -79,6 +82,7 @@ struct NativeF64 {
   static F div(F a, F b) { return a / b; }
   static F abs(F a) { return std::fabs(a); }
   static F sqrt(F a) { return std::sqrt(a); }
+  static F fma(F a, F b, F c) { return std::fma(a, b, c); }
   static B lt(F a, F b) { return a < b; }
   static B eq(F a, F b) { return a == b; }
   static F select(B c, F a, F b) { return c ? a : b; }

@@ -31,7 +31,21 @@ class Search {
   Search(LoweredGroup& group, std::span<const Layout> args)
       : group_(group), args_(args), first_made_(args.size() + group.literals.size()) {}
 
-  void run() {
+  // A temporary becomes the tensor that its last reader stores where it reads it.
+  void join_temporaries() {
+    for (std::size_t made = 0; made < group_.made.size(); ++made) {
+      const std::size_t first = first_use(first_made_ + made);
+      if (first == group_.launches.size()) continue;
+      for (std::size_t other = 0; other < group_.made.size(); ++other) {
+        if (other == made || !ends_in(other, made, first)) continue;
+        rename(first_made_ + other, first_made_ + made);
+        made -= other < made ? 1 : 0;
+        break;
+      }
+    }
+  }
+
+  void take_arguments() {
     std::vector<bool> taken(args_.size(), false);
     for (std::size_t made = 0; made < group_.made.size(); ++made) {
       const std::size_t first = first_use(first_made_ + made);
@@ -59,6 +73,30 @@ class Search {
     return at;
   }
 
+  // Is launch `last`, which makes `made`, the last to read the temporary, and that where it stores?
+  bool ends_in(std::size_t temporary, std::size_t made, std::size_t last) const {
+    const MadeTensor& from = group_.made[temporary];
+    const MadeTensor& to = group_.made[made];
+    return from.is_temporary && from.dtype == to.dtype && !from.shape.empty() &&
+           count_of(from.shape) == count_of(to.shape) &&
+           is_last_read(first_made_ + temporary, last) &&
+           reads_where_it_writes(first_made_ + temporary, first_made_ + made,
+                                 group_.launches[last]);
+  }
+
+  // Buffer `from`, a tensor of the group's own, is `to`.
+  void rename(std::size_t from, std::size_t to) {
+    const auto name = [&](std::int32_t& buffer) {
+      if (buffer == static_cast<std::int32_t>(from)) buffer = static_cast<std::int32_t>(to);
+      if (buffer > static_cast<std::int32_t>(from)) --buffer;
+    };
+    for (Launch& launch : group_.launches) {
+      for (std::int32_t& buffer : launch.buffers) name(buffer);
+    }
+    for (ResultLeaf& leaf : group_.results) name(leaf.buffer);
+    group_.made.erase(group_.made.begin() + static_cast<std::ptrdiff_t>(from - first_made_));
+  }
+
   bool fits(std::size_t arg, std::size_t made) const {
     const Layout& layout = args_[arg];
     const MadeTensor& tensor = group_.made[made];
@@ -67,13 +105,13 @@ class Search {
            layout.strides == row_major(layout.shape);
   }
 
-  bool is_last_read(std::size_t arg, std::size_t launch) const {
-    if (!uses(group_.launches[launch], arg)) return false;
+  bool is_last_read(std::size_t buffer, std::size_t launch) const {
+    if (!uses(group_.launches[launch], buffer)) return false;
     for (std::size_t later = launch + 1; later < group_.launches.size(); ++later) {
-      if (uses(group_.launches[later], arg)) return false;
+      if (uses(group_.launches[later], buffer)) return false;
     }
     return std::none_of(group_.results.begin(), group_.results.end(), [&](const ResultLeaf& leaf) {
-      return leaf.buffer == static_cast<std::int32_t>(arg);
+      return leaf.buffer == static_cast<std::int32_t>(buffer);
     });
   }
 
@@ -92,7 +130,7 @@ class Search {
     return is_whole ? found : nullptr;
   }
 
-  static bool reads_where_it_writes(std::size_t arg, std::size_t made, const Launch& launch) {
+  static bool reads_where_it_writes(std::size_t read, std::size_t made, const Launch& launch) {
     const Kernel& kernel = launch.kernel;
     if (launch.whole || launch.library || kernel.store != StoreKind::Assign) return false;
     const Address* const destination = destination_in(made, launch);
@@ -101,7 +139,7 @@ class Search {
       for (const Instruction& step : region.code) {
         if (step.code != Code::Load && step.code != Code::ScalarInput) continue;
         const auto buffer = launch.buffers[static_cast<std::size_t>(step.buffer)];
-        if (buffer != static_cast<std::int32_t>(arg)) continue;
+        if (buffer != static_cast<std::int32_t>(read)) continue;
         if (step.code == Code::ScalarInput || !same_address(step.address, *destination, launch))
           return false;
         // What is stored as it is may be taken from memory after another value was stored.
@@ -133,6 +171,10 @@ class Search {
 
 }  // namespace
 
-void find_reuse(LoweredGroup& group, std::span<const Layout> args) { Search(group, args).run(); }
+void find_reuse(LoweredGroup& group, std::span<const Layout> args) {
+  Search search(group, args);
+  search.join_temporaries();
+  search.take_arguments();
+}
 
 }  // namespace relay::loops

@@ -47,7 +47,8 @@ std::uint64_t mix_in(std::uint64_t hash, std::uint64_t value) {
 
 }  // namespace
 
-NodeFactory::NodeFactory(Stages& stages) : stages_(stages), table_(256, -1) {
+NodeFactory::NodeFactory(Stages& stages)
+    : stages_(stages), table_(256, -1), hashes_(stages.nodes.size()) {
   stages_.nodes.reserve(64);
   stages_.operands.reserve(128);
   hashes_.reserve(64);

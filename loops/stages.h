@@ -103,7 +103,7 @@ std::int64_t count_of(std::span<const std::int64_t> shape);
 std::int64_t points_of(std::span<const std::int64_t> extents);
 std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape);
 
-// Makes nodes, folding what is constant.
+// Makes nodes, folding what is constant. Nodes that are there before it are not found again.
 class NodeFactory {
  public:
   explicit NodeFactory(Stages& stages);

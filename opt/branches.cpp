@@ -241,8 +241,8 @@ class Resolver final : public lang::Rewriter {
     if (std::none_of(block.bindings.begin(), block.bindings.end(), is_with_branch)) return false;
     bool changed = false;
     BlockUses uses(block);
-    while (end_with_branch(block, uses) || join_branches(block, uses) ||
-           narrow_branches(block, uses)) {
+    while (end_with_branch(block, uses) || join_directly(block, uses) ||
+           join_branches(block, uses) || narrow_branches(block, uses)) {
       changed = true;
     }
     return changed;
@@ -396,6 +396,49 @@ class Resolver final : public lang::Rewriter {
 
   // --- A match on what a branch has made ---
 
+  // let shape = if (c) { Circle(r) } else { Empty };
+  // match shape { Circle(r) => r * r, Empty => 0.0 }
+  // where nothing else needs the shape: each branch ends with its clause.
+  bool join_directly(Block& block, BlockUses& uses) const {
+    for (std::size_t i = 0; i <= block.bindings.size(); ++i) {
+      const auto* match = as<lang::Match>(value_at(block, i));
+      const auto branch = match ? branch_behind(block, *match, i, uses) : std::nullopt;
+      if (!branch) continue;
+      const Expr whole = value_at(block, i);  // keeps the match
+      Expr joined = with_leaves(block.bindings[*branch].value, whole->type, [&](Block leaf) {
+        const Block code = lang::open_block(clause_code(*construction(leaf.result), *match));
+        leaf.bindings.insert(leaf.bindings.end(), code.bindings.begin(), code.bindings.end());
+        leaf.result = code.result;
+        return lang::close_block(leaf);
+      });
+      (i < block.bindings.size() ? block.bindings[i].value : block.result) = std::move(joined);
+      block.bindings.erase(block.bindings.begin() + static_cast<std::ptrdiff_t>(*branch));
+      uses.read(block);
+      return true;
+    }
+    return false;
+  }
+
+  // The branch whose value the match, at `at`, takes apart, where that is all that it is made for,
+  // and each of its leaves says which clause is taken.
+  std::optional<std::size_t> branch_behind(const Block& block, const lang::Match& match,
+                                           std::size_t at, BlockUses& uses) const {
+    const auto* var = as<lang::Var>(match.scrutinee);
+    const auto place = var ? uses.place_of(var->variable.get()) : std::nullopt;
+    if (!place || *place >= at || !is_branch(block.bindings[*place].value) ||
+        uses.users_of(var->variable.get()).size() != 1)
+      return std::nullopt;
+    // Used by the clauses, too?
+    for (const lang::Clause& clause : match.clauses) {
+      const auto used = lang::free_variables(clause.body);
+      if (std::find(used.begin(), used.end(), var->variable) != used.end()) return std::nullopt;
+    }
+    for (std::size_t i = *place + 1; i < at; ++i) {
+      if (uses.has_effect_at(*place) || uses.has_effect_at(i)) return std::nullopt;
+    }
+    return makes_known(block.bindings[*place].value, std::nullopt, match) ? place : std::nullopt;
+  }
+
   struct Join {
     std::size_t branch;      // the binding with the branch
     std::size_t projection;  // the binding that takes the residual out of its tuple
@@ -443,13 +486,16 @@ class Resolver final : public lang::Rewriter {
     return join;
   }
 
-  // Does each leaf say which clause is taken, and none twice?
-  bool makes_known(const Expr& branch, std::uint32_t field, const lang::Match& match) const {
+  // Does each leaf, or a field of it, say which clause is taken, and none twice?
+  bool makes_known(const Expr& branch, std::optional<std::uint32_t> field,
+                   const lang::Match& match) const {
     std::unordered_set<const lang::Constructor*> made;
     bool is_known = true;
     for_each_leaf(branch, [&](const Expr& leaf) {
-      const auto* tuple = as<lang::Tuple>(leaf);
-      const auto known = tuple ? construction(tuple->fields[field]) : std::nullopt;
+      const auto* tuple = field ? as<lang::Tuple>(leaf) : nullptr;
+      const auto known = tuple   ? construction(tuple->fields[*field])
+                         : field ? std::nullopt
+                                 : construction(leaf);
       is_known = is_known && known && made.insert(known->constructor).second &&
                  clause_for(*known, match) != nullptr;
     });

@@ -67,6 +67,7 @@ class Fuser final : public lang::Rewriter {
     for (auto& binding : plan.block.bindings) binding.value = nested(binding.value);
     plan.block.result = nested(plan.block.result);
     name_tail_kernel(plan);
+    place_tuples(plan.block);
     find_extents(plan);
     assign_levels(plan);
     return emit(plan);
@@ -110,6 +111,32 @@ class Fuser final : public lang::Rewriter {
         {variable, std::exchange(plan.block.result, result), plan.block.result->span});
   }
 
+  // A tuple of tensors that only operators are given, as those that a concatenation joins, stands in
+  // their calls: what makes the tensors may then be in one group with what reads them.
+  static void place_tuples(lang::Block& block) {
+    std::unordered_map<const lang::Variable*, Expr> tuples;
+    for (const Binding& binding : block.bindings) {
+      bool positive = false;
+      if (binding.value->kind == ExprKind::Tuple && is_tensor_of_rank(binding.value->type, positive))
+        tuples.emplace(binding.variable.get(), binding.value);
+    }
+    if (tuples.empty()) return;
+    const auto keep = [&](const Expr& value) {
+      for (const auto& variable : lang::free_variables(value)) tuples.erase(variable.get());
+    };
+    for (const Binding& binding : block.bindings) {
+      if (!is_kernel(binding.value) || !as<lang::Call>(binding.value)) keep(binding.value);
+    }
+    keep(block.result);
+    if (tuples.empty()) return;
+    std::erase_if(block.bindings,
+                  [&](const Binding& binding) { return tuples.contains(binding.variable.get()); });
+    const lang::Substitution placed(tuples.begin(), tuples.end());
+    for (Binding& binding : block.bindings) {
+      if (is_kernel(binding.value)) binding.value = lang::substitute(binding.value, placed);
+    }
+  }
+
   static void find_extents(Plan& plan) {
     for (const auto& binding : plan.block.bindings) {
       for (const auto& variable : lang::shaping_variables(binding.value))
@@ -120,6 +147,17 @@ class Fuser final : public lang::Rewriter {
   static std::size_t find(Plan& plan, std::size_t i) {
     while (plan.group[i] != i) i = plan.group[i] = plan.group[plan.group[i]];
     return i;
+  }
+
+  // A tensor of a tuple that a kernel gives costs nothing: its readers belong to the kernel's
+  // group.
+  static bool is_part_of_kernel(const Plan& plan, std::size_t i) {
+    const auto* const part = as<lang::Projection>(plan.block.bindings[i].value);
+    const auto* const tuple = part ? as<lang::Var>(part->tuple) : nullptr;
+    bool positive = false;
+    if (!tuple || !is_tensor_of_rank(part->type, positive)) return false;
+    const auto found = plan.index.find(tuple->variable.get());
+    return found != plan.index.end() && plan.kernel[found->second];
   }
 
   void assign_levels(Plan& plan) const {
@@ -134,8 +172,8 @@ class Fuser final : public lang::Rewriter {
     int effect_level = 0;
     for (std::size_t i = 0; i < count; ++i) {
       plan.index[bindings[i].variable.get()] = i;
-      plan.kernel[i] =
-          is_kernel(bindings[i].value) && !plan.extents.count(bindings[i].variable.get());
+      plan.kernel[i] = (is_kernel(bindings[i].value) || is_part_of_kernel(plan, i)) &&
+                       !plan.extents.count(bindings[i].variable.get());
       plan.reads[i] = lang::free_variables(bindings[i].value);
       int level = 0;
       for (const auto& variable : plan.reads[i]) {

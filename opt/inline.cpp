@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,6 +10,7 @@
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
 #include "lang/match_dims.h"
+#include "lang/op.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
 
@@ -107,6 +109,76 @@ enum class Globals : std::uint8_t { Small, Marked };
 constexpr std::size_t kMostNodes = 1 << 11;
 constexpr std::size_t kMostMarkedNodes = 1 << 14;
 
+// Can a kernel hold the function: is it made of what index notation may be made of, and of calls of
+// functions like it?
+class KernelCode {
+ public:
+  explicit KernelCode(lang::Program& program) : program_(program) {}
+
+  bool operator()(const Expr& function) {
+    const auto [known, is_new] = known_.try_emplace(function.get(), function, false);
+    if (is_new) {  // one that reaches itself is none
+      const bool result = fresh(function);
+      known_.at(function.get()).second = result;
+      return result;
+    }
+    return known->second.second;
+  }
+
+ private:
+  static constexpr std::size_t kMostNodes = 512;
+
+  bool fresh(const Expr& function) {
+    std::size_t nodes = 0;
+    bool is_it = true;
+    lang::visit_post_order(lang::cast<lang::Function>(function).body, [&](const Expr& node) {
+      is_it = is_it && ++nodes <= kMostNodes && may_hold(node);
+    });
+    return is_it;
+  }
+
+  bool may_hold(const Expr& node) {
+    switch (node->kind) {
+      case ExprKind::Var:
+      case ExprKind::Constant:
+      case ExprKind::DimTerm:
+      case ExprKind::Tuple:
+      case ExprKind::Projection:
+      case ExprKind::Primitive:
+      case ExprKind::Index:
+      case ExprKind::Let:
+      case ExprKind::If:
+      case ExprKind::Reduction:
+      case ExprKind::Comprehension:
+      case ExprKind::Operator:
+      case ExprKind::GlobalVar:
+      case ExprKind::ConstructorRef:
+        return true;
+      case ExprKind::Match:
+        return true;
+      case ExprKind::Call:
+        return may_call(lang::cast<lang::Call>(node));
+      default:
+        return false;
+    }
+  }
+
+  bool may_call(const lang::Call& call) {
+    if (const auto* op = as<lang::Operator>(call.callee))
+      return op->op->effect == lang::Effect::None && op->op->definition;
+    if (call.callee->kind == ExprKind::ConstructorRef) return true;
+    const auto* global = as<lang::GlobalVar>(call.callee);
+    if (!global || !program_.is_function(global->name)) return false;
+    const auto callee =
+        lang::capture([&] { return program_.function(global->name, call.callee->type); });
+    return callee && (*this)(*callee);
+  }
+
+  lang::Program& program_;
+  // The keys are kept alive.
+  std::unordered_map<const lang::ExprNode*, std::pair<Expr, bool>> known_;
+};
+
 // What the inliners of one run share.
 struct Run {
   lang::Program& program;
@@ -114,13 +186,17 @@ struct Run {
   CustomGradients custom;
   Globals globals;
   std::vector<std::string> stack = {};  // the functions whose bodies are being inlined
-  // How many nodes functions have with what they call inlined. The keys are kept alive.
-  std::unordered_map<const lang::ExprNode*, std::pair<Expr, std::size_t>> sizes = {};
+  // How many nodes functions have with what they call inlined, outside and inside of index
+  // notation. The keys are kept alive.
+  using Sizes = std::unordered_map<const lang::ExprNode*, std::pair<Expr, std::size_t>>;
+  std::array<Sizes, 2> sizes = {};
+  KernelCode is_kernel_code{program};
 };
 
 class Inliner final : public lang::Rewriter {
  public:
-  explicit Inliner(Run& run) : run_(run) {}
+  explicit Inliner(Run& run, bool is_in_index_notation = false)
+      : run_(run), is_in_index_notation_(is_in_index_notation) {}
 
   Expr run(const Expr& root) {
     find_literals(root);
@@ -157,7 +233,7 @@ class Inliner final : public lang::Rewriter {
                              (uses_[var->variable.get()] == 1 && !lang::gradient_of(fn));
       if (!is_wanted || !fits(fn, call->args)) return expr;
       // The literal as it was: what it calls is inlined here once more.
-      return Inliner(run_).run(body_with(fn, call->args, expr->span));
+      return Inliner(run_, is_in_index_notation_).run(body_with(fn, call->args, expr->span));
     }
     return expr;
   }
@@ -171,9 +247,8 @@ class Inliner final : public lang::Rewriter {
   }
 
   Expr in_index_notation(const Expr& expr) {
-    Inliner inner(run_);
+    Inliner inner(run_, true);
     inner.literals_ = literals_;
-    inner.is_in_index_notation_ = true;
     return inner.rewrite(expr);
   }
 
@@ -256,14 +331,15 @@ class Inliner final : public lang::Rewriter {
     }
     const Expr callee = run_.program.function(global.name, call.callee->type);
     const auto& fn = lang::cast<lang::Function>(callee);
-    if (!is_wanted(global, fn) || !fits(fn, call.args) || is_kept_apart(fn)) return nullptr;
+    if (!is_wanted(global, callee) || !fits(fn, call.args) || is_kept_apart(fn)) return nullptr;
     return run_.custom == CustomGradients::Keep && lang::gradient_of(fn) ? Expr() : callee;
   }
 
   // With all that is inlined in it.
   std::size_t size_of(const std::string& name, const Expr& callee) {
-    const auto found = run_.sizes.find(callee.get());
-    if (found != run_.sizes.end()) return found->second.second;
+    Run::Sizes& sizes = run_.sizes[is_in_index_notation_ ? 1 : 0];
+    const auto found = sizes.find(callee.get());
+    if (found != sizes.end()) return found->second.second;
     std::size_t size = 0;
     run_.stack.push_back(name);
     lang::visit_post_order(lang::cast<lang::Function>(callee).body, [&](const Expr& node) {
@@ -278,16 +354,19 @@ class Inliner final : public lang::Rewriter {
       if (more <= most_of(*inner)) size += more;
     });
     run_.stack.pop_back();
-    run_.sizes.emplace(callee.get(), std::pair{callee, size});
+    sizes.emplace(callee.get(), std::pair{callee, size});
     return size;
   }
   static std::size_t most_of(const Expr& callee) {
     return is_marked(lang::cast<lang::Function>(callee)) ? kMostMarkedNodes : kMostNodes;
   }
 
-  bool is_wanted(const lang::GlobalVar& global, const lang::Function& fn) const {
+  bool is_wanted(const lang::GlobalVar& global, const Expr& callee) const {
+    const auto& fn = lang::cast<lang::Function>(callee);
     if (is_marked(fn)) return !calls(fn.body, global.name);
-    return run_.globals == Globals::Small && is_straight_line(fn, run_.max_bindings);
+    if (run_.globals != Globals::Small) return false;
+    return is_straight_line(fn, run_.max_bindings) ||
+           (is_in_index_notation_ && run_.is_kernel_code(callee));
   }
 
   Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {
@@ -296,7 +375,7 @@ class Inliner final : public lang::Rewriter {
     Expr body = body_with(lang::cast<lang::Function>(callee), call.args, expr->span);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     run_.stack.push_back(global.name);
-    Expr result = Inliner(run_).run(body);
+    Expr result = Inliner(run_, is_in_index_notation_).run(body);
     run_.stack.pop_back();
     return result;
   }
@@ -308,7 +387,7 @@ class Inliner final : public lang::Rewriter {
   // where they are bound, and then once more where they are called: that would double at each level
   // of literals in literals.
   std::unordered_set<const lang::Function*> moved_;
-  bool is_in_index_notation_ = false;
+  const bool is_in_index_notation_;
 };
 
 }  // namespace

@@ -45,8 +45,8 @@ lang::Expr simplify(const lang::Expr& expr, const SimplifyOptions& options);
 std::vector<std::string_view> arithmetic_rules();
 
 // Takes matches on known constructions, takes apart what has only one form (`match p { P(w, b) =>
-// ... }` reads fields), and joins a match with the branch that made its scrutinee. The result need
-// not be in A-normal form.
+// ... }` reads fields), and joins a match with the branch that made its scrutinee, or the tuple
+// with it. The result need not be in A-normal form.
 lang::Expr resolve_branches(const lang::Expr& expr);
 
 // Drops bindings without effect that nobody uses.
@@ -58,8 +58,9 @@ lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
 // Inlines calls of known non-recursive functions: function literals that are called once or are
 // small, and globals whose specialised body (from `program`) is a straight-line block of at most
 // `max_bindings` (taking apart what has only one form is straight-line too), or which have the
-// attribute `Inline=1` and do not call themselves. What has grown too large by inlining what it
-// calls stays a call, so that the result is linear in the calls of `expr`. Functions with a
+// attribute `Inline=1` and do not call themselves; inside of index notation also those of some
+// hundred nodes, with branches, that a kernel can hold. What has grown too large by inlining what
+// it calls stays a call, so that the result is linear in the calls of `expr`. Functions with a
 // gradient of their own stay calls where code is yet to be differentiated.
 enum class CustomGradients : std::uint8_t { Inline, Keep };
 lang::Expr inline_calls(const lang::Expr& expr, lang::Program& program, int max_bindings = 24,

@@ -28,8 +28,8 @@ void define_run_options(CLI::App& app, Arguments& into) {
   app.add_option("--jit", into.jit, "when to compile kernels: off, auto (hot ones), always")
       ->check(CLI::IsMember({"off", "auto", "always"}));
   app.add_option("--kernels", into.kernels,
-                 "library kernels for large matrix products and convolutions: off, auto")
-      ->check(CLI::IsMember({"off", "auto"}));
+                 "kernels for matrix products and convolutions: off, direct (no transforms), auto")
+      ->check(CLI::IsMember({"off", "direct", "auto"}));
   app.add_option("--threads", into.threads, "threads for kernels (default: all cores)")
       ->check(CLI::Range(1, 1024));
   app.add_option_function<std::string>(
@@ -62,7 +62,7 @@ void define_run_options(CLI::App& app, Arguments& into) {
   app.add_flag("--profile", into.profile,
                "say at the end which lines took the time, and the memory of tensors");
   app.add_flag("--perf", into.perf,
-               "write /tmp/perf-PID.map, from which perf knows native code by name");
+               "give native code names: in /tmp/perf-PID.map, for perf, and for gdb");
   app.add_flag("--strict", into.strict, "read the text given by -e as strict Relay, or print it");
   const std::string version = "print the version, and those of the libraries that run programs";
   app.add_flag("--version", version);

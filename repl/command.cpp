@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "interp/loaded_code.h"
 #include "lang/call_form.h"
+#include "lang/cell_memory.h"
 #include "lang/memory.h"
 #include "lang/op.h"
 #include "lang/pool.h"
@@ -212,8 +214,10 @@ CommandOutcome run_ops(Session& session, std::string_view argument) {
   return output(text.empty() ? fmt::format("no operator has `{}` in its name\n", argument) : text);
 }
 
-CommandOutcome run_stats(Session& session, std::string_view) {
-  return output(describe_run(session));
+CommandOutcome run_stats(Session& session, std::string_view argument) {
+  if (argument.empty()) return output(describe_run(session));
+  if (argument == "memory") return output(describe_memory(session));
+  return failed(Diagnostic(DiagnosticKind::BadCommand, "usage: :stats [memory]"));
 }
 
 CommandOutcome run_jit(Session& session, std::string_view argument) {
@@ -267,7 +271,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {":type", "EXPR", "the type of an expression, without running it", run_type},
       {":show", "STAGE EXPR",
-       "the program after a stage: ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm",
+       "the program after a stage: ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm, plan",
        run_show},
       {":grad", "EXPR", "the gradient of a function, or of the one that is called", run_grad},
       {":trace", "CALL",
@@ -282,7 +286,7 @@ const std::vector<Command>& commands() {
       {":ops", "[PART]", "the operators, or those with PART in their name", run_ops},
       {":load", "FILE", "runs a file here", run_load},
       {":limit", "[WHAT AMOUNT]", "the memory and the time that an entry may take", run_limit},
-      {":stats", "", "kernels compiled and run so far, and tensor memory", run_stats},
+      {":stats", "[memory]", "kernels compiled and run so far; what came of memory", run_stats},
       {":jit", "[NAME]", "which functions are native code, and why others are not", run_jit},
       {":help", "", "this list", run_help},
       {":quit", "", "leaves", run_quit},
@@ -340,6 +344,17 @@ std::string describe_run(Session& session) {
       statistics.kernels_run_lanes, statistics.kernels_run_library,
       static_cast<double>(lang::Pool::instance().peak_bytes()) / (1 << 20));
   return counts + describe_loops(session.evaluator().loops());
+}
+
+std::string describe_memory(Session& session) {
+  return fmt::format(
+      "memory in use          {:.1f} MiB\n"
+      "memory of the system   {} blocks for tensors, {} for cells\n"
+      "other memory           {} allocations in evaluations\n"
+      "native code            {} B\n",
+      static_cast<double>(lang::memory_used()) / (1 << 20), lang::Pool::instance().fresh_blocks(),
+      lang::cell_blocks_cut(), session.evaluator().statistics().allocations,
+      interp::LoadedCode::bytes_in_use());
 }
 
 }  // namespace relay::repl

@@ -18,7 +18,7 @@ std::shared_ptr<const loops::LibraryKernel> LazyKernelLibrary::choose(
     const auto make =
         object ? reinterpret_cast<kernels::MakeKernelLibrary>(dlsym(object, kernels::kEntryName))
                : nullptr;
-    if (make) library_.reset(make(-1));
+    if (make) library_.reset(make(-1, transforms_));
   }
   return library_ ? library_->choose(form) : nullptr;
 }

@@ -148,7 +148,8 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.jit = arguments.jit == "off"      ? interp::JitMode::Off
                 : arguments.jit == "always" ? interp::JitMode::Always
                                             : interp::JitMode::Auto;
-  options.kernels = arguments.kernels == "auto";
+  options.kernels = arguments.kernels != "off";
+  options.transforms = arguments.kernels == "auto";
   options.threads = arguments.threads;
   options.perf = arguments.perf;
   if (arguments.task == repl::Task::Prompt) options.seconds = arguments.seconds;
@@ -180,7 +181,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   }
   if (arguments.stats) {
     repl::flush_output();
-    repl::put_error(repl::describe_run(session));
+    repl::put_error(repl::describe_memory(session) + repl::describe_run(session));
   }
   return status;
 }

@@ -13,8 +13,8 @@
 #include "ad/function_tangent.h"
 #include "ad/reverse.h"
 #include "flow/layout.h"
+#include "interp/code_symbols.h"
 #include "interp/native.h"
-#include "interp/perf_map.h"
 #include "interp/scalar.h"
 #include "jit/jit.h"
 #include "lang/stop.h"
@@ -68,7 +68,7 @@ Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const Sess
       options_(options),
       derivatives_(*this),
       compiling_(makers(options.code_cache)) {
-  if (options.perf) interp::write_perf_map();
+  if (options.perf) interp::name_native_code();
 }
 Pipeline::~Pipeline() = default;
 
@@ -146,8 +146,36 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
   return expr;
 }
 
+namespace {
+
+// Of functions that are known where they are called: nobody is going to differentiate them.
+class Unmarker final : public lang::Rewriter {
+ protected:
+  Expr post(const Expr& expr) override {
+    const auto* fn = lang::as<lang::Function>(expr);
+    if (!fn || !fn->attrs || !fn->attrs->find("Known")) return expr;
+    std::vector<lang::Attr> attrs = fn->attrs->list;
+    std::erase_if(attrs, [](const lang::Attr& attr) { return attr.key == "Known"; });
+    return lang::make_function(fn->params, fn->result, fn->body, fn->type_params,
+                               attrs.empty() ? nullptr : lang::make_attrs(std::move(attrs)),
+                               fn->span, fn->type);
+  }
+};
+
+}  // namespace
+
+// What is handed to a function that calls it, `map(fn (x) { x + d }, xs)`, is known there in a copy
+// of that function: a call like any other, and no closure.
+Expr Pipeline::with_known_functions(const Expr& optimised) {
+  const lang::AlgebraScope scope(lang::Algebra::Bits);
+  const Expr known = Unmarker().rewrite(derivatives_.specialised(optimised));
+  if (known == optimised) return optimised;
+  const Expr named = pass("with_known_functions", opt::to_anf(known), optimised);
+  return tidied(named, has_function(named));
+}
+
 Expr Pipeline::finish(const Expr& optimised) {
-  return pass("fuse_operators", opt::fuse_operators(optimised));
+  return pass("fuse_operators", opt::fuse_operators(with_known_functions(optimised)));
 }
 
 Expr Pipeline::function(const std::string& name, const lang::Type& type) {

@@ -89,6 +89,7 @@ class Pipeline final : public lang::Program, public interp::Host {
 
  private:
   formats::Progress progress(const lang::AttrsRef& attrs) const;
+  lang::Expr with_known_functions(const lang::Expr& optimised);
   lang::Expr tidied(const lang::Expr& core, bool is_to_be_differentiated);
   // What the pass called `name` has made, checked where that is asked for. `given`: what it was
   // made of; no variable may be free that is not free there.
@@ -108,7 +109,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   std::vector<lang::TypeDefRef> types_;
   int made_names_ = 0;
   interp::Compiling compiling_;
-  LazyKernelLibrary kernel_library_;
+  LazyKernelLibrary kernel_library_{options_.transforms};
 };
 
 }  // namespace relay::repl

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "repl/files.h"
 #include "repl/left_behind.h"
 #include "repl/module_passes.h"
+#include "repl/plan.h"
 #include "repl/profile.h"
 #include "repl/session_state.h"
 #include "repl/show.h"
@@ -96,8 +98,23 @@ Result<std::string> Session::show(const std::string& stage, const std::string& t
   const lang::Source* source = impl_->sources.add("<show>", text);
   return impl_->entry_guarded([&] {
     const Expr expr = impl_->command_expression(*source);
+    if (stage == "plan") return impl_->plan_of(expr);
     return show_stage(stage, expr, impl_->module, impl_->checker, impl_->pipeline);
   });
+}
+
+// Of a run that finds everything compiled, where it may run twice.
+std::string Session::Impl::plan_of(const Expr& expr) {
+  const auto thunk = evaluator.prepare(ready(checked(expr)));
+  interp::Plan plan;
+  if (!has_visible_effect(expr, module)) {
+    evaluator.run(thunk).or_throw();
+    evaluator.settle();
+    plan.restart();
+  }
+  evaluator.run(thunk).or_throw();
+  const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return describe_plan(plan, options.threads > 0 ? options.threads : cores);
 }
 
 Result<std::string> Session::derivative(const std::string& text, lang::DiffMode mode,

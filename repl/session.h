@@ -20,7 +20,8 @@ namespace relay::repl {
 
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
-  bool kernels = true;                   // large products and windows go to libraries
+  bool kernels = true;                   // products and windows have kernels of their own
+  bool transforms = true;                // of windows, which take fewer products and are less exact
   int threads = 0;                       // 0: as many as there are cores
   bool evaluate = true;                  // false: items are typed and not run
   bool perf = false;                     // native code is known to `perf` by name
@@ -75,7 +76,7 @@ class Session {
 
   // For commands; each takes light notation and fails with diagnostics.
   lang::Result<std::string> type_of(const std::string& text);
-  // stage: ast, typed, anf, opt, fused, loops, flow, llvm, asm, grad
+  // stage: ast, typed, anf, opt, fused, loops, flow, llvm, asm, grad; plan: runs it (repl/plan.h)
   lang::Result<std::string> show(const std::string& stage, const std::string& text);
   static const std::vector<std::string>& stages();
   // The derivative of a function, simplified, as a text (repl/derivative.h).

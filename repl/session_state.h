@@ -107,6 +107,8 @@ struct Session::Impl {
                                           const std::function<void(const ItemResult&)>& on_item,
                                           lang::Origin origin);
   ItemResult run_expression(const parser::Item& item);
+  // `:show plan` of an expression that was read (session.cpp).
+  std::string plan_of(const lang::Expr& expr);
   ItemResult run_let(const parser::Item& item, lang::Origin origin);
   ItemResult run_def(const parser::Item& item);
 

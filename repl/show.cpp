@@ -134,8 +134,8 @@ std::string show_native(const std::string& stage, const lang::GlobalVar* global,
 }  // namespace
 
 const std::vector<std::string>& show_stages() {
-  static const std::vector<std::string> stages = {"ast",   "typed", "anf",  "grad", "opt",
-                                                  "fused", "loops", "flow", "llvm", "asm"};
+  static const std::vector<std::string> stages = {"ast",   "typed", "anf",  "grad", "opt", "fused",
+                                                  "loops", "flow",  "llvm", "asm",  "plan"};
   return stages;
 }
 

@@ -10,7 +10,7 @@ double once();
 // A value that the compiler does not know.
 template <class T>
 T hidden(T value) {
-  asm volatile("" : "+r"(value));
+  asm volatile("" : "+m"(value));
   return value;
 }
 

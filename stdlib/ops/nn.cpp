@@ -123,7 +123,9 @@ Expr softmax_definition(const DefinitionCall& call) {
       return build::let(
           "total", reduce_axes(ReduceOp::Sum, power, axes, true), [&](const Expr& total) {
             return with_reduced(power, axes, total, [&](const Expr& value, const Expr& sum) {
-              return build::cast_to(call.tensor(0).dtype.known(), build::div(value, sum));
+              // One division for each row.
+              const Expr share = build::div(build::scalar_like(sum, 1.0), sum);
+              return build::cast_to(call.tensor(0).dtype.known(), build::mul(value, share));
             });
           });
     });

@@ -60,6 +60,8 @@ class DerivativeCheck {
                         const lang::Value& result);
   std::optional<Slope> slope(const std::function<double(const lang::Value& args)>& f,
                              const lang::Value& args, const lang::Value& direction);
+  bool is_slope_of_shorter_steps(const std::function<double(const lang::Value& args)>& f,
+                                 const lang::Value& direction, double value, double found) const;
   Failure refused(const std::vector<lang::Diagnostic>& errors);
 
   bool verify_;

@@ -13,7 +13,7 @@ _relay() {
   COMPREPLY=()
   case $before in
     --jit) options="off auto always" ;;
-    --kernels) options="off auto" ;;
+    --kernels) options="off direct auto" ;;
     --color) options="auto always never" ;;
     --error-format) options="text json" ;;
     --mode) options="grad value_and_grad vjp jvp hvp hessian jacobian" ;;

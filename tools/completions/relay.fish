@@ -19,10 +19,10 @@ complete -c relay -s I -l path -x -a "(__fish_complete_directories)" -d "a folde
 
 complete -c relay -n "$none" -s e -x -d "evaluate this text instead of a file"
 complete -c relay -n "$none" -l jit -x -a "off auto always" -d "when to compile kernels"
-complete -c relay -n "$none" -l kernels -x -a "off auto" -d "library kernels"
+complete -c relay -n "$none" -l kernels -x -a "off direct auto" -d "kernels for products and convolutions"
 complete -c relay -n "$none" -l threads -x -d "threads for kernels"
 complete -c relay -n "$none" -l explain -x -d "what a kind of error means"
-complete -c relay -n "$none" -l perf -d "write /tmp/perf-PID.map, for perf"
+complete -c relay -n "$none" -l perf -d "give native code names, for perf and gdb"
 complete -c relay -n "$none" -l profile -d "say at the end which lines took the time"
 complete -c relay -n "$none" -l stats -d "say at the end what was compiled and run"
 complete -c relay -n "$none" -l strict -d "read the text of -e as strict Relay"

@@ -30,7 +30,7 @@ std::unique_ptr<loops::KernelLibrary> library_of(kernels::Level level) {
   if (!object) return nullptr;
   const auto make =
       reinterpret_cast<kernels::MakeKernelLibrary>(dlsym(object, kernels::kEntryName));
-  return std::unique_ptr<loops::KernelLibrary>(make(static_cast<int>(level)));
+  return std::unique_ptr<loops::KernelLibrary>(make(static_cast<int>(level), true));
 }
 
 // Gives the axes strides as a dense tensor has them, in a random order; returns its elements.

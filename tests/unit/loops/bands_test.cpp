@@ -32,7 +32,8 @@ TEST_CASE("bands: the kernels of a softmax along rows go over them together") {
   CHECK(bands[0].first == 0);
   CHECK(bands[0].count >= 3);
   CHECK(bands[0].rows == 100);
-  CHECK(bands[0].row_bytes >= 3 * 40 * 4);
+  // The powers lie where their shares are stored.
+  CHECK(bands[0].row_bytes >= 2 * 40 * 4);
 }
 
 TEST_CASE("bands: what reads other rows than its own waits for all") {

@@ -7,6 +7,7 @@
 
 #include "interp/launch.h"
 #include "lang/build.h"
+#include "loops/stages.h"
 #include "stdlib/register.h"
 
 namespace {
@@ -298,6 +299,29 @@ TEST_CASE("memory is used again only by what reads each element where it writes"
   });
   CHECK(lower({x, small}, build::tuple({both, make_var(x)}), {counting({100}), counting({4})})
             .reuse.empty());
+}
+
+TEST_CASE("a temporary is the tensor that is stored where it is read last", "[loops]") {
+  relay::stdlib::register_operators();
+  const auto x = param({8, 16});
+  const Expr var = make_var(x);
+  const TensorRef arg = counting({8, 16});
+  const LoweredGroup softmax = lower({x}, build::op("nn.softmax", {var}), {arg});
+  const auto of_all = [](const LoweredGroup& group) {
+    return std::count_if(group.made.begin(), group.made.end(),
+                         [](const auto& made) { return loops::count_of(made.shape) == 128; });
+  };
+  CHECK(of_all(softmax) == 1);
+  // Its rows are read turned around, so both are needed.
+  const Expr powers = build::op("exp", {var});
+  const Expr turned = build::op("add", {build::op("cumsum", {powers}, {{"axis", 1}}),
+                                        build::op("reverse", {powers}, {{"axis", 1}})});
+  CHECK(of_all(lower({x}, turned, {arg})) >= 2);
+  const auto values = run(softmax, {arg});
+  for (std::size_t row = 0; row < 8; ++row) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(16 * row);
+    CHECK(std::abs(std::accumulate(begin, begin + 16, 0.0) - 1) < 1e-6);
+  }
 }
 
 TEST_CASE("tuples in and out, and constants of the program", "[loops]") {

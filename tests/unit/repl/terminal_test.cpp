@@ -119,6 +119,45 @@ TEST_CASE("ctrl-c stops what runs, and the presses are not counted afterwards") 
   CHECK(prompt.program.wait_for_end() == 0);
 }
 
+TEST_CASE("keys are seen, and ctrl-c answers, while code is compiled in the background") {
+  Prompt prompt;
+  const std::string path = prompt.home->path() + "/large.relay";
+  {
+    std::ofstream file(path);
+    file << "def large(n: int32, x: float32) -> float32 {\n"
+            "if n == 0 { x } else { if x > 1000000.0 {\n";
+    for (int i = 0; i < 60; ++i) file << fmt::format("let x = x * 0.5 + sin(x + {}.0);\n", i);
+    file << "x } else { large(n - 1, x) } } }\n";
+  }
+  CHECK(prompt.program.enter(fmt::format(":load {}\r", path)));
+  CHECK(prompt.program.enter("large(40000, 0.5)\r"));  // hot: LLVM is being loaded
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  CHECK(prompt.program.enter("large(10, 0.5)\r"));  // it is being compiled, for a second or more
+  // A key takes milliseconds; it does not wait for the compiler.
+  constexpr std::chrono::milliseconds kSoon{1500};
+  std::string typed;
+  for (const char key : std::string("1 + 2 + 3")) {
+    typed += key;
+    prompt.program.type(std::string(1, key));
+    const auto is_there = [&](const Screen& screen) {
+      return screen.line() ==
+             std::string(kPrompt) + (key == ' ' ? typed.substr(0, typed.size() - 1) : typed);
+    };
+    CHECK(prompt.program.wait(is_there, kSoon));
+  }
+  prompt.program.type(kCtrlC);
+  CHECK(prompt.program.wait([](const Screen& screen) { return screen.line() == "relay>"; }, kSoon));
+  bool is_native = false;
+  for (int i = 0; i < 600 && !is_native; ++i) {
+    CHECK(prompt.program.enter("large(10, 0.5)\r"));
+    CHECK(prompt.program.enter(":jit large\r"));
+    is_native = prompt.text().find("native code: ") != std::string::npos ||
+                prompt.text().find("without the JIT") != std::string::npos;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  CHECK(is_native);
+}
+
 TEST_CASE("ctrl-d leaves at an empty line, ends an entry, and deletes in a line") {
   Prompt prompt;
   CHECK(prompt.program.enter("12\x02\x04\r"));
