@@ -30,7 +30,8 @@ bool is_defined_operator_call(const Call& call) {
 class Bodies {
  public:
   enum class Of : std::uint8_t { Scalars, Tensors };
-  explicit Bodies(Of of) : of_(of) {}
+  enum class Globals : std::uint8_t { AreRead, AreStillThere };
+  explicit Bodies(Of of, Globals globals = Globals::AreRead) : of_(of), globals_(globals) {}
 
   // The binders of a nest that is lowered: extents are known before it runs.
   bool enter(const std::vector<IndexBinder>& binders) {
@@ -59,6 +60,8 @@ class Bodies {
       case ExprKind::Var:
       case ExprKind::Constant:
         return is_tensor_data(expr->type);
+      case ExprKind::GlobalVar:
+        return globals_ == Globals::AreStillThere && is_tensor_data(expr->type);
       case ExprKind::DimTerm:
         return true;
       case ExprKind::Tuple:
@@ -182,6 +185,7 @@ class Bodies {
   }
 
   const Of of_;
+  const Globals globals_;
   std::unordered_map<const Variable*, Expr> inside_;  // values of `let`s; null for indices
   MayFail may_fail_;
 };
@@ -223,8 +227,8 @@ bool is_lowerable(const Expr& expr) {
 
 bool is_scalar_notation(const Expr& expr) { return is_index_notation(expr, Bodies::Of::Scalars); }
 
-bool scatters_scalars(const ScatterReduce& scatter) {
-  Bodies bodies(Bodies::Of::Scalars);
+bool has_lowerable_bodies(const ScatterReduce& scatter) {
+  Bodies bodies(Bodies::Of::Tensors, Bodies::Globals::AreStillThere);
   bodies.take_in(scatter.binders);
   return bodies.are_bodies(scatter.indices) && bodies.is_body(scatter.value);
 }

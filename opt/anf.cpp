@@ -118,7 +118,7 @@ class Normaliser {
   }
   // Does the result hold tests that the input did not, and zeros that are not normalised yet?
   bool has_tests() const { return has_tests_; }
-  // The scatters of the input whose bodies are no scalar code. What the run has made of them counts
+  // The scatters of the input whose bodies no kernel computes. What the run has made of them counts
   // for nothing.
   const std::unordered_set<const ExprNode*>& to_split() const { return to_split_; }
 
@@ -640,7 +640,7 @@ class Normaliser {
     for (const Expr& part : repeated_parts(expr)) trees.push_back(tree_of(part, body_scope));
     Expr tree = with_parts(expr, binders, init, trees);
     if (const auto* scatter = as<lang::ScatterReduce>(tree)) {
-      if (!lang::scatters_scalars(*scatter)) to_split_.insert(expr.get());
+      if (!lang::has_lowerable_bodies(*scatter)) to_split_.insert(expr.get());
       return tree;
     }
     if (lang::is_scalar_notation(tree)) return tree;
