@@ -79,6 +79,19 @@ void Adjoint::add_tensor(const Expr& contribution, Emitter& emitter, const std::
   whole_ = whole_ ? emitter.emit("d", emitter.tangents().add(whole_, dense)) : dense;
 }
 
+void Adjoint::start(const Type& type, std::vector<lang::VariableRef>& so_far) {
+  if (const auto* tuple = as<lang::TupleType>(type)) {
+    fields_.resize(tuple->fields.size());
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      if (!is_unit(tuple->fields[i])) fields_[i].start(tuple->fields[i], so_far);
+    }
+    return;
+  }
+  const bool is_tensor = type->kind == lang::TypeKind::Tensor && !lang::is_scalar(type);
+  so_far.push_back(is_tensor ? lang::make_variable("so_far", type) : lang::VariableRef());
+  if (is_tensor) whole_ = lang::make_var(so_far.back());
+}
+
 void Adjoint::replace(Expr whole) {
   whole_ = std::move(whole);
   fields_.clear();
@@ -101,6 +114,11 @@ void Adjoint::add_field(std::uint32_t index, const Expr& contribution, const Typ
   if (!contribution || is_unit(tuple->fields[index])) return;
   split(*tuple, emitter);
   fields_[index].add(contribution, tuple->fields[index], emitter);
+}
+
+Adjoint& Adjoint::part(std::uint32_t index, const Type& tuple_tangent, Emitter& emitter) {
+  split(*as<lang::TupleType>(tuple_tangent), emitter);
+  return fields_[index];
 }
 
 Expr Adjoint::value(const Type& type, const Expr& primal, Emitter& emitter) const {

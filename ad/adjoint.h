@@ -40,6 +40,11 @@ class Adjoint {
   // Adds to field `index` of a tuple adjoint.
   void add_field(std::uint32_t index, const lang::Expr& contribution,
                  const lang::Type& tuple_tangent, Emitter& emitter);
+  // Before anything is added: there is something already, which new variables hold. One for each
+  // tensor of the type, in order; null for a part of another kind, of which there is nothing yet.
+  void start(const lang::Type& type, std::vector<lang::VariableRef>& so_far);
+  // Field `index` of a tuple adjoint, to be added to or replaced.
+  Adjoint& part(std::uint32_t index, const lang::Type& tuple_tangent, Emitter& emitter);
   // It is this from now on.
   void replace(lang::Expr whole);
   // The adjoint as an expression of tangent type `type`; zeros (like `primal`, when given) where

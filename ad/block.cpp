@@ -9,6 +9,7 @@
 #include "ad/flatten.h"
 #include "ad/own_gradient.h"
 #include "ad/pairs.h"
+#include "ad/pattern.h"
 #include "ad/replay.h"
 #include "ad/scalar_form.h"
 #include "ad/transpose.h"
@@ -63,6 +64,7 @@ Expr BlockReverse::forward_value(const std::string& name, const Expr& value) {
 
 void BlockReverse::forward_binding(const Binding& binding) {
   const Expr& value = binding.value;
+  if (is_point_) own_.insert(binding.variable.get());
   note_extent(binding, extents_);
   const bool is_active = active_.bind(binding.variable, value);
   if (value->kind == ExprKind::Function) return forward_function(binding);
@@ -70,6 +72,7 @@ void BlockReverse::forward_binding(const Binding& binding) {
     primal_.push_back({binding});
     return;
   }
+  note_part(binding);
   if (const auto* call = as<lang::Call>(value)) {
     if (const auto* op = as<lang::Operator>(call->callee))
       return forward_operator(binding, *call, *op->op);
@@ -80,6 +83,18 @@ void BlockReverse::forward_binding(const Binding& binding) {
   const Expr since = forward_watch(binding);
   if (!forward_index_notation(binding)) primal_.push_back({binding});
   if (since) push_effect(end_replay());
+}
+
+void BlockReverse::note_part(const Binding& binding) {
+  const auto* projection = as<lang::Projection>(binding.value);
+  const auto* match = as<lang::Match>(binding.value);
+  const Expr whole = projection ? projection->tuple : match ? match->scrutinee : Expr();
+  const auto index = projection ? std::optional(projection->index)
+                     : match    ? field_read(*match)
+                                : std::nullopt;
+  const auto* var = as<lang::Var>(whole);
+  const bool is_part = var && index && is_product(whole->type) && active_.is_active(var->variable);
+  if (is_part) parts_.insert_or_assign(binding.variable.get(), PartOf{var->variable, *index});
 }
 
 void BlockReverse::forward_call(const Binding& binding, const lang::Call& call) {
@@ -139,11 +154,19 @@ void BlockReverse::forward_pair(const Binding& binding, const Pair& pair, std::v
 
 Pair BlockReverse::pair_of(const std::string& name, const Type& type,
                            const std::vector<Expr>& args) {
-  std::vector<bool> wanted;
+  std::vector<bool> wanted, expected;
   for (const Expr& arg : args) {
     wanted.push_back(!is_unit(pairs_.tangents().or_unit(arg->type)) && active_.reads_active(arg));
+    expected.push_back(wanted.back() && expects_adjoint(arg));
   }
-  return pairs_.of_global(name, type, wanted);
+  return pairs_.of_global(name, type, wanted, expected);
+}
+
+bool BlockReverse::expects_adjoint(const Expr& atom) const {
+  const auto* var = as<lang::Var>(atom);
+  if (!var) return false;
+  const lang::Variable* variable = var->variable.get();
+  return expected_.count(variable) || (is_point_ && !own_.count(variable));
 }
 
 void BlockReverse::forward_branches(const Binding& binding) {
@@ -288,9 +311,18 @@ void BlockReverse::accumulate(const Expr& atom, const Expr& contribution) {
 }
 
 Adjoint& BlockReverse::adjoint_to_add_to(const VariableRef& variable) {
-  if (outside_ && !outside_->inside.count(variable.get()) && !adjoints_.count(variable.get()))
-    outside_->whole.push_back(variable);
-  return adjoints_[variable.get()];
+  if (const auto found = parts_.find(variable.get()); found != parts_.end()) {
+    const auto& [whole, index] = found->second;
+    return adjoint_to_add_to(whole).part(index, tangent_of(lang::make_var(whole), variable->span),
+                                         backward_);
+  }
+  const auto [known, is_new] = adjoints_.try_emplace(variable.get());
+  if (is_new && outside_ && !outside_->inside.count(variable.get())) {
+    outside_->whole.push_back({variable, {}});
+    const Type tangent = tangent_of(lang::make_var(variable), variable->span);
+    known->second.start(tangent, outside_->whole.back().so_far);
+  }
+  return known->second;
 }
 
 // In the body of index notation, reads of what is outside are kept apart: together they are much
@@ -389,21 +421,46 @@ void BlockReverse::reverse_binding(const Binding& binding) {
   }
 }
 
+Expr BlockReverse::Replaced::take(const Expr& atom, const Type& tangent) {
+  const auto* var = as<lang::Var>(atom);
+  if (!var || !owner_.active_.is_active(var->variable)) return nullptr;
+  Path path = path_of(var->variable);
+  const bool is_taken = std::any_of(taken_.begin(), taken_.end(), [&](const Path& other) {
+    const auto length = static_cast<std::ptrdiff_t>(std::min(path.size(), other.size()));
+    return std::equal(path.begin(), path.begin() + length, other.begin());
+  });
+  if (is_taken) return nullptr;
+  taken_.push_back(std::move(path));
+  return owner_.adjoint_to_add_to(var->variable).value(tangent, atom, owner_.backward_);
+}
+
+void BlockReverse::Replaced::put(const Expr& atom, const Expr& whole) {
+  owner_.adjoint_to_add_to(lang::cast<lang::Var>(atom).variable).replace(whole);
+}
+
+BlockReverse::Replaced::Path BlockReverse::Replaced::path_of(VariableRef variable) const {
+  Path path;
+  for (auto found = owner_.parts_.find(variable.get()); found != owner_.parts_.end();
+       found = owner_.parts_.find(variable.get())) {
+    path.push_back(found->second.index);
+    variable = found->second.whole;
+  }
+  path.push_back(reinterpret_cast<std::uintptr_t>(variable.get()));
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
 // What is known of an accumulated adjoint goes in, and what comes out is all of it.
 void BlockReverse::reverse_pair(const PairCall& call, const Expr& adjoint, lang::Span span) {
   const auto* type = as<lang::FunctionType>(call.backward_type);
   const auto& tangents = as<lang::TupleType>(type->result)->fields;
   std::vector<Expr> args = {lang::make_var(call.residual), adjoint};
-  std::unordered_set<const lang::Variable*> given;
+  Replaced replaced(*this);
   std::vector<bool> is_replaced(call.args.size(), false);
   for (const std::size_t i : call.accumulated) {
-    const auto* var = as<lang::Var>(call.args[i]);
-    is_replaced[i] =
-        var && active_.is_active(var->variable) && given.insert(var->variable.get()).second;
-    append_parts(is_replaced[i]
-                     ? adjoint_to_add_to(var->variable).value(tangents[i], call.args[i], backward_)
-                     : zero_of(tangents[i], call.args[i]),
-                 args);
+    const Expr known = replaced.take(call.args[i], tangents[i]);
+    is_replaced[i] = known != nullptr;
+    append_parts(known ? known : zero_of(tangents[i], call.args[i]), args);
   }
   const Expr result = backward_.emit(
       "adjoints",
@@ -415,8 +472,7 @@ void BlockReverse::reverse_pair(const PairCall& call, const Expr& adjoint, lang:
   }
   // One variable may be two arguments: what replaces its adjoint comes before what is added to it.
   for (std::size_t i = 0; i < call.args.size(); ++i) {
-    if (!is_replaced[i]) continue;
-    adjoints_[lang::cast<lang::Var>(call.args[i]).variable.get()].replace(parts[i]);
+    if (is_replaced[i]) replaced.put(call.args[i], parts[i]);
   }
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     if (!is_replaced[i]) accumulate(call.args[i], parts[i]);

@@ -40,6 +40,8 @@ class BlockReverse {
   std::size_t size() const { return primal_.size(); }
   std::vector<lang::Binding> primal(std::size_t first) const;
 
+  // Something will be known already of the variable's adjoint when the code goes backwards.
+  void expect_adjoint(const lang::VariableRef& variable) { expected_.insert(variable.get()); }
   // Seeds the adjoint of an atom.
   void seed(const lang::Expr& atom, const lang::Expr& adjoint);
   // Walks all primal bindings backwards; the code goes to `backward`.
@@ -82,6 +84,22 @@ class BlockReverse {
   void reverse_index_notation(const lang::Binding& binding, const Adjoint& adjoint);
   void accumulate(const lang::Expr& atom, const lang::Expr& contribution);
   Adjoint& adjoint_to_add_to(const lang::VariableRef& variable);
+  // What is known of adjoints goes out, and all of them comes back.
+  class Replaced {
+   public:
+    explicit Replaced(BlockReverse& owner) : owner_(owner) {}
+    // The adjoint so far of an atom; null where it has none, or it, or what it is a part of, is out
+    // already.
+    lang::Expr take(const lang::Expr& atom, const lang::Type& tangent);
+    void put(const lang::Expr& atom, const lang::Expr& whole);
+
+   private:
+    // A variable, and the way to a field of it.
+    using Path = std::vector<std::uintptr_t>;
+    Path path_of(lang::VariableRef variable) const;
+    BlockReverse& owner_;
+    std::vector<Path> taken_;
+  };
   void contribute(std::vector<Contribution> contributions);
 
   // Index notation whose body is more than arithmetic (repeated.cpp).
@@ -91,12 +109,17 @@ class BlockReverse {
   void reverse_point(const lang::Block& body, const std::vector<lang::Expr>& adjoints,
                      const lang::Expr& since);
   struct Point;
-  Point point_code(const std::vector<lang::IndexBinder>& binders, Emitter& around);
+  // What is read outside: kept for all points, or added to its adjoint at each of them.
+  enum class Reads : std::uint8_t { Kept, Added };
+  Point point_code(const std::vector<lang::IndexBinder>& binders, Reads reads, Emitter& around);
   void keep_read(Contribution read, const std::vector<lang::IndexBinder>& binders, Emitter& around,
                  Point& point);
   std::unordered_set<const lang::Variable*> bound_here() const;
+  bool take_apart(const std::vector<lang::IndexBinder>& binders, BlockReverse inner,
+                  lang::Span span);
   bool take_distributed(const std::vector<lang::IndexBinder>& binders, Point& point,
-                        std::vector<lang::Expr>& sums);
+                        const Emitter& around, std::vector<lang::Expr>& sums);
+  void take_together(const std::vector<lang::IndexBinder>& binders, Point point);
   void take_points(const std::vector<lang::IndexBinder>& binders, Point& point,
                    std::vector<lang::Expr>& sums, lang::Span span);
   lang::Type tangent_of(const lang::Expr& expr, lang::Span span) const;
@@ -119,6 +142,13 @@ class BlockReverse {
   Emitter backward_;
   ActiveVariables active_;
   std::unordered_map<const lang::Variable*, Adjoint> adjoints_;
+  // Variables that are fields of others: what is added to their adjoints is added there.
+  struct PartOf {
+    lang::VariableRef whole;
+    std::uint32_t index;
+  };
+  std::unordered_map<const lang::Variable*, PartOf> parts_;
+  void note_part(const lang::Binding& binding);
   // Let-bound function literals.
   struct KnownFunction {
     std::string global;  // with the captures as leading parameters
@@ -154,9 +184,19 @@ class BlockReverse {
   struct Outside {
     std::unordered_set<const lang::Variable*> inside;  // all others are outside
     std::vector<Contribution> reads;
-    std::vector<lang::VariableRef> whole;  // those that have an adjoint, in order
+    // Those that have an adjoint, in order, and what it begins with (Adjoint::start).
+    struct Whole {
+      lang::VariableRef variable;
+      std::vector<lang::VariableRef> so_far;
+    };
+    std::vector<Whole> whole;
   };
   std::optional<Outside> outside_;
+  bool is_point_ = false;  // it is the body of index notation
+  // Variables whose adjoints will hold something when what has been read of them adds to it, and,
+  // at a point, those that are bound there and do not.
+  std::unordered_set<const lang::Variable*> expected_, own_;
+  bool expects_adjoint(const lang::Expr& atom) const;
   // Function literals whose calls have nothing to do in reverse.
   std::unordered_set<const lang::Variable*> plain_functions_;
   bool uses_references_ = false;  // the code that goes backwards

@@ -94,7 +94,7 @@ class PullbackMaker {
       const bool has_tangent = !is_unit(pairs_.tangents().or_unit(function.params[i]));
       wanted.push_back(has_tangent && (place || i >= captured));
     }
-    const Pair pair = pairs_.of_global(global, type, wanted, captured);
+    const Pair pair = pairs_.of_global(global, type, wanted, {}, captured);
     std::vector<VariableRef> params;
     for (const Type& param : function.params) params.push_back(lang::make_variable("x", param));
     Emitter code(pairs_.tangents());

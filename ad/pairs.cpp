@@ -45,13 +45,16 @@ class Deriver {
     residual_type_ = own_type(*residual_);
     adjoints_type_ = as<lang::FunctionType>(pair_.backward_type)->result;
     tangents_ = as<lang::TupleType>(adjoints_type_)->fields;
-    std::vector<const lang::Call*> calls;
-    find_tail_self_calls(fn.body, calls);
+    const std::vector<const lang::Call*> calls = loop_calls(fn.body, name_, type_);
     has_loop_ = !calls.empty();
     if (has_loop_) prepare_loop(calls);
     BlockReverse path(program_, pairs_);
     for (std::size_t i = 0; i < tangents_.size(); ++i) {
       if (is_unit(tangents_[i])) path.deactivate(fn.params[i]);
+      if (has_loop_ && is_kept_[i]) path.expect_adjoint(fn.params[i]);
+    }
+    if (!has_loop_) {
+      for (const std::size_t i : pair_.accumulated) path.expect_adjoint(fn.params[i]);
     }
     Expr body = forward_tail(fn.body, path);
     if (!has_loop_) {
@@ -79,19 +82,6 @@ class Deriver {
     const auto* call = as<lang::Call>(expr);
     const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
     return global && global->name == name_ && lang::equal(global->type, type_);
-  }
-
-  // The calls that go round the loop, if it is one.
-  void find_tail_self_calls(const Expr& expr, std::vector<const lang::Call*>& calls) const {
-    const Expr result = lang::open_block(expr).result;
-    if (is_self_call(result)) calls.push_back(as<lang::Call>(result));
-    if (const auto* branch = as<lang::If>(result)) {
-      find_tail_self_calls(branch->then_branch, calls);
-      find_tail_self_calls(branch->else_branch, calls);
-    }
-    if (const auto* match = as<lang::Match>(result)) {
-      for (const auto& clause : match->clauses) find_tail_self_calls(clause.body, calls);
-    }
   }
 
   void prepare_loop(const std::vector<const lang::Call*>& calls) {
@@ -505,10 +495,25 @@ bool is_worth_keeping(const Type& tangent, const Type& function_tangent) {
 
 }  // namespace
 
+// Which parameters have accumulators.
+std::vector<bool> Pairs::accumulated(const std::string& name, const Type& type,
+                                     const Choice& choice) {
+  const auto& params = as<lang::FunctionType>(type)->params;
+  std::vector<bool> are(params.size(), false);
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const Type tangent = choice.wanted[i] ? tangents_.or_unit(params[i]) : lang::unit_type();
+    const bool is_expected = !choice.expected.empty() && choice.expected[i];
+    are[i] = i < choice.captured ? !is_unit(tangent)
+                                 : is_worth_keeping(tangent, tangents_.function_tangent()) &&
+                                       threading_.has_accumulator(name, type, i, is_expected);
+  }
+  return are;
+}
+
 // The names and types of both halves; `residual` gets its name, and the extents that the function's
 // type leaves open as parameters.
-Pair Pairs::declare(const std::string& name, const Type& type, const std::vector<bool>& active,
-                    std::size_t captured, lang::TypeDefRef residual) {
+Pair Pairs::declare(const std::string& name, const Type& type, const Choice& choice,
+                    lang::TypeDefRef residual) {
   const auto* fn_type = as<lang::FunctionType>(type);
   residual->name = program_.reserve_name(name + "_Residual");
   for (const lang::TypeVarRef& variable : lang::variables_of(type)) {
@@ -519,13 +524,11 @@ Pair Pairs::declare(const std::string& name, const Type& type, const std::vector
   Pair pair;
   std::vector<Type> tangents;
   std::vector<Type> given = {residual_type, tangents_.or_unit(fn_type->result)};
+  const std::vector<bool> are_accumulated = accumulated(name, type, choice);
   for (std::size_t i = 0; i < fn_type->params.size(); ++i) {
-    tangents.push_back(active[i] ? tangents_.or_unit(fn_type->params[i]) : lang::unit_type());
-    const bool is_accumulated = i < captured
-                                    ? !is_unit(tangents[i])
-                                    : is_worth_keeping(tangents[i], tangents_.function_tangent()) &&
-                                          threading_.is_threaded(name, type, i);
-    if (!is_accumulated) continue;
+    tangents.push_back(choice.wanted[i] ? tangents_.or_unit(fn_type->params[i])
+                                        : lang::unit_type());
+    if (!are_accumulated[i]) continue;
     pair.accumulated.push_back(i);
     append_leaves(tangents[i], given);
   }
@@ -551,11 +554,11 @@ Pair at_dims_of(Pair pair, const Type& own, const Type& actual) {
 }  // namespace
 
 Pair Pairs::of_global(const std::string& name, const Type& type, const std::vector<bool>& wanted,
-                      std::size_t captured) {
+                      const std::vector<bool>& expected, std::size_t captured) {
   const Expr own = program_.function(name, type);
   const std::size_t before = known_.size();
   try {
-    return at_dims_of(at_own_type(name, own, wanted, captured), own->type, type);
+    return at_dims_of(at_own_type(name, own, {wanted, expected, captured}), own->type, type);
   } catch (const lang::Failure&) {
     // Those derived on the way may call this one, which does not exist.
     for (; known_.size() > before; known_.pop_back()) globals_.erase(known_.back());
@@ -568,26 +571,31 @@ const Pair& Pairs::remember(const std::string& key, const Pair& pair) {
   return *globals_.emplace(key, &pair).first->second;
 }
 
-const Pair& Pairs::at_own_type(const std::string& name, const Expr& own,
-                               const std::vector<bool>& wanted, std::size_t captured) {
-  std::string key = fmt::format("{} : {} / {} / ", name, lang::to_string(own->type), captured);
-  for (const bool is_wanted : wanted) key += is_wanted ? '1' : '0';
+const Pair& Pairs::at_own_type(const std::string& name, const Expr& own, const Choice& choice) {
+  std::string key = fmt::format("{} : {} / ", name, lang::to_string(own->type));
+  for (const bool is_accumulated : accumulated(name, own->type, choice))
+    key += is_accumulated ? '+' : '-';
+  key += " / ";
+  for (const bool is_wanted : choice.wanted) key += is_wanted ? '1' : '0';
   const auto found = globals_.find(key);
-  return found != globals_.end() ? *found->second : derive_global(key, name, own, wanted, captured);
+  return found != globals_.end() ? *found->second : derive_global(key, name, own, choice);
 }
 
 const Pair& Pairs::derive_global(const std::string& key, const std::string& name, const Expr& own,
-                                 const std::vector<bool>& wanted, std::size_t captured) {
+                                 Choice choice) {
   const Type& type = own->type;
   const auto& own_function = lang::cast<lang::Function>(own);
   const Expr function = lang::rename_bound(
       lang::gradient_of(own_function) ? calling(name, type, own_function) : prepared(own));
   RELAY_CHECK(function->kind == ExprKind::Function, "a global function's body is a function");
-  const std::vector<bool> active =
-      active_params(lang::cast<lang::Function>(function), name, type, wanted, tangents_, uses_);
-  if (active != wanted) return remember(key, at_own_type(name, own, active, captured));
+  const std::vector<bool> active = active_params(lang::cast<lang::Function>(function), name, type,
+                                                 choice.wanted, tangents_, uses_);
+  if (active != choice.wanted) {
+    choice.wanted = active;
+    return remember(key, at_own_type(name, own, choice));
+  }
   lang::TypeDefRef residual(new lang::TypeDef);
-  pairs_.push_back(declare(name, type, active, captured, residual));
+  pairs_.push_back(declare(name, type, choice, residual));
   // Before the body, which may call the function.
   const Pair& known = remember(key, pairs_.back());
   const auto derive = [&](const Pair& pair, const lang::TypeDefRef& saved) {
@@ -595,7 +603,7 @@ const Pair& Pairs::derive_global(const std::string& key, const std::string& name
   };
   if (lang::is_checkpoint(own_function)) {
     lang::TypeDefRef saved(new lang::TypeDef);
-    const Pair inner = declare(name, type, active, captured, saved);
+    const Pair inner = declare(name, type, choice, saved);
     derive(inner, saved);
     const bool uses_references = uses_.in_global(name, type);
     const bool gives_functions =

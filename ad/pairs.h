@@ -21,9 +21,9 @@ namespace relay::ad {
 // The two halves of the derivative of a known function with control flow:
 //   forward  : (args...) -> (result, residual)
 //   backward : (residual, adjoint of result, accumulators...) -> (adjoints of args...)
-// Arguments that nobody asks the adjoint of have `()`. Those that go round a recursion unchanged
-// have accumulators: what their adjoint is so far, to which the backward half adds, in place where
-// it can; one for each tensor of it.
+// Arguments that nobody asks the adjoint of have `()`. Some have accumulators (ad/threading): what
+// their adjoint is so far, to which the backward half adds, in place where it can; one for each
+// tensor of it.
 // The residual is a generated data type with one constructor per leaf of the body's `if` tree,
 // holding what the backward half reads. A tail-recursive loop becomes a taping loop (the residual
 // is threaded through as a tape) and a backward loop that unwinds it; both are tail-recursive.
@@ -53,11 +53,12 @@ class Pairs {
   ReferenceUse& reference_use() { return uses_; }
   Jvps& jvps() { return jvps_; }
   // Of a global at a ground type, with the adjoints of the arguments that are `wanted`; the first
-  // `captured` of those have accumulators, whatever becomes of them. The halves
-  // are derived once for all extents that the function's code leaves open, and their types are
-  // those of this use. Throws Failure, and then knows no more than before.
+  // `captured` of those have accumulators, whatever becomes of them. Of those that are `expected`
+  // there is something to add to (nothing: none). The halves are derived once for all extents that
+  // the function's code leaves open, and their types are those of this use. Throws Failure, and
+  // then knows no more than before.
   Pair of_global(const std::string& name, const lang::Type& type, const std::vector<bool>& wanted,
-                 std::size_t captured = 0);
+                 const std::vector<bool>& expected, std::size_t captured = 0);
   // A function as it is differentiated: known functions are known where they are called, and small
   // calls inlined.
   lang::Expr prepared(const lang::Expr& function) { return functions_.prepared(function); }
@@ -75,12 +76,19 @@ class Pairs {
   }
 
  private:
-  Pair declare(const std::string& name, const lang::Type& type, const std::vector<bool>& active,
-               std::size_t captured, lang::TypeDefRef residual);
-  const Pair& at_own_type(const std::string& name, const lang::Expr& own,
-                          const std::vector<bool>& wanted, std::size_t captured);
+  // Which parameters of a function a pair is about.
+  struct Choice {
+    std::vector<bool> wanted;    // their adjoints are
+    std::vector<bool> expected;  // there is something to add to
+    std::size_t captured;        // the first ones
+  };
+  std::vector<bool> accumulated(const std::string& name, const lang::Type& type,
+                                const Choice& choice);
+  Pair declare(const std::string& name, const lang::Type& type, const Choice& choice,
+               lang::TypeDefRef residual);
+  const Pair& at_own_type(const std::string& name, const lang::Expr& own, const Choice& choice);
   const Pair& derive_global(const std::string& key, const std::string& name, const lang::Expr& own,
-                            const std::vector<bool>& wanted, std::size_t captured);
+                            Choice choice);
   const Pair& remember(const std::string& key, const Pair& pair);
 
   lang::Program& program_;

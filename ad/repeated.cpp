@@ -2,9 +2,8 @@
 // is reversed as any straight-line code, and the adjoint of
 //   for i { body }          is made of   for i { body again, and backwards }
 // which gives, at each point, the adjoints of what the body reads `xs[i]` (they are placed by their
-// indices, as those of arithmetic are), and of what it uses whole (summed over the points). What is
-// no tensor is summed in a loop over the points, and so is what would be kept for each point only
-// to be summed.
+// indices, as those of arithmetic are), and of what it uses whole (summed over the points). Where
+// that would be more than numbers at each point, a loop over the points adds all of it in place.
 
 #include <algorithm>
 #include <functional>
@@ -101,6 +100,14 @@ void for_each_part(const Expr& value, const Type& tangent, const Expr& primal, E
   }
 }
 
+std::size_t number_of_parts(const Type& tangent) {
+  const auto* tuple = as<lang::TupleType>(tangent);
+  if (!tuple) return 1;
+  std::size_t count = 0;
+  for (const Type& field : tuple->fields) count += number_of_parts(field);
+  return count;
+}
+
 Expr tuple_of_parts(const Type& tangent, const std::vector<Expr>& parts, std::size_t& next) {
   const auto* tuple = as<lang::TupleType>(tangent);
   if (!tuple) return parts[next++];
@@ -142,9 +149,8 @@ struct BlockReverse::Point {
   std::vector<std::pair<Expr, VariableRef>> kept;
   std::vector<Contribution> reads;  // in terms of those tensors
   bool uses_references = false;     // then the code may run only once
-  // Values that are summed over the points, the primals that they are adjoints of parts of, and the
-  // variables that these are parts of.
-  std::vector<Expr> parts, primals;
+  // Values that are summed over the points, and the variables that they are adjoints of parts of.
+  std::vector<GrowingPart> parts;
   std::vector<VariableRef> whole;
 
   // `element` for all values of `domain`; returns the element at a point.
@@ -182,19 +188,11 @@ void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& 
   inner.functions_ = functions_;
   inner.plain_functions_ = plain_functions_;
   inner.active_ = active_;
+  inner.is_point_ = true;
   inner.reverse_point(hoist_reads(lang::open_block(*body_of(plain))), at_point, since);
   uses_references_ = uses_references_ || inner.uses_references_;
-  Point point = inner.point_code(binders, backward_);
-
-  std::vector<Expr> sums(point.parts.size());
-  if (point.uses_references || !take_distributed(binders, point, sums))
-    take_points(binders, point, sums, value->span);
-  contribute(std::move(point.reads));
-  std::size_t next = 0;
-  for (const VariableRef& variable : point.whole) {
-    const Expr whole = lang::make_var(variable);
-    accumulate(whole, tuple_of_parts(tangent_of(whole, variable->span), sums, next));
-  }
+  if (!take_apart(binders, inner, value->span))
+    take_together(binders, inner.point_code(binders, Reads::Added, backward_));
 }
 
 namespace {
@@ -203,6 +201,16 @@ Expr sum_over(const std::vector<IndexBinder>& binders, const Expr& all) {
   std::vector<std::int64_t> axes(binders.size());
   std::iota(axes.begin(), axes.end(), 0);
   return build::op("sum", {all}, {{"axis", lang::AttrValue::ints(std::move(axes))}});
+}
+
+// Does it give several numbers at each point, which go to the same places at other points?
+bool repeats(const Contribution& read, const std::vector<IndexBinder>& binders) {
+  return read.domain.size() > binders.size() &&
+         std::any_of(binders.begin(), binders.end(), [&](const IndexBinder& binder) {
+           return std::none_of(read.indices.begin(), read.indices.end(), [&](const Expr& index) {
+             return mentions(index, {binder.variable.get()});
+           });
+         });
 }
 
 // Does that read, whose value is taken from `all`, go to places that do not depend on the point?
@@ -219,12 +227,75 @@ bool is_same_at_all_points(const Contribution& read, const VariableRef& all,
 
 }  // namespace
 
+// What is read and what is summed is kept for all points. False where tensors would be kept only to
+// be summed.
+bool BlockReverse::take_apart(const std::vector<IndexBinder>& binders, BlockReverse inner,
+                              lang::Span span) {
+  Emitter around(pairs_.tangents());
+  Point point = inner.point_code(binders, Reads::Kept, around);
+  point.code = beginning_at_zero(point.code, point.parts);
+  std::vector<Expr> sums(point.parts.size());
+  if (point.uses_references || !take_distributed(binders, point, around, sums)) {
+    const auto is_number = [](const GrowingPart& part) {
+      return lang::is_scalar(part.value->type);
+    };
+    if (!std::all_of(point.parts.begin(), point.parts.end(), is_number) ||
+        std::any_of(point.reads.begin(), point.reads.end(),
+                    [&](const Contribution& read) { return repeats(read, binders); }))
+      return false;
+    backward_.append(around.bindings());
+    take_points(binders, point, sums, span);
+  }
+  contribute(std::move(point.reads));
+  std::size_t next = 0;
+  for (const VariableRef& variable : point.whole) {
+    const Expr whole = lang::make_var(variable);
+    accumulate(whole, tuple_of_parts(tangent_of(whole, variable->span), sums, next));
+  }
+  return true;
+}
+
+// All that is added grows in one loop over the points, from what there is in front of it.
+void BlockReverse::take_together(const std::vector<IndexBinder>& binders, Point point) {
+  Replaced replaced(*this);
+  std::vector<bool> is_replaced;
+  std::size_t next = 0;
+  for (const VariableRef& variable : point.whole) {
+    const Expr whole = lang::make_var(variable);
+    const Type tangent = tangent_of(whole, variable->span);
+    const Expr known = replaced.take(whole, tangent);
+    is_replaced.push_back(known != nullptr);
+    if (!known) {
+      next += number_of_parts(tangent);
+      continue;
+    }
+    for_each_part(known, tangent, nullptr, backward_, backward_,
+                  [&](Expr part, const Expr&) { point.parts[next++].first = std::move(part); });
+  }
+  const std::vector<Expr> sums =
+      summed_in_loop(program_, binders, point.code, point.parts, backward_);
+  next = 0;
+  std::vector<Expr> totals;
+  for (const VariableRef& variable : point.whole) {
+    const Expr whole = lang::make_var(variable);
+    totals.push_back(tuple_of_parts(tangent_of(whole, variable->span), sums, next));
+  }
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    if (is_replaced[i]) replaced.put(lang::make_var(point.whole[i]), totals[i]);
+  }
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    if (!is_replaced[i]) accumulate(lang::make_var(point.whole[i]), totals[i]);
+  }
+}
+
 bool BlockReverse::take_distributed(const std::vector<IndexBinder>& binders, Point& point,
-                                    std::vector<Expr>& sums) {
-  std::vector<Expr> values = point.parts;
+                                    const Emitter& around, std::vector<Expr>& sums) {
+  std::vector<Expr> values;
+  for (const GrowingPart& part : point.parts) values.push_back(part.value);
   for (const auto& [element, all] : point.kept) values.push_back(element);
   auto result = distributed(binders, point.code, values);
   if (!result) return false;
+  backward_.append(around.bindings());
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = summed_over_points(*result, i, binders);
   // Reads of the same elements at all points are sums too.
   std::vector<Binding> kept;
@@ -249,75 +320,27 @@ bool BlockReverse::take_distributed(const std::vector<IndexBinder>& binders, Poi
   return true;
 }
 
-namespace {
-
-// More elements than are kept for all points only to be summed: beyond, going through the points
-// twice is the smaller evil.
-constexpr std::int64_t kMostKept = std::int64_t{1} << 24;
-
-bool is_too_large(const std::vector<IndexBinder>& binders, const Expr& part) {
-  const Expr kept = lang::make_comprehension(binders, part);
-  const auto* tensor = as<lang::TensorType>(kept->type);
-  std::int64_t count = 1;
-  for (const lang::Dim& dim : tensor->shape.dims()) {
-    if (!dim.is_constant() || dim.constant() == 0) return false;
-    if (count > kMostKept / dim.constant()) return true;
-    count *= dim.constant();
-  }
-  return false;
-}
-
-}  // namespace
-
 void BlockReverse::take_points(const std::vector<IndexBinder>& binders, Point& point,
                                std::vector<Expr>& sums, lang::Span span) {
-  // What is kept for each point only to be summed is summed in a loop, unless it is a scalar or
-  // there are reads, for which the points are gone through anyway.
-  const bool needs_loop = point.reads.empty() &&
-                          std::any_of(point.parts.begin(), point.parts.end(), [](const Expr& part) {
-                            return !lang::is_scalar(part->type);
-                          });
-  const auto is_kept = [&](const Expr& part) {
-    return !needs_loop && part->type->kind == lang::TypeKind::Tensor &&
-           !lang::has_any_dim(part->type) && !is_too_large(binders, part);
-  };
-  const bool runs_once =
-      point.uses_references && !std::all_of(point.parts.begin(), point.parts.end(), is_kept);
-  std::vector<std::size_t> in_loop;
   for (std::size_t i = 0; i < point.parts.size(); ++i) {
-    const Expr& element = point.parts[i];
-    if (runs_once || !is_kept(element)) {
-      in_loop.push_back(i);
-      continue;
-    }
+    const Expr& element = point.parts[i].value;
     const VariableRef all =
         lang::make_variable("all", lang::make_comprehension(binders, element)->type);
     point.kept.emplace_back(element, all);
     sums[i] = sum_over(binders, lang::make_var(all));
   }
   // All that the code does may be to add to the adjoints of references.
-  const bool only_acts = point.uses_references && point.kept.empty() && in_loop.empty();
-  if (!point.kept.empty() || only_acts) {
-    std::vector<Expr> values;
-    for (const auto& [element, all] : point.kept) values.push_back(element);
-    if (only_acts) values.push_back(build::constant(lang::DType::Float32, 0));
-    const bool is_one = values.size() == 1;
-    const Expr body =
-        lang::close_block({point.code, is_one ? values[0] : build::tuple(std::move(values))});
-    const Expr points =
-        backward_.emit("points", lang::rename_bound(lang::make_comprehension(binders, body, span)));
-    for (std::uint32_t i = 0; i < point.kept.size(); ++i)
-      backward_.append({{point.kept[i].second, is_one ? points : build::project(points, i)}});
-  }
-  if (in_loop.empty()) return;
-  std::vector<Expr> parts, primals;
-  for (const std::size_t i : in_loop) {
-    parts.push_back(point.parts[i]);
-    primals.push_back(point.primals[i]);
-  }
-  const std::vector<Expr> totals =
-      summed_in_loop(program_, binders, point.code, parts, primals, backward_);
-  for (std::size_t i = 0; i < in_loop.size(); ++i) sums[in_loop[i]] = totals[i];
+  if (point.kept.empty() && !point.uses_references) return;
+  std::vector<Expr> values;
+  for (const auto& [element, all] : point.kept) values.push_back(element);
+  if (values.empty()) values.push_back(build::constant(lang::DType::Float32, 0));
+  const bool is_one = values.size() == 1;
+  const Expr body =
+      lang::close_block({point.code, is_one ? values[0] : build::tuple(std::move(values))});
+  const Expr points =
+      backward_.emit("points", lang::rename_bound(lang::make_comprehension(binders, body, span)));
+  for (std::uint32_t i = 0; i < point.kept.size(); ++i)
+    backward_.append({{point.kept[i].second, is_one ? points : build::project(points, i)}});
 }
 
 // `adjoints`: of the result, or of its fields; null for zero.
@@ -353,19 +376,25 @@ std::unordered_set<const Variable*> BlockReverse::bound_here() const {
   return variables;
 }
 
-BlockReverse::Point BlockReverse::point_code(const std::vector<IndexBinder>& binders,
+BlockReverse::Point BlockReverse::point_code(const std::vector<IndexBinder>& binders, Reads reads,
                                              Emitter& around) {
   Point point;
   point.uses_references = uses_references_;
-  for (Contribution& read : outside_->reads) keep_read(std::move(read), binders, around, point);
-  for (const VariableRef& variable : outside_->whole) {
+  for (Contribution& read : outside_->reads) {
+    if (reads == Reads::Kept) {
+      keep_read(std::move(read), binders, around, point);
+    } else {
+      accumulate(lang::make_var(read.variable), placed(read, extents_));
+    }
+  }
+  for (const auto& [variable, so_far] : outside_->whole) {
     if (!has_adjoint(variable)) continue;
     point.whole.push_back(variable);
     const Expr primal = lang::make_var(variable);
+    std::size_t next = 0;
     for_each_part(adjoint_of(variable), tangent_of(primal, variable->span), primal, backward_,
                   around, [&](Expr part, Expr of) {
-                    point.parts.push_back(std::move(part));
-                    point.primals.push_back(std::move(of));
+                    point.parts.push_back({std::move(part), std::move(of), so_far[next++]});
                   });
   }
   for (Binding& binding : primal(0)) point.code.push_back(without_effect(std::move(binding)));

@@ -90,9 +90,9 @@ class Compilation {
  public:
   virtual ~Compilation() = default;
   // Makes the code: of each function under its symbol, and of its entry. Empty if that cannot be
-  // done. On any thread; of the same compiler
-  // nothing but begin() may be called meanwhile.
-  virtual std::optional<lang::CodeImage> run() = 0;
+  // done; `problem` is then why, if that is known. On any thread; of the same compiler nothing but
+  // begin() may be called meanwhile.
+  virtual std::optional<lang::CodeImage> run(std::string& problem) = 0;
 };
 
 // A compiler of functions. The JIT's shared object provides one.

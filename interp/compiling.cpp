@@ -146,7 +146,7 @@ std::shared_ptr<const FunctionsCode> Compiling::code_of(
   code->ticket = queue_.add([this, code, kept, compilation, wanted] {
     code->seconds += timed([&] {
       if (kept) return load(*kept, *wanted, *code);
-      const auto image = compilation->run();
+      const auto image = compilation->run(code->problem);
       if (!image) return;
       if (CodeStore* const all = store()) all->add(wanted->identity.key, *image);
       load(*image, *wanted, *code);

@@ -33,6 +33,7 @@ struct FunctionsCode {
     std::size_t size = 0;         // in bytes, the entry's included
   };
   std::vector<Code> codes;  // of each function
+  std::string problem;      // why there is none, if that is known
   double seconds = 0;       // of making it
   std::shared_ptr<const LoadedCode> memory;
   std::vector<std::shared_ptr<const LoadedCode>> called;  // what that calls

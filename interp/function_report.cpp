@@ -8,6 +8,7 @@
 #include "lang/lowerable.h"
 #include "lang/obstacle.h"
 #include "lang/print.h"
+#include "lang/repeated_work.h"
 #include "lang/utf8.h"
 #include "lang/visit.h"
 
@@ -134,7 +135,8 @@ void add_loop(const FunctionCode& nest, bool is_native, std::vector<LoopReport>&
   }
   if (reports.size() >= kMostOfEntries) reports.erase(reports.begin());
   const lang::Obstacle obstacle = lang::kernel_obstacle(body);
-  reports.push_back({body->span, text, obstacle.reason, obstacle.place, is_native});
+  reports.push_back(
+      {body->span, text, obstacle.reason, obstacle.place, is_native, lang::repeated_work(body)});
 }
 
 void add_loops(const FunctionCode& code, Form form, std::vector<LoopReport>& reports) {

@@ -7,6 +7,7 @@
 
 #include "interp/code.h"
 #include "lang/diagnostic.h"
+#include "lang/obstacle.h"
 
 // What the evaluator can tell of the functions that have run, for people (`:jit`, `:stats`).
 namespace relay::interp {
@@ -40,6 +41,7 @@ struct LoopReport {
   std::string reason;  // the first part that no kernel holds
   lang::Span place;    // of that part
   bool is_native = false;
+  std::vector<lang::Obstacle> repeated = {};  // what it computes again at each point
 };
 
 using Globals = std::unordered_map<std::string, FunctionCodeRef>;

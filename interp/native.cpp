@@ -321,6 +321,18 @@ void NativeTier::compile(const FunctionCode& root) {
   batches_.push_back(std::move(batch));
 }
 
+namespace {
+
+// Code that does not verify is a mistake of ours, and the function is interpreted.
+lang::Diagnostic no_code(const std::string& problem) {
+  lang::Diagnostic refusal(DiagnosticKind::Unsupported, "not supported: LLVM made no code of it");
+  const std::string first = problem.substr(0, problem.find('\n'));
+  if (!first.empty()) refusal.note("note: it does not verify: " + first);
+  return refusal;
+}
+
+}  // namespace
+
 // What has been made since it was last looked.
 void NativeTier::install_done() {
   while (!batches_.empty() && machine_.host.compiling().is_done(batches_.front().made->ticket)) {
@@ -349,8 +361,7 @@ void NativeTier::install(const Batch& batch) {
       ++machine_.statistics.functions_compiled;
     } else {
       native.state = State::Refused;
-      native.refusal =
-          lang::Diagnostic(DiagnosticKind::Unsupported, "not supported: LLVM made no code of it");
+      native.refusal = no_code(batch.made->problem);
     }
   }
   native_of(*batch.root).seconds = batch.seconds + batch.made->seconds;

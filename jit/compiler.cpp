@@ -50,7 +50,7 @@ std::optional<lang::CodeImage> Compiler::compile(const Kernel& kernel) {
   llvm::LLVMContext context;
   const auto module = build(kernel, loops::kKernelSymbol, context);
   if (module == nullptr ||
-      !optimise(*module->getFunction(loops::kKernelSymbol), engine_->machine()))
+      !optimise(*module->getFunction(loops::kKernelSymbol), engine_->machine()).empty())
     return std::nullopt;
   return engine_->compile(*module);
 }
@@ -60,9 +60,11 @@ std::string Compiler::dump(const Kernel& kernel, const std::string& stage) {
   if (!is_asm && stage != "llvm") return "";
   llvm::LLVMContext context;
   const auto module = build(kernel, loops::kKernelSymbol, context);
-  if (module == nullptr ||
-      !optimise(*module->getFunction(loops::kKernelSymbol), engine_->machine()))
-    return "";
+  if (module == nullptr) return "";
+  if (std::string problem =
+          optimise(*module->getFunction(loops::kKernelSymbol), engine_->machine());
+      !problem.empty())
+    return problem;
   if (is_asm) return assembly(*module, engine_->machine());
   std::string text;
   llvm::raw_string_ostream stream(text);

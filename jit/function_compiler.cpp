@@ -20,8 +20,10 @@ class ModuleCompilation final : public flow::Compilation {
                     std::unique_ptr<llvm::Module> module)
       : engine_(engine), context_(std::move(context)), module_(std::move(module)) {}
 
-  std::optional<lang::CodeImage> run() override {
-    if (!module_ || !optimise_functions(*module_, engine_.machine())) return std::nullopt;
+  std::optional<lang::CodeImage> run(std::string& problem) override {
+    if (!module_) return std::nullopt;
+    problem = optimise_functions(*module_, engine_.machine());
+    if (!problem.empty()) return std::nullopt;
     return engine_.compile(*module_);
   }
 
@@ -56,7 +58,9 @@ class NativeFunctions final : public flow::FunctionCompiler {
     }
     llvm::LLVMContext context;
     const auto module = build(functions, identity, context);
-    if (!module || !optimise_functions(*module, engine_->machine())) return "";
+    if (!module) return "";
+    if (std::string problem = optimise_functions(*module, engine_->machine()); !problem.empty())
+      return problem;
     if (is_asm) return assembly(*module, engine_->machine());
     std::string text;
     llvm::raw_string_ostream stream(text);

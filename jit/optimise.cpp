@@ -21,17 +21,21 @@ struct Analyses {
 
 }  // namespace
 
-bool optimise_functions(llvm::Module& module, llvm::TargetMachine& machine) {
-  if (llvm::verifyModule(module, &llvm::errs())) return false;
+std::string optimise_functions(llvm::Module& module, llvm::TargetMachine& machine) {
+  std::string mistakes;
+  llvm::raw_string_ostream stream(mistakes);
+  if (llvm::verifyModule(module, &stream)) return mistakes;
   llvm::PassBuilder builder(&machine);
   Analyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
-  return true;
+  return {};
 }
 
-bool optimise(llvm::Function& function, llvm::TargetMachine& machine) {
+std::string optimise(llvm::Function& function, llvm::TargetMachine& machine) {
 #ifndef NDEBUG
-  if (llvm::verifyFunction(function, &llvm::errs())) return false;
+  std::string mistakes;
+  llvm::raw_string_ostream stream(mistakes);
+  if (llvm::verifyFunction(function, &stream)) return mistakes;
 #endif
   llvm::PassBuilder builder(&machine);
   Analyses analyses(builder);
@@ -47,7 +51,7 @@ bool optimise(llvm::Function& function, llvm::TargetMachine& machine) {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.run(function, analyses.functions);
-  return true;
+  return {};
 }
 
 std::string assembly(llvm::Module& module, llvm::TargetMachine& machine) {

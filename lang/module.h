@@ -133,6 +133,9 @@ class Program {
   virtual Expr function(const std::string& name, const Type& type) = 0;
   // Is `name` a function (and not a top-level binding of a value)?
   virtual bool is_function(const std::string& name) = 0;
+  // Does a call of the function `name` give its result, or fail, or not end, and do nothing else,
+  // if the functions that it is given do nothing else?
+  virtual bool is_pure(const std::string& name) = 0;
   // A typed ANF function with small known calls inlined and what that leaves behind tidied up.
   virtual Expr inlined(const Expr& function) = 0;
   // Adds a function made by a pass (typed, ANF) and returns the unique global name it got.

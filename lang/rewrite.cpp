@@ -3,6 +3,7 @@
 
 #include "lang/build.h"
 #include "lang/diagnostic.h"
+#include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
@@ -258,8 +259,8 @@ class BoundRenamer final : public Rewriter {
     return make_variable(variable->name, variable->type, variable->span, variable->attrs);
   }
 
-  // A node is evaluated once. What may have an effect has it in the copy too, so it is another node
-  // there, also where nothing is renamed in it.
+  // A node is evaluated once. What may have an effect has it in the copy too, and what may fail may
+  // stand behind another test there; so it is another node, also where nothing is renamed in it.
   Expr post(const Expr& expr) override {
     switch (expr->kind) {
       case ExprKind::RefCreate:
@@ -272,9 +273,21 @@ class BoundRenamer final : public Rewriter {
       }
       case ExprKind::Call: {
         const auto& node = cast<Call>(expr);
-        return is_pure(node.callee) ? expr
-                                    : make_call(node.callee, node.args, node.attrs, expr->span,
-                                                expr->type, node.algebra);
+        return is_total(node) ? expr
+                              : make_call(node.callee, node.args, node.attrs, expr->span,
+                                          expr->type, node.algebra);
+      }
+      case ExprKind::Primitive: {
+        const auto& node = cast<Primitive>(expr);
+        return divides(node.prim, node.args)
+                   ? make_primitive(node.prim, node.args, expr->span, expr->type, node.algebra)
+                   : expr;
+      }
+      case ExprKind::Index: {
+        const auto& node = cast<Index>(expr);
+        return node.in_bounds
+                   ? expr
+                   : make_index(node.tensor, node.indices, false, expr->span, expr->type);
       }
       default:
         return expr;
@@ -282,9 +295,18 @@ class BoundRenamer final : public Rewriter {
   }
 
  private:
-  static bool is_pure(const Expr& callee) {
-    const auto* op = as<Operator>(callee);
-    return op ? op->op->effect == Effect::None : callee->kind == ExprKind::ConstructorRef;
+  // Does the call give a value, and nothing else?
+  static bool is_total(const Call& call) {
+    if (call.callee->kind == ExprKind::ConstructorRef) return true;
+    const auto* callee = as<Operator>(call.callee);
+    if (!callee || callee->op->effect != Effect::None) return false;
+    const auto& primitive = callee->op->elementwise;
+    return primitive ? !divides(*primitive, call.args) : callee->op->name == "dim_of";
+  }
+  // Where the type is not known yet, it may be one of integers.
+  static bool divides(Prim prim, const std::vector<Expr>& args) {
+    const auto* operand = as<TensorType>(args.back()->type);
+    return !operand || !operand->dtype.is_known() || may_divide_by_zero(prim, args);
   }
   PointerSet<Variable> bound_;
 };

@@ -9,6 +9,8 @@
 #include "lang/lowerable.h"
 #include "lang/visit.h"
 #include "opt/dims.h"
+#include "opt/effect.h"
+#include "opt/index_dependence.h"
 #include "opt/may_fail.h"
 #include "opt/passes.h"
 #include "opt/values_apart.h"
@@ -42,47 +44,10 @@ struct Scope {
   std::vector<Binding> block;
   const ExprNode* nest = nullptr;     // of the body of index notation: that
   const ExprNode* guarded = nullptr;  // of a node behind a test: that
+  bool is_branch = false;             // of an `if` or a `match`
 };
 
-// A constant of rank > 0 gets a name, so that index notation and groups only read variables.
-bool is_tensor_constant(const Expr& expr) {
-  const auto* constant = as<lang::Constant>(expr);
-  return constant && constant->value->rank() > 0;
-}
-
-bool is_atom(const Expr& expr) {
-  return (lang::build::is_atom(expr) && !is_tensor_constant(expr)) ||
-         (expr->kind == ExprKind::Tuple && cast<lang::Tuple>(expr).fields.empty());
-}
-
-const std::vector<lang::IndexBinder>* binders_of(const ExprNode* expr) {
-  switch (expr->kind) {
-    case ExprKind::Comprehension:
-      return &static_cast<const lang::Comprehension*>(expr)->binders;
-    case ExprKind::Reduction:
-      return &static_cast<const lang::Reduction*>(expr)->binders;
-    case ExprKind::ScatterReduce:
-      return &static_cast<const lang::ScatterReduce*>(expr)->binders;
-    default:
-      return nullptr;
-  }
-}
-const std::vector<lang::IndexBinder>* binders_of(const Expr& expr) {
-  return binders_of(expr.get());
-}
-
-// Can zeros stand in its place?
-bool has_zeros(const lang::Type& type) {
-  if (const auto* tuple = as<lang::TupleType>(type))
-    return std::all_of(tuple->fields.begin(), tuple->fields.end(), has_zeros);
-  const auto* tensor = as<lang::TensorType>(type);
-  return tensor && tensor->shape.has_rank() && tensor->dtype.is_known();
-}
-
-// Its extents are known where it is, and it costs nothing there.
-bool is_row_of_any_extent(const Expr& expr) {
-  return expr->kind == ExprKind::Index && lang::has_any_dim(expr->type);
-}
+bool is_atom(const Expr& expr) { return is_nameless(expr); }
 
 // The type with no elements along axes of unknown extent.
 lang::Type least_type(const lang::Type& type) {
@@ -99,18 +64,9 @@ lang::Type least_type(const lang::Type& type) {
   return lang::tensor_type(lang::Shape(std::move(dims)), tensor.dtype);
 }
 
-// The parts of index notation that are evaluated once per index value.
-std::vector<Expr> repeated_parts(const Expr& expr) {
-  if (const auto* c = as<lang::Comprehension>(expr)) return {c->body};
-  if (const auto* r = as<lang::Reduction>(expr)) return {r->body};
-  const auto& s = cast<lang::ScatterReduce>(expr);
-  std::vector<Expr> parts = s.indices;
-  parts.push_back(s.value);
-  return parts;
-}
-
 class Normaliser {
  public:
+  explicit Normaliser(lang::Program* program) : effects_(program) {}
   Expr run(const Expr& root) {
     Scope* top = new_scope(nullptr);
     assign_scopes(root, top);
@@ -197,7 +153,7 @@ class Normaliser {
   // Can it be evaluated behind a test, and should it?
   bool may_wait(const Expr& expr) {
     return expr->kind != ExprKind::Let && has_zeros(expr->type) && failures_.may_fail(expr) &&
-           !is_bound_to_place(expr);
+           !effects_.is_bound_to_place(expr);
   }
 
   static bool contains(const Nests& nests, const ExprNode* nest) {
@@ -234,12 +190,11 @@ class Normaliser {
   }
 
   // Are the extents of `nest` known outside of the bodies of `outer`?
-  bool is_known_outside(const ExprNode* nest, const ExprNode* outer) const {
+  bool is_known_outside(const ExprNode* nest, const ExprNode* outer) {
     if (!outer) return true;
-    const auto& dependents = dependents_.at(outer);
     const auto& binders = *binders_of(nest);
     return std::none_of(binders.begin(), binders.end(), [&](const lang::IndexBinder& binder) {
-      return dependents.count(binder.extent.get()) || is_bound_to_place(binder.extent);
+      return dependence_.depends(outer, binder.extent) || effects_.is_bound_to_place(binder.extent);
     });
   }
 
@@ -249,14 +204,20 @@ class Normaliser {
       if (!is_atom(node)) order.push_back(&node);
     });
     for (const Expr* node : order) {
-      find_dependents(*node);
-      if (const auto* let = as<lang::Let>(*node)) failures_.define(let->variable, let->value);
+      dependence_.look_at(*node);
+      if (const auto* let = as<lang::Let>(*node)) define(*let);
     }
     contribute(root, top);
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       Scope* scope = *scope_of_.find((*it)->get());
       assign_children(**it, is_guarded((*it)->get()) ? guard_scope((*it)->get(), scope) : scope);
     }
+  }
+
+  void define(const lang::Let& let) {
+    failures_.define(let.variable, let.value);
+    effects_.define(let.variable, let.value);
+    dependence_.define(let);
   }
 
   bool is_guarded(const ExprNode* node) const {
@@ -282,15 +243,15 @@ class Normaliser {
       case ExprKind::If: {
         const auto& branch = cast<lang::If>(node);
         contribute(branch.condition, scope);
-        contribute(branch.then_branch, inner_scope(node.get(), 0, scope));
-        contribute(branch.else_branch, inner_scope(node.get(), 1, scope));
+        contribute_branch(branch.then_branch, inner_scope(node.get(), 0, scope));
+        contribute_branch(branch.else_branch, inner_scope(node.get(), 1, scope));
         return;
       }
       case ExprKind::Match: {
         const auto& match = cast<lang::Match>(node);
         contribute(match.scrutinee, scope);
         for (std::size_t i = 0; i < match.clauses.size(); ++i) {
-          contribute(match.clauses[i].body, inner_scope(node.get(), i, scope));
+          contribute_branch(match.clauses[i].body, inner_scope(node.get(), i, scope));
         }
         return;
       }
@@ -314,44 +275,13 @@ class Normaliser {
         node, [&](const Expr& child) { contribute(child, leave_binders(child, scope)); });
   }
 
-  // --- what depends on which binders: independent pure parts are evaluated once, outside ---
-
-  void find_dependents(const Expr& node) {
-    const auto* binders = binders_of(node);
-    if (!binders) return;
-    std::unordered_set<const lang::Variable*> bound;
-    for (const auto& binder : *binders) bound.insert(binder.variable.get());
-    auto& dependents = dependents_[node.get()];
-    for (const Expr& part : repeated_parts(node)) {
-      lang::visit_post_order(part, [&](const Expr& inner) {
-        bool depends = false;
-        if (const auto* var = as<lang::Var>(inner)) depends = bound.count(var->variable.get()) != 0;
-        lang::for_each_child(inner, [&](const Expr& child) {
-          depends = depends || dependents.count(child.get()) != 0;
-        });
-        // What a `let` binds inside the body may depend on the binders through its value: keep it
-        // all inside. A `match` does so only where its scrutinee does, which is one of its
-        // children.
-        depends = depends || inner->kind == ExprKind::Let;
-        if (depends) {
-          dependents.insert(inner.get());
-          lang::for_each_binder(inner,
-                                [&](const VariableRef& variable) { bound.insert(variable.get()); });
-        }
-      });
-      // Uses of variables bound by lets inside come before the let in post-order: a second round
-      // finds them.
-      lang::visit_post_order(part, [&](const Expr& inner) {
-        bool depends = dependents.count(inner.get()) != 0;
-        if (const auto* var = as<lang::Var>(inner))
-          depends = depends || bound.count(var->variable.get()) != 0;
-        lang::for_each_child(inner, [&](const Expr& child) {
-          depends = depends || dependents.count(child.get()) != 0;
-        });
-        if (depends) dependents.insert(inner.get());
-      });
-    }
+  void contribute_branch(const Expr& branch, Scope* scope) {
+    scope->is_branch = true;
+    contribute(branch, dependence_.is_speculative(branch) ? leave_binders(branch, scope)
+                                                          : Place{scope, {}});
   }
+
+  // --- what leaves index notation ---
 
   // `scope` may be inside the bodies of index notation around the child; leaves those the child
   // does not depend on.
@@ -365,10 +295,16 @@ class Normaliser {
         at.scope = at.scope->parent;
         continue;
       }
+      if (at.scope->is_branch && dependence_.is_speculative(child)) {
+        Scope* const body = body_around(at.scope, child);
+        if (!body) return best;
+        at.scope = body;
+      }
       const ExprNode* nest = at.scope->nest;
-      if (!nest || dependents_.at(nest).count(child.get()) || is_bound_to_place(child)) return best;
+      if (!nest || dependence_.depends(nest, child) || effects_.is_bound_to_place(child))
+        return best;
       if (failures_.may_fail(child)) {
-        if (!has_zeros(child->type) || is_row_of_any_extent(child)) return best;
+        if (!may_be_guarded(child)) return best;
         for (const ExprNode* inner : at.nests) {
           if (!is_known_outside(inner, nest)) return best;
         }
@@ -379,6 +315,14 @@ class Normaliser {
       at.scope = at.scope->parent;
       best = at;
     }
+  }
+
+  // The scope of the innermost body of index notation around a branch, where all that is mentioned
+  // is known outside of it; else null.
+  Scope* body_around(Scope* scope, const Expr& expr) const {
+    while (scope && (scope->is_branch || scope->guarded)) scope = scope->parent;
+    const bool may_leave = scope && scope->nest && dependence_.is_known_outside(scope->nest, expr);
+    return may_leave ? scope : nullptr;
   }
 
   // --- emission ---
@@ -723,6 +667,10 @@ class Normaliser {
       case ExprKind::Let: {
         const auto& node = cast<lang::Let>(expr);
         Expr value = tree_of(node.value, body);
+        if (is_atom(value)) {  // what has left the body may mention it
+          aliases_[node.variable.get()] = std::move(value);
+          return tree_of(node.body, body);
+        }
         return lang::make_let(node.variable, std::move(value), tree_of(node.body, body), expr->span,
                               expr->type);
       }
@@ -751,10 +699,11 @@ class Normaliser {
   std::deque<Scope> scopes_;
   lang::PointerMap<ExprNode, Scope*> scope_of_;
   lang::PointerMap<ExprNode, std::vector<Scope*>> inner_;
-  std::unordered_map<const ExprNode*, std::unordered_set<const ExprNode*>> dependents_;
   lang::PointerMap<ExprNode, Nests> nests_;  // of nodes behind a test: what must have points
   lang::PointerMap<ExprNode, Scope*> guard_scopes_;
   PureFailures failures_;
+  Effects effects_;
+  IndexDependence dependence_{failures_, effects_};
   std::unordered_set<const ExprNode*> to_split_;
   bool has_tests_ = false;
   lang::PointerMap<ExprNode, Expr> emitted_;
@@ -764,14 +713,14 @@ class Normaliser {
 
 }  // namespace
 
-Expr to_anf(const Expr& expr) {
+Expr to_anf(const Expr& expr, lang::Program* program) {
   const Expr resolved = resolve_dim_terms(expr);
-  Normaliser normaliser;
+  Normaliser normaliser(program);
   const Expr normal = normaliser.run(resolved);
   if (!normaliser.to_split().empty())
-    return to_anf(with_values_apart(resolved, normaliser.to_split()));
+    return to_anf(with_values_apart(resolved, normaliser.to_split()), program);
   // Zeros have brought extents along.
-  return normaliser.has_tests() ? Normaliser().run(resolve_dim_terms(normal)) : normal;
+  return normaliser.has_tests() ? Normaliser(program).run(resolve_dim_terms(normal)) : normal;
 }
 
 }  // namespace relay::opt

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "lang/visit.h"
-#include "opt/passes.h"
 
 namespace relay::opt {
 
@@ -81,7 +80,7 @@ const std::vector<VariableRef>& BlockUses::used_at(std::size_t place) const {
 
 bool BlockUses::has_effect_at(std::size_t place) {
   Known& value = known_[at_[place]];
-  if (!value.has_effect) value.has_effect = has_effect(value.value);
+  if (!value.has_effect) value.has_effect = effects_.has_effect(value.value);
   return *value.has_effect;
 }
 

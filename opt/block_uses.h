@@ -6,6 +6,7 @@
 
 #include "lang/expr.h"
 #include "lang/pointer_map.h"
+#include "opt/effect.h"
 
 // Private to the passes that change blocks in place.
 namespace relay::opt {
@@ -14,7 +15,7 @@ namespace relay::opt {
 // stands for the block's result. Asking costs what the answer is long.
 class BlockUses {
  public:
-  explicit BlockUses(const lang::Block& block) { read(block); }
+  BlockUses(const lang::Block& block, Effects& effects) : effects_(effects) { read(block); }
 
   // The place of the binding; nothing for a variable that is bound elsewhere.
   std::optional<std::size_t> place_of(const lang::Variable* variable) const;
@@ -47,6 +48,7 @@ class BlockUses {
   Entry& entry(const lang::VariableRef& variable);
   const Entry* find(const lang::Variable* variable) const;
 
+  Effects& effects_;
   std::vector<Known> known_;
   lang::PointerMap<lang::ExprNode, std::size_t> known_index_;
   std::vector<std::size_t> at_;  // in `known_`, by place

@@ -10,6 +10,7 @@
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "opt/block_uses.h"
+#include "opt/effect.h"
 #include "opt/passes.h"
 
 // Matches on values that are known. What differentiation leaves behind when the halves of a branch
@@ -57,7 +58,7 @@ bool is_irrefutable(const PatternRef& pattern) {
 
 class Resolver final : public lang::Rewriter {
  public:
-  explicit Resolver(const Expr& root) { learn(root); }
+  Resolver(const Expr& root, lang::Program* program) : effects_(program) { learn(root); }
 
   Expr block(const Expr& expr) {
     Block opened = lang::open_block(expr);
@@ -240,7 +241,7 @@ class Resolver final : public lang::Rewriter {
     const auto is_with_branch = [](const Binding& binding) { return is_branch(binding.value); };
     if (std::none_of(block.bindings.begin(), block.bindings.end(), is_with_branch)) return false;
     bool changed = false;
-    BlockUses uses(block);
+    BlockUses uses(block, effects_);
     while (end_with_branch(block, uses) || join_directly(block, uses) ||
            join_branches(block, uses) || narrow_branches(block, uses)) {
       changed = true;
@@ -678,10 +679,13 @@ class Resolver final : public lang::Rewriter {
   }
 
   lang::PointerMap<lang::Variable, Expr> definitions_;
+  Effects effects_;
 };
 
 }  // namespace
 
-Expr resolve_branches(const Expr& expr) { return Resolver(expr).rewrite(expr); }
+Expr resolve_branches(const Expr& expr, lang::Program* program) {
+  return Resolver(expr, program).rewrite(expr);
+}
 
 }  // namespace relay::opt

@@ -5,6 +5,7 @@
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
+#include "opt/effect.h"
 #include "opt/passes.h"
 
 namespace relay::opt {
@@ -17,6 +18,8 @@ namespace {
 // Values seen so far, of this scope and of those around it.
 class Merger final : public lang::Rewriter {
  public:
+  explicit Merger(lang::Program* program) : effects_(program) {}
+
   Expr block(const Expr& expr) {
     lang::Block opened = lang::open_block(expr);
     const std::size_t scope = seen_.size();
@@ -24,6 +27,7 @@ class Merger final : public lang::Rewriter {
     std::vector<lang::Binding> kept;
     for (auto& binding : opened.bindings) {
       const Expr value = renamed(binding.value);
+      effects_.define(binding.variable, value);
       std::optional<Key> key = key_of(value);
       if (Expr known = key ? find(*key, value) : nullptr) {
         names_[binding.variable.get()] = known;
@@ -52,6 +56,7 @@ class Merger final : public lang::Rewriter {
   }
 
  private:
+  // One that has no effect can.
   static bool can_merge(const Expr& value) {
     switch (value->kind) {
       case ExprKind::Call:
@@ -61,7 +66,7 @@ class Merger final : public lang::Rewriter {
       case ExprKind::Comprehension:
       case ExprKind::Reduction:
       case ExprKind::ScatterReduce:
-        return !has_effect(value);
+        return true;
       case ExprKind::Tuple:
         return !lang::cast<lang::Tuple>(value).fields.empty();
       default:
@@ -94,12 +99,12 @@ class Merger final : public lang::Rewriter {
     return Key{std::move(value), hash};
   }
 
-  Expr find(const Key& key, const Expr& given) const {
+  Expr find(const Key& key, const Expr& given) {
     const auto found = by_hash_.find(key.hash);
     if (found == by_hash_.end()) return nullptr;
     for (const auto& [known, variable] : found->second) {
       if (lang::alpha_equal(known, key.value) && lang::equal(known->type, key.value->type) &&
-          (!may_be_regrouped(known) || may_be_regrouped(key.value)))
+          (!may_be_regrouped(known) || may_be_regrouped(key.value)) && !effects_.has_effect(given))
         return lang::make_var(variable, given->span);
     }
     return nullptr;
@@ -119,6 +124,7 @@ class Merger final : public lang::Rewriter {
     seen_.push_back(key.hash);
   }
 
+  Effects effects_;
   lang::Substitution names_;
   std::unordered_map<std::size_t, std::vector<std::pair<Expr, lang::VariableRef>>> by_hash_;
   std::vector<std::size_t> seen_;  // their hashes, in order
@@ -126,6 +132,8 @@ class Merger final : public lang::Rewriter {
 
 }  // namespace
 
-Expr eliminate_common_subexpressions(const Expr& expr) { return Merger().block(expr); }
+Expr eliminate_common_subexpressions(const Expr& expr, lang::Program* program) {
+  return Merger(program).block(expr);
+}
 
 }  // namespace relay::opt

@@ -1,4 +1,5 @@
 #include "lang/visit.h"
+#include "opt/effect.h"
 #include "opt/passes.h"
 
 namespace relay::opt {
@@ -10,7 +11,8 @@ namespace {
 // Applies `clean` to the bodies nested in a value or result (functions, branches, clauses).
 class Cleaner final : public lang::Rewriter {
  public:
-  explicit Cleaner(bool only_functions) : only_functions_(only_functions) {}
+  Cleaner(bool only_functions, lang::Program* program)
+      : only_functions_(only_functions), effects_(program) {}
 
   Expr block(const Expr& expr) {
     lang::Block opened = lang::open_block(expr);
@@ -22,6 +24,8 @@ class Cleaner final : public lang::Rewriter {
     Expr result = nested(opened.result);
     changed = !(result == opened.result);
     use(result);
+    for (const lang::Binding& binding : opened.bindings)
+      effects_.define(binding.variable, binding.value);
     std::vector<lang::Binding> kept;
     for (std::size_t i = opened.bindings.size(); i-- > 0;) {
       lang::Binding& binding = opened.bindings[i];
@@ -45,17 +49,20 @@ class Cleaner final : public lang::Rewriter {
 
  private:
   Expr nested(const Expr& expr) { return rewrite(expr); }
-  bool may_go(const Expr& value) const {
+  bool may_go(const Expr& value) {
     if (only_functions_) return value->kind == lang::ExprKind::Function;
-    return !has_effect(value);
+    return !effects_.has_effect(value);
   }
 
   const bool only_functions_;
+  Effects effects_;
 };
 
 }  // namespace
 
-Expr eliminate_dead_code(const Expr& expr) { return Cleaner(false).block(expr); }
-Expr eliminate_unused_functions(const Expr& expr) { return Cleaner(true).block(expr); }
+Expr eliminate_dead_code(const Expr& expr, lang::Program* program) {
+  return Cleaner(false, program).block(expr);
+}
+Expr eliminate_unused_functions(const Expr& expr) { return Cleaner(true, nullptr).block(expr); }
 
 }  // namespace relay::opt

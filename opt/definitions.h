@@ -29,6 +29,19 @@ class Definitions {
   lang::PointerMap<lang::Variable, lang::Expr> values_;
 };
 
+// How far the indices of index notation run.
+class IndexRanges {
+ public:
+  // Of a node of index notation; others are passed over.
+  void note(const lang::Expr& expr);
+  // Is the position at least 0, and below the extent of that axis of the tensor?
+  bool is_within(const lang::Expr& position, const lang::Expr& tensor, std::size_t axis,
+                 const Definitions& definitions) const;
+
+ private:
+  lang::PointerMap<lang::Variable, lang::Expr> extents_;
+};
+
 bool same_type(const lang::Expr& a, const lang::Expr& b);
 // One variable, or reads of one element.
 bool same_atom(const lang::Expr& a, const lang::Expr& b);
@@ -65,6 +78,9 @@ lang::Expr simplified_collapse(const lang::Expr& expr, const Rules& rules);
 lang::Expr simplified_sum(const lang::Expr& expr, const Rules& rules);
 // A sum into zeros that writes each element once, as the loop that it is; null for others.
 lang::Expr simplified_scatter(const lang::Expr& expr, const Rules& rules);
+// A checked read that is known to be in bounds, without the check; null for others.
+lang::Expr simplified_read(const lang::Expr& expr, const IndexRanges& ranges,
+                           const Definitions& definitions);
 // The same for a node of index notation whose parts are simplified already.
 lang::Expr simplified_index_notation(const lang::Expr& expr, const Rules& rules);
 

@@ -8,6 +8,7 @@
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
+#include "opt/effect.h"
 #include "opt/passes.h"
 
 // Bindings of a block get levels so that what runs as kernels (operators and index notation on
@@ -182,7 +183,7 @@ class Fuser final : public lang::Rewriter {
         const int other = plan.level[found->second];
         level = std::max(level, plan.kernel[found->second] && !plan.kernel[i] ? other + 1 : other);
       }
-      if (!plan.kernel[i] && has_effect(bindings[i].value))
+      if (!plan.kernel[i] && Effects().has_effect(bindings[i].value))
         level = effect_level = std::max(level, effect_level);
       plan.level[i] = level;
       if (plan.kernel[i]) join_groups(plan, i);

@@ -109,32 +109,45 @@ enum class Globals : std::uint8_t { Small, Marked };
 constexpr std::size_t kMostNodes = 1 << 11;
 constexpr std::size_t kMostMarkedNodes = 1 << 14;
 
-// Can a kernel hold the function: is it made of what index notation may be made of, and of calls of
-// functions like it?
-class KernelCode {
+// Is the function made of what index notation may be made of, and of calls, none of which comes
+// back to it? Where it is inlined there, a kernel can hold it, or what does not depend on the
+// indices can leave the loop.
+class PointCode {
  public:
-  explicit KernelCode(lang::Program& program) : program_(program) {}
+  explicit PointCode(lang::Program& program) : program_(program) {}
 
-  bool operator()(const Expr& function) {
-    const auto [known, is_new] = known_.try_emplace(function.get(), function, false);
-    if (is_new) {  // one that reaches itself is none
-      const bool result = fresh(function);
-      known_.at(function.get()).second = result;
-      return result;
-    }
-    return known->second.second;
-  }
+  bool operator()(const Expr& function) { return look_at(function).is_point_code; }
 
  private:
   static constexpr std::size_t kMostNodes = 512;
 
-  bool fresh(const Expr& function) {
+  struct Known {
+    Expr function;  // keeps the key alive
+    bool is_open = true;
+    bool calls_itself = false;
+    bool is_point_code = false;
+  };
+
+  Known& look_at(const Expr& function) {
+    const auto [place, is_new] = known_.try_emplace(function.get(), Known{function});
+    Known& known = place->second;
+    if (known.is_open && !is_new) {  // all that led here since
+      for (std::size_t i = open_.size(); i-- > 0;) {
+        open_[i]->calls_itself = true;
+        if (open_[i] == &known) break;
+      }
+    }
+    if (!is_new) return known;
+    open_.push_back(&known);
     std::size_t nodes = 0;
     bool is_it = true;
     lang::visit_post_order(lang::cast<lang::Function>(function).body, [&](const Expr& node) {
       is_it = is_it && ++nodes <= kMostNodes && may_hold(node);
     });
-    return is_it;
+    open_.pop_back();
+    known.is_open = false;
+    known.is_point_code = is_it && !known.calls_itself;
+    return known;
   }
 
   bool may_hold(const Expr& node) {
@@ -171,12 +184,12 @@ class KernelCode {
     if (!global || !program_.is_function(global->name)) return false;
     const auto callee =
         lang::capture([&] { return program_.function(global->name, call.callee->type); });
-    return callee && (*this)(*callee);
+    return callee && !look_at(*callee).is_open;
   }
 
   lang::Program& program_;
-  // The keys are kept alive.
-  std::unordered_map<const lang::ExprNode*, std::pair<Expr, bool>> known_;
+  std::unordered_map<const lang::ExprNode*, Known> known_;
+  std::vector<Known*> open_;  // functions that are being looked at, each called by the one before
 };
 
 // What the inliners of one run share.
@@ -190,7 +203,7 @@ struct Run {
   // notation. The keys are kept alive.
   using Sizes = std::unordered_map<const lang::ExprNode*, std::pair<Expr, std::size_t>>;
   std::array<Sizes, 2> sizes = {};
-  KernelCode is_kernel_code{program};
+  PointCode is_point_code{program};
 };
 
 class Inliner final : public lang::Rewriter {
@@ -230,6 +243,7 @@ class Inliner final : public lang::Rewriter {
       if (is_kept_apart(fn)) return expr;
       const bool is_wanted = moved_.contains(&fn) || is_straight_line(fn, run_.max_bindings) ||
                              lang::is_checkpoint(fn) ||
+                             (is_in_index_notation_ && run_.is_point_code(found->second)) ||
                              (uses_[var->variable.get()] == 1 && !lang::gradient_of(fn));
       if (!is_wanted || !fits(fn, call->args)) return expr;
       // The literal as it was: what it calls is inlined here once more.
@@ -366,7 +380,7 @@ class Inliner final : public lang::Rewriter {
     if (is_marked(fn)) return !calls(fn.body, global.name);
     if (run_.globals != Globals::Small) return false;
     return is_straight_line(fn, run_.max_bindings) ||
-           (is_in_index_notation_ && run_.is_kernel_code(callee));
+           (is_in_index_notation_ && run_.is_point_code(callee));
   }
 
   Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/any_dim.h"
 #include "lang/diagnostic.h"
 #include "lang/lowerable.h"
 #include "lang/visit.h"
@@ -82,6 +83,7 @@ bool PureFailures::fresh(const Expr& root) {
     at = &let->body;
   }
   const Expr& expr = *at;
+  if (counted_ == Counted::All && lang::has_any_dim(expr->type)) return true;
   switch (expr->kind) {
     case ExprKind::Function:
       return false;
@@ -99,9 +101,11 @@ bool PureFailures::fresh(const Expr& root) {
     case ExprKind::Comprehension:
       if (may_be_negative(cast<lang::Comprehension>(expr).binders)) return true;
       break;
-    case ExprKind::Reduction:
-      if (may_be_negative(cast<lang::Reduction>(expr).binders)) return true;
+    case ExprKind::Reduction: {
+      const auto& reduction = cast<lang::Reduction>(expr);
+      if (may_be_negative(reduction.binders) || folds_nothing(reduction)) return true;
       break;
+    }
     case ExprKind::ScatterReduce:
       return true;
     default:
@@ -110,6 +114,20 @@ bool PureFailures::fresh(const Expr& root) {
   bool found = false;
   lang::for_each_child(expr, [&](const Expr& child) { found = found || may_fail(child); });
   return found;
+}
+
+// Has it no value where there are no points?
+bool PureFailures::folds_nothing(const lang::Reduction& reduction) const {
+  if (counted_ == Counted::Usual) return false;
+  switch (reduction.op) {
+    case lang::ReduceOp::Max:
+    case lang::ReduceOp::Min:
+    case lang::ReduceOp::ArgMax:
+    case lang::ReduceOp::ArgMin:
+      return !has_points(reduction.binders);
+    default:
+      return false;
+  }
 }
 
 bool PureFailures::fails_in_call(const lang::Call& call) {

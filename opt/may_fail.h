@@ -15,6 +15,10 @@ namespace relay::opt {
 // this lives: so long the nodes must, too.
 class PureFailures {
  public:
+  // All: also a `max` over nothing, and whatever has an extent that its type does not know, which
+  // is compared when it runs.
+  enum class Counted : std::uint8_t { Usual, All };
+  explicit PureFailures(Counted counted = Counted::Usual) : counted_(counted) {}
   // What a `let` in sight binds.
   void define(const lang::VariableRef& variable, const lang::Expr& value);
   // May evaluating this typed expression, which has no effects, end in an error: by a read out of
@@ -26,12 +30,14 @@ class PureFailures {
 
  private:
   bool fresh(const lang::Expr& expr);
+  bool folds_nothing(const lang::Reduction& reduction) const;
   bool any(const std::vector<lang::Expr>& exprs);
   bool fails_in_call(const lang::Call& call);
   bool fails_in_definition(const lang::Call& call, const lang::OpDef& op);
   bool may_be_negative(const std::vector<lang::IndexBinder>& binders) const;
   std::optional<std::int64_t> least(const lang::Expr& extent) const;
 
+  const Counted counted_;
   lang::PointerMap<lang::Variable, lang::Expr> values_;
   std::unordered_map<const lang::ExprNode*, bool> known_;
   std::vector<lang::Expr> keep_;  // definitions, whose nodes are keys

@@ -18,8 +18,12 @@ namespace relay::opt {
 // holds all its uses, in evaluation order (arguments before callee); operands are atoms. Scopes:
 // function bodies, branches, clauses, comprehension/reduction/scatter bodies. (Bodies of index
 // notation stay trees of primitives and indexing, without lets where they are lowerable.) Replaces
-// DimTerms of symbolic dims by `dim_of(x, axis=k)` of a parameter.
-lang::Expr to_anf(const lang::Expr& expr);
+// DimTerms of symbolic dims by `dim_of(x, axis=k)` of a parameter. What does not depend on the
+// indices around it leaves index notation, behind a test of their extents where it may fail.
+//
+// Here and below, `program` says of the functions that are called whether they are pure; without
+// one, they may do anything.
+lang::Expr to_anf(const lang::Expr& expr, lang::Program* program = nullptr);
 
 // Puts the expansions of operators that have one (lang::OpDef::expansion) in their place.
 lang::Expr expand_operators(const lang::Expr& expr);
@@ -47,14 +51,15 @@ std::vector<std::string_view> arithmetic_rules();
 // Takes matches on known constructions, takes apart what has only one form (`match p { P(w, b) =>
 // ... }` reads fields), and joins a match with the branch that made its scrutinee, or the tuple
 // with it. The result need not be in A-normal form.
-lang::Expr resolve_branches(const lang::Expr& expr);
+lang::Expr resolve_branches(const lang::Expr& expr, lang::Program* program = nullptr);
 
 // Drops bindings without effect that nobody uses.
-lang::Expr eliminate_dead_code(const lang::Expr& expr);
+lang::Expr eliminate_dead_code(const lang::Expr& expr, lang::Program* program = nullptr);
 // Only bindings of functions that nothing uses, as inlining leaves them.
 lang::Expr eliminate_unused_functions(const lang::Expr& expr);
 // Merges equal pure bindings of a scope and of the scopes that enclose it.
-lang::Expr eliminate_common_subexpressions(const lang::Expr& expr);
+lang::Expr eliminate_common_subexpressions(const lang::Expr& expr,
+                                           lang::Program* program = nullptr);
 // Inlines calls of known non-recursive functions: function literals that are called once or are
 // small, and globals whose specialised body (from `program`) is a straight-line block of at most
 // `max_bindings` (taking apart what has only one form is straight-line too), or which have the
@@ -80,12 +85,5 @@ lang::Expr inline_groups(const lang::Expr& expr);
 // code stays as it is.
 // `most`: of the operators in one group; 0: any number.
 lang::Expr fuse_operators(const lang::Expr& expr, std::size_t most = 0);
-
-// Does evaluating the expression (not calling a function value it yields) have effects: references,
-// print, assert, load, calls of functions not known to be pure.
-bool has_effect(const lang::Expr& expr);
-// The same, but checks of extents (`check_dims`, `check_shape`) count as none: they may be made
-// earlier, and once instead of in each step.
-bool is_bound_to_place(const lang::Expr& expr);
 
 }  // namespace relay::opt

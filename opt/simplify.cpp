@@ -105,10 +105,12 @@ class Simplifier final : public lang::Rewriter {
     if (expr->kind == ExprKind::Let) return block(expr);
     if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive"))
       return expr;
+    ranges_.note(expr);
     return nullptr;
   }
 
   Expr post(const Expr& expr) override {
+    if (Expr read = simplified_read(expr, ranges_, definitions_)) return read;
     Expr better = simplified_index_notation(expr, rules_);
     return better ? better : expr;
   }
@@ -185,6 +187,7 @@ class Simplifier final : public lang::Rewriter {
 
   const SimplifyOptions& options_;
   Definitions definitions_;
+  IndexRanges ranges_;
   const Rules rules_{definitions_, options_};
   lang::Substitution names_;
 };

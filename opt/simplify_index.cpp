@@ -66,6 +66,50 @@ class BodySimplifier final : public lang::Rewriter {
 
 }  // namespace
 
+void IndexRanges::note(const Expr& expr) {
+  const auto note_all = [this](const std::vector<lang::IndexBinder>& binders) {
+    for (const lang::IndexBinder& binder : binders) extents_[binder.variable.get()] = binder.extent;
+  };
+  if (const auto* node = as<lang::Comprehension>(expr)) note_all(node->binders);
+  if (const auto* node = as<lang::Reduction>(expr)) note_all(node->binders);
+  if (const auto* node = as<lang::ScatterReduce>(expr)) note_all(node->binders);
+}
+
+bool IndexRanges::is_within(const Expr& position, const Expr& tensor, std::size_t axis,
+                            const Definitions& definitions) const {
+  const lang::Dim& dim = as<lang::TensorType>(tensor->type)->shape[axis];
+  const auto number = [](const lang::Constant& constant) {
+    return lang::int_from_bits(constant.value->dtype(), constant.value->bits_at(0));
+  };
+  if (const auto* constant = as<lang::Constant>(position))
+    return dim.is_constant() && number(*constant) >= 0 && number(*constant) < dim.constant();
+  const auto* index = as<lang::Var>(position);
+  const Expr* found = index ? extents_.find(index->variable.get()) : nullptr;
+  if (!found) return false;
+  const Expr& extent = definitions.of(*found);
+  if (const auto* constant = as<lang::Constant>(extent))
+    return dim.is_constant() && number(*constant) <= dim.constant();
+  if (const auto* term = as<lang::DimTerm>(extent)) return !dim.is_any() && term->dim == dim;
+  const lang::Call* call = definitions.call_of(*found, "dim_of");
+  const auto* type = call ? as<lang::TensorType>(call->args[0]->type) : nullptr;
+  if (!type || !type->shape.has_rank()) return false;
+  const std::int64_t given = call->attrs->get_int("axis");
+  const auto own = static_cast<std::size_t>(
+      given < 0 ? given + static_cast<std::int64_t>(type->shape.rank()) : given);
+  const bool is_same = own == axis && same_atom(call->args[0], tensor);
+  return is_same || (!dim.is_any() && own < type->shape.rank() && type->shape[own] == dim);
+}
+
+Expr simplified_read(const Expr& expr, const IndexRanges& ranges, const Definitions& definitions) {
+  const auto* index = as<lang::Index>(expr);
+  const auto* type = index ? as<lang::TensorType>(index->tensor->type) : nullptr;
+  if (!type || index->in_bounds || !type->shape.has_rank()) return nullptr;
+  for (std::size_t axis = 0; axis < index->indices.size(); ++axis) {
+    if (!ranges.is_within(index->indices[axis], index->tensor, axis, definitions)) return nullptr;
+  }
+  return lang::make_index(index->tensor, index->indices, true, expr->span, expr->type);
+}
+
 Expr simplified_index_notation(const Expr& expr, const Rules& rules) {
   const auto simplified_body = [&](const Expr& body) {
     return BodySimplifier(rules.definitions, rules.options).rewrite(body);

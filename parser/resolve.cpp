@@ -148,19 +148,63 @@ bool Resolver::is_dimension_in(const Node& node, std::string_view param) {
   }
 }
 
+// Is a value of the type that is called `param` held there, or handed to a type of another text?
+bool Resolver::is_type_in(const Node& node, std::string_view param) {
+  if (node.kind == Syntax::NamedType && node.count == 1) return tree_.text(*node.child(0)) == param;
+  const bool is_own =
+      node.kind == Syntax::NamedType && symbols_.intern(tree_.text(*node.child(0))).own_type;
+  return std::any_of(node.children().begin(), node.children().end(), [&](const Node* child) {
+    const bool is_plain = child->kind == Syntax::NamedType && child->count == 1;
+    return !(is_own && is_plain) && is_type_in(*child, param);
+  });
+}
+
+// Does a signature, all of which is `whole`, give a dimension for that parameter of a type?
+bool Resolver::gives_dimension(const Node& node, const Node& whole, const lang::TypeDef& def,
+                               std::size_t param) {
+  if (node.kind == Syntax::NamedType && param + 1 < node.count &&
+      symbols_.intern(tree_.text(*node.child(0))).own_type == &def) {
+    const Node& arg = *node.child(param + 1);
+    const bool is_plain = arg.kind == Syntax::NamedType && arg.count == 1;
+    if (is_plain && is_dimension_in(whole, tree_.text(*arg.child(0)))) return true;
+  }
+  return std::any_of(node.children().begin(), node.children().end(),
+                     [&](const Node* child) { return gives_dimension(*child, whole, def, param); });
+}
+
+bool Resolver::gives_dimension(const lang::TypeDef& def, std::size_t param) {
+  return std::any_of(
+      tree_.root->children().begin(), tree_.root->children().end(), [&](const Node* item) {
+        const Node* definition = item->kind == Syntax::Item ? item->find(Syntax::Def) : nullptr;
+        const Node* function = definition ? definition->find(Syntax::Function) : nullptr;
+        const Node* params = function ? function->find(Syntax::Params) : nullptr;
+        const Node* result = function ? function->find(Syntax::Annotation) : nullptr;
+        return (params && gives_dimension(*params, *params, def, param)) ||
+               (params && result && gives_dimension(*result, *params, def, param));
+      });
+}
+
 // A parameter of a data type is a dimension if it is used as one, be it through the parameter of
-// another type of the text.
+// another type of the text; and one of which nothing is held if some function's signature says so,
+// as that of a derivative does whose residual has no tensor.
 void Resolver::find_dimension_params() {
+  const auto is_dimension = [&](const Node& node, const lang::TypeDef& def, std::size_t param) {
+    const std::string_view name = def.params[param]->name;
+    const auto any_constructor = [&](const auto& holds) {
+      return std::any_of(node.children().begin(), node.children().end(), [&](const Node* child) {
+        return child->kind == Syntax::Constructor && holds(*child);
+      });
+    };
+    return any_constructor([&](const Node& each) { return is_dimension_in(each, name); }) ||
+           (!any_constructor([&](const Node& each) { return is_type_in(each, name); }) &&
+            gives_dimension(def, param));
+  };
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& [node, def] : type_defs_) {
-      for (lang::TypeVarRef& param : def->params) {
-        if (param->kind == lang::VarKind::Dim) continue;
-        const bool is_dim =
-            std::any_of(node->children().begin(), node->children().end(), [&](const Node* child) {
-              return child->kind == Syntax::Constructor && is_dimension_in(*child, param->name);
-            });
-        if (!is_dim) continue;
+      for (std::size_t i = 0; i < def->params.size(); ++i) {
+        lang::TypeVarRef& param = def->params[i];
+        if (param->kind == lang::VarKind::Dim || !is_dimension(*node, *def, i)) continue;
         param = lang::TypeVar::rigid(lang::VarKind::Dim, param->name);
         changed = true;
       }

@@ -72,6 +72,10 @@ class Resolver {
   void declare_type(const Node& node, bool is_extern);
   void find_dimension_params();
   bool is_dimension_in(const Node& node, std::string_view param);
+  bool is_type_in(const Node& node, std::string_view param);
+  bool gives_dimension(const Node& node, const Node& whole, const lang::TypeDef& def,
+                       std::size_t param);
+  bool gives_dimension(const lang::TypeDef& def, std::size_t param);
   void fill_type(const Node& node);
   void item(const Node& node, Parsed& parsed);
   void define(const Node& def, Item& item, Parsed& parsed);

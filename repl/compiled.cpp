@@ -178,6 +178,10 @@ std::string describe_loops(const std::vector<interp::LoopReport>& loops) {
     const bool tells_more = each.place && each.place != each.span;
     text += fmt::format("    {}{}{}\n", each.reason, tells_more ? ": " : "",
                         tells_more ? place_and_text(each.place) : std::string());
+    for (const lang::Obstacle& part : each.repeated) {
+      text += fmt::format("    computed again at each point, without its indices: {}\n      {}\n",
+                          place_and_text(part.place), part.reason);
+    }
   }
   return text;
 }

@@ -65,39 +65,44 @@ void ModulePasses::run(const opt::PassCall& call) {
   const std::string& name = call.pass->name;
   if (name == "InferType") return;  // they have their types
   if (name == "RemoveUnusedFunctions") return keep_reachable(call.options->get_string("entry"));
-  if (name == "ToANormalForm") return each([](const Expr& fn) { return opt::to_anf(fn); });
+  if (name == "ToANormalForm") return each([&](const Expr& fn) { return opt::to_anf(fn, this); });
   if (name == "ExpandDerivatives") {
     return each([&](const Expr& fn) { return pipeline_.to_core(fn); });
   }
   if (name == "SimplifyExpr") {
     const opt::SimplifyOptions options{interp::scalar_value,
                                        call.options->get_int("fast_math") != 0};
-    return each(
-        [&](const Expr& fn) { return opt::to_anf(opt::simplify(opt::to_anf(fn), options)); });
+    return each([&](const Expr& fn) {
+      return opt::to_anf(opt::simplify(opt::to_anf(fn, this), options), this);
+    });
   }
   if (name == "ResolveBranches") {
-    return each([](const Expr& fn) { return opt::to_anf(opt::resolve_branches(opt::to_anf(fn))); });
+    return each([&](const Expr& fn) {
+      return opt::to_anf(opt::resolve_branches(opt::to_anf(fn, this), this), this);
+    });
   }
   if (name == "EliminateCommonSubexpr") {
-    return each([](const Expr& fn) {
-      return opt::eliminate_dead_code(opt::eliminate_common_subexpressions(opt::to_anf(fn)));
+    return each([&](const Expr& fn) {
+      const Expr merged = opt::eliminate_common_subexpressions(opt::to_anf(fn, this), this);
+      return opt::eliminate_dead_code(merged, this);
     });
   }
   if (name == "DeadCodeElimination")
-    return each([](const Expr& fn) { return opt::eliminate_dead_code(opt::to_anf(fn)); });
+    return each(
+        [&](const Expr& fn) { return opt::eliminate_dead_code(opt::to_anf(fn, this), this); });
   if (name == "DefuseOps") {
-    return each([](const Expr& fn) { return opt::to_anf(opt::inline_groups(fn)); });
+    return each([&](const Expr& fn) { return opt::to_anf(opt::inline_groups(fn), this); });
   }
   if (name == "FuseOps") {
     const auto most =
         static_cast<std::size_t>(std::max<std::int64_t>(0, call.options->get_int("max_depth")));
-    return each([&](const Expr& fn) { return opt::fuse_operators(opt::to_anf(fn), most); });
+    return each([&](const Expr& fn) { return opt::fuse_operators(opt::to_anf(fn, this), most); });
   }
   if (name == "Inline") {
     const int most = static_cast<int>(
         std::clamp<std::int64_t>(call.options->get_int("max_bindings"), 0, 1'000'000));
     return each([&](const Expr& fn) {
-      return opt::to_anf(opt::inline_calls(opt::to_anf(fn), *this, most));
+      return opt::to_anf(opt::inline_calls(opt::to_anf(fn, this), *this, most), this);
     });
   }
   if (name == "FoldConstant") {
@@ -107,7 +112,7 @@ void ModulePasses::run(const opt::PassCall& call) {
       return lang::make_constant(value->to_tensor(), expr->span);
     };
     return each([&](const Expr& fn) {
-      return opt::eliminate_dead_code(opt::fold_constants(opt::to_anf(fn), evaluate));
+      return opt::eliminate_dead_code(opt::fold_constants(opt::to_anf(fn, this), evaluate), this);
     });
   }
   RELAY_CHECK(name == "Gradient" || name == "FirstOrderGradient",

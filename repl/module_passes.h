@@ -43,6 +43,7 @@ class ModulePasses final : private lang::Program {
   // lang::Program: the functions as they are now, everything else from the pipeline.
   lang::Expr function(const std::string& name, const lang::Type& type) override;
   bool is_function(const std::string& name) override { return pipeline_.is_function(name); }
+  bool is_pure(const std::string& name) override { return pipeline_.is_pure(name); }
   lang::Expr inlined(const lang::Expr& function) override { return pipeline_.inlined(function); }
   std::string reserve_name(const std::string& hint) override {
     return pipeline_.reserve_name(hint);

@@ -17,6 +17,7 @@
 #include "interp/native.h"
 #include "interp/scalar.h"
 #include "jit/jit.h"
+#include "lang/plain_type.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
@@ -66,6 +67,7 @@ Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const Sess
     : module_(module),
       checker_(checker),
       options_(options),
+      purity_([this](const std::string& name) { return code_of(name); }),
       derivatives_(*this),
       compiling_(makers(options.code_cache)) {
   if (options.perf) interp::name_native_code();
@@ -84,9 +86,9 @@ Expr Pipeline::pass(const char* name, Expr expr, const Expr& given) {
 
 Expr Pipeline::to_core(const Expr& typed) {
   const Expr plain = pass("expand_operators", opt::expand_operators(pass("inference", typed)));
-  Expr anf = pass("to_anf", opt::to_anf(plain));
+  Expr anf = pass("to_anf", opt::to_anf(plain, this));
   Expr expanded = ad::expand_derivatives(anf, *this, derivatives_).or_throw();
-  return expanded == anf ? anf : pass("expand_derivatives", opt::to_anf(expanded));
+  return expanded == anf ? anf : pass("expand_derivatives", opt::to_anf(expanded, this));
 }
 
 namespace {
@@ -113,8 +115,8 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
   const auto custom =
       is_to_be_differentiated ? opt::CustomGradients::Keep : opt::CustomGradients::Inline;
   // Each takes a normalised expression, and gives one.
-  const auto normalised = [](const Expr& changed, const Expr& before) {
-    return changed == before ? changed : opt::to_anf(changed);
+  const auto normalised = [this](const Expr& changed, const Expr& before) {
+    return changed == before ? changed : opt::to_anf(changed, this);
   };
   struct Step {
     const char* name;
@@ -124,16 +126,17 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
       Step{"simplify",
            [&](const Expr& e) { return normalised(opt::simplify(e, {interp::scalar_value}), e); }},
       Step{"resolve_branches",
-           [&](const Expr& e) { return normalised(opt::resolve_branches(e), e); }},
-      Step{"eliminate_common_subexpressions", opt::eliminate_common_subexpressions},
-      Step{"eliminate_dead_code", opt::eliminate_dead_code},
+           [&](const Expr& e) { return normalised(opt::resolve_branches(e, this), e); }},
+      Step{"eliminate_common_subexpressions",
+           [&](const Expr& e) { return opt::eliminate_common_subexpressions(e, this); }},
+      Step{"eliminate_dead_code", [&](const Expr& e) { return opt::eliminate_dead_code(e, this); }},
       Step{"inline_literals",
            [&](const Expr& e) {
              return normalised(opt::inline_literals(e, *this, kMaxBindings, custom), e);
            }},
   };
-  Expr expr =
-      pass("inline_calls", opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom)), core);
+  Expr expr = pass("inline_calls",
+                   opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom), this), core);
   // Functions that have been inlined where they were used need not be improved first.
   expr = pass("eliminate_unused_functions", opt::eliminate_unused_functions(expr), core);
   std::size_t unchanged_by = 0;  // so many steps, one after the other
@@ -200,6 +203,15 @@ Expr Pipeline::function(const std::string& name, const lang::Type& type) {
   return core;
 }
 
+std::optional<Expr> Pipeline::code_of(const std::string& name) const {
+  if (const auto derived = derived_.find(name); derived != derived_.end()) return derived->second;
+  const lang::Definition* definition = module_.find(name);
+  if (!definition) return std::nullopt;
+  if (definition->function) return definition->function;
+  const bool is_plain = definition->value_type && lang::is_plain(definition->value_type);
+  return is_plain ? std::optional(Expr()) : std::nullopt;
+}
+
 std::string Pipeline::reserve_name(const std::string& hint) {
   std::string name;
   do {
@@ -239,14 +251,14 @@ Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type)
 
 Result<Expr> Pipeline::with_pullback(const Expr& function, const lang::VariableRef& self) {
   return lang::capture([&] {
-    const Expr literal = opt::to_anf(opt::inline_groups(function));
+    const Expr literal = opt::to_anf(opt::inline_groups(function), this);
     return finish(optimise(ad::pullback_literal(*this, derivatives_, literal, self)));
   });
 }
 
 Result<Expr> Pipeline::with_tangent(const Expr& function, const lang::VariableRef& self) {
   return lang::capture([&] {
-    const Expr literal = opt::to_anf(opt::inline_groups(function));
+    const Expr literal = opt::to_anf(opt::inline_groups(function), this);
     return finish(optimise(ad::tangent_literal(*this, derivatives_, literal, self)));
   });
 }
@@ -338,6 +350,7 @@ void Pipeline::write(std::string_view text) {
 }
 
 void Pipeline::forget() {
+  purity_.forget();
   derivatives_.forget();
   core_.clear();
   finished_.clear();

@@ -11,6 +11,7 @@
 #include "formats/formats.h"
 #include "interp/eval.h"
 #include "lang/module.h"
+#include "opt/purity.h"
 #include "repl/kernel_library.h"
 #include "repl/session.h"
 #include "typecheck/infer.h"
@@ -37,6 +38,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   // lang::Program
   lang::Expr function(const std::string& name, const lang::Type& type) override;
   bool is_function(const std::string& name) override { return !is_binding(name); }
+  bool is_pure(const std::string& name) override { return purity_.is_pure(name); }
   lang::Expr inlined(const lang::Expr& function) override;
   std::string reserve_name(const std::string& hint) override;
   void add_function(const std::string& name, lang::Expr function) override;
@@ -91,6 +93,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   formats::Progress progress(const lang::AttrsRef& attrs) const;
   lang::Expr with_known_functions(const lang::Expr& optimised);
   lang::Expr tidied(const lang::Expr& core, bool is_to_be_differentiated);
+  std::optional<lang::Expr> code_of(const std::string& name) const;  // opt/purity.h
   // What the pass called `name` has made, checked where that is asked for. `given`: what it was
   // made of; no variable may be free that is not free there.
   lang::Expr pass(const char* name, lang::Expr expr, const lang::Expr& given = {});
@@ -105,6 +108,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   std::unordered_map<std::string, lang::Expr> finished_;  // likewise
   std::unordered_map<std::string, lang::Expr> derived_;   // functions made by passes
   std::unordered_set<std::string> in_progress_;
+  opt::Purity purity_;
   ad::Pairs derivatives_;
   std::vector<lang::TypeDefRef> types_;
   int made_names_ = 0;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "lang/plain_type.h"
 #include "typecheck/core_rules.h"
 #include "typecheck/derivative_rule.h"
 #include "typecheck/inference.h"
@@ -16,29 +17,6 @@ using namespace lang;
 
 namespace {
 
-bool is_plain(const Type& type, std::unordered_set<const TypeDef*>& seen);
-
-// Can no value of the type hold a function or a reference, whatever its arguments are?
-bool is_plain(const TypeDef& def, std::unordered_set<const TypeDef*>& seen) {
-  if (!seen.insert(&def).second) return true;
-  return !def.is_extern &&
-         std::all_of(def.constructors.begin(), def.constructors.end(),
-                     [&](const Constructor& constructor) {
-                       return std::all_of(constructor.fields.begin(), constructor.fields.end(),
-                                          [&](const Type& field) { return is_plain(field, seen); });
-                     });
-}
-
-bool is_plain(const Type& type, std::unordered_set<const TypeDef*>& seen) {
-  if (as<FunctionType>(type) || as<ReferenceType>(type)) return false;
-  const auto* adt = as<AdtType>(type);
-  const auto* tuple = as<TupleType>(type);
-  const auto plain = [&](const Type& part) { return is_plain(part, seen); };
-  if (tuple) return std::all_of(tuple->fields.begin(), tuple->fields.end(), plain);
-  return !adt ||
-         (is_plain(*adt->def, seen) && std::all_of(adt->args.begin(), adt->args.end(), plain));
-}
-
 // Calls `part(type, is_valueless)` for the parts of a type. Of those that only data holds there is
 // no value in it while they are unknown, as data without functions and references is all there is.
 template <class F>
@@ -47,8 +25,7 @@ void for_each_part(const Type& type, bool is_inside_data, const F& part) {
     for (const Type& field : tuple->fields) for_each_part(field, is_inside_data, part);
     return;
   }
-  std::unordered_set<const TypeDef*> seen;
-  if (as<AdtType>(type) && is_plain(type, seen)) {
+  if (as<AdtType>(type) && is_plain(type)) {
     for (const Type& arg : as<AdtType>(type)->args) for_each_part(arg, true, part);
     return;
   }

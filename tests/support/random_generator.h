@@ -108,6 +108,7 @@ class Generator {
   Produce unary, binary, broadcast, chosen, reduced, indexed, indexed_vector, indexed_matrix,
       rearranged, rearranged_vector, rearranged_matrix, product;
   std::string combine(const std::string& a, const std::string& b);
+  std::string range(const std::string& index, std::int64_t extent);
   std::string indexed_scalar(int fuel);
   std::string element(const std::vector<std::string>& at, int fuel);
 

@@ -168,6 +168,13 @@ std::string Generator::element(const std::vector<std::string>& at, int fuel) {
   return body;
 }
 
+// `i`, or how far it runs besides, as an integer of any type.
+std::string Generator::range(const std::string& index, std::int64_t extent) {
+  if (random_.one_in(2)) return index;
+  static constexpr const char* kTypes[] = {"", "i64", "i32", "i16", "i8", "u8"};
+  return fmt::format("{} < {}{}", index, extent, kTypes[random_.below(std::size(kTypes))]);
+}
+
 std::string Generator::indexed_scalar(int fuel) {
   const auto parts = shares(fuel, 3);
   const auto n = static_cast<std::int64_t>(1 + random_.below(4));
@@ -179,12 +186,12 @@ std::string Generator::indexed_scalar(int fuel) {
     const std::string j = fresh("j");
     const std::string value = expression(tensor({n, 2}), parts[0]);
     return fmt::format("{{ let {} = {}; {} {}, {} {{ {} }} }}", v, value,
-                       kOps[random_.below(count)], i, j,
+                       kOps[random_.below(count)], range(i, n), range(j, 2),
                        element({fmt::format("{}[{}, {}]", v, i, j)}, parts[1]));
   }
   const std::string value = expression(tensor({n}), parts[0]);
-  return fmt::format("{{ let {} = {}; {} {} {{ {} }} }}", v, value, kOps[random_.below(count)], i,
-                     element({fmt::format("{}[{}]", v, i)}, parts[1]));
+  return fmt::format("{{ let {} = {}; {} {} {{ {} }} }}", v, value, kOps[random_.below(count)],
+                     range(i, n), element({fmt::format("{}[{}]", v, i)}, parts[1]));
 }
 
 std::string Generator::indexed_vector(const Ty& type, int fuel) {
@@ -195,7 +202,7 @@ std::string Generator::indexed_vector(const Ty& type, int fuel) {
   switch (random_.below(6)) {
     case 0: {
       const std::string value = expression(type, parts[0]);
-      return fmt::format("{{ let {} = {}; for {} {{ {} }} }}", v, value, i,
+      return fmt::format("{{ let {} = {}; for {} {{ {} }} }}", v, value, range(i, n),
                          element({fmt::format("{}[{}]", v, i)}, parts[1]));
     }
     case 1: {  // backwards
@@ -227,7 +234,8 @@ std::string Generator::indexed_vector(const Ty& type, int fuel) {
       const std::string j = fresh("j");
       const std::string value = expression(tensor({n, 2}), parts[0]);
       const char* op = options_.extremes_in_indices && random_.one_in(3) ? "max" : "sum";
-      return fmt::format("{{ let {} = {}; for {} {{ {} {} {{ {} }} }} }}", v, value, i, op, j,
+      return fmt::format("{{ let {} = {}; for {} {{ {} {} {{ {} }} }} }}", v, value, range(i, n),
+                         op, range(j, 2),
                          element({fmt::format("{}[{}, {}]", v, i, j)}, parts[1] / 2));
     }
     default: {  // a function of each row
@@ -254,7 +262,8 @@ std::string Generator::indexed_matrix(const Ty& type, int fuel) {
   switch (random_.below(3)) {
     case 0: {
       const std::string value = expression(tensor({shape[1], shape[0]}), parts[0]);
-      return fmt::format("{{ let {} = {}; for {}, {} {{ {} }} }}", v, value, i, j,
+      return fmt::format("{{ let {} = {}; for {}, {} {{ {} }} }}", v, value, range(i, shape[0]),
+                         range(j, shape[1]),
                          element({fmt::format("{}[{}, {}]", v, j, i)}, parts[1]));
     }
     case 1: {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "lang/build.h"
+#include "stdlib/register.h"
 
 using namespace relay::lang;
 
@@ -92,6 +93,26 @@ TEST_CASE("renaming gives every binder a fresh variable and keeps the free ones"
   const Expr renamed = rename_bound(function);
   CHECK_FALSE(cast<Function>(renamed).params[0] == x);
   CHECK(free_variables(renamed) == std::vector<VariableRef>{y});
+}
+
+// A node is evaluated once, in front of all its uses: what may fail behind a test is none that also
+// stands behind another.
+TEST_CASE("a copy shares with the original only what cannot fail") {
+  relay::stdlib::register_operators();
+  const Type integer = scalar_type(DType::Int64);
+  const Expr n = make_var(make_variable("n", integer));
+  const Expr tensor = make_var(make_variable("x", tensor_type(Shape{Dim(3)}, DType::Float32)));
+  for (const Expr& part : {build::prim(Prim::FloorMod, {n, n}), build::checked_at(tensor, {n}),
+                           build::op("floor_divide", {n, n}), build::op("take", {tensor, n})}) {
+    CHECK_FALSE(rename_bound(part) == part);
+    const Expr around = make_tuple({part, n});
+    CHECK_FALSE(cast<Tuple>(rename_bound(around)).fields[0] == part);
+  }
+  for (const Expr& part :
+       {build::prim(Prim::FloorMod, {n, build::index_constant(2)}), build::add(n, n),
+        build::at(tensor, {n}), build::op("multiply", {n, n})}) {
+    CHECK(rename_bound(part) == part);
+  }
 }
 
 TEST_CASE("types are substituted in binders, in terms and in nodes alike") {
