@@ -70,7 +70,8 @@ auto with_widening(Attempt&& attempt) {
       if (!widening.begins_again()) return result;
       narrower = std::move(result);
     } catch (const lang::Failure& failure) {
-      if (lang::is_stop(failure.diagnostics.front().kind)) throw;
+      // One without diagnostics has been told.
+      if (!failure.diagnostics.empty() && lang::is_stop(failure.diagnostics.front().kind)) throw;
       if (narrower) return std::move(*narrower);
       if (!widening.begins_again()) throw;
     }
