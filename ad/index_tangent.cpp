@@ -212,6 +212,8 @@ Expr Walker::of_scatter(const lang::ScatterReduce& node, const Expr& out) {
   };
   const Expr own = init ? init : zeros;
   if (node.op == ReduceOp::Sum) return scatter(ReduceOp::Sum, own, inner);
+  if (node.op == ReduceOp::Set)
+    return scatter(ReduceOp::Set, own, or_zero(inner, primal(node.value)));
   const Expr value = primal(node.value);
   const Expr one = build::scalar_like(value, 1);
   const Expr zero = build::scalar_like(value, 0);

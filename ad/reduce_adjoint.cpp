@@ -66,6 +66,7 @@ Expr element_adjoint(ReduceOp op, const Expr& elements, const std::vector<IndexB
     case ReduceOp::Any:
     case ReduceOp::ArgMax:
     case ReduceOp::ArgMin:
+    case ReduceOp::Set:
       break;
   }
   RELAY_CHECK(false, "a reduction to what is no float has no adjoint");

@@ -83,6 +83,25 @@ ScatterAdjoint product_adjoint(const lang::ScatterReduce& scatter, const Expr& a
   return {kept, build::mul(before, build::at(back, uses_of(scatter.binders)))};
 }
 
+// What is replaced has no influence. Of several points at one place only the last one has.
+ScatterAdjoint set_adjoint(const lang::ScatterReduce& scatter, const Expr& adjoint, Emitter& code) {
+  const Expr zero = build::scalar_like(scatter.value, 0);
+  if (scatter.binders.empty()) {  // read before it is replaced, in place
+    const Expr value = code.emit("value", at_place(scatter, adjoint));
+    return {code.emit("kept", made_again(scatter, ReduceOp::Set, adjoint, zero)), value};
+  }
+  const std::vector<IndexBinder> axes = binders_over(scatter.init, 0, code);
+  const Expr none = tabulated("none", axes, build::index_constant(-1), code);
+  Expr point = build::index_constant(0);
+  for (const IndexBinder& binder : scatter.binders)
+    point = build::add(build::mul(point, build::cast_to(lang::DType::Int64, binder.extent)),
+                       lang::make_var(binder.variable));
+  const Expr last = code.emit("last", made_again(scatter, ReduceOp::Set, none, point));
+  const Expr is_last = build::prim(Prim::Eq, {at_place(scatter, last), point});
+  return {code.emit("kept", made_again(scatter, ReduceOp::Set, adjoint, zero)),
+          build::select(is_last, at_place(scatter, adjoint), zero)};
+}
+
 }  // namespace
 
 std::vector<IndexBinder> binders_over(const Expr& tensor, std::size_t first, Emitter& code) {
@@ -107,6 +126,8 @@ ScatterAdjoint scatter_adjoint(const lang::ScatterReduce& scatter, const Expr& a
       return extreme_adjoint(scatter, adjoint, code);
     case ReduceOp::Prod:
       return product_adjoint(scatter, adjoint, code);
+    case ReduceOp::Set:
+      return set_adjoint(scatter, adjoint, code);
     default:
       return {adjoint, at_place(scatter, adjoint)};
   }

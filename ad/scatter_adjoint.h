@@ -7,7 +7,8 @@ namespace relay::ad {
 
 // The adjoints of what `scatter`, a scalar form whose result has adjoint `adjoint`, is made of: of
 // the tensor that is scattered into, and of the value at each point of its binders. What equals an
-// extreme shares its adjoint; a factor's is the product of the others, where some are 0 too.
+// extreme shares its adjoint; a factor's is the product of the others, where some are 0 too; what
+// is replaced has none.
 struct ScatterAdjoint {
   lang::Expr init;
   lang::Expr value;

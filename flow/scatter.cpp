@@ -68,7 +68,8 @@ void Lowerer::store_point(const lang::ScatterReduce& node, const Operand& target
   check.args = args;
   check.site = site(node.span);
   args.push_back(scalar(node.value, block));
-  Step& store = add(block, StepKind::Store);
+  const bool is_set = node.op == lang::ReduceOp::Set;
+  Step& store = add(block, is_set ? StepKind::Set : StepKind::Store);
   store.args = std::move(args);
   store.reduce = node.op;
   store.dtype = dtype_of(node.init->type);
@@ -86,8 +87,11 @@ Spread Lowerer::scatter_small(const lang::ScatterReduce& node, const Spread& ini
 }
 
 void Lowerer::scatter_point(const lang::ScatterReduce& node, Spread& tensor, Block& block) {
-  const lang::Prim prim = loops::prim_of(node.op);
   const lang::DType dtype = dtype_of(tensor.tensor);
+  const auto folded = [&](const Operand& old, const Operand& value, Block& into) {
+    if (node.op == lang::ReduceOp::Set) return value;
+    return emit(loops::prim_of(node.op), dtype, dtype, {old, value}, into);
+  };
   const std::vector<lang::Dim>& dims = dims_of(tensor.tensor);
   std::vector<Operand> indices;
   bool is_known = true;
@@ -102,7 +106,7 @@ void Lowerer::scatter_point(const lang::ScatterReduce& node, Spread& tensor, Blo
   }
   if (is_known) {
     Operand& element = tensor.parts[position].operand;
-    element = emit(prim, dtype, dtype, {element, scalar(node.value, block)}, block);
+    element = folded(element, scalar(node.value, block), block);
     return;
   }
   const auto others = [&](Block& inner) {
@@ -111,7 +115,7 @@ void Lowerer::scatter_point(const lang::ScatterReduce& node, Spread& tensor, Blo
     std::vector<Operand> elements;
     for (std::size_t i = 0; i < tensor.parts.size(); ++i) {
       const Operand& old = tensor.parts[i].operand;
-      const Operand changed = emit(prim, dtype, dtype, {old, value}, inner);
+      const Operand changed = folded(old, value, inner);
       const Operand is_it = emit(lang::Prim::Eq, lang::DType::Int64, lang::DType::Bool,
                                  {position, index_constant(static_cast<std::int64_t>(i))}, inner);
       elements.push_back(emit(lang::Prim::Select, dtype, dtype, {is_it, changed, old}, inner));

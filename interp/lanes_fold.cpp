@@ -313,6 +313,7 @@ FoldProductFunction lane_fold_product(DType dtype) {
 }
 
 CombineFunction lane_combine(ReduceOp op, DType dtype) {
+  if (op == ReduceOp::Set) return lane_scatter(lang::size_of(dtype));
   return ops::with_dtype(dtype, [op]<DType D>() -> CombineFunction {
     switch (loops::prim_of(op)) {
       case Prim::Add:

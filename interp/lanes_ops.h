@@ -70,7 +70,8 @@ FoldProductFunction lane_fold_product(lang::DType dtype);
 // partials[i] += a[i] * b[i], rounded twice: the heart of a contraction. Null for what has no such
 // loop.
 LaneFunction lane_multiply_add(lang::DType dtype, unsigned uniform);
-// out[offsets[i]] = op(out[offsets[i]], values[i * stride]) in order; stride 0 or 1.
+// out[offsets[i]] = op(out[offsets[i]], values[i * stride]) in order; stride 0 or 1. What is set
+// is scattered.
 using CombineFunction = void (*)(void* out, const std::int64_t* offsets, const void* values,
                                  std::int64_t stride, std::int64_t n);
 CombineFunction lane_combine(lang::ReduceOp op, lang::DType dtype);

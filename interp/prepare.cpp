@@ -458,8 +458,8 @@ class FunctionPreparer {
                                                expr->type, expr->span);
       });
     }
-    lang::fail(DiagnosticKind::Unsupported,
-               "not supported: a scatter whose body calls functions or branches", expr->span);
+    RELAY_CHECK(false, "a scatter whose body is no scalar code");
+    return nullptr;
   }
 
   const lang::Function& fn_;

@@ -529,6 +529,7 @@ KernelCodegen::Partial KernelCodegen::across_axes(const Region& region) {
 // ---- Scatter ----------------------------------------------------------------------------------
 
 Value* KernelCodegen::combine_stored(Value* old, Value* value) {
+  if (kernel_.combine == ReduceOp::Set) return value;
   const DType dtype = kernel_.buffers[kernel_.output].dtype;
   const int width = value->getType()->isVectorTy() ? lanes_.width : 1;
   return scalars(width).binary(loops::prim_of(kernel_.combine), dtype, old, value);

@@ -257,10 +257,20 @@ Dim Dim::make_division(Dim numerator, Dim denominator) {
   return dim;
 }
 
+Dim Dim::with_origin(std::uint32_t origin) const {
+  Dim result = *this;
+  result.origin_ = origin;
+  return result;
+}
+
 bool operator==(const Dim& a, const Dim& b) { return compare(a, b) == 0; }
 
 Dim Dim::substitute(const Lookup& lookup) const {
   if (terms_.empty()) return *this;
+  if (const TypeVarRef var = as_variable()) {
+    std::optional<Dim> replacement = lookup(var);
+    return replacement ? std::move(*replacement) : *this;
+  }
   Dim result(constant_);
   bool changed = false;
   for (const Term& term : terms_) {

@@ -37,6 +37,11 @@ class Dim {
   static Dim any();  // `?`
   static Dim variable(TypeVarRef var);
 
+  // A mark of inference that says where a known extent entered the code at hand; 0: none. No part
+  // of the value: equal dims may differ in it, and arithmetic drops it.
+  std::uint32_t origin() const { return origin_; }
+  Dim with_origin(std::uint32_t origin) const;
+
   bool is_any() const { return any_; }
   bool is_constant() const { return !any_ && terms_.empty(); }
   bool is_constant(std::int64_t value) const { return is_constant() && constant_ == value; }
@@ -68,6 +73,7 @@ class Dim {
   static Dim make_division(Dim numerator, Dim denominator);
   std::int64_t constant_ = 0;
   bool any_ = false;
+  std::uint32_t origin_ = 0;
   std::vector<Term> terms_;  // sorted, no zero coefficients
 };
 

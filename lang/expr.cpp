@@ -306,6 +306,7 @@ Expr make_comprehension(std::vector<IndexBinder> binders, Expr body, Span span, 
 Expr make_reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span,
                     Type type) {
   RELAY_CHECK(body, "a reduction needs a body");
+  RELAY_CHECK(op != ReduceOp::Set, "a reduction cannot set");
   check_binders(binders);
   if (!type && body->type) {
     const bool gives_index = op == ReduceOp::ArgMax || op == ReduceOp::ArgMin;
@@ -324,6 +325,7 @@ Expr make_scatter_reduce(ReduceOp op, Expr init, std::vector<IndexBinder> binder
                          std::vector<Expr> indices, Expr value, Span span, Type type,
                          Algebra algebra) {
   RELAY_CHECK(init && value && all_present(indices), "scatter has an empty part");
+  RELAY_CHECK(is_scatter_op(op), "a scatter cannot fold with this");
   check_binders(binders);
   if (!type) type = init->type;
   return make<ScatterReduce>(op, std::move(init), std::move(binders), std::move(indices),
@@ -355,6 +357,11 @@ AlgebraScope::AlgebraScope(Algebra algebra) : before_(current_algebra) {
 }
 AlgebraScope::~AlgebraScope() { current_algebra = before_; }
 Algebra AlgebraScope::current() { return current_algebra; }
+
+bool is_one_point(const Expr& expr) {
+  const auto* scatter = as<ScatterReduce>(expr);
+  return scatter && scatter->binders.empty();
+}
 
 Algebra algebra_of(const Expr& expr) {
   if (const auto* call = as<Call>(expr)) return call->algebra;

@@ -297,7 +297,8 @@ struct Index final : ExprNode {
   bool in_bounds;
 };
 // A copy of `init` into which, for all values of the binders in row-major order, element [indices]
-// is replaced by op(element, value). `op` is Sum, Prod, Max or Min. Scalar `value`.
+// is replaced by op(element, value), or by the value where `op` is Set. `op` is one of
+// `is_scatter_op`. Scalar `value`.
 struct ScatterReduce final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::ScatterReduce;
   ScatterReduce(ReduceOp op, Expr init, std::vector<IndexBinder> binders, std::vector<Expr> indices,
@@ -398,6 +399,10 @@ inline constexpr std::string_view kGradientAttr = "gradient";
 Expr with_gradient(const Expr& function, const std::string& gradient);
 // The name of its gradient; null if it has none.
 const std::string* gradient_of(const Function& function);
+
+// Is it a scatter without binders, of which one element becomes another? Its parts are evaluated
+// once, like operands.
+bool is_one_point(const Expr& expr);
 
 // Of a call, a primitive or a scatter; Bits for all others.
 Algebra algebra_of(const Expr& expr);

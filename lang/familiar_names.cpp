@@ -104,6 +104,9 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"index_select", "take", ""},
     {"select", "where", ""},
     {"scatter", "scatter_elements", ""},
+    {"index_put", "", "help: a copy with another element is `x with { [i] = v }`"},
+    {"index_update", "", "help: a copy with another element is `x with { [i] = v }`"},
+    {"setitem", "", "help: a copy with another element is `x with { [i] = v }`"},
     // Arithmetic
     {"pow", "power", ""},
     {"sqr", "square", ""},
@@ -123,6 +126,7 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"arcsin", "asin", ""},
     {"arccos", "acos", ""},
     {"arctan", "atan", ""},
+    {"arctan2", "atan2", ""},
     {"arcsinh", "asinh", ""},
     {"arccosh", "acosh", ""},
     {"arctanh", "atanh", ""},
@@ -162,7 +166,7 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"cond", "", "help: a choice is `if c { a } else { b }`"},
     {"count_nonzero", "", "help: `sum(cast(x != 0.0, int32))`"},
     {"median", "", "help: `sort(x)` and an index"},
-    {"bincount", "", "help: a scatter counts: see `:doc scatter_add`"},
+    {"bincount", "", "help: a scatter counts: `scatter sum (zeros([n], int32)) i { [x[i]] => 1 }`"},
     // Linear algebra
     {"mm", "matmul", ""},
     {"mv", "matmul", ""},

@@ -30,15 +30,19 @@ bool is_defined_operator_call(const Call& call) {
 class Bodies {
  public:
   enum class Of : std::uint8_t { Scalars, Tensors };
-  explicit Bodies(Of of) : of_(of) {}
+  enum class Globals : std::uint8_t { AreRead, AreStillThere };
+  explicit Bodies(Of of, Globals globals = Globals::AreRead) : of_(of), globals_(globals) {}
 
   // The binders of a nest that is lowered: extents are known before it runs.
   bool enter(const std::vector<IndexBinder>& binders) {
     for (const IndexBinder& binder : binders) {
       if (!binder.extent || !is_plain_extent(binder.extent)) return false;
     }
-    for (const IndexBinder& binder : binders) inside_.emplace(binder.variable.get(), nullptr);
+    take_in(binders);
     return true;
+  }
+  void take_in(const std::vector<IndexBinder>& binders) {
+    for (const IndexBinder& binder : binders) inside_.emplace(binder.variable.get(), nullptr);
   }
 
   bool are_bodies(const std::vector<Expr>& exprs) {
@@ -56,6 +60,8 @@ class Bodies {
       case ExprKind::Var:
       case ExprKind::Constant:
         return is_tensor_data(expr->type);
+      case ExprKind::GlobalVar:
+        return globals_ == Globals::AreStillThere && is_tensor_data(expr->type);
       case ExprKind::DimTerm:
         return true;
       case ExprKind::Tuple:
@@ -179,6 +185,7 @@ class Bodies {
   }
 
   const Of of_;
+  const Globals globals_;
   std::unordered_map<const Variable*, Expr> inside_;  // values of `let`s; null for indices
   MayFail may_fail_;
 };
@@ -219,6 +226,12 @@ bool is_lowerable(const Expr& expr) {
 }
 
 bool is_scalar_notation(const Expr& expr) { return is_index_notation(expr, Bodies::Of::Scalars); }
+
+bool has_lowerable_bodies(const ScatterReduce& scatter) {
+  Bodies bodies(Bodies::Of::Tensors, Bodies::Globals::AreStillThere);
+  bodies.take_in(scatter.binders);
+  return bodies.are_bodies(scatter.indices) && bodies.is_body(scatter.value);
+}
 
 bool divides_integers(Prim prim, DType operand) {
   const bool divides =

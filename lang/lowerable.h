@@ -17,6 +17,9 @@ bool is_lowerable(const Expr& expr);
 // The same of index notation whose bodies make no tensors: scalar code, which normalisation leaves
 // as it is.
 bool is_scalar_notation(const Expr& expr);
+// Will a kernel compute its places and values, whatever it is over and goes into, once globals are
+// read before it?
+bool has_lowerable_bodies(const ScatterReduce& scatter);
 
 // Does a zero in the second operand make this primitive a run-time error?
 bool divides_integers(Prim prim, DType operand);

@@ -20,8 +20,8 @@ constexpr PrimInfo kPrimitives[] = {
 #undef RELAY_PRIMITIVE
 };
 
-constexpr std::array<std::string_view, 8> kReduceOps = {"sum", "prod", "max",    "min",
-                                                        "all", "any",  "argmax", "argmin"};
+constexpr std::array<std::string_view, 9> kReduceOps = {"sum", "prod",   "max",    "min", "all",
+                                                        "any", "argmax", "argmin", "set"};
 
 }  // namespace
 
@@ -59,6 +59,11 @@ std::optional<ReduceOp> parse_reduce_op(std::string_view text) {
     if (kReduceOps[i] == text) return static_cast<ReduceOp>(i);
   }
   return std::nullopt;
+}
+
+bool is_scatter_op(ReduceOp op) {
+  return op == ReduceOp::Sum || op == ReduceOp::Prod || op == ReduceOp::Max ||
+         op == ReduceOp::Min || op == ReduceOp::Set;
 }
 
 }  // namespace relay::lang

@@ -299,8 +299,11 @@ class StrictPrinter {
   }
 
   std::string scatter(const Expr& expr, const ScatterReduce& scatter) {
-    std::string text = "scatter " + std::string(name_of(scatter.op)) + "(" + operand(scatter.init) +
-                       ") " + binders(scatter.binders) + " {\n";
+    std::string text =
+        "scatter " + std::string(name_of(scatter.op)) + "(" + operand(scatter.init) + ") ";
+    if (is_one_point(expr))
+      return text + "{ [" + operands(scatter.indices) + "] => " + operand(scatter.value) + " }";
+    text += binders(scatter.binders) + " {\n";
     const int scope = plan_->inner_scope(expr);
     const bool was_nesting = std::exchange(is_nesting_, true);
     const int old_scope = std::exchange(nesting_scope_, scope);

@@ -330,7 +330,21 @@ class LightPrinter {
     return number ? plain_number(*number->value).text : piece_of(index).text;
   }
 
+  // `a with { [i, j] = v }`
+  Piece one_point(const ScatterReduce& node) {
+    std::string indices;
+    for (const Expr& index : node.indices)
+      indices += (indices.empty() ? "" : ", ") + index_text(index);
+    const std::string value = pieces_.at(node.value.get()).text;
+    if (node.op == ReduceOp::Set)
+      return {operand(node.init, kAtom) + " with { [" + indices + "] = " + value + " }"};
+    return {fmt::format("scatter {}({}) {{ [{}] => {} }}", name_of(node.op),
+                        pieces_.at(node.init.get()).text, indices, value),
+            kBlock};
+  }
+
   Piece scatter(const Expr& expr, const ScatterReduce& node) {
+    if (is_one_point(expr)) return one_point(node);
     const int scope = plan_.inner_scope(expr);
     const std::string head = "scatter " + std::string(name_of(node.op)) + "(" +
                              pieces_.at(node.init.get()).text + ") " + binders(node.binders) +

@@ -79,6 +79,7 @@ void ScopePlan::place_children(const Expr& expr) {
       use(cast<Reduction>(expr).body, inner(ScopeKind::Loop), true);
       break;
     case ExprKind::ScatterReduce: {
+      if (is_one_point(expr)) break;
       const int body = inner(ScopeKind::Loop);
       for (const Expr& index : cast<ScatterReduce>(expr).indices) use(index, body, false);
       use(cast<ScatterReduce>(expr).value, body, true);
@@ -113,9 +114,12 @@ std::vector<Expr> operands_of(const Expr& expr) {
       add_extents(cast<Reduction>(expr).binders);
       break;
     case ExprKind::ScatterReduce:
-      operands.push_back(cast<ScatterReduce>(expr).init);
-      add_extents(cast<ScatterReduce>(expr).binders);
-      break;
+      if (!is_one_point(expr)) {
+        operands.push_back(cast<ScatterReduce>(expr).init);
+        add_extents(cast<ScatterReduce>(expr).binders);
+        break;
+      }
+      [[fallthrough]];
     default:
       for_each_child(expr, [&](const Expr& child) { operands.push_back(child); });
   }

@@ -1,5 +1,7 @@
 #include "loops/reduce_op.h"
 
+#include "lang/diagnostic.h"
+
 namespace relay::loops {
 
 using lang::DType;
@@ -62,7 +64,10 @@ Prim prim_of(ReduceOp op) {
       return Prim::And;
     case ReduceOp::Any:
       return Prim::Or;
+    case ReduceOp::Set:
+      break;
   }
+  RELAY_CHECK(false, "what is set is no fold");
   return Prim::Add;
 }
 
@@ -80,7 +85,10 @@ std::uint64_t identity_bits(ReduceOp op, DType dtype) {
     case ReduceOp::Min:
     case ReduceOp::ArgMin:
       return extreme_bits(dtype, false);
+    case ReduceOp::Set:
+      break;
   }
+  RELAY_CHECK(false, "what is set is no fold");
   return 0;
 }
 

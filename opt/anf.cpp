@@ -13,6 +13,7 @@
 #include "opt/index_dependence.h"
 #include "opt/may_fail.h"
 #include "opt/passes.h"
+#include "opt/values_apart.h"
 
 // The algorithm: every compound node gets a scope, the lowest common ancestor of the scopes of its
 // uses (parents are handled before children, so a node's scope is final when its children are
@@ -73,6 +74,9 @@ class Normaliser {
   }
   // Does the result hold tests that the input did not, and zeros that are not normalised yet?
   bool has_tests() const { return has_tests_; }
+  // The scatters of the input whose bodies no kernel computes. What the run has made of them counts
+  // for nothing.
+  const std::unordered_set<const ExprNode*>& to_split() const { return to_split_; }
 
  private:
   // --- scopes ---
@@ -254,6 +258,7 @@ class Normaliser {
       case ExprKind::Comprehension:
       case ExprKind::Reduction:
       case ExprKind::ScatterReduce: {
+        if (lang::is_one_point(node)) break;
         for (const auto& binder : *binders_of(node))
           contribute(binder.extent, leave_binders(binder.extent, scope));
         if (const auto* scatter = as<lang::ScatterReduce>(node)) contribute(scatter->init, scope);
@@ -566,6 +571,10 @@ class Normaliser {
   // --- index notation ---
 
   Expr index_notation_value(const Expr& expr, Scope* scope) {
+    if (lang::is_one_point(expr)) {
+      const Expr init = atom_of(cast<lang::ScatterReduce>(expr).init, scope);
+      return with_parts(expr, {}, init, atoms_of(repeated_parts(expr), scope));
+    }
     std::vector<lang::IndexBinder> binders = *binders_of(expr);
     for (auto& binder : binders) binder.extent = atom_of(binder.extent, scope);
     Expr init;
@@ -574,8 +583,11 @@ class Normaliser {
     std::vector<Expr> trees;
     for (const Expr& part : repeated_parts(expr)) trees.push_back(tree_of(part, body_scope));
     Expr tree = with_parts(expr, binders, init, trees);
+    if (const auto* scatter = as<lang::ScatterReduce>(tree)) {
+      if (!lang::has_lowerable_bodies(*scatter)) to_split_.insert(expr.get());
+      return tree;
+    }
     if (lang::is_scalar_notation(tree)) return tree;
-    if (expr->kind == ExprKind::ScatterReduce) return tree;  // the evaluator says that it cannot
     tree_memo_.clear();
     std::vector<Expr> blocks;
     for (const Expr& part : repeated_parts(expr)) blocks.push_back(block_of(part, body_scope));
@@ -692,6 +704,7 @@ class Normaliser {
   PureFailures failures_;
   Effects effects_;
   IndexDependence dependence_{failures_, effects_};
+  std::unordered_set<const ExprNode*> to_split_;
   bool has_tests_ = false;
   lang::PointerMap<ExprNode, Expr> emitted_;
   lang::PointerMap<ExprNode, Expr> tree_memo_;
@@ -701,8 +714,11 @@ class Normaliser {
 }  // namespace
 
 Expr to_anf(const Expr& expr, lang::Program* program) {
+  const Expr resolved = resolve_dim_terms(expr);
   Normaliser normaliser(program);
-  const Expr normal = normaliser.run(resolve_dim_terms(expr));
+  const Expr normal = normaliser.run(resolved);
+  if (!normaliser.to_split().empty())
+    return to_anf(with_values_apart(resolved, normaliser.to_split()), program);
   // Zeros have brought extents along.
   return normaliser.has_tests() ? Normaliser(program).run(resolve_dim_terms(normal)) : normal;
 }

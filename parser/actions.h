@@ -104,6 +104,8 @@ struct action<meta> : build<Syntax::Meta> {};
 template <>
 struct action<reduction_word> : leaf<Syntax::Word> {};
 template <>
+struct action<scatter_word> : leaf<Syntax::Word> {};
+template <>
 struct action<infix_symbol> : leaf<Syntax::Symbol> {};
 template <>
 struct action<additive_symbol> : leaf<Syntax::Symbol> {};
@@ -137,6 +139,8 @@ template <>
 struct action<call> : build<Syntax::Call, 1> {};
 template <>
 struct action<attribute> : build<Syntax::Attr> {};
+template <>
+struct action<element_value> : build<Syntax::Attr> {};
 template <>
 struct action<index> : build<Syntax::Index, 1> {};
 template <>

@@ -29,6 +29,49 @@ std::optional<Edit> range_as_extent(std::string_view text, std::uint32_t in) {
               removed};
 }
 
+// `sum k <= i { .. }`
+std::optional<Edit> last_index(std::string_view text, std::uint32_t sign) {
+  const Piece index = word_before(text, sign);
+  std::uint32_t end = sign + 2;
+  for (int depth = 0; end < text.size(); ++end) {
+    const char c = text[end];
+    if (depth == 0 && (c == '{' || c == ',' || c == '\n')) break;
+    if (depth == 0 && std::string_view("<>=&|").find(c) != std::string_view::npos)
+      return std::nullopt;
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+  }
+  const std::string last = trimmed(text, sign + 2, end);
+  if (index.text.empty() || last.empty()) return std::nullopt;
+  return replaced(sign, end, fmt::format("< {} + 1 ", last),
+                  fmt::format("help: an index runs from 0 to below its extent: `{} < {} + 1`",
+                              index.text, last));
+}
+
+// `f"x = {e}"`: what is not plain text becomes a value of its own.
+std::optional<Edit> formatted(std::string_view text, std::uint32_t quote) {
+  if (quote == 0 || text[quote - 1] != 'f') return std::nullopt;
+  const std::size_t close = text.find('"', quote + 1);
+  if (close == std::string_view::npos) return std::nullopt;
+  const auto end = static_cast<std::uint32_t>(close) + 1;
+  std::string_view content = text.substr(quote + 1, close - quote - 1);
+  std::string ours;
+  const std::size_t open = content.find('{');
+  if (open != std::string_view::npos && content.ends_with('}')) {
+    const std::string value(content.substr(open + 1, content.size() - open - 2));
+    if (value.find_first_of("{}:") != std::string::npos) return std::nullopt;
+    content = content.substr(0, open);
+    ours = ", " + value;
+  }
+  if (content.find_first_of("{}") != std::string_view::npos) return std::nullopt;
+  ours = fmt::format("\"{}\"{}", trimmed(content, 0, static_cast<std::uint32_t>(content.size())),
+                     ours);
+  return replaced(quote - 1, end, ours,
+                  fmt::format("help: strings are plain, and a value is printed behind its label: "
+                              "`print({})`",
+                              ours));
+}
+
 std::optional<Edit> power(std::string_view text, std::uint32_t sign, std::uint32_t size) {
   const Piece base = word_before(text, sign);
   const Piece exponent = word_after(text, sign + size);
@@ -142,11 +185,11 @@ std::optional<Edit> element(std::string_view text, std::uint32_t equals) {
   const std::string name = left.substr(0, open);
   const std::string index = left.substr(open + 1, left.size() - open - 2);
   const bool is_plain = name.find_first_of(" ()") == std::string::npos &&
-                        index.find_first_of(",:[]") == std::string::npos;
+                        index.find_first_of(":[]") == std::string::npos;
   if (!is_plain) return std::nullopt;
   const std::uint32_t end = expression_end(text, equals + 1, "");
-  const std::string ours = fmt::format("for i {{ if i == {} {{ {} }} else {{ {}[i] }} }}", index,
-                                       trimmed(text, equals + 1, end), name);
+  const std::string ours =
+      fmt::format("{} with {{ [{}] = {} }}", name, index, trimmed(text, equals + 1, end));
   return replaced(
       begin, end, ours,
       fmt::format("help: a tensor never changes; a copy with that element is `{}`", ours));
@@ -225,6 +268,8 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   if (rest.starts_with('*') && before == '*') add(power(text, at - 1, 2));
   if (rest.starts_with('^')) add(power(text, at, 1));
   if (rest.starts_with('?')) add(choice(text, at));
+  if (rest.starts_with("<=")) add(last_index(text, at));
+  if (rest.starts_with('"')) add(formatted(text, at));
   if (rest.starts_with("=>") || rest.starts_with("->")) add(arrow(text, at));
   if (rest.starts_with(',')) add(bare_tuple(text, at));
   if (rest.starts_with(':') && before == ')')
@@ -269,6 +314,8 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
   static constexpr std::string_view kLoop =
       "help: a loop is a function that calls itself, or `iterate(f, n)`; elements of tensors are "
       "computed by `for i < n { … }`";
+  static constexpr std::string_view kExtent =
+      "help: an index runs from 0 to below its extent: `i < n`";
   static constexpr std::string_view kData =
       "help: a data type is `type Point { Point { x: float32, y: float32 } }`";
   static constexpr std::string_view kCases =
@@ -287,8 +334,12 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"class", "", "", kData},
       Help{"data", "", "", kData},
       Help{"enum", "", "", "help: a data type is `type Color { Red, Green }`"},
+      Help{"", "<=", "what to reduce", kExtent},
+      Help{"", "<=", "and the element", kExtent},
       Help{"", "", "what to reduce",
            "help: a reduction is `max i { x[i] }`; the larger of two is `maximum(a, b)`"},
+      Help{"f", "\"", "",
+           "help: strings are plain; `print(\"label\", value)` prints a value behind its label"},
       Help{"case", "", "", kCases},
       Help{"switch", "", "", kCases},
       Help{"", "is ", "", kCases},

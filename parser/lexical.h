@@ -254,4 +254,12 @@ struct reduction_word : token<reduction_word> {
   }
 };
 
+// What a scatter folds with.
+struct scatter_word : token<scatter_word> {
+  static const char* scan(const char* begin, const char* end, Builder&) {
+    const std::string_view name = scan_name(begin, end, false);
+    return is_reduction(name) || name == "set" ? begin + name.size() : nullptr;
+  }
+};
+
 }  // namespace relay::parser::grammar

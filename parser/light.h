@@ -31,8 +31,12 @@ struct index_part
     : p::sor<ellipsis, p::seq<p::sor<p::seq<p::at<p::one<':'>>, missing_part>, expression>,
                               p::opt<slice_rest>>> {};
 struct index : bracket<'[', ']', "the index", "`,` or `]`", items<index_part>> {};
-struct with_record
-    : p::seq<word<"with">, gap, bracket<'{', '}', "the fields", "`,` or `}`", items<attribute>>> {};
+// `[i, j] = v` in `a with { .. }`.
+struct element_value : p::seq<scatter_indices, gap, expect<"`=`", assign>, gap,
+                              expect<"the new value", expression>> {};
+struct with_record : p::seq<word<"with">, gap,
+                            bracket<'{', '}', "the fields or elements", "`,` or `}`",
+                                    items<p::sor<element_value, attribute>>>> {};
 struct light_postfix
     : p::seq<atom, p::star<near, p::sor<call, index, projection, field, safe_index, with_record>>> {
 };

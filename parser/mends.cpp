@@ -78,8 +78,10 @@ std::vector<Edit> candidates(const lang::Diagnostic& error, std::string_view tex
   if (!strict) add_semicolon(text, at, edits);
   if (expects("expected `;`"))
     edits.push_back({";", at, fmt::format("help: put `;` before {}", token)});
+  // `f"…"` is one thing elsewhere.
+  const bool is_prefixed = rest.starts_with('"') && at > 0 && text[at - 1] == 'f';
   for (const std::string_view mark : {",", ")", "]", "}"}) {
-    if (!rest.empty() && expects(fmt::format("`{}`", mark)))
+    if (!rest.empty() && !is_prefixed && expects(fmt::format("`{}`", mark)))
       edits.push_back(
           {std::string(mark), at, fmt::format("help: put `{}` before {}", mark, token)});
   }

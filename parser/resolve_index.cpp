@@ -56,10 +56,9 @@ lang::Expr Resolver::scatter(const Node& node) {
   Expr init = expr(*node.child(1));
   const Scope scope(*this);
   std::vector<lang::IndexBinder> indices = binders(node);
-  if (op != lang::ReduceOp::Sum && op != lang::ReduceOp::Prod && op != lang::ReduceOp::Max &&
-      op != lang::ReduceOp::Min) {
+  if (!lang::is_scatter_op(op)) {
     report(Kind::SyntaxError,
-           fmt::format("`scatter` folds with `sum`, `prod`, `max` or `min`, not with `{}`",
+           fmt::format("`scatter` folds with `sum`, `prod`, `max`, `min` or `set`, not with `{}`",
                        lang::name_of(op)),
            span(word));
     return nothing(node);

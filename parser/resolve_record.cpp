@@ -64,7 +64,29 @@ lang::Expr Resolver::field(const Node& name, Expr record, Span where) {
                          lang::record_attrs(fields), where);
 }
 
+// `a with { [i] = v, [j, k] = w }`, one element after the other.
+lang::Expr Resolver::with_elements(const Node& node) {
+  Expr tensor = expr(*node.child(0));
+  for (const Node* attr : node.children().subspan(1)) {
+    const Node& key = *attr->child(0);
+    if (key.kind != Syntax::Indices) {
+      report(Kind::SyntaxError, "`with` gives fields of a record or elements of a tensor, not both",
+             span(key));
+      return nothing(node);
+    }
+    std::vector<Expr> indices;
+    for (const Node* index : key.children()) indices.push_back(expr(*index));
+    tensor = lang::make_scatter_reduce(lang::ReduceOp::Set, std::move(tensor), {},
+                                       std::move(indices), expr(*attr->child(1)), span(node));
+  }
+  return tensor;
+}
+
 lang::Expr Resolver::with(const Node& node) {
+  const bool has_elements =
+      std::any_of(node.children().begin() + 1, node.children().end(),
+                  [](const Node* attr) { return attr->child(0)->kind == Syntax::Indices; });
+  if (has_elements) return with_elements(node);
   std::vector<Expr> args{expr(*node.child(0))};
   std::vector<std::string> fields;
   std::vector<const Node*> keys;
@@ -83,7 +105,7 @@ lang::Expr Resolver::with(const Node& node) {
     args.push_back(expr(*attr->child(1)));
   }
   if (fields.empty()) {
-    report(Kind::SyntaxError, "`with` names no field", span(node));
+    report(Kind::SyntaxError, "`with` names no field and no element", span(node));
     return std::move(args.front());
   }
   for (Expr& candidate : records_with(fields, span(node))) args.push_back(std::move(candidate));

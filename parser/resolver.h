@@ -270,6 +270,7 @@ class Resolver {
   Expr comprehension(const Node& node);
   Expr reduction(const Node& node);
   Expr scatter(const Node& node);
+  Expr with_elements(const Node& node);
   Expr index(const Node& node, bool in_bounds);
   Expr index_into(const Node& node, Expr tensor, std::vector<Expr> indices, bool in_bounds);
   Expr list(const Node& node);

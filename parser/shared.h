@@ -180,7 +180,7 @@ struct scatter_init : bracket<'(', ')', "`scatter`", "`)`", sequence> {};
 struct scatter_body
     : bracket<'{', '}', "the body", "`}`", expect<"`[` and the indices", scatter_indices>, gap,
               expect<"`=>`", p::string<'=', '>'>>, gap, sequence> {};
-struct scatter : p::seq<word<"scatter">, gap, reduction_word, gap, scatter_init, gap,
+struct scatter : p::seq<word<"scatter">, gap, scatter_word, gap, scatter_init, gap,
                         p::opt<p::not_at<p::one<'{'>>, expect<"an index variable", binders>, gap>,
                         expect<"`{` and the body", scatter_body>> {};
 

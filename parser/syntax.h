@@ -41,7 +41,7 @@ enum class Syntax : std::uint8_t {
   Parens,      // e
   Tuple,       // (e | Mark)*
   Call,        // callee, (e | Attr)*
-  Attr,        // key (Name), value
+  Attr,        // key (Name; in `with` also Indices), value
   Index,       // tensor, (e | Slice | Ellipsis)*
   SafeIndex,   // tensor, e*: `t![i]`
   Slice,       // (e | Empty), (e | Empty), (e | Empty)

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/call_site.h"
 #include "repl/columns.h"
 
 namespace relay::repl {
@@ -16,10 +17,17 @@ using FunctionTier = Report::Tier;
 
 constexpr std::size_t kNameWidth = 36;
 
-std::string place(lang::Span span) {
+// Code may have been moved to a call: what is told is where it is written.
+std::string place(lang::Span moved) {
+  const lang::Span span = lang::place_of(moved).span;
   if (!span) return {};
   const auto at = span.source->place(span.begin);
   return fmt::format("{}:{}:{}", span.source->name(), at.line, at.column);
+}
+
+std::uint32_t line_of(lang::Span moved) {
+  const lang::Span span = lang::place_of(moved).span;
+  return span.source->place(span.begin).line;
 }
 
 std::string place_and_text(lang::Span span) {
@@ -95,7 +103,7 @@ std::string describe_functions(const std::vector<Report>& functions, interp::Jit
     if (counts[name] > 1 && each.form == FunctionForm::Function) {
       name += lang::to_string(each.type).substr(2);  // without `fn`
     } else if (counts[name] > 1 && each.span) {
-      name += fmt::format(", line {}", each.span.source->place(each.span.begin).line);
+      name += fmt::format(", line {}", line_of(each.span));
     }
     std::string line =
         fmt::format("{} {:<11} {:>11} {:>9} {:>8}", filled(shortened(name, kNameWidth), kNameWidth),

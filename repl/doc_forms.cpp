@@ -24,8 +24,10 @@ constexpr std::array kForms = {
     Form{"for", "for i, j { e }, for i < n { e }",
          "the tensor of the values of `e`; extents come from uses such as `a[i]`, or are written",
          "for i < 3 { i * i }\n// expect: [0, 1, 4]"},
-    Form{"scatter", "scatter sum (t) i { [k[i]] => e }",
-         "a copy of `t` in which each element at the indices is folded with the values of `e`",
+    Form{"scatter", "scatter sum (t) i { [k[i]] => e }, scatter set (t) i { [k[i]] => e }",
+         "a copy of `t` in which each element at the indices is folded with the values of `e`, or "
+         "is "
+         "the last of them",
          "scatter sum (zeros(shape=[3])) i < 4 { [i / 2] => 1.0 }\n// expect: [2.0, 2.0, 0.0]"},
     Form{"if", "if c { a } else { b }", "`a` if the boolean scalar `c` is True, else `b`",
          "if 1 < 2 { 10 } else { 20 }\n// expect: 10"},
@@ -43,9 +45,11 @@ constexpr std::array kForms = {
          "defines a data type, or a record: `type P { P { x: T } }`",
          "type Shape { Circle(float32), Square { side: float32 } }\n"
          "Square(side = 2.0)\n// expect: Square(side = 2.0)"},
-    Form{"with", "p with { x = e }", "a copy of a record with other values in some fields",
+    Form{"with", "p with { x = e }, a with { [i, j] = e }",
+         "a copy of a record with other values in some fields, or of a tensor with other elements",
          "type Line { Line { w: float32, b: float32 } }\n"
-         "Line(w = 2.0, b = 1.0) with { b = 0.0 }\n// expect: Line(w = 2.0, b = 0.0)"},
+         "Line(w = 2.0, b = 1.0) with { b = 0.0 }\n// expect: Line(w = 2.0, b = 0.0)\n"
+         "[1, 2, 3] with { [0] = 7, [-1] = 9 }\n// expect: [7, 2, 9]"},
     Form{"import", "import \"file.relay\"", "makes the definitions of another file visible",
          "import \"optim.relay\"\ntree_norm([3.0, 4.0])\n// expect: 5.0"},
     Form{"ref", "ref(e), ref_read(r), ref_write(r, e)", "a cell whose content may change",

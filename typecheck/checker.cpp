@@ -113,7 +113,7 @@ std::vector<Entry> Checker::Impl::infer_entries(Inference& inference,
     made[i].member_names = names;
     made[i].member_types = std::move(general.members);
   }
-  keep_warnings(inference);
+  note_warnings(inference);
   add_usual(inference, types, made);
   return made;
 }
@@ -140,14 +140,16 @@ bool has_limit(const std::vector<Diagnostic>& errors) {
 // ranks of what is indexed stay open. The errors are those of the usual reading, unless the other
 // one comes to a limit, which is what is in the way then.
 template <class Attempt>
-auto with_open_ranks_if_needed(const Globals& globals, Attempt&& attempt) {
-  const auto boxed = lang::make_boxed<Inference>(globals, Purpose::kScheme);
+auto with_open_ranks_if_needed(const Globals& globals, Widening& widening, Attempt&& attempt) {
+  const auto boxed =
+      lang::make_boxed<Inference>(globals, Purpose::kScheme, TypeSubstitution(), &widening);
   Inference& inference = boxed->value;
   try {
     return attempt(inference);
   } catch (const Failure&) {
     if (!inference.has_indexed_fully() || lang::is_stopping()) throw;
-    const auto boxed_open = lang::make_boxed<Inference>(globals, Purpose::kScheme);
+    const auto boxed_open =
+        lang::make_boxed<Inference>(globals, Purpose::kScheme, TypeSubstitution(), &widening);
     Inference& open = boxed_open->value;
     open.leave_ranks_open();
     auto result = capture([&] { return attempt(open); });
@@ -162,8 +164,11 @@ void Checker::Impl::infer_component(const std::vector<std::string>& names) {
   std::vector<Entry> made;
   std::optional<std::vector<Diagnostic>> errors;
   try {
-    made = with_open_ranks_if_needed(
-        *this, [&](Inference& inference) { return infer_entries(inference, names); });
+    made = with_widening([&](Widening& widening) {
+      return with_open_ranks_if_needed(
+          *this, widening, [&](Inference& inference) { return infer_entries(inference, names); });
+    });
+    keep_warnings();
   } catch (Failure& failure) {
     errors = std::move(failure.diagnostics);
     made = unknown_entries(names);
@@ -244,9 +249,28 @@ bool Checker::Impl::forget(const std::string& name) {
   return was_known;
 }
 
-void Checker::Impl::keep_warnings(Inference& inference) {
-  std::vector<Diagnostic>& found = inference.warnings();
-  warnings.insert(warnings.end(), found.begin(), found.end());
+void Checker::Impl::keep_warnings() {
+  warnings.insert(warnings.end(), warned.begin(), warned.end());
+  warned.clear();
+}
+
+CheckedValue Checker::Impl::check_value(const Expr& expr, const Type& expected,
+                                        Widening& widening) {
+  const auto boxed =
+      lang::make_boxed<Inference>(*this, Purpose::kCode, TypeSubstitution(), &widening);
+  Inference& inference = boxed->value;
+  const Type annotation = expected ? inference.open(expected, expr->span) : nullptr;
+  if (annotation) inference.hint(expr, annotation);
+  Type type = inference.infer(expr);
+  if (annotation) {
+    const std::string because = "the annotation";
+    type = inference.coerce(nullptr, 0, type, annotation, because);
+    const Type wanted = inference.enter_annotation(nullptr, annotation, expr->span, because);
+    inference.expect({type, wanted, tail_of(expr)->span});
+  }
+  const Type general = inference.finish_ground(type, is_bare_instance(expr));
+  note_warnings(inference);
+  return {rebuild(expr, inference), general};
 }
 
 // --- The public face ---
@@ -266,18 +290,10 @@ Result<Scheme> Checker::scheme(const std::string& name) {
 Result<CheckedValue> Checker::check_value(const Expr& expr, const Type& expected) {
   return capture([&]() {
     impl_->ensure_globals(expr);
-    const auto boxed = lang::make_boxed<Inference>(*impl_, Purpose::kCode);
-    Inference& inference = boxed->value;
-    Type type = inference.infer(expr);
-    if (expected) {
-      Type annotation = inference.open(expected, expr->span);
-      type = inference.coerce(nullptr, 0, type, annotation, "the annotation");
-      Mismatch mismatch{type, annotation, tail_of(expr)->span};
-      inference.expect(mismatch);
-    }
-    const Type general = inference.finish_ground(type, is_bare_instance(expr));
-    impl_->keep_warnings(inference);
-    return CheckedValue{rebuild(expr, inference), general};
+    CheckedValue checked = with_widening(
+        [&](Widening& widening) { return impl_->check_value(expr, expected, widening); });
+    impl_->keep_warnings();
+    return checked;
   });
 }
 
@@ -290,14 +306,16 @@ Result<Expr> Checker::check(const Expr& expr, const Type& expected) {
 Result<Scheme> Checker::type_of(const Expr& expr) {
   return capture([&]() {
     impl_->ensure_globals(expr);
-    return with_open_ranks_if_needed(*impl_, [&](Inference& inference) {
+    const auto general = [&](Inference& inference) {
       Type type = inference.infer(expr);
       inference.finish_generic({type});
       Scheme scheme = generalise(inference, {type}, 0).scheme;
       if (!scheme.relations.empty() && inference.settle_usual())
         scheme.usual = std::make_shared<const Scheme>(generalise(inference, {type}, 0).scheme);
       return scheme;
-    });
+    };
+    return with_widening(
+        [&](Widening& widening) { return with_open_ranks_if_needed(*impl_, widening, general); });
   });
 }
 

@@ -44,18 +44,22 @@ struct Checker::Impl final : Globals {
   void ensure_globals(const lang::Expr& expr);
   void infer_component(const std::vector<std::string>& names);
   std::vector<Entry> infer_entries(Inference& inference, const std::vector<std::string>& names);
+  CheckedValue check_value(const lang::Expr& expr, const lang::Type& expected, Widening& widening);
   // Entries about which nothing is known but what they are about.
   std::vector<Entry> unknown_entries(const std::vector<std::string>& names) const;
   // The globals that a definition mentions; says so to `users`.
   std::vector<std::string> mentioned_by(const std::string& name);
   bool forget(const std::string& name);
-  void keep_warnings(Inference& inference);
+  // Those of the last run of with_widening count.
+  void note_warnings(Inference& inference) { warned = std::move(inference.warnings()); }
+  void keep_warnings();
 
   // specialise.cpp
   // What the scheme's variables stand for in an instance. Dims that no open relation mentions stay
   // symbolic and are left out.
   lang::TypeSubstitution match(const Entry& entry, const lang::Type& type);
   lang::Expr specialise(const std::string& name, const lang::Type& type);
+  lang::Expr specialise(const std::string& name, const lang::Type& type, Widening& widening);
   std::string specialisation_key(const std::string& name, const lang::Type& type);
 
   const lang::Module& module;
@@ -67,6 +71,7 @@ struct Checker::Impl final : Globals {
   mutable std::unordered_map<std::string, Scheme> values;  // of bindings that are generic
   std::unordered_map<std::string, lang::Type> current;     // members of the component at hand
   std::vector<lang::Diagnostic> warnings;
+  std::vector<lang::Diagnostic> warned;  // of the run at hand
 
  private:
   const Entry* known(const std::string& name) const;

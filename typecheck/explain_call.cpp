@@ -108,19 +108,32 @@ std::optional<Diagnostic> Inference::explain_inside(GenericUse& use,
   return from_inside(use, found, inside);
 }
 
+std::string Inference::Way::text() const {
+  std::string whole = start;
+  for (const auto& [step, times] : steps)
+    whole += fmt::format(", {}{}", step, times == 1 ? "" : fmt::format(", {} times over", times));
+  return whole;
+}
+
 // The first error of the body, at the call.
 Diagnostic Inference::from_inside(const GenericUse& use, const std::vector<Type>& found,
                                   Inference& inside) {
   Diagnostic& cause = inside.errors_.front();
   const std::string& name = use.node->name;
   Diagnostic diagnostic(cause.kind, cause.message, use.call ? use.call->span : use.node->span);
-  const bool is_call = !inside.way_.empty();
+  const bool is_call = !inside.way_.start.empty();
   const std::string text = quote(cause.span, "");
   if (is_call) {
-    way_ = inside.way_ + ", called " + (text.empty() ? "" : fmt::format("as `{}` ", text)) +
-           fmt::format("in `{}`", name);
+    way_ = inside.way_;
+    std::string step =
+        fmt::format("called {}in `{}`", text.empty() ? "" : fmt::format("as `{}` ", text), name);
+    if (!way_.steps.empty() && way_.steps.back().first == step) {
+      ++way_.steps.back().second;
+    } else {
+      way_.steps.emplace_back(std::move(step), 1);
+    }
   } else {
-    way_ = fmt::format("this is {} in `{}`", text.empty() ? "code" : "`" + text + "`", name);
+    way_.start = fmt::format("this is {} in `{}`", text.empty() ? "code" : "`" + text + "`", name);
   }
   if (levels_ == 0 && use.call) {
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -132,12 +145,17 @@ Diagnostic Inference::from_inside(const GenericUse& use, const std::vector<Type>
   // The innermost place is told by its operands, if there are any.
   if (is_call || cause.labels.empty())
     diagnostic.label(cause.span, fmt::format("{}here, in `{}`", is_call ? "called " : "", name));
-  for (Label& label : cause.labels) diagnostic.labels.push_back(std::move(label));
+  for (Label& label : cause.labels) {  // a call of the function itself is one place at all levels
+    const bool is_new = std::none_of(
+        diagnostic.labels.begin(), diagnostic.labels.end(),
+        [&](const Label& known) { return known.span == label.span && known.text == label.text; });
+    if (is_new) diagnostic.labels.push_back(std::move(label));
+  }
   // Helps are meant for the code inside, which serves other calls too.
   for (std::string& note : cause.notes) {
     if (!note.starts_with("help")) diagnostic.note(std::move(note));
   }
-  if (levels_ == 0) diagnostic.note("note: " + way_);
+  if (levels_ == 0) diagnostic.note("note: " + way_.text());
   return diagnostic;
 }
 

@@ -147,6 +147,7 @@ void demand(const Scheme& scheme, const TypeSubstitution& fresh, Solver& solver,
 
 void demand_relations(const Scheme& scheme, const TypeSubstitution& fresh, Relations& relations,
                       const std::string& name, Span use) {
+  std::uint32_t place = 0;
   for (const OpenRelation& open : scheme.relations) {
     Relation relation;
     relation.op = open.op;
@@ -155,6 +156,7 @@ void demand_relations(const Scheme& scheme, const TypeSubstitution& fresh, Relat
     relation.result = substitute(open.result, fresh);
     relation.span = use;
     relation.needed_by = name;
+    relation.place = place++;
     relations.add(std::move(relation));
   }
 }

@@ -18,13 +18,18 @@ const ExprNode* tail_of(const Expr& expr) {
   return node;
 }
 
-Inference::Inference(const Globals& globals, Purpose purpose, TypeSubstitution written)
+Inference::Inference(const Globals& globals, Purpose purpose, TypeSubstitution written,
+                     Widening* widening)
     : globals_(globals),
       purpose_(purpose),
       written_(std::move(written)),
-      relations_(solver_, [this](Failure&& failure, const Relation& relation) {
-        report_relation(std::move(failure), relation);
-      }) {}
+      widening_(widening),
+      relations_(
+          solver_,
+          [this](Failure&& failure, const Relation& relation) {
+            report_relation(std::move(failure), relation);
+          },
+          widening) {}
 
 const BinderInfo* Inference::binder_info(const Variable* variable) const {
   return binders_.find(variable);
@@ -340,8 +345,10 @@ void Inference::infer_binding(const Let& let) {
   const LetMark mark = mark_let();
   const VariableRef& variable = let.variable;
   Type annotation = variable->type ? open(variable->type, variable->span) : nullptr;
+  const std::string because = fmt::format("the annotation of `{}`", variable->name);
   auto annotated = [&](const Type& found) -> bool {
-    Mismatch mismatch{found, annotation, tail_of(let.value)->span, ""};
+    const Type wanted = enter_annotation(&let, annotation, variable->span, because);
+    Mismatch mismatch{found, wanted, tail_of(let.value)->span, ""};
     mismatch.labels.push_back(
         {variable->span,
          variable->name.empty()  // the value of a pattern
@@ -362,11 +369,9 @@ void Inference::infer_binding(const Let& let) {
     if (!annotation) generalise_local(let, declared, mark);
     return;
   } else {
+    if (annotation) hint(let.value, annotation);
     Type type = infer(let.value);
-    if (annotation) {
-      type =
-          coerce(&let, 0, type, annotation, fmt::format("the annotation of `{}`", variable->name));
-    }
+    if (annotation) type = coerce(&let, 0, type, annotation, because);
     if (annotation && (!annotated(type) || solver_.is_error(type))) {
       type = annotation;  // whose uses can still be checked
     } else if (annotation) {
@@ -422,10 +427,15 @@ Type Inference::infer_function(const Expr& expr, const Type& declared) {
     introduce(function.params[i], type.params[i]);
     if (!function.params[i]->type) params_.push_back(function.params[i]);
   }
+  if (function.result) hint(function.body, type.result);
   Type body = infer(function.body);
-  if (function.result) body = coerce(expr.get(), 0, body, type.result, "the type of the result");
+  const std::string because = "the type of the result";
+  if (function.result) body = coerce(expr.get(), 0, body, type.result, because);
   const ExprNode* tail = tail_of(function.body);
-  expect({body, type.result, tail->span,
+  const Type wanted = function.result
+                          ? enter_annotation(expr.get(), type.result, expr->span, because)
+                          : type.result;
+  expect({body, wanted, tail->span,
           function.result ? "the result" : "the result of this recursive function"});
   record(expr, declared);
   return declared;
@@ -483,7 +493,7 @@ void Inference::infer_condition(const If& node) {
 
 Type Inference::infer_if(const If& node) {
   infer_condition(node);
-  Type then_type = infer(node.then_branch);
+  Type then_type = enter(infer(node.then_branch), nullptr, node.span, 0);
   Type else_type = infer(node.else_branch);
   Span then_span = tail_of(node.then_branch)->span;
   if (!has_else(node)) {
@@ -497,7 +507,7 @@ Type Inference::infer_if(const If& node) {
   expect(mismatch);
   // A join forgets what only one side knows.
   Type known = solver_.resolve(else_type);
-  return has_any_dim(known) ? merge_dims(solver_.resolve(then_type), known, true) : then_type;
+  return mentions_any_dim(known) ? merge_dims(solver_.resolve(then_type), known, true) : then_type;
 }
 
 Type Inference::infer_reference(const Expr& expr) {

@@ -93,7 +93,9 @@ void Inference::demand_relations_of(const OpenCall& call, const FunctionType& ca
   for (const Type& param : callee.params) params.push_back(solver_.resolve(param));
   const bool are_known = std::none_of(params.begin(), params.end(),
                                       [](const Type& param) { return param->has_unknowns; });
-  if (are_known) {
+  const bool is_marking =
+      widening_ && widening_->is_marking();  // marks are no part of what is kept
+  if (are_known && !is_marking) {
     if (const Type* const known = scheme.results.find(params)) {
       solver_.unify(callee.result, *known);
       return;
@@ -102,10 +104,12 @@ void Inference::demand_relations_of(const OpenCall& call, const FunctionType& ca
   if (!may_open(scheme.relations.size(), use.name, use.span)) return;
   const std::size_t open_before = relations_.open_count();
   const std::size_t errors_before = errors_.size();
+  const std::size_t meetings_before = widening_ ? widening_->meetings() : 0;
   demand_relations(scheme, call.fresh, relations_, use.name, use.span);
-  if (!are_known) return;
+  if (!are_known || is_marking) return;
   relations_.drain();
   if (relations_.open_count() != open_before || errors_.size() != errors_before) return;
+  if (widening_ && widening_->meetings() != meetings_before) return;
   const Type result = solver_.resolve(callee.result);
   if (!result->has_unknowns) scheme.results.add(std::move(params), result);
 }
@@ -195,6 +199,22 @@ Mismatch Inference::argument_mismatch(const Call& call, std::size_t i, const Typ
   if (std::optional<Label> origin = origin_of(call.args[i])) mismatch.labels.push_back(*origin);
   explain_rank(mismatch, *function, param, solver_);
   return mismatch;
+}
+
+// A list of tensors of different extents: `Cons(a, Cons(b, Nil))`.
+void Inference::help_with_extents(const Call& call, Diagnostic& diagnostic, const Type& found,
+                                  const Type& expected) {
+  const auto* constructor = as<ConstructorRef>(call.callee);
+  const auto* data = as<AdtType>(solver_.head(found));
+  if (!constructor || !data || data->def != constructor->constructor->owner ||
+      diagnostic.kind != DiagnosticKind::ShapeMismatch)
+    return;
+  const Type both = joined_extents(solver_.resolve(found), solver_.resolve(expected));
+  if (!both || both->has_unknowns) return;
+  diagnostic.note(fmt::format(
+      "help: tensors of different extents go together where the type is written, as in `let xs: {} "
+      "= …`",
+      solver_.show(both)));
 }
 
 // The extents that an argument of unknown extents must have.
@@ -307,9 +327,9 @@ Type Inference::infer_call(const Call& call) {
     return result;
   };
   if (solver_.is_error(callee)) return give_up(callee);
-  if (call.args.empty() && call.callee->kind == ExprKind::ConstructorRef &&
-      callee->kind == TypeKind::Adt) {
-    return callee;  // `Nil()` is `Nil`
+  if (call.callee->kind == ExprKind::ConstructorRef) {
+    if (call.args.empty() && callee->kind == TypeKind::Adt) return callee;  // `Nil()` is `Nil`
+    take_hint(call, callee);
   }
   if (const auto* var = as<VarType>(callee); var && solver_.find(*var->var)) {
     std::vector<Type> args;
@@ -339,9 +359,12 @@ Type Inference::infer_call(const Call& call) {
   std::vector<std::optional<Failure>> failures;
   const std::size_t errors_before = errors_.size();
   for (std::size_t i = 0; i < call.args.size(); ++i) {
+    hint(call.args[i], function->params[i]);
     Type found = infer(call.args[i]);
     found = coerce_argument(call, i, found, function->params[i]);
+    found = enter(found, function->params[i], call.span, i);
     try {
+      const Solver::Meetings meetings(solver_, widening_);
       solver_.unify(found, function->params[i]);
     } catch (Failure& failure) {
       if (const Variable* param = quantified_parameter(call.callee))
@@ -349,6 +372,7 @@ Type Inference::infer_call(const Call& call) {
       failures.resize(call.args.size());
       failures[i] =
           explained(std::move(failure), argument_mismatch(call, i, found, function->params[i]));
+      help_with_extents(call, failures[i]->diagnostics.front(), found, function->params[i]);
     }
     arguments.push_back(std::move(found));
   }

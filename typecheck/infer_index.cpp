@@ -157,6 +157,18 @@ Type Inference::infer_comprehension(const Comprehension& node) {
   return relations_.add(std::move(relation));
 }
 
+namespace {
+
+// What is meant by a reduction of numbers whose body is a boolean.
+std::string help_for_booleans(ReduceOp op, Span body) {
+  if (op == ReduceOp::Max) return "help: `any` is for booleans";
+  if (op == ReduceOp::Min || op == ReduceOp::Prod) return "help: `all` is for booleans";
+  return fmt::format("help: `cast({}, dtype=\"int64\")` {}", quote(body, "…"),
+                     op == ReduceOp::Sum ? "counts those that hold" : "is a number");
+}
+
+}  // namespace
+
 Type Inference::infer_reduction(const Reduction& node) {
   (void)enter_binders(node.binders);
   Type body = infer(node.body);
@@ -175,6 +187,8 @@ Type Inference::infer_reduction(const Reduction& node) {
                     is_logical ? "a `bool` scalar" : "a scalar number", solver_.show(body)),
         span);
     diagnostic.label(span, describe_type(body, solver_));
+    if (equal(solver_.resolve(body), scalar_type(DType::Bool)))
+      diagnostic.note(help_for_booleans(node.op, span));
     throw Failure(std::move(diagnostic));
   }
   if (solver_.has_woken()) relations_.drain();
@@ -182,7 +196,43 @@ Type Inference::infer_reduction(const Reduction& node) {
   return element;
 }
 
+// `a with { [i] = row }`: as many indices as `a[i]` may have, and what it is there.
+Type Inference::infer_element_set(const ScatterReduce& node) {
+  Type init = infer(node.init);
+  std::vector<Dim> axes;
+  for (const Expr& index : node.indices) {
+    infer_position(index);
+    axes.push_back(solver_.fresh_dim());
+  }
+  indices_[&node] = {node.init, &node.indices, init, axes};
+  if (!expect({init, tensor_type(solver_.fresh_shape(), solver_.fresh_dtype()), node.init->span,
+               "the tensor of which an element is set"})) {
+    infer(node.value);
+    return solver_.error_type();
+  }
+  Relation relation;
+  relation.op = &index_rule();
+  relation.args = {init, tensor_type(Shape(std::move(axes)), DType::Int64)};
+  relation.span = node.span;
+  relation.arg_spans = {node.init->span};
+  const Type element = relations_.add(std::move(relation));
+  Type value = infer(node.value);
+  value = coerce(&node, 0, value, element, "the element that is set");
+  Mismatch mismatch{value, element, tail_of(node.value)->span, "the element"};
+  mismatch.labels.push_back({node.init->span, describe_type(init, solver_)});
+  const auto* whole = as<TensorType>(solver_.resolve(init));
+  const Type scalar = solver_.resolve(value);
+  if (whole && whole->shape.has_rank() && whole->shape.rank() > node.indices.size() &&
+      scalar->kind == TypeKind::Tensor && as<TensorType>(scalar)->shape == Shape())
+    mismatch.notes.push_back(
+        fmt::format("help: `{}` has {} axes, and a single element an index for each",
+                    quote(node.init->span, "the tensor"), whole->shape.rank()));
+  expect(mismatch);
+  return init;
+}
+
 Type Inference::infer_scatter(const ScatterReduce& node) {
+  if (node.op == ReduceOp::Set && node.binders.empty()) return infer_element_set(node);
   Type init = infer(node.init);
   (void)enter_binders(node.binders);
   std::vector<Dim> axes;
@@ -190,8 +240,9 @@ Type Inference::infer_scatter(const ScatterReduce& node) {
     infer_position(index);
     axes.push_back(solver_.fresh_dim());
   }
+  indices_[&node] = {node.init, &node.indices, init, axes};
   DTypeTerm dtype = solver_.fresh_dtype();
-  solver_.require(dtype, PrimOperands::kNumeric);
+  if (node.op != ReduceOp::Set) solver_.require(dtype, PrimOperands::kNumeric);
   expect({init, tensor_type(Shape(axes), dtype), node.init->span,
           "the tensor that is scattered into"});
   Mismatch value{infer(node.value), tensor_type(Shape(), dtype), tail_of(node.value)->span,
@@ -231,7 +282,7 @@ Type Inference::infer_index(const Expr& expr) {
       infer_position(index);
     }
   }
-  indices_[&node] = {tensor, axes};
+  indices_[&node] = {node.tensor, &node.indices, tensor, axes};
   Relation relation;
   relation.op = &index_rule();
   relation.args = {tensor, tensor_type(Shape(axes), DType::Int64)};
@@ -270,22 +321,22 @@ void Inference::check_literal_indices() {
     const std::vector<Dim>& axes = use.axes;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       bool negated = false;
-      const Literal* literal = as_literal(index->indices[i], negated);
+      const Literal* literal = as_literal((*use.indices)[i], negated);
       Dim extent = solver_.resolve(axes[i]);
       if (!literal || literal->is_float || !extent.is_constant()) continue;
       std::int64_t value = negated ? -literal->integer : literal->integer;
       if (value >= -extent.constant() && value < extent.constant()) continue;
       // Behind `...` the axis has another number in the text; what is indexed is made of that text.
-      const bool is_moved = index->span && index->tensor->span == index->span;
+      const bool is_moved = index->span && use.tensor->span == index->span;
       Diagnostic diagnostic(
           DiagnosticKind::IndexOutOfRange,
           fmt::format("index {} is out of range for {} of extent {}", value,
                       is_moved ? "an axis" : fmt::format("axis {}", i), extent.constant()),
-          index->indices[i]->span);
+          (*use.indices)[i]->span);
       if (is_moved) {
-        diagnostic.label(index->indices[i]->span, fmt::format("extent {}", extent.constant()));
+        diagnostic.label((*use.indices)[i]->span, fmt::format("extent {}", extent.constant()));
       } else {
-        diagnostic.label(index->tensor->span, describe_type(use.tensor, solver_));
+        diagnostic.label(use.tensor->span, describe_type(use.type, solver_));
       }
       report(Failure(std::move(diagnostic)));
     }

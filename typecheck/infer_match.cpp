@@ -63,7 +63,7 @@ Type Inference::infer_match(const Expr& expr) {
     Type body = infer(clause.body);
     Span span = tail_of(clause.body)->span;
     if (!result) {
-      result = body;
+      result = enter(body, nullptr, expr->span, 0);
       first_span = span;
       continue;
     }
@@ -71,7 +71,7 @@ Type Inference::infer_match(const Expr& expr) {
     mismatch.labels.push_back({first_span, describe_type(result, solver_)});
     expect(mismatch);
     Type known = solver_.resolve(body);
-    if (has_any_dim(known)) result = merge_dims(solver_.resolve(result), known, true);
+    if (mentions_any_dim(known)) result = merge_dims(solver_.resolve(result), known, true);
   }
   MatchReport coverage = check_match(match.clauses);
   if (coverage.is_too_large) report(Failure(too_many_cases(expr->span)));

@@ -15,6 +15,7 @@
 #include "typecheck/pointer_map.h"
 #include "typecheck/relations.h"
 #include "typecheck/unify.h"
+#include "typecheck/widening.h"
 
 namespace relay::typecheck {
 
@@ -80,7 +81,9 @@ enum class Purpose : std::uint8_t {
 class Inference {
  public:
   // `written`: what the variables of annotations stand for (those not in it stay rigid).
-  Inference(const Globals& globals, Purpose purpose, lang::TypeSubstitution written = {});
+  // `widening`: of the runs that this is one of (with_widening); it may be null.
+  Inference(const Globals& globals, Purpose purpose, lang::TypeSubstitution written = {},
+            Widening* widening = nullptr);
   Inference(const Inference&) = delete;
 
   lang::Type infer(const lang::Expr& expr);
@@ -147,13 +150,23 @@ class Inference {
   // `found` for a place where `expected` is needed, recorded as operand `index` of `site`.
   lang::Type coerce(const lang::ExprNode* site, std::size_t index, const lang::Type& found,
                     const lang::Type& expected, const std::string& because);
+  // Before `expr` is inferred: what it will have to be.
+  void hint(const lang::Expr& expr, const lang::Type& expected);
+  // `found`, which enters what is generic where `expected` is, as this run of with_widening has it.
+  lang::Type enter(const lang::Type& found, const lang::Type& expected, lang::Span span,
+                   std::size_t operand);
+  // Likewise what an annotation says of operand 0 of `site`, which is checked where it is not
+  // known.
+  lang::Type enter_annotation(const lang::ExprNode* site, const lang::Type& annotation,
+                              lang::Span span, const std::string& because);
   // For code in which something that is indexed has more axes than indices.
   void leave_ranks_open() { indexes_fully_ = false; }
   bool has_indexed_fully() const { return has_indexed_fully_; }
   // Shows the usual case of what is generic; false if there is nothing to settle.
   bool settle_usual();
-  const std::vector<lang::Dim>& axes_of(const lang::Index* index) const {
-    return indices_.at(index).axes;
+  // The axes that an Index or a ScatterReduce indexes.
+  const std::vector<lang::Dim>& axes_of(const lang::ExprNode* node) const {
+    return indices_.at(node).axes;
   }
   // The uses from which a binder over axes of unknown extent can take it: those that are known
   // outside its scope.
@@ -194,6 +207,7 @@ class Inference {
   // infer_coerce.cpp
   lang::Type open_extents(const lang::Type& found, const lang::Type& expected);
   bool settle_opened();
+  void take_hint(const lang::Call& call, const lang::Type& constructor);
   void infer_condition(const lang::If& node);
   lang::Type infer_if(const lang::If& node);
   lang::Type infer_reference(const lang::Expr& expr);
@@ -223,6 +237,8 @@ class Inference {
   bool may_open(std::size_t relations, const std::string& name, lang::Span span);
   Mismatch argument_mismatch(const lang::Call& call, std::size_t i, const lang::Type& found,
                              const lang::Type& expected);
+  void help_with_extents(const lang::Call& call, lang::Diagnostic& diagnostic,
+                         const lang::Type& found, const lang::Type& expected);
   lang::Type coerce_argument(const lang::Call& call, std::size_t i, const lang::Type& found,
                              const lang::Type& expected);
   void report_arguments(const lang::Call& call, const lang::FunctionType& function,
@@ -295,6 +311,7 @@ class Inference {
   lang::Type infer_comprehension(const lang::Comprehension& node);
   lang::Type infer_reduction(const lang::Reduction& node);
   lang::Type infer_scatter(const lang::ScatterReduce& node);
+  lang::Type infer_element_set(const lang::ScatterReduce& node);
   lang::Type infer_index(const lang::Expr& expr);
   void refuse_index_of_tuple(const lang::Index& node, const lang::Type& tuple);
   void infer_position(const lang::Expr& index);
@@ -324,6 +341,7 @@ class Inference {
   const Globals& globals_;
   const Purpose purpose_;
   lang::TypeSubstitution written_;
+  Widening* const widening_;
   Solver solver_;
   Relations relations_;
   PointerMap<lang::ExprNode, lang::Type> nodes_;  // of Purpose::kScheme only those with two owners
@@ -331,12 +349,15 @@ class Inference {
   std::vector<lang::VariableRef> params_;  // of functions without annotation, for messages
   PointerMap<lang::Variable, lang::Expr> let_values_;  // functions and constants only
   PointerMap<lang::Call, CallInfo> calls_;             // of Purpose::kCode only
+  PointerMap<lang::Call, lang::Type> hints_;  // what is wanted of constructors, with a `?` in it
   PointerMap<lang::Variable, BinderInfo> binders_;
   struct IndexUse {
-    lang::Type tensor;
+    lang::Expr tensor;
+    const std::vector<lang::Expr>* indices = nullptr;
+    lang::Type type;  // of the tensor
     std::vector<lang::Dim> axes;
   };
-  PointerMap<lang::Index, IndexUse> indices_;
+  PointerMap<lang::ExprNode, IndexUse> indices_;  // of Index and ScatterReduce
   struct Polymorphic {
     lang::Expr function;
     std::vector<LocalInstance> instances = {};
@@ -391,12 +412,14 @@ class Inference {
     explicit Attempt(Inference& inference)
         : inference_(inference), before_(std::exchange(inference.errors_, {})) {
       ++inference_.attempts_;
+      if (inference_.widening_) inference_.widening_->set_trying(true);
     }
     Attempt(const Attempt&) = delete;
     Attempt& operator=(const Attempt&) = delete;
     ~Attempt() {
       inference_.errors_ = std::move(before_);
-      --inference_.attempts_;
+      if (--inference_.attempts_ == 0 && inference_.widening_)
+        inference_.widening_->set_trying(false);
     }
     bool has_failed() const { return !inference_.errors_.empty(); }
 
@@ -410,8 +433,14 @@ class Inference {
   std::optional<std::vector<lang::Diagnostic>> inherited_;
   std::uint64_t next_order_ = 0;
   std::vector<GenericUse> generic_uses_;
-  int levels_ = 0;   // of explanations that this run is inside of
-  std::string way_;  // to the cause of the first error, where that lies inside a function
+  int levels_ = 0;  // of explanations that this run is inside of
+  // To the cause of the first error, where that lies inside a function.
+  struct Way {
+    std::string start;                                    // empty: there is none
+    std::vector<std::pair<std::string, int>> steps = {};  // with how often each was taken in a row
+    std::string text() const;
+  };
+  Way way_;
   bool has_indexed_fully_ = false;
   bool has_too_many_open_ = false;  // it has been said
   bool indexes_fully_ = true;       // an element of a tensor of unknown rank is taken for a number
@@ -421,6 +450,10 @@ class Inference {
 
 // Of two types that agree, the one with fewer `?`; or, for `widen`, with more.
 lang::Type merge_dims(const lang::Type& a, const lang::Type& b, bool widen);
+// The two with a `?` where their extents differ; null where something else does.
+lang::Type joined_extents(const lang::Type& a, const lang::Type& b);
+// Does a tensor, or a tuple or data with one, have a `?` extent?
+bool mentions_any_dim(const lang::Type& type);
 // The last expression of a let chain: what a body's type comes from.
 const lang::ExprNode* tail_of(const lang::Expr& expr);
 // The literal of `2` or of `-2`; sets `negated` for the latter. Null for anything else.

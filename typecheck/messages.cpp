@@ -321,6 +321,15 @@ std::optional<std::string> cast_help(const Relation& relation, const std::vector
       }
     }
   }
+  for (std::size_t i = 0; i < args.size(); ++i) {  // `sqrt(n)`
+    const std::optional<DType> from = known_dtype(args[i]);
+    if (!from || is_float(*from) || !arg_span(relation, i)) continue;
+    std::vector<Type> other = args;
+    other[i] = tensor_type(as<TensorType>(args[i])->shape, DType::Float32);
+    if (accepts_arguments(relation, other))
+      return fmt::format("help: `cast({}, dtype=\"float32\")` is a float",
+                         quote(arg_span(relation, i), "..."));
+  }
   return std::nullopt;
 }
 

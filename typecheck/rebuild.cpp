@@ -15,6 +15,7 @@
 #include "lang/stop.h"
 #include "lang/tree_form.h"
 #include "typecheck/entry_checks.h"
+#include "typecheck/part_set.h"
 #include "typecheck/trees_of_tensors.h"
 
 namespace relay::typecheck {
@@ -60,6 +61,8 @@ class Rebuilder {
   bool is_shown(const Dim& dim);
   Expr equal_extents(const Expr& extent, const Expr& other, const BinderInfo& info, Span span);
   Expr index(const Expr& old);
+  Expr position(const Expr& old, const Expr& tensor, std::uint32_t axis, const Dim& extent);
+  Expr scatter(const Expr& old);
   Expr unknown_dim(const DimTerm& term);
   Expr dim_of(const Expr& old_tensor, std::uint32_t axis, Span span);
   bool is_safe(const Index& node, std::size_t position, const Dim& extent);
@@ -153,14 +156,8 @@ Expr Rebuilder::node(const Expr& old) {
     }
     case ExprKind::Index:
       return index(old);
-    case ExprKind::ScatterReduce: {
-      const auto& node = cast<ScatterReduce>(old);
-      Expr init = expr(node.init);
-      std::vector<IndexBinder> made = binders(node.binders);
-      std::vector<Expr> indices = list(node.indices);
-      return make_scatter_reduce(node.op, init, std::move(made), std::move(indices),
-                                 expr(node.value), span, type_of(old), node.algebra);
-    }
+    case ExprKind::ScatterReduce:
+      return scatter(old);
     case ExprKind::Primitive:
       return make_primitive(cast<Primitive>(old).prim, list(cast<Primitive>(old).args), span,
                             type_of(old), cast<Primitive>(old).algebra);
@@ -596,6 +593,35 @@ bool Rebuilder::is_safe(const Index& node, std::size_t position, const Dim& exte
   });
 }
 
+// What a negative number counts from the end is known here.
+Expr Rebuilder::position(const Expr& old, const Expr& tensor, std::uint32_t axis,
+                         const Dim& extent) {
+  bool negated = false;
+  const Literal* number = as_literal(old, negated);
+  const std::int64_t value = number ? (negated ? -number->integer : number->integer) : 0;
+  if (value >= 0) return expr(old);
+  if (extent.is_constant()) return int64_constant(value + extent.constant(), old->span);
+  const Expr dim =
+      extent.is_any() ? dim_of(tensor, axis, old->span) : make_dim_term(extent, old->span);
+  return make_primitive(Prim::Add, {dim, int64_constant(value, old->span)}, old->span,
+                        scalar_type(DType::Int64));
+}
+
+Expr Rebuilder::scatter(const Expr& old) {
+  const auto& node = cast<ScatterReduce>(old);
+  const std::vector<Dim>& axes = inference_.axes_of(&node);
+  Expr init = expr(node.init);
+  std::vector<IndexBinder> made = binders(node.binders);
+  std::vector<Expr> indices;
+  for (std::size_t i = 0; i < node.indices.size(); ++i)
+    indices.push_back(position(node.indices[i], node.init, static_cast<std::uint32_t>(i),
+                               solver_.resolve(axes[i])));
+  Expr value = coerced(&node, 0, expr(node.value));
+  if (!is_scalar(value->type)) return with_part(init, std::move(indices), value, old->span);
+  return make_scatter_reduce(node.op, init, std::move(made), std::move(indices), std::move(value),
+                             old->span, type_of(old), node.algebra);
+}
+
 Expr Rebuilder::index(const Expr& old) {
   const Index& node = cast<Index>(old);
   const std::vector<Dim>& axes = inference_.axes_of(&node);
@@ -603,27 +629,13 @@ Expr Rebuilder::index(const Expr& old) {
   std::vector<Expr> indices;
   bool in_bounds = true;
   for (std::size_t i = 0; i < node.indices.size(); ++i) {
-    const Expr& position = node.indices[i];
-    Dim extent = solver_.resolve(axes[i]);
+    const Dim extent = solver_.resolve(axes[i]);
+    indices.push_back(
+        position(node.indices[i], node.tensor, static_cast<std::uint32_t>(i), extent));
     bool negated = false;
-    const Literal* number = as_literal(position, negated);
-    std::int64_t value = number ? (negated ? -number->integer : number->integer) : 0;
-    if (number && value < 0) {
-      if (extent.is_constant()) {
-        indices.push_back(int64_constant(value + extent.constant(), position->span));
-        continue;
-      }
-      in_bounds = false;
-      Expr dim = extent.is_any()
-                     ? dim_of(node.tensor, static_cast<std::uint32_t>(i), position->span)
-                     : make_dim_term(extent, position->span);
-      indices.push_back(make_primitive(Prim::Add, {dim, int64_constant(value, position->span)},
-                                       position->span, scalar_type(DType::Int64)));
-      continue;
-    }
-    indices.push_back(expr(position));
-    in_bounds &=
-        number ? extent.is_constant() && value < extent.constant() : is_safe(node, i, extent);
+    const Literal* number = as_literal(node.indices[i], negated);
+    // Those that are known have been looked at by inference.
+    in_bounds &= number ? extent.is_constant() : is_safe(node, i, extent);
   }
   const Type type = type_of(old);
   if (tensor->type->kind == TypeKind::Tensor)

@@ -5,7 +5,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lang/stop.h"
 #include "typecheck/messages.h"
+#include "typecheck/widening.h"
 
 namespace relay::typecheck {
 
@@ -41,6 +43,46 @@ void Relations::drain() {
   }
 }
 
+namespace {
+
+bool has_known_extent(const Type& type) {
+  if (const auto* tuple = as<TupleType>(type))
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), has_known_extent);
+  const auto* tensor = as<TensorType>(type);
+  return tensor && tensor->shape.has_rank() &&
+         std::any_of(tensor->shape.dims().begin(), tensor->shape.dims().end(),
+                     [](const Dim& dim) { return !dim.is_any(); });
+}
+
+// Is nothing known of its shape?
+bool is_open_result(const Type& type) {
+  const auto* tensor = as<TensorType>(type);
+  return type && (type->kind == TypeKind::Var || (tensor && !tensor->shape.has_rank()));
+}
+
+}  // namespace
+
+// What an operator gives where others wait for it may be of one extent where these have a `?`.
+void Relations::enter(const Relation& relation, const Type& given) {
+  constexpr std::size_t kFirst = 1'000;  // behind the arguments of a call that stands there
+  solver_.unify(relation.result, widening_->entered(given, nullptr, relation.span,
+                                                    kFirst + relation.place, solver_, true));
+}
+
+// The rule once more, as if nothing were known of the result.
+void Relations::tell_meetings(const Relation& relation, const Type& known) {
+  TypeCall call{solver_,       *relation.op, {}, relation.attrs, {}, relation.arg_spans,
+                relation.span, relation.call};
+  for (const Type& arg : relation.args) call.args.push_back(solver_.resolve(arg));
+  try {
+    if (relation.op->type_rule(call) != RuleOutcome::Solved) return;
+  } catch (const Failure& failure) {
+    if (lang::is_stop(failure.diagnostics.front().kind)) throw;
+    return;
+  }
+  widening_->meet(solver_.resolve(call.result), known, solver_);
+}
+
 // The arguments move into the rule's call and back.
 bool Relations::run(Relation& relation) {
   bool has_error = false;
@@ -58,6 +100,12 @@ bool Relations::run(Relation& relation) {
   };
   if (has_error) return give_up();
   Type result = solver_.resolve(relation.result);  // it may be too large
+  const Type known = widening_ && has_known_extent(result) ? result : nullptr;
+  const bool is_entrance = widening_ && widening_->is_marking() && is_open_result(result);
+  if (is_entrance) {
+    const auto* tensor = as<TensorType>(result);
+    result = tensor ? tensor_type(solver_.fresh_shape(), tensor->dtype) : nullptr;
+  }
   TypeCall call{solver_,        *relation.op,      std::move(relation.args),
                 relation.attrs, std::move(result), std::move(relation.arg_spans),
                 relation.span,  relation.call};
@@ -69,8 +117,10 @@ bool Relations::run(Relation& relation) {
   try {
     const RuleOutcome outcome = relation.op->type_rule(call);
     take_back();
+    if (is_entrance && call.result) enter(relation, call.result);
     if (outcome == RuleOutcome::Solved && has_open_literal(relation))
       rechecked_.push_back(relation);
+    if (outcome == RuleOutcome::Solved && known) tell_meetings(relation, known);
     return outcome == RuleOutcome::Solved;
   } catch (Failure& failure) {
     take_back();

@@ -21,6 +21,7 @@ struct Relation {
   const lang::Call* call = nullptr;      // of which operator calls are; for messages
   const lang::ExprNode* node = nullptr;  // of a rule of the core: the expression; for messages
   std::string needed_by = {};            // the global whose scheme brought it along
+  std::uint32_t place = 0;               // among the relations of that scheme
   lang::Span used_at = {};  // of code of a generic local function: the use that it is for
   bool is_solved = false;
 };
@@ -31,7 +32,10 @@ class Relations {
  public:
   // What goes wrong in a relation is told to `report`, and its result becomes the error type.
   using Report = std::function<void(lang::Failure&&, const Relation&)>;
-  Relations(Solver& solver, Report report) : solver_(solver), report_(std::move(report)) {}
+  // `widening`, if there is one, is told where a relation gives a `?` for an extent that was known
+  // of its result before.
+  Relations(Solver& solver, Report report, Widening* widening = nullptr)
+      : solver_(solver), report_(std::move(report)), widening_(widening) {}
 
   // Returns the result's type, which is what `relation.result` must be unless that is null.
   lang::Type add(Relation relation);
@@ -57,8 +61,11 @@ class Relations {
   bool run(Relation& relation);  // true when that solved it
   void watch(std::uint32_t index);
   bool has_open_literal(const Relation& relation);
+  void tell_meetings(const Relation& relation, const lang::Type& known);
+  void enter(const Relation& relation, const lang::Type& given);
   Solver& solver_;
   Report report_;
+  Widening* const widening_;
   std::vector<Relation> relations_;
   std::size_t open_ = 0;             // of them, not solved
   std::vector<Relation> rechecked_;  // solved with open literals

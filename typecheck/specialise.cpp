@@ -231,10 +231,14 @@ std::vector<TakenValue> taken_at_entry(const Expr& made, const Type& scheme, con
 }  // namespace
 
 Expr Checker::Impl::specialise(const std::string& name, const Type& type) {
+  return with_widening([&](Widening& widening) { return specialise(name, type, widening); });
+}
+
+Expr Checker::Impl::specialise(const std::string& name, const Type& type, Widening& widening) {
   const Entry& found = entry(name);
   TypeSubstitution substitution = match(found, type);
   Type instance = substitute(found.scheme.type, substitution);
-  const auto boxed = lang::make_boxed<Inference>(*this, Purpose::kCode, substitution);
+  const auto boxed = lang::make_boxed<Inference>(*this, Purpose::kCode, substitution, &widening);
   Inference& inference = boxed->value;
   current.clear();
   for (std::size_t i = 0; i < found.member_names.size(); ++i) {

@@ -161,6 +161,17 @@ void Solver::unify_lists(const std::vector<Type>& a, const std::vector<Type>& b)
   for (std::size_t i = 0; i < a.size(); ++i) unify(a[i], b[i]);
 }
 
+// What a function needs is found of what it is given.
+void Solver::unify_params(const std::vector<Type>& a, const std::vector<Type>& b) {
+  struct Exchange {
+    explicit Exchange(bool& flag) : flag(flag) { flag = !flag; }
+    ~Exchange() { flag = !flag; }
+    bool& flag;
+  };
+  const Exchange exchange(are_exchanged_);
+  unify_lists(a, b);
+}
+
 void Solver::unify(const Type& left, const Type& right) {
   if (left == right) return;
   Type a = head(left);
@@ -203,7 +214,7 @@ void Solver::unify(const Type& left, const Type& right) {
       if (f.quantified.empty() != g.quantified.empty()) mismatch();
       if (!f.quantified.empty() && !equal(a, b)) mismatch();
       if (f.params.size() != g.params.size()) mismatch();
-      unify_lists(f.params, g.params);
+      unify_params(f.params, g.params);
       return unify(f.result, g.result);
     }
     case TypeKind::Adt:

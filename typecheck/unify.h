@@ -18,6 +18,8 @@ namespace relay::typecheck {
 // and one of more than 10,000 levels, as walks over types recurse. Throws Failure(TypeTooLarge).
 void check_size(const lang::Type& type);
 
+class Widening;
+
 // What the solver knows about one unknown.
 struct Unknown {
   lang::TypeVarRef var;  // null: this id belongs to no unknown of the solver
@@ -100,6 +102,20 @@ class Solver final : public lang::TypeSolver {
   // A rigid dim that nothing declares: what it must be equal to is not refused, but an equation
   // that stays open. Relay's texts have such variables in their metadata.
   void leave_open(const lang::TypeVar& var) { left_open_.insert(&var); }
+  // While one lives, `widening`, if there is one, is told of each `?` in what is unified first that
+  // meets a known extent in what it is unified with.
+  class Meetings {
+   public:
+    Meetings(Solver& solver, Widening* widening) : solver_(solver) {
+      solver_.told_of_meetings_ = widening;
+    }
+    Meetings(const Meetings&) = delete;
+    Meetings& operator=(const Meetings&) = delete;
+    ~Meetings() { solver_.told_of_meetings_ = nullptr; }
+
+   private:
+    Solver& solver_;
+  };
   // From now on these are equal (rigid dims of a function that checks it at its entry).
   void assume(const lang::Dim& a, const lang::Dim& b) { assumed_.push_back(a - b); }
 
@@ -130,6 +146,7 @@ class Solver final : public lang::TypeSolver {
   void add_once(Equation equation);
   [[noreturn]] void refuse(const Equation& equation, const lang::Dim& a, const lang::Dim& b);
   void unify_lists(const std::vector<lang::Type>& a, const std::vector<lang::Type>& b);
+  void unify_params(const std::vector<lang::Type>& a, const std::vector<lang::Type>& b);
 
   std::uint64_t base_;  // id of the first slot
   std::uint64_t next_id_;
@@ -140,6 +157,8 @@ class Solver final : public lang::TypeSolver {
   std::vector<lang::Dim> assumed_;
   std::unordered_set<const lang::TypeVar*> left_open_;
   lang::Type error_type_;  // null as long as nothing has gone wrong
+  Widening* told_of_meetings_ = nullptr;
+  bool are_exchanged_ = false;  // what is unified first and second: in parameters of functions
 };
 
 inline Unknown* Solver::find(const lang::TypeVar& var) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "typecheck/unify.h"
+#include "typecheck/widening.h"
 
 // Equations between dims.
 namespace relay::typecheck {
@@ -67,7 +68,9 @@ void Solver::unify(const Dim& left, const Dim& right) {
   if (a.is_any() || b.is_any()) {
     const Dim& other = a.is_any() ? b : a;
     TypeVarRef var = other.is_any() ? nullptr : other.as_variable();
-    if (Unknown* unknown = var ? find(*var) : nullptr) bind(*unknown, Dim::any());
+    if (Unknown* unknown = var ? find(*var) : nullptr) return bind(*unknown, Dim::any());
+    const Dim& first = are_exchanged_ ? b : a;
+    if (told_of_meetings_ && first.is_any() && !other.is_any()) told_of_meetings_->meet(other);
     return;
   }
   if (a == b) return;

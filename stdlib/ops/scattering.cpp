@@ -64,7 +64,7 @@ Expr last_update(const Scatter& scatter) {
       generate_like(scatter.data, [](const Indices&) { return build::index_constant(-1); });
   const Expr own = generate_like(
       scatter.updates, [&](const Indices& i) { return linear_position(scatter.updates, i); });
-  return scatter.again(none, own, "max");
+  return scatter.again(none, own, "update");
 }
 
 Expr as_row(const Expr& tensor) {
@@ -117,24 +117,6 @@ Expr folded(const Scatter& scatter, ReduceOp fold) {
   return build::let("wide", result, [&](const Expr& total) { return as_dtype(total, dtype); });
 }
 
-Expr updated(const Scatter& scatter) {
-  const std::vector<Dim>& dims = dims_of(scatter.updates);
-  const Dim count = product(dims);
-  if (count.is_constant(0)) {
-    return build::comprehension(dims_of(scatter.data),
-                                [&](const Indices& i) { return build::at(scatter.data, i); });
-  }
-  return build::let("last", last_update(scatter), [&](const Expr& last) {
-    return build::comprehension(dims_of(scatter.data), [&](const Indices& i) {
-      const Expr update = build::at(last, i);
-      const Expr first = build::prim(Prim::Max, {update, build::index_constant(0)});
-      const Indices from = reshape_indices(extents_of(dims), {count.constant()}, {first});
-      return build::select(build::prim(Prim::Lt, {update, build::index_constant(0)}),
-                           build::at(scatter.data, i), build::at(scatter.updates, from));
-    });
-  });
-}
-
 Expr averaged(const Scatter& scatter) {
   const DType dtype = dtype_of(scatter.data);
   const DType wide = accumulator_of(dtype);
@@ -145,12 +127,12 @@ Expr averaged(const Scatter& scatter) {
 
 Expr scatter_definition(const Scatter& scatter) {
   const std::string& mode = scatter.mode();
-  if (mode == "update") return updated(scatter);
   if (mode == "mean") return averaged(scatter);
-  return folded(scatter, mode == "add"   ? ReduceOp::Sum
-                         : mode == "mul" ? ReduceOp::Prod
-                         : mode == "min" ? ReduceOp::Min
-                                         : ReduceOp::Max);
+  return folded(scatter, mode == "add"      ? ReduceOp::Sum
+                         : mode == "mul"    ? ReduceOp::Prod
+                         : mode == "min"    ? ReduceOp::Min
+                         : mode == "update" ? ReduceOp::Set
+                                            : ReduceOp::Max);
 }
 
 // --- Gradients (any dims): adjoints of the data and of the updates ---

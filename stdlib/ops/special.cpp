@@ -374,6 +374,64 @@ void add_softplus() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// --- The angle of a point ---
+
+// -0 is negative too: one over it is -infinity.
+Scalar has_minus(const Scalar& x) { return (x < 0.0) | ((x == 0.0) & (1.0 / x < 0.0)); }
+
+// The angle to the nearer axis, then the octant. Neither quotient overflows, and both 0 and both
+// infinite have the angles that they have in C.
+Scalar angle_of(ScalarSteps& steps, const Scalar& y, const Scalar& x) {
+  const Scalar height = steps.let("height", abs_of(y));
+  const Scalar width = steps.let("width", abs_of(x));
+  const Scalar larger = steps.let("larger", max_of(height, width));
+  const Scalar quotient = min_of(height, width) / choose(larger == 0.0, larger.number(1), larger);
+  const Scalar slope = choose((height == kInf) & (width == kInf), larger.number(1), quotient);
+  const Scalar flat = steps.let("flat", apply(Prim::Atan, slope));
+  const Scalar upper = steps.let("upper", choose(height > width, 0.5 * kPi - flat, flat));
+  const Scalar angle = steps.let("angle", choose(has_minus(x), kPi - upper, upper));
+  return choose(has_minus(y), 0.0 - angle, angle);
+}
+
+void add_atan2() {
+  OpDef def;
+  def.name = "atan2";
+  def.level = 0;
+  def.doc =
+      "The angle of the point (x, y) seen from the origin, from -pi to pi, with broadcasting.\n"
+      "Of the origin itself it is 0 or pi by the sign of x; its derivative there is NaN.";
+  def.example =
+      "atan2([0.0, 1.0, -1.0], [1.0, 0.0, -1.0])\n// expect: [0.0, 1.5707964, -2.3561945]";
+  def.inputs = {{"y", "the second coordinate"}, {"x", "the first coordinate"}};
+  def.type_rule = [](TypeCall& call) {
+    const Shape shape = call.tensor_node(0).shape;
+    const DTypeTerm dtype = call.tensor_node(0).dtype;
+    call.solver.unify(dtype, call.tensor_node(1).dtype);
+    call.solver.require(dtype, PrimOperands::kFloat);
+    return solve_broadcast(call, {shape, call.tensor_node(1).shape}, dtype);
+  };
+  def.definition = [](const DefinitionCall& call) {
+    const auto& result = *lang::as<TensorType>(call.result);
+    return build::comprehension(result.shape.dims(), [&](const Indices& i) {
+      ScalarSteps steps;
+      const auto wide = [&](const char* name, const Expr& operand) {
+        return steps.let(name, cast_scalar(DType::Float64, read_broadcast(operand, i)));
+      };
+      const Scalar y = wide("y", call.args[0]);
+      const Scalar x = wide("x", call.args[1]);
+      return steps.around(cast_scalar(result.dtype.known(), angle_of(steps, y, x)));
+    });
+  };
+  def.gradient = [](const GradientCall& call) -> std::vector<Expr> {
+    const Expr& y = call.args[0];
+    const Expr& x = call.args[1];
+    const Expr share = call.dout / (x * x + y * y);
+    return {sum_to(share * x, y), sum_to(-(share * y), x)};
+  };
+  def.nests = true;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 }  // namespace
 
 void add_special_operators() {
@@ -384,6 +442,7 @@ void add_special_operators() {
   add_gelu();
   add_silu();
   add_softplus();
+  add_atan2();
 }
 
 }  // namespace relay::stdlib
