@@ -112,13 +112,14 @@ class Fuser final : public lang::Rewriter {
         {variable, std::exchange(plan.block.result, result), plan.block.result->span});
   }
 
-  // A tuple of tensors that only operators are given, as those that a concatenation joins, stands in
-  // their calls: what makes the tensors may then be in one group with what reads them.
+  // A tuple of tensors that only operators are given, as those that a concatenation joins, stands
+  // in their calls: what makes the tensors may then be in one group with what reads them.
   static void place_tuples(lang::Block& block) {
     std::unordered_map<const lang::Variable*, Expr> tuples;
     for (const Binding& binding : block.bindings) {
       bool positive = false;
-      if (binding.value->kind == ExprKind::Tuple && is_tensor_of_rank(binding.value->type, positive))
+      if (binding.value->kind == ExprKind::Tuple &&
+          is_tensor_of_rank(binding.value->type, positive))
         tuples.emplace(binding.variable.get(), binding.value);
     }
     if (tuples.empty()) return;
