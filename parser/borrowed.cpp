@@ -168,6 +168,19 @@ std::optional<Edit> alternatives(std::string_view text, std::uint32_t equals) {
                               word_before(text, equals).text, ours));
 }
 
+// `Point(x: float32, y: float32)` of a data type
+std::optional<Edit> named_fields(std::string_view text, std::uint32_t colon) {
+  std::uint32_t open = word_before(text, colon).begin;
+  while (open > 0 && text[open - 1] == ' ') --open;
+  if (open == 0 || text[open - 1] != '(') return std::nullopt;
+  const std::uint32_t end = expression_end(text, open, "");
+  if (end >= text.size() || text[end] != ')') return std::nullopt;
+  const std::string ours = fmt::format(" {{ {} }}", trimmed(text, open, end));
+  return replaced(open - 1, end + 1, ours,
+                  fmt::format("help: fields with names stand in braces: `{}{}`",
+                              word_before(text, open - 1).text, ours));
+}
+
 // `let (a, b) = 1, 2`
 std::optional<Edit> bare_tuple(std::string_view text, std::uint32_t comma) {
   const std::uint32_t begin = expression_begin(text, comma);
@@ -274,6 +287,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   if (rest.starts_with(',')) add(bare_tuple(text, at));
   if (rest.starts_with(':') && before == ')')
     edits.push_back({" =", at, "help: the value of a function stands behind `=`, or in braces", 1});
+  if (rest.starts_with(':') && says(error, "close the constructor")) add(named_fields(text, at));
   if (rest.starts_with(":=")) {
     edits.push_back({"=", at, "help: a binding is `let x = …`", 2});
     const Piece name = word_before(text, at);
