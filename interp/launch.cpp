@@ -100,14 +100,15 @@ class Launcher {
     // Long kernels run in slices, so that a request to stop is noticed; one that combines does so
     // point by point, in order.
     const bool may_split = launch_.kernel.store == loops::StoreKind::Assign;
-    const std::int64_t slices = launch_.cost / loops::kSliceCost + 1;
-    if (launch_.cost < 2 * kWorthAThread || (slices == 1 && (!may_split || threads == 1))) {
+    const std::int64_t cost = std::max(launch_.cost, launch_.cost_of_rows);
+    const std::int64_t slices = cost / loops::kSliceCost + 1;
+    if (cost < 2 * kWorthAThread || (slices == 1 && (!may_split || threads == 1))) {
       run_at_once();
       return;
     }
     for (const Range& slice : split({0, outer_extent(launch_)}, slices)) {
       lang::poll();
-      const std::int64_t useful = launch_.cost / slices / kWorthAThread;
+      const std::int64_t useful = cost / slices / kWorthAThread;
       run_slice(slice, may_split ? std::min<std::int64_t>(threads, useful) : 1);
     }
   }
@@ -131,7 +132,7 @@ class Launcher {
     if (ranges.size() == 1) {
       part(0);
     } else {
-      WorkerPool::instance().run(static_cast<int>(ranges.size()), part);
+      WorkerPool::instance().run(static_cast<int>(ranges.size()), part, WorkerPool::Of::Same);
     }
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       if (failed[i] != 0) fail(launch_, errors[i]);

@@ -1,5 +1,6 @@
 #include "interp/worker_pool.h"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <thread>
@@ -28,10 +29,23 @@ void WorkerPool::keep_apart() {
   apart_from_ = here;
 }
 
-bool WorkerPool::take(int& part) {
-  if (next_ >= count_) return false;
-  part = next_++;
-  has_parts_.store(next_ < count_, std::memory_order_relaxed);
+// A part for the thread of this number; the one that hands out work has 0.
+bool WorkerPool::take(int own, int& part) {
+  if (of_ == Of::Any) return take_any(part);
+  const auto number = static_cast<std::size_t>(own);
+  if (number >= is_taken_.size() || is_taken_[number]) return false;
+  is_taken_[number] = true;
+  part = own;
+  has_parts_.store(--left_ > 0, std::memory_order_relaxed);
+  return true;
+}
+
+bool WorkerPool::take_any(int& part) {
+  const auto first = std::find(is_taken_.begin(), is_taken_.end(), false);
+  if (first == is_taken_.end()) return false;
+  *first = true;
+  part = static_cast<int>(first - is_taken_.begin());
+  has_parts_.store(--left_ > 0, std::memory_order_relaxed);
   return true;
 }
 
@@ -40,10 +54,13 @@ namespace {
 // A little longer than a thread takes to be woken, and a kernel that is worth a second thread.
 constexpr std::chrono::microseconds kAwake{50};
 
+// For how long a part is left to its thread: to do it here with the data over there takes longer.
+constexpr std::chrono::microseconds kPatience{20};
+
 // Looks whether it is so, for a short while.
 template <class Condition>
-void stay_awake(const Condition& is_so) {
-  const auto end = std::chrono::steady_clock::now() + kAwake;
+void stay_awake(const Condition& is_so, std::chrono::microseconds most = kAwake) {
+  const auto end = std::chrono::steady_clock::now() + most;
   while (!is_so() && std::chrono::steady_clock::now() < end) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -62,14 +79,14 @@ std::exception_ptr run_part(const std::function<void(int)>& job, int part) {
 
 }  // namespace
 
-void WorkerPool::work() {
+void WorkerPool::work(int own) {
   std::unique_lock lock(mutex_);
   for (;;) {
     int part = 0;
     lock.unlock();
     stay_awake([&] { return has_parts_.load(std::memory_order_relaxed); });
     lock.lock();
-    wake_.wait(lock, [&] { return take(part); });
+    wake_.wait(lock, [&] { return take(own, part); });
     const auto* job = part_;
     lock.unlock();
     std::exception_ptr failure = run_part(*job, part);
@@ -82,7 +99,7 @@ void WorkerPool::work() {
   }
 }
 
-void WorkerPool::run(int parts, const std::function<void(int)>& part) {
+void WorkerPool::run(int parts, const std::function<void(int)>& part, Of of) {
   if (parts <= 1) {
     if (parts == 1) part(0);
     return;
@@ -90,7 +107,8 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
   std::unique_lock lock(mutex_);
   try {
     while (static_cast<int>(threads_.size()) < parts - 1) {
-      std::thread thread([this] { work(); });
+      const int own = static_cast<int>(threads_.size()) + 1;
+      std::thread thread([this, own] { work(own); });
       threads_.push_back(thread.native_handle());
       thread.detach();
       apart_from_ = -1;
@@ -99,16 +117,19 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
   }
   keep_apart();
   part_ = &part;
-  next_ = 0;
-  count_ = parts;
+  of_ = of;
+  is_taken_.assign(static_cast<std::size_t>(parts), false);
+  left_ = parts;
   unfinished_ = parts;
   is_done_.store(false, std::memory_order_relaxed);
   has_parts_.store(true, std::memory_order_relaxed);
   wake_.notify_all();
   int mine = 0;
-  while (take(mine)) {
+  for (bool has_part = take(0, mine); has_part; has_part = take_any(mine)) {
     lock.unlock();
     std::exception_ptr failure = run_part(part, mine);
+    if (of == Of::Same)
+      stay_awake([&] { return !has_parts_.load(std::memory_order_relaxed); }, kPatience);
     lock.lock();
     if (failure) failure_ = std::move(failure);
     --unfinished_;
@@ -119,7 +140,7 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part) {
     lock.lock();
   }
   done_.wait(lock, [&] { return unfinished_ == 0; });
-  count_ = 0;
+  is_taken_.clear();
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 

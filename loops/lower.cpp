@@ -367,18 +367,23 @@ class Lowerer {
 
   // By a kernel of its own, after its slices.
   void add_update(TensorId id, const std::vector<SliceRead>& slices) {
+    const IndexVarId row = stages_.tensors[static_cast<std::size_t>(id)].vars.front();
+    std::vector<std::size_t> by_rows;
     for (const SliceRead& each : slices) {
       if (is_added_[static_cast<std::size_t>(each.slice)]) continue;
       is_added_[static_cast<std::size_t>(each.slice)] = true;
       emit_reads(each.slice);
       KernelBuilder slice(stages_, storage_, places_);
       slice.build_slice(each.slice, make(each.slice));
+      if (!each.vars.empty() && each.vars.front() == row) by_rows.push_back(group_.launches.size());
       launch(slice);
     }
     emit_reads(id);
     KernelBuilder update(stages_, storage_, places_);
     update.build_update(id, slices, make(id));
     launch(update);
+    for (const std::size_t i : by_rows)
+      group_.launches[i].cost_of_rows = group_.launches.back().cost;
   }
 
   void add_library(TensorId id, LibraryStep& from) {

@@ -55,8 +55,11 @@ struct Launch {
   std::optional<Library> library;
   Kernel kernel;
   std::vector<std::int32_t> buffers;
-  std::vector<std::int64_t> sizes;               // values of the kernel's slots
-  std::int64_t cost = 0;                         // estimated scalar operations of the whole launch
+  std::vector<std::int64_t> sizes;  // values of the kernel's slots
+  std::int64_t cost = 0;            // estimated scalar operations of the whole launch
+  // Not 0: of a later launch, whose threads change the rows that this one reads. It is for the same
+  // threads, each of which has its rows in its cache.
+  std::int64_t cost_of_rows = 0;
   mutable std::shared_ptr<const void> prepared;  // interp/launch: the kernel as the lanes run it
 };
 
