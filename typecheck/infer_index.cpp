@@ -220,7 +220,8 @@ Type Inference::infer_element_set(const ScatterReduce& node) {
   value = coerce(&node, 0, value, element, "the element that is set");
   Mismatch mismatch{value, element, tail_of(node.value)->span, "the element"};
   mismatch.labels.push_back({node.init->span, describe_type(init, solver_)});
-  const auto* whole = as<TensorType>(solver_.resolve(init));
+  const Type target = solver_.resolve(init);
+  const auto* whole = as<TensorType>(target);
   const Type scalar = solver_.resolve(value);
   if (whole && whole->shape.has_rank() && whole->shape.rank() > node.indices.size() &&
       scalar->kind == TypeKind::Tensor && as<TensorType>(scalar)->shape == Shape())
