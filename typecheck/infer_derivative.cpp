@@ -157,7 +157,8 @@ void Inference::help_with_result(Diagnostic& diagnostic, const Relation& relatio
       relation.node->kind != ExprKind::Differentiate)
     return;
   const auto& node = *static_cast<const Differentiate*>(relation.node);
-  const auto* function = as<FunctionType>(solver_.resolve(relation.args[0]));
+  const Type resolved = solver_.resolve(relation.args[0]);
+  const auto* function = as<FunctionType>(resolved);
   if (function) name_parameter(diagnostic, node, *function);
   const bool takes_data =
       function && std::any_of(function->params.begin(), function->params.end(), [](const Type& t) {

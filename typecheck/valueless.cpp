@@ -192,7 +192,8 @@ bool Inference::settle_valueless_tuples(const std::vector<TypeVarRef>& types) {
   for (const TypeVarRef& type : types) {
     std::int64_t count = 0;
     for (const Relation* relation : open_relations()) {
-      const auto* var = as<VarType>(solver_.resolve(relation->args[0]));
+      const Type resolved = solver_.resolve(relation->args[0]);
+      const auto* var = as<VarType>(resolved);
       if (relation->op == &projection_rule() && var && var->var == type)
         count = std::max(count, relation->attrs->get_int("index") + 1);
     }
