@@ -55,7 +55,7 @@ namespace {
 constexpr std::chrono::microseconds kAwake{50};
 
 // For how long a part is left to its thread: to do it here with the data over there takes longer.
-constexpr std::chrono::microseconds kPatience{20};
+constexpr std::chrono::microseconds kLeftToItsThread{20};
 
 // Looks whether it is so, for a short while.
 template <class Condition>
@@ -129,7 +129,7 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part, Of of) {
     lock.unlock();
     std::exception_ptr failure = run_part(part, mine);
     if (of == Of::Same)
-      stay_awake([&] { return !has_parts_.load(std::memory_order_relaxed); }, kPatience);
+      stay_awake([&] { return !has_parts_.load(std::memory_order_relaxed); }, kLeftToItsThread);
     lock.lock();
     if (failure) failure_ = std::move(failure);
     --unfinished_;
