@@ -387,14 +387,15 @@ BlockReverse::Point BlockReverse::point_code(const std::vector<IndexBinder>& bin
       accumulate(lang::make_var(read.variable), placed(read, extents_));
     }
   }
-  for (const auto& [variable, so_far] : outside_->whole) {
+  for (const Outside::Whole& whole : outside_->whole) {
+    const VariableRef& variable = whole.variable;
     if (!has_adjoint(variable)) continue;
     point.whole.push_back(variable);
     const Expr primal = lang::make_var(variable);
     std::size_t next = 0;
     for_each_part(adjoint_of(variable), tangent_of(primal, variable->span), primal, backward_,
                   around, [&](Expr part, Expr of) {
-                    point.parts.push_back({std::move(part), std::move(of), so_far[next++]});
+                    point.parts.push_back({std::move(part), std::move(of), whole.so_far[next++]});
                   });
   }
   for (Binding& binding : primal(0)) point.code.push_back(without_effect(std::move(binding)));

@@ -13,7 +13,6 @@
 
 namespace relay::interp {
 
-using lang::DiagnosticKind;
 using lang::DType;
 using lang::ReduceOp;
 using lang::Value;

@@ -29,8 +29,6 @@
 
 namespace relay::interp {
 
-using flow::Runner;
-using flow::Site;
 using lang::DiagnosticKind;
 using lang::Value;
 

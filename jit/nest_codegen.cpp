@@ -7,7 +7,6 @@
 namespace relay::jit {
 
 using flow::Step;
-using lang::DType;
 using lang::Prim;
 using lang::ReduceOp;
 using llvm::Value;

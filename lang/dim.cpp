@@ -268,8 +268,8 @@ bool operator==(const Dim& a, const Dim& b) { return compare(a, b) == 0; }
 Dim Dim::substitute(const Lookup& lookup) const {
   if (terms_.empty()) return *this;
   if (const TypeVarRef var = as_variable()) {
-    std::optional<Dim> replacement = lookup(var);
-    return replacement ? std::move(*replacement) : *this;
+    const std::optional<Dim> replacement = lookup(var);
+    return replacement ? *replacement : *this;
   }
   Dim result(constant_);
   bool changed = false;

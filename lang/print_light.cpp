@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "lang/build.h"
 #include "lang/derivative.h"
 #include "lang/diagnostic.h"

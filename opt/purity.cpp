@@ -7,7 +7,6 @@
 
 namespace relay::opt {
 
-using lang::as;
 using lang::Expr;
 using lang::ExprKind;
 

@@ -10,7 +10,6 @@ namespace relay::opt {
 using lang::as;
 using lang::Expr;
 using lang::ExprKind;
-using lang::Prim;
 namespace build = lang::build;
 
 namespace {
