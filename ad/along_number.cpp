@@ -80,6 +80,10 @@ class Reached {
   std::vector<std::pair<std::string, Type>> open_;
 };
 
+std::size_t place_of(const std::vector<bool>& wanted) {
+  return static_cast<std::size_t>(std::find(wanted.begin(), wanted.end(), true) - wanted.begin());
+}
+
 std::vector<Type> leaves_of(const Type& tangent) {
   std::vector<Type> leaves;
   append_leaves(tangent, leaves);
@@ -106,9 +110,8 @@ bool is_along_number(lang::Program& program, const lang::Function& function,
   const auto& own = *as<lang::FunctionType>(type);
   if (std::count(wanted.begin(), wanted.end(), true) != 1 || !lang::variables_of(type).empty())
     return false;
-  const auto number = std::find(wanted.begin(), wanted.end(), true) - wanted.begin();
   const std::vector<Type> results = leaves_of(tangents.or_unit(own.result));
-  return lang::is_scalar(own.params[static_cast<std::size_t>(number)]) && !results.empty() &&
+  return lang::is_scalar(own.params[place_of(wanted)]) && !results.empty() &&
          std::all_of(results.begin(), results.end(), lang::is_scalar) &&
          calls_itself(function, name) && Reached(program).is_plain(name, type);
 }
@@ -127,8 +130,7 @@ void define_along_number(lang::Program& program, Pairs& pairs, const std::string
   const std::vector<VariableRef> params = variables_of_types("x", own.params);
   Emitter forward(tangents);
   std::vector<Expr> args = uses_of(params);
-  const auto number =
-      static_cast<std::size_t>(std::find(wanted.begin(), wanted.end(), true) - wanted.begin());
+  const std::size_t number = place_of(wanted);
   args.push_back(build::constant(as<lang::TensorType>(own.params[number])->dtype.known(), 1));
   const Expr both = forward.emit("both", call_global(jvp.name, jvp.type, std::move(args)));
   const Expr value = forward.emit("value", build::project(both, 0));

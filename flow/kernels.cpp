@@ -37,9 +37,8 @@ loops::Layout layout_of(const lang::Type& type) {
 bool makes_results(const loops::LoweredGroup& group, std::size_t first_made) {
   std::set<std::int32_t> seen;
   for (const loops::ResultLeaf& leaf : group.results) {
-    if (leaf.buffer < static_cast<std::int32_t>(first_made) || leaf.offset != 0) return false;
-    const auto& shape = group.made[static_cast<std::size_t>(leaf.buffer) - first_made].shape;
-    if (leaf.shape != shape || leaf.strides != loops::row_major(shape) ||
+    if (leaf.buffer < static_cast<std::int32_t>(first_made) ||
+        !loops::is_whole(leaf, group.made[static_cast<std::size_t>(leaf.buffer) - first_made]) ||
         !seen.insert(leaf.buffer).second)
       return false;
   }

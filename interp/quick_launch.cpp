@@ -20,13 +20,10 @@ constexpr std::size_t kMostMade = 8;
 constexpr std::size_t kMostBuffers = 24;
 constexpr std::int64_t kMostCost = 100'000;  // where a second thread may be worth while
 
-// A result that is made as it is, or a scalar.
-bool is_plain(const loops::ResultLeaf& leaf, const loops::LoweredGroup& group,
-              std::size_t first_made) {
+bool is_made(const loops::ResultLeaf& leaf, const loops::LoweredGroup& group,
+             std::size_t first_made) {
   const auto buffer = static_cast<std::size_t>(leaf.buffer);
-  if (buffer < first_made || leaf.offset != 0) return false;
-  const std::vector<std::int64_t>& shape = group.made[buffer - first_made].shape;
-  return leaf.shape == shape && leaf.strides == loops::row_major(shape);
+  return buffer >= first_made && loops::is_whole(leaf, group.made[buffer - first_made]);
 }
 
 }  // namespace
@@ -52,7 +49,7 @@ std::unique_ptr<const QuickLaunch> QuickLaunch::of(const loops::LoweredGroup& gr
     if (args[reuse.arg].shape != group.made[reuse.made].shape) return nullptr;
   }
   for (const loops::ResultLeaf& leaf : group.results) {
-    if (!is_plain(leaf, group, first_made)) return nullptr;
+    if (!is_made(leaf, group, first_made)) return nullptr;
   }
   return std::unique_ptr<const QuickLaunch>(new QuickLaunch(group, args, native, result));
 }

@@ -225,8 +225,6 @@ class FunctionCodegen {
                    const std::function<void(llvm::Value*)>& point);
   void plain_nest(const flow::Step& step, const Values& extents,
                   const std::function<void(llvm::Value*)>& point);
-  void counted(llvm::Value* begin, llvm::Value* end, std::int64_t step,
-               const std::function<void(llvm::Value*)>& body);
 
   // lane_fold_codegen.cpp
   static constexpr std::int64_t kBlockBits =

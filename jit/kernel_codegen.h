@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jit/analysis.h"
+#include "jit/counted_loop.h"
 #include "jit/host.h"
 #include "jit/llvm.h"
 #include "jit/scalar_codegen.h"
@@ -207,7 +208,7 @@ class KernelCodegen {
   llvm::AllocaInst* new_cell(llvm::Type* type, const char* name);
   // Returns from a kernel that polls when a stop is requested.
   void poll();
-  // for (i = begin; i < end; i += step) body(i)
+  // for (i = begin; i < end; i += step) body(i), with a poll at the end of each.
   template <class Body>
   void loop(llvm::Value* begin, llvm::Value* end, std::int64_t step, Body body);
   template <class Body>
@@ -240,19 +241,10 @@ class KernelCodegen {
 
 template <class Body>
 void KernelCodegen::loop(llvm::Value* begin, llvm::Value* end, std::int64_t step, Body body) {
-  llvm::BasicBlock* const before = b_.GetInsertBlock();
-  llvm::BasicBlock* const head = new_block("loop");
-  llvm::BasicBlock* const after = new_block("after");
-  b_.CreateCondBr(b_.CreateICmpSLT(begin, end), head, after);
-  b_.SetInsertPoint(head);
-  llvm::PHINode* const index = b_.CreatePHI(b_.getInt64Ty(), 2, "i");
-  index->addIncoming(begin, before);
-  body(static_cast<llvm::Value*>(index));
-  poll();
-  llvm::Value* const next = b_.CreateNSWAdd(index, int64(step));
-  index->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, after);
-  b_.SetInsertPoint(after);
+  counted_loop(b_, begin, end, step, [&](llvm::Value* index) {
+    body(index);
+    poll();
+  });
 }
 
 template <class Body>

@@ -1,3 +1,4 @@
+#include "jit/counted_loop.h"
 #include "jit/function_codegen.h"
 #include "loops/reduce_op.h"
 #include "loops/reduction_tree.h"
@@ -177,15 +178,15 @@ void FunctionCodegen::fold_rows(const Step& step, const LaneFold& fold, Value* e
     return operand(step.blocks[0].values[0]);
   };
   const auto rows = [&](Value* begin, Value* end) {
-    counted(begin, end, kReductionLanes, [&](Value* first) {
-      counted(int64(0), int64(kReductionLanes), 1, [&](Value* lane) {
+    counted_loop(b_, begin, end, kReductionLanes, [&](Value* first) {
+      counted_loop(b_, int64(0), int64(kReductionLanes), 1, [&](Value* lane) {
         add_to_lane(fold, fold.lanes, lane, element(b_.CreateNSWAdd(first, lane)));
       });
     });
   };
   clear_lanes(fold);
   Value* const blocks = b_.CreateLShr(extent, int64(kBlockBits));
-  counted(int64(0), blocks, 1, [&](Value* block) {
+  counted_loop(b_, int64(0), blocks, 1, [&](Value* block) {
     poll();
     Value* const begin = b_.CreateShl(block, int64(kBlockBits));
     rows(begin, b_.CreateAdd(begin, int64(kReductionBlock)));
@@ -200,8 +201,9 @@ void FunctionCodegen::fold_rows(const Step& step, const LaneFold& fold, Value* e
     Value* const lane = b_.CreateLoad(fold.type, b_.CreateConstGEP1_64(fold.type, fold.lanes, i));
     b_.CreateStore(lane, b_.CreateConstGEP1_64(fold.type, rest, i));
   }
-  counted(end, extent, 1,
-          [&](Value* index) { add_to_lane(fold, rest, b_.CreateSub(index, end), element(index)); });
+  counted_loop(b_, end, extent, 1, [&](Value* index) {
+    add_to_lane(fold, rest, b_.CreateSub(index, end), element(index));
+  });
   end_lanes(fold, rest, blocks);
 }
 

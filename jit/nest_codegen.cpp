@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "jit/counted_loop.h"
 #include "jit/function_codegen.h"
 #include "loops/reduce_op.h"
 #include "loops/reduction_tree.h"
@@ -63,7 +64,7 @@ void FunctionCodegen::nest(const Step& step, const Values& extents,
       return;
     }
     Value* const first = b_.CreateMul(row, extents[i]);
-    counted(first_of(step, i), end_of(step, i, extents), 1, [&](Value* index) {
+    counted_loop(b_, first_of(step, i), end_of(step, i, extents), 1, [&](Value* index) {
       set(step.binders[i], index);
       note_index(step, i, index);
       axis(i + 1, b_.CreateAdd(first, index));

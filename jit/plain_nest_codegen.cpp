@@ -1,3 +1,4 @@
+#include "jit/counted_loop.h"
 #include "jit/function_codegen.h"
 
 // Loops in which nothing can fail once some conditions hold that are looked at before
@@ -72,23 +73,6 @@ void FunctionCodegen::over_points(const Step& step, const Values& extents,
       [&] { nest(step, extents, point); });
 }
 
-// for (i = begin; i < end; i += step) body(i), of which the first is known to run.
-void FunctionCodegen::counted(Value* begin, Value* end, std::int64_t step,
-                              const std::function<void(Value*)>& body) {
-  llvm::BasicBlock* const before = b_.GetInsertBlock();
-  llvm::BasicBlock* const head = new_block("loop");
-  llvm::BasicBlock* const after = new_block("after");
-  b_.CreateCondBr(b_.CreateICmpSLT(begin, end), head, after);
-  b_.SetInsertPoint(head);
-  llvm::PHINode* const index = b_.CreatePHI(b_.getInt64Ty(), 2, "i");
-  index->addIncoming(begin, before);
-  body(index);
-  Value* const next = b_.CreateNSWAdd(index, int64(step));
-  index->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, after);
-  b_.SetInsertPoint(after);
-}
-
 // As nest(), with a poll now and then: the innermost loop is but its body.
 void FunctionCodegen::plain_nest(const Step& step, const Values& extents,
                                  const std::function<void(Value*)>& point) {
@@ -96,7 +80,7 @@ void FunctionCodegen::plain_nest(const Step& step, const Values& extents,
   const std::function<void(std::size_t, Value*)> axis = [&](std::size_t i, Value* row) {
     Value* const first = b_.CreateMul(row, extents[i]);
     if (i < last) {
-      counted(first_of(step, i), end_of(step, i, extents), 1, [&](Value* index) {
+      counted_loop(b_, first_of(step, i), end_of(step, i, extents), 1, [&](Value* index) {
         set(step.binders[i], index);
         note_index(step, i, index);
         axis(i + 1, b_.CreateAdd(first, index));
@@ -104,12 +88,12 @@ void FunctionCodegen::plain_nest(const Step& step, const Values& extents,
       return;
     }
     Value* const last_end = end_of(step, i, extents);
-    counted(first_of(step, i), last_end, kPointsBetweenPolls, [&](Value* begin) {
+    counted_loop(b_, first_of(step, i), last_end, kPointsBetweenPolls, [&](Value* begin) {
       note_index(step, i, begin);
       poll();
       Value* const end = b_.CreateBinaryIntrinsic(
           llvm::Intrinsic::smin, b_.CreateAdd(begin, int64(kPointsBetweenPolls)), last_end);
-      counted(begin, end, 1, [&](Value* index) {
+      counted_loop(b_, begin, end, 1, [&](Value* index) {
         set(step.binders[i], index);
         point(b_.CreateAdd(first, index));
       });

@@ -486,6 +486,10 @@ class Lowerer {
 
 }  // namespace
 
+bool is_whole(const ResultLeaf& leaf, const MadeTensor& tensor) {
+  return leaf.offset == 0 && leaf.shape == tensor.shape && leaf.strides == row_major(tensor.shape);
+}
+
 lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args,
                                  KernelLibrary* library, Rearranged rearranged) {
   return lang::capture([&] {

@@ -72,6 +72,9 @@ struct ResultLeaf {
   std::int64_t offset = 0;
 };
 
+// Is the leaf all of the tensor, as it is?
+bool is_whole(const ResultLeaf& leaf, const MadeTensor& tensor);
+
 // The tensor `made` may take the memory of the leaf argument `arg` where nobody else holds that.
 // It holds its elements then before launch `copy` has run, which needs not run.
 struct Reuse {

@@ -177,13 +177,7 @@ void add_trunc_divide() {
       "error.";
   def.example = "trunc_divide([7, -7], 2)\n// expect: [3, -3]";
   def.inputs = {{"lhs", "the left operand"}, {"rhs", "the right operand"}};
-  def.type_rule = [](TypeCall& call) {
-    const Shape shape = call.tensor_node(0).shape;
-    const DTypeTerm dtype = call.tensor_node(0).dtype;
-    call.solver.unify(dtype, call.tensor_node(1).dtype);
-    call.solver.require(dtype, PrimOperands::kNumeric);
-    return solve_broadcast(call, {shape, call.tensor_node(1).shape}, dtype);
-  };
+  def.type_rule = [](TypeCall& call) { return solve_binary(call, PrimOperands::kNumeric); };
   def.definition = [](const DefinitionCall& call) {
     const auto& result = *lang::as<TensorType>(call.result);
     const bool fractions = lang::is_float(result.dtype.known());

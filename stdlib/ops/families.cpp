@@ -78,15 +78,7 @@ void add_binary(const BinaryRow& row, PrimOperands operands) {
   OpDef op = record(row.name, row.level, row.doc, row.example,
                     {{"lhs", "the left operand"}, {"rhs", "the right operand"}});
   const Prim prim = row.prim;
-  op.type_rule = [prim, operands](TypeCall& call) {
-    const Type lhs = call.tensor(0);
-    const Type rhs = call.tensor(1);
-    const auto& a = static_cast<const TensorType&>(*lhs);
-    const auto& b = static_cast<const TensorType&>(*rhs);
-    call.solver.unify(a.dtype, b.dtype);
-    call.solver.require(a.dtype, operands);
-    return solve_broadcast(call, {a.shape, b.shape}, result_dtype(prim, a.dtype));
-  };
+  op.type_rule = [prim, operands](TypeCall& call) { return solve_binary(call, operands, prim); };
   op.elementwise = prim;
   op.definition = [prim](const DefinitionCall& call) {
     const auto& result = *lang::as<TensorType>(call.result);
@@ -252,6 +244,16 @@ RuleOutcome solve_broadcast(TypeCall& call, const std::vector<Shape>& shapes,
     return RuleOutcome::Solved;
   }
   return unify_broadcast(call, shapes, known);
+}
+
+RuleOutcome solve_binary(TypeCall& call, PrimOperands operands, std::optional<Prim> prim) {
+  const Type lhs = call.tensor(0);
+  const Type rhs = call.tensor(1);
+  const auto& a = static_cast<const TensorType&>(*lhs);
+  const auto& b = static_cast<const TensorType&>(*rhs);
+  call.solver.unify(a.dtype, b.dtype);
+  call.solver.require(a.dtype, operands);
+  return solve_broadcast(call, {a.shape, b.shape}, prim ? result_dtype(*prim, a.dtype) : a.dtype);
 }
 
 RuleOutcome unify_broadcast(TypeCall& call, const std::vector<Shape>& shapes, const Shape& known) {

@@ -134,6 +134,9 @@ RuleOutcome solve_broadcast(TypeCall& call, const std::vector<Shape>& shapes,
                             const DTypeTerm& dtype);
 // The same for a part of the axes: `known` is what they broadcast to.
 RuleOutcome unify_broadcast(TypeCall& call, const std::vector<Shape>& shapes, const Shape& known);
+// Two operands of one dtype, one of `operands`: the result is of that dtype, or of the primitive's.
+RuleOutcome solve_binary(TypeCall& call, PrimOperands operands,
+                         std::optional<Prim> prim = std::nullopt);
 // Checks that broadcasting `from` to `to` gives `to`. Stuck while either is not settled.
 RuleOutcome check_stretches(const TypeCall& call, const Shape& from, const Shape& to);
 

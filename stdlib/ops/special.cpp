@@ -403,13 +403,7 @@ void add_atan2() {
   def.example =
       "atan2([0.0, 1.0, -1.0], [1.0, 0.0, -1.0])\n// expect: [0.0, 1.5707964, -2.3561945]";
   def.inputs = {{"y", "the second coordinate"}, {"x", "the first coordinate"}};
-  def.type_rule = [](TypeCall& call) {
-    const Shape shape = call.tensor_node(0).shape;
-    const DTypeTerm dtype = call.tensor_node(0).dtype;
-    call.solver.unify(dtype, call.tensor_node(1).dtype);
-    call.solver.require(dtype, PrimOperands::kFloat);
-    return solve_broadcast(call, {shape, call.tensor_node(1).shape}, dtype);
-  };
+  def.type_rule = [](TypeCall& call) { return solve_binary(call, PrimOperands::kFloat); };
   def.definition = [](const DefinitionCall& call) {
     const auto& result = *lang::as<TensorType>(call.result);
     return build::comprehension(result.shape.dims(), [&](const Indices& i) {
