@@ -105,8 +105,21 @@ class Search {
            layout.strides == row_major(layout.shape);
   }
 
+  // Does the launch read all that it does with the buffer? Whose value nobody needs is only stored.
+  static bool only_reads(const Launch& launch, std::size_t buffer) {
+    if (!uses(launch, buffer)) return false;
+    if (launch.whole || launch.library)
+      return launch.buffers.back() != static_cast<std::int32_t>(buffer);
+    for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+      if (launch.buffers[i] == static_cast<std::int32_t>(buffer) &&
+          launch.kernel.buffers[i].is_output)
+        return false;
+    }
+    return true;
+  }
+
   bool is_last_read(std::size_t buffer, std::size_t launch) const {
-    if (!uses(group_.launches[launch], buffer)) return false;
+    if (!only_reads(group_.launches[launch], buffer)) return false;
     for (std::size_t later = launch + 1; later < group_.launches.size(); ++later) {
       if (uses(group_.launches[later], buffer)) return false;
     }
