@@ -139,6 +139,7 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
                    opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom), this), core);
   // Functions that have been inlined where they were used need not be improved first.
   expr = pass("eliminate_unused_functions", opt::eliminate_unused_functions(expr), core);
+  expr = pass("join_step_products", normalised(step_products_.join(expr, *this), expr), core);
   std::size_t unchanged_by = 0;  // so many steps, one after the other
   for (std::size_t i = 0; i < kRounds * steps.size() && unchanged_by < steps.size(); ++i) {
     const Step& step = steps[i % steps.size()];
@@ -351,6 +352,7 @@ void Pipeline::write(std::string_view text) {
 
 void Pipeline::forget() {
   purity_.forget();
+  step_products_.forget();
   derivatives_.forget();
   core_.clear();
   finished_.clear();

@@ -12,6 +12,7 @@
 #include "interp/eval.h"
 #include "lang/module.h"
 #include "opt/purity.h"
+#include "opt/step_products.h"
 #include "repl/kernel_library.h"
 #include "repl/session.h"
 #include "typecheck/infer.h"
@@ -109,6 +110,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   std::unordered_map<std::string, lang::Expr> derived_;   // functions made by passes
   std::unordered_set<std::string> in_progress_;
   opt::Purity purity_;
+  opt::StepProducts step_products_;
   ad::Pairs derivatives_;
   std::vector<lang::TypeDefRef> types_;
   int made_names_ = 0;

@@ -1,0 +1,537 @@
+#include "opt/step_products.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "lang/build.h"
+#include "lang/op.h"
+#include "lang/record.h"
+#include "lang/visit.h"
+#include "opt/passes.h"
+
+namespace relay::opt {
+
+using lang::as;
+using lang::Binding;
+using lang::Expr;
+using lang::ExprKind;
+using lang::Type;
+using lang::Variable;
+using lang::VariableRef;
+namespace build = lang::build;
+
+namespace {
+
+constexpr std::int64_t kMostElements = 1 << 22;  // of all rows of a product
+constexpr std::int64_t kMostRows = 32;           // in one step: more are a product of their own
+constexpr std::int64_t kFewestSteps = 4;
+constexpr std::int64_t kFewestProducts = 256;  // of two numbers, in one step
+
+using Extents = std::vector<std::int64_t>;
+
+std::optional<Extents> constant_extents(const Type& type) {
+  const auto* tensor = as<lang::TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank()) return std::nullopt;
+  Extents extents;
+  for (const lang::Dim& dim : tensor->shape.dims()) {
+    if (!dim.is_constant()) return std::nullopt;
+    extents.push_back(dim.constant());
+  }
+  return extents;
+}
+
+std::int64_t count_of(const Extents& extents) {
+  double count = 1;
+  for (const std::int64_t extent : extents) count *= static_cast<double>(extent);
+  return static_cast<std::int64_t>(std::min(count, 9e18));
+}
+
+// An integer that is written out.
+std::optional<std::int64_t> integer_of(const Expr& expr) {
+  const auto* constant = as<lang::Constant>(expr);
+  if (!constant || constant->value->rank() != 0 || !lang::is_int(constant->value->dtype()))
+    return std::nullopt;
+  return lang::int_from_bits(constant->value->dtype(), constant->value->bits_at(0));
+}
+
+const lang::Variable* variable_of(const Expr& expr) {
+  const auto* var = as<lang::Var>(expr);
+  return var ? var->variable.get() : nullptr;
+}
+
+const lang::Call* call_of(const Expr& expr, std::string_view op) {
+  const auto* call = as<lang::Call>(expr);
+  const auto* callee = call ? as<lang::Operator>(call->callee) : nullptr;
+  return callee && callee->op->name == op ? call : nullptr;
+}
+
+const lang::Call* call_of_global(const Expr& expr, const std::string& name) {
+  const auto* call = as<lang::Call>(expr);
+  const auto* callee = call ? as<lang::GlobalVar>(call->callee) : nullptr;
+  return callee && callee->name == name ? call : nullptr;
+}
+
+// All calls of the function in `body`; nothing where it is mentioned in any other way.
+std::optional<std::unordered_set<const lang::Call*>> calls_in(const Expr& body,
+                                                              const std::string& name) {
+  std::unordered_set<const lang::Call*> calls;
+  bool is_value = false;
+  const auto is_it = [&](const Expr& expr) {
+    const auto* global = as<lang::GlobalVar>(expr);
+    return global && global->name == name;
+  };
+  lang::visit_post_order(body, [&](const Expr& node) {
+    const auto* call = as<lang::Call>(node);
+    if (call && is_it(call->callee)) calls.insert(call);
+    const std::size_t most = call && is_it(call->callee) ? 1 : 0;
+    std::size_t mentions = 0;
+    lang::for_each_child(node, [&](const Expr& child) { mentions += is_it(child) ? 1 : 0; });
+    is_value = is_value || mentions > most;
+  });
+  return is_value || is_it(body) ? std::nullopt : std::optional(std::move(calls));
+}
+
+}  // namespace
+
+// What is known of a function.
+struct StepProducts::Loop {
+  Expr function;      // keeps the key alive
+  std::string name;   // of the copy; empty: there is none
+  Type type;          // of the copy
+  std::size_t counter = 0;  // which parameter
+  std::int64_t step = 0;    // 1 or -1
+  std::int64_t end = 0;     // the number that it ends at
+  std::int64_t fewest = 0;  // rows of a product
+  std::int64_t most = 0;
+  std::vector<VariableRef> params;
+  std::vector<std::size_t> passed;  // parameters that the copy has, too
+  std::vector<Binding> code;        // of what does not change, and the products, over `params`
+  std::vector<Expr> products;
+
+  bool begins_well(std::int64_t start) const {
+    const std::int64_t first = step > 0 ? start : end + 1;
+    const std::int64_t last = step > 0 ? end - 1 : start;
+    const std::int64_t count = last - first + 1;
+    return first >= 0 && last < fewest && count >= kFewestSteps && 2 * count >= most;
+  }
+};
+
+class StepProducts::Analysis {
+ public:
+  Analysis(const std::string& name, const lang::Function& fn, lang::Program& program)
+      : name_(name), fn_(fn), program_(program) {}
+
+  // Does a look at the function as it was written say that there may be something?
+  bool is_promising() const {
+    const auto calls = calls_in(fn_.body, name_);
+    if (!calls || calls->empty() || fn_.attrs || !fn_.type_params.empty()) return false;
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < fn_.params.size(); ++i)
+      same += !lang::is_scalar(fn_.params[i]->type) && is_passed_on(*calls, i) ? 1 : 0;
+    return same > 0;
+  }
+
+  bool run(Loop& loop) {
+    const auto calls = calls_in(fn_.body, name_);
+    if (!calls) return false;
+    collect(fn_.body);
+    for (std::size_t i = 0; i < fn_.params.size(); ++i) {
+      if (is_passed_on(*calls, i)) same_.insert(fn_.params[i].get());
+    }
+    std::size_t tail_calls = 0;
+    const lang::Block body = lang::open_block(fn_.body);
+    const auto* choice = as<lang::If>(body.result);
+    if (!choice || !find_counter(*choice, *calls, loop)) return false;
+    const Expr& on = goes_on_ ? choice->then_branch : choice->else_branch;
+    if (!ends_in_calls(on, tail_calls) || tail_calls != calls->size()) return false;
+    loop.params = fn_.params;
+    loop.fewest = kMostElements;
+    for (const Binding& binding : lang::open_block(on).bindings) find_product(binding, loop);
+    if (loop.products.empty()) return false;
+    loop.code = std::move(outside_);
+    add_copy(loop);
+    return true;
+  }
+
+ private:
+  bool is_passed_on(const std::unordered_set<const lang::Call*>& calls, std::size_t param) const {
+    return std::all_of(calls.begin(), calls.end(), [&](const lang::Call* call) {
+      return variable_of(call->args[param]) == fn_.params[param].get();
+    });
+  }
+
+  void collect(const Expr& body) {
+    lang::visit_post_order(body, [&](const Expr& node) {
+      if (const auto* let = as<lang::Let>(node)) values_[let->variable.get()] = let->value;
+    });
+  }
+
+  Expr value_of(const Expr& expr) const {
+    const auto found = values_.find(variable_of(expr));
+    return found == values_.end() ? expr : found->second;
+  }
+
+  // --- The counter ---
+
+  // By how much the argument differs from the parameter; 0: by something else.
+  std::int64_t step_of(const Expr& arg, const Variable* param) const {
+    const Expr value = value_of(arg);
+    const lang::Call* const sum = call_of(value, "add");
+    const lang::Call* const difference = sum ? nullptr : call_of(value, "subtract");
+    const lang::Call* const call = sum ? sum : difference;
+    if (!call) return 0;
+    const bool is_second = sum && variable_of(call->args[1]) == param;
+    if (variable_of(call->args[is_second ? 1 : 0]) != param) return 0;
+    const auto number = integer_of(call->args[is_second ? 0 : 1]);
+    if (!number || (*number != 1 && *number != -1)) return 0;
+    return sum ? *number : -*number;
+  }
+
+  // `if n == 100 { ... } else { ... }` and the like, of a number that each call counts by one.
+  bool find_counter(const lang::If& choice, const std::unordered_set<const lang::Call*>& calls,
+                    Loop& loop) {
+    const auto* test = as<lang::Call>(value_of(choice.condition));
+    const auto* op = test ? as<lang::Operator>(test->callee) : nullptr;
+    if (!op || test->args.size() != 2 || calls.empty()) return false;
+    const bool is_second = integer_of(test->args[0]).has_value();
+    const auto limit = integer_of(test->args[is_second ? 0 : 1]);
+    const Variable* const number = variable_of(test->args[is_second ? 1 : 0]);
+    if (!limit || !number) return false;
+    const auto param = std::find_if(fn_.params.begin(), fn_.params.end(),
+                                    [&](const VariableRef& each) { return each.get() == number; });
+    if (param == fn_.params.end() || !is_integer(number->type)) return false;
+    loop.counter = static_cast<std::size_t>(param - fn_.params.begin());
+    for (const lang::Call* call : calls) {
+      const std::int64_t step = step_of(call->args[loop.counter], number);
+      if (step == 0 || (loop.step != 0 && step != loop.step)) return false;
+      loop.step = step;
+    }
+    const std::string_view name = is_second ? turned(op->op->name) : op->op->name;
+    return find_end(name, *limit, loop);
+  }
+
+  static bool is_integer(const Type& type) {
+    const auto* tensor = as<lang::TensorType>(type);
+    return tensor && lang::is_scalar(type) && lang::is_int(tensor->dtype.known());
+  }
+
+  static std::string_view turned(std::string_view comparison) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTurned = {{
+        {"less", "greater"},
+        {"less_equal", "greater_equal"},
+        {"greater", "less"},
+        {"greater_equal", "less_equal"},
+    }};
+    for (const auto& [from, to] : kTurned) {
+      if (from == comparison) return to;
+    }
+    return comparison;
+  }
+
+  // Where it ends, and which branch goes on: the test says until when, or as long as what.
+  bool find_end(std::string_view comparison, std::int64_t limit, Loop& loop) {
+    const bool is_up = loop.step > 0;
+    if (comparison == "equal" || comparison == "not_equal") {
+      goes_on_ = comparison == "not_equal";
+      loop.end = limit;
+      return true;
+    }
+    const bool is_less = comparison == "less" || comparison == "less_equal";
+    const bool takes_limit = comparison == "less_equal" || comparison == "greater_equal";
+    if (!is_less && comparison != "greater" && comparison != "greater_equal") return false;
+    goes_on_ = is_less == is_up;
+    // The first number for which it does not go on.
+    const std::int64_t past = takes_limit == goes_on_ ? loop.step : 0;
+    loop.end = limit + past;
+    return true;
+  }
+
+  // Whatever happens, the function is called again.
+  bool ends_in_calls(const Expr& expr, std::size_t& calls) const {
+    const Expr& result = lang::open_block(expr).result;
+    if (call_of_global(result, name_)) {
+      ++calls;
+      return true;
+    }
+    if (const auto* choice = as<lang::If>(result))
+      return ends_in_calls(choice->then_branch, calls) && ends_in_calls(choice->else_branch, calls);
+    const auto* match = as<lang::Match>(result);
+    return match && match->is_complete &&
+           std::all_of(match->clauses.begin(), match->clauses.end(), [&](const auto& clause) {
+             return ends_in_calls(clause.body, calls);
+           });
+  }
+
+  // --- What does not change ---
+
+  // The same value in front of the loop; null where there is none.
+  Expr outside(const Expr& expr) {
+    if (expr->kind == ExprKind::Constant || expr->kind == ExprKind::GlobalVar) return expr;
+    const Variable* const variable = variable_of(expr);
+    if (variable && same_.contains(variable)) return expr;
+    const auto known = moved_.find(variable);
+    if (known != moved_.end()) return known->second;
+    const auto found = values_.find(variable);
+    if (!variable || found == values_.end()) return nullptr;
+    Expr moved;
+    if (const auto* projection = as<lang::Projection>(found->second)) {
+      if (const Expr tuple = outside(projection->tuple))
+        moved = build::project(tuple, projection->index);
+    } else if (const auto* match = as<lang::Match>(found->second); match && match->is_complete) {
+      const auto field = lang::as_field_read(*match);
+      const Expr record = field ? outside(match->scrutinee) : Expr();
+      if (record)
+        moved = lang::read_field(record, *field->constructor, field->place, found->second->span);
+    } else if (const lang::Call* call = call_of(found->second, "transpose")) {
+      if (const Expr from = outside(call->args[0]))
+        moved = lang::make_call(call->callee, {from}, call->attrs, found->second->span,
+                                found->second->type, call->algebra);
+    }
+    if (!moved) return nullptr;
+    return moved_[variable] = named("same", std::move(moved));
+  }
+
+  Expr named(const char* name, Expr value) {
+    const VariableRef variable = lang::make_variable(name, value->type);
+    outside_.push_back({variable, std::move(value)});
+    return lang::make_var(variable);
+  }
+
+  // --- Products ---
+
+  // Rows of what does not change: `row` is element n of axis 0 of it, in another shape maybe.
+  struct Rows {
+    Expr all;
+    Extents row;  // of one
+  };
+
+  std::optional<Rows> rows_of(const Expr& expr, const Variable* counter) {
+    const Expr value = value_of(expr);
+    Expr tensor;
+    if (const auto* index = as<lang::Index>(value)) {
+      if (index->indices.size() == 1 && variable_of(index->indices[0]) == counter)
+        tensor = index->tensor;
+    } else if (const lang::Call* take = call_of(value, "take")) {
+      const std::int64_t* const axis = take->attrs ? take->attrs->find("axis")->as_int() : nullptr;
+      if (axis && *axis == 0 && variable_of(take->args[1]) == counter) tensor = take->args[0];
+    } else {
+      for (const char* name : {"reshape", "expand_dims", "squeeze"}) {
+        const lang::Call* const call = call_of(value, name);
+        auto rows = call ? rows_of(call->args[0], counter) : std::nullopt;
+        const auto extents = rows ? constant_extents(value->type) : std::nullopt;
+        if (extents) return Rows{rows->all, *extents};
+      }
+      return std::nullopt;
+    }
+    const auto extents = tensor ? constant_extents(tensor->type) : std::nullopt;
+    if (!extents || extents->empty()) return std::nullopt;
+    const Expr all = outside(tensor);
+    if (!all) return std::nullopt;
+    return Rows{all, {extents->begin() + 1, extents->end()}};
+  }
+
+  Expr in_shape(const char* name, const Expr& value, const Extents& shape) {
+    if (constant_extents(value->type) == shape) return value;
+    return named(name,
+                 build::op("reshape", {value}, {{"newshape", lang::AttrValue::ints(shape)}}));
+  }
+
+  // `rows` is a matrix.
+  static Expr product_of_all(const Expr& rows, const Expr& matrix, const lang::Call& call,
+                             bool is_turned) {
+    const auto extents = constant_extents(matrix->type);
+    if (is_turned) return build::op("nn.dense", {rows, matrix}, {{"units", extents->front()}});
+    return build::op(lang::cast<lang::Operator>(call.callee).op->name, {rows, matrix},
+                     call.attrs ? call.attrs->list : std::vector<lang::Attr>());
+  }
+
+  void find_product(const Binding& binding, Loop& loop) {
+    const Variable* const counter = fn_.params[loop.counter].get();
+    const lang::Call* const dense = call_of(binding.value, "nn.dense");
+    const lang::Call* const matmul = dense ? nullptr : call_of(binding.value, "matmul");
+    const lang::Call* const call = dense ? dense : matmul;
+    if (!call) return;
+    // `w @ x` of a vector is a row by the transposed matrix.
+    const bool is_turned = matmul && rank_of(call->args[0]) == 2 && rank_of(call->args[1]) == 1 &&
+                           !rows_of(call->args[0], counter);
+    const auto rows = rows_of(call->args[is_turned ? 1 : 0], counter);
+    if (!rows || rows->row.empty() || rank_of(call->args[is_turned ? 0 : 1]) != 2) return;
+    const auto made = constant_extents(binding.value->type);
+    const std::int64_t in_row = count_of({rows->row.begin(), rows->row.end() - 1});
+    const std::int64_t steps = constant_extents(rows->all->type)->front();
+    if (!made || in_row > kMostRows || steps < kFewestSteps ||
+        count_of(*made) * rows->row.back() < kFewestProducts ||
+        count_of(*made) > kMostElements / steps)
+      return;
+    if (loop.step > 0 ? loop.end > steps : loop.end < -1) return;
+    const Expr matrix = outside(call->args[is_turned ? 0 : 1]);
+    if (!matrix) return;
+    loop.fewest = std::min(loop.fewest, steps);
+    loop.most = std::max(loop.most, steps);
+    const Expr product = product_of_all(
+        in_shape("rows", rows->all, {steps * in_row, rows->row.back()}), matrix, *call, is_turned);
+    Extents all = *made;
+    all.insert(all.begin(), steps);
+    loop.products.push_back(in_shape("products", named("products", product), all));
+    joined_.emplace_back(binding.variable.get(), loop.products.back()->type);
+  }
+
+  static std::size_t rank_of(const Expr& expr) {
+    const auto extents = constant_extents(expr->type);
+    return extents ? extents->size() : 0;
+  }
+
+  // --- The copy ---
+
+  // The body with the products read, and calls of the copy with those parameters.
+  class Copier final : public lang::Rewriter {
+   public:
+    Copier(const std::string& name, const Loop& loop, const std::vector<Expr>& extra,
+           const std::unordered_map<const Variable*, Expr>& known)
+        : name_(name), loop_(loop), extra_(extra), known_(known) {}
+
+   protected:
+    Expr post(const Expr& expr) override {
+      if (const auto* let = as<lang::Let>(expr)) {
+        const auto found = known_.find(let->variable.get());
+        if (found == known_.end()) return expr;
+        return lang::make_let(let->variable, found->second, let->body, expr->span, expr->type);
+      }
+      const lang::Call* const call = call_of_global(expr, name_);
+      if (!call) return expr;
+      std::vector<Expr> args;
+      for (const std::size_t i : loop_.passed) args.push_back(call->args[i]);
+      args.insert(args.end(), extra_.begin(), extra_.end());
+      return lang::make_call(lang::make_global_var(loop_.name, call->callee->span, loop_.type),
+                             std::move(args), call->attrs, expr->span, expr->type, call->algebra);
+    }
+
+   private:
+    const std::string& name_;
+    const Loop& loop_;
+    const std::vector<Expr>& extra_;
+    const std::unordered_map<const Variable*, Expr>& known_;
+  };
+
+  void add_copy(Loop& loop) {
+    const VariableRef& counter = fn_.params[loop.counter];
+    std::vector<VariableRef> products;
+    std::vector<Expr> extra;
+    std::unordered_map<const Variable*, Expr> known;
+    for (std::size_t i = 0; i < joined_.size(); ++i) {
+      const auto& [variable, type] = joined_[i];
+      products.push_back(lang::make_variable("products", type));
+      extra.push_back(lang::make_var(products.back()));
+      known[variable] = lang::make_index(extra.back(), {lang::make_var(counter)},
+                                         /*in_bounds=*/true, {}, variable->type);
+    }
+    loop.name = program_.reserve_name(name_);
+    // Which parameters it still needs shows once the products have gone.
+    const auto copied = [&] {
+      std::vector<Type> types;
+      for (const std::size_t i : loop.passed) types.push_back(fn_.params[i]->type);
+      for (const VariableRef& each : products) types.push_back(each->type);
+      loop.type = lang::function_type(std::move(types), fn_.result);
+      return eliminate_dead_code(Copier(name_, loop, extra, known).rewrite(fn_.body), &program_);
+    };
+    for (std::size_t i = 0; i < fn_.params.size(); ++i) {
+      if (!same_.contains(fn_.params[i].get())) loop.passed.push_back(i);
+    }
+    const auto used = lang::free_variables(copied());
+    for (std::size_t i = 0; i < fn_.params.size(); ++i) {
+      const bool is_used = std::find(used.begin(), used.end(), fn_.params[i]) != used.end();
+      if (same_.contains(fn_.params[i].get()) && is_used) loop.passed.push_back(i);
+    }
+    std::sort(loop.passed.begin(), loop.passed.end());
+    const Expr body = copied();
+    std::vector<VariableRef> params;
+    for (const std::size_t i : loop.passed) params.push_back(fn_.params[i]);
+    params.insert(params.end(), products.begin(), products.end());
+    program_.add_function(
+        loop.name, lang::rename_bound(lang::make_function(params, fn_.result, body, {}, nullptr,
+                                                          loop.function->span, loop.type)));
+  }
+
+  const std::string& name_;
+  const lang::Function& fn_;
+  lang::Program& program_;
+  bool goes_on_ = false;  // where the first test holds
+  std::unordered_set<const Variable*> same_;  // parameters that each call hands on
+  std::unordered_map<const Variable*, Expr> values_;
+  std::unordered_map<const Variable*, Expr> moved_;
+  std::vector<Binding> outside_;
+  std::vector<std::pair<const Variable*, Type>> joined_;  // with the type of all its rows
+};
+
+class StepProducts::Joiner final : public lang::Rewriter {
+ public:
+  Joiner(StepProducts& products, lang::Program& program) : products_(products), program_(program) {}
+
+ protected:
+  Expr post(const Expr& expr) override {
+    const auto* call = as<lang::Call>(expr);
+    if (!call || call->callee->kind != ExprKind::GlobalVar ||
+        std::none_of(call->args.begin(), call->args.end(),
+                     [](const Expr& arg) { return integer_of(arg).has_value(); }))
+      return expr;
+    const Loop* const loop = products_.loop_of(*call, program_);
+    const auto start = loop ? integer_of(call->args[loop->counter]) : std::nullopt;
+    if (!start || !loop->begins_well(*start)) return expr;
+    lang::Substitution known;
+    for (std::size_t i = 0; i < call->args.size(); ++i)
+      known[loop->params[i].get()] = call->args[i];
+    const Expr products = build::tuple(loop->products);
+    const lang::Block code = lang::open_block(
+        lang::substitute(lang::rename_bound(lang::close_block({loop->code, products})), known));
+    std::vector<Expr> args;
+    for (const std::size_t i : loop->passed) args.push_back(call->args[i]);
+    const auto& made = lang::cast<lang::Tuple>(code.result).fields;
+    args.insert(args.end(), made.begin(), made.end());
+    const Expr copy =
+        lang::make_call(lang::make_global_var(loop->name, call->callee->span, loop->type),
+                        std::move(args), call->attrs, expr->span, expr->type, call->algebra);
+    return lang::close_block({code.bindings, copy});
+  }
+
+ private:
+  StepProducts& products_;
+  lang::Program& program_;
+};
+
+StepProducts::StepProducts() = default;
+StepProducts::~StepProducts() = default;
+void StepProducts::forget() { known_.clear(); }
+
+lang::Expr StepProducts::join(const Expr& expr, lang::Program& program) {
+  return Joiner(*this, program).rewrite(expr);
+}
+
+// Null where there is no product to take out, or while that is being found out.
+const StepProducts::Loop* StepProducts::loop_of(const lang::Call& call, lang::Program& program) {
+  const std::string& name = lang::cast<lang::GlobalVar>(call.callee).name;
+  if (!program.is_function(name)) return nullptr;
+  const Expr function = program.function(name, call.callee->type);
+  const auto found = known_.find(function.get());
+  if (found != known_.end()) return found->second->name.empty() ? nullptr : found->second.get();
+  Loop& loop = *known_.emplace(function.get(), std::make_unique<Loop>()).first->second;
+  loop.function = function;
+  if (!Analysis(name, lang::cast<lang::Function>(function), program).is_promising()) return nullptr;
+  try {
+    const Expr plain = program.inlined(function);
+    Loop made = loop;
+    if (!Analysis(name, lang::cast<lang::Function>(plain), program).run(made)) return nullptr;
+    loop = std::move(made);
+    return &loop;
+  } catch (...) {  // told to stop: it is not known yet
+    known_.erase(function.get());
+    throw;
+  }
+}
+
+}  // namespace relay::opt
