@@ -33,8 +33,8 @@ namespace {
 // core holds.
 constexpr std::int64_t kCacheBytes = 1 << 20;
 
-// Waking a thread pays from this many scalar operations per thread on.
-constexpr std::int64_t kWorthAThread = 50'000;
+// Handing work to a thread pays from this many scalar operations per thread on: some microseconds.
+constexpr std::int64_t worth_a_thread(bool is_native) { return is_native ? 200'000 : 50'000; }
 
 // Points [begin, end) of the outermost domain axis.
 struct Range {
@@ -102,13 +102,14 @@ class Launcher {
     const bool may_split = launch_.kernel.store == loops::StoreKind::Assign;
     const std::int64_t cost = std::max(launch_.cost, launch_.cost_of_rows);
     const std::int64_t slices = cost / loops::kSliceCost + 1;
-    if (cost < 2 * kWorthAThread || (slices == 1 && (!may_split || threads == 1))) {
+    const std::int64_t worth = worth_a_thread(native_ != nullptr);
+    if (cost < 2 * worth || (slices == 1 && (!may_split || threads == 1))) {
       run_at_once();
       return;
     }
     for (const Range& slice : split({0, outer_extent(launch_)}, slices)) {
       lang::poll();
-      const std::int64_t useful = cost / slices / kWorthAThread;
+      const std::int64_t useful = cost / slices / worth;
       run_slice(slice, may_split ? std::min<std::int64_t>(threads, useful) : 1);
     }
   }
@@ -239,14 +240,19 @@ class GroupRunner {
       : group_(group), buffers_(buffers), is_done_(is_done), runner_(runner), threads_(threads) {}
 
   void run(const loops::Band& band) {
+    native_.clear();  // each is asked for once
+    for (std::size_t i = band.first; i < band.first + band.count; ++i) {
+      const Launch& launch = group_.launches[i];
+      native_.push_back(is_done(i) || launch.whole || launch.library ? nullptr : runner_(i));
+    }
     const std::int64_t bytes = band.rows * band.row_bytes;
     if (band.count > 1 && band.row_bytes <= loops::kBandPartBytes &&
-        (bytes > kCacheBytes || (threads_ > 1 && cost_of(band) >= 2 * kWorthAThread))) {
+        (bytes > kCacheBytes || (threads_ > 1 && cost_of(band) >= 2 * worth_of(band)))) {
       run_together(band);
       return;
     }
     for (std::size_t i = band.first; i < band.first + band.count; ++i) {
-      if (!is_done(i)) run_alone(i);
+      if (!is_done(i)) run_alone(i, native_[i - band.first]);
     }
   }
 
@@ -256,6 +262,15 @@ class GroupRunner {
     return *buffers_[static_cast<std::size_t>(launch.buffers[at])];
   }
 
+  std::int64_t worth_of(const loops::Band& band) const {
+    bool is_native = true;
+    for (std::size_t i = 0; i < band.count; ++i)
+      is_native =
+          is_native && (is_done(band.first + i) || group_.launches[band.first + i].library ||
+                        native_[i] != nullptr);
+    return worth_a_thread(is_native);
+  }
+
   std::int64_t cost_of(const loops::Band& band) const {
     std::int64_t cost = 0;
     for (std::size_t i = band.first; i < band.first + band.count; ++i)
@@ -263,7 +278,7 @@ class GroupRunner {
     return cost;
   }
 
-  void run_alone(std::size_t number) {
+  void run_alone(std::size_t number, loops::KernelFunction native) {
     const Launch& launch = group_.launches[number];
     if (launch.whole) {
       run_whole(*launch.whole, buffer(launch, 0), buffer(launch, 1), threads_);
@@ -273,7 +288,7 @@ class GroupRunner {
     } else {
       pointers_.clear();
       add_pointers(launch);
-      Launcher(launch, runner_(number), pointers_.data()).run(threads_);
+      Launcher(launch, native, pointers_.data()).run(threads_);
     }
   }
 
@@ -285,7 +300,8 @@ class GroupRunner {
   // Computes some rows of a band; false where it has been told to stop.
   using RowStep = std::function<bool(Range rows)>;
 
-  RowStep step_of(std::size_t number, void* const* pointers, std::int64_t rows) {
+  RowStep step_of(std::size_t number, loops::KernelFunction native, void* const* pointers,
+                  std::int64_t rows) {
     const Launch& launch = group_.launches[number];
     if (launch.library) {
       const Launch::Library& step = *launch.library;
@@ -301,7 +317,7 @@ class GroupRunner {
       };
     }
     const std::int64_t points = outer_extent(launch) / rows;
-    return [launcher = Launcher(launch, runner_(number), pointers), points](Range range) {
+    return [launcher = Launcher(launch, native, pointers), points](Range range) {
       KernelError error;
       return launcher.run_range({range.begin * points, range.end * points}, error) == 0;
     };
@@ -333,14 +349,14 @@ class GroupRunner {
     for (std::size_t i = 0; i < band.count; ++i) {
       const std::size_t number = band.first + i;
       if (!is_done(number))
-        steps.push_back(step_of(number, pointers_.data() + starts[i], band.rows));
+        steps.push_back(step_of(number, native_[i], pointers_.data() + starts[i], band.rows));
     }
     // A part is also short enough for a request to stop to wait for it.
     const std::int64_t cost_of_row = std::max<std::int64_t>(cost_of(band) / band.rows, 1);
     const std::int64_t rows_each =
         std::clamp<std::int64_t>(loops::kBandPartBytes / band.row_bytes, 1,
                                  std::max<std::int64_t>(loops::kSliceCost / cost_of_row, 1));
-    const std::int64_t useful = cost_of(band) / kWorthAThread;
+    const std::int64_t useful = cost_of(band) / worth_of(band);
     const auto threads = static_cast<int>(std::clamp<std::int64_t>(useful, 1, threads_));
     const std::int64_t parts =
         std::max<std::int64_t>((band.rows + rows_each - 1) / rows_each, threads);
@@ -371,6 +387,7 @@ class GroupRunner {
   const KernelRunner& runner_;
   int threads_;
   std::vector<void*> pointers_;
+  std::vector<loops::KernelFunction> native_;  // by launch of the band
 };
 
 std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::vector<TensorRef> buffers,

@@ -160,8 +160,12 @@ class BandSearch {
     if (fewer == 0 || rows % fewer != 0 || band.rows % fewer != 0) return false;
     const std::int64_t joined = band.rows / fewer;
     if (joined > 1 && joined * band.row_bytes > kBandPartBytes) return false;
+    bool meets = false;
     for (auto& [buffer, walk] : walks) {
       walk = together(walk, rows / fewer);
+      const auto touched = touched_.find(buffer);
+      meets = meets ||
+              (touched != touched_.end() && touched->second.walk.is_in_row && walk.is_in_row);
       const bool writes = is_output(buffer, launch);
       if (!agrees(buffer, walk, joined, writes)) return false;
       if (const auto same = memory_.find(buffer); writes && same != memory_.end()) {
@@ -170,6 +174,7 @@ class BandSearch {
         }
       }
     }
+    if (!meets) return false;  // nothing would stay in cache for it
     band.rows = fewer;
     band.row_bytes *= joined;
     for (auto& [buffer, touched] : touched_) touched.walk = together(touched.walk, joined);
