@@ -13,9 +13,16 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kMostKept = std::size_t{256} << 20;
 
+// In whose cache it may be.
+const void* this_thread() {
+  thread_local const char mark = 0;
+  return &mark;
+}
+
 struct Block {
   std::size_t bytes;
   std::byte* data;
+  const void* thread;  // the last that used it
 };
 
 struct Pool {
@@ -37,10 +44,13 @@ Scratch::Scratch(std::size_t bytes)
   Pool& from = pool();
   {
     const std::lock_guard lock(from.mutex);
+    const auto rank = [&](const Block& block) {
+      return std::pair(block.thread != this_thread(), block.bytes);
+    };
     std::size_t best = from.blocks.size();
     for (std::size_t i = 0; i < from.blocks.size(); ++i) {
       const bool fits = from.blocks[i].bytes >= bytes_ && from.blocks[i].bytes / 2 <= bytes_;
-      if (fits && (best == from.blocks.size() || from.blocks[i].bytes < from.blocks[best].bytes))
+      if (fits && (best == from.blocks.size() || rank(from.blocks[i]) < rank(from.blocks[best])))
         best = i;
     }
     if (best < from.blocks.size()) {
@@ -59,7 +69,7 @@ Scratch::~Scratch() {
   if (!data_) return;
   Pool& to = pool();
   const std::lock_guard lock(to.mutex);
-  to.blocks.push_back({bytes_, data_});
+  to.blocks.push_back({bytes_, data_, this_thread()});
   to.kept += bytes_;
   while (to.kept > kMostKept) {  // the oldest first
     to.kept -= to.blocks.front().bytes;

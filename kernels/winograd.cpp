@@ -22,6 +22,10 @@ using loops::WindowAxis;
 constexpr std::int64_t kFewestOfChannels = 16;
 constexpr std::int64_t kFewestTiles = 16;
 constexpr std::int64_t kTilesOfPart = 128;  // whose planes stay in the second cache
+// So many parts keep some threads busy, if each has as many tiles as a product needs.
+constexpr std::int64_t kParts = 4;
+constexpr std::int64_t kFewestTilesOfPart = 48;
+constexpr std::int64_t kFewestChannelsOfPart = 64;
 constexpr std::int64_t kCopiedAtOnce = 65536;
 constexpr std::size_t kMostCopied = std::size_t{32}
                                     << 20;  // bytes: images that are copied together
@@ -173,15 +177,26 @@ class Winograd final : public LibraryKernel {
                 const Parallel& parallel) const {
     const std::int64_t rows_of_image = half_of(form_.axes[0].out);
     const std::int64_t rows = (last - first) / form_.groups * rows_of_image;
-    const std::int64_t each = std::max<std::int64_t>(kTilesOfPart / tiles_, 1);
-    const std::int64_t parts = (rows + each - 1) / each;
-    const auto compute = [&](int number) {
+    const std::int64_t most = std::max<std::int64_t>(kTilesOfPart / tiles_, 1);
+    const std::int64_t fewest = (kFewestTilesOfPart + tiles_ - 1) / tiles_;
+    std::int64_t parts =
+        std::max({(rows + most - 1) / most, std::min(kParts, rows / fewest), std::int64_t{1}});
+    if (parts > 1) parts += parts % 2;                     // all of one length, for two threads
+    const auto first_of = [&, parts](std::int64_t part) {  // the longer ones first
+      return part * (rows / parts) + std::min(part, rows % parts);
+    };
+    const auto compute = [&, parts](int number) {
       const std::int64_t group = number / parts;
-      const std::int64_t begin = number % parts * each;
-      Rows part{group, begin, std::min(begin + each, rows), rows_of_image, first / form_.groups};
+      const std::int64_t row = number % parts;
+      const Rows part{group, first_of(row), first_of(row + 1), rows_of_image, first / form_.groups};
       multiply_rows(part, planes + group * kPlanes * weights(), padded, out);
     };
-    parallel(static_cast<int>(parts * form_.groups), std::cref(compute));
+    if (parts * form_.groups == 1) {
+      multiply_together({0, 0, rows, rows_of_image, first / form_.groups}, planes, padded, out,
+                        parallel);
+    } else {
+      parallel(static_cast<int>(parts * form_.groups), std::cref(compute));
+    }
   }
 
   struct Rows {
@@ -191,32 +206,76 @@ class Winograd final : public LibraryKernel {
     std::int64_t image(std::int64_t row) const { return row / of_image; }
   };
 
+  std::int64_t in_plane() const { return form_.in_channels * pitch_; }
+  std::size_t seen_bytes() const {
+    return static_cast<std::size_t>(kPlanes * in_plane()) * sizeof(T);
+  }
+
   void multiply_rows(const Rows& part, const T* planes, const T* padded, T* out) const {
-    const std::int64_t in_plane = form_.in_channels * pitch_;
-    const std::int64_t out_plane = form_.out_channels * pitch_;
-    const std::int64_t line = 2 * (tiles_ + product_.tiles().lanes);
-    const Scratch scratch((static_cast<std::size_t>(kPlanes * (in_plane + out_plane) + 2 * line) +
-                           product_.scratch()) *
-                          sizeof(T));
+    const Scratch scratch(seen_bytes());
     auto* const seen = reinterpret_cast<T*>(scratch.data());
-    T* const products = seen + kPlanes * in_plane;
+    transform_inputs(part, padded, 0, form_.in_channels, seen);
+    multiply_channels(part, planes, seen, 0, form_.out_channels, out);
+  }
+
+  // The same, first by channels of the input and then by those of the result.
+  void multiply_together(const Rows& part, const T* planes, const T* padded, T* out,
+                         const Parallel& parallel) const {
+    const Scratch scratch(seen_bytes());
+    auto* const seen = reinterpret_cast<T*>(scratch.data());
+    const auto each = [&](std::int64_t channels, const auto& compute) {
+      const std::int64_t parts =
+          std::clamp<std::int64_t>(channels / kFewestChannelsOfPart, 1, kParts);
+      const auto one = [&](int number) {
+        compute(channels * number / parts, channels * (number + 1) / parts);
+      };
+      parallel(static_cast<int>(parts), std::cref(one));
+    };
+    each(form_.in_channels, [&](std::int64_t begin, std::int64_t end) {
+      transform_inputs(part, padded, begin, end, seen);
+    });
+    each(form_.out_channels, [&](std::int64_t begin, std::int64_t end) {
+      multiply_channels(part, planes, seen, begin, end, out);
+    });
+  }
+
+  void transform_inputs(const Rows& part, const T* padded, std::int64_t begin, std::int64_t end,
+                        T* seen) const {
+    for (std::int64_t channel = begin; channel < end; ++channel)
+      transform_input(part, padded, channel, seen);
+  }
+
+  // Channels [begin, end) of the result.
+  void multiply_channels(const Rows& part, const T* planes, const T* seen, std::int64_t begin,
+                         std::int64_t end, T* out) const {
+    const std::int64_t out_plane = (end - begin) * pitch_;
+    const std::int64_t line = 2 * (tiles_ + product_.tiles().lanes);
+    const Scratch scratch(
+        (static_cast<std::size_t>(kPlanes * out_plane + 2 * line) + product_.scratch()) *
+        sizeof(T));
+    auto* const products = reinterpret_cast<T*>(scratch.data());
     T* const lines = products + kPlanes * out_plane;
     T* const panels = lines + 2 * line;
-    for (std::int64_t channel = 0; channel < form_.in_channels; ++channel)
-      transform_input(part, padded, channel, seen);
     const std::int64_t columns = (part.end - part.begin) * tiles_;
     for (std::int64_t plane = 0; plane < kPlanes; ++plane) {
-      product_.multiply({planes + plane * weights(), seen + plane * in_plane,
+      product_.multiply({planes + plane * weights(), seen + plane * in_plane(),
                          products + plane * out_plane, pitch_, false},
-                        {0, form_.out_channels, 0, columns, 0, form_.in_channels}, panels);
+                        {begin, end, 0, columns, 0, form_.in_channels}, panels);
     }
-    for (std::int64_t channel = 0; channel < form_.out_channels; ++channel)
-      transform_result(part, products, channel, lines, line, out);
+    for (std::int64_t channel = begin; channel < end; ++channel) {
+      WinogradCall<T> call;
+      call.from = products + (channel - begin) * pitch_;
+      call.plane = out_plane;
+      call.count = tiles_;
+      call.to = lines;
+      call.row = line;
+      transform_result(part, call, channel, out);
+    }
   }
 
   void transform_input(const Rows& part, const T* padded, std::int64_t channel, T* seen) const {
     WinogradCall<T> call;
-    call.plane = form_.in_channels * pitch_;
+    call.plane = in_plane();
     call.count = tiles_;
     call.row = input_.pitch();
     for (std::int64_t row = part.begin; row < part.end; ++row) {
@@ -229,25 +288,19 @@ class Winograd final : public LibraryKernel {
     }
   }
 
-  // Two rows of the result for a row of tiles.
-  void transform_result(const Rows& part, const T* products, std::int64_t channel, T* lines,
-                        std::int64_t line, T* out) const {
+  // Two rows of the result for each row of tiles; `call` is of the first one.
+  void transform_result(const Rows& part, WinogradCall<T> call, std::int64_t channel,
+                        T* out) const {
     const WindowAxis& y = form_.axes[0];
     const WindowAxis& x = form_.axes[1];
-    WinogradCall<T> call;
-    call.plane = form_.out_channels * pitch_;
-    call.count = tiles_;
-    call.to = lines;
-    call.row = line;
-    for (std::int64_t row = part.begin; row < part.end; ++row) {
-      call.from = products + channel * pitch_ + (row - part.begin) * tiles_;
+    for (std::int64_t row = part.begin; row < part.end; ++row, call.from += tiles_) {
       product_.tiles().winograd_result(call);
       const std::int64_t top = 2 * (row % part.of_image);
       for (std::int64_t i = 0; i < std::min<std::int64_t>(2, y.out - top); ++i) {
         T* const to = out + (part.first_image + part.image(row)) * form_.out.batch +
                       part.group * form_.out.group + channel * form_.out.channel +
                       (top + i) * y.out_stride;
-        const T* const from = lines + i * line;
+        const T* const from = call.to + i * call.row;
         if (x.out_stride == 1) {
           std::copy(from, from + x.out, to);
         } else {
