@@ -135,7 +135,7 @@ class Products final : public LibraryKernel {
     };
     const auto tiles = [&] { return parts_of(plan_.m, tile_m_) * parts_of(plan_.n, tile_n_); };
     while (work() > kLargePart && split_down_to(kTile)) continue;
-    while (work() > kLargePart && tiles() * outer_ < kFewParts && split_down_to(kSmallTile))
+    while (work() > 2 * kSmallPart && tiles() * outer_ < kFewParts && split_down_to(kSmallTile))
       continue;
     tiles_m_ = parts_of(plan_.m, tile_m_);
     tiles_n_ = parts_of(plan_.n, tile_n_);
