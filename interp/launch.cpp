@@ -36,6 +36,8 @@ constexpr std::int64_t kCacheBytes = 1 << 20;
 // Handing work to a thread pays from this many scalar operations per thread on: some microseconds.
 constexpr std::int64_t worth_a_thread(bool is_native) { return is_native ? 200'000 : 50'000; }
 
+constexpr std::int64_t kRowsOfThread = 64;
+
 // Points [begin, end) of the outermost domain axis.
 struct Range {
   std::int64_t begin;
@@ -246,7 +248,10 @@ class GroupRunner {
       native_.push_back(is_done(i) || launch.whole || launch.library ? nullptr : runner_(i));
     }
     const std::int64_t bytes = band.rows * band.row_bytes;
-    if (band.count > 1 && band.row_bytes <= loops::kBandPartBytes &&
+    // Few rows for each thread: a product reads less of its matrices where it is split by itself.
+    const bool has_few_rows =
+        threads_ > 1 && has_library(band) && band.rows < threads_ * kRowsOfThread;
+    if (band.count > 1 && !has_few_rows && band.row_bytes <= loops::kBandPartBytes &&
         (bytes > kCacheBytes || (threads_ > 1 && cost_of(band) >= 2 * worth_of(band)))) {
       run_together(band);
       return;
@@ -323,14 +328,16 @@ class GroupRunner {
     };
   }
 
+  bool has_library(const loops::Band& band) const {
+    const auto begin = group_.launches.begin() + static_cast<std::ptrdiff_t>(band.first);
+    return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(band.count),
+                       [](const Launch& launch) { return launch.library.has_value(); });
+  }
+
   // Products are quickest where all parts but the last fill their tiles.
   std::vector<Range> split_evenly(const loops::Band& band, std::int64_t parts) const {
-    const auto begin = group_.launches.begin() + static_cast<std::ptrdiff_t>(band.first);
-    const bool has_library =
-        std::any_of(begin, begin + static_cast<std::ptrdiff_t>(band.count),
-                    [](const Launch& launch) { return launch.library.has_value(); });
     std::int64_t each = (band.rows + parts - 1) / parts;
-    if (!has_library || each < loops::kLibraryRows) return split({0, band.rows}, parts);
+    if (!has_library(band) || each < loops::kLibraryRows) return split({0, band.rows}, parts);
     each = each / loops::kLibraryRows * loops::kLibraryRows;
     std::vector<Range> ranges;
     for (std::int64_t row = 0; row < band.rows; row += each)
