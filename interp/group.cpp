@@ -82,6 +82,7 @@ struct Group::Instance {
   std::int64_t cost = 0;                      // of one run
   std::int64_t spent = 0;                     // on lanes so far
   bool native_tried = false;
+  bool is_ready = false;  // there is all the native code that there will be
   // Of launches whose code is being made.
   std::vector<std::pair<std::size_t, std::shared_ptr<const KernelCode>>> waiting;
   std::unique_ptr<const QuickLaunch> quick;  // once there is native code
@@ -139,7 +140,7 @@ void Group::consider_native(Machine& machine, Instance& instance) {
   if (machine.mode == JitMode::Off) return;
   Compiling& compiling = machine.host.compiling();
   if (!instance.native_tried) {
-    if (machine.mode == JitMode::Auto) {
+    if (machine.mode == JitMode::Auto && instance.cost > 0) {  // 0: all is a library's
       if (instance.spent + instance.cost < kHotGroup) return;
       if (machine.total_cost + instance.cost < kHotProgram) return;
     }
@@ -150,7 +151,7 @@ void Group::consider_native(Machine& machine, Instance& instance) {
         instance.waiting.emplace_back(i, compiling.code_of(step.kernel));
     }
   }
-  if (instance.waiting.empty()) return;
+  if (instance.is_ready) return;
   if (machine.mode == JitMode::Always) {
     const Profile::Scope scope(Profile::kMakingCode);
     for (const auto& [launch, code] : instance.waiting) compiling.wait(code->ticket, lang::poll);
@@ -163,6 +164,7 @@ void Group::consider_native(Machine& machine, Instance& instance) {
     return true;
   });
   if (instance.waiting.empty()) {
+    instance.is_ready = true;
     instance.quick = QuickLaunch::of(instance.lowered, instance.layouts, instance.native,
                                      lang::cast<lang::Function>(function_).body->type);
   }
@@ -178,6 +180,7 @@ Value Group::run_quickly(Machine& machine, std::span<Value> args) {
   Value result = last_->quick->run(args);
   if (result.is_empty()) return {};
   machine.statistics.kernels_run_native += static_cast<std::int64_t>(last_->quick->kernels());
+  machine.statistics.kernels_run_library += static_cast<std::int64_t>(last_->quick->libraries());
   for (Value& arg : args) arg = Value();
   return result;
 }

@@ -270,9 +270,8 @@ class GroupRunner {
   std::int64_t worth_of(const loops::Band& band) const {
     bool is_native = true;
     for (std::size_t i = 0; i < band.count; ++i)
-      is_native =
-          is_native && (is_done(band.first + i) || group_.launches[band.first + i].library ||
-                        native_[i] != nullptr);
+      is_native = is_native && (is_done(band.first + i) ||
+                                group_.launches[band.first + i].library || native_[i] != nullptr);
     return worth_a_thread(is_native);
   }
 

@@ -40,7 +40,7 @@ std::unique_ptr<const QuickLaunch> QuickLaunch::of(const loops::LoweredGroup& gr
     return nullptr;
   for (std::size_t i = 0; i < group.launches.size(); ++i) {
     const loops::Launch& launch = group.launches[i];
-    if (launch.whole || launch.library || !native[i] || launch.cost >= kMostCost) return nullptr;
+    if (launch.whole || launch.cost >= kMostCost || !(launch.library || native[i])) return nullptr;
     // What has failed is run once more, by interp/launch, which tells why.
     if (!group.reuse.empty() && (loops::may_fail(launch.kernel) || launch.kernel.polls))
       return nullptr;
@@ -62,6 +62,7 @@ QuickLaunch::QuickLaunch(const loops::LoweredGroup& group, std::span<const loops
         launch.kernel.domain_rank == 0 ? loops::Size::literal(1) : launch.kernel.extents[0];
     outer_.push_back(extent.is_literal ? extent.value
                                        : launch.sizes[static_cast<std::size_t>(extent.value)]);
+    libraries_ += launch.library ? 1 : 0;
   }
 }
 
@@ -86,6 +87,7 @@ bool QuickLaunch::fits(std::span<const Value> args) const {
 struct QuickLaunch::Run {
   std::array<void*, kMostBuffers> buffers{};
   std::array<std::uint64_t, kMostBuffers> scalars{};
+  std::array<std::uint64_t, kMostBuffers> content{};  // of its elements, for libraries
   std::array<TensorRef, kMostMade> made;
   std::array<bool, kMostLaunches> is_done{};
 
@@ -108,6 +110,24 @@ struct QuickLaunch::Run {
     made[number] = lang::Tensor::make(tensor.dtype, tensor.shape);
     buffers[buffer] = made[number]->data();
   }
+
+  void multiply(const loops::Launch& launch) const {
+    const loops::Launch::Library& step = *launch.library;
+    const auto operand = [&](std::size_t place, std::int64_t offset) {
+      const auto buffer = static_cast<std::size_t>(launch.buffers[place]);
+      const auto bytes =
+          offset * static_cast<std::int64_t>(lang::size_of(loops::dtype_of(step.form)));
+      return loops::LibraryOperand{static_cast<std::byte*>(buffers[buffer]) + bytes,
+                                   content[buffer]};
+    };
+    // It is over before another thread would have begun.
+    static const loops::LibraryKernel::Parallel one_by_one =
+        [](int parts, const std::function<void(int)>& part) {
+          for (int i = 0; i < parts; ++i) part(i);
+        };
+    step.kernel->run(operand(0, step.left_offset), operand(1, step.right_offset),
+                     buffers[static_cast<std::size_t>(launch.buffers[2])], one_by_one);
+  }
 };
 
 Value QuickLaunch::run(std::span<Value> args) const {
@@ -119,15 +139,23 @@ Value QuickLaunch::run(std::span<Value> args) const {
       run.buffers[next] = &run.scalars[next];
     } else {
       run.buffers[next] = arg.as_tensor().data();
+      if (libraries_ > 0) run.content[next] = arg.as_tensor().content();
     }
     ++next;
   }
-  for (const TensorRef& literal : group_.literals) run.buffers[next++] = literal->data();
+  for (const TensorRef& literal : group_.literals) {
+    run.content[next] = literal->content();
+    run.buffers[next++] = literal->data();
+  }
   const std::size_t first_made = next;
   for (std::size_t i = 0; i < group_.made.size(); ++i) run.take(group_, i, next++, args);
   for (std::size_t i = 0; i < group_.launches.size(); ++i) {
     if (run.is_done[i]) continue;
     const loops::Launch& launch = group_.launches[i];
+    if (launch.library) {
+      run.multiply(launch);
+      continue;
+    }
     std::array<void*, kMostBuffers> pointers;  // NOLINT: only what is used is set
     for (std::size_t k = 0; k < launch.buffers.size(); ++k)
       pointers[k] = run.buffers[static_cast<std::size_t>(launch.buffers[k])];

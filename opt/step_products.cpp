@@ -101,9 +101,9 @@ std::optional<std::unordered_set<const lang::Call*>> calls_in(const Expr& body,
 
 // What is known of a function.
 struct StepProducts::Loop {
-  Expr function;      // keeps the key alive
-  std::string name;   // of the copy; empty: there is none
-  Type type;          // of the copy
+  Expr function;            // keeps the key alive
+  std::string name;         // of the copy; empty: there is none
+  Type type;                // of the copy
   std::size_t counter = 0;  // which parameter
   std::int64_t step = 0;    // 1 or -1
   std::int64_t end = 0;     // the number that it ends at
@@ -263,9 +263,8 @@ class StepProducts::Analysis {
       return ends_in_calls(choice->then_branch, calls) && ends_in_calls(choice->else_branch, calls);
     const auto* match = as<lang::Match>(result);
     return match && match->is_complete &&
-           std::all_of(match->clauses.begin(), match->clauses.end(), [&](const auto& clause) {
-             return ends_in_calls(clause.body, calls);
-           });
+           std::all_of(match->clauses.begin(), match->clauses.end(),
+                       [&](const auto& clause) { return ends_in_calls(clause.body, calls); });
   }
 
   // --- What does not change ---
@@ -338,8 +337,7 @@ class StepProducts::Analysis {
 
   Expr in_shape(const char* name, const Expr& value, const Extents& shape) {
     if (constant_extents(value->type) == shape) return value;
-    return named(name,
-                 build::op("reshape", {value}, {{"newshape", lang::AttrValue::ints(shape)}}));
+    return named(name, build::op("reshape", {value}, {{"newshape", lang::AttrValue::ints(shape)}}));
   }
 
   // `rows` is a matrix.
@@ -461,7 +459,7 @@ class StepProducts::Analysis {
   const std::string& name_;
   const lang::Function& fn_;
   lang::Program& program_;
-  bool goes_on_ = false;  // where the first test holds
+  bool goes_on_ = false;                      // where the first test holds
   std::unordered_set<const Variable*> same_;  // parameters that each call hands on
   std::unordered_map<const Variable*, Expr> values_;
   std::unordered_map<const Variable*, Expr> moved_;
