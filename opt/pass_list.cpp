@@ -34,6 +34,8 @@ const std::vector<PassInfo>& passes() {
       {"Inline",
        "puts the bodies of small functions, and of those with `Inline=1`, in place of their calls",
        {{"max_bindings", AttrValue(24), "the most steps of a small function"}}},
+      {"JoinStepProducts",
+       "multiplies all rows at once where a counting loop multiplies one in each step"},
       {"RemoveUnusedFunctions",
        "drops functions that the entry does not reach",
        {{"entry", AttrValue("main"), "the function that is kept"}}},

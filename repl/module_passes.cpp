@@ -105,6 +105,11 @@ void ModulePasses::run(const opt::PassCall& call) {
       return opt::to_anf(opt::inline_calls(opt::to_anf(fn, this), *this, most), this);
     });
   }
+  if (name == "JoinStepProducts") {
+    return each([&](const Expr& fn) {
+      return opt::to_anf(step_products_.join(opt::to_anf(fn, this), *this), this);
+    });
+  }
   if (name == "FoldConstant") {
     const opt::Evaluate evaluate = [&](const Expr& expr) -> Expr {
       const auto value = evaluate_(expr);

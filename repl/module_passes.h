@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "opt/pass_list.h"
+#include "opt/step_products.h"
 #include "repl/made_program.h"
 #include "repl/pipeline.h"
 
@@ -58,6 +59,7 @@ class ModulePasses final : private lang::Program {
   lang::Module& module_;
   Pipeline& pipeline_;
   EvaluateCore evaluate_;
+  opt::StepProducts step_products_;
   std::vector<Entry> functions_;
   std::vector<std::string> generic_;
   bool are_gradients_ = false;
