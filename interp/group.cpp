@@ -48,6 +48,10 @@ Value unflatten(const Type& type, std::vector<lang::TensorRef>& leaves, std::siz
 }
 
 void append_bits(const Value& value, std::vector<std::uint64_t>& bits) {
+  if (value.is_scalar()) {
+    bits.push_back(value.bits());
+    return;
+  }
   const lang::TensorRef tensor = value.to_tensor();
   for (std::int64_t i = 0; i < tensor->element_count(); ++i) bits.push_back(tensor->bits_at(i));
 }
@@ -99,16 +103,23 @@ Group::Group(Expr function) : function_(std::move(function)) {
 
 Group::~Group() = default;
 
-Group::Instance* Group::find(const std::vector<loops::Layout>& layouts,
-                             const std::vector<std::uint64_t>& shaping) {
+bool Group::fits(const Instance& instance, std::span<const lang::TensorRef> leaves) const {
+  if (instance.shaping != shaping_) return false;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (!same_layout(instance.layouts[i], *leaves[i])) return false;
+  }
+  return true;
+}
+
+Group::Instance* Group::find(std::span<const lang::TensorRef> leaves) const {
+  if (last_ && fits(*last_, leaves)) return last_;
   for (const auto& instance : instances_) {
-    if (instance->shaping == shaping && instance->layouts == layouts) return instance.get();
+    if (fits(*instance, leaves)) return instance.get();
   }
   return nullptr;
 }
 
 Group::Instance* Group::lower(Machine& machine, std::vector<loops::Layout> layouts,
-                              std::vector<std::uint64_t> shaping,
                               const std::vector<Value>& values) {
   const Profile::Scope scope(Profile::kMakingCode);
   Expr function = function_;
@@ -125,7 +136,7 @@ Group::Instance* Group::lower(Machine& machine, std::vector<loops::Layout> layou
           .or_throw();
   auto instance = std::make_unique<Instance>();
   instance->layouts = std::move(layouts);
-  instance->shaping = std::move(shaping);
+  instance->shaping = shaping_;
   instance->lowered = std::move(lowered);
   instance->native.resize(instance->lowered.launches.size(), nullptr);
   for (const auto& launch : instance->lowered.launches) {
@@ -172,7 +183,9 @@ void Group::consider_native(Machine& machine, Instance& instance) {
 
 // Empty where it cannot be done, or a kernel fails: then all is as it was.
 Value Group::run_quickly(Machine& machine, std::span<Value> args) {
-  if (!last_ || !last_->quick || !last_->quick->fits(args) || lang::is_stopping()) return {};
+  if (!last_ || !last_->quick || Plan::running() || !last_->quick->fits(args) ||
+      lang::is_stopping())
+    return {};
   for (std::size_t i = 0; i < shaping_params_.size(); ++i) {
     const Value& value = args[shaping_params_[i]];
     if (!value.is_scalar() || value.bits() != last_->shaping[i]) return {};
@@ -187,42 +200,26 @@ Value Group::run_quickly(Machine& machine, std::span<Value> args) {
 
 Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span span) {
   if (Value result = run_quickly(machine, {args, count}); !result.is_empty()) return result;
-  std::vector<lang::TensorRef> leaves;
-  // Room for all that the group works with.
-  leaves.reserve(count + (last_ ? last_->lowered.literals.size() + last_->lowered.made.size()
-                                : std::size_t{0}));
+  std::vector<lang::TensorRef> leaves = std::move(machine.spare_leaves);
   for (std::size_t i = 0; i < count; ++i) flatten(args[i], leaves);
-  std::vector<std::uint64_t> shaping;
+  shaping_.clear();
+  for (std::size_t i : shaping_params_) append_bits(args[i], shaping_);
+  Instance* instance = find(leaves);
   std::vector<Value> values;
-  for (std::size_t i : shaping_params_) {
-    append_bits(args[i], shaping);
-    values.push_back(args[i]);
+  if (!instance) {
+    for (std::size_t i : shaping_params_) values.push_back(args[i]);
   }
   for (std::size_t i = 0; i < count; ++i) args[i] = Value();
-
-  Instance* instance = last_;
-  const auto matches = [&] {
-    if (!instance || instance->shaping != shaping) return false;
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
-      if (!same_layout(instance->layouts[i], *leaves[i])) return false;
+  if (!instance) {
+    auto made = lang::capture([&] { return lower(machine, layouts_of(leaves), values); });
+    if (!made) {
+      lang::Diagnostic first = made.errors().front();
+      if (!first.span) first.span = span;
+      return machine.fail(std::move(first));
     }
-    return true;
-  };
-  if (!matches()) {
-    auto layouts = layouts_of(leaves);
-    instance = find(layouts, shaping);
-    if (!instance) {
-      auto made = lang::capture(
-          [&] { return lower(machine, std::move(layouts), std::move(shaping), values); });
-      if (!made) {
-        lang::Diagnostic first = made.errors().front();
-        if (!first.span) first.span = span;
-        return machine.fail(std::move(first));
-      }
-      instance = *made;
-    }
-    last_ = instance;
+    instance = *made;
   }
+  last_ = instance;
   consider_native(machine, *instance);
 
   // Asked for each kernel that runs: a copy into memory that holds it already does not.
@@ -242,9 +239,11 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     }
     return function;
   };
-  const Plan::Scope scope(instance, [&] {
+  // Functions by reference take no memory.
+  const auto describe = [&] {
     return part_of(instance->lowered, leaves, name_of_kernel(function_, span));
-  });
+  };
+  const Plan::Scope scope(instance, std::cref(describe));
   auto results = launch(instance->lowered, std::move(leaves), std::cref(native), machine.threads);
   if (!results) {
     lang::Diagnostic first = results.errors().front();
@@ -256,7 +255,10 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     if (instance->lowered.launches[i].whole) note_lanes(i);
   }
   std::size_t next = 0;
-  return unflatten(lang::cast<lang::Function>(function_).body->type, *results, next);
+  Value value = unflatten(lang::cast<lang::Function>(function_).body->type, *results, next);
+  results->clear();
+  machine.spare_leaves = std::move(*results);
+  return value;
 }
 
 bool GroupCode::eval_call(Machine& machine, const FunctionCode& function, Value* args,

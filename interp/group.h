@@ -24,16 +24,18 @@ class Group {
 
  private:
   struct Instance;
-  Instance* find(const std::vector<loops::Layout>& layouts,
-                 const std::vector<std::uint64_t>& shaping);
+  // For these leaves, and `shaping_`; null: there is none.
+  Instance* find(std::span<const lang::TensorRef> leaves) const;
+  bool fits(const Instance& instance, std::span<const lang::TensorRef> leaves) const;
   Instance* lower(Machine& machine, std::vector<loops::Layout> layouts,
-                  std::vector<std::uint64_t> shaping, const std::vector<lang::Value>& values);
+                  const std::vector<lang::Value>& values);
   void consider_native(Machine& machine, Instance& instance);
   lang::Value run_quickly(Machine& machine, std::span<lang::Value> args);
 
   lang::Expr function_;
   // Parameters whose values decide extents: the values are part of the key.
   std::vector<std::size_t> shaping_params_;
+  std::vector<std::uint64_t> shaping_;  // what stands in them now
   std::vector<std::unique_ptr<Instance>> instances_;
   Instance* last_ = nullptr;
 };

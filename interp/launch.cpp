@@ -234,12 +234,28 @@ TensorRef make_tensor(const loops::LoweredGroup& group, std::size_t made,
   return lang::Tensor::make(tensor.dtype, tensor.shape);
 }
 
+// What running a group needs beside its tensors. A loop begins a group in each step: the thread
+// keeps the memory.
+struct RunMemory {
+  std::vector<bool> is_done;                  // by launch; empty: none is
+  std::vector<void*> pointers;                // of the launches at hand
+  std::vector<loops::KernelFunction> native;  // by launch of the band at hand
+};
+
+thread_local RunMemory run_memory;
+
 // What runs the launches of a group.
 class GroupRunner {
  public:
   GroupRunner(const loops::LoweredGroup& group, const std::vector<TensorRef>& buffers,
-              const std::vector<bool>& is_done, const KernelRunner& runner, int threads)
-      : group_(group), buffers_(buffers), is_done_(is_done), runner_(runner), threads_(threads) {}
+              RunMemory& memory, const KernelRunner& runner, int threads)
+      : group_(group),
+        buffers_(buffers),
+        is_done_(memory.is_done),
+        runner_(runner),
+        threads_(threads),
+        pointers_(memory.pointers),
+        native_(memory.native) {}
 
   void run(const loops::Band& band) {
     native_.clear();  // each is asked for once
@@ -392,30 +408,32 @@ class GroupRunner {
   const std::vector<bool>& is_done_;
   const KernelRunner& runner_;
   int threads_;
-  std::vector<void*> pointers_;
-  std::vector<loops::KernelFunction> native_;  // by launch of the band
+  std::vector<void*>& pointers_;
+  std::vector<loops::KernelFunction>& native_;
 };
 
+// `buffers`: the arguments.
 std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::vector<TensorRef> buffers,
                                const KernelRunner& runner, int threads) {
   const std::size_t arg_count = buffers.size();
-  buffers.reserve(arg_count + group.literals.size() + group.made.size());
-  std::vector<bool> is_done(group.reuse.empty() ? 0 : group.launches.size(), false);
+  const std::size_t count = arg_count + group.literals.size() + group.made.size();
+  buffers.reserve(count + group.results.size());
+  run_memory.is_done.assign(group.reuse.empty() ? 0 : group.launches.size(), false);
   buffers.insert(buffers.end(), group.literals.begin(), group.literals.end());
   for (std::size_t i = 0; i < group.made.size(); ++i)
-    buffers.push_back(make_tensor(group, i, {buffers.data(), arg_count}, is_done));
-  GroupRunner all(group, buffers, is_done, runner, threads);
+    buffers.push_back(make_tensor(group, i, {buffers.data(), arg_count}, run_memory.is_done));
+  GroupRunner all(group, buffers, run_memory, runner, threads);
   for (const loops::Band& band : group.bands) all.run(band);
-  std::vector<TensorRef> results;
-  results.reserve(group.results.size());
   for (const auto& leaf : group.results) {
     const TensorRef& from = buffers[static_cast<std::size_t>(leaf.buffer)];
     const bool is_whole =
         leaf.offset == 0 && from->shape() == leaf.shape && from->strides() == leaf.strides;
-    results.push_back(is_whole ? from
+    buffers.push_back(is_whole ? from
                                : lang::Tensor::view(*from, leaf.shape, leaf.strides, leaf.offset));
   }
-  return results;
+  // The results take the memory of the list.
+  buffers.erase(buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(count));
+  return buffers;
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ class Machine : public flow::Runner {
   JitMode mode;
   int threads;
   Statistics statistics;
-  std::int64_t total_cost = 0;  // scalar operations run by lanes so far
+  std::int64_t total_cost = 0;                // scalar operations run by lanes so far
+  std::vector<lang::TensorRef> spare_leaves;  // empty: memory for those of the next group
 
   Walks walks;
   NativeTier native{*this};

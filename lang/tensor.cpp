@@ -169,8 +169,9 @@ Buffer::~Buffer() { Pool::instance().release(data_, size_); }
 // Trivially destructible: tensors with static storage are freed after thread-locals.
 struct KeptTensors {
   static constexpr std::size_t kSets = 32;
-  static constexpr std::size_t kWays = 4;
-  static constexpr std::size_t kLargest = 4096;  // bytes
+  static constexpr std::size_t kWays = 8;
+  static constexpr std::size_t kLargest = 65536;         // bytes
+  static constexpr std::size_t kMost = 2 * 1024 * 1024;  // of all
 #if defined(RELAY_ASAN)
   static constexpr bool kKeeps = false;  // what is used after it was freed is to be seen
 #else
@@ -178,30 +179,34 @@ struct KeptTensors {
 #endif
   std::array<std::array<Tensor*, kWays>, kSets> sets{};
   std::size_t bytes_made_again = 0;
+  std::size_t next = 0;  // place in a full set
+  std::size_t bytes = 0;
 
   std::array<Tensor*, kWays>& set_of(DType dtype, std::span<const std::int64_t> shape) {
-    auto hash = static_cast<std::uint64_t>(dtype);
+    auto hash = (static_cast<std::uint64_t>(dtype) + 1) * 0x9e3779b97f4a7c15;
     for (const std::int64_t extent : shape)
       hash = (hash ^ static_cast<std::uint64_t>(extent)) * 0x9e3779b97f4a7c15;
     return sets[hash >> 32 & (kSets - 1)];
   }
 
-  bool keep(Tensor* tensor) {
+  // What is to be freed: the tensor, or one that has been kept longer; null: nothing.
+  Tensor* keep(Tensor* tensor) {
     if (!kKeeps || !tensor->is_whole_ || tensor->buffer_->size() > kLargest ||
-        !tensor->buffer_->is_unique())
-      return false;
-    for (Tensor*& place : set_of(tensor->dtype_, tensor->shape_)) {
-      if (place) continue;
-      place = tensor;
-      return true;
-    }
-    return false;
+        !tensor->buffer_->is_unique() || bytes + tensor->buffer_->size() > kMost)
+      return tensor;
+    bytes += tensor->buffer_->size();
+    std::array<Tensor*, kWays>& set = set_of(tensor->dtype_, tensor->shape_);
+    const auto empty = std::find(set.begin(), set.end(), nullptr);
+    Tensor*& place = empty == set.end() ? set[next++ % kWays] : *empty;
+    if (place) bytes -= place->buffer_->size();
+    return std::exchange(place, tensor);
   }
 
   // One that is to be counted for the first time; null if there is none.
   Tensor* take(DType dtype, std::span<const std::int64_t> shape) {
     for (Tensor*& place : set_of(dtype, shape)) {
       if (!place || place->dtype_ != dtype || !std::ranges::equal(place->shape_, shape)) continue;
+      bytes -= place->buffer_->size();
       bytes_made_again += Pool::class_size(Pool::class_of(place->buffer_->size()));
       return std::exchange(place, nullptr);
     }
@@ -216,9 +221,10 @@ constinit thread_local KeptTensors kept_tensors;
 }  // namespace
 
 void Tensor::operator delete(Tensor* tensor, std::destroying_delete_t) {
-  if (kept_tensors.keep(tensor)) return;
-  tensor->~Tensor();
-  ::operator delete(tensor);
+  Tensor* const dropped = kept_tensors.keep(tensor);
+  if (!dropped) return;
+  dropped->~Tensor();
+  ::operator delete(dropped);
 }
 
 std::size_t Tensor::bytes_made_again() { return kept_tensors.bytes_made_again; }
