@@ -164,8 +164,8 @@ class BandSearch {
     for (auto& [buffer, walk] : walks) {
       walk = together(walk, rows / fewer);
       const auto touched = touched_.find(buffer);
-      meets = meets ||
-              (touched != touched_.end() && touched->second.walk.is_in_row && walk.is_in_row);
+      meets =
+          meets || (touched != touched_.end() && touched->second.walk.is_in_row && walk.is_in_row);
       const bool writes = is_output(buffer, launch);
       if (!agrees(buffer, walk, joined, writes)) return false;
       if (const auto same = memory_.find(buffer); writes && same != memory_.end()) {

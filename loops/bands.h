@@ -11,10 +11,10 @@ namespace relay::loops {
 inline constexpr std::int64_t kBandPartBytes = 256 << 10;
 
 // Finds the bands of a group (LoweredGroup::bands). The launches of one, kernels and library calls,
-// go over the same rows, some of them several points at a time, what one of them writes another reads in
-// the same row only, and each has a row of some tensor in common with those before it. So what goes from one to the next stays in cache, and threads need
-// not wait for one another in between. A launch that can fail is alone. Cost: one pass over the
-// kernels.
+// go over the same rows, some of them several points at a time, what one of them writes another
+// reads in the same row only, and each has a row of some tensor in common with those before it. So
+// what goes from one to the next stays in cache, and threads need not wait for one another in
+// between. A launch that can fail is alone. Cost: one pass over the kernels.
 void find_bands(LoweredGroup& group, std::size_t arg_count);
 
 }  // namespace relay::loops
