@@ -68,6 +68,12 @@ void stay_awake(const Condition& is_so, std::chrono::microseconds most = kAwake)
   }
 }
 
+// Whoever holds the lock gives it back at once: to sleep for it would take longer than most parts.
+void lock_awake(std::unique_lock<std::mutex>& lock) {
+  stay_awake([&] { return lock.try_lock(); });
+  if (!lock.owns_lock()) lock.lock();
+}
+
 std::exception_ptr run_part(const std::function<void(int)>& job, int part) {
   try {
     job(part);
@@ -85,12 +91,12 @@ void WorkerPool::work(int own) {
     int part = 0;
     lock.unlock();
     stay_awake([&] { return has_parts_.load(std::memory_order_relaxed); });
-    lock.lock();
+    lock_awake(lock);
     wake_.wait(lock, [&] { return take(own, part); });
     const auto* job = part_;
     lock.unlock();
     std::exception_ptr failure = run_part(*job, part);
-    lock.lock();
+    lock_awake(lock);
     if (failure) failure_ = std::move(failure);
     if (--unfinished_ == 0) {
       is_done_.store(true, std::memory_order_relaxed);
@@ -104,7 +110,8 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part, Of of) {
     if (parts == 1) part(0);
     return;
   }
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(mutex_, std::defer_lock);
+  lock_awake(lock);
   try {
     while (static_cast<int>(threads_.size()) < parts - 1) {
       const int own = static_cast<int>(threads_.size()) + 1;
@@ -130,14 +137,14 @@ void WorkerPool::run(int parts, const std::function<void(int)>& part, Of of) {
     std::exception_ptr failure = run_part(part, mine);
     if (of == Of::Same)
       stay_awake([&] { return !has_parts_.load(std::memory_order_relaxed); }, kLeftToItsThread);
-    lock.lock();
+    lock_awake(lock);
     if (failure) failure_ = std::move(failure);
     --unfinished_;
   }
   if (unfinished_ > 0) {
     lock.unlock();
     stay_awake([&] { return is_done_.load(std::memory_order_relaxed); });
-    lock.lock();
+    lock_awake(lock);
   }
   done_.wait(lock, [&] { return unfinished_ == 0; });
   is_taken_.clear();
