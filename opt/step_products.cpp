@@ -117,8 +117,9 @@ struct StepProducts::Loop {
   bool begins_well(std::int64_t start) const {
     const std::int64_t first = step > 0 ? start : end + 1;
     const std::int64_t last = step > 0 ? end - 1 : start;
+    if (first < 0 || last >= fewest) return false;
     const std::int64_t count = last - first + 1;
-    return first >= 0 && last < fewest && count >= kFewestSteps && 2 * count >= most;
+    return count >= kFewestSteps && 2 * count >= most;
   }
 };
 
@@ -202,7 +203,7 @@ class StepProducts::Analysis {
     const bool is_second = integer_of(test->args[0]).has_value();
     const auto limit = integer_of(test->args[is_second ? 0 : 1]);
     const Variable* const number = variable_of(test->args[is_second ? 1 : 0]);
-    if (!limit || !number) return false;
+    if (!limit || !number || *limit > kMostElements || *limit < -kMostElements) return false;
     const auto param = std::find_if(fn_.params.begin(), fn_.params.end(),
                                     [&](const VariableRef& each) { return each.get() == number; });
     if (param == fn_.params.end() || !is_integer(number->type)) return false;
@@ -349,6 +350,7 @@ class StepProducts::Analysis {
                      call.attrs ? call.attrs->list : std::vector<lang::Attr>());
   }
 
+  // Names the product of all rows, where the binding is one of a row by what does not change.
   void find_product(const Binding& binding, Loop& loop) {
     const Variable* const counter = fn_.params[loop.counter].get();
     const lang::Call* const dense = call_of(binding.value, "nn.dense");
