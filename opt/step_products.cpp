@@ -71,21 +71,28 @@ const lang::Call* call_of(const Expr& expr, std::string_view op) {
   return callee && callee->op->name == op ? call : nullptr;
 }
 
-const lang::Call* call_of_global(const Expr& expr, const std::string& name) {
-  const auto* call = as<lang::Call>(expr);
-  const auto* callee = call ? as<lang::GlobalVar>(call->callee) : nullptr;
-  return callee && callee->name == name ? call : nullptr;
-}
-
-// All calls of the function in `body`; nothing where it is mentioned in any other way.
-std::optional<std::unordered_set<const lang::Call*>> calls_in(const Expr& body,
-                                                              const std::string& name) {
-  std::unordered_set<const lang::Call*> calls;
-  bool is_value = false;
-  const auto is_it = [&](const Expr& expr) {
+// The function, as its calls name it.
+struct Self {
+  std::string name;                    // of a global one
+  const Variable* variable = nullptr;  // of a local one
+  bool operator()(const Expr& expr) const {
+    if (variable) return variable_of(expr) == variable;
     const auto* global = as<lang::GlobalVar>(expr);
     return global && global->name == name;
-  };
+  }
+};
+
+const lang::Call* call_of(const Expr& expr, const Self& is_it) {
+  const auto* call = as<lang::Call>(expr);
+  return call && is_it(call->callee) ? call : nullptr;
+}
+
+using Calls = std::unordered_set<const lang::Call*>;
+
+// All calls of the function in `body`; nothing where it is mentioned in any other way.
+std::optional<Calls> calls_in(const Expr& body, const Self& is_it) {
+  Calls calls;
+  bool is_value = false;
   lang::visit_post_order(body, [&](const Expr& node) {
     const auto* call = as<lang::Call>(node);
     if (call && is_it(call->callee)) calls.insert(call);
@@ -114,6 +121,19 @@ struct StepProducts::Loop {
   std::vector<Binding> code;        // of what does not change, and the products, over `params`
   std::vector<Expr> products;
 
+  Expr call_of_copy(const lang::Call& call, const std::vector<Expr>& made) const {
+    std::vector<Expr> args;
+    for (const std::size_t i : passed) args.push_back(call.args[i]);
+    args.insert(args.end(), made.begin(), made.end());
+    return lang::make_call(lang::make_global_var(name, call.callee->span, type), std::move(args),
+                           call.attrs, call.span, call.type, call.algebra);
+  }
+
+  // Is that call one that goes over all or most of the rows?
+  bool begins_well(const lang::Call& call) const {
+    const auto start = integer_of(call.args[counter]);
+    return start && begins_well(*start);
+  }
   bool begins_well(std::int64_t start) const {
     const std::int64_t first = step > 0 ? start : end + 1;
     const std::int64_t last = step > 0 ? end - 1 : start;
@@ -125,24 +145,26 @@ struct StepProducts::Loop {
 
 class StepProducts::Analysis {
  public:
-  Analysis(const std::string& name, const lang::Function& fn, lang::Program& program)
-      : name_(name), fn_(fn), program_(program) {}
+  Analysis(Self self, const lang::Function& fn) : self_(std::move(self)), fn_(fn) {}
 
   // Does a look at the function as it was written say that there may be something?
   bool is_promising() const {
-    const auto calls = calls_in(fn_.body, name_);
+    const auto calls = calls_in(fn_.body, self_);
     if (!calls || calls->empty() || fn_.attrs || !fn_.type_params.empty()) return false;
+    if (self_.variable) return true;
     std::size_t same = 0;
     for (std::size_t i = 0; i < fn_.params.size(); ++i)
       same += !lang::is_scalar(fn_.params[i]->type) && is_passed_on(*calls, i) ? 1 : 0;
     return same > 0;
   }
 
+  // Finds the products, in terms of the parameters that each call hands on; of a local function, in
+  // terms of what is around it.
   bool run(Loop& loop) {
-    const auto calls = calls_in(fn_.body, name_);
+    const auto calls = calls_in(fn_.body, self_);
     if (!calls) return false;
     collect(fn_.body);
-    for (std::size_t i = 0; i < fn_.params.size(); ++i) {
+    for (std::size_t i = 0; i < fn_.params.size() && !self_.variable; ++i) {
       if (is_passed_on(*calls, i)) same_.insert(fn_.params[i].get());
     }
     std::size_t tail_calls = 0;
@@ -154,22 +176,107 @@ class StepProducts::Analysis {
     loop.params = fn_.params;
     loop.fewest = kMostElements;
     for (const Binding& binding : lang::open_block(on).bindings) find_product(binding, loop);
-    if (loop.products.empty()) return false;
     loop.code = std::move(outside_);
-    add_copy(loop);
-    return true;
+    return !loop.products.empty();
+  }
+
+  // The body, which reads the products of all rows.
+  Expr reading(const std::vector<Expr>& products) const {
+    const Expr counter = lang::make_var(fn_.params[counter_]);
+    Read read;
+    for (std::size_t i = 0; i < joined_.size(); ++i) {
+      read[joined_[i].get()] =
+          lang::make_index(products[i], {counter}, /*in_bounds=*/true, {}, joined_[i]->type);
+    }
+    return Reader(read).rewrite(fn_.body);
+  }
+
+  // The copy of a global function, which is added to the program.
+  void add_copy(Loop& loop, lang::Program& program) const {
+    std::vector<VariableRef> products;
+    std::vector<Expr> extra;
+    for (const Expr& product : loop.products) {
+      products.push_back(lang::make_variable("products", product->type));
+      extra.push_back(lang::make_var(products.back()));
+    }
+    const Expr plain = reading(extra);
+    loop.name = program.reserve_name(self_.name);
+    // Which parameters it still needs shows once the products have gone.
+    const auto copied = [&] {
+      std::vector<Type> types;
+      for (const std::size_t i : loop.passed) types.push_back(fn_.params[i]->type);
+      for (const VariableRef& each : products) types.push_back(each->type);
+      loop.type = lang::function_type(std::move(types), fn_.result);
+      return eliminate_dead_code(Redirected(self_, loop, extra).rewrite(plain), &program);
+    };
+    for (std::size_t i = 0; i < fn_.params.size(); ++i) {
+      if (!same_.contains(fn_.params[i].get())) loop.passed.push_back(i);
+    }
+    const auto used = lang::free_variables(copied());
+    for (std::size_t i = 0; i < fn_.params.size(); ++i) {
+      const bool is_used = std::find(used.begin(), used.end(), fn_.params[i]) != used.end();
+      if (same_.contains(fn_.params[i].get()) && is_used) loop.passed.push_back(i);
+    }
+    std::sort(loop.passed.begin(), loop.passed.end());
+    const Expr body = copied();
+    std::vector<VariableRef> params;
+    for (const std::size_t i : loop.passed) params.push_back(fn_.params[i]);
+    params.insert(params.end(), products.begin(), products.end());
+    program.add_function(
+        loop.name, lang::rename_bound(lang::make_function(params, fn_.result, body, {}, nullptr,
+                                                          loop.function->span, loop.type)));
   }
 
  private:
-  bool is_passed_on(const std::unordered_set<const lang::Call*>& calls, std::size_t param) const {
+  using Read = std::unordered_map<const Variable*, Expr>;
+
+  // Puts other values in the place of bindings.
+  class Reader final : public lang::Rewriter {
+   public:
+    explicit Reader(const Read& read) : read_(read) {}
+
+   protected:
+    Expr post(const Expr& expr) override {
+      const auto* let = as<lang::Let>(expr);
+      const auto found = let ? read_.find(let->variable.get()) : read_.end();
+      if (found == read_.end()) return expr;
+      return lang::make_let(let->variable, found->second, let->body, expr->span, expr->type);
+    }
+
+   private:
+    const Read& read_;
+  };
+
+  // Calls of the copy, with those of the arguments that it takes and the products.
+  class Redirected final : public lang::Rewriter {
+   public:
+    Redirected(const Self& self, const Loop& loop, const std::vector<Expr>& products)
+        : self_(self), loop_(loop), products_(products) {}
+
+   protected:
+    Expr post(const Expr& expr) override {
+      const lang::Call* const call = call_of(expr, self_);
+      return call ? loop_.call_of_copy(*call, products_) : expr;
+    }
+
+   private:
+    const Self& self_;
+    const Loop& loop_;
+    const std::vector<Expr>& products_;
+  };
+
+  bool is_passed_on(const Calls& calls, std::size_t param) const {
     return std::all_of(calls.begin(), calls.end(), [&](const lang::Call* call) {
       return variable_of(call->args[param]) == fn_.params[param].get();
     });
   }
 
   void collect(const Expr& body) {
+    for (const VariableRef& param : fn_.params) inside_.insert(param.get());
     lang::visit_post_order(body, [&](const Expr& node) {
       if (const auto* let = as<lang::Let>(node)) values_[let->variable.get()] = let->value;
+      lang::for_each_binder(node,
+                            [&](const VariableRef& variable) { inside_.insert(variable.get()); });
     });
   }
 
@@ -195,8 +302,7 @@ class StepProducts::Analysis {
   }
 
   // `if n == 100 { ... } else { ... }` and the like, of a number that each call counts by one.
-  bool find_counter(const lang::If& choice, const std::unordered_set<const lang::Call*>& calls,
-                    Loop& loop) {
+  bool find_counter(const lang::If& choice, const Calls& calls, Loop& loop) {
     const auto* test = as<lang::Call>(value_of(choice.condition));
     const auto* op = test ? as<lang::Operator>(test->callee) : nullptr;
     if (!op || test->args.size() != 2 || calls.empty()) return false;
@@ -207,7 +313,7 @@ class StepProducts::Analysis {
     const auto param = std::find_if(fn_.params.begin(), fn_.params.end(),
                                     [&](const VariableRef& each) { return each.get() == number; });
     if (param == fn_.params.end() || !is_integer(number->type)) return false;
-    loop.counter = static_cast<std::size_t>(param - fn_.params.begin());
+    loop.counter = counter_ = static_cast<std::size_t>(param - fn_.params.begin());
     for (const lang::Call* call : calls) {
       const std::int64_t step = step_of(call->args[loop.counter], number);
       if (step == 0 || (loop.step != 0 && step != loop.step)) return false;
@@ -256,7 +362,7 @@ class StepProducts::Analysis {
   // Whatever happens, the function is called again.
   bool ends_in_calls(const Expr& expr, std::size_t& calls) const {
     const Expr& result = lang::open_block(expr).result;
-    if (call_of_global(result, name_)) {
+    if (call_of(result, self_)) {
       ++calls;
       return true;
     }
@@ -274,7 +380,7 @@ class StepProducts::Analysis {
   Expr outside(const Expr& expr) {
     if (expr->kind == ExprKind::Constant || expr->kind == ExprKind::GlobalVar) return expr;
     const Variable* const variable = variable_of(expr);
-    if (variable && same_.contains(variable)) return expr;
+    if (variable && (same_.contains(variable) || !inside_.contains(variable))) return expr;
     const auto known = moved_.find(variable);
     if (known != moved_.end()) return known->second;
     const auto found = values_.find(variable);
@@ -379,7 +485,7 @@ class StepProducts::Analysis {
     Extents all = *made;
     all.insert(all.begin(), steps);
     loop.products.push_back(in_shape("products", named("products", product), all));
-    joined_.emplace_back(binding.variable.get(), loop.products.back()->type);
+    joined_.push_back(binding.variable);
   }
 
   static std::size_t rank_of(const Expr& expr) {
@@ -387,86 +493,16 @@ class StepProducts::Analysis {
     return extents ? extents->size() : 0;
   }
 
-  // --- The copy ---
-
-  // The body with the products read, and calls of the copy with those parameters.
-  class Copier final : public lang::Rewriter {
-   public:
-    Copier(const std::string& name, const Loop& loop, const std::vector<Expr>& extra,
-           const std::unordered_map<const Variable*, Expr>& known)
-        : name_(name), loop_(loop), extra_(extra), known_(known) {}
-
-   protected:
-    Expr post(const Expr& expr) override {
-      if (const auto* let = as<lang::Let>(expr)) {
-        const auto found = known_.find(let->variable.get());
-        if (found == known_.end()) return expr;
-        return lang::make_let(let->variable, found->second, let->body, expr->span, expr->type);
-      }
-      const lang::Call* const call = call_of_global(expr, name_);
-      if (!call) return expr;
-      std::vector<Expr> args;
-      for (const std::size_t i : loop_.passed) args.push_back(call->args[i]);
-      args.insert(args.end(), extra_.begin(), extra_.end());
-      return lang::make_call(lang::make_global_var(loop_.name, call->callee->span, loop_.type),
-                             std::move(args), call->attrs, expr->span, expr->type, call->algebra);
-    }
-
-   private:
-    const std::string& name_;
-    const Loop& loop_;
-    const std::vector<Expr>& extra_;
-    const std::unordered_map<const Variable*, Expr>& known_;
-  };
-
-  void add_copy(Loop& loop) {
-    const VariableRef& counter = fn_.params[loop.counter];
-    std::vector<VariableRef> products;
-    std::vector<Expr> extra;
-    std::unordered_map<const Variable*, Expr> known;
-    for (std::size_t i = 0; i < joined_.size(); ++i) {
-      const auto& [variable, type] = joined_[i];
-      products.push_back(lang::make_variable("products", type));
-      extra.push_back(lang::make_var(products.back()));
-      known[variable] = lang::make_index(extra.back(), {lang::make_var(counter)},
-                                         /*in_bounds=*/true, {}, variable->type);
-    }
-    loop.name = program_.reserve_name(name_);
-    // Which parameters it still needs shows once the products have gone.
-    const auto copied = [&] {
-      std::vector<Type> types;
-      for (const std::size_t i : loop.passed) types.push_back(fn_.params[i]->type);
-      for (const VariableRef& each : products) types.push_back(each->type);
-      loop.type = lang::function_type(std::move(types), fn_.result);
-      return eliminate_dead_code(Copier(name_, loop, extra, known).rewrite(fn_.body), &program_);
-    };
-    for (std::size_t i = 0; i < fn_.params.size(); ++i) {
-      if (!same_.contains(fn_.params[i].get())) loop.passed.push_back(i);
-    }
-    const auto used = lang::free_variables(copied());
-    for (std::size_t i = 0; i < fn_.params.size(); ++i) {
-      const bool is_used = std::find(used.begin(), used.end(), fn_.params[i]) != used.end();
-      if (same_.contains(fn_.params[i].get()) && is_used) loop.passed.push_back(i);
-    }
-    std::sort(loop.passed.begin(), loop.passed.end());
-    const Expr body = copied();
-    std::vector<VariableRef> params;
-    for (const std::size_t i : loop.passed) params.push_back(fn_.params[i]);
-    params.insert(params.end(), products.begin(), products.end());
-    program_.add_function(
-        loop.name, lang::rename_bound(lang::make_function(params, fn_.result, body, {}, nullptr,
-                                                          loop.function->span, loop.type)));
-  }
-
-  const std::string& name_;
+  const Self self_;
   const lang::Function& fn_;
-  lang::Program& program_;
-  bool goes_on_ = false;                      // where the first test holds
-  std::unordered_set<const Variable*> same_;  // parameters that each call hands on
+  std::size_t counter_ = 0;                     // which parameter
+  bool goes_on_ = false;                        // where the first test holds
+  std::unordered_set<const Variable*> same_;    // parameters that each call hands on
+  std::unordered_set<const Variable*> inside_;  // what the function binds
   std::unordered_map<const Variable*, Expr> values_;
   std::unordered_map<const Variable*, Expr> moved_;
   std::vector<Binding> outside_;
-  std::vector<std::pair<const Variable*, Type>> joined_;  // with the type of all its rows
+  std::vector<VariableRef> joined_;  // what products are bound to
 };
 
 class StepProducts::Joiner final : public lang::Rewriter {
@@ -475,31 +511,46 @@ class StepProducts::Joiner final : public lang::Rewriter {
 
  protected:
   Expr post(const Expr& expr) override {
+    if (const auto* let = as<lang::Let>(expr)) return local(expr, *let);
     const auto* call = as<lang::Call>(expr);
     if (!call || call->callee->kind != ExprKind::GlobalVar ||
         std::none_of(call->args.begin(), call->args.end(),
                      [](const Expr& arg) { return integer_of(arg).has_value(); }))
       return expr;
     const Loop* const loop = products_.loop_of(*call, program_);
-    const auto start = loop ? integer_of(call->args[loop->counter]) : std::nullopt;
-    if (!start || !loop->begins_well(*start)) return expr;
+    if (!loop || !loop->begins_well(*call)) return expr;
     lang::Substitution known;
     for (std::size_t i = 0; i < call->args.size(); ++i)
       known[loop->params[i].get()] = call->args[i];
     const Expr products = build::tuple(loop->products);
     const lang::Block code = lang::open_block(
         lang::substitute(lang::rename_bound(lang::close_block({loop->code, products})), known));
-    std::vector<Expr> args;
-    for (const std::size_t i : loop->passed) args.push_back(call->args[i]);
-    const auto& made = lang::cast<lang::Tuple>(code.result).fields;
-    args.insert(args.end(), made.begin(), made.end());
-    const Expr copy =
-        lang::make_call(lang::make_global_var(loop->name, call->callee->span, loop->type),
-                        std::move(args), call->attrs, expr->span, expr->type, call->algebra);
+    const Expr copy = loop->call_of_copy(*call, lang::cast<lang::Tuple>(code.result).fields);
     return lang::close_block({code.bindings, copy});
   }
 
  private:
+  // `let run = fn (n, h) { ... xs[n] ... run(n + 1, ...) ... }; ... run(0, h) ...`: the products
+  // stand in front of the function.
+  static Expr local(const Expr& expr, const lang::Let& let) {
+    const auto* fn = as<lang::Function>(let.value);
+    const Self self{{}, let.variable.get()};
+    if (!fn) return expr;
+    Analysis analysis(self, *fn);
+    Loop loop;
+    if (!analysis.is_promising() || !analysis.run(loop)) return expr;
+    const auto calls = calls_in(let.body, self);
+    const bool is_joined = calls && !calls->empty() &&
+                           std::all_of(calls->begin(), calls->end(), [&](const lang::Call* call) {
+                             return loop.begins_well(*call);
+                           });
+    if (!is_joined) return expr;
+    const Expr joined = lang::make_function(fn->params, fn->result, analysis.reading(loop.products),
+                                            {}, nullptr, let.value->span, let.value->type);
+    loop.code.push_back({let.variable, joined, expr->span});
+    return lang::close_block({loop.code, let.body});
+  }
+
   StepProducts& products_;
   lang::Program& program_;
 };
@@ -521,11 +572,13 @@ const StepProducts::Loop* StepProducts::loop_of(const lang::Call& call, lang::Pr
   if (found != known_.end()) return found->second->name.empty() ? nullptr : found->second.get();
   Loop& loop = *known_.emplace(function.get(), std::make_unique<Loop>()).first->second;
   loop.function = function;
-  if (!Analysis(name, lang::cast<lang::Function>(function), program).is_promising()) return nullptr;
+  if (!Analysis({name}, lang::cast<lang::Function>(function)).is_promising()) return nullptr;
   try {
     const Expr plain = program.inlined(function);
     Loop made = loop;
-    if (!Analysis(name, lang::cast<lang::Function>(plain), program).run(made)) return nullptr;
+    Analysis analysis({name}, lang::cast<lang::Function>(plain));
+    if (!analysis.run(made)) return nullptr;
+    analysis.add_copy(made, program);
     loop = std::move(made);
     return &loop;
   } catch (...) {  // told to stop: it is not known yet

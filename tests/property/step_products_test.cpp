@@ -43,30 +43,35 @@ class CountingLoop {
 
   // Defines `near`, and `known` and `open` of (xs, w), which are to give the same.
   std::string text() {
-    const std::string product = product_;
+    const bool is_local = random_.one_in(3);
+    const std::string more = is_local ? "" : ", xs, w, b";
     const std::string next = pick({"tanh(P + h)", "tanh(P + b + 0.3 * h)", "0.5 * tanh(h - P)"});
-    std::string call = fmt::format("go({}, {}, xs, w, b)", step_, with(next, product));
+    std::string call = fmt::format("go({}, {}{})", step_, with(next, product_), more);
     if (random_.one_in(4)) {
       call = fmt::format(
-          "let y = {1}; if sum(y) > 0.0 {{ go({0}, tanh(y + h), xs, w, b) }} else {{ "
-          "go({0}, 0.3 * y, xs, w, b) }}",
-          step_, product);
+          "let y = {1}; if sum(y) > 0.0 {{ go({0}, tanh(y + h){2}) }} else {{ "
+          "go({0}, 0.3 * y{2}) }}",
+          step_, product_, more);
     }
-    const std::string& first = goes_on_ ? call : "h";
-    const std::string& second = goes_on_ ? "h" : call;
+    const std::string data = fmt::format("xs: {}, w: {}", type_of(rows_), type_of(matrix_));
+    const std::string body =
+        fmt::format("(n: {}, h: {}{}) -> {} {{ if {} {{ {} }} else {{ {} }} }}",
+                    number_.empty() ? "int32" : "int64", type_of(state_),
+                    is_local ? "" : fmt::format(", {}, b: float64", data), type_of(state_), test_,
+                    goes_on_ ? call : "h", goes_on_ ? "h" : call);
+    const auto from = [&](const std::string& start) {
+      return fmt::format("({}) {{ {}go({}, h0{}) }}\n", data,
+                         is_local ? "let b = 0.25f64; let go = fn " + body + "; " : "", start,
+                         is_local ? "" : ", xs, w, 0.25");
+    };
     return fmt::format(
-        "def go(n: {0}, h: {1}, xs: {2}, w: {3}, b: float64) -> {1} {{ if {4} {{ {5} }} else {{ "
-        "{6} "
-        "}} }}\n"
-        "let (xs, w, h0) = ({7}, {8}, {9})\n"
-        "let begin = {10}\n"
-        "def known(xs: {2}, w: {3}) {{ go({10}, h0, xs, w, 0.25) }}\n"
-        "def open(xs: {2}, w: {3}) {{ go(begin, h0, xs, w, 0.25) }}\n"
+        "let (xs, w, h0) = ({}, {}, {})\n"
+        "let begin = {}\n{}"
+        "def known{}def open{}"
         "def near(a, b) {{ max(abs(a - b)) < 1e-12 }}\n"
-        "def slopes(f, xs: {2}, w: {3}) {{ grad(fn (xs, w) {{ sum(sin(f(xs, w))) }})(xs, w) }}\n",
-        number_.empty() ? "int32" : "int64", type_of(state_), type_of(rows_), type_of(matrix_),
-        test_, first, second, numbers(rows_, "sin"), numbers(matrix_, "cos"),
-        numbers(state_, "sin"), numbered(start_));
+        "def slopes(f, {}) {{ grad(fn (xs, w) {{ sum(sin(f(xs, w))) }})(xs, w) }}\n",
+        numbers(rows_, "sin"), numbers(matrix_, "cos"), numbers(state_, "sin"), numbered(start_),
+        is_local ? "" : "def go" + body + "\n", from(numbered(start_)), from("begin"), data);
   }
 
  private:
