@@ -180,13 +180,15 @@ class StepProducts::Analysis {
     return !loop.products.empty();
   }
 
-  // The body, which reads the products of all rows.
+  // The body, which reads the products of all rows. The reads are checked, as those of the rows
+  // are: a counter of few bits may wrap.
   Expr reading(const std::vector<Expr>& products) const {
     const Expr counter = lang::make_var(fn_.params[counter_]);
     Read read;
     for (std::size_t i = 0; i < joined_.size(); ++i) {
       read[joined_[i].get()] =
-          lang::make_index(products[i], {counter}, /*in_bounds=*/true, {}, joined_[i]->type);
+          lang::make_index(products[i], {counter}, /*in_bounds=*/false,
+                           values_.at(joined_[i].get())->span, joined_[i]->type);
     }
     return Reader(read).rewrite(fn_.body);
   }
