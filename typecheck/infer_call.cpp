@@ -48,7 +48,7 @@ namespace {
 
 // So many operators of one definition may have types that its parameters leave open. Each use of a
 // generic function adds those of that function: `def f1(x) { f0(f0(x)) }` and so on double them.
-constexpr std::size_t kMostOpenRelations = 1'000;
+constexpr std::size_t kMostOpenRelations = 600;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ bool Inference::may_open(std::size_t relations, const std::string& name, Span sp
   if (std::exchange(has_too_many_open_, true)) return false;
   Diagnostic diagnostic(
       DiagnosticKind::TypeTooLarge,
-      fmt::format("with `{}`, more than 1,000 operators would have types that are open here", name),
+      fmt::format("with `{}`, more than 600 operators would have types that are open here", name),
       span);
   diagnostic.note("help: annotate parameters, of this definition or of those that it uses");
   throw Failure(std::move(diagnostic));

@@ -14,8 +14,8 @@
 
 namespace relay::typecheck {
 
-// A type with more parts than 100,000 is refused, as written out it would take minutes to look at;
-// and one of more than 10,000 levels, as walks over types recurse. Throws Failure(TypeTooLarge).
+// A type with more parts than 10,000 is refused, as written out it would take minutes to look at;
+// and one of more than 3,000 levels, as walks over types recurse. Throws Failure(TypeTooLarge).
 void check_size(const lang::Type& type);
 
 class Widening;

@@ -93,13 +93,13 @@ Type checked_size(Type type) {
 }  // namespace
 
 void check_size(const Type& type) {
-  constexpr std::uint32_t kLargest = 100'000;
-  constexpr std::uint32_t kDeepest = 10'000;
+  constexpr std::uint32_t kLargest = 10'000;
+  constexpr std::uint32_t kDeepest = 3'000;
   constexpr std::size_t kMostAxes = 256;
   if (type->size > kLargest)
-    fail(DiagnosticKind::TypeTooLarge, "a type would have more than 100,000 parts");
+    fail(DiagnosticKind::TypeTooLarge, "a type would have more than 10,000 parts");
   if (type->depth > kDeepest)
-    fail(DiagnosticKind::TypeTooLarge, "a type would be nested more than 10,000 levels deep");
+    fail(DiagnosticKind::TypeTooLarge, "a type would be nested more than 3,000 levels deep");
   const auto* tensor = as<TensorType>(type);
   if (tensor && tensor->shape.has_rank() && tensor->shape.rank() > kMostAxes)
     fail(DiagnosticKind::TypeTooLarge, "a tensor would have more than 256 axes");
