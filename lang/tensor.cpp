@@ -179,7 +179,7 @@ struct KeptTensors {
 #endif
   std::array<std::array<Tensor*, kWays>, kSets> sets{};
   std::size_t bytes_made_again = 0;
-  std::size_t next = 0;  // place in a full set
+  std::size_t next = 0;  // place that makes room
   std::size_t bytes = 0;
 
   std::array<Tensor*, kWays>& set_of(DType dtype, std::span<const std::int64_t> shape) {
@@ -189,17 +189,32 @@ struct KeptTensors {
     return sets[hash >> 32 & (kSets - 1)];
   }
 
-  // What is to be freed: the tensor, or one that has been kept longer; null: nothing.
-  Tensor* keep(Tensor* tensor) {
-    if (!kKeeps || !tensor->is_whole_ || tensor->buffer_->size() > kLargest ||
-        !tensor->buffer_->is_unique() || bytes + tensor->buffer_->size() > kMost)
-      return tensor;
-    bytes += tensor->buffer_->size();
+  // False where it is to be freed. Those that have been kept longer make room.
+  bool keep(Tensor* tensor) {
+    const std::size_t size = tensor->buffer_->size();
+    if (!kKeeps || !tensor->is_whole_ || size > kLargest || !tensor->buffer_->is_unique())
+      return false;
+    for (; bytes + size > kMost; ++next) drop(sets[next / kWays % kSets][next % kWays]);
     std::array<Tensor*, kWays>& set = set_of(tensor->dtype_, tensor->shape_);
     const auto empty = std::find(set.begin(), set.end(), nullptr);
     Tensor*& place = empty == set.end() ? set[next++ % kWays] : *empty;
-    if (place) bytes -= place->buffer_->size();
-    return std::exchange(place, tensor);
+    drop(place);
+    place = tensor;
+    bytes += size;
+    return true;
+  }
+
+  // The place is empty then.
+  void drop(Tensor*& place) {
+    Tensor* const dropped = std::exchange(place, nullptr);
+    if (!dropped) return;
+    bytes -= dropped->buffer_->size();
+    free(dropped);
+  }
+
+  static void free(Tensor* tensor) {
+    tensor->~Tensor();
+    ::operator delete(tensor);
   }
 
   // One that is to be counted for the first time; null if there is none.
@@ -221,10 +236,7 @@ constinit thread_local KeptTensors kept_tensors;
 }  // namespace
 
 void Tensor::operator delete(Tensor* tensor, std::destroying_delete_t) {
-  Tensor* const dropped = kept_tensors.keep(tensor);
-  if (!dropped) return;
-  dropped->~Tensor();
-  ::operator delete(dropped);
+  if (!kept_tensors.keep(tensor)) KeptTensors::free(tensor);
 }
 
 std::size_t Tensor::bytes_made_again() { return kept_tensors.bytes_made_again; }

@@ -7,6 +7,7 @@
 
 #include "lang/diagnostic.h"
 #include "lang/pool.h"
+#include "lang/sanitizer.h"
 
 using namespace relay::lang;
 
@@ -105,3 +106,16 @@ TEST_CASE("the pool gives blocks again and keeps no more than its limit") {
   pool.trim();
   CHECK(pool.kept_bytes() == 0);
 }
+
+#if !defined(RELAY_ASAN)
+TEST_CASE("a dropped tensor is made again, whatever was dropped before it") {
+  for (std::int64_t i = 0; i < 100; ++i) Tensor::make(DType::Float32, {16000 + i});
+  for (std::int64_t i = 0; i < 400; ++i) Tensor::make(DType::Float64, {i});
+  for (const std::int64_t extent : {16, 16384}) {
+    Tensor::make(DType::Int32, {extent});
+    const std::size_t before = Tensor::bytes_made_again();
+    Tensor::make(DType::Int32, {extent});
+    CHECK(Tensor::bytes_made_again() - before >= 4 * static_cast<std::size_t>(extent));
+  }
+}
+#endif
