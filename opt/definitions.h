@@ -1,12 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "lang/expr.h"
 #include "lang/pointer_map.h"
 #include "opt/passes.h"
 
-// Private to the simplifier.
+// Private to the passes that look at how atoms are defined.
 namespace relay::opt {
 
 // What the atoms at hand stand for.
@@ -48,6 +50,8 @@ bool same_atom(const lang::Expr& a, const lang::Expr& b);
 lang::DType dtype_of(const lang::Expr& tensor);
 // The atom, if it is a constant of rank 0; else null.
 const lang::Constant* scalar(const lang::Expr& atom);
+// The number, if it is a constant of rank 0 and an integer.
+std::optional<std::int64_t> integer(const lang::Expr& atom);
 // Is every extent of the tensor known, if only by name?
 bool has_known_shape(const lang::Expr& tensor);
 

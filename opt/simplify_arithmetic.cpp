@@ -23,6 +23,12 @@ const lang::Constant* scalar(const Expr& atom) {
   return constant && constant->value->rank() == 0 ? constant : nullptr;
 }
 
+std::optional<std::int64_t> integer(const Expr& atom) {
+  const lang::Constant* const constant = scalar(atom);
+  if (!constant || !lang::is_int(constant->value->dtype())) return std::nullopt;
+  return lang::int_from_bits(constant->value->dtype(), constant->value->bits_at(0));
+}
+
 namespace {
 
 // The operator that does `prim` to each element; null where there is none.

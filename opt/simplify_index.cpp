@@ -77,17 +77,13 @@ void IndexRanges::note(const Expr& expr) {
 bool IndexRanges::is_within(const Expr& position, const Expr& tensor, std::size_t axis,
                             const Definitions& definitions) const {
   const lang::Dim& dim = as<lang::TensorType>(tensor->type)->shape[axis];
-  const auto number = [](const lang::Constant& constant) {
-    return lang::int_from_bits(constant.value->dtype(), constant.value->bits_at(0));
-  };
-  if (const auto* constant = as<lang::Constant>(position))
-    return dim.is_constant() && number(*constant) >= 0 && number(*constant) < dim.constant();
+  if (const auto number = integer(position))
+    return dim.is_constant() && *number >= 0 && *number < dim.constant();
   const auto* index = as<lang::Var>(position);
   const Expr* found = index ? extents_.find(index->variable.get()) : nullptr;
   if (!found) return false;
   const Expr& extent = definitions.of(*found);
-  if (const auto* constant = as<lang::Constant>(extent))
-    return dim.is_constant() && number(*constant) <= dim.constant();
+  if (const auto number = integer(extent)) return dim.is_constant() && *number <= dim.constant();
   if (const auto* term = as<lang::DimTerm>(extent)) return !dim.is_any() && term->dim == dim;
   const lang::Call* call = definitions.call_of(*found, "dim_of");
   const auto* type = call ? as<lang::TensorType>(call->args[0]->type) : nullptr;

@@ -260,9 +260,7 @@ class Shapes {
 
 // The extent that an atom stands for, where its type or its value says it.
 std::optional<lang::Dim> extent_of(const Expr& atom, const Definitions& definitions) {
-  const Expr& value = definitions.of(atom);
-  if (const auto* constant = as<lang::Constant>(value))
-    return lang::Dim(lang::int_from_bits(constant->value->dtype(), constant->value->bits_at(0)));
+  if (const auto number = integer(definitions.of(atom))) return lang::Dim(*number);
   const auto* call = definitions.call_of(atom, "dim_of");
   if (!call || !has_known_shape(call->args[0])) return std::nullopt;
   const auto& shape = as<lang::TensorType>(call->args[0]->type)->shape;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,9 +11,11 @@
 #include <vector>
 
 #include "lang/build.h"
+#include "lang/extents.h"
 #include "lang/op.h"
 #include "lang/record.h"
 #include "lang/visit.h"
+#include "opt/definitions.h"
 #include "opt/passes.h"
 
 namespace relay::opt {
@@ -47,28 +50,12 @@ std::optional<Extents> constant_extents(const Type& type) {
 }
 
 std::int64_t count_of(const Extents& extents) {
-  double count = 1;
-  for (const std::int64_t extent : extents) count *= static_cast<double>(extent);
-  return static_cast<std::int64_t>(std::min(count, 9e18));
-}
-
-// An integer that is written out.
-std::optional<std::int64_t> integer_of(const Expr& expr) {
-  const auto* constant = as<lang::Constant>(expr);
-  if (!constant || constant->value->rank() != 0 || !lang::is_int(constant->value->dtype()))
-    return std::nullopt;
-  return lang::int_from_bits(constant->value->dtype(), constant->value->bits_at(0));
+  return lang::product_of(extents).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 const lang::Variable* variable_of(const Expr& expr) {
   const auto* var = as<lang::Var>(expr);
   return var ? var->variable.get() : nullptr;
-}
-
-const lang::Call* call_of(const Expr& expr, std::string_view op) {
-  const auto* call = as<lang::Call>(expr);
-  const auto* callee = call ? as<lang::Operator>(call->callee) : nullptr;
-  return callee && callee->op->name == op ? call : nullptr;
 }
 
 // The function, as its calls name it.
@@ -131,7 +118,7 @@ struct StepProducts::Loop {
 
   // Is that call one that goes over all or most of the rows?
   bool begins_well(const lang::Call& call) const {
-    const auto start = integer_of(call.args[counter]);
+    const auto start = integer(call.args[counter]);
     return start && begins_well(*start);
   }
   bool begins_well(std::int64_t start) const {
@@ -182,13 +169,13 @@ class StepProducts::Analysis {
 
   // The body, which reads the products of all rows. The reads are checked, as those of the rows
   // are: a counter of few bits may wrap.
-  Expr reading(const std::vector<Expr>& products) const {
-    const Expr counter = lang::make_var(fn_.params[counter_]);
+  Expr reading(const Loop& loop, const std::vector<Expr>& products) const {
+    const Expr counter = lang::make_var(fn_.params[loop.counter]);
     Read read;
     for (std::size_t i = 0; i < joined_.size(); ++i) {
       read[joined_[i].get()] =
           lang::make_index(products[i], {counter}, /*in_bounds=*/false,
-                           values_.at(joined_[i].get())->span, joined_[i]->type);
+                           definitions_.of(lang::make_var(joined_[i]))->span, joined_[i]->type);
     }
     return Reader(read).rewrite(fn_.body);
   }
@@ -201,7 +188,7 @@ class StepProducts::Analysis {
       products.push_back(lang::make_variable("products", product->type));
       extra.push_back(lang::make_var(products.back()));
     }
-    const Expr plain = reading(extra);
+    const Expr plain = reading(loop, extra);
     loop.name = program.reserve_name(self_.name);
     // Which parameters it still needs shows once the products have gone.
     const auto copied = [&] {
@@ -276,46 +263,40 @@ class StepProducts::Analysis {
   void collect(const Expr& body) {
     for (const VariableRef& param : fn_.params) inside_.insert(param.get());
     lang::visit_post_order(body, [&](const Expr& node) {
-      if (const auto* let = as<lang::Let>(node)) values_[let->variable.get()] = let->value;
+      if (const auto* let = as<lang::Let>(node)) definitions_.add(let->variable, let->value);
       lang::for_each_binder(node,
                             [&](const VariableRef& variable) { inside_.insert(variable.get()); });
     });
-  }
-
-  Expr value_of(const Expr& expr) const {
-    const auto found = values_.find(variable_of(expr));
-    return found == values_.end() ? expr : found->second;
   }
 
   // --- The counter ---
 
   // By how much the argument differs from the parameter; 0: by something else.
   std::int64_t step_of(const Expr& arg, const Variable* param) const {
-    const Expr value = value_of(arg);
-    const lang::Call* const sum = call_of(value, "add");
-    const lang::Call* const difference = sum ? nullptr : call_of(value, "subtract");
+    const lang::Call* const sum = definitions_.call_of(arg, "add");
+    const lang::Call* const difference = sum ? nullptr : definitions_.call_of(arg, "subtract");
     const lang::Call* const call = sum ? sum : difference;
     if (!call) return 0;
     const bool is_second = sum && variable_of(call->args[1]) == param;
     if (variable_of(call->args[is_second ? 1 : 0]) != param) return 0;
-    const auto number = integer_of(call->args[is_second ? 0 : 1]);
+    const auto number = integer(call->args[is_second ? 0 : 1]);
     if (!number || (*number != 1 && *number != -1)) return 0;
     return sum ? *number : -*number;
   }
 
   // `if n == 100 { ... } else { ... }` and the like, of a number that each call counts by one.
   bool find_counter(const lang::If& choice, const Calls& calls, Loop& loop) {
-    const auto* test = as<lang::Call>(value_of(choice.condition));
+    const auto* test = as<lang::Call>(definitions_.of(choice.condition));
     const auto* op = test ? as<lang::Operator>(test->callee) : nullptr;
     if (!op || test->args.size() != 2 || calls.empty()) return false;
-    const bool is_second = integer_of(test->args[0]).has_value();
-    const auto limit = integer_of(test->args[is_second ? 0 : 1]);
+    const bool is_second = integer(test->args[0]).has_value();
+    const auto limit = integer(test->args[is_second ? 0 : 1]);
     const Variable* const number = variable_of(test->args[is_second ? 1 : 0]);
     if (!limit || !number || *limit > kMostElements || *limit < -kMostElements) return false;
     const auto param = std::find_if(fn_.params.begin(), fn_.params.end(),
                                     [&](const VariableRef& each) { return each.get() == number; });
     if (param == fn_.params.end() || !is_integer(number->type)) return false;
-    loop.counter = counter_ = static_cast<std::size_t>(param - fn_.params.begin());
+    loop.counter = static_cast<std::size_t>(param - fn_.params.begin());
     for (const lang::Call* call : calls) {
       const std::int64_t step = step_of(call->args[loop.counter], number);
       if (step == 0 || (loop.step != 0 && step != loop.step)) return false;
@@ -385,21 +366,19 @@ class StepProducts::Analysis {
     if (variable && (same_.contains(variable) || !inside_.contains(variable))) return expr;
     const auto known = moved_.find(variable);
     if (known != moved_.end()) return known->second;
-    const auto found = values_.find(variable);
-    if (!variable || found == values_.end()) return nullptr;
+    const Expr& value = definitions_.of(expr);
     Expr moved;
-    if (const auto* projection = as<lang::Projection>(found->second)) {
+    if (const auto* projection = as<lang::Projection>(value)) {
       if (const Expr tuple = outside(projection->tuple))
         moved = build::project(tuple, projection->index);
-    } else if (const auto* match = as<lang::Match>(found->second); match && match->is_complete) {
+    } else if (const auto* match = as<lang::Match>(value); match && match->is_complete) {
       const auto field = lang::as_field_read(*match);
       const Expr record = field ? outside(match->scrutinee) : Expr();
-      if (record)
-        moved = lang::read_field(record, *field->constructor, field->place, found->second->span);
-    } else if (const lang::Call* call = call_of(found->second, "transpose")) {
+      if (record) moved = lang::read_field(record, *field->constructor, field->place, value->span);
+    } else if (const lang::Call* call = definitions_.call_of(value, "transpose")) {
       if (const Expr from = outside(call->args[0]))
-        moved = lang::make_call(call->callee, {from}, call->attrs, found->second->span,
-                                found->second->type, call->algebra);
+        moved = lang::make_call(call->callee, {from}, call->attrs, value->span, value->type,
+                                call->algebra);
     }
     if (!moved) return nullptr;
     return moved_[variable] = named("same", std::move(moved));
@@ -420,17 +399,17 @@ class StepProducts::Analysis {
   };
 
   std::optional<Rows> rows_of(const Expr& expr, const Variable* counter) {
-    const Expr value = value_of(expr);
+    const Expr& value = definitions_.of(expr);
     Expr tensor;
     if (const auto* index = as<lang::Index>(value)) {
       if (index->indices.size() == 1 && variable_of(index->indices[0]) == counter)
         tensor = index->tensor;
-    } else if (const lang::Call* take = call_of(value, "take")) {
+    } else if (const lang::Call* take = definitions_.call_of(value, "take")) {
       const std::int64_t* const axis = take->attrs ? take->attrs->find("axis")->as_int() : nullptr;
       if (axis && *axis == 0 && variable_of(take->args[1]) == counter) tensor = take->args[0];
     } else {
       for (const char* name : {"reshape", "expand_dims", "squeeze"}) {
-        const lang::Call* const call = call_of(value, name);
+        const lang::Call* const call = definitions_.call_of(value, name);
         auto rows = call ? rows_of(call->args[0], counter) : std::nullopt;
         const auto extents = rows ? constant_extents(value->type) : std::nullopt;
         if (extents) return Rows{rows->all, *extents};
@@ -461,8 +440,9 @@ class StepProducts::Analysis {
   // Names the product of all rows, where the binding is one of a row by what does not change.
   void find_product(const Binding& binding, Loop& loop) {
     const Variable* const counter = fn_.params[loop.counter].get();
-    const lang::Call* const dense = call_of(binding.value, "nn.dense");
-    const lang::Call* const matmul = dense ? nullptr : call_of(binding.value, "matmul");
+    const lang::Call* const dense = definitions_.call_of(binding.value, "nn.dense");
+    const lang::Call* const matmul =
+        dense ? nullptr : definitions_.call_of(binding.value, "matmul");
     const lang::Call* const call = dense ? dense : matmul;
     if (!call) return;
     // `w @ x` of a vector is a row by the transposed matrix.
@@ -474,8 +454,8 @@ class StepProducts::Analysis {
     const std::int64_t in_row = count_of({rows->row.begin(), rows->row.end() - 1});
     const std::int64_t steps = constant_extents(rows->all->type)->front();
     if (!made || in_row > kMostRows || steps < kFewestSteps ||
-        count_of(*made) * rows->row.back() < kFewestProducts ||
-        count_of(*made) > kMostElements / steps)
+        count_of(*made) > kMostElements / steps ||
+        count_of(*made) * rows->row.back() < kFewestProducts)
       return;
     if (loop.step > 0 ? loop.end > steps : loop.end < -1) return;
     const Expr matrix = outside(call->args[is_turned ? 0 : 1]);
@@ -497,11 +477,10 @@ class StepProducts::Analysis {
 
   const Self self_;
   const lang::Function& fn_;
-  std::size_t counter_ = 0;                     // which parameter
   bool goes_on_ = false;                        // where the first test holds
   std::unordered_set<const Variable*> same_;    // parameters that each call hands on
   std::unordered_set<const Variable*> inside_;  // what the function binds
-  std::unordered_map<const Variable*, Expr> values_;
+  Definitions definitions_;                     // of what it binds
   std::unordered_map<const Variable*, Expr> moved_;
   std::vector<Binding> outside_;
   std::vector<VariableRef> joined_;  // what products are bound to
@@ -511,14 +490,21 @@ class StepProducts::Joiner final : public lang::Rewriter {
  public:
   Joiner(StepProducts& products, lang::Program& program) : products_(products), program_(program) {}
 
+  Expr run(const Expr& root) {
+    lang::visit_post_order(root, [&](const Expr& node) {
+      const auto* call = as<lang::Call>(node);
+      const Variable* const callee = call ? variable_of(call->callee) : nullptr;
+      if (callee && begins(*call)) begun_.insert(callee);
+    });
+    return rewrite(root);
+  }
+
  protected:
   Expr post(const Expr& expr) override {
-    if (const auto* let = as<lang::Let>(expr)) return local(expr, *let);
+    const auto* let = as<lang::Let>(expr);
+    if (let && begun_.contains(let->variable.get())) return local(expr, *let);
     const auto* call = as<lang::Call>(expr);
-    if (!call || call->callee->kind != ExprKind::GlobalVar ||
-        std::none_of(call->args.begin(), call->args.end(),
-                     [](const Expr& arg) { return integer_of(arg).has_value(); }))
-      return expr;
+    if (!call || call->callee->kind != ExprKind::GlobalVar || !begins(*call)) return expr;
     const Loop* const loop = products_.loop_of(*call, program_);
     if (!loop || !loop->begins_well(*call)) return expr;
     lang::Substitution known;
@@ -532,6 +518,12 @@ class StepProducts::Joiner final : public lang::Rewriter {
   }
 
  private:
+  // A call with a number that is written out, to begin at.
+  static bool begins(const lang::Call& call) {
+    return std::any_of(call.args.begin(), call.args.end(),
+                       [](const Expr& arg) { return integer(arg).has_value(); });
+  }
+
   // `let run = fn (n, h) { ... xs[n] ... run(n + 1, ...) ... }; ... run(0, h) ...`: the products
   // stand in front of the function.
   static Expr local(const Expr& expr, const lang::Let& let) {
@@ -547,14 +539,16 @@ class StepProducts::Joiner final : public lang::Rewriter {
                              return loop.begins_well(*call);
                            });
     if (!is_joined) return expr;
-    const Expr joined = lang::make_function(fn->params, fn->result, analysis.reading(loop.products),
-                                            {}, nullptr, let.value->span, let.value->type);
+    const Expr joined =
+        lang::make_function(fn->params, fn->result, analysis.reading(loop, loop.products), {},
+                            nullptr, let.value->span, let.value->type);
     loop.code.push_back({let.variable, joined, expr->span});
     return lang::close_block({loop.code, let.body});
   }
 
   StepProducts& products_;
   lang::Program& program_;
+  std::unordered_set<const Variable*> begun_;  // function values that are called so
 };
 
 StepProducts::StepProducts() = default;
@@ -562,7 +556,7 @@ StepProducts::~StepProducts() = default;
 void StepProducts::forget() { known_.clear(); }
 
 lang::Expr StepProducts::join(const Expr& expr, lang::Program& program) {
-  return Joiner(*this, program).rewrite(expr);
+  return Joiner(*this, program).run(expr);
 }
 
 // Null where there is no product to take out, or while that is being found out.
