@@ -7,7 +7,6 @@ import re
 import select
 import signal
 import statistics
-import subprocess
 import tempfile
 import termios
 import time
@@ -180,20 +179,10 @@ def interrupts(count):
         told(f"Ctrl-C in {name}", times, 100)
 
 
-def start(count):
-    times = []
-    for _ in range(count):
-        begin = time.perf_counter()
-        subprocess.run([str(PROGRAM), "-e", "1 + 1"], stdout=subprocess.DEVNULL, check=True)
-        times.append(time.perf_counter() - begin)
-    told("`relay -e '1 + 1'`", times[1:], 5)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     rounds = parser.parse_args().rounds
-    start(rounds + 1)
     definitions(rounds)
     first_kernels(rounds)
     later_functions(rounds)
