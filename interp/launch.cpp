@@ -36,6 +36,7 @@ constexpr std::int64_t kCacheBytes = 1 << 20;
 // Handing work to a thread pays from this many scalar operations per thread on: some microseconds.
 constexpr std::int64_t worth_a_thread(bool is_native) { return is_native ? 200'000 : 50'000; }
 
+// A band with products is split by rows from so many for each thread on.
 constexpr std::int64_t kRowsOfThread = 64;
 
 // Points [begin, end) of the outermost domain axis.

@@ -36,14 +36,14 @@ class Rest {
   std::vector<Diagnostic> errors() {
     TextErrors errors;
     for (const Diagnostic& error : reading_.errors) errors.add({error}, error.span);
-    std::vector<const Item*> todo;
+    std::vector<const Item*> pending;
     for (const Item& item : reading_.parsed.items) {
-      if (item.expr) todo.push_back(&item);
+      if (item.expr) pending.push_back(&item);
     }
     // Items that read a binding further down wait for it. What never comes is not checked.
-    for (std::size_t before = todo.size() + 1; todo.size() < before;) {
-      before = todo.size();
-      std::erase_if(todo, [&](const Item* item) {
+    for (std::size_t before = pending.size() + 1; pending.size() < before;) {
+      before = pending.size();
+      std::erase_if(pending, [&](const Item* item) {
         if (unsound_.contains(item)) return true;
         if (waits(*item)) return false;
         std::vector<Diagnostic> found = check(*item);

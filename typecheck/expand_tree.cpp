@@ -72,18 +72,18 @@ bool has_leaf(const Type& type) {
 bool holds_itself(const AdtType& adt) {
   const std::string own = to_string(Type(&adt));
   std::set<std::string> seen;
-  std::vector<Type> todo;
+  std::vector<Type> pending;
   const auto add_parts = [&](const AdtType& whole) {
     for (const Constructor& constructor : whole.def->constructors) {
-      for (Type& field : field_types(whole, constructor)) todo.push_back(std::move(field));
+      for (Type& field : field_types(whole, constructor)) pending.push_back(std::move(field));
     }
   };
   add_parts(adt);
-  while (!todo.empty()) {
-    const Type type = std::move(todo.back());
-    todo.pop_back();
+  while (!pending.empty()) {
+    const Type type = std::move(pending.back());
+    pending.pop_back();
     if (const auto* tuple = as<TupleType>(type))
-      todo.insert(todo.end(), tuple->fields.begin(), tuple->fields.end());
+      pending.insert(pending.end(), tuple->fields.begin(), tuple->fields.end());
     const auto* part = as<AdtType>(type);
     if (!part) continue;
     std::string text = to_string(type);

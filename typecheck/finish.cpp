@@ -28,10 +28,10 @@ std::vector<const Relation*> Inference::open_relations() {
 
 std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>& roots) {
   std::unordered_set<const TypeVar*> seen;
-  std::vector<const TypeVar*> todo;
+  std::vector<const TypeVar*> pending;
   auto reach = [&](const std::vector<TypeVarRef>& unknowns) {
     for (const TypeVarRef& var : unknowns) {
-      if (seen.insert(var.get()).second) todo.push_back(var.get());
+      if (seen.insert(var.get()).second) pending.push_back(var.get());
     }
   };
   for (const Type& root : roots) reach(solver_.unknowns_of(root));
@@ -42,9 +42,9 @@ std::unordered_set<const TypeVar*> Inference::reachable(const std::vector<Type>&
     for (const TypeVarRef& var : unknowns.emplace_back(relations_.unknowns_of(*relation)))
       mentions[var.get()].push_back(unknowns.size() - 1);
   }
-  while (!todo.empty()) {
-    const auto* relations = mentions.find(todo.back());
-    todo.pop_back();
+  while (!pending.empty()) {
+    const auto* relations = mentions.find(pending.back());
+    pending.pop_back();
     if (!relations) continue;
     for (std::size_t relation : *relations) reach(std::exchange(unknowns[relation], {}));
   }

@@ -201,18 +201,18 @@ std::vector<TypeVarRef> Relations::unknowns_of(const Relation& relation) {
 }
 
 bool Relations::is_tied(const TypeVarRef& var, std::uint64_t mark) {
-  std::vector<TypeVarRef> todo = {var};
+  std::vector<TypeVarRef> pending = {var};
   std::unordered_set<const TypeVar*> seen = {var.get()};
   std::unordered_set<std::uint32_t> seen_relations;
-  while (!todo.empty()) {
-    TypeVarRef next = todo.back();
-    todo.pop_back();
+  while (!pending.empty()) {
+    TypeVarRef next = pending.back();
+    pending.pop_back();
     const Unknown& unknown = solver_.at(*next);
     if (unknown.pinned || unknown.birth < mark) return true;
     for (std::uint32_t index : unknown.watchers) {
       if (relations_[index].is_solved || !seen_relations.insert(index).second) continue;
       for (TypeVarRef& other : unknowns_of(relations_[index])) {
-        if (seen.insert(other.get()).second) todo.push_back(std::move(other));
+        if (seen.insert(other.get()).second) pending.push_back(std::move(other));
       }
     }
   }
