@@ -19,6 +19,10 @@ namespace {
 // Calls inside calls that are followed; recursion through ever larger types would have no end.
 constexpr int kMostLevels = 12;
 
+// Operators and parts of types that are looked at in all, for one definition. More would be no
+// explanation, and each level looks at most of them again.
+constexpr std::size_t kMostExplained = 500;
+
 // A type of one solver for another: unknowns become those of `to`, and literals get the dtype that
 // they have if nothing else is said.
 Type moved(const Type& type, Solver& from, TypeSubstitution& known, Solver& to) {
@@ -79,6 +83,9 @@ std::optional<Diagnostic> Inference::explain_inside(GenericUse& use,
       is_declared(*function)) {
     return std::nullopt;
   }
+  explained_ += use.scheme->relations.size();
+  for (const Type& type : found) explained_ += solver_.resolve(type)->size;
+  if (explained_ > kMostExplained) return std::nullopt;
   // A list where a tensor stands, or what the prelude asks for: its type says it best.
   if (!fit_together(*use.scheme, found, solver_) &&
       (definition->origin == Origin::Prelude || !takes_tensors(*use.scheme))) {
@@ -86,6 +93,7 @@ std::optional<Diagnostic> Inference::explain_inside(GenericUse& use,
   }
   Inference inside(globals_, Purpose::kScheme);
   inside.levels_ = levels_ + 1;
+  inside.explained_ = explained_;
   Type declared;
   try {
     declared = inside.declare_local(*function);
@@ -104,6 +112,7 @@ std::optional<Diagnostic> Inference::explain_inside(GenericUse& use,
   } catch (Failure& failure) {
     inside.report(std::move(failure));
   }
+  explained_ = inside.explained_;
   if (inside.errors_.empty() || !inside.errors_.front().span) return std::nullopt;
   return from_inside(use, found, inside);
 }

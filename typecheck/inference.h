@@ -433,7 +433,8 @@ class Inference {
   std::optional<std::vector<lang::Diagnostic>> inherited_;
   std::uint64_t next_order_ = 0;
   std::vector<GenericUse> generic_uses_;
-  int levels_ = 0;  // of explanations that this run is inside of
+  int levels_ = 0;             // of explanations that this run is inside of
+  std::size_t explained_ = 0;  // operators and parts of types that explanations have looked at
   // To the cause of the first error, where that lies inside a function.
   struct Way {
     std::string start;                                    // empty: there is none
