@@ -107,6 +107,15 @@ std::string print_term(std::int64_t coefficient, const std::vector<AtomRef>& ato
 
 }  // namespace
 
+Dim::Dim(std::int64_t constant, std::vector<Term> terms) : constant_(constant) {
+  if (!terms.empty()) terms_ = make_ref<const Terms>(std::move(terms));
+}
+
+const std::vector<Term>& Dim::terms() const {
+  static const std::vector<Term> kNone;
+  return terms_ ? terms_->all : kNone;
+}
+
 Dim Dim::any() {
   Dim dim;
   dim.any_ = true;
@@ -117,14 +126,12 @@ Dim Dim::variable(TypeVarRef var) {
   RELAY_CHECK(var && var->kind == VarKind::Dim, "a dim needs a variable of kind Dim");
   auto* atom = new DimAtom;
   atom->variable = std::move(var);
-  Dim dim;
-  dim.terms_.push_back({1, {AtomRef(atom)}});
-  return dim;
+  return Dim(0, {{1, {AtomRef(atom)}}});
 }
 
 TypeVarRef Dim::as_variable() const {
-  if (any_ || constant_ != 0 || terms_.size() != 1) return nullptr;
-  const Term& term = terms_.front();
+  if (any_ || constant_ != 0 || terms().size() != 1) return nullptr;
+  const Term& term = terms().front();
   if (term.coefficient != 1 || term.atoms.size() != 1) return nullptr;
   return term.atoms.front()->variable;
 }
@@ -137,24 +144,30 @@ std::int64_t Dim::constant() const {
 
 Dim operator+(const Dim& a, const Dim& b) {
   if (a.any_ || b.any_) return Dim::any();
-  Dim sum(checked_add(a.constant_, b.constant_));
-  auto left = a.terms_.begin();
-  auto right = b.terms_.begin();
-  while (left != a.terms_.end() || right != b.terms_.end()) {
-    int order = left == a.terms_.end() ? 1 : right == b.terms_.end() ? -1 : 0;
+  const std::int64_t constant = checked_add(a.constant_, b.constant_);
+  if (!a.terms_ || !b.terms_) {
+    Dim sum(constant);
+    sum.terms_ = a.terms_ ? a.terms_ : b.terms_;
+    return sum;
+  }
+  std::vector<Term> terms;
+  auto left = a.terms().begin();
+  auto right = b.terms().begin();
+  while (left != a.terms().end() || right != b.terms().end()) {
+    int order = left == a.terms().end() ? 1 : right == b.terms().end() ? -1 : 0;
     if (order == 0) order = compare(left->atoms, right->atoms);
     if (order < 0) {
-      sum.terms_.push_back(*left++);
+      terms.push_back(*left++);
     } else if (order > 0) {
-      sum.terms_.push_back(*right++);
+      terms.push_back(*right++);
     } else {
       const std::int64_t coefficient = checked_add(left->coefficient, right->coefficient);
-      if (coefficient != 0) sum.terms_.push_back({coefficient, left->atoms});
+      if (coefficient != 0) terms.push_back({coefficient, left->atoms});
       ++left;
       ++right;
     }
   }
-  return sum;
+  return Dim(constant, std::move(terms));
 }
 
 Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
@@ -164,23 +177,21 @@ Dim operator*(const Dim& a, const Dim& b) {
   Dim product(checked_mul(a.constant_, b.constant_));
   const auto scale = [&product](const std::vector<Term>& terms, std::int64_t factor) {
     if (factor == 0) return;
-    Dim scaled;
+    std::vector<Term> scaled;
     for (const Term& term : terms) {
-      scaled.terms_.push_back({checked_mul(term.coefficient, factor), term.atoms});
+      scaled.push_back({checked_mul(term.coefficient, factor), term.atoms});
     }
-    product = product + scaled;
+    product = product + Dim(0, std::move(scaled));
   };
-  scale(a.terms_, b.constant_);
-  scale(b.terms_, a.constant_);
-  for (const Term& x : a.terms_) {
-    for (const Term& y : b.terms_) {
+  scale(a.terms(), b.constant_);
+  scale(b.terms(), a.constant_);
+  for (const Term& x : a.terms()) {
+    for (const Term& y : b.terms()) {
       std::vector<AtomRef> atoms;
       std::merge(x.atoms.begin(), x.atoms.end(), y.atoms.begin(), y.atoms.end(),
                  std::back_inserter(atoms),
                  [](const AtomRef& p, const AtomRef& q) { return compare(*p, *q) < 0; });
-      Dim single;
-      single.terms_.push_back({checked_mul(x.coefficient, y.coefficient), std::move(atoms)});
-      product = product + single;
+      product = product + Dim(0, {{checked_mul(x.coefficient, y.coefficient), std::move(atoms)}});
     }
   }
   return product;
@@ -194,57 +205,60 @@ Dim Dim::floor_div(const Dim& a, const Dim& b) {
     if (b.constant_ < 0) return divide_by_constant(Dim(-1) * a, (Dim(-1) * b).constant_);
     return divide_by_constant(a, b.constant_);
   }
-  if (b.constant_ == 0 && b.terms_.size() == 1) return divide_by_product(a, b);
+  if (b.constant_ == 0 && b.terms().size() == 1) return divide_by_product(a, b);
   return a == b ? Dim(1) : make_division(a, b);
 }
 
 // What can be carried out is: of (c*q + r) / c the part q. The remainder is reduced by common
 // factors and becomes an atom, so that equal quotients look alike.
 Dim Dim::divide_by_constant(const Dim& a, std::int64_t divisor) {
-  Dim quotient(floor_quotient(a.constant_, divisor));
-  Dim rest(a.constant_ - quotient.constant_ * divisor);
+  const std::int64_t whole_constant = floor_quotient(a.constant_, divisor);
+  const std::int64_t rest_constant = a.constant_ - whole_constant * divisor;
+  std::vector<Term> whole_terms;
+  std::vector<Term> rest_terms;
   std::int64_t common = divisor;
-  for (const Term& term : a.terms_) {
+  for (const Term& term : a.terms()) {
     const std::int64_t whole = floor_quotient(term.coefficient, divisor);
     const std::int64_t left = term.coefficient - whole * divisor;
-    if (whole != 0) quotient.terms_.push_back({whole, term.atoms});
-    if (left != 0) rest.terms_.push_back({left, term.atoms});
+    if (whole != 0) whole_terms.push_back({whole, term.atoms});
+    if (left != 0) rest_terms.push_back({left, term.atoms});
     common = std::gcd(common, left);
   }
-  if (rest.terms_.empty()) return quotient;
-  for (Term& term : rest.terms_) term.coefficient /= common;
-  rest.constant_ = floor_quotient(rest.constant_, common);
+  const Dim quotient(whole_constant, std::move(whole_terms));
+  if (rest_terms.empty()) return quotient;
+  for (Term& term : rest_terms) term.coefficient /= common;
+  const Dim rest(floor_quotient(rest_constant, common), std::move(rest_terms));
   const Dim denominator(divisor / common);
   // (n / 2) / 3 is n / 6.
-  const Term& first = rest.terms_.front();
-  if (rest.constant_ == 0 && rest.terms_.size() == 1 && first.coefficient == 1 &&
+  const Term& first = rest.terms().front();
+  if (rest.constant_ == 0 && rest.terms().size() == 1 && first.coefficient == 1 &&
       first.atoms.size() == 1) {
     const auto& division = first.atoms.front()->division;
     if (division && division->second.is_constant()) {
       return quotient + floor_div(division->first, division->second * denominator);
     }
   }
-  return quotient + make_division(std::move(rest), denominator);
+  return quotient + make_division(rest, denominator);
 }
 
 // Terms that contain the product are divided; the others stay together.
 Dim Dim::divide_by_product(const Dim& a, const Dim& b) {
-  const Term& divisor = b.terms_.front();
+  const Term& divisor = b.terms().front();
   Dim quotient;
-  Dim rest(a.constant_);
-  for (const Term& term : a.terms_) {
+  std::vector<Term> rest_terms;
+  for (const Term& term : a.terms()) {
     std::optional<std::vector<AtomRef>> atoms;
     if (term.coefficient % divisor.coefficient == 0) atoms = without(term.atoms, divisor.atoms);
     if (!atoms) {
-      rest.terms_.push_back(term);
+      rest_terms.push_back(term);
       continue;
     }
     const std::int64_t coefficient = term.coefficient / divisor.coefficient;
-    Dim part(atoms->empty() ? coefficient : 0);
-    if (!atoms->empty()) part.terms_.push_back({coefficient, std::move(*atoms)});
-    quotient = quotient + part;
+    quotient =
+        quotient + (atoms->empty() ? Dim(coefficient) : Dim(0, {{coefficient, std::move(*atoms)}}));
   }
-  return rest.is_constant(0) ? quotient : quotient + make_division(std::move(rest), b);
+  const Dim rest(a.constant_, std::move(rest_terms));
+  return rest.is_constant(0) ? quotient : quotient + make_division(rest, b);
 }
 
 Dim Dim::make_division(Dim numerator, Dim denominator) {
@@ -252,9 +266,7 @@ Dim Dim::make_division(Dim numerator, Dim denominator) {
   auto* atom = new DimAtom;
   atom->division =
       std::make_shared<const std::pair<Dim, Dim>>(std::move(numerator), std::move(denominator));
-  Dim dim;
-  dim.terms_.push_back({1, {AtomRef(atom)}});
-  return dim;
+  return Dim(0, {{1, {AtomRef(atom)}}});
 }
 
 Dim Dim::with_origin(std::uint32_t origin) const {
@@ -266,14 +278,14 @@ Dim Dim::with_origin(std::uint32_t origin) const {
 bool operator==(const Dim& a, const Dim& b) { return compare(a, b) == 0; }
 
 Dim Dim::substitute(const Lookup& lookup) const {
-  if (terms_.empty()) return *this;
+  if (!terms_) return *this;
   if (const TypeVarRef var = as_variable()) {
     const std::optional<Dim> replacement = lookup(var);
     return replacement ? *replacement : *this;
   }
   Dim result(constant_);
   bool changed = false;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     Dim product(term.coefficient);
     for (const AtomRef& atom : term.atoms) {
       Dim factor;
@@ -285,7 +297,7 @@ Dim Dim::substitute(const Lookup& lookup) const {
         factor = std::move(*replacement);
         changed = true;
       } else {
-        factor.terms_.push_back({1, {atom}});
+        factor = Dim(0, {{1, {atom}}});
       }
       product = product * factor;
     }
@@ -295,7 +307,7 @@ Dim Dim::substitute(const Lookup& lookup) const {
 }
 
 void Dim::for_each_variable(const std::function<void(const TypeVarRef&)>& visit) const {
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     for (const AtomRef& atom : term.atoms) {
       if (atom->variable) {
         visit(atom->variable);

@@ -43,13 +43,13 @@ class Dim {
   Dim with_origin(std::uint32_t origin) const;
 
   bool is_any() const { return any_; }
-  bool is_constant() const { return !any_ && terms_.empty(); }
+  bool is_constant() const { return !any_ && !terms_; }
   bool is_constant(std::int64_t value) const { return is_constant() && constant_ == value; }
   // The value of a constant; any other dim has none, and this throws SymbolicExtent.
   std::int64_t constant() const;
   // What stands beside the terms: 3 in `2 * n + 3`, 0 in `n` and in `?`.
   std::int64_t constant_part() const { return constant_; }
-  const std::vector<Term>& terms() const { return terms_; }
+  const std::vector<Term>& terms() const;
   // The variable, if this is just one variable; else null.
   TypeVarRef as_variable() const;
 
@@ -68,13 +68,19 @@ class Dim {
   std::string to_string() const;
 
  private:
+  // Sorted, no zero coefficients. Shared by all copies: types are copied far more often than made.
+  struct Terms final : Counted {
+    explicit Terms(std::vector<Term> terms) : all(std::move(terms)) {}
+    const std::vector<Term> all;
+  };
+  Dim(std::int64_t constant, std::vector<Term> terms);
   static Dim divide_by_constant(const Dim& a, std::int64_t divisor);  // divisor > 0
   static Dim divide_by_product(const Dim& a, const Dim& b);
   static Dim make_division(Dim numerator, Dim denominator);
   std::int64_t constant_ = 0;
   bool any_ = false;
   std::uint32_t origin_ = 0;
-  std::vector<Term> terms_;  // sorted, no zero coefficients
+  Ref<const Terms> terms_;  // null: none
 };
 
 }  // namespace relay::lang
