@@ -36,6 +36,9 @@ constexpr std::int64_t kCacheBytes = 1 << 20;
 // Handing work to a thread pays from this many scalar operations per thread on: some microseconds.
 constexpr std::int64_t worth_a_thread(bool is_native) { return is_native ? 200'000 : 50'000; }
 
+// So many rows at once are dealt to a thread.
+constexpr std::int64_t kDealtRows = 32;
+
 // A band with products is split by rows from so many for each thread on.
 constexpr std::int64_t kRowsOfThread = 64;
 
@@ -112,7 +115,7 @@ class Launcher {
     }
     for (const Range& slice : split({0, outer_extent(launch_)}, slices)) {
       lang::poll();
-      const std::int64_t useful = cost / slices / worth;
+      const std::int64_t useful = std::max<std::int64_t>(cost / slices / worth, 1);
       run_slice(slice, may_split ? std::min<std::int64_t>(threads, useful) : 1);
     }
   }
@@ -126,17 +129,23 @@ class Launcher {
   }
 
   void run_slice(const Range& slice, std::int64_t parts) const {
-    const std::vector<Range> ranges = split(slice, parts);
+    const std::int64_t dealt = launch_.deals_rows && parts > 1
+                                   ? (slice.end - slice.begin + kDealtRows - 1) / kDealtRows
+                                   : parts;
+    const std::vector<Range> ranges = split(slice, dealt);
     std::vector<KernelError> errors(ranges.size());
     std::vector<int> failed(ranges.size(), 0);
-    const auto part = [&](int i) {
-      const auto at = static_cast<std::size_t>(i);
-      failed[at] = run_range(ranges[at], errors[at]);
+    const auto part = [&](int number) {
+      for (auto i = static_cast<std::size_t>(number); i < ranges.size();
+           i += static_cast<std::size_t>(parts)) {
+        failed[i] = run_range(ranges[i], errors[i]);
+        if (failed[i] != 0) return;
+      }
     };
-    if (ranges.size() == 1) {
+    if (parts == 1) {
       part(0);
     } else {
-      WorkerPool::instance().run(static_cast<int>(ranges.size()), part, WorkerPool::Of::Same);
+      WorkerPool::instance().run(static_cast<int>(parts), part, WorkerPool::Of::Same);
     }
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       if (failed[i] != 0) fail(launch_, errors[i]);

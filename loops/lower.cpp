@@ -382,8 +382,11 @@ class Lowerer {
     KernelBuilder update(stages_, storage_, places_);
     update.build_update(id, slices, make(id));
     launch(update);
-    for (const std::size_t i : by_rows)
+    for (const std::size_t i : by_rows) {
       group_.launches[i].cost_of_rows = group_.launches.back().cost;
+      group_.launches[i].deals_rows = true;
+    }
+    group_.launches.back().deals_rows = true;
   }
 
   void add_library(TensorId id, LibraryStep& from) {

@@ -60,6 +60,9 @@ struct Launch {
   // Not 0: of a later launch, whose threads change the rows that this one reads. It is for the same
   // threads, each of which has its rows in its cache.
   std::int64_t cost_of_rows = 0;
+  // Of an update (loops/updates) and what it reads of its rows: some of them may stay as they are,
+  // so rows are dealt to the threads in turn.
+  bool deals_rows = false;
   mutable std::shared_ptr<const void> prepared;  // interp/launch: the kernel as the lanes run it
 };
 
