@@ -1,6 +1,7 @@
 #include "typecheck/unify.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -282,6 +283,12 @@ void Solver::watch(const TypeVar& var, std::uint32_t relation) {
   unknown.watchers.push_back(relation);
 }
 
-std::vector<std::uint32_t> Solver::take_woken() { return std::exchange(woken_, {}); }
+std::vector<std::uint32_t> Solver::take_woken() {
+  std::vector<std::uint32_t> woken = std::exchange(woken_, {});
+  if (woken.size() <= 1) return woken;
+  std::unordered_set<std::uint32_t> seen;
+  std::erase_if(woken, [&](std::uint32_t relation) { return !seen.insert(relation).second; });
+  return woken;
+}
 
 }  // namespace relay::typecheck

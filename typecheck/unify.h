@@ -92,7 +92,8 @@ class Solver final : public lang::TypeSolver {
   std::string show(const lang::Dim& dim);
 
   void watch(const lang::TypeVar& var, std::uint32_t relation);
-  // Relations whose unknowns have been bound since the last call; may name one twice.
+  // Relations whose unknowns have been bound since the last call, each once: one that waits for
+  // many unknowns would else be run for each, and wait for all of them again each time.
   std::vector<std::uint32_t> take_woken();
   bool has_woken() const { return !woken_.empty() || dims_changed_; }
   // Runs the equations between dims that could not be solved yet once more.
