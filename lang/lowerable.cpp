@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -53,8 +54,22 @@ class Bodies {
   // Scalar code.
   bool is_body(const Expr& expr) { return is_scalar(expr->type) && is_part(expr); }
 
-  // The same, or a tensor that is made for each point, or a tuple of such.
+  // The same, or a tensor that is made for each point, or a tuple of such. Code is a graph: what
+  // has been found to be a part is one wherever else it is used.
   bool is_part(const Expr& expr) {
+    if (parts_.contains(expr.get())) return true;
+    const bool result = is_new_part(expr);
+    if (result && expr->kind != ExprKind::Var) parts_.insert(expr.get());
+    return result;
+  }
+
+  bool are_parts(const std::vector<Expr>& exprs) {
+    return std::all_of(exprs.begin(), exprs.end(),
+                       [this](const Expr& expr) { return is_part(expr); });
+  }
+
+ private:
+  bool is_new_part(const Expr& expr) {
     if (of_ == Of::Scalars && !is_scalar(expr->type)) return false;
     switch (expr->kind) {
       case ExprKind::Var:
@@ -106,12 +121,6 @@ class Bodies {
     }
   }
 
-  bool are_parts(const std::vector<Expr>& exprs) {
-    return std::all_of(exprs.begin(), exprs.end(),
-                       [this](const Expr& expr) { return is_part(expr); });
-  }
-
- private:
   // A loop of a kernel has one extent. That of `sum k < i` is another at each `i`, so each point of
   // the nest runs a kernel of its own.
   bool is_plain_extent(const Expr& extent) const {
@@ -187,6 +196,7 @@ class Bodies {
   const Of of_;
   const Globals globals_;
   std::unordered_map<const Variable*, Expr> inside_;  // values of `let`s; null for indices
+  std::unordered_set<const ExprNode*> parts_;
   MayFail may_fail_;
 };
 

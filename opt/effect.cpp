@@ -37,25 +37,27 @@ void Effects::define(const lang::VariableRef& variable, const Expr& value) {
   if (is_function(value)) functions_[variable.get()] = value;
 }
 
-bool Effects::has_effect(const Expr& expr) {
-  checks_count_ = true;
-  return is_found_in(expr);
-}
+bool Effects::has_effect(const Expr& expr) { return is_found(expr, true); }
 
-bool Effects::is_bound_to_place(const Expr& expr) {
-  checks_count_ = false;
+bool Effects::is_bound_to_place(const Expr& expr) { return is_found(expr, false); }
+
+bool Effects::is_found(const Expr& expr, bool checks_count) {
+  checks_count_ = checks_count;
+  seen_ = {};
   return is_found_in(expr);
 }
 
 bool Effects::is_found_in(const Expr& root) {
   const Expr* at = &root;
   while (const auto* let = as<lang::Let>(*at)) {
+    if (!seen_.insert(let).second) return false;
     define(let->variable, let->value);
     if (is_found_in(let->value)) return true;
     at = &let->body;
   }
   const Expr& expr = *at;
-  if (expr->kind == ExprKind::Function) return false;
+  if (expr->kind == ExprKind::Function || lang::is_leaf(expr)) return false;
+  if (!seen_.insert(expr.get()).second) return false;
   if (is_own(expr)) return true;
   bool found = false;
   lang::for_each_child(expr, [&](const Expr& child) { found = found || is_found_in(child); });

@@ -24,6 +24,7 @@ class Effects {
   bool is_bound_to_place(const lang::Expr& expr);
 
  private:
+  bool is_found(const lang::Expr& expr, bool checks_count);
   bool is_found_in(const lang::Expr& root);
   bool is_own(const lang::Expr& node);
   bool does_call(const lang::Call& call);
@@ -34,6 +35,7 @@ class Effects {
   bool checks_count_ = true;
   std::unordered_map<const lang::Variable*, lang::Expr> functions_;
   std::unordered_set<const lang::Variable*> open_;  // those whose bodies are being looked into
+  std::unordered_set<const lang::ExprNode*> seen_;  // by this question, which had found nothing
 };
 
 }  // namespace relay::opt
