@@ -258,9 +258,11 @@ class Fuser final : public lang::Rewriter {
       }
       emit_group(std::move(members), outputs, result);
     }
-    // The name that name_tail_kernel gave disappears again when its value ended up last.
+    // The name that name_tail_kernel gave disappears again when its value ended up last. That of a
+    // function stays: by it the function calls itself.
     if (const auto* var = as<lang::Var>(plan.block.result);
-        var && !result.empty() && result.back().variable == var->variable) {
+        var && !result.empty() && result.back().variable == var->variable &&
+        result.back().value->kind != ExprKind::Function) {
       const Expr tail = result.back().value;
       result.pop_back();
       return lang::close_block({std::move(result), tail});
