@@ -36,8 +36,9 @@ void add_comment(std::string_view text, std::uint32_t at, std::vector<Edit>& edi
                    static_cast<std::uint32_t>(text.size()), true});
 }
 
-// Lines of a block end with `;`, those of a file need not.
-void add_semicolon(std::string_view text, std::uint32_t at, std::vector<Edit>& edits) {
+// Where an error is the first thing of a line: the mark that may be missing behind the line before.
+void add_behind_line(std::string_view text, std::uint32_t at, std::string_view mark,
+                     std::string_view why, std::vector<Edit>& edits) {
   const std::size_t last = text.substr(0, at).find_last_not_of(" \t\r\n");
   if (last == std::string_view::npos) return;
   if (text.substr(last, at - last).find('\n') == std::string_view::npos) return;
@@ -52,9 +53,9 @@ void add_semicolon(std::string_view text, std::uint32_t at, std::vector<Edit>& e
     return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
   };
   while (is_cut && !shown.empty() && is_in_character(shown[0])) shown.remove_prefix(1);
-  edits.push_back({";", static_cast<std::uint32_t>(last + 1),
-                   fmt::format("help: put `;` behind `{}{}`, as lines of a block need it",
-                               is_cut ? "…" : "", shown)});
+  edits.push_back(
+      {std::string(mark), static_cast<std::uint32_t>(last + 1),
+       fmt::format("help: put `{}` behind `{}{}`{}", mark, is_cut ? "…" : "", shown, why)});
 }
 
 // What may have been meant, likely things first.
@@ -75,7 +76,11 @@ std::vector<Edit> candidates(const lang::Diagnostic& error, std::string_view tex
   if (rest.starts_with('=') && !rest.starts_with("=="))
     edits.push_back({"=", at, "help: to compare, write `==`"});
   add_comment(text, at, edits);
-  if (!strict) add_semicolon(text, at, edits);
+  if (expects("`,`")) {
+    add_behind_line(text, at, ",", "", edits);
+  } else if (!strict) {  // lines of a block end with `;`, those of a file need not
+    add_behind_line(text, at, ";", ", as lines of a block need it", edits);
+  }
   if (expects("expected `;`"))
     edits.push_back({";", at, fmt::format("help: put `;` before {}", token)});
   // `f"…"` is one thing elsewhere.
