@@ -74,7 +74,7 @@ Value Machine::run(const FunctionCode& code, const Closure* closure, Value* args
     if (!result.is_empty() || signal != Signal::SelfTailCall) return result;
     signal = Signal::None;  // the arguments already stand in the parameter slots
     if (!check_stack(code)) return {};
-    if (is_native(code)) return native.run(code, values);
+    if (is_native(code)) return native.run(code, closure, values);
   }
 }
 
@@ -85,7 +85,7 @@ Value Machine::invoke(
     Value* args, std::size_t count) {
   if (!check_stack(*code)) return {};
   if (!code->pending_globals.empty() && !resolve_globals(*code)) return {};
-  if (is_native(*code)) return native.run(*code, args);
+  if (is_native(*code)) return native.run(*code, closure.get(), args);
   Value result = run(*code, closure.get(), args, count);
   if (!result.is_empty() || signal != Signal::TailCall) return result;
   return follow_tail_calls();
@@ -106,7 +106,7 @@ Value Machine::follow_tail_calls() {
     if (!next->pending_globals.empty() && !resolve_globals(*next)) break;
     if (is_native(*next)) {
       std::vector<Value> args = std::move(next_args);
-      result = native.run(*next, args.data());
+      result = native.run(*next, owner.get(), args.data());
       break;
     }
     result = run(*next, owner.get(), next_args.data(), next->param_count);

@@ -16,6 +16,7 @@
 #include "flow/ownership.h"
 #include "flow/parallel_loops.h"
 #include "flow/plain_loops.h"
+#include "interp/closed_source.h"
 #include "interp/failures.h"
 #include "interp/machine.h"
 #include "interp/nodes.h"
@@ -153,9 +154,9 @@ void check_form(const FunctionCode& code) {
                code.source ? code.source->span : lang::Span());
   };
   if (!code.source) refuse("a constructor as a function");
-  if (code.self)
-    refuse(fmt::format("a closure that calls itself by its own name, `{}`", code.self->name));
-  if (!code.captured.empty())
+  // A loop takes its captures along once; what is called anew for each element would do it each
+  // time.
+  if (!code.captured.empty() && !code.self)
     refuse(fmt::format("a closure with what it captures: `{}`", code.captured.front()->name));
 }
 
@@ -171,7 +172,7 @@ bool NativeTier::lower(const FunctionCode& code) {
   const FunctionCode* const around = std::exchange(lowering_, &code);
   const auto result = lang::capture([&] {
     check_form(code);
-    flow::declare(native.flow, code.name, code.source);
+    flow::declare(native.flow, code.name, closed_source(code));
     flow::lower(native.flow, *this);
     if (!has_native_work(native.flow.body)) {
       native.is_kernels = has_only_kernels(native.flow);
@@ -403,7 +404,14 @@ bool NativeTier::consider(const FunctionCode& code) {
   return code.native->entry != nullptr;
 }
 
-Value NativeTier::run(const FunctionCode& code, Value* args) {
+Value NativeTier::run(const FunctionCode& code, const Closure* closure, Value* args) {
+  std::vector<Value> with_captures;
+  if (!code.captured.empty()) {
+    with_captures.assign(std::make_move_iterator(args),
+                         std::make_move_iterator(args + code.param_count));
+    with_captures.insert(with_captures.end(), closure->captures.begin(), closure->captures.end());
+    args = with_captures.data();
+  }
   Profile* const profile = Profile::running();
   const Profile::Scope scope(
       profile, profile && code.source ? profile->place_of(code.source->span) : Profile::kNowhere);

@@ -39,13 +39,14 @@ class NativeTier final : public flow::Environment {
   ~NativeTier() override;
 
   // Called when `code` has become warmer: has native code made of it, with what it calls, once it
-  // is hot enough, and waits for that with JitMode::Always. True if it has an entry, which no code
-  // with captures has.
+  // is hot enough, and waits for that with JitMode::Always. True if it has an entry; with captures
+  // only what calls itself by its own name has one.
   bool consider(const FunctionCode& code);
   // Waits for all that is being made.
   void settle();
-  // Runs code that has an entry. Empty after an error, as Machine::invoke.
-  lang::Value run(const FunctionCode& code, lang::Value* args);
+  // Runs code that has an entry, of `closure` if it has captures. Empty after an error, as
+  // Machine::invoke.
+  lang::Value run(const FunctionCode& code, const Closure* closure, lang::Value* args);
 
   // What compiling would begin with: the functions, this one first, that native code would be made
   // of, with who owns what; none if it is refused. Nothing is compiled; `code` is this machine's,
