@@ -57,6 +57,41 @@ bool inverts(const Contribution& read, const Extents& extents) {
   return true;
 }
 
+bool is_known_positive(const Expr& extent) {
+  const auto* constant = as<lang::Constant>(extent);
+  return constant && constant->value->number_at(0) > 0;
+}
+
+bool is_element(const Expr& value) {
+  const auto* sign = as<lang::Primitive>(value);
+  return (sign && sign->prim == lang::Prim::Neg ? sign->args[0] : value)->kind ==
+         lang::ExprKind::Index;
+}
+
+// What is read from a table is summed over the binders that do not occur in the indices before it
+// is scattered; a scatter of products may be one that a library knows. A binder that may have no
+// points stays: an element that it does not read need not exist.
+Contribution summed(Contribution read) {
+  if (!is_element(read.value)) return read;
+  std::unordered_set<const lang::Variable*> used;
+  for (const Expr& index : read.indices) {
+    for (const VariableRef& variable : lang::free_variables(index)) used.insert(variable.get());
+  }
+  for (const IndexBinder& binder : read.domain) {
+    for (const VariableRef& variable : lang::free_variables(binder.extent))
+      used.insert(variable.get());
+  }
+  const auto rest =
+      std::stable_partition(read.domain.begin(), read.domain.end(), [&](const IndexBinder& binder) {
+        return used.contains(binder.variable.get()) || !is_known_positive(binder.extent);
+      });
+  std::vector<IndexBinder> unused(rest, read.domain.end());
+  read.domain.erase(rest, read.domain.end());
+  if (!unused.empty())
+    read.value = lang::make_reduction(lang::ReduceOp::Sum, std::move(unused), read.value);
+  return read;
+}
+
 Expr gather(const Contribution& read) {
   std::vector<IndexBinder> kept, summed;
   for (const Expr& index : read.indices) {
@@ -104,11 +139,12 @@ void note_extent(const lang::Binding& binding, Extents& extents) {
   extents[binding.variable.get()] = {tensor->variable, static_cast<std::size_t>(axis)};
 }
 
-Expr placed(const Contribution& read, const Extents& extents) {
-  if (read.is_whole()) return read.value;
-  const auto* tensor = as<lang::TensorType>(read.variable->type);
+Expr placed(const Contribution& contribution, const Extents& extents) {
+  if (contribution.is_whole()) return contribution.value;
+  const auto* tensor = as<lang::TensorType>(contribution.variable->type);
   RELAY_CHECK(tensor && tensor->shape.has_rank(), "what is indexed is a tensor");
-  if (inverts(read, extents)) return gather(read);
+  if (inverts(contribution, extents)) return gather(contribution);
+  const Contribution read = summed(contribution);
   const Expr init = build::zeros_like(lang::make_var(read.variable));
   return lang::rename_bound(lang::make_scatter_reduce(lang::ReduceOp::Sum, init, read.domain,
                                                       read.indices, read.value, read.span,

@@ -197,7 +197,8 @@ class Walker {
 };
 
 Expr Walker::of_scatter(const lang::ScatterReduce& node, const Expr& out) {
-  const Expr init = tangent_of_(lang::cast<lang::Var>(node.init).variable);
+  const auto* var = as<lang::Var>(node.init);
+  const Expr init = var ? tangent_of_(var->variable) : Expr();
   domain = node.binders;
   const Expr inner = tangent(node.value, nullptr);
   if (!inner && node.op == ReduceOp::Sum) return init;

@@ -113,7 +113,7 @@ bool is_arithmetic_node(const Expr& expr, const Expr& root) {
     case ExprKind::Comprehension:
       return expr == root;
     case ExprKind::ScatterReduce:
-      return expr == root && lang::cast<lang::ScatterReduce>(expr).init->kind == ExprKind::Var;
+      return expr == root && build::is_atom(lang::cast<lang::ScatterReduce>(expr).init);
     default:
       return false;
   }

@@ -8,7 +8,9 @@
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"
 #include "ad/scalar_form.h"
+#include "ad/scalar_work.h"
 #include "ad/scatter_adjoint.h"
+#include "ad/shared_points.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
@@ -286,7 +288,8 @@ class AdjointWalker {
     const ScopeId inside = inner_scope(expr, 0, scope, node.binders, {});
     Expr adjoint = a;
     // Each of its points has a use for the adjoint, which is the same for all.
-    if (!is_read(a) && !is_short(node)) {
+    const bool is_kept = !is_short(node) || scalar_work(a) > kKeptWork;
+    if (!is_read(a) && is_kept) {
       if (const Expr read = primal_.once("adjoint", a)) adjoint = read;
     }
     if (node.op != ReduceOp::Sum) {
@@ -335,7 +338,9 @@ std::vector<Contribution> transpose(const Expr& form, const std::vector<Expr>& a
                                     Emitter& code) {
   const Expr plain = lang::rename_bound(form);
   AdjointWalker walker(code);
+  std::vector<IndexBinder> domain;
   if (const auto* comprehension = as<lang::Comprehension>(plain)) {
+    domain = comprehension->binders;
     const auto* tuple = as<lang::Tuple>(comprehension->body);
     std::vector<AdjointWalker::Root> roots;
     for (std::size_t i = 0; i < adjoints.size(); ++i) {
@@ -355,6 +360,7 @@ std::vector<Contribution> transpose(const Expr& form, const std::vector<Expr>& a
   } else {
     walker.walk({{plain, adjoints[0]}}, {});
   }
+  compute_shared_once(walker.contributions, domain, code);
   return std::move(walker.contributions);
 }
 

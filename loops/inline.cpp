@@ -63,9 +63,12 @@ class Chooser {
       is_result[static_cast<std::size_t>(result)] = true;
       facts_[static_cast<std::size_t>(result)].evaluations += points(result);
     }
+    find_siblings();
     // Readers stand behind what they read.
     for (auto i = static_cast<TensorId>(stages_.tensors.size()); i-- > 0;) {
       const auto at = static_cast<std::size_t>(i);
+      const auto siblings = siblings_.find(i);
+      if (siblings != siblings_.end()) choose_together(siblings->second);
       storage_[at] = choose(i, is_result[at]);
     }
     return {std::move(storage_), std::move(steps_)};
@@ -78,6 +81,7 @@ class Chooser {
     bool in_reduce = false;   // read inside a reduction
     bool in_several = false;  // read in several kernels
     bool is_operand = false;  // of a library: must be stored
+    bool is_shared = false;   // much of it is part of its siblings too: must be stored
     TensorId root = 0;        // the stored tensor whose kernel this ends up in
     int nodes = 0;            // of the kernel, for roots
   };
@@ -102,7 +106,7 @@ class Chooser {
     Storage storage =
         is_map && should_inline(body, facts, points(id)) ? Storage::Inlined : Storage::Stored;
     if (is_result) storage = is_map && body.cost == 0 ? Storage::View : Storage::Stored;
-    if (facts.is_operand) storage = Storage::Stored;
+    if (facts.is_operand || facts.is_shared) storage = Storage::Stored;
     if (storage == Storage::Stored) {
       facts.evaluations = points_of_domain(def);
       facts.in_reduce = false;
@@ -113,6 +117,53 @@ class Chooser {
     spread(facts, body);
     if (!is_map) read(def.init, points(def.init), false, id);
     return storage;
+  }
+
+  // --- Siblings: the tensors that one comprehension makes, a tuple at each point ---
+
+  // What reads a sibling stands behind all of them.
+  void find_siblings() {
+    std::vector<TensorId> siblings;
+    const auto close = [&] {
+      if (siblings.size() > 1) siblings_.emplace(siblings.back(), siblings);
+      siblings.clear();
+    };
+    for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
+      const TensorDef& def = stages_.tensors[at];
+      const bool is_one = def.kind == TensorKind::Map && !def.vars.empty();
+      if (is_one && !siblings.empty() &&
+          stages_.tensors[static_cast<std::size_t>(siblings.back())].vars != def.vars)
+        close();
+      if (is_one) siblings.push_back(static_cast<TensorId>(at));
+    }
+    close();
+  }
+
+  // Where they would dissolve into several kernels, and each of these would compute again what they
+  // have in common, one kernel computes it for all of them.
+  void choose_together(const std::vector<TensorId>& siblings) {
+    std::vector<TensorId> read;
+    bool are_apart = false;
+    for (const TensorId each : siblings) {
+      const Facts& facts = facts_[static_cast<std::size_t>(each)];
+      if (facts.evaluations == 0) continue;
+      if (!read.empty())
+        are_apart = are_apart || facts.root != facts_[static_cast<std::size_t>(read[0])].root;
+      read.push_back(each);
+    }
+    if (!are_apart) return;
+    double apart = 0;
+    for (const TensorId each : read)
+      apart += examine(stages_.tensors[static_cast<std::size_t>(each)]).cost;
+    ++stamp_;
+    piece_var_ = -1;
+    Body together;
+    for (const TensorId each : read)
+      visit(stages_.tensors[static_cast<std::size_t>(each)].body, 1, false, together);
+    const double saved = apart - together.cost;
+    const double stored = (kStoreCost + 1) * static_cast<double>(read.size());
+    if (saved <= stored || (saved - stored) * points(read[0]) <= kFewOperations) return;
+    for (const TensorId each : read) facts_[static_cast<std::size_t>(each)].is_shared = true;
   }
 
   // Does the library compute `id` as the sums of products that `sum` is, added to `start` if there
@@ -302,6 +353,7 @@ class Chooser {
   std::int32_t stamp_ = 0;
   std::vector<Storage> storage_;
   std::vector<Facts> facts_;
+  std::map<TensorId, std::vector<TensorId>> siblings_;  // by the last of them
   // Of what is examined, where it is made in pieces: along what, and which part is visited.
   IndexVarId piece_var_ = -1;
   std::pair<std::int64_t, std::int64_t> piece_;

@@ -228,10 +228,14 @@ void KernelBuilder::add_joint(const JointTensor& joint, std::span<const IndexExp
   draft_.destination = std::move(made.destination);
 }
 
-bool KernelBuilder::is_joint() const {
-  constexpr std::size_t kMostStores = 12;
+bool KernelBuilder::is_full() const {
+  constexpr std::size_t kMostStores = 32;
   constexpr std::size_t kMostValues = 400;
-  if (draft_.further.size() >= kMostStores || draft_.values.size() > kMostValues) return false;
+  return draft_.further.size() >= kMostStores || draft_.values.size() > kMostValues;
+}
+
+bool KernelBuilder::is_joint() const {
+  if (is_full()) return false;
   // The body, and one reduction that all read: two might want to be walked in different ways.
   if (draft_.regions.size() > 2 || !draft_.sites.empty()) return false;
   for (const TensorId tensor : joint_) {

@@ -100,6 +100,8 @@ class KernelBuilder {
   // Is what was built for several tensors as good as a kernel for each? It is where none is read at
   // another point than it is computed at, one sum at most is reduced, and nothing can fail.
   bool is_joint() const;
+  // Does it store and compute as much as a kernel for several tensors should at most?
+  bool is_full() const;
 
   // Is what was built just another arrangement of one stored tensor? Then which, and how.
   std::optional<ResultLeaf> as_view(const std::vector<std::int64_t>& shape) const;

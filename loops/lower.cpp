@@ -65,6 +65,7 @@ class Lowerer {
     std::vector<std::int64_t> extents;  // of the domain; none is 1
     std::vector<TensorId> members;
     std::vector<TensorId> reads;  // of all
+    bool is_full = false;         // others need not try
   };
 
   void add(TensorId id) {
@@ -188,7 +189,8 @@ class Lowerer {
     return nullptr;
   }
 
-  bool can_join(TensorId id, const Joint& joint) const {
+  bool can_join(TensorId id, Joint& joint) const {
+    if (joint.is_full) return false;
     // What is made of several parts must be whole before it is read.
     for (const TensorId read : reads_[static_cast<std::size_t>(id)]) {
       if (chain_of_[static_cast<std::size_t>(read)] >= 0 && contains(joint.members, read))
@@ -199,6 +201,7 @@ class Lowerer {
     tensors.push_back(stored(id));
     KernelBuilder builder(stages_, storage_, places_);
     builder.build_joint(tensors);
+    joint.is_full = builder.is_full();
     return builder.is_joint();
   }
 

@@ -101,6 +101,64 @@ TEST_CASE("to check and run a chain of lets costs the same for each line") {
   for (const Chain& chain : kChains) check_linear(chain, "f({})");
 }
 
+// The same inside of index notation, whose body is a graph: each line uses two of those before it.
+struct BodyChain {
+  const char* name;
+  const char* around;  // {0} are the lines
+  const char* first;
+  const char* step;    // {0} is the number of the line, {1} and {2} the variables before
+  const char* result;  // {0} is the last variable
+};
+
+const BodyChain kBodyChains[] = {
+    {"a sum of all points", "sum(for i < 20 {{ {0} }})", "x[i]", "sin({1}) * {1} + cos({2})",
+     "{0}"},
+    {"a reduction", "sum i < 20 {{ {0} }}", "x[i]", "sin({1}) * {1} + cos({2})", "{0}"},
+    {"an extreme", "max i < 20 {{ {0} }}", "x[i]", "sin({1}) * {1} + cos({2})", "{0}"},
+    {"a reduction inside", "sum(for i < 20 {{ sum k < 20 {{ {0} }} }})", "x[i] * x[k]",
+     "sin({1}) * {1} + cos({2})", "{0}"},
+    {"choices", "sum(for i < 20 {{ {0} }})", "x[i]",
+     "if {1} > 0.1 {{ {1} * {2} }} else {{ sin({1}) }}", "{0}"},
+    {"a read in each line", "sum(for i < 20 {{ {0} }})", "x[i]",
+     "sin({1}) * x[(i + {0}) % 20] + {2}", "{0}"},
+    {"rows", "sum(for i < 20 {{ {0} }})", "x * x[i]", "sin({1}) * {1} + cos({2})", "sum({0})"},
+    {"a tuple", "let (p, q) = for i < 20 {{ {0} }}; sum(p) + sum(q * q)", "x[i]",
+     "sin({1}) * {1} + cos({2})", "({0}, {0} * 2.0)"},
+};
+
+std::string program(const BodyChain& chain, int lines, const char* call) {
+  std::string body = fmt::format("let a0 = {}; ", fmt::format(fmt::runtime(chain.first)));
+  for (int i = 1; i < lines; ++i) {
+    const std::string before = fmt::format("a{}", i - 1);
+    const std::string second = fmt::format("a{}", std::max(i - 2, 0));
+    body +=
+        fmt::format("let a{} = {}; ", i, fmt::format(fmt::runtime(chain.step), i, before, second));
+  }
+  body += fmt::format(fmt::runtime(chain.result), fmt::format("a{}", lines - 1));
+  return fmt::format(
+      "def f(x: Tensor[(20), float32]) {{ {} }}\n"
+      "let x = for i < 20 {{ cast(i, dtype=\"float32\") / 20.0 }}\n{}\n",
+      fmt::format(fmt::runtime(chain.around), body), call);
+}
+
+// What looks at such a graph as at a tree does not come to an end here.
+void check_linear(const BodyChain& chain, const char* call) {
+  const std::int64_t one = allocations_of(program(chain, 40, call));
+  const std::int64_t two = allocations_of(program(chain, 60, call));
+  const std::int64_t four = allocations_of(program(chain, 100, call));
+  INFO(chain.name << ", " << call << ": " << one << ", " << two << ", " << four);
+  CHECK(two - one > 20);
+  CHECK(four - two < (two - one) * 3);
+}
+
+TEST_CASE("bodies and their derivatives cost the same for each line") {
+  for (const BodyChain& chain : kBodyChains) {
+    for (const char* call : {"f(x)", "grad(f)(x)", "jvp(f)(x, x)", "jvp(grad(f))(x, x)",
+                             "grad(fn (x) { sum(grad(f)(x)) })(x)"})
+      check_linear(chain, call);
+  }
+}
+
 // --- Families ---
 
 struct Cost {
@@ -137,6 +195,23 @@ TEST_CASE("no family of short programs costs more than the square of its size") 
     if (four.is_refused) continue;
     CHECK(four.allocations - two.allocations < 5 * (two.allocations - one.allocations) + kSome);
   }
+}
+
+// Each of its sums waits for the extents of as many axes as the other reads away: they wake each
+// other, and each runs once for all that woke it.
+TEST_CASE("operators that wait for many unknowns do not run for each of them again and again") {
+  const Cost cost = cost_up_to_a_limit(R"(
+def f0(x) { x[0] }
+def f2(x) { f0(f0(f0(f0(x)))) }
+def a(x) { for i < 2 { f2(f2(x)) } }
+def c(x) { a(a(a(a(e(x))))) }
+def d(x) { f2(f2(f2(f2(c(c(x)))))) }
+def e(x) { d(d(x) + x + x) }
+def g(x) { e(e(x)) }
+:type g
+)");
+  CHECK(!cost.is_refused);
+  CHECK(cost.allocations < 500'000);
 }
 
 TEST_CASE("the gradient of a chain of lets costs the same for each line") {

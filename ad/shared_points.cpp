@@ -1,0 +1,123 @@
+#include "ad/shared_points.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ad/reduce_adjoint.h"
+#include "ad/scalar_work.h"
+#include "lang/build.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Expr;
+using lang::ExprKind;
+using lang::ExprNode;
+using lang::IndexBinder;
+namespace build = lang::build;
+
+namespace {
+
+constexpr double kMostPoints = 1 << 20;
+
+// What is done in several of the values, and would be done once together.
+double shared_work(const std::vector<Expr>& values) {
+  std::vector<Expr> order;
+  lang::visit_post_order(lang::make_tuple(values),
+                         [&](const Expr& node) { order.push_back(node); });
+  order.pop_back();  // the tuple
+  std::unordered_map<const ExprNode*, std::size_t> first_in;
+  ScalarWork work;
+  double shared = 0;
+  std::size_t number = 0;
+  for (const Expr& node : order) {
+    while (first_in.contains(values[number].get())) shared += work.at(values[number++].get());
+    lang::for_each_child(node, [&](const Expr& child) {
+      if (first_in.at(child.get()) != number) shared += work.at(child.get());
+    });
+    first_in.emplace(node.get(), number);
+    work.emplace(node.get(), scalar_work(node, work));
+  }
+  for (++number; number < values.size(); ++number) shared += work.at(values[number].get());
+  return shared;
+}
+
+bool are_same_points(const std::vector<IndexBinder>& a, const std::vector<IndexBinder>& b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const IndexBinder& x, const IndexBinder& y) { return x.variable == y.variable; });
+}
+
+bool are_few(const std::vector<IndexBinder>& points) {
+  double number = 1;
+  for (const IndexBinder& binder : points) {
+    const auto* extent = as<lang::Constant>(binder.extent);
+    if (!extent) return false;
+    number *= extent->value->number_at(0);
+  }
+  return number <= kMostPoints;
+}
+
+// The value whose negative this is, or this value: `x[i] - x[j]` gives one to the other's adjoint.
+struct Signed {
+  Expr value;
+  bool is_negative;
+};
+Signed without_sign(const Expr& value) {
+  if (prim_of(value) != lang::Prim::Neg) return {value, false};
+  const auto* call = as<lang::Call>(value);
+  return {call ? call->args[0] : lang::cast<lang::Primitive>(value).args[0], true};
+}
+
+void compute_together(const std::vector<Contribution*>& group, Emitter& code) {
+  const std::vector<IndexBinder>& points = group.front()->domain;
+  std::vector<Expr> all, values;
+  for (const Contribution* each : group) {
+    all.push_back(without_sign(each->value).value);
+    if (std::find(values.begin(), values.end(), all.back()) == values.end())
+      values.push_back(all.back());
+  }
+  if (shared_work(all) < kKeptWork * static_cast<double>(values.size())) return;
+  const bool is_one = values.size() == 1;
+  const Expr parts =
+      tabulated("parts", points, is_one ? values[0] : lang::make_tuple(values), code);
+  std::vector<Expr> reads;
+  for (std::uint32_t i = 0; i < values.size(); ++i) {
+    const Expr part = is_one ? parts : code.emit("part", build::project(parts, i));
+    reads.push_back(build::at(part, uses_of(points)));
+  }
+  for (Contribution* each : group) {
+    const auto [value, is_negative] = without_sign(each->value);
+    const auto place = std::find(values.begin(), values.end(), value) - values.begin();
+    const Expr& read = reads[static_cast<std::size_t>(place)];
+    each->value = is_negative ? build::prim(lang::Prim::Neg, {read}) : read;
+  }
+}
+
+}  // namespace
+
+void compute_shared_once(std::vector<Contribution>& contributions,
+                         const std::vector<IndexBinder>& domain, Emitter& code) {
+  std::vector<std::vector<Contribution*>> groups;
+  for (Contribution& each : contributions) {
+    if (each.is_whole() || each.domain.empty() || lang::is_leaf(each.value) ||
+        each.value->kind == ExprKind::Index)
+      continue;
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& others) {
+      return are_same_points(others.front()->domain, each.domain);
+    });
+    if (group == groups.end()) {
+      groups.push_back({&each});
+    } else {
+      group->push_back(&each);
+    }
+  }
+  for (const auto& group : groups) {
+    const std::vector<IndexBinder>& points = group.front()->domain;
+    const bool may_be_kept = are_same_points(points, domain) || are_few(points);
+    if (group.size() > 1 && may_be_kept) compute_together(group, code);
+  }
+}
+
+}  // namespace relay::ad
