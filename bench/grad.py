@@ -24,6 +24,9 @@ MODELS = [
     ("conv2d, batch_norm, relu", "norm_value()", "norm_both()"),
     ("  and the adjoint of its input", "norm_value()", "norm_all()"),
     ("index notation, matmul 128", "product_value()", "product_both()"),
+    ("index notation, a chain of 8 reads", "chain_value()", "chain_both()"),
+    ("index notation, 300 bodies", "bodies_value()", "bodies_both()"),
+    ("index notation, 10 Gaussians", "mixture_value()", "mixture_both()"),
 ]
 # Name, what is run for n steps.
 LOOPS = [

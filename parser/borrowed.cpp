@@ -81,6 +81,27 @@ std::optional<Edit> power(std::string_view text, std::uint32_t sign, std::uint32
               exponent.end() - base.begin};
 }
 
+// `x << 3`, with the error at the second sign.
+std::optional<Edit> shift(std::string_view text, std::uint32_t sign, std::string_view op) {
+  const Piece value = word_before(text, sign - 1);
+  const Piece count = word_after(text, sign + 1);
+  if (value.text.empty() || count.text.empty()) return std::nullopt;
+  const std::string call = fmt::format("{}({}, {})", op, value.text, count.text);
+  return Edit{call, value.begin, fmt::format("help: bits are shifted by `{}`", call),
+              count.end() - value.begin};
+}
+
+// `.5` and `5.`, with the error at the point.
+std::optional<Edit> bare_point(std::string_view text, std::uint32_t point) {
+  const char before = point > 0 ? text[point - 1] : '\0';
+  const char behind = point + 1 < text.size() ? text[point + 1] : '\0';
+  if (is_digit(before) && !is_digit(behind))
+    return Edit{"0", point + 1, "help: a number has digits on both sides of its point"};
+  if (!is_digit(before) && is_digit(behind))
+    return Edit{"0", point, "help: a number has digits on both sides of its point"};
+  return std::nullopt;
+}
+
 // `x = e` and `f(x) = e`, where an item or a statement begins.
 std::optional<Edit> binding(std::string_view text, std::uint32_t equals) {
   std::uint32_t end = equals;
@@ -281,6 +302,9 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   if (rest.starts_with('*') && before == '*') add(power(text, at - 1, 2));
   if (rest.starts_with('^')) add(power(text, at, 1));
   if (rest.starts_with('?')) add(choice(text, at));
+  if (rest.starts_with('.')) add(bare_point(text, at));
+  if (rest.starts_with('<') && before == '<') add(shift(text, at, "left_shift"));
+  if (rest.starts_with('>') && before == '>') add(shift(text, at, "right_shift"));
   if (rest.starts_with("<=")) add(last_index(text, at));
   if (rest.starts_with('"')) add(formatted(text, at));
   if (rest.starts_with("=>") || rest.starts_with("->")) add(arrow(text, at));

@@ -181,6 +181,15 @@ std::string callee_name(const Expr& callee) {
   return "this function";
 }
 
+// Where a binding has the name of an operator, that one may have been meant.
+void note_hidden_operator(const Expr& callee, Diagnostic& diagnostic) {
+  const auto* global = as<GlobalVar>(callee);
+  const auto* var = as<Var>(callee);
+  const std::string_view name = global ? global->name : var ? var->variable->name : "";
+  if (!name.empty() && OpRegistry::instance().find(name))
+    diagnostic.note(fmt::format("note: this binding hides the operator `{}`", name));
+}
+
 }  // namespace
 
 Mismatch Inference::argument_mismatch(const Call& call, std::size_t i, const Type& found,
@@ -348,6 +357,7 @@ Type Inference::infer_call(const Call& call) {
         fmt::format("{} is no function", name == "this function" ? "what is called" : name),
         call.callee->span);
     diagnostic.label(call.callee->span, describe_type(callee, solver_));
+    note_hidden_operator(call.callee, diagnostic);
     report(Failure(std::move(diagnostic)));
     return give_up(solver_.error_type());
   }

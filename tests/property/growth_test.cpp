@@ -208,7 +208,6 @@ def c(x) { a(a(a(a(e(x))))) }
 def d(x) { f2(f2(f2(f2(c(c(x)))))) }
 def e(x) { d(d(x) + x + x) }
 def g(x) { e(e(x)) }
-:type g
 )");
   CHECK(!cost.is_refused);
   CHECK(cost.allocations < 500'000);
