@@ -1,6 +1,7 @@
 #include "ad/shared_points.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "ad/reduce_adjoint.h"
@@ -19,7 +20,8 @@ namespace build = lang::build;
 
 namespace {
 
-constexpr double kMostPoints = 1 << 20;
+constexpr double kMostPoints = 1 << 20;    // of a reduction
+constexpr double kMostElements = 1 << 26;  // of a table
 
 // What is done in several of the values, and would be done once together.
 double shared_work(const std::vector<Expr>& values) {
@@ -49,14 +51,15 @@ bool are_same_points(const std::vector<IndexBinder>& a, const std::vector<IndexB
       [](const IndexBinder& x, const IndexBinder& y) { return x.variable == y.variable; });
 }
 
-bool are_few(const std::vector<IndexBinder>& points) {
+// How many there are; nothing where an extent is not known.
+std::optional<double> number_of(const std::vector<IndexBinder>& points) {
   double number = 1;
   for (const IndexBinder& binder : points) {
     const auto* extent = as<lang::Constant>(binder.extent);
-    if (!extent) return false;
+    if (!extent) return std::nullopt;
     number *= extent->value->number_at(0);
   }
-  return number <= kMostPoints;
+  return number;
 }
 
 // The value whose negative this is, or this value: `x[i] - x[j]` gives one to the other's adjoint.
@@ -73,11 +76,12 @@ Signed without_sign(const Expr& value) {
 void compute_together(const std::vector<Contribution*>& group, Emitter& code) {
   const std::vector<IndexBinder>& points = group.front()->domain;
   std::vector<Expr> all, values;
+  std::unordered_map<const ExprNode*, std::size_t> places;
   for (const Contribution* each : group) {
     all.push_back(without_sign(each->value).value);
-    if (std::find(values.begin(), values.end(), all.back()) == values.end())
-      values.push_back(all.back());
+    if (places.emplace(all.back().get(), values.size()).second) values.push_back(all.back());
   }
+  if (number_of(points).value_or(0) * static_cast<double>(values.size()) > kMostElements) return;
   if (shared_work(all) < kKeptWork * static_cast<double>(values.size())) return;
   const bool is_one = values.size() == 1;
   const Expr parts =
@@ -89,8 +93,7 @@ void compute_together(const std::vector<Contribution*>& group, Emitter& code) {
   }
   for (Contribution* each : group) {
     const auto [value, is_negative] = without_sign(each->value);
-    const auto place = std::find(values.begin(), values.end(), value) - values.begin();
-    const Expr& read = reads[static_cast<std::size_t>(place)];
+    const Expr& read = reads[places.at(value.get())];
     each->value = is_negative ? build::prim(lang::Prim::Neg, {read}) : read;
   }
 }
@@ -115,7 +118,8 @@ void compute_shared_once(std::vector<Contribution>& contributions,
   }
   for (const auto& group : groups) {
     const std::vector<IndexBinder>& points = group.front()->domain;
-    const bool may_be_kept = are_same_points(points, domain) || are_few(points);
+    const bool may_be_kept = are_same_points(points, domain) ||
+                             number_of(points).value_or(kMostPoints + 1) <= kMostPoints;
     if (group.size() > 1 && may_be_kept) compute_together(group, code);
   }
 }

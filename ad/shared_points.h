@@ -13,7 +13,7 @@ namespace relay::ad {
 //   let parts = for i { let ...; (v1, v2, v3) };
 // and each contribution reads its own. Work that is less than writing and reading a value stays
 // where it is. Points of reductions are tabulated up to 2^20 of them, of which the extents must be
-// known; those of `domain`, over which there is a result, always.
+// known; those of `domain`, over which there is a result, up to 2^26 values, where they are known.
 void compute_shared_once(std::vector<Contribution>& contributions,
                          const std::vector<lang::IndexBinder>& domain, Emitter& code);
 
