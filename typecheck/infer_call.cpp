@@ -185,7 +185,7 @@ std::string callee_name(const Expr& callee) {
 void note_hidden_operator(const Expr& callee, Diagnostic& diagnostic) {
   const auto* global = as<GlobalVar>(callee);
   const auto* var = as<Var>(callee);
-  const std::string_view name = global ? global->name : var ? var->variable->name : "";
+  const std::string name = global ? global->name : var ? var->variable->name : std::string();
   if (!name.empty() && OpRegistry::instance().find(name))
     diagnostic.note(fmt::format("note: this binding hides the operator `{}`", name));
 }
