@@ -57,22 +57,11 @@ bool inverts(const Contribution& read, const Extents& extents) {
   return true;
 }
 
-bool is_known_positive(const Expr& extent) {
-  const auto* constant = as<lang::Constant>(extent);
-  return constant && constant->value->number_at(0) > 0;
-}
-
-bool is_element(const Expr& value) {
-  const auto* sign = as<lang::Primitive>(value);
-  return (sign && sign->prim == lang::Prim::Neg ? sign->args[0] : value)->kind ==
-         lang::ExprKind::Index;
-}
-
 // What is read from a table is summed over the binders that do not occur in the indices before it
 // is scattered; a scatter of products may be one that a library knows. A binder that may have no
 // points stays: an element that it does not read need not exist.
 Contribution summed(Contribution read) {
-  if (!is_element(read.value)) return read;
+  if (without_sign(read.value).value->kind != lang::ExprKind::Index) return read;
   std::unordered_set<const lang::Variable*> used;
   for (const Expr& index : read.indices) {
     for (const VariableRef& variable : lang::free_variables(index)) used.insert(variable.get());
@@ -83,7 +72,7 @@ Contribution summed(Contribution read) {
   }
   const auto rest =
       std::stable_partition(read.domain.begin(), read.domain.end(), [&](const IndexBinder& binder) {
-        return used.contains(binder.variable.get()) || !is_known_positive(binder.extent);
+        return used.contains(binder.variable.get()) || number_of_points({binder}).value_or(0) <= 0;
       });
   std::vector<IndexBinder> unused(rest, read.domain.end());
   read.domain.erase(rest, read.domain.end());
@@ -120,9 +109,7 @@ bool have_same_place(const Contribution& a, const Contribution& b) {
   return a.variable == b.variable && !a.is_whole() &&
          std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end(),
                     are_same) &&
-         std::equal(
-             a.domain.begin(), a.domain.end(), b.domain.begin(), b.domain.end(),
-             [](const IndexBinder& x, const IndexBinder& y) { return x.variable == y.variable; });
+         are_same_points(a.domain, b.domain);
 }
 
 }  // namespace
@@ -158,6 +145,28 @@ void add_to(std::vector<Contribution>& contributions, Contribution contribution)
     return;
   }
   contributions.push_back(std::move(contribution));
+}
+
+bool are_same_points(const std::vector<IndexBinder>& a, const std::vector<IndexBinder>& b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const IndexBinder& x, const IndexBinder& y) { return x.variable == y.variable; });
+}
+
+std::optional<double> number_of_points(const std::vector<IndexBinder>& binders) {
+  double number = 1;
+  for (const IndexBinder& binder : binders) {
+    const auto* extent = as<lang::Constant>(binder.extent);
+    if (!extent) return std::nullopt;
+    number *= extent->value->number_at(0);
+  }
+  return number;
+}
+
+Signed without_sign(const Expr& value) {
+  const auto step = lang::arithmetic_step(value);
+  if (!step || step->prim != lang::Prim::Neg) return {value, false};
+  return {step->args[0], true};
 }
 
 std::vector<Expr> uses_of(const std::vector<IndexBinder>& binders) {

@@ -6,7 +6,6 @@
 
 namespace relay::ad {
 
-using lang::as;
 using lang::Expr;
 using lang::ExprKind;
 
@@ -20,8 +19,8 @@ double own_work(const Expr& node) {
   switch (node->kind) {
     case ExprKind::Primitive:
     case ExprKind::Call: {
-      const auto prim = prim_of(node);
-      return prim && lang::is_cheap(*prim) ? kCheap : kDear;
+      const auto step = lang::arithmetic_step(node);
+      return step && lang::is_cheap(step->prim) ? kCheap : kDear;
     }
     case ExprKind::Index:
       return kCheap;
@@ -31,13 +30,6 @@ double own_work(const Expr& node) {
 }
 
 }  // namespace
-
-std::optional<lang::Prim> prim_of(const Expr& expr) {
-  if (const auto* node = as<lang::Primitive>(expr)) return node->prim;
-  const auto* call = as<lang::Call>(expr);
-  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  return op ? op->op->elementwise : std::nullopt;
-}
 
 double scalar_work(const Expr& node, const ScalarWork& known) {
   double work = own_work(node);

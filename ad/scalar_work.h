@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <unordered_map>
 
 #include "lang/expr.h"
@@ -18,8 +17,5 @@ using ScalarWork = std::unordered_map<const lang::ExprNode*, double>;
 double scalar_work(const lang::Expr& node, const ScalarWork& known);
 // Of the whole; linear in the graph.
 double scalar_work(const lang::Expr& expr);
-
-// The primitive that this is, written as such or as an operator.
-std::optional<lang::Prim> prim_of(const lang::Expr& expr);
 
 }  // namespace relay::ad

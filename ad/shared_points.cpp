@@ -1,7 +1,6 @@
 #include "ad/shared_points.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
 #include "ad/reduce_adjoint.h"
@@ -45,34 +44,6 @@ double shared_work(const std::vector<Expr>& values) {
   return shared;
 }
 
-bool are_same_points(const std::vector<IndexBinder>& a, const std::vector<IndexBinder>& b) {
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(),
-      [](const IndexBinder& x, const IndexBinder& y) { return x.variable == y.variable; });
-}
-
-// How many there are; nothing where an extent is not known.
-std::optional<double> number_of(const std::vector<IndexBinder>& points) {
-  double number = 1;
-  for (const IndexBinder& binder : points) {
-    const auto* extent = as<lang::Constant>(binder.extent);
-    if (!extent) return std::nullopt;
-    number *= extent->value->number_at(0);
-  }
-  return number;
-}
-
-// The value whose negative this is, or this value: `x[i] - x[j]` gives one to the other's adjoint.
-struct Signed {
-  Expr value;
-  bool is_negative;
-};
-Signed without_sign(const Expr& value) {
-  if (prim_of(value) != lang::Prim::Neg) return {value, false};
-  const auto* call = as<lang::Call>(value);
-  return {call ? call->args[0] : lang::cast<lang::Primitive>(value).args[0], true};
-}
-
 void compute_together(const std::vector<Contribution*>& group, Emitter& code) {
   const std::vector<IndexBinder>& points = group.front()->domain;
   std::vector<Expr> all, values;
@@ -81,7 +52,8 @@ void compute_together(const std::vector<Contribution*>& group, Emitter& code) {
     all.push_back(without_sign(each->value).value);
     if (places.emplace(all.back().get(), values.size()).second) values.push_back(all.back());
   }
-  if (number_of(points).value_or(0) * static_cast<double>(values.size()) > kMostElements) return;
+  if (number_of_points(points).value_or(0) * static_cast<double>(values.size()) > kMostElements)
+    return;
   if (shared_work(all) < kKeptWork * static_cast<double>(values.size())) return;
   const bool is_one = values.size() == 1;
   const Expr parts =
@@ -119,7 +91,7 @@ void compute_shared_once(std::vector<Contribution>& contributions,
   for (const auto& group : groups) {
     const std::vector<IndexBinder>& points = group.front()->domain;
     const bool may_be_kept = are_same_points(points, domain) ||
-                             number_of(points).value_or(kMostPoints + 1) <= kMostPoints;
+                             number_of_points(points).value_or(kMostPoints + 1) <= kMostPoints;
     if (group.size() > 1 && may_be_kept) compute_together(group, code);
   }
 }

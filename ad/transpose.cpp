@@ -50,13 +50,8 @@ struct TakenSide {
 constexpr int kShortReduction = 16;
 
 bool is_short(const lang::Reduction& reduction) {
-  double points = 1;
-  for (const IndexBinder& binder : reduction.binders) {
-    const auto* extent = as<lang::Constant>(binder.extent);
-    if (!extent) return false;
-    points *= extent->value->number_at(0);
-    if (points > kShortReduction) return false;
-  }
+  const std::optional<double> points = number_of_points(reduction.binders);
+  if (!points || *points > kShortReduction) return false;
   bool has_inner = false;
   lang::visit_post_order(reduction.body, [&](const Expr& node) {
     has_inner = has_inner || node->kind == ExprKind::Reduction;

@@ -90,11 +90,8 @@ class Choice {
   // The operands of a comparison for equality, or its negation.
   static const std::vector<Expr>* compared(const Expr& value, bool is_equal) {
     const lang::Prim wanted = is_equal ? lang::Prim::Eq : lang::Prim::Ne;
-    if (const auto* prim = as<lang::Primitive>(value); prim && prim->prim == wanted)
-      return &prim->args;
-    const auto* call = as<lang::Call>(value);
-    const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-    return op && op->op->elementwise == wanted ? &call->args : nullptr;
+    const auto step = lang::arithmetic_step(value);
+    return step && step->prim == wanted ? &step->args : nullptr;
   }
 
   // The parts of a condition that all have to be `wanted` for it to be so.
@@ -116,16 +113,10 @@ class Choice {
         return split(both->else_branch, false, visit);
       }
     }
-    const auto* prim = as<lang::Primitive>(value);
-    const auto* call = as<lang::Call>(value);
-    const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-    const std::optional<lang::Prim> logic = prim ? std::optional(prim->prim)
-                                            : op ? op->op->elementwise
-                                                 : std::nullopt;
-    const std::vector<Expr>* args = prim ? &prim->args : call ? &call->args : nullptr;
-    if (logic == lang::Prim::Not) return split((*args)[0], !wanted, visit);
-    if (logic == (wanted ? lang::Prim::And : lang::Prim::Or)) {
-      for (const Expr& arg : *args) split(arg, wanted, visit);
+    const auto logic = lang::arithmetic_step(value);
+    if (logic && logic->prim == lang::Prim::Not) return split(logic->args[0], !wanted, visit);
+    if (logic && logic->prim == (wanted ? lang::Prim::And : lang::Prim::Or)) {
+      for (const Expr& arg : logic->args) split(arg, wanted, visit);
       return;
     }
     visit(value, wanted);

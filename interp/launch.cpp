@@ -129,9 +129,9 @@ class Launcher {
   }
 
   void run_slice(const Range& slice, std::int64_t parts) const {
-    const std::int64_t dealt = launch_.deals_rows && parts > 1
-                                   ? (slice.end - slice.begin + kDealtRows - 1) / kDealtRows
-                                   : parts;
+    const bool deals = launch_.deals_rows && parts > 1;
+    const std::int64_t dealt =
+        deals ? std::max((slice.end - slice.begin + kDealtRows - 1) / kDealtRows, parts) : parts;
     const std::vector<Range> ranges = split(slice, dealt);
     std::vector<KernelError> errors(ranges.size());
     std::vector<int> failed(ranges.size(), 0);

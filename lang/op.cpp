@@ -179,6 +179,14 @@ std::optional<Expr> tangent_at(const OpDef& op, const TangentCall& call) {
   return given_by(op.tangent, call);
 }
 
+std::optional<ArithmeticStep> arithmetic_step(const Expr& expr) {
+  if (const auto* node = as<Primitive>(expr)) return ArithmeticStep{node->prim, node->args};
+  const auto* call = as<Call>(expr);
+  const auto* op = call ? as<Operator>(call->callee) : nullptr;
+  if (!op || !op->op->elementwise) return std::nullopt;
+  return ArithmeticStep{*op->op->elementwise, call->args};
+}
+
 const OpDef& static_form_of(const OpDef& op) {
   return op.unlisted_static_form ? *op.unlisted_static_form
                                  : OpRegistry::instance().get(op.static_form);

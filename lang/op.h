@@ -203,6 +203,14 @@ struct OpDef {
   Effect effect = Effect::None;
 };
 
+// An arithmetic step: what is done to each element, and to what.
+struct ArithmeticStep {
+  Prim prim;
+  const std::vector<Expr>& args;  // of the expression, which must live as long
+};
+// Of a primitive, or of a call of an operator that is one (OpDef::elementwise).
+std::optional<ArithmeticStep> arithmetic_step(const Expr& expr);
+
 // What the record's `definition`, `gradient` and `tangent` give; nothing where they read an extent
 // that is symbolic in the types of this call. The steps of the definition have this algebra.
 std::optional<Expr> definition_at(const OpDef& op, const DefinitionCall& call, Algebra algebra);

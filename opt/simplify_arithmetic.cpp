@@ -45,19 +45,7 @@ const lang::OpDef* elementwise_operator(Prim prim) {
   return table[static_cast<std::size_t>(prim)];
 }
 
-// An arithmetic step: what is done to each element, and to what.
-struct Step {
-  Prim prim;
-  const std::vector<Expr>& args;
-};
-
-std::optional<Step> as_step(const Expr& expr) {
-  if (const auto* node = as<lang::Primitive>(expr)) return Step{node->prim, node->args};
-  const auto* call = as<lang::Call>(expr);
-  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  if (!op || !op->op->elementwise) return std::nullopt;
-  return Step{*op->op->elementwise, call->args};
-}
+using Step = lang::ArithmeticStep;
 
 bool is_whole(double value, double limit) {
   return value == std::floor(value) && std::abs(value) < limit;
@@ -83,7 +71,9 @@ class Site {
   const Expr& a() const { return step_.args[0]; }
   const Expr& b() const { return step_.args[1]; }
 
-  std::optional<Step> of(const Expr& atom) const { return as_step(rules_.definitions.of(atom)); }
+  std::optional<Step> of(const Expr& atom) const {
+    return lang::arithmetic_step(rules_.definitions.of(atom));
+  }
   // The operands, if `atom` is such a step.
   const std::vector<Expr>* is(const Expr& atom, Prim prim) const {
     const auto step = of(atom);
@@ -473,7 +463,7 @@ std::vector<std::string_view> arithmetic_rules() {
 
 Expr simplified_arithmetic(const Expr& expr, const Rules& rules) {
   if (Expr choice = chosen(expr); choice && same_type(choice, expr)) return choice;
-  const auto step = as_step(expr);
+  const auto step = lang::arithmetic_step(expr);
   if (!step || !as<lang::TensorType>(expr->type)) return nullptr;
   const Site site(expr, *step, rules);
   if (Expr constant = site.folded(); constant && same_type(constant, expr)) return constant;

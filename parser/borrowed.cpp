@@ -95,11 +95,9 @@ std::optional<Edit> shift(std::string_view text, std::uint32_t sign, std::string
 std::optional<Edit> bare_point(std::string_view text, std::uint32_t point) {
   const char before = point > 0 ? text[point - 1] : '\0';
   const char behind = point + 1 < text.size() ? text[point + 1] : '\0';
-  if (is_digit(before) && !is_digit(behind))
-    return Edit{"0", point + 1, "help: a number has digits on both sides of its point"};
-  if (!is_digit(before) && is_digit(behind))
-    return Edit{"0", point, "help: a number has digits on both sides of its point"};
-  return std::nullopt;
+  if (is_digit(before) == is_digit(behind)) return std::nullopt;
+  return Edit{"0", is_digit(before) ? point + 1 : point,
+              "help: a number has digits on both sides of its point"};
 }
 
 // `x = e` and `f(x) = e`, where an item or a statement begins.

@@ -173,20 +173,23 @@ const Function* Inference::callee_function(const Expr& callee) const {
 
 namespace {
 
+// Empty where it is no name.
+std::string_view name_as_written(const Expr& callee) {
+  if (const auto* global = as<GlobalVar>(callee)) return global->name;
+  if (const auto* var = as<Var>(callee)) return var->variable->name;
+  if (const auto* constructor = as<ConstructorRef>(callee)) return constructor->constructor->name;
+  return {};
+}
+
 std::string callee_name(const Expr& callee) {
-  if (const auto* global = as<GlobalVar>(callee)) return fmt::format("`{}`", global->name);
-  if (const auto* var = as<Var>(callee)) return fmt::format("`{}`", var->variable->name);
-  if (const auto* constructor = as<ConstructorRef>(callee))
-    return fmt::format("`{}`", constructor->constructor->name);
-  return "this function";
+  const std::string_view name = name_as_written(callee);
+  return name.empty() ? "this function" : fmt::format("`{}`", name);
 }
 
 // Where a binding has the name of an operator, that one may have been meant.
 void note_hidden_operator(const Expr& callee, Diagnostic& diagnostic) {
-  const auto* global = as<GlobalVar>(callee);
-  const auto* var = as<Var>(callee);
-  const std::string name = global ? global->name : var ? var->variable->name : std::string();
-  if (!name.empty() && OpRegistry::instance().find(name))
+  const std::string_view name = name_as_written(callee);
+  if (OpRegistry::instance().find(name))
     diagnostic.note(fmt::format("note: this binding hides the operator `{}`", name));
 }
 
