@@ -10,6 +10,7 @@
 #include "ad/adjoint.h"
 #include "ad/closures.h"
 #include "ad/contribution.h"
+#include "ad/placed.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "lang/expr.h"
@@ -10,30 +9,21 @@ namespace relay::ad {
 
 // What reads inside index notation give to the adjoint of the variable that they read: at each
 // point of `domain`, the scalar `value` for its element [indices]. Without indices and domain,
-// `value` is an adjoint of the whole variable, of its tangent type.
+// `value` is an adjoint of the whole variable, of its tangent type. Where there is a guard, a bool,
+// and it is false, the value is 0, and the indices may be any.
 struct Contribution {
   lang::VariableRef variable;
   std::vector<lang::Expr> indices;
   lang::Expr value;
   std::vector<lang::IndexBinder> domain;
   lang::Span span;
+  lang::Expr guard = nullptr;
 
   bool is_whole() const { return indices.empty() && domain.empty(); }
 };
 
-// The axis whose extent a variable holds.
-struct AxisOf {
-  lang::VariableRef tensor;
-  std::size_t axis;
-};
-using Extents = std::unordered_map<const lang::Variable*, AxisOf>;
-// Keeps what `dim_of(tensor)` says of the variable that it is bound to.
-void note_extent(const lang::Binding& binding, Extents& extents);
-
-// The contribution as an adjoint of the whole variable. Where the indices invert (they are distinct
-// binders, each of which runs over just that axis), a gather, with sums over the binders that do
-// not occur in them; else a scatter into zeros.
-lang::Expr placed(const Contribution& contribution, const Extents& extents);
+// The same without a guard: where that is false, it is for element 0, which must exist.
+Contribution without_guard(Contribution contribution);
 
 // Adds `contribution` to one of the same elements over the same domain, or behind the others.
 void add_to(std::vector<Contribution>& contributions, Contribution contribution);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ad/scalar_form.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -129,6 +130,10 @@ class Hoister {
              std::vector<Binding>& front) {
     if (!is_read(binding.value)) return false;
     const auto& index = lang::cast<lang::Index>(binding.value);
+    if (has_no_elements(index.tensor->type)) {
+      front.push_back({binding.variable, build::zeros_of(binding.value->type), binding.span});
+      return true;
+    }
     std::vector<Expr> indices;
     std::vector<Binding> made;
     bool is_direct = index.in_bounds;

@@ -406,6 +406,7 @@ BlockReverse::Point BlockReverse::point_code(const std::vector<IndexBinder>& bin
 void BlockReverse::keep_read(Contribution read, const std::vector<IndexBinder>& binders,
                              Emitter& around, Point& point) {
   const Variables bound = bound_here();
+  if (read.guard && mentions(read.guard, bound)) read = without_guard(std::move(read));
   // No extent of what is kept for all points may depend on the point.
   Variables inside = bound;
   for (const IndexBinder& binder : binders) inside.insert(binder.variable.get());
@@ -435,8 +436,8 @@ void BlockReverse::keep_read(Contribution read, const std::vector<IndexBinder>& 
   Expr value = read.value;
   if (!summed.empty())
     value = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, summed, value));
-  Contribution outer{
-      read.variable, {}, point.keep(binders, domain, value, backward_), binders, read.span};
+  Contribution outer{read.variable, {},        point.keep(binders, domain, value, backward_),
+                     binders,       read.span, read.guard};
   outer.domain.insert(outer.domain.end(), domain.begin(), domain.end());
   for (const Expr& index : read.indices) {
     outer.indices.push_back(mentions(index, bound) ? point.keep(binders, domain, index, backward_)

@@ -26,6 +26,7 @@ class Guard final : public lang::Rewriter {
  protected:
   Expr post(const Expr& expr) override {
     if (const auto* index = as<lang::Index>(expr); index && !index->in_bounds) {
+      if (has_no_elements(index->tensor->type)) return build::zeros_of(expr->type);
       std::vector<Expr> indices;
       for (const Expr& each : index->indices) indices.push_back(guarded(each, 0));
       return lang::make_index(index->tensor, std::move(indices), false, expr->span, expr->type);
@@ -143,6 +144,14 @@ bool has_fixed_extents(const Expr& form) {
 }
 
 }  // namespace
+
+bool has_no_elements(const lang::Type& type) {
+  const auto* tensor = as<lang::TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank()) return false;
+  const auto& dims = tensor->shape.dims();
+  return std::any_of(dims.begin(), dims.end(),
+                     [](const lang::Dim& dim) { return dim.is_constant(0); });
+}
 
 Expr scalar_form(const Expr& expr) { return ScalarForm().rewrite(expr); }
 

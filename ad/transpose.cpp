@@ -46,6 +46,42 @@ struct TakenSide {
   }
 };
 
+// What holds where a read is done, and what is known there.
+class Taken {
+ public:
+  void add(const TakenSide& side) {
+    const auto* negation = as<lang::Primitive>(side.condition);
+    if (negation && negation->prim == Prim::Not) return add({negation->args[0], !side.holds});
+    known_.emplace(side.condition.get(), side.holds);
+    const Expr each = side.holds ? side.condition : build::prim(Prim::Not, {side.condition});
+    all_ = all_ ? build::prim(Prim::And, {all_, each}) : each;
+  }
+
+  // The index without the branches that are not taken.
+  Expr index(Expr index) const {
+    while (const auto* select = as_select(index)) {
+      const auto* negation = as<lang::Primitive>(select->args[0]);
+      const bool is_negated = negation && negation->prim == Prim::Not;
+      const auto found = known_.find((is_negated ? negation->args[0] : select->args[0]).get());
+      if (found == known_.end()) break;
+      index = select->args[found->second != is_negated ? 1 : 2];
+    }
+    return index;
+  }
+
+  // Null: nothing, it is always done.
+  const Expr& all() const { return all_; }
+
+ private:
+  static const lang::Primitive* as_select(const Expr& expr) {
+    const auto* node = as<lang::Primitive>(expr);
+    return node && node->prim == Prim::Select ? node : nullptr;
+  }
+
+  std::unordered_map<const ExprNode*, bool> known_;
+  Expr all_;
+};
+
 // Reductions of at most so many points are rather computed again than kept.
 constexpr int kShortReduction = 16;
 
@@ -299,11 +335,18 @@ class AdjointWalker {
   // scope.
   void read(const Expr& expr, const lang::VariableRef& variable, const std::vector<Expr>& indices,
             ScopeId scope, Expr a) {
-    for (ScopeId each = scope; each != 0; each = scopes_[each].parent)
+    Taken taken;
+    for (ScopeId each = scope; each != 0; each = scopes_[each].parent) {
       a = scopes_[each].guard.kept(a);
-    std::vector<Expr> places;
-    for (const Expr& index : indices) places.push_back(primal_.rewrite(index));
-    add_to(contributions, {variable, places, std::move(a), domain_of(scope), expr->span});
+      if (scopes_[each].guard.condition) taken.add(scopes_[each].guard);
+    }
+    Contribution read{variable, {}, std::move(a), domain_of(scope), expr->span};
+    for (const Expr& index : indices) {
+      const Expr place = primal_.rewrite(index);
+      read.indices.push_back(taken.index(place));
+      if (read.indices.back() != place) read.guard = taken.all();
+    }
+    add_to(contributions, std::move(read));
   }
 
   Emitter& code_;

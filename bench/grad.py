@@ -25,6 +25,11 @@ MODELS = [
     ("  and the adjoint of its input", "norm_value()", "norm_all()"),
     ("index notation, matmul 128", "product_value()", "product_both()"),
     ("index notation, a chain of 8 reads", "chain_value()", "chain_both()"),
+    ("index notation, 24 reads of neighbours", "far_value()", "far_both()"),
+    ("index notation, a stencil with borders", "blur_value()", "blur_both()"),
+    ("index notation, a branch at each end", "rough_value()", "rough_both()"),
+    ("index notation, LU of 200", "lu_value()", "lu_both()"),
+    ("index notation, Cholesky of 200", "cholesky_value()", "cholesky_both()"),
     ("index notation, 300 bodies", "bodies_value()", "bodies_both()"),
     ("index notation, 10 Gaussians", "mixture_value()", "mixture_both()"),
 ]

@@ -319,10 +319,15 @@ class Expander {
   }
   Value branch(const Expr& expr, NodeId condition) {
     if (!may_fail_(expr)) return evaluate(expr);
+    return under(condition, [&] { return evaluate(expr); });
+  }
+  // What this does may fail only where the condition holds too.
+  template <class Do>
+  Value under(NodeId condition, const Do& evaluated) {
     const NodeId outer = guard_;
     guard_ = outer < 0 ? condition
                        : make_.primitive(Prim::And, std::array{outer, condition}, DType::Bool);
-    Value value = evaluate(expr);
+    Value value = evaluated();
     guard_ = outer;
     return value;
   }
@@ -612,8 +617,44 @@ class Expander {
       return Value::of(std::move(local));
     }
     if (!is_checked) check_extents(indices, shape, span);
+    if (is_checked) {
+      if (auto chosen = chosen_element(tensor, indices, span)) return *chosen;
+    }
     return Value::scalar(make_.read(tensor, indices, is_checked, span ? span : operator_span_,
                                     operator_, is_checked ? guard_ : -1));
+  }
+
+  // A condition that chooses between an index and a constant, as what stands in a branch has it in
+  // a derivative, chooses between two elements: indices without it are arithmetic, and what is read
+  // at them is read by whole vectors.
+  std::optional<Value> chosen_element(TensorId tensor, std::span<const NodeId> indices, Span span) {
+    NodeId condition = -1;
+    for (const NodeId index : indices) {
+      if (condition < 0 && chooses_constant(index)) condition = arg_of(index, 0);
+    }
+    if (condition < 0) return std::nullopt;
+    const auto side = [&](std::size_t arm) {
+      std::vector<NodeId> taken(indices.begin(), indices.end());
+      for (NodeId& index : taken) {
+        if (is_select(index) && arg_of(index, 0) == condition) index = arg_of(index, arm);
+      }
+      const NodeId holds =
+          arm == 1 ? condition : make_.primitive(Prim::Not, std::array{condition}, DType::Bool);
+      return under(holds, [&] { return element_of_tensor(tensor, taken, true, span); });
+    };
+    const Value taken = side(1);
+    return choose(condition, taken, side(2), span);
+  }
+  bool is_select(NodeId id) const {
+    const Node& node = make_.node(id);
+    return node.kind == NodeKind::Primitive && node.prim == Prim::Select;
+  }
+  NodeId arg_of(NodeId id, std::size_t number) const {
+    return stages_.args(make_.node(id))[number];
+  }
+  bool chooses_constant(NodeId index) const {
+    return is_select(index) && (make_.node(arg_of(index, 1)).kind == NodeKind::Constant ||
+                                make_.node(arg_of(index, 2)).kind == NodeKind::Constant);
   }
 
   // Bare uses `a[i]` of one index must agree; with dims that only now are numbers, they may not.

@@ -37,13 +37,15 @@ double cost_of(Prim prim) {
 
 // What one element of a tensor takes.
 struct Body {
-  double cost = 0;  // scalar operations
+  double cost = 0;        // scalar operations
+  double of_indices = 0;  // those of them that indices decide, which is done for whole vectors
   int nodes = 0;
   bool has_reduce = false;
   struct Use {
     TensorId tensor;
     double times;  // per element of the reader
     bool in_reduce;
+    NodeId moved;  // an index that is more than a variable; -1: there is none
   };
   std::vector<Use> uses;
 };
@@ -83,6 +85,7 @@ class Chooser {
     bool is_operand = false;  // of a library: must be stored
     bool is_shared = false;   // much of it is part of its siblings too: must be stored
     TensorId root = 0;        // the stored tensor whose kernel this ends up in
+    NodeId moved = -1;        // Body::Use::moved of the first use
     int nodes = 0;            // of the kernel, for roots
   };
 
@@ -139,28 +142,32 @@ class Chooser {
     close();
   }
 
-  // Where they would dissolve into several kernels, and each of these would compute again what they
-  // have in common, one kernel computes it for all of them.
+  // Where they would dissolve into several kernels, or one that reads them at several places, and
+  // what they have in common would be computed for each, one kernel computes it for all of them.
   void choose_together(const std::vector<TensorId>& siblings) {
     std::vector<TensorId> read;
     bool are_apart = false;
     for (const TensorId each : siblings) {
       const Facts& facts = facts_[static_cast<std::size_t>(each)];
       if (facts.evaluations == 0) continue;
-      if (!read.empty())
-        are_apart = are_apart || facts.root != facts_[static_cast<std::size_t>(read[0])].root;
+      if (!read.empty()) {
+        const Facts& first = facts_[static_cast<std::size_t>(read[0])];
+        are_apart = are_apart || facts.root != first.root || facts.moved != first.moved;
+      }
       read.push_back(each);
     }
     if (!are_apart) return;
     double apart = 0;
-    for (const TensorId each : read)
-      apart += examine(stages_.tensors[static_cast<std::size_t>(each)]).cost;
+    for (const TensorId each : read) {
+      const Body body = examine(stages_.tensors[static_cast<std::size_t>(each)]);
+      apart += body.cost - body.of_indices;
+    }
     ++stamp_;
     piece_var_ = -1;
     Body together;
     for (const TensorId each : read)
       visit(stages_.tensors[static_cast<std::size_t>(each)].body, 1, false, together);
-    const double saved = apart - together.cost;
+    const double saved = apart - (together.cost - together.of_indices);
     const double stored = (kStoreCost + 1) * static_cast<double>(read.size());
     if (saved <= stored || (saved - stored) * points(read[0]) <= kFewOperations) return;
     for (const TensorId each : read) facts_[static_cast<std::size_t>(each)].is_shared = true;
@@ -273,9 +280,11 @@ class Chooser {
       case NodeKind::Primitive:
         // What is computed from indices alone mostly turns into addresses.
         if (node.has_read || node.dtype != DType::Int64) body.cost += times * cost_of(node.prim);
+        if (!node.has_read && node.dtype == DType::Bool)
+          body.of_indices += times * cost_of(node.prim);
         break;
       case NodeKind::Read:
-        body.uses.push_back({node.ref, times, in_reduce});
+        body.uses.push_back({node.ref, times, in_reduce, moved_index(node)});
         break;
       case NodeKind::Reduce:
         for (IndexVarId var : stages_.vars(node))
@@ -331,18 +340,26 @@ class Chooser {
   void spread(const Facts& reader, const Body& body) {
     for (const Body::Use& use : body.uses) {
       read(use.tensor, reader.evaluations * use.times, use.in_reduce || reader.in_reduce,
-           reader.root, reader.in_several);
+           reader.root, reader.in_several, use.moved);
     }
   }
 
+  NodeId moved_index(const Node& read) const {
+    for (const NodeId index : stages_.indices(read)) {
+      if (stages_.nodes[static_cast<std::size_t>(index)].kind != NodeKind::IndexVar) return index;
+    }
+    return -1;
+  }
+
   void read(TensorId tensor, double evaluations, bool in_reduce, TensorId root,
-            bool in_several = false) {
+            bool in_several = false, NodeId moved = -1) {
     Facts& facts = facts_[static_cast<std::size_t>(tensor)];
     facts.evaluations += evaluations;
     facts.in_reduce = facts.in_reduce || in_reduce;
     const bool is_first = facts.readers++ == 0;
     facts.in_several = facts.in_several || in_several || (!is_first && facts.root != root);
     const auto nodes_of = [&](TensorId id) { return facts_[static_cast<std::size_t>(id)].nodes; };
+    if (is_first) facts.moved = moved;
     if (is_first || nodes_of(root) > nodes_of(facts.root)) facts.root = root;
   }
 

@@ -8,8 +8,10 @@ namespace relay::loops {
 namespace {
 
 constexpr std::size_t kFewestPieces = 4;
-constexpr std::int64_t kFewestPoints = 512;  // of a piece, on average
-constexpr std::int64_t kShortestRun = 64;    // elements of a piece that lie together
+constexpr std::int64_t kFewestPoints = 512;      // of a piece, on average
+constexpr std::int64_t kShortestRun = 64;        // elements of a piece that lie together
+constexpr std::int64_t kFewestBordered = 8'192;  // elements
+constexpr std::size_t kFewestBorders = 4;
 
 template <class F>
 void for_each_node(const Stages& stages, NodeId root, const F& visit) {
@@ -47,56 +49,6 @@ const TensorDef* read_through(const Stages& stages, std::span<const Storage> sto
   return &source;
 }
 
-// Where comparisons of each index turn: the first point at which one has another outcome.
-void add_turns(const Stages& stages, std::span<const Storage> storage, const TensorDef& def,
-               std::vector<std::set<std::int64_t>>& turns) {
-  for_each_node(stages, def.body, [&](const Node& node) {
-    if (const TensorDef* source = read_through(stages, storage, def, node))
-      add_turns(stages, storage, *source, turns);
-    if (node.kind != NodeKind::Primitive || node.dtype != DType::Bool || node.arg_count != 2)
-      return;
-    const Node& index = node_at(stages, stages.args(node)[0]);
-    const Node& bound = node_at(stages, stages.args(node)[1]);
-    if (index.kind != NodeKind::IndexVar || bound.kind != NodeKind::Constant ||
-        bound.dtype != DType::Int64)
-      return;
-    const auto found = std::find(def.vars.begin(), def.vars.end(), index.ref);
-    if (found == def.vars.end()) return;
-    std::set<std::int64_t>& own = turns[static_cast<std::size_t>(found - def.vars.begin())];
-    const auto number = static_cast<std::int64_t>(bound.bits);
-    const bool is_equality = node.prim == Prim::Eq || node.prim == Prim::Ne;
-    if (node.prim == Prim::Lt || node.prim == Prim::Ge || is_equality) own.insert(number);
-    if (node.prim == Prim::Le || node.prim == Prim::Gt || is_equality) own.insert(number + 1);
-  });
-}
-
-}  // namespace
-
-std::optional<Pieces> find_pieces(const Stages& stages, std::span<const Storage> storage,
-                                  TensorId id) {
-  const TensorDef& def = stages.tensors[static_cast<std::size_t>(id)];
-  if (def.vars.empty() || def.vars.size() != def.shape.size()) return std::nullopt;
-  std::vector<std::set<std::int64_t>> turns(def.vars.size());
-  add_turns(stages, storage, def, turns);
-  std::optional<Pieces> best;
-  std::int64_t run = 1;  // elements behind the axis
-  for (std::size_t axis = def.shape.size(); axis-- > 0; run *= def.shape[axis]) {
-    Pieces pieces{axis, {}};
-    for (const std::int64_t turn : turns[axis]) {
-      if (turn > 0 && turn < def.shape[axis]) pieces.ends.push_back(turn);
-    }
-    pieces.ends.push_back(def.shape[axis]);
-    const auto count = static_cast<std::int64_t>(pieces.ends.size());
-    if (pieces.ends.size() < kFewestPieces || def.shape[axis] / count * run < kShortestRun ||
-        count_of(def.shape) / count < kFewestPoints)
-      continue;
-    if (!best || pieces.ends.size() > best->ends.size()) best = std::move(pieces);
-  }
-  return best;
-}
-
-namespace {
-
 // An index that is a variable, or that more or less a number, as far as it is not held at an end:
 // the number.
 std::optional<std::int64_t> offset_from(const Stages& stages, NodeId id, IndexVarId var) {
@@ -125,6 +77,84 @@ std::optional<std::int64_t> offset_from(const Stages& stages, NodeId id, IndexVa
   }
   return std::nullopt;
 }
+
+// Where comparisons of each index turn: the first point at which one has another outcome.
+void add_turns(const Stages& stages, std::span<const Storage> storage, const TensorDef& def,
+               std::vector<std::set<std::int64_t>>& turns) {
+  for_each_node(stages, def.body, [&](const Node& node) {
+    if (const TensorDef* source = read_through(stages, storage, def, node))
+      add_turns(stages, storage, *source, turns);
+    if (node.kind != NodeKind::Primitive || node.dtype != DType::Bool || node.arg_count != 2)
+      return;
+    const Node& bound = node_at(stages, stages.args(node)[1]);
+    if (bound.kind != NodeKind::Constant || bound.dtype != DType::Int64) return;
+    std::optional<std::int64_t> offset;
+    std::size_t axis = 0;
+    for (; !offset && axis < def.vars.size(); ++axis)
+      offset = offset_from(stages, stages.args(node)[0], def.vars[axis]);
+    if (!offset) return;
+    std::set<std::int64_t>& own = turns[axis - 1];
+    const std::int64_t number = static_cast<std::int64_t>(bound.bits) - *offset;
+    const bool is_equality = node.prim == Prim::Eq || node.prim == Prim::Ne;
+    if (node.prim == Prim::Lt || node.prim == Prim::Ge || is_equality) own.insert(number);
+    if (node.prim == Prim::Le || node.prim == Prim::Gt || is_equality) own.insert(number + 1);
+  });
+}
+
+// Turns that stand close together, as those of the borders of windows do.
+bool are_mostly_short(const Pieces& pieces, std::int64_t run) {
+  std::size_t short_ones = 0;
+  std::int64_t begin = 0;
+  for (const std::int64_t end : pieces.ends) {
+    if ((end - begin) * run < kShortestRun) ++short_ones;
+    begin = end;
+  }
+  return 2 * short_ones > pieces.ends.size();
+}
+
+// What stands between the borders of the last axis, in large tensors with several borders.
+std::optional<Pieces> interior(const TensorDef& def, const std::set<std::int64_t>& turns) {
+  const std::int64_t extent = def.shape.back();
+  if (count_of(def.shape) < kFewestBordered || turns.size() < kFewestBorders) return std::nullopt;
+  Pieces pieces{def.shape.size() - 1, {}};
+  std::int64_t low = 0;
+  std::int64_t high = extent;
+  for (const std::int64_t turn : turns) {
+    if (turn > 0 && turn <= extent / 8) low = turn;
+    if (turn >= extent - extent / 8 && turn < high) high = turn;
+  }
+  if (low > 0) pieces.ends.push_back(low);
+  if (high < extent) pieces.ends.push_back(high);
+  pieces.ends.push_back(extent);
+  return pieces.ends.size() > 1 ? std::optional(pieces) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Pieces> find_pieces(const Stages& stages, std::span<const Storage> storage,
+                                  TensorId id) {
+  const TensorDef& def = stages.tensors[static_cast<std::size_t>(id)];
+  if (def.vars.empty() || def.vars.size() != def.shape.size()) return std::nullopt;
+  std::vector<std::set<std::int64_t>> turns(def.vars.size());
+  add_turns(stages, storage, def, turns);
+  std::optional<Pieces> best;
+  std::int64_t run = 1;  // elements behind the axis
+  for (std::size_t axis = def.shape.size(); axis-- > 0; run *= def.shape[axis]) {
+    Pieces pieces{axis, {}};
+    for (const std::int64_t turn : turns[axis]) {
+      if (turn > 0 && turn < def.shape[axis]) pieces.ends.push_back(turn);
+    }
+    pieces.ends.push_back(def.shape[axis]);
+    const auto count = static_cast<std::int64_t>(pieces.ends.size());
+    if (pieces.ends.size() < kFewestPieces || def.shape[axis] / count * run < kShortestRun ||
+        count_of(def.shape) / count < kFewestPoints || are_mostly_short(pieces, run))
+      continue;
+    if (!best || pieces.ends.size() > best->ends.size()) best = std::move(pieces);
+  }
+  return best ? best : interior(def, turns.back());
+}
+
+namespace {
 
 // Of points that begin where the variable is `begin`.
 class RowSearch {
