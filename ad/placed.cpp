@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ad/linear_index.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -22,78 +23,6 @@ namespace build = lang::build;
 namespace {
 
 using Variables = std::unordered_set<const Variable*>;
-
-// The index is `binder + offset`, or `offset - binder`; without a binder, it is `offset`, the same
-// at all points. A null offset is 0.
-struct Shift {
-  const IndexBinder* binder = nullptr;
-  bool is_reversed = false;
-  Expr offset;
-};
-
-Shift negated(Shift shift) {
-  const Expr zero = build::index_constant(0);
-  if (shift.binder) shift.is_reversed = !shift.is_reversed;
-  if (shift.offset) shift.offset = build::sub(zero, shift.offset);
-  return shift;
-}
-
-Shift moved(Shift shift, const Expr& by) {
-  shift.offset = shift.offset ? build::add(shift.offset, by) : by;
-  return shift;
-}
-
-// Reads indices at the points of a domain.
-class Shifts {
- public:
-  explicit Shifts(const std::vector<IndexBinder>& domain) {
-    for (const IndexBinder& binder : domain) binders_.emplace(binder.variable.get(), &binder);
-  }
-
-  // Nothing where the index is more than that.
-  std::optional<Shift> of(const Expr& index) {
-    lang::visit_post_order(index, [&](const Expr& node) {
-      const auto* var = as<lang::Var>(node);
-      bool varies = var && binders_.contains(var->variable.get());
-      lang::for_each_child(node,
-                           [&](const Expr& child) { varies = varies || this->varies(child); });
-      if (varies) varying_.insert(node.get());
-    });
-    return shift(index);
-  }
-
-  // Does it mention a binder?
-  bool mentions_any(const Expr& expr) const {
-    const auto free = lang::free_variables(expr);
-    return std::any_of(free.begin(), free.end(),
-                       [&](const auto& variable) { return binders_.contains(variable.get()); });
-  }
-
- private:
-  bool varies(const Expr& node) const { return varying_.contains(node.get()); }
-
-  std::optional<Shift> shift(const Expr& index) const {
-    if (!varies(index)) return Shift{nullptr, false, index};
-    if (const auto* var = as<lang::Var>(index))
-      return Shift{binders_.at(var->variable.get()), false, nullptr};
-    const auto step = lang::arithmetic_step(index);
-    const bool is_one = step && step->prim == Prim::Neg;
-    if (!step || (!is_one && step->prim != Prim::Add && step->prim != Prim::Sub))
-      return std::nullopt;
-    const bool is_first = varies(step->args[0]);
-    if (!is_one && is_first == varies(step->args[1])) return std::nullopt;
-    auto inner = shift(step->args[is_first ? 0 : 1]);
-    if (!inner) return std::nullopt;
-    if (is_one) return negated(*inner);
-    const Expr& rest = step->args[is_first ? 1 : 0];
-    if (step->prim == Prim::Add) return moved(*inner, rest);
-    if (is_first) return moved(*inner, build::sub(build::index_constant(0), rest));
-    return moved(negated(*inner), rest);
-  }
-
-  std::unordered_map<const Variable*, const IndexBinder*> binders_;
-  std::unordered_set<const lang::ExprNode*> varying_;
-};
 
 // As a dim, if that is known.
 std::optional<Dim> dim_of(const Expr& extent, const Extents& extents) {
@@ -117,43 +46,32 @@ Expr is_between(const Expr& index, const Expr& extent) {
                                  build::prim(Prim::Lt, {index, extent})});
 }
 
-std::optional<std::int64_t> number_in(const std::optional<Dim>& dim) {
+std::optional<std::int64_t> constant_of(const std::optional<Dim>& dim) {
   return dim && dim->is_constant() ? std::optional(dim->constant()) : std::nullopt;
 }
 
-// An axis of the variable, whose index can be inverted, or is the same at all points.
+// An axis of the variable: of its index a binder is inverted, or the index is the same at all
+// points.
 struct Axis {
-  Shift index;
+  LinearIndex index;
   Dim length;
-  IndexBinder own;         // over the axis
-  Expr point = nullptr;    // where the binder is for element `own`
-  bool is_direct = false;  // the binder of the domain runs over just that axis, and is `own`
+  IndexBinder own;                      // over the axis
+  bool is_direct = false;               // the binder is `own`
+  const IndexBinder* binder = nullptr;  // null: the same at all points
+  Expr point;                           // where the binder is for element `own`
+  // Where the digit is, of `binder * n + digit` with digits below n.
+  const IndexBinder* digit = nullptr;
+  Expr digit_point;
+  std::vector<Expr> conditions;  // what holds where these are points
 
   // What is the same at all points is only known to be right if there are any.
   Expr place() const {
-    if (index.binder) return lang::make_var(own.variable);
-    const auto number = number_in(dim_of(index.offset, {}));
-    const auto extent = number_in(length);
-    if (number && extent && *number >= 0 && *number < *extent) return index.offset;
-    return build::select(is_between(index.offset, own.extent), index.offset,
-                         build::index_constant(0));
-  }
-
-  // Is the point one of the binder's? Null: it always is.
-  Expr is_inside(const Extents& extents) const {
-    const auto extent = dim_of(index.binder->extent, extents);
-    const auto offset = index.offset ? number_in(dim_of(index.offset, {})) : 0;
-    const auto size = number_in(length);
-    const auto points = number_in(extent);
-    const auto more = extent ? number_in(length - *extent) : std::nullopt;
-    const bool is_low_known =
-        offset && (index.is_reversed ? size && *offset >= *size - 1 : *offset <= 0);
-    const bool is_high_known =
-        offset && (index.is_reversed ? points && *offset < *points : more && *more <= *offset);
-    if (is_low_known && is_high_known) return nullptr;
-    if (is_low_known) return build::prim(Prim::Lt, {point, index.binder->extent});
-    if (is_high_known) return build::prim(Prim::Ge, {point, build::index_constant(0)});
-    return is_between(point, index.binder->extent);
+    if (binder) return lang::make_var(own.variable);
+    const Expr& offset = index.offset;
+    const auto number = number_in(offset);
+    const auto extent = constant_of(std::optional(length));
+    if (number && extent && *number >= 0 && *number < *extent) return offset;
+    return build::select(is_between(offset, own.extent), offset, build::index_constant(0));
   }
 };
 
@@ -174,6 +92,14 @@ bool is_about(const Dim& dim, const Dim& extent) {
   return (dim - extent).is_constant();
 }
 
+// As sums over windows are, in which a library may know a convolution.
+bool is_product_of_reads(const Expr& value) {
+  const auto step = lang::arithmetic_step(value);
+  return step && step->prim == Prim::Mul &&
+         std::all_of(step->args.begin(), step->args.end(),
+                     [](const Expr& arg) { return arg->kind == lang::ExprKind::Index; });
+}
+
 // At points of which some are outside, what is read is checked.
 Expr with_checked_reads(const Expr& value) {
   class Checked final : public lang::Rewriter {
@@ -190,12 +116,12 @@ Expr with_checked_reads(const Expr& value) {
 class Placing {
  public:
   Placing(const Contribution& read, const Extents& extents)
-      : read_(read), extents_(extents), shifts_(read.domain) {}
+      : read_(read), extents_(extents), indices_(read.domain) {}
 
   // Nothing where the indices cannot be inverted.
   std::optional<Expr> inverted() {
     if (std::any_of(read_.domain.begin(), read_.domain.end(),
-                    [&](const IndexBinder& binder) { return shifts_.mentions_any(binder.extent); }))
+                    [&](const IndexBinder& binder) { return indices_.vary(binder.extent); }))
       return std::nullopt;
     for (std::size_t axis = 0; axis < read_.indices.size(); ++axis) {
       if (!add_axis(axis)) return std::nullopt;
@@ -203,65 +129,146 @@ class Placing {
     for (const IndexBinder& binder : read_.domain) {
       if (!used_.contains(binder.variable.get())) rest_.push_back(binder);
     }
+    const bool is_apart = std::none_of(others_.begin(), others_.end(), [&](const Variable* other) {
+      return used_.contains(other);
+    });
+    if (!is_apart || (!others_.empty() && is_product_of_reads(read_.value))) return std::nullopt;
     return is_gather() ? std::optional(gather()) : scatter();
   }
 
  private:
   bool add_axis(std::size_t number) {
     const Dim& length = as<lang::TensorType>(read_.variable->type)->shape[number];
-    const auto shift = shifts_.of(read_.indices[number]);
-    if (!shift) return false;
-    Axis axis{*shift, length, {}};
-    if (const IndexBinder* binder = shift->binder) {
-      if (!used_.insert(binder->variable.get()).second) return false;
-      axis.is_direct =
-          !shift->offset && !shift->is_reversed && is_whole_axis(read_, number, *binder, extents_);
-    }
+    auto index = indices_.of(read_.indices[number]);
+    if (!index) return false;
+    Axis axis;
+    axis.index = *index;
+    axis.length = length;
+    const auto& terms = index->terms;
+    axis.is_direct = terms.size() == 1 && terms[0].factor == 1 && !index->offset &&
+                     is_whole_axis(read_, number, *terms[0].binder, extents_);
     if (axis.is_direct) {
-      axis.own = *shift->binder;
+      axis.binder = terms[0].binder;
+      axis.own = *axis.binder;
     } else {
       if (length.is_any() || !is_int64(read_.indices[number])) return false;
-      const auto extent = shift->binder ? dim_of(shift->binder->extent, extents_) : length;
-      if (!extent || !is_about(length, *extent)) return false;
       axis.own = {lang::make_variable("r", lang::scalar_type(lang::DType::Int64)),
                   length.is_constant() ? build::index_constant(length.constant())
                                        : lang::make_dim_term(length)};
+      if (!terms.empty() && !invert_step(axis) && !invert_digits(axis)) return false;
     }
-    const Expr own = lang::make_var(axis.own.variable);
-    axis.point = !shift->offset       ? own
-                 : shift->is_reversed ? build::sub(shift->offset, own)
-                                      : build::sub(own, shift->offset);
+    for (const IndexBinder* binder : {axis.binder, axis.digit}) {
+      if (binder && !used_.insert(binder->variable.get()).second) return false;
+    }
     axes_.push_back(std::move(axis));
     return true;
   }
 
+  // `binder + rest` and `rest - binder`; the rest may have other binders, which are summed over.
+  bool invert_step(Axis& axis) {
+    for (const auto& [binder, factor] : axis.index.terms) {
+      const auto extent = dim_of(binder->extent, extents_);
+      if ((factor != 1 && factor != -1) || used_.contains(binder->variable.get()) || !extent ||
+          !is_about(axis.length, *extent))
+        continue;
+      Expr rest = axis.index.offset;
+      for (const auto& [other, times_other] : axis.index.terms) {
+        if (other == binder) continue;
+        others_.insert(other->variable.get());
+        const Expr part = times(times_other, lang::make_var(other->variable));
+        rest = rest ? build::add(rest, part) : part;
+      }
+      const Expr own = lang::make_var(axis.own.variable);
+      axis.binder = binder;
+      axis.point = !rest         ? times(factor, own)
+                   : factor == 1 ? build::sub(own, rest)
+                                 : build::sub(rest, own);
+      add_bounds(axis, rest, factor == -1, *extent);
+      return true;
+    }
+    return false;
+  }
+
+  // That the point is one of the binder's, as far as it is not known.
+  static void add_bounds(Axis& axis, const Expr& rest, bool is_reversed, const Dim& extent) {
+    const auto offset = rest ? number_in(rest) : 0;
+    const auto size = constant_of(std::optional(axis.length));
+    const auto points = constant_of(std::optional(extent));
+    const auto more = constant_of(std::optional(axis.length - extent));
+    const bool is_low_known = offset && (is_reversed ? size && *offset >= *size - 1 : *offset <= 0);
+    const bool is_high_known =
+        offset && (is_reversed ? points && *offset < *points : more && *more <= *offset);
+    if (!is_low_known)
+      axis.conditions.push_back(build::prim(Prim::Ge, {axis.point, build::index_constant(0)}));
+    if (!is_high_known)
+      axis.conditions.push_back(build::prim(Prim::Lt, {axis.point, axis.binder->extent}));
+  }
+
+  // `binder * n + digit + offset`, with digits below n.
+  bool invert_digits(Axis& axis) {
+    const auto& terms = axis.index.terms;
+    if (terms.size() != 2) return false;
+    const std::size_t first = terms[0].factor > terms[1].factor ? 0 : 1;
+    const auto& [binder, factor] = terms[first];
+    const auto& [digit, digit_factor] = terms[1 - first];
+    const auto extent = dim_of(binder->extent, extents_);
+    const auto digits = constant_of(dim_of(digit->extent, extents_));
+    if (!extent || !digits || digit_factor != 1 || *digits < 1 || *digits > factor ||
+        !is_about(axis.length, *extent * Dim(factor)))
+      return false;
+    const Expr step = build::index_constant(factor);
+    const Expr own = lang::make_var(axis.own.variable);
+    const Expr place = axis.index.offset ? build::sub(own, axis.index.offset) : own;
+    axis.binder = binder;
+    axis.point = build::prim(Prim::FloorDiv, {place, step});
+    axis.digit = digit;
+    axis.digit_point = build::prim(Prim::FloorMod, {place, step});
+    const auto offset = axis.index.offset ? number_in(axis.index.offset) : 0;
+    const auto more = constant_of(std::optional(axis.length - *extent * Dim(factor)));
+    if (!offset || *offset > 0)
+      axis.conditions.push_back(build::prim(Prim::Ge, {place, build::index_constant(0)}));
+    if (!offset || !more || *more > *offset)
+      axis.conditions.push_back(build::prim(Prim::Lt, {axis.point, binder->extent}));
+    if (*digits < factor)
+      axis.conditions.push_back(
+          build::prim(Prim::Lt, {axis.digit_point, build::index_constant(*digits)}));
+    return true;
+  }
+
   bool is_gather() const {
-    return std::all_of(axes_.begin(), axes_.end(),
-                       [](const Axis& axis) { return axis.index.binder; });
+    return std::all_of(axes_.begin(), axes_.end(), [](const Axis& axis) { return axis.binder; });
   }
 
   // What the elements at `own` of the axes are given, without those of `rest_` that are kept.
   Expr value(const Variables& kept) const {
     lang::Substitution moved;
-    Expr is_inside;
+    std::vector<Expr> outside, inside;  // conditions, of which the latter vary in what is summed
     for (const Axis& axis : axes_) {
-      if (!axis.index.binder || axis.is_direct) continue;
-      moved.emplace(axis.index.binder->variable.get(), axis.point);
-      const Expr is_within = axis.is_inside(extents_);
-      if (!is_within) continue;
-      is_inside = is_inside ? build::prim(Prim::And, {is_inside, is_within}) : is_within;
+      if (!axis.binder || axis.is_direct) continue;
+      moved.emplace(axis.binder->variable.get(), axis.point);
+      if (axis.digit) moved.emplace(axis.digit->variable.get(), axis.digit_point);
+      for (const Expr& each : axis.conditions)
+        (indices_.vary(each) ? inside : outside).push_back(each);
     }
     Expr value = lang::substitute(read_.value, moved);
-    if (is_inside) value = with_checked_reads(value);
+    if (!inside.empty() || !outside.empty()) value = with_checked_reads(value);
+    value = where(inside, value);
     std::vector<IndexBinder> summed;
     for (const IndexBinder& binder : rest_) {
       if (!kept.contains(binder.variable.get())) summed.push_back(binder);
     }
     if (!summed.empty())
       value = lang::make_reduction(lang::ReduceOp::Sum, std::move(summed), value);
-    if (!is_inside) return value;
+    return where(outside, value);
+  }
+
+  static Expr where(const std::vector<Expr>& conditions, const Expr& value) {
+    if (conditions.empty()) return value;
+    Expr all = conditions[0];
+    for (std::size_t i = 1; i < conditions.size(); ++i)
+      all = build::prim(Prim::And, {all, conditions[i]});
     const Expr zero = build::constant(as<lang::TensorType>(value->type)->dtype.known(), 0);
-    return build::if_(is_inside, value, zero);
+    return build::if_(all, value, zero);
   }
 
   Expr gather() const {
@@ -279,13 +286,13 @@ class Placing {
     std::vector<IndexBinder> binders;
     std::vector<Dim> lengths;
     for (const Axis& axis : axes_) {
-      if (!axis.index.binder) continue;
+      if (!axis.binder) continue;
       binders.push_back(axis.own);
       lengths.push_back(axis.length);
     }
     Variables kept;
     for (const Axis& axis : axes_) {
-      if (axis.index.binder) continue;
+      if (axis.binder) continue;
       const Dim& length = axis.length;
       const bool has_elements =
           length.is_constant() ? length.constant() > 0
@@ -307,10 +314,11 @@ class Placing {
 
   const Contribution& read_;
   const Extents& extents_;
-  Shifts shifts_;
+  LinearIndices indices_;
   std::vector<Axis> axes_;
-  Variables used_;                 // binders of the domain that an index has
-  std::vector<IndexBinder> rest_;  // those that none has
+  Variables used_;                 // binders of the domain that are inverted
+  Variables others_;               // those that stand beside one
+  std::vector<IndexBinder> rest_;  // those that are not inverted
 };
 
 // What is read from a table is summed over the binders that do not occur in the indices before it

@@ -18,9 +18,9 @@ using Extents = std::unordered_map<const lang::Variable*, AxisOf>;
 void note_extent(const lang::Binding& binding, Extents& extents);
 
 // The contribution as an adjoint of the whole variable: what each of its elements is given.
-// - Where every index is a binder of its own, moved or turned round (`i`, `i - 1`, `n - 1 - i`),
-//   that runs over about its axis, the indices are inverted: a gather, which sums over the binders
-//   that no index has.
+// - Where every index has a binder of its own that runs over about its axis, moved, turned round or
+//   with digits (`i`, `i - 1`, `n - 1 - i`, `i + k`, `2 * i + k` with k < 2), the indices are
+//   inverted: a gather, which sums over the other binders.
 // - Where the others are the same at all points (`a[i, k]` for all i and j), those axes are summed
 //   first, and the sums are added at these places.
 // - Otherwise each point adds its value at its place.

@@ -78,10 +78,12 @@ class Reads {
   std::string index(const std::string& whole) {
     const std::string i = pick(indices_);
     const std::size_t c = random_.below(4);
-    switch (random_.below(10)) {
+    switch (random_.below(11)) {
       case 0:
       case 1:
         return i;
+      case 9:
+        return fmt::format("({} * {} + {} - {})", i, 2 + c % 2, pick(indices_), c / 2);
       case 2:
         return fmt::format("({} - {})", i, c);
       case 3:
@@ -133,8 +135,9 @@ class Reads {
                            number(depth - 1));
       case 3: {
         if (indices_.back() == "q") return read();
-        const std::string range = extent();
-        indices_.push_back("q");
+        const std::string range =
+            random_.one_in(2) ? std::to_string(1 + random_.below(3)) : extent();
+        indices_.push_back("q");  // often few: the digits of a place, or a window
         const std::string body = number(depth - 1);
         indices_.pop_back();
         return fmt::format("(sum q < {} {{ {} }})", range, body);
