@@ -98,6 +98,7 @@ class Completer {
       }
     }
     add_locals(place_, names);
+    add_imported(state_, place_.imports, names);
     add_globals(state_, typed(), names);
     add_operators(typed(), names);
     add_forms(names);
@@ -141,8 +142,12 @@ class Completer {
         before_.substr(before_dot, place_.head.size() + 1) == place_.head + ".";
     if (!in_one_piece) return;
     begin_ = before_dot;
+    add_locals(place_, names);
+    add_imported(state_, place_.imports, names);
     add_globals(state_, typed(), names);
     add_operators(typed(), names);
+    const std::string space = place_.head + ".";
+    std::erase_if(names, [&](const Name& name) { return !name.text.starts_with(space); });
   }
 
   void add_fields_of(const std::string& record, std::vector<Name>& names) {

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "repl/completion/place.h"
 #include "repl/files.h"
 #include "stdlib/library.h"
 
@@ -74,6 +73,24 @@ void add_names_of_file(const State& state, const std::string& path, std::vector<
   const DefinedNames defined = names_defined_in(text);
   for (const std::string& name : defined.values) names.push_back({name, Group::Own, ""});
   for (const std::string& name : defined.types) names.push_back({name, Group::Own, "a data type"});
+  for (const std::string& name : defined.constructors) names.push_back({name, Group::Own, ""});
+}
+
+void add_imported(const State& state, const std::vector<ImportedNames>& imports,
+                  std::vector<Name>& names) {
+  for (const ImportedNames& import : imports) {
+    for (const std::string& name : import.names) names.push_back({name, Group::Own, ""});
+    std::vector<Name> all;
+    add_names_of_file(state, import.path, all);
+    // Data types and constructors come with any import, under their own names.
+    for (Name& name : all) {
+      const bool is_value = name.detail.empty() && !(name.text[0] >= 'A' && name.text[0] <= 'Z');
+      if (is_value && !import.names.empty()) continue;
+      if (is_value && !import.prefix.empty()) name.text = import.prefix + "." + name.text;
+      name.detail = "of " + import.path;
+      names.push_back(std::move(name));
+    }
+  }
 }
 
 }  // namespace relay::repl::completion

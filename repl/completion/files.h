@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "repl/completion/names.h"
+#include "repl/completion/place.h"
 #include "repl/completion/state.h"
 
 namespace relay::repl::completion {
@@ -18,6 +19,9 @@ void add_files(const State& state, std::string_view typed, std::string_view endi
 void add_imports(const State& state, std::string_view typed, std::vector<Name>& names);
 // What an import of that file may name. Nothing of the file is run.
 void add_names_of_file(const State& state, const std::string& path, std::vector<Name>& names);
+// The names that the imports of a text give it.
+void add_imported(const State& state, const std::vector<ImportedNames>& imports,
+                  std::vector<Name>& names);
 // Where the last part of a path begins.
 std::size_t begin_of_last_part(std::string_view path);
 

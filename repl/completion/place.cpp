@@ -183,6 +183,7 @@ PlaceKind Walk::kind_of(const Frame& frame, Place& place) const {
 Place Walk::place() const {
   Place place;
   place.binders = binders_;
+  place.imports = imports_;
   place.types = types_;
   place.constructors = constructors_;
   const Frame& frame = frames_.back();

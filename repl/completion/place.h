@@ -36,6 +36,13 @@ struct CallPlace {
   bool at_start = false;            // of an argument
 };
 
+// A file that the text imports.
+struct ImportedNames {
+  std::string path;
+  std::string prefix;              // `as m`; or empty
+  std::vector<std::string> names;  // `(f, g as h)`, as they are called here; none: all
+};
+
 enum class PlaceKind : std::uint8_t {
   Nothing,  // comments, numbers, new names
   Value,    // an expression begins
@@ -58,6 +65,7 @@ struct Place {
   std::string path;       // ImportName: the file
   std::optional<CallPlace> call;
   std::vector<Binder> binders;
+  std::vector<ImportedNames> imports;
   std::vector<std::string> type_params;  // of the function that has begun
   std::vector<std::string> types;        // that the text defines
   std::vector<std::string> constructors;

@@ -380,8 +380,25 @@ void Walk::end_item(std::size_t i) {
                         {},
                         true});
   }
+  if (is_at(frame.part, "import")) end_import(frame.part, end);
   frame = Frame();
   frame.part = i;
+}
+
+// `import "f.relay" as f`, `import "f.relay" (a, b as c)`
+void Walk::end_import(std::size_t first, std::size_t end) {
+  if (first + 1 >= end || token(first + 1).kind != TokenKind::String) return;
+  const std::string_view path = token(first + 1).text;
+  if (path.size() < 2) return;
+  ImportedNames import{std::string(path.substr(1, path.size() - 2)), {}, {}};
+  if (first + 3 < end && token(first + 2).is("as")) import.prefix = token(first + 3).text;
+  if (first + 2 < end && token(first + 2).is("(")) {
+    for (std::size_t i = first + 3; i < end; ++i) {
+      const bool is_last_word = is_at(i + 1, ",") || is_at(i + 1, ")");
+      if (is_last_word && token(i).is_word()) import.names.push_back(dotted_before(i + 1));
+    }
+  }
+  imports_.push_back(std::move(import));
 }
 
 void Walk::add_function_binder() {

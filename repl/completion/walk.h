@@ -100,6 +100,7 @@ class Walk {
   void arrow(std::size_t i);
   void end_statement(std::size_t i);
   void end_item(std::size_t i);
+  void end_import(std::size_t first, std::size_t end);
   void next_part(std::size_t i);
   void add_function_binder();
   bool in_let_pattern(const Frame& frame) const {
@@ -121,6 +122,7 @@ class Walk {
   const std::vector<Token>& tokens_;
   std::vector<Frame> frames_;
   std::vector<Binder> binders_;
+  std::vector<ImportedNames> imports_;
   std::vector<std::string> types_;
   std::vector<std::string> constructors_;
 };
