@@ -112,6 +112,17 @@ void add_attributes(const State& state, const CallPlace& call, std::vector<Name>
   }
 }
 
+void add_attributes(const std::vector<Signature>& signatures, const CallPlace& call,
+                    std::vector<Name>& names) {
+  for (const Signature& signature : signatures) {
+    if (signature.name != call.callee) continue;
+    for (std::size_t i = arguments_before(call); i < signature.arguments.size(); ++i) {
+      const std::string& name = signature.arguments[i];
+      if (!has(call.given, name)) names.push_back({name + "=", Group::Attribute, "a parameter"});
+    }
+  }
+}
+
 void add_attribute_values(const CallPlace& call, std::string_view quote, bool is_string,
                           std::vector<Name>& names) {
   const lang::OpDef* op = operator_of(call);

@@ -14,6 +14,9 @@ namespace relay::repl::completion {
 // Adds `axis=` and its like: attributes of an operator or a function, parameters that may be given
 // by name, fields of a record; without those that have a value.
 void add_attributes(const State& state, const CallPlace& call, std::vector<Name>& names);
+// The same of a function or a record constructor of the text, or of a file that it imports.
+void add_attributes(const std::vector<Signature>& signatures, const CallPlace& call,
+                    std::vector<Name>& names);
 // Adds the values of the attribute that the place gives where these are an enumeration; strings in
 // `quote`s. `is_string`: the place is inside of a string, so that it may also be one that is given
 // by its place.

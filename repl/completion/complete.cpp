@@ -61,11 +61,14 @@ class Completer {
         add_types(state_, place_, names);
         break;
       case PlaceKind::DType:
+        add_type_params(place_, names);
         add_dtypes("", names);
         break;
       case PlaceKind::Pattern:
         for (const std::string& name : place_.constructors) names.push_back({name, Group::Own});
         add_constructors(state_, typed(), names);
+        names.push_back({"True", Group::Word, "bool"});
+        names.push_back({"False", Group::Word, "bool"});
         break;
       case PlaceKind::Member:
         add_behind_dot(names);
@@ -94,7 +97,10 @@ class Completer {
       if (!place_.call->attribute.empty()) {
         add_attribute_values(*place_.call, "\"", false, names);
       } else if (place_.call->at_start) {
+        add_attributes(place_.signatures, *place_.call, names);
         add_attributes(state_, *place_.call, names);
+        for (const ImportedNames& import : place_.imports)
+          add_attributes(names_of_file(state_, import.path).signatures, *place_.call, names);
       }
     }
     add_locals(place_, names);
@@ -103,7 +109,8 @@ class Completer {
     add_operators(typed(), names);
     add_forms(names);
     add_words(place_, names);
-    if (place_.call) add_dtypes("", names);
+    if (place_.call || place_.in_params) add_dtypes("", names);
+    add_namespaces(names);
   }
 
   void add_in_string(std::vector<Name>& names) {
@@ -135,24 +142,46 @@ class Completer {
     const std::size_t before_dot = begin_ - place_.head.size() - 1;
     const std::string head = place_.head.substr(0, place_.head.find('.'));
     const bool is_name = head.find_first_of("()[] ") == std::string::npos;
-    if (!is_name || is_value(head)) return add_fields_of(place_.head, names);
+    if (!is_name) return add_fields_of(place_.head, names);
+    if (is_value(head)) {
+      add_fields_of(place_.head, names);
+      return add_names_in(place_.head + ".", names);
+    }
     // A namespace: the whole dotted name is completed.
     const bool in_one_piece =
         begin_ > place_.head.size() &&
         before_.substr(before_dot, place_.head.size() + 1) == place_.head + ".";
     if (!in_one_piece) return;
     begin_ = before_dot;
-    add_locals(place_, names);
-    add_imported(state_, place_.imports, names);
-    add_globals(state_, typed(), names);
-    add_operators(typed(), names);
+    add_dotted(names);
     const std::string space = place_.head + ".";
     std::erase_if(names, [&](const Name& name) { return !name.text.starts_with(space); });
   }
 
+  void add_dotted(std::vector<Name>& names) {
+    add_locals(place_, names);
+    add_imported(state_, place_.imports, names);
+    add_globals(state_, typed(), names);
+    add_operators(typed(), names);
+  }
+
+  // `twice` for a function `p.twice`, where `p` is a value, too.
+  void add_names_in(const std::string& space, std::vector<Name>& names) {
+    std::vector<Name> all;
+    add_locals(place_, all);
+    add_imported(state_, place_.imports, all);
+    add_globals(state_, "", all);
+    for (Name& name : all) {
+      if (!name.text.starts_with(space)) continue;
+      name.text.erase(0, space.size());
+      name.is_global = false;
+      names.push_back(std::move(name));
+    }
+  }
+
   void add_fields_of(const std::string& record, std::vector<Name>& names) {
     const lang::Type type = types_at(state_, place_.binders, {record}).front();
-    if (!type || type->kind == lang::TypeKind::Var) return add_all_fields(state_, names);
+    if (!type || type->kind == lang::TypeKind::Var) return add_all_fields(state_, place_, names);
     add_members(type, names);
   }
 

@@ -57,39 +57,41 @@ void add_imports(const State& state, std::string_view typed, std::vector<Name>& 
     names.push_back({std::string(file.name), Group::Prelude, "standard library"});
 }
 
-void add_names_of_file(const State& state, const std::string& path, std::vector<Name>& names) {
-  std::string text;
+DefinedNames names_of_file(const State& state, const std::string& path) {
   std::vector<std::string> places = {path};
   for (const std::string& folder : state.search_path) places.push_back(folder + "/" + path);
   for (const std::string& place : places) {
     std::error_code error;
     // What is no plain file could keep a reader waiting.
-    if (!text.empty() || state.files.is_none() || !fs::is_regular_file(place, error)) continue;
-    if (auto read = read_file(place, state.files)) text = std::move(*read);
+    if (state.files.is_none() || !fs::is_regular_file(place, error)) continue;
+    if (const auto read = read_file(place, state.files)) return names_defined_in(*read);
   }
   for (const stdlib::EmbeddedFile& file : stdlib::library_files()) {
-    if (text.empty() && file.name == path) text = std::string(file.text);
+    if (file.name == path) return names_defined_in(file.text);
   }
-  const DefinedNames defined = names_defined_in(text);
+  return {};
+}
+
+void add_names_of_file(const State& state, const std::string& path, std::vector<Name>& names) {
+  const DefinedNames defined = names_of_file(state, path);
   for (const std::string& name : defined.values) names.push_back({name, Group::Own, ""});
   for (const std::string& name : defined.types) names.push_back({name, Group::Own, "a data type"});
-  for (const std::string& name : defined.constructors) names.push_back({name, Group::Own, ""});
 }
 
 void add_imported(const State& state, const std::vector<ImportedNames>& imports,
                   std::vector<Name>& names) {
   for (const ImportedNames& import : imports) {
-    for (const std::string& name : import.names) names.push_back({name, Group::Own, ""});
-    std::vector<Name> all;
-    add_names_of_file(state, import.path, all);
-    // Data types and constructors come with any import, under their own names.
-    for (Name& name : all) {
-      const bool is_value = name.detail.empty() && !(name.text[0] >= 'A' && name.text[0] <= 'Z');
-      if (is_value && !import.names.empty()) continue;
-      if (is_value && !import.prefix.empty()) name.text = import.prefix + "." + name.text;
-      name.detail = "of " + import.path;
-      names.push_back(std::move(name));
+    const std::string detail = "of " + import.path;
+    const auto add = [&](const std::string& name) { names.push_back({name, Group::Own, detail}); };
+    const DefinedNames defined = names_of_file(state, import.path);
+    const std::string full = fs::path(import.path).stem().string() + ".";
+    for (const std::string& name : import.names) add(name);
+    for (const std::string& name : defined.values) {
+      if (import.names.empty()) add(import.prefix.empty() ? name : import.prefix + "." + name);
+      add(full + name);
     }
+    // Constructors come with any import, under their own names.
+    for (const std::string& name : defined.constructors) add(name);
   }
 }
 

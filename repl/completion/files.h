@@ -17,7 +17,9 @@ void add_files(const State& state, std::string_view typed, std::string_view endi
                std::vector<Name>& names);
 // The same of what an import may name: also in the search path and the standard library.
 void add_imports(const State& state, std::string_view typed, std::vector<Name>& names);
-// What an import of that file may name. Nothing of the file is run.
+// What a file that is imported by this path defines. Nothing of it is run.
+DefinedNames names_of_file(const State& state, const std::string& path);
+// What an import of the file may name.
 void add_names_of_file(const State& state, const std::string& path, std::vector<Name>& names);
 // The names that the imports of a text give it.
 void add_imported(const State& state, const std::vector<ImportedNames>& imports,

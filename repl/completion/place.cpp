@@ -152,6 +152,7 @@ PlaceKind Walk::kind_of(const Frame& frame, Place& place) const {
     case Role::Constructors:
       return PlaceKind::Nothing;
     case Role::Params:
+      place.in_params = true;
       return frame.is_after_equals ? PlaceKind::Value : PlaceKind::Nothing;
     case Role::With:
       place.head = frame.subject;
@@ -175,7 +176,7 @@ PlaceKind Walk::kind_of(const Frame& frame, Place& place) const {
   if (frame.construct == Construct::Function && !frame.has_params) return PlaceKind::Nothing;
   place.in_block = frame.part == end && (frame.role == Role::Top || frame.role == Role::Block ||
                                          frame.role == Role::Group || frame.role == Role::Cases);
-  if (ends_operand(end)) return PlaceKind::After;
+  if (frame.part != end && ends_operand(end)) return PlaceKind::After;
   if (frame.part == end && frame.role == Role::Top) return PlaceKind::Item;
   return PlaceKind::Value;
 }
@@ -186,6 +187,8 @@ Place Walk::place() const {
   place.imports = imports_;
   place.types = types_;
   place.constructors = constructors_;
+  place.fields = fields_;
+  place.signatures = signatures_;
   const Frame& frame = frames_.back();
   if (!tokens_.empty() && tokens_.back().is(".")) {
     place.kind = PlaceKind::Member;
@@ -197,6 +200,11 @@ Place Walk::place() const {
   // A call reaches through parentheses that only group.
   if (frame.role == Role::Call && !frame.callee.empty()) place.call = call_of(frame);
   for (const Frame& each : frames_) {
+    // A function may call itself in its own `let`.
+    if (each.let != kNowhere && each.let_equals != kNowhere) {
+      place.binders.push_back({Binder::Kind::Global, {}, {}, pattern_names(each.let + 1, each.let_equals),
+                               {}, each.role == Role::Top});
+    }
     if (each.construct == Construct::Function || each.construct == Construct::TypeDef)
       place.type_params.insert(place.type_params.end(), each.dims.begin(), each.dims.end());
   }
@@ -243,9 +251,13 @@ Place place_at_end(std::string_view text, std::string_view rest) {
   const DefinedNames later = names_defined_in(rest);
   for (const std::string& name : later.values)
     place.binders.push_back({Binder::Kind::Global, {}, {}, {name}, {}, true});
-  place.types.insert(place.types.end(), later.types.begin(), later.types.end());
-  place.constructors.insert(place.constructors.end(), later.constructors.begin(),
-                            later.constructors.end());
+  const auto append = [](auto& list, const auto& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  append(place.types, later.types);
+  append(place.fields, later.fields);
+  append(place.signatures, later.signatures);
+  append(place.constructors, later.constructors);
   return place;
 }
 
@@ -262,6 +274,8 @@ DefinedNames names_defined_in(std::string_view text) {
   }
   names.types = std::move(end.types);
   names.constructors = std::move(end.constructors);
+  names.fields = std::move(end.fields);
+  names.signatures = std::move(end.signatures);
   return names;
 }
 

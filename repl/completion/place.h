@@ -36,6 +36,12 @@ struct CallPlace {
   bool at_start = false;            // of an argument
 };
 
+// The names by which a function or record constructor of the text takes its arguments.
+struct Signature {
+  std::string name;
+  std::vector<std::string> arguments;
+};
+
 // A file that the text imports.
 struct ImportedNames {
   std::string path;
@@ -69,6 +75,9 @@ struct Place {
   std::vector<std::string> type_params;  // of the function that has begun
   std::vector<std::string> types;        // that the text defines
   std::vector<std::string> constructors;
+  std::vector<std::string> fields;  // of records of the text
+  std::vector<Signature> signatures;
+  bool in_params = false;  // a default value
   bool in_block = false;   // where a `let` may stand
   bool in_import = false;  // String: the file of an import
 };
@@ -81,6 +90,8 @@ struct DefinedNames {
   std::vector<std::string> values;
   std::vector<std::string> types;
   std::vector<std::string> constructors;
+  std::vector<std::string> fields;
+  std::vector<Signature> signatures;
 };
 DefinedNames names_defined_in(std::string_view text);
 

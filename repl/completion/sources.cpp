@@ -162,13 +162,17 @@ void add_dtypes(std::string_view quote, std::vector<Name>& names) {
   }
 }
 
-void add_types(const State& state, const Place& place, std::vector<Name>& names) {
+void add_type_params(const Place& place, std::vector<Name>& names) {
   for (auto binder = place.binders.rbegin(); binder != place.binders.rend(); ++binder) {
     for (const std::string& dim : binder->dims)
       names.push_back({dim, Group::Local, "a type parameter"});
   }
   for (const std::string& param : place.type_params)
     names.push_back({param, Group::Local, "a type parameter"});
+}
+
+void add_types(const State& state, const Place& place, std::vector<Name>& names) {
+  add_type_params(place, names);
   for (const std::string& type : place.types) names.push_back({type, Group::Own, "a data type"});
   if (place.kind == PlaceKind::Dim) return;
   for (const lang::TypeDef* type : state.module.types()) {
@@ -183,7 +187,19 @@ void add_types(const State& state, const Place& place, std::vector<Name>& names)
   names.push_back({"ref", Group::Word, "ref(A)"});
 }
 
-void add_all_fields(const State& state, std::vector<Name>& names) {
+void add_namespaces(std::vector<Name>& names) {
+  std::set<std::string> spaces;
+  for (const Name& name : names) {
+    const std::size_t dot = name.text.find('.');
+    const bool is_inside = dot != std::string::npos && dot + 1 < name.text.size();
+    if (is_inside && name.group == Group::Own) spaces.insert(name.text.substr(0, dot + 1));
+  }
+  for (const std::string& space : spaces) names.push_back({space, Group::Own, "names"});
+}
+
+void add_all_fields(const State& state, const Place& place, std::vector<Name>& names) {
+  for (const std::string& field : place.fields)
+    names.push_back({field, Group::Attribute, "a field"});
   for (const lang::TypeDef* type : state.module.types()) {
     if (type->constructors.empty()) continue;
     for (const std::string& field : type->constructors.front().field_names) {

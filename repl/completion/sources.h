@@ -23,10 +23,14 @@ void add_forms(std::vector<Name>& names);
 // Words that may begin an expression or, in a block or at the top level, what else may stand there.
 void add_words(const Place& place, std::vector<Name>& names);
 void add_dtypes(std::string_view quote, std::vector<Name>& names);
+// Those of the functions around the place.
+void add_type_params(const Place& place, std::vector<Name>& names);
 void add_types(const State& state, const Place& place, std::vector<Name>& names);
 void add_constructors(const State& state, std::string_view typed, std::vector<Name>& names);
 // The fields of all records.
-void add_all_fields(const State& state, std::vector<Name>& names);
+void add_all_fields(const State& state, const Place& place, std::vector<Name>& names);
+// `my.` for dotted names of definitions among `names`.
+void add_namespaces(std::vector<Name>& names);
 // Of a value of that type: its fields, or the places of a tuple.
 void add_members(const lang::Type& type, std::vector<Name>& names);
 

@@ -41,7 +41,9 @@ bool Walk::ends_operand(std::size_t i) const {
 bool Walk::begins_item(std::size_t i) const {
   const Token& now = token(i);
   if (now.in_first_column && is_definition_word(now)) return true;
-  if (frames_.size() > 1 || !now.first_on_line || i == 0) return false;
+  if (frames_.size() > 1 || i == 0) return false;
+  if (is_definition_word(now) && ends_operand(i) && !now.is("type")) return true;
+  if (!now.first_on_line) return false;
   if (now.is("else") || now.is("with") || now.is("{") || is_closer(now)) return false;
   return ends_operand(i) || token(i - 1).is(";");
 }
@@ -73,7 +75,14 @@ void Walk::word(std::size_t i) {
   const Token& now = token(i);
   if (i > 0 && token(i - 1).is(".")) return;
   if (frame.role == Role::TypeParams) frame.dims.emplace_back(now.text);
-  if (frame.role == Role::Constructors && i == frame.part) constructors_.emplace_back(now.text);
+  if (frame.role == Role::Constructors && i == frame.part) {
+    constructors_.emplace_back(now.text);
+    signatures_.push_back({std::string(now.text), {}});
+  }
+  if (frame.role == Role::Fields && i == frame.part) {
+    fields_.emplace_back(now.text);
+    if (!signatures_.empty()) signatures_.back().arguments.emplace_back(now.text);
+  }
   if (frame.in_type) return;
   if (frame.construct == Construct::For && frame.wants_index) {
     frame.indices.emplace_back(now.text);
@@ -88,7 +97,7 @@ void Walk::word(std::size_t i) {
   if (at_name) return;
   if (now.is("let")) {
     frame.let = i;
-    frame.let_has_value = false;
+    frame.let_equals = kNowhere;
   } else if (now.is("def") || now.is("fn")) {
     if (now.is("def")) frame.def = i;
     begin(Construct::Function);
@@ -263,6 +272,11 @@ void Walk::closed(const Frame& inside, std::size_t i) {
       frame.type_params = between(inside.opener, i + 1);
       frame.dims = inside.dims;
       break;
+    case Role::Group:  // of `scatter sum (t) i { .. }`
+      if (frame.construct == Construct::For && inside.opener > 1 &&
+          token(inside.opener - 2).is("scatter"))
+        frame.wants_index = true;
+      break;
     case Role::Block:
     case Role::Cases:
     case Role::With:
@@ -284,11 +298,11 @@ void Walk::next_part(std::size_t i) {
   frame.in_type = frame.role == Role::TypeArgs || frame.role == Role::TypeGroup;
 }
 
-void Walk::equals(std::size_t) {
+void Walk::equals(std::size_t i) {
   Frame& frame = top();
   frame.in_type = false;
-  if (frame.let != kNowhere && !frame.let_has_value) {
-    frame.let_has_value = true;
+  if (frame.let != kNowhere && frame.let_equals == kNowhere) {
+    frame.let_equals = i;
   } else if (frame.construct == Construct::Function && frame.has_params &&
              frame.role == Role::Top) {
     add_function_binder();
@@ -339,18 +353,17 @@ void Walk::end_statement(std::size_t i) {
     return;
   }
   Frame& frame = top();
-  if (frame.let != kNowhere && frame.let_has_value) {
-    std::size_t equals = frame.let;
-    while (equals < i && !token(equals).is("=")) ++equals;
-    binders_.push_back({Binder::Kind::Let,
-                        between(frame.let, i) + ";",
-                        {},
-                        pattern_names(frame.let + 1, equals),
-                        {},
-                        false});
-  }
+  add_let(i, false);
   frame.let = kNowhere;
   next_part(i);
+}
+
+// The `let` of the part that ends before token `end`, if it has one.
+void Walk::add_let(std::size_t end, bool is_global) {
+  const Frame& frame = top();
+  if (frame.let == kNowhere || frame.let_equals == kNowhere) return;
+  binders_.push_back({Binder::Kind::Let, between(frame.let, end) + ";", {},
+                      pattern_names(frame.let + 1, frame.let_equals), {}, is_global});
 }
 
 void Walk::end_item(std::size_t i) {
@@ -369,16 +382,10 @@ void Walk::end_item(std::size_t i) {
     std::string text = name.find('.') == std::string::npos && has_braces
                            ? "let " + name + " = fn " + rest + ";"
                            : std::string();
+    signatures_.push_back({name, frame.param_names});
     binders_.push_back({Binder::Kind::Global, std::move(text), {}, {std::move(name)}, {}, true});
-  } else if (frame.let != kNowhere && frame.let_has_value) {
-    std::size_t equals = frame.let;
-    while (equals < end && !token(equals).is("=")) ++equals;
-    binders_.push_back({Binder::Kind::Let,
-                        between(frame.let, end) + ";",
-                        {},
-                        pattern_names(frame.let + 1, equals),
-                        {},
-                        true});
+  } else {
+    add_let(end, true);
   }
   if (is_at(frame.part, "import")) end_import(frame.part, end);
   frame = Frame();

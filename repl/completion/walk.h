@@ -44,7 +44,7 @@ struct Frame {
   bool in_type = false;
   bool is_after_equals = false;  // in this part
   std::size_t let = kNowhere;    // token of the `let` of this part
-  bool let_has_value = false;
+  std::size_t let_equals = kNowhere;  // its `=`, once that is there
   std::size_t def = kNowhere;  // the same of `def`
   Construct construct = Construct::None;
   std::size_t construct_at = kNowhere;
@@ -96,6 +96,7 @@ class Walk {
   void pop();
   void closed(const Frame& inside, std::size_t i);
   void equals(std::size_t i);
+  void add_let(std::size_t end, bool is_global);
   void comma(std::size_t i);
   void arrow(std::size_t i);
   void end_statement(std::size_t i);
@@ -104,7 +105,7 @@ class Walk {
   void next_part(std::size_t i);
   void add_function_binder();
   bool in_let_pattern(const Frame& frame) const {
-    return frame.let != kNowhere && !frame.let_has_value && !frame.in_type;
+    return frame.let != kNowhere && frame.let_equals == kNowhere && !frame.in_type;
   }
   bool in_pattern(const Frame& frame) const {
     return frame.role == Role::Pattern || (frame.role == Role::Cases && frame.in_pattern) ||
@@ -125,6 +126,8 @@ class Walk {
   std::vector<ImportedNames> imports_;
   std::vector<std::string> types_;
   std::vector<std::string> constructors_;
+  std::vector<std::string> fields_;
+  std::vector<Signature> signatures_;
 };
 
 }  // namespace relay::repl::completion

@@ -158,7 +158,9 @@ bool has_name(const repl::Completions& found, std::string_view text, const Use& 
                        std::string_view name = each.text;
                        if (name.ends_with(" = ")) name.remove_suffix(3);
                        if (name.ends_with("=") || name.ends_with(".")) name.remove_suffix(1);
-                       return name == whole;
+                       const bool is_space = name.starts_with(whole) &&
+                                             name.substr(whole.size()).starts_with(".");
+                       return name == whole || is_space;
                      });
 }
 
