@@ -18,7 +18,7 @@ namespace relay::repl::completion {
 
 namespace {
 
-constexpr std::size_t kMostFitted = 2000;  // names whose types are compared with what is wanted
+constexpr std::size_t kMostSchemes = 800;  // of functions, compared with what is wanted
 
 // Finds what a place may become.
 class Completer {
@@ -171,6 +171,7 @@ class Completer {
     add_locals(place_, all);
     add_imported(state_, place_.imports, all);
     add_globals(state_, "", all);
+    add_operators(space, all);
     for (Name& name : all) {
       if (!name.text.starts_with(space)) continue;
       name.text.erase(0, space.size());
@@ -212,7 +213,8 @@ class Completer {
     std::vector<lang::Type> types = types_at(state_, place_.binders, locals);
     lang::Type wanted;
     if (rest) {
-      wanted = parameter(types.back(), is_local_call ? call->before.size() : 0);
+      wanted = parameter(types.back(),
+                         is_local_call ? call->before.size() + (call->is_piped ? 1 : 0) : 0);
       types.pop_back();
     }
     std::map<std::string, lang::Type> types_of_locals;
@@ -242,11 +244,11 @@ class Completer {
   // Those whose type may be `wanted` come first.
   void prefer(const lang::Type& wanted, const std::map<std::string, lang::Type>& locals,
               std::vector<Name>& names) {
-    for (std::size_t i = 0; i < std::min(names.size(), kMostFitted); ++i) {
-      Name& name = names[i];
+    std::size_t schemes = 0;
+    for (Name& name : names) {
       lang::Type type;
       if (name.is_global) {
-        type = type_of_global(name);
+        type = type_of_global(name, schemes);
       } else if (const auto found = locals.find(name.text); found != locals.end()) {
         type = found->second;
       }
@@ -258,10 +260,10 @@ class Completer {
   }
 
   // Of what the session has defined; inference of the prelude would take too long.
-  lang::Type type_of_global(const Name& name) const {
+  lang::Type type_of_global(const Name& name, std::size_t& schemes) const {
     if (const lang::Definition* definition = state_.module.lookup(name.text)) {
       if (definition->value_type) return definition->value_type;
-      if (name.group != Group::Own) return nullptr;
+      if (name.group != Group::Own || ++schemes > kMostSchemes) return nullptr;
       const auto scheme = state_.checker.scheme(definition->name);
       return scheme ? scheme->type : nullptr;
     }

@@ -84,44 +84,35 @@ std::string Walk::dotted_before(std::size_t end) const {
   return name;
 }
 
+std::size_t Walk::opener_of(std::size_t closer) const {
+  int depth = 0;
+  for (std::size_t i = closer + 1; i > 0; --i) {
+    const Token& each = token(i - 1);
+    if (each.is(")") || each.is("]") || each.is("}")) ++depth;
+    if (each.is("(") || each.is("[") || each.is("{")) --depth;
+    if (depth == 0) return i - 1;
+  }
+  return kNowhere;
+}
+
 std::string Walk::operand_before(std::size_t end) const {
   std::size_t first = end;
-  while (first > 0) {
-    const Token& now = token(first - 1);
-    const bool starts =
-        first == end || token(first).is(".") || token(first).is("(") || token(first).is("[");
-    if (!starts) break;
-    if (now.is(")") || now.is("]")) {
-      int depth = 0;
-      std::size_t i = first;
-      while (i > 0) {
-        const Token& each = token(i - 1);
-        if (each.is(")") || each.is("]") || each.is("}")) ++depth;
-        if (each.is("(") || each.is("[") || each.is("{")) --depth;
-        --i;
-        if (depth == 0) break;
-      }
-      if (depth != 0) return {};
-      first = i;
-      const bool is_called = first > 0 && ends_operand(first) && !token(first).first_on_line;
-      if (!is_called) break;
-    } else if (now.kind == TokenKind::Word && !parser::grammar::is_keyword(now.text, false)) {
-      --first;
-      if (first == 0 || !token(first - 1).is(".")) break;
-    } else if (now.is(".") && first != end) {
-      --first;
-      if (first == 0) return {};
-      // What stands before the dot goes on.
-      const Token& before = token(first - 1);
-      const bool goes_on =
-          before.is_word() || before.is(")") || before.is("]") || before.kind == TokenKind::Number;
-      if (!goes_on) return {};
-      if (before.kind == TokenKind::Number) --first;
-    } else {
-      break;
+  while (true) {
+    while (first > 0 && (token(first - 1).is(")") || token(first - 1).is("]"))) {
+      const std::size_t opener = opener_of(first - 1);
+      if (opener == kNowhere) return {};
+      first = opener;
+      const bool is_called = ends_operand(first) && !token(first).first_on_line;
+      if (!is_called) return between(first, end);
     }
+    if (first == 0) return {};
+    const Token& part = token(first - 1);
+    const bool is_name = part.is_word() && !parser::grammar::is_keyword(part.text, false);
+    if (!is_name && part.kind != TokenKind::Number) return {};
+    --first;
+    if (first < 2 || !token(first - 1).is(".")) return between(first, end);
+    --first;
   }
-  return between(first, end);
 }
 
 CallPlace Walk::call_of(const Frame& frame) const {
@@ -202,8 +193,12 @@ Place Walk::place() const {
   for (const Frame& each : frames_) {
     // A function may call itself in its own `let`.
     if (each.let != kNowhere && each.let_equals != kNowhere) {
-      place.binders.push_back({Binder::Kind::Global, {}, {}, pattern_names(each.let + 1, each.let_equals),
-                               {}, each.role == Role::Top});
+      place.binders.push_back({Binder::Kind::Global,
+                               {},
+                               {},
+                               pattern_names(each.let + 1, each.let_equals),
+                               {},
+                               each.role == Role::Top});
     }
     if (each.construct == Construct::Function || each.construct == Construct::TypeDef)
       place.type_params.insert(place.type_params.end(), each.dims.begin(), each.dims.end());

@@ -362,8 +362,12 @@ void Walk::end_statement(std::size_t i) {
 void Walk::add_let(std::size_t end, bool is_global) {
   const Frame& frame = top();
   if (frame.let == kNowhere || frame.let_equals == kNowhere) return;
-  binders_.push_back({Binder::Kind::Let, between(frame.let, end) + ";", {},
-                      pattern_names(frame.let + 1, frame.let_equals), {}, is_global});
+  binders_.push_back({Binder::Kind::Let,
+                      between(frame.let, end) + ";",
+                      {},
+                      pattern_names(frame.let + 1, frame.let_equals),
+                      {},
+                      is_global});
 }
 
 void Walk::end_item(std::size_t i) {

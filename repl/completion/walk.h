@@ -42,10 +42,10 @@ struct Frame {
   std::size_t part = 0;           // token where the part at hand begins: item, statement, argument
   std::size_t binders = 0;        // how many there were outside
   bool in_type = false;
-  bool is_after_equals = false;  // in this part
-  std::size_t let = kNowhere;    // token of the `let` of this part
+  bool is_after_equals = false;       // in this part
+  std::size_t let = kNowhere;         // token of the `let` of this part
   std::size_t let_equals = kNowhere;  // its `=`, once that is there
-  std::size_t def = kNowhere;  // the same of `def`
+  std::size_t def = kNowhere;         // the same of `def`
   Construct construct = Construct::None;
   std::size_t construct_at = kNowhere;
   std::string type_params;
@@ -114,6 +114,7 @@ class Walk {
   std::vector<std::string> pattern_names(std::size_t first, std::size_t end) const;
   std::string parameters(std::size_t first, std::size_t end, std::vector<std::string>& names) const;
   std::string dotted_before(std::size_t end) const;   // the name that ends before token `end`
+  std::size_t opener_of(std::size_t closer) const;    // kNowhere if there is none
   std::string operand_before(std::size_t end) const;  // an operand with its calls and fields
   PlaceKind kind_of(const Frame& frame, Place& place) const;
   PlaceKind kind_of_type(const Frame& frame) const;

@@ -153,15 +153,14 @@ class Uses {
 bool has_name(const repl::Completions& found, std::string_view text, const Use& use) {
   if (found.begin > use.begin) return false;
   const std::string_view whole = text.substr(found.begin, use.end - found.begin);
-  return std::any_of(found.candidates.begin(), found.candidates.end(),
-                     [&](const repl::Candidate& each) {
-                       std::string_view name = each.text;
-                       if (name.ends_with(" = ")) name.remove_suffix(3);
-                       if (name.ends_with("=") || name.ends_with(".")) name.remove_suffix(1);
-                       const bool is_space = name.starts_with(whole) &&
-                                             name.substr(whole.size()).starts_with(".");
-                       return name == whole || is_space;
-                     });
+  return std::any_of(
+      found.candidates.begin(), found.candidates.end(), [&](const repl::Candidate& each) {
+        std::string_view name = each.text;
+        if (name.ends_with(" = ")) name.remove_suffix(3);
+        if (name.ends_with("=") || name.ends_with(".")) name.remove_suffix(1);
+        const bool is_space = name.starts_with(whole) && name.substr(whole.size()).starts_with(".");
+        return name == whole || is_space;
+      });
 }
 
 repl::Session& session_in(const std::string& folder) {
@@ -203,8 +202,8 @@ void complete_uses(const fs::path& path, Random& random, std::size_t most, Tally
     } else {
       const auto place = source.position(static_cast<std::uint32_t>(use.begin));
       tally.missed.push_back(fmt::format("{}:{}:{}: `{}` from {} letters", path.string(),
-                                         place.line, place.column,
-                                         text.substr(use.begin, length), kept));
+                                         place.line, place.column, text.substr(use.begin, length),
+                                         kept));
     }
   }
 }
