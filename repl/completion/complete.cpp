@@ -18,7 +18,7 @@ namespace relay::repl::completion {
 
 namespace {
 
-constexpr std::size_t kMostSchemes = 800;  // of functions, compared with what is wanted
+constexpr std::size_t kMostSchemes = 1500;  // of functions, compared with what is wanted
 
 // Finds what a place may become.
 class Completer {
@@ -38,6 +38,7 @@ class Completer {
   Completions of_names(std::size_t begin, std::vector<Name> names, bool are_matched = false) {
     begin_ = begin;
     if (!are_matched) names = matching(std::move(names), typed());
+    find_details(names);
     return made(std::move(names));
   }
 

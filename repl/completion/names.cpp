@@ -19,10 +19,12 @@ bool begins_in_any_case(std::string_view name, std::string_view typed) {
   return true;
 }
 
+// The first of them begins the name, or a part of it behind a dot or `_`.
 bool has_letters_in_order(std::string_view name, std::string_view typed) {
   std::size_t found = 0;
-  for (const char c : name) {
-    if (found < typed.size() && lower(c) == lower(typed[found])) ++found;
+  for (std::size_t i = 0; i < name.size() && found < typed.size(); ++i) {
+    const bool begins_part = i == 0 || name[i - 1] == '.' || name[i - 1] == '_';
+    if ((found > 0 || begins_part) && lower(name[i]) == lower(typed[found])) ++found;
   }
   return found == typed.size();
 }

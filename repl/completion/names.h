@@ -27,8 +27,8 @@ Match match(std::string_view typed, std::string_view name);
 
 // The names that go with `typed` as well as any does by kind of match: those that begin with it, or
 // whose part behind the last dot does; else without regard to case; else those that have its
-// letters in this order. Those that fit come first, then by group, match and alphabet. Of
-// several with one text the first is meant.
+// letters in this order from where a part of it begins. Those that fit come first, then by group,
+// match and alphabet. Of several with one text the first is meant.
 std::vector<Name> matching(std::vector<Name> names, std::string_view typed);
 
 }  // namespace relay::repl::completion
