@@ -205,6 +205,22 @@ TEST_CASE("what can be completed, best first", "[completion]") {
   }
 }
 
+// docs/limits.md speaks of these.
+TEST_CASE("what completion does not know yet", "[completion]") {
+  const auto first = [](const std::string& text) {
+    const repl::Completions found = completed(text);
+    if (found.candidates.empty()) return std::string();
+    return found.candidates.front().text + " : " + found.candidates.front().detail;
+  };
+  CHECK(first("type Own { Own { mine: int32 } }\ndef f(zxq: Own) { zxq|") == "zxq : ");
+  CHECK(first("{ let zxq = load(\"none.npy\"); zxq|") == "zxq : ");
+  CHECK(first("match if True { Some(1) } else { None } { Some(zxq) => zxq|").empty());
+  CHECK(first("nn.conv2d(weight, weight, data_layout=\"NCHW1|").empty());
+  std::string long_text = "def f(zxq: int32) { ";
+  for (int i = 0; i < 2000; ++i) long_text += "let a = zxq; ";
+  CHECK(first(long_text + "zxq|") == "zxq : ");
+}
+
 TEST_CASE("a completion replaces what has been typed of a name", "[completion]") {
   const auto range = [](const std::string& text) {
     const repl::Completions found = completed(text);
