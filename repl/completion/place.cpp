@@ -103,14 +103,14 @@ std::string Walk::operand_before(std::size_t end) const {
       if (opener == kNowhere) return {};
       first = opener;
       const bool is_called = ends_operand(first) && !token(first).first_on_line;
-      if (!is_called) return between(first, end);
+      if (!is_called) return std::string(between(first, end));
     }
     if (first == 0) return {};
     const Token& part = token(first - 1);
     const bool is_name = part.is_word() && !parser::grammar::is_keyword(part.text, false);
     if (!is_name && part.kind != TokenKind::Number) return {};
     --first;
-    if (first < 2 || !token(first - 1).is(".")) return between(first, end);
+    if (first < 2 || !token(first - 1).is(".")) return std::string(between(first, end));
     --first;
   }
 }
@@ -118,7 +118,7 @@ std::string Walk::operand_before(std::size_t end) const {
 CallPlace Walk::call_of(const Frame& frame) const {
   CallPlace call;
   call.callee = frame.callee;
-  call.before = frame.arguments;
+  for (const auto& [first, end] : frame.arguments) call.before.emplace_back(between(first, end));
   call.given = frame.given;
   call.is_piped = frame.is_piped;
   call.at_start = frame.part == tokens_.size();
@@ -146,7 +146,7 @@ PlaceKind Walk::kind_of(const Frame& frame, Place& place) const {
       place.in_params = true;
       return frame.is_after_equals ? PlaceKind::Value : PlaceKind::Nothing;
     case Role::With:
-      place.head = frame.subject;
+      place.head = operand_before(frame.subject_end);
       if (!frame.is_after_equals) return PlaceKind::FieldName;
       break;
     case Role::Names: {
@@ -196,6 +196,7 @@ Place Walk::place() const {
       place.binders.push_back({Binder::Kind::Global,
                                {},
                                {},
+                               {},
                                pattern_names(each.let + 1, each.let_equals),
                                {},
                                each.role == Role::Top});
@@ -206,8 +207,8 @@ Place Walk::place() const {
   // A definition that has begun may call itself.
   const Frame& outermost = frames_.front();
   if (outermost.def != kNowhere && outermost.def + 1 < tokens_.size()) {
-    std::string name = between(outermost.def + 1, outermost.def + 2);
-    place.binders.push_back({Binder::Kind::Global, {}, {}, {std::move(name)}, {}, true});
+    std::string name(between(outermost.def + 1, outermost.def + 2));
+    place.binders.push_back({Binder::Kind::Global, {}, {}, {}, {std::move(name)}, {}, true});
   }
   return place;
 }
@@ -245,7 +246,7 @@ Place place_at_end(std::string_view text, std::string_view rest) {
   if (is_number) place.kind = PlaceKind::Nothing;
   const DefinedNames later = names_defined_in(rest);
   for (const std::string& name : later.values)
-    place.binders.push_back({Binder::Kind::Global, {}, {}, {name}, {}, true});
+    place.binders.push_back({Binder::Kind::Global, {}, {}, {}, {name}, {}, true});
   const auto append = [](auto& list, const auto& more) {
     list.insert(list.end(), more.begin(), more.end());
   };

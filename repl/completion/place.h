@@ -17,10 +17,12 @@ namespace relay::repl::completion {
 struct Binder {
   enum class Kind : std::uint8_t { Function, Let, Global, Index, Case };
   Kind kind;
-  // Function: `[n](x: T)` without default values; Let and Global: what is bound, as a `let`
-  // statement with its `;`; Case: the scrutinee.
+  // Function: `[n](x: T)` without default values; Global: a `let` statement of a function, or empty
+  // where it cannot be one.
   std::string text;
-  std::string pattern;             // Case
+  // Of the text that was walked: a `let` statement without its `;`; of a Case the scrutinee.
+  std::string_view source;
+  std::string_view pattern;        // Case
   std::vector<std::string> names;  // values; of a Function those of its parameters
   std::vector<std::string> dims;   // type parameters of a Function
   bool is_global = false;          // of the text's top level
@@ -82,7 +84,8 @@ struct Place {
   bool in_import = false;  // String: the file of an import
 };
 
-// Of the end of `text`. `rest` is what follows it: the definitions of both are names.
+// Of the end of `text`, which the place refers to. `rest` is what follows it: the definitions of
+// both are names.
 Place place_at_end(std::string_view text, std::string_view rest);
 
 // The values, and the data types with their constructors, that a text defines.

@@ -25,7 +25,7 @@ class Program {
   std::string text() {
     ends_.clear();
     text_ = "(";
-    std::string closers;
+    std::size_t closers = 0;
     for (std::size_t i = 0; i < binders_.size(); ++i) {
       if (state_[i] != Part::Out) add(binders_[i], state_[i] == Part::Plain, closers);
       ends_.push_back(text_.size());
@@ -36,7 +36,9 @@ class Program {
       text_ += is_in ? expressions_[i] + ", " : "(), ";
       ends_.push_back(text_.size());
     }
-    text_ += ")" + closers + ")";
+    text_ += ")";
+    for (std::size_t i = 0; i < closers; ++i) text_ += " }";
+    text_ += ")";
     return text_;
   }
 
@@ -59,7 +61,7 @@ class Program {
  private:
   enum class Part : std::uint8_t { Whole, Plain, Out };  // Plain: parameters without their types
 
-  void add(const Binder& binder, bool is_plain, std::string& closers) {
+  void add(const Binder& binder, bool is_plain, std::size_t& closers) {
     switch (binder.kind) {
       case Binder::Kind::Function:
         text_ += "fn ";
@@ -71,9 +73,11 @@ class Program {
           text_ += binder.text;
         }
         text_ += " { ";
-        closers = " }" + closers;
+        ++closers;
         return;
       case Binder::Kind::Let:
+        text_ += std::string(binder.source) + "; ";
+        return;
       case Binder::Kind::Global:
         text_ += binder.text + " ";
         return;
@@ -81,8 +85,9 @@ class Program {
         for (const std::string& name : binder.names) text_ += "let " + name + " = 0i64; ";
         return;
       case Binder::Kind::Case:
-        text_ += "match? (" + binder.text + ") { " + binder.pattern + " => ";
-        closers = " }" + closers;
+        text_ +=
+            "match? (" + std::string(binder.source) + ") { " + std::string(binder.pattern) + " => ";
+        ++closers;
         return;
     }
   }

@@ -22,10 +22,10 @@ bool is_closer(const Token& token) {
 
 }  // namespace
 
-std::string Walk::between(std::size_t first, std::size_t end) const {
+std::string_view Walk::between(std::size_t first, std::size_t end) const {
   if (first >= end || end > tokens_.size()) return {};
   const std::size_t begin = token(first).begin;
-  return std::string(text_.substr(begin, token(end - 1).end - begin));
+  return text_.substr(begin, token(end - 1).end - begin);
 }
 
 bool Walk::ends_operand(std::size_t i) const {
@@ -112,7 +112,7 @@ void Walk::word(std::size_t i) {
     begin(Construct::If);
   } else if (now.is("with") && ends_operand(i)) {
     begin(Construct::With);
-    frame.subject = operand_before(i);
+    frame.subject_end = i;
   } else if (now.is("type") && frame.role == Role::Top) {
     begin(Construct::TypeDef);
     if (i + 1 < tokens_.size()) types_.emplace_back(token(i + 1).text);
@@ -156,6 +156,7 @@ void Walk::open(std::size_t i) {
   if (opener == '(') open_paren(i, inside);
   if (opener == '[') open_bracket(i, inside);
   if (opener == '{') open_brace(i, inside);
+  ++open_[inside.closer];
   frames_.push_back(std::move(inside));
 }
 
@@ -230,11 +231,11 @@ void Walk::open_brace(std::size_t i, Frame& inside) {
     }
     case Construct::For:
       for (const std::string& index : frame.indices)
-        binders_.push_back({Binder::Kind::Index, {}, {}, {index}, {}, false});
+        binders_.push_back({Binder::Kind::Index, {}, {}, {}, {index}, {}, false});
       break;
     case Construct::With:
       inside.role = Role::With;
-      inside.subject = frame.subject;
+      inside.subject_end = frame.subject_end;
       break;
     case Construct::TypeDef:
       inside.role = Role::Constructors;
@@ -247,9 +248,9 @@ void Walk::open_brace(std::size_t i, Frame& inside) {
 
 void Walk::close(std::size_t i) {
   const char closer = token(i).text.front();
+  if (open_[closer] == 0) return;
   std::size_t found = frames_.size();
   while (found > 1 && frames_[found - 1].closer != closer) --found;
-  if (found == 1) return;
   while (frames_.size() > found) pop();
   const Frame inside = std::move(top());
   pop();
@@ -258,6 +259,7 @@ void Walk::close(std::size_t i) {
 
 void Walk::pop() {
   if (top().role != Role::Top) binders_.resize(std::min(binders_.size(), top().binders));
+  --open_[top().closer];
   frames_.pop_back();
 }
 
@@ -322,7 +324,7 @@ void Walk::comma(std::size_t i) {
     if (frame.is_after_equals) {
       frame.given.emplace_back(token(frame.part).text);
     } else {
-      frame.arguments.push_back(between(frame.part, i));
+      frame.arguments.emplace_back(frame.part, i);
     }
   }
   if (frame.role == Role::With) frame.given.emplace_back(token(frame.part).text);
@@ -339,6 +341,7 @@ void Walk::arrow(std::size_t i) {
   frame.in_pattern = false;
   frame.in_type = false;
   binders_.push_back({Binder::Kind::Case,
+                      {},
                       frame.scrutinee,
                       between(frame.part, i),
                       pattern_names(frame.part, i),
@@ -363,7 +366,8 @@ void Walk::add_let(std::size_t end, bool is_global) {
   const Frame& frame = top();
   if (frame.let == kNowhere || frame.let_equals == kNowhere) return;
   binders_.push_back({Binder::Kind::Let,
-                      between(frame.let, end) + ";",
+                      {},
+                      between(frame.let, end),
                       {},
                       pattern_names(frame.let + 1, frame.let_equals),
                       {},
@@ -381,13 +385,14 @@ void Walk::end_item(std::size_t i) {
     std::size_t body = frame.def;
     while (body < end && !token(body).is("(") && !token(body).is("[")) ++body;
     std::string name = dotted_before(body);
-    const std::string rest = between(body, end);
+    const std::string rest(between(body, end));
     const bool has_braces = end > 0 && token(end - 1).is("}");
     std::string text = name.find('.') == std::string::npos && has_braces
                            ? "let " + name + " = fn " + rest + ";"
                            : std::string();
     signatures_.push_back({name, frame.param_names});
-    binders_.push_back({Binder::Kind::Global, std::move(text), {}, {std::move(name)}, {}, true});
+    binders_.push_back(
+        {Binder::Kind::Global, std::move(text), {}, {}, {std::move(name)}, {}, true});
   } else {
     add_let(end, true);
   }
@@ -416,6 +421,7 @@ void Walk::add_function_binder() {
   const Frame& frame = top();
   binders_.push_back({Binder::Kind::Function,
                       frame.type_params + frame.params,
+                      {},
                       {},
                       frame.param_names,
                       frame.dims,

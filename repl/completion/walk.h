@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "repl/completion/place.h"
@@ -55,12 +57,12 @@ struct Frame {
   bool has_params = false;
   std::vector<std::string> indices;  // of a For
   bool wants_index = false;
-  bool in_pattern = false;  // Cases: before `=>`
-  std::string scrutinee;    // Cases
-  std::string subject;      // With: the record
-  std::string callee;       // Call
+  bool in_pattern = false;             // Cases: before `=>`
+  std::string_view scrutinee;          // Cases
+  std::size_t subject_end = kNowhere;  // With: the token behind the record
+  std::string callee;                  // Call
   bool is_piped = false;
-  std::vector<std::string> arguments;
+  std::vector<std::pair<std::size_t, std::size_t>> arguments;  // their tokens
   std::vector<std::string> given;
 };
 
@@ -81,7 +83,7 @@ class Walk {
   bool is_at(std::size_t i, std::string_view text) const {
     return i < tokens_.size() && tokens_[i].text == text;
   }
-  std::string between(std::size_t first, std::size_t end) const;  // the text of these tokens
+  std::string_view between(std::size_t first, std::size_t end) const;  // the text of these tokens
   bool ends_operand(std::size_t i) const;  // may an expression end with the token before `i`?
   bool begins_item(std::size_t i) const;
 
@@ -123,6 +125,7 @@ class Walk {
   std::string_view text_;
   const std::vector<Token>& tokens_;
   std::vector<Frame> frames_;
+  std::map<char, std::size_t> open_;  // how many frames have that closer
   std::vector<Binder> binders_;
   std::vector<ImportedNames> imports_;
   std::vector<std::string> types_;
