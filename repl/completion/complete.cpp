@@ -183,7 +183,14 @@ class Completer {
 
   void add_fields_of(const std::string& record, std::vector<Name>& names) {
     const lang::Type type = types_at(state_, place_.binders, {record}).front();
-    if (!type || type->kind == lang::TypeKind::Var) return add_all_fields(state_, place_, names);
+    if (!type || type->kind == lang::TypeKind::Var) {
+      add_all_fields(state_, place_, names);
+      for (const ImportedNames& import : place_.imports) {
+        for (const std::string& field : names_of_file(state_, import.path).fields)
+          names.push_back({field, Group::Attribute, "of " + import.path});
+      }
+      return;
+    }
     add_members(type, names);
   }
 

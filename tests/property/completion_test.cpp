@@ -182,9 +182,9 @@ struct Tally {
 };
 
 void complete_uses(const fs::path& path, Random& random, std::size_t most, Tally& tally) {
-  const std::string text = read_program(path);
+  const lang::Source source(path.string(), read_program(path));
+  const std::string text(source.text());
   if (text.starts_with("#[version") || text.find("args: --strict") != std::string::npos) return;
-  const lang::Source source(path.string(), text);
   const parser::SyntaxTree tree = parser::read_text(source, false, true);
   if (!tree.errors.empty()) return;
   std::vector<Use> uses = Uses(tree).list();
