@@ -105,6 +105,8 @@ class Module {
   // In order of definition.
   std::vector<const Definition*> definitions() const;
   std::vector<const TypeDef*> types() const;
+  // Names that stand for definitions with other names.
+  const std::map<std::string, std::string, std::less<>>& aliases() const { return aliases_; }
 
  private:
   struct Entry {

@@ -14,6 +14,7 @@
 #include "lang/module.h"
 #include "lang/value.h"
 #include "parser/parse.h"
+#include "repl/completion/completions.h"
 #include "typecheck/infer.h"
 
 namespace relay::repl {
@@ -124,6 +125,10 @@ class Session {
   // The seconds of each of `runs` evaluations, after one that is not counted, in the session's own
   // mode.
   lang::Result<std::vector<double>> run_times(const std::string& text, int runs);
+
+  // What may be written at the byte `cursor` of a text that is being typed, be it an entry or a
+  // command (repl/completion/complete.h). Runs nothing and defines nothing.
+  Completions complete(std::string_view text, std::size_t cursor) const;
 
   lang::Module& module();
   interp::Evaluator& evaluator();
