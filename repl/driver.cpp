@@ -16,28 +16,6 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-}  // namespace
-
-std::string describe(const ItemResult& result) {
-  switch (result.kind) {
-    case parser::ItemKind::Def:
-    case parser::ItemKind::Let:
-      return fmt::format("{} : {}\n", result.name, result.type);
-    case parser::ItemKind::Expression: {
-      if (result.hide_value || result.type == "()") return "";
-      const std::string value =
-          result.value.is_empty() ? "<function>" : lang::to_string(result.value);
-      // A value of several lines is followed by its type on a line of its own.
-      return fmt::format("{}{}: {}\n", value, value.find('\n') == std::string::npos ? " " : "\n",
-                         result.type);
-    }
-    default:
-      return "";
-  }
-}
-
-namespace {
-
 using parser::Completeness;
 
 // A text that is not looked at to its end, as somebody interrupts, is complete: whoever runs it

@@ -65,7 +65,4 @@ class Driver {
   bool is_interrupted_ = false;
 };
 
-// `value : type`, or `name : type` for a definition. Empty when there is nothing to show.
-std::string describe(const ItemResult& result);
-
 }  // namespace relay::repl

@@ -18,6 +18,7 @@
 #include "repl/code_cache.h"
 #include "repl/command.h"
 #include "repl/deadline.h"
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/history.h"
 #include "repl/main_call.h"
@@ -112,14 +113,15 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter) {
   };
   const repl::Signals::During running(repl::Signals::Meaning::Stop);
   repl::Terminal terminal(repl::history_path());
-  repl::Driver driver(
-      session,
-      {[](const repl::ItemResult& result) { repl::put_output(repl::describe(result)); },
-       report_errors, repl::put_output,
-       [&](const std::string& what) { reporter.internal_error(what); },
-       [&](const std::string& entry) { terminal.remember(entry); },
-       [] { return repl::Terminal::has_waiting_keys(); }},
-      kBlankLines);
+  repl::Driver driver(session,
+                      {[](const repl::ItemResult& result) {
+                         repl::put_output(repl::describe(result, {.numbers = true}));
+                       },
+                       report_errors, repl::put_output,
+                       [&](const std::string& what) { reporter.internal_error(what); },
+                       [&](const std::string& entry) { terminal.remember(entry); },
+                       [] { return repl::Terminal::has_waiting_keys(); }},
+                      kBlankLines);
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {
     repl::flush_output();
@@ -152,7 +154,10 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.transforms = arguments.kernels == "auto";
   options.threads = arguments.threads;
   options.perf = arguments.perf;
-  if (arguments.task == repl::Task::Prompt) options.seconds = arguments.seconds;
+  if (arguments.task == repl::Task::Prompt) {
+    options.seconds = arguments.seconds;
+    options.numbers_results = true;
+  }
   options.search_path = arguments.search_path;
   options.files = arguments.access();
   if (!arguments.is_confined()) options.code_cache = repl::code_cache_folder();

@@ -30,7 +30,8 @@ struct SessionOptions {
   double seconds = 0;                    // that one call of the session may take; 0: any
   std::vector<std::string> search_path;  // folders where imports are looked for
   formats::FileAccess files = {};        // what the text may open; its imports: Imports
-  bool reads_headers = true;  // false: no data files are opened, and what they hold has no type
+  bool reads_headers = true;     // false: no data files are opened, and what they hold has no type
+  bool numbers_results = false;  // the values of expressions are kept as `_1`, `_2`, ...
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
   // Told now and then how far reading or writing a file is, in bytes; default: nobody is.
   std::function<void(const std::string& path, std::int64_t done, std::int64_t whole)> progress =
@@ -47,6 +48,7 @@ struct ItemResult {
   lang::Value value;  // Let, Expression
   bool hide_value = false;
   lang::Span span;
+  int number = 0;  // of an expression's value that is kept as `_NUMBER`
 };
 
 // The state of a prompt or of a running file, and the only place that knows the order of the

@@ -130,6 +130,7 @@ std::vector<Diagnostic> Session::Impl::run_text(
   if (!parsed) return parsed.errors();
   std::move(parsed->warnings.begin(), parsed->warnings.end(), std::back_inserter(warnings));
   std::vector<Diagnostic> errors = run_items(parsed->items, on_item, Origin::Own);
+  forget_old_results();
   report_warnings(source);
   return errors;
 }
@@ -221,8 +222,26 @@ ItemResult Session::Impl::run_expression(const Item& item) {
   result.value = evaluate(typed, item.span);
   const Type type = concrete_type(general, result.value);
   result.type = lang::to_string(type);
-  bind({"_", Origin::Own, "", item.span}, &result.value, type);
+  if (result.type != "()") result.number = bind_result(result.value, type, item.span);
   return result;
+}
+
+int Session::Impl::bind_result(const Value& value, const Type& type, lang::Span span) {
+  bind({"_", Origin::Own, "", span}, &value, type);
+  if (!options.numbers_results) return 0;
+  const int number =
+      results.add(value, [&](const std::string& name) { return module.find(name) != nullptr; });
+  bind({NumberedResults::name_of(number), Origin::Own, "", span}, &value, type);
+  return number;
+}
+
+void Session::Impl::forget_old_results() {
+  for (const int number : results.take_given_up()) {
+    const std::string name = NumberedResults::name_of(number);
+    module.remove(name);
+    pipeline.remove_value(name);
+    forget(name);
+  }
 }
 
 void Session::Impl::bind(const Binding& binding, const Value* value, const Type& type) {

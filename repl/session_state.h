@@ -14,6 +14,7 @@
 #include "parser/parse.h"
 #include "repl/deadline.h"
 #include "repl/imports.h"
+#include "repl/numbered_results.h"
 #include "repl/pipeline.h"
 #include "repl/session.h"
 #include "typecheck/infer.h"
@@ -33,6 +34,7 @@ struct Session::Impl {
   Imports imports;
   std::unique_ptr<interp::Profile> profile;
   lang::Module prelude;  // what an imported file sees besides its own imports
+  NumberedResults results;
 
   explicit Impl(SessionOptions given);
 
@@ -80,6 +82,9 @@ struct Session::Impl {
   };
   // `value`: null where nothing is evaluated.
   void bind(const Binding& binding, const lang::Value* value, const lang::Type& type);
+  // Makes a value that is shown `_`, and `_NUMBER` where results are numbered; the number, or 0.
+  int bind_result(const lang::Value& value, const lang::Type& type, lang::Span span);
+  void forget_old_results();
   // The names that a `let` item binds.
   void bind_all(const parser::Item& item, lang::Origin origin, const lang::Value* value,
                 const lang::Type& type);

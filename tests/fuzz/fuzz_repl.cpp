@@ -13,6 +13,7 @@
 #include "interp/eval.h"
 #include "lang/diagnostic.h"
 #include "lang/stop.h"
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/session.h"
 

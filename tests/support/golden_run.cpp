@@ -10,6 +10,7 @@
 
 #include "lang/diagnostic.h"
 #include "repl/command.h"
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/session.h"
 #include "tests/support/golden_file.h"

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/session.h"
 #include "tests/support/golden_file.h"
@@ -66,6 +67,7 @@ Lines run_transcript(const Lines& block, interp::JitMode mode, PageRun& page) {
   repl::SessionOptions options;
   options.jit = mode;
   options.verify = true;
+  options.numbers_results = true;
   options.write = [&](std::string_view text) { printed += text; };
   options.warn = [&](const std::vector<lang::Diagnostic>& warnings) {
     for (const lang::Diagnostic& warning : warnings) printed += lang::render(warning);
