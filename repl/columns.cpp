@@ -24,6 +24,22 @@ std::string filled(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, lang::code_points(text)), ' ');
 }
 
+std::string wrapped(std::string_view text, std::size_t width) {
+  std::string result;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    const std::size_t length = lang::code_points(word);
+    const bool fits = column == 0 || column + 1 + length <= width;
+    if (column > 0) result += fits ? ' ' : '\n';
+    column = fits && column > 0 ? column + 1 + length : length;
+    result += word;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)

@@ -12,6 +12,8 @@ namespace relay::repl {
 std::string shortened(std::string_view text, std::size_t width);
 // With spaces behind it.
 std::string filled(const std::string& text, std::size_t width);
+// In lines of at most `width`, broken between words.
+std::string wrapped(std::string_view text, std::size_t width);
 // 1,234,567
 std::string grouped(std::int64_t number);
 // In the unit that fits: "1.5 ms".

@@ -49,7 +49,7 @@ TEST_CASE("the prompt says by which name a result is kept") {
   CHECK(prompt.gives("20 + 1", "21 : int32  // _1"));
   CHECK(prompt.gives("[[1], [2]]", ": Tensor[(2, 1), int32]  // _2"));
   CHECK(prompt.gives("_1 * 2", "42 : int32  // _3"));
-  CHECK(prompt.gives("def f(x) { x }", "fn (a) -> a"));
+  CHECK(prompt.gives("def f(x) { x }", "f : fn"));
   CHECK(prompt.gives("_ + 1", "43 : int32  // _4"));
 }
 

@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "repl/numbered_results.h"
+
+#include <catch2/catch.hpp>
 
 namespace relay::repl {
 namespace {

@@ -1,0 +1,122 @@
+#include "repl/commands.h"
+
+namespace relay::repl {
+
+namespace {
+
+constexpr Command kCommands[] = {
+    {":type", "EXPR", "the type of an expression, without running it",
+     "Of a function that is generic it shows the scheme: `s` is any shape, `d` any dtype, and what "
+     "they must fulfil stands behind `where`.",
+     "relay> :type [1, 2] + 1\n"
+     "Tensor[(2), int32]\n"
+     "relay> :type fn (x) { x + 1.0 }\n"
+     "fn (Tensor[s, d]) -> Tensor[s, d] where d: float",
+     run_type},
+    {":show", "STAGE EXPR", "the program after a stage, from `ast` to `asm`",
+     "The stages are ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm, in the order in "
+     "which the program goes through them, and plan, which runs the expression, and says for each "
+     "step how near it comes to what the machine can do.",
+     "relay> :show typed 1.0 + 2.0\n"
+     "…\n"
+     "relay> :show opt 1.0 + 2.0\n"
+     "…",
+     run_show},
+    {":grad", "EXPR", "the gradient of a function, or of the one that is called",
+     "It is simplified, as a person would write it. Where a derivative depends on the shapes, the "
+     "call gives them.",
+     "relay> def f(x) { x * x + 1.0 }\n"
+     "f : fn (Tensor[s, d]) -> Tensor[s, d] where d: float\n"
+     "relay> :grad f\n"
+     "fn (x: float32) -> float32 { 2.0 * x }",
+     run_grad},
+    {":trace", "CALL", "what it computes, line by line",
+     "`:trace grad CALL` and `:trace jvp CALL` show it with its derivatives. Behind each "
+     "expression of the function stands its value, then its "
+     "adjoint or its tangent.",
+     "relay> def f(x) { x * x + 1.0 }\n"
+     "f : fn (Tensor[s, d]) -> Tensor[s, d] where d: float\n"
+     "relay> :trace grad f(3.0)\n"
+     "source      | value | adjoint\n"
+     "x           | 3.0   | 6.0\n"
+     "x * x + 1.0 | 10.0  | 1.0",
+     run_trace},
+    {":time", "EXPR", "how long it takes in each tier",
+     "The expression runs for half a second in the interpreter, and as long as native code. What "
+     "has an effect runs once.",
+     "relay> :time sum(for i < 1000 { cast(i, dtype=\"float32\") })\n"
+     "…",
+     run_time},
+    {":profile", "EXPR", "where its time and its memory go, line by line",
+     "Where nobody sees it the expression has run once before, so that what is hot is compiled. "
+     "`relay --profile FILE` tells the same of a whole file.",
+     "", run_profile},
+    {":seconds", "RUNS EXPR", "the seconds of each run, for scripts",
+     "The first run is not counted: it checks and compiles.",
+     "relay> :seconds 3 1.0 + 2.0\n"
+     "…",
+     run_seconds},
+    {":doc", "NAME", "what an operator, function or type is, with an example",
+     "It knows operators, also by the last part of their names, keywords and signs, types and "
+     "constructors, and your own functions, by the comments (`///`) above them. `?NAME` is short "
+     "for it.",
+     "relay> :doc tanh\n"
+     "tanh(data)\n"
+     "The hyperbolic tangent.\n"
+     "  data: the operand\n"
+     "example:\n"
+     "  tanh(0.0)\n"
+     "  // expect: 0.0",
+     run_doc},
+    {":source", "NAME", "the definition of an operator or a function",
+     "Operators are defined in index notation, which is shown at the types of their example.",
+     "relay> :source tanh\n"
+     "def tanh(data: float32) -> float32 {\n"
+     "  prim.tanh(data)\n"
+     "}",
+     run_source},
+    {":explain", "KIND", "what a kind of error means, with an example",
+     "The kind stands in brackets behind `error`. Without a `KIND` that exists, the nearest one is "
+     "named.",
+     "relay> :explain WrongArity\n"
+     "WrongArity\n"
+     "…",
+     run_explain},
+    {":ops", "[PART]", "the operators, or those with PART in their name",
+     "Your own functions stand behind them. `:doc NAME` says more of one.",
+     "relay> :ops log_\n"
+     "…",
+     run_ops},
+    {":load", "FILE", "runs a file here", "As `relay FILE` does, and its definitions stay.", "",
+     run_load},
+    {":limit", "[WHAT AMOUNT]", "the memory and the time that an entry may take",
+     "An entry that needs more ends with an error, and all that was there before is still there.",
+     "relay> :limit time 10s\n"
+     "memory …\n"
+     "time 10 s for each entry",
+     run_limit},
+    {":stats", "[memory]", "kernels compiled and run so far; what came of memory",
+     "`relay --stats` tells the same at the end of a run.",
+     "relay> :stats memory\n"
+     "memory in use          …\n"
+     "…",
+     run_stats},
+    {":jit", "[NAME]", "which functions are native code, and why others are not",
+     "There is a line for each function that has run since a definition changed. `:jit NAME` tells "
+     "all of one.",
+     "", run_jit},
+    {":help", "[COMMAND]", "the commands, or what one of them does",
+     "Commands may be abbreviated as long as one alone begins so: `:ty` is `:type`.",
+     "relay> :help :quit\n"
+     ":quit\n"
+     "leaves\n"
+     "…",
+     run_help},
+    {":quit", "", "leaves", "Ctrl-D at an empty line does so, too.", "", run_quit},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+}  // namespace relay::repl
