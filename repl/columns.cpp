@@ -40,6 +40,21 @@ std::string wrapped(std::string_view text, std::size_t width) {
   return result;
 }
 
+std::string in_columns(const std::vector<Row>& rows, std::size_t most, std::size_t width,
+                       std::string_view indent) {
+  std::size_t longest = 0;
+  for (const Row& row : rows) {
+    const std::size_t length = lang::code_points(row.name);
+    if (length <= most) longest = std::max(longest, length);
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    const std::string line = fmt::format("{}{}  {}", indent, filled(row.name, longest), row.text);
+    text += shortened(line.substr(0, line.find_last_not_of(' ') + 1), width) + "\n";
+  }
+  return text;
+}
+
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)

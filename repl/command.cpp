@@ -49,6 +49,24 @@ lang::Result<const Command*> find_command(std::string_view given) {
                     fmt::format("`{}` could be {}", name, fmt::join(candidates, " or ")));
 }
 
+std::optional<std::string> as_command(std::string_view line) {
+  line = trimmed(line);
+  if (line.starts_with(':')) return std::string(line);
+  if (line == "?") return ":help";
+  // No blanks within, so that it can be no expression with a `?` in it; the keyword `match?` is one
+  // that an entry may begin with.
+  const bool is_word = line.find_first_of(" \t([{\"/") == std::string_view::npos;
+  if (!is_word || line.find('?') == std::string_view::npos || line == "match?") return std::nullopt;
+  const std::size_t begin = line.find_first_not_of('?');
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::size_t end = line.find_last_not_of('?') + 1;
+  const std::string name(line.substr(begin, end - begin));
+  const std::size_t marks = line.size() - name.size();
+  if (name.find('?') != std::string::npos || marks > 2) return std::nullopt;
+  if (begin > 0 && end < line.size()) return std::nullopt;
+  return (marks == 2 ? ":source " : begin > 0 ? ":doc " : ":info ") + name;
+}
+
 CommandOutcome run_command(Session& session, std::string_view line) {
   const auto [word, argument] = split_word(line);
   const auto found = find_command(word);

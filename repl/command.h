@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,11 @@ std::span<const Command> commands();
 // What a name, or the beginning of one, means; fails with BadCommand unless that is one command.
 // The `:` may be missing.
 lang::Result<const Command*> find_command(std::string_view name);
+
+// The command that a line of the prompt stands for, where it is one: itself if it begins with `:`;
+// of `?name` it is `:doc name`, of `name?` `:info name`, of `name??` `:source name`, of `?`
+// `:help`.
+std::optional<std::string> as_command(std::string_view line);
 
 // A line that begins with `:`. Names may be abbreviated as long as they are unambiguous.
 CommandOutcome run_command(Session& session, std::string_view line);

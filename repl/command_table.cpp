@@ -22,7 +22,7 @@ constexpr Command kCommands[] = {
      "relay> :show opt 1.0 + 2.0\n"
      "…",
      run_show},
-    {":grad", "EXPR", "the gradient of a function, or of the one that is called",
+    {":grad", "EXPR", "the gradient of a function, or of one that is called",
      "It is simplified, as a person would write it. Where a derivative depends on the shapes, the "
      "call gives them.",
      "relay> def f(x) { x * x + 1.0 }\n"
@@ -68,8 +68,20 @@ constexpr Command kCommands[] = {
      "  tanh(0.0)\n"
      "  // expect: 0.0",
      run_doc},
+    {":info", "NAME", "where a name is defined; its gradient, its native code",
+     "It says whether there is a gradient and native code, and if not, why. For this the function "
+     "is typed, differentiated and compiled as far as it takes. `NAME?` is short for it.",
+     "relay> def f(x) { x * x + 1.0 }\n"
+     "f : fn (Tensor[s, d]) -> Tensor[s, d] where d: float\n"
+     "relay> :info f\n"
+     "f : fn (Tensor[s, d]) -> Tensor[s, d] where d: float\n"
+     "defined in   <entry 1>, line 1\n"
+     "gradient     yes\n"
+     "native code  …",
+     run_info},
     {":source", "NAME", "the definition of an operator or a function",
-     "Operators are defined in index notation, which is shown at the types of their example.",
+     "Operators are defined in index notation, which is shown at the types of their example. The "
+     "last part of a name is enough where it means one: `softmax` for `nn.softmax`.",
      "relay> :source tanh\n"
      "def tanh(data: float32) -> float32 {\n"
      "  prim.tanh(data)\n"
@@ -87,6 +99,24 @@ constexpr Command kCommands[] = {
      "relay> :ops log_\n"
      "…",
      run_ops},
+    {":apropos", "WORD", "what has to do with a word",
+     "It looks through the names and descriptions of operators, keywords, commands and "
+     "definitions, and knows names of other libraries. Names come first.",
+     "relay> :apropos logarithm\n"
+     "…",
+     run_apropos},
+    {":env", "", "what was defined and imported here, with types",
+     "Results (`_`, `_3`) are not listed.",
+     "relay> let rate = 0.1\n"
+     "rate : float32\n"
+     "relay> def step(w, g) { w - rate * g }\n"
+     "…\n"
+     "relay> :env\n"
+     "functions\n"
+     "  step  : …\n"
+     "values\n"
+     "  rate  : float32",
+     run_env},
     {":load", "FILE", "runs a file here", "As `relay FILE` does, and its definitions stay.", "",
      run_load},
     {":limit", "[WHAT AMOUNT]", "the memory and the time that an entry may take",

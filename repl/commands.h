@@ -19,11 +19,16 @@ CommandOutcome run_time(Session& session, std::string_view argument);
 CommandOutcome run_profile(Session& session, std::string_view argument);
 CommandOutcome run_seconds(Session& session, std::string_view argument);
 
-// What there is, and what it is (commands_ask.cpp).
+// What something is (commands_ask.cpp).
 CommandOutcome run_doc(Session& session, std::string_view argument);
 CommandOutcome run_source(Session& session, std::string_view argument);
 CommandOutcome run_explain(Session& session, std::string_view argument);
+CommandOutcome run_info(Session& session, std::string_view argument);
+
+// Lists (commands_find.cpp).
 CommandOutcome run_ops(Session& session, std::string_view argument);
+CommandOutcome run_env(Session& session, std::string_view argument);
+CommandOutcome run_apropos(Session& session, std::string_view argument);
 
 // Files (commands_files.cpp).
 CommandOutcome run_load(Session& session, std::string_view argument);

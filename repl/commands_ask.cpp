@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "lang/call_form.h"
@@ -9,12 +7,9 @@
 #include "repl/commands.h"
 #include "repl/doc_forms.h"
 #include "repl/explain.h"
-#include "repl/let_function.h"
+#include "repl/names.h"
 
 namespace relay::repl {
-
-using lang::Diagnostic;
-using lang::DiagnosticKind;
 
 namespace {
 
@@ -47,8 +42,7 @@ std::string describe_definition(Session& session, const std::string& name,
 }  // namespace
 
 CommandOutcome run_doc(Session& session, std::string_view argument) {
-  std::string name(argument);
-  if (!name.empty() && name.front() == '@') name.erase(0, 1);
+  const std::string name(plain_name(argument));
   if (const auto* definition = session.module().lookup(name))
     return output(describe_definition(session, name, *definition));
   if (const auto* op = lang::OpRegistry::instance().find(name)) return output(describe_op(*op));
@@ -66,58 +60,25 @@ CommandOutcome run_doc(Session& session, std::string_view argument) {
     return output(
         fmt::format("{} is {}", usage, describe_op(lang::OpRegistry::instance().get(op))));
   }
-  std::vector<std::string> names;
-  std::vector<const lang::OpDef*> by_last_part;  // `softmax` for `nn.softmax`
-  for (const auto* op : lang::OpRegistry::instance().all()) {
-    names.push_back(op->name);
-    if (op->name.ends_with("." + name)) by_last_part.push_back(op);
+  if (const auto ops = operators_ending_in(name); !ops.empty()) {
+    std::string text = describe_op(*ops.front());
+    for (std::size_t i = 1; i < ops.size(); ++i)
+      text += fmt::format("{}`{}`", i == 1 ? "see also " : ", ", ops[i]->name);
+    return output(ops.size() > 1 ? text + "\n" : text);
   }
-  if (!by_last_part.empty()) {
-    // The shortest is the plain one: `nn.softmax`, and not `qnn.softmax`.
-    std::sort(by_last_part.begin(), by_last_part.end(), [](const auto* a, const auto* b) {
-      return std::pair(a->name.size(), a->name) < std::pair(b->name.size(), b->name);
-    });
-    std::string text = describe_op(*by_last_part.front());
-    for (std::size_t i = 1; i < by_last_part.size(); ++i)
-      text += fmt::format("{}`{}`", i == 1 ? "see also " : ", ", by_last_part[i]->name);
-    return output(by_last_part.size() > 1 ? text + "\n" : text);
-  }
-  for (std::string& form : form_names()) names.push_back(std::move(form));
-  for (const auto* definition : session.module().definitions()) names.push_back(definition->name);
-  Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("nothing is called `{}`", name));
-  if (const auto close = lang::closest_names(name, names); !close.empty()) {
-    diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
-  }
-  return failed(std::move(diagnostic));
+  return outcome_of(lang::capture([&]() -> std::string { unknown_name(name, session.module()); }));
+}
+
+CommandOutcome run_info(Session& session, std::string_view argument) {
+  return outcome_of(session.info(std::string(plain_name(argument))));
 }
 
 CommandOutcome run_source(Session& session, std::string_view argument) {
-  if (!argument.empty() && argument.front() == '@') argument.remove_prefix(1);
-  return outcome_of(session.source(std::string(argument)));
+  return outcome_of(session.source(std::string(plain_name(argument))));
 }
 
 CommandOutcome run_explain(Session&, std::string_view argument) {
   return outcome_of(explain(argument));
-}
-
-CommandOutcome run_ops(Session& session, std::string_view argument) {
-  std::string text;
-  for (const auto* op : lang::OpRegistry::instance().all()) {
-    if (op->name.find(argument) == std::string::npos || op->is_step) continue;
-    text += fmt::format("{:<28} {}\n", op->name, op->doc.substr(0, op->doc.find('\n')));
-  }
-  std::string own;
-  for (const auto* definition : session.module().definitions()) {
-    const bool is_listed = definition->origin == lang::Origin::Own && definition->function &&
-                           definition->instance_of.empty() &&
-                           definition->name.find(argument) != std::string::npos &&
-                           owner_of_gradient(session.module(), definition->name).empty();
-    if (is_listed)
-      own += fmt::format("{:<28} {}\n", definition->name,
-                         definition->doc.substr(0, definition->doc.find('\n')));
-  }
-  if (!own.empty()) text += "yours:\n" + own;
-  return output(text.empty() ? fmt::format("no operator has `{}` in its name\n", argument) : text);
 }
 
 }  // namespace relay::repl

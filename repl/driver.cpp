@@ -61,10 +61,9 @@ Driver::State Driver::feed(std::string_view line) {
   const bool blank = is_blank(line);
   if (entry_.empty()) {
     if (blank) return State::Ready;
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (line[first] == ':') {
+    if (const auto command = as_command(line)) {
       if (events_.on_entry) events_.on_entry(std::string(line));
-      return run_command_line(line.substr(first));
+      return run_command_line(*command);
     }
   }
   blank_run_ = blank ? blank_run_ + 1 : 0;

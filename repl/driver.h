@@ -25,7 +25,7 @@ struct DriverEvents {
 
 // The language of the prompt: lines are gathered into entries (as soon as the parser finds them
 // complete, or after `blank_lines` empty lines in a row; 0: never), an entry is run by the session;
-// a line that begins with `:` is a command. An entry that ends with an `if` without `else` waits
+// what as_command() takes is a command. An entry that ends with an `if` without `else` waits
 // for the next line: it goes on with one that begins with `else`, and is run before any other.
 // So is one with open brackets before a line that begins a definition in its first column.
 class Driver {

@@ -31,6 +31,7 @@ struct SessionOptions {
   std::vector<std::string> search_path;  // folders where imports are looked for
   formats::FileAccess files = {};        // what the text may open; its imports: Imports
   bool reads_headers = true;     // false: no data files are opened, and what they hold has no type
+  std::size_t columns = 100;     // how wide text for people may be
   bool numbers_results = false;  // the values of expressions are kept as `_1`, `_2`, ...
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
   // Told now and then how far reading or writing a file is, in bytes; default: nobody is.
@@ -111,6 +112,9 @@ class Session {
   lang::Result<std::string> compiled(const std::string& name);
   // The definition of an operator, at the types of its example, or the text of a function.
   lang::Result<std::string> source(const std::string& name);
+  // What is known of a name (repl/info.h), and all that was defined here (repl/environment.h).
+  lang::Result<std::string> info(const std::string& name);
+  lang::Result<std::string> environment();
   lang::Result<lang::Value> evaluate(const std::string& text);
   // The value of an expression that was made and not read, such as a call with values at hand.
   lang::Result<lang::Value> evaluate(const lang::Expr& expr);
@@ -132,6 +136,9 @@ class Session {
   const SessionOptions& options() const;
   // From the next call on.
   void set_seconds(double seconds);
+  // How wide text for people may be.
+  std::size_t columns() const;
+  void set_columns(std::size_t columns);
 
  private:
   struct Impl;
