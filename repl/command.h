@@ -14,7 +14,10 @@ struct CommandOutcome {
   std::string text;
   std::vector<lang::Diagnostic> errors;
   bool quit = false;
-  std::string file = {};  // not empty: is to be run, and its values shown, by whoever shows values
+  // What is left to do for whoever runs entries and shows values; `argument` is the command's.
+  enum class Request { None, Load, Reload, Save, Edit };
+  Request request = Request::None;
+  std::string argument = {};
 };
 
 // One `:command` of the prompt: all that the prompt, `:help`, completion and docs/commands.md know

@@ -13,6 +13,12 @@ constexpr Command kCommands[] = {
      "relay> :type fn (x) { x + 1.0 }\n"
      "fn (Tensor[s, d]) -> Tensor[s, d] where d: float",
      run_type},
+    {":print", "EXPR", "the whole value, however long it is",
+     "Otherwise a value is shown as an excerpt: at most 1,000 elements of a tensor, and on a "
+     "terminal about 20 lines.",
+     "relay> :print for i < 3 { i }\n"
+     "[0, 1, 2]",
+     run_print},
     {":show", "STAGE EXPR", "the program after a stage, from `ast` to `asm`",
      "The stages are ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm, in the order in "
      "which the program goes through them, and plan, which runs the expression, and says for each "
@@ -47,6 +53,13 @@ constexpr Command kCommands[] = {
      "relay> :time sum(for i < 1000 { cast(i, dtype=\"float32\") })\n"
      "…",
      run_time},
+    {":bench", "EXPR", "how long it takes, with the spread, in each tier",
+     "The expression runs for half a second, at most 1,001 times, in the interpreter and as native "
+     "code, after a first run that is not counted. What compiling took stands apart.",
+     "relay> :bench sum(for i < 1000 { cast(i, dtype=\"float32\") })\n"
+     "                median     least   half of them between     runs  compiling\n"
+     "…",
+     run_bench},
     {":profile", "EXPR", "where its time and its memory go, line by line",
      "Where nobody sees it the expression has run once before, so that what is hot is compiled. "
      "`relay --profile FILE` tells the same of a whole file.",
@@ -117,8 +130,35 @@ constexpr Command kCommands[] = {
      "values\n"
      "  rate  : float32",
      run_env},
-    {":load", "FILE", "runs a file here", "As `relay FILE` does, and its definitions stay.", "",
-     run_load},
+    {":forget", "NAME", "takes a definition back",
+     "It is as if it had never been made: the operator, function or type that had its name before "
+     "has it again. What used it is named, if it does not fit any more.",
+     "relay> def tanh(x) { x }\n"
+     "tanh : fn (A) -> A\n"
+     "warning[HiddenBuiltin]: …\n"
+     "…\n"
+     "relay> :forget tanh\n"
+     "`tanh` is the operator again",
+     run_forget},
+    {":load", "FILE", "runs a file here",
+     "It shows what `relay FILE` shows, and says which names the file defines; they stay. Of a "
+     "file "
+     "that fails nothing stays.",
+     "", run_load},
+    {":reload", "[FILE]", "runs the files again that were loaded",
+     "It says which definitions are not what they were, and which values of the prompt were "
+     "computed with the old ones. Other definitions use the new ones from then on, and are named "
+     "if these do not fit.",
+     "", run_reload},
+    {":save", "FILE", "writes what was entered, and worked, as a file",
+     "The file runs. Of definitions that were made several times it has the last one. What cannot "
+     "stand in a file, such as an entry with `_`, stands there as a comment, with the reason. A "
+     "file that exists is not written over.",
+     "", run_save},
+    {":edit", "[NAME]", "opens a definition, or the last entry, in an editor",
+     "The editor is `$VISUAL`, or `$EDITOR`, or `vi`. What it has written is run when it ends, if "
+     "it is another text than before.",
+     "", run_edit},
     {":limit", "[WHAT AMOUNT]", "the memory and the time that an entry may take",
      "An entry that needs more ends with an error, and all that was there before is still there.",
      "relay> :limit time 10s\n"

@@ -10,12 +10,14 @@ namespace relay::repl {
 
 // The program and what came of it (commands_program.cpp).
 CommandOutcome run_type(Session& session, std::string_view argument);
+CommandOutcome run_print(Session& session, std::string_view argument);
 CommandOutcome run_show(Session& session, std::string_view argument);
 CommandOutcome run_grad(Session& session, std::string_view argument);
 CommandOutcome run_trace(Session& session, std::string_view argument);
 
 // Times (commands_time.cpp).
 CommandOutcome run_time(Session& session, std::string_view argument);
+CommandOutcome run_bench(Session& session, std::string_view argument);
 CommandOutcome run_profile(Session& session, std::string_view argument);
 CommandOutcome run_seconds(Session& session, std::string_view argument);
 
@@ -32,11 +34,15 @@ CommandOutcome run_apropos(Session& session, std::string_view argument);
 
 // Files (commands_files.cpp).
 CommandOutcome run_load(Session& session, std::string_view argument);
+CommandOutcome run_reload(Session& session, std::string_view argument);
+CommandOutcome run_save(Session& session, std::string_view argument);
+CommandOutcome run_edit(Session& session, std::string_view argument);
 
 // The session (commands_session.cpp).
 CommandOutcome run_limit(Session& session, std::string_view argument);
 CommandOutcome run_stats(Session& session, std::string_view argument);
 CommandOutcome run_jit(Session& session, std::string_view argument);
+CommandOutcome run_forget(Session& session, std::string_view argument);
 CommandOutcome run_help(Session& session, std::string_view argument);
 CommandOutcome run_quit(Session& session, std::string_view argument);
 

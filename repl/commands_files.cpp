@@ -1,15 +1,32 @@
-#include "repl/command_parts.h"
 #include "repl/commands.h"
 
 namespace relay::repl {
 
-using lang::Diagnostic;
-using lang::DiagnosticKind;
+namespace {
+
+CommandOutcome request(CommandOutcome::Request request, std::string_view argument) {
+  CommandOutcome outcome;
+  outcome.request = request;
+  outcome.argument = argument;
+  return outcome;
+}
+
+}  // namespace
 
 CommandOutcome run_load(Session&, std::string_view argument) {
-  CommandOutcome outcome;
-  outcome.file = argument;
-  return outcome;
+  return request(CommandOutcome::Request::Load, argument);
+}
+
+CommandOutcome run_reload(Session&, std::string_view argument) {
+  return request(CommandOutcome::Request::Reload, argument);
+}
+
+CommandOutcome run_save(Session&, std::string_view argument) {
+  return request(CommandOutcome::Request::Save, argument);
+}
+
+CommandOutcome run_edit(Session&, std::string_view argument) {
+  return request(CommandOutcome::Request::Edit, argument);
 }
 
 }  // namespace relay::repl

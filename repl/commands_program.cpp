@@ -2,6 +2,7 @@
 
 #include "repl/command_parts.h"
 #include "repl/commands.h"
+#include "repl/display.h"
 
 namespace relay::repl {
 
@@ -10,6 +11,12 @@ using lang::DiagnosticKind;
 
 CommandOutcome run_type(Session& session, std::string_view argument) {
   return outcome_of(session.type_of(std::string(argument)));
+}
+
+CommandOutcome run_print(Session& session, std::string_view argument) {
+  const auto value = session.evaluate(std::string(argument));
+  if (!value) return {"", value.errors(), false};
+  return output(describe_all(*value, session.columns()) + "\n");
 }
 
 CommandOutcome run_show(Session& session, std::string_view argument) {

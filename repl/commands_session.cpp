@@ -41,6 +41,10 @@ CommandOutcome run_jit(Session& session, std::string_view argument) {
   return outcome_of(session.compiled(std::string(argument)));
 }
 
+CommandOutcome run_forget(Session& session, std::string_view argument) {
+  return outcome_of(session.forget(std::string(plain_name(argument))));
+}
+
 CommandOutcome run_help(Session&, std::string_view argument) {
   if (argument.empty()) return output(describe_commands());
   const auto command = find_command(argument);

@@ -1,4 +1,6 @@
 #include <charconv>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -34,6 +36,35 @@ CommandOutcome run_time(Session& session, std::string_view argument) {
     if (is_last) text += timing->loops;
   }
   return output(std::move(text));
+}
+
+CommandOutcome run_bench(Session& session, std::string_view argument) {
+  std::string text = fmt::format("{:<12} {:>9} {:>9}   {:<22} {:>6}  {:>9}\n", "", "median",
+                                 "least", "half of them between", "runs", "compiling");
+  std::vector<double> medians;
+  std::string loops;
+  for (const auto& [mode, name] :
+       {std::pair{interp::JitMode::Off, "interpreter"}, {interp::JitMode::Always, "jit"}}) {
+    const auto timing = session.time(std::string(argument), mode);
+    if (!timing) return {"", timing.errors(), false};
+    if (timing->has_effects) {
+      return failed(
+          Diagnostic(DiagnosticKind::BadCommand, "what has an effect is not run again and again")
+              .note("help: `:time` runs it once"));
+    }
+    const std::string between = fmt::format("{} and {}", duration(timing->lower_quartile),
+                                            duration(timing->upper_quartile));
+    text += fmt::format("{:<12} {:>9} {:>9}   {:<22} {:>6}  {:>9}\n", name,
+                        duration(timing->median_seconds), duration(timing->least_seconds), between,
+                        timing->runs,
+                        timing->compiling_seconds > 0 ? duration(timing->compiling_seconds) : "-");
+    medians.push_back(timing->median_seconds);
+    loops = timing->loops;
+  }
+  if (medians[1] > 0)
+    text += fmt::format("native code takes {:.3g} of the interpreter's time\n",
+                        medians[1] / medians[0]);
+  return output(text + loops);
 }
 
 CommandOutcome run_profile(Session& session, std::string_view argument) {

@@ -6,7 +6,6 @@
 
 #include "interp/stack.h"
 #include "lang/stop.h"
-#include "repl/command.h"
 
 namespace relay::repl {
 
@@ -84,7 +83,7 @@ Driver::State Driver::run_command_line(std::string_view line) {
   CommandOutcome outcome;
   surviving([&] {
     outcome = run_command(session_, line);
-    if (!outcome.file.empty()) outcome.errors = session_.run_file(outcome.file, events_.on_item);
+    if (outcome.request != CommandOutcome::Request::None) outcome.errors = carry_out(outcome);
   });
   if (!outcome.text.empty() && events_.on_text) events_.on_text(outcome.text);
   report(outcome.errors);
@@ -118,8 +117,19 @@ void Driver::run_entry() {
   // Empty lines that ended the entry are no part of it.
   last_entry_.erase(last_entry_.find_last_not_of(" \t\r\n") + 1);
   if (events_.on_entry) events_.on_entry(last_entry_);
+  run_text(last_entry_);
+}
+
+void Driver::run_text(const std::string& text) {
   surviving([&] {
-    report(session_.run(fmt::format("<entry {}>", ++entries_), last_entry_, events_.on_item));
+    std::vector<ItemResult> results;
+    const auto keep = [&](const ItemResult& result) {
+      results.push_back({result.kind, result.name, "", {}, true, result.span, result.number});
+      if (events_.on_item) events_.on_item(result);
+    };
+    const auto errors = session_.run(fmt::format("<entry {}>", ++entries_), text, keep);
+    if (errors.empty()) inputs_.add(text, results);
+    report(errors);
   });
 }
 

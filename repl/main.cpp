@@ -22,11 +22,13 @@
 #include "repl/history.h"
 #include "repl/main_call.h"
 #include "repl/output.h"
+#include "repl/pager.h"
 #include "repl/progress.h"
 #include "repl/report.h"
 #include "repl/run_report.h"
 #include "repl/session.h"
 #include "repl/signals.h"
+#include "repl/startup.h"
 #include "repl/terminal.h"
 #include "repl/tools.h"
 #include "repl/version.h"
@@ -39,7 +41,8 @@ using repl::Arguments;
 // In a text a `;` only ends an item; at the prompt it hides the value.
 void put_item(repl::ItemResult result) {
   result.hide_value = false;
-  if (result.kind == parser::ItemKind::Expression) repl::put_output(repl::describe(result));
+  if (result.kind != parser::ItemKind::Expression) return;
+  repl::put_output(repl::describe(result, repl::display_for_output()));
 }
 
 int report(const std::vector<lang::Diagnostic>& errors, repl::Reporter& reporter) {
@@ -89,6 +92,7 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
        [&](const std::string& what) { reporter.internal_error(what); }, nullptr,
        [] { return true; }},
       kNoBlankLines);
+  session.set_interactive(true);
   std::string line;
   auto state = repl::Driver::State::Ready;
   const auto read_line = [&] {
@@ -103,9 +107,9 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
   return driver.had_errors() ? repl::kProgramError : 0;
 }
 
-int run_prompt(repl::Session& session, repl::Reporter& reporter) {
-  repl::put_output(
-      fmt::format("Relay {} (:help for commands, :quit or Ctrl-D to leave)\n", RELAY_VERSION));
+int run_prompt(repl::Session& session, repl::Reporter& reporter, bool runs_startup) {
+  repl::put_output(fmt::format("Relay {}, {} (:help for commands, :quit or Ctrl-D to leave)\n",
+                               RELAY_VERSION, repl::describe_engine(session.evaluator().mode())));
   constexpr int kBlankLines = 2;  // one may stand in a block that is pasted
   const auto report_errors = [&](const auto& errors) {
     reporter.report(errors);
@@ -115,13 +119,21 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter) {
   repl::Terminal terminal(repl::history_path());
   repl::Driver driver(session,
                       {[](const repl::ItemResult& result) {
-                         repl::put_output(repl::describe(result, {.numbers = true}));
+                         repl::Display display = repl::display_for_output();
+                         display.numbers = true;
+                         repl::put_output(repl::describe(result, display));
                        },
-                       report_errors, repl::put_output,
+                       report_errors, repl::put_paged,
                        [&](const std::string& what) { reporter.internal_error(what); },
-                       [&](const std::string& entry) { terminal.remember(entry); },
+                       [&](const std::string& entry) {
+                         terminal.remember(entry);
+                         session.set_columns(repl::terminal_size().columns);
+                       },
                        [] { return repl::Terminal::has_waiting_keys(); }},
                       kBlankLines);
+  if (const auto startup = repl::startup_file(); runs_startup && startup)
+    report_errors(session.run_file(*startup, nullptr));
+  session.set_interactive(true);
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {
     repl::flush_output();
@@ -145,6 +157,10 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter) {
   return 0;
 }
 
+bool has_prompt(const Arguments& arguments) {
+  return arguments.task == repl::Task::Prompt || arguments.stays;
+}
+
 int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   repl::SessionOptions options;
   options.jit = arguments.jit == "off"      ? interp::JitMode::Off
@@ -154,10 +170,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.transforms = arguments.kernels == "auto";
   options.threads = arguments.threads;
   options.perf = arguments.perf;
-  if (arguments.task == repl::Task::Prompt) {
-    options.seconds = arguments.seconds;
-    options.numbers_results = true;
-  }
+  if (has_prompt(arguments)) options.seconds = arguments.seconds;
   options.search_path = arguments.search_path;
   options.files = arguments.access();
   if (!arguments.is_confined()) options.code_cache = repl::code_cache_folder();
@@ -175,10 +188,11 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
                reporter);
   } else if (arguments.task == repl::Task::Run) {
     status = run_file(session, arguments, reporter);
-  } else if (isatty(STDIN_FILENO) != 0) {
-    status = run_prompt(session, reporter);
-  } else {
-    status = run_pipe(session, reporter);
+  }
+  if (has_prompt(arguments)) {
+    const bool is_typed = isatty(STDIN_FILENO) != 0;
+    const bool runs_startup = !arguments.no_init && !arguments.stays && !arguments.is_confined();
+    status = is_typed ? run_prompt(session, reporter, runs_startup) : run_pipe(session, reporter);
   }
   if (arguments.profile) {
     repl::flush_output();
@@ -194,7 +208,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
 int run(const Arguments& arguments, repl::Reporter& reporter) {
   int status = 0;
   if (arguments.memory) lang::set_memory_limit(*arguments.memory);
-  const repl::Deadline deadline(arguments.task == repl::Task::Prompt ? 0 : arguments.seconds);
+  const repl::Deadline deadline(has_prompt(arguments) ? 0 : arguments.seconds);
   switch (arguments.task) {
     case repl::Task::Prompt:
     case repl::Task::Run:

@@ -267,6 +267,7 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
   impl_->pipeline.forget();
   auto timing = impl_->entry_guarded([&] {
     const auto start = Clock::now();
+    const double compiling_before = impl_->evaluator.compile_seconds();
     const Expr expr = impl_->command_expression(*source);
     const Expr prepared = impl_->ready(impl_->checked(expr));
     Timing result;
@@ -274,7 +275,9 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
     const auto thunk = impl_->evaluator.prepare(prepared);
     result.value = impl_->evaluator.run(thunk).or_throw();
     result.first_seconds = seconds_since(start);
+    result.compiling_seconds = impl_->evaluator.compile_seconds() - compiling_before;
     result.median_seconds = result.first_seconds;
+    result.least_seconds = result.lower_quartile = result.upper_quartile = result.first_seconds;
     result.runs = 1;
     result.loops = describe_loops(impl_->evaluator.recent_loops());
     if (result.has_effects) return result;
@@ -286,9 +289,11 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
       impl_->evaluator.run(thunk).or_throw();
       runs.push_back(seconds_since(run_start));
     }
-    std::nth_element(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2),
-                     runs.end());
+    std::sort(runs.begin(), runs.end());
+    result.least_seconds = runs.front();
+    result.lower_quartile = runs[runs.size() / 4];
     result.median_seconds = runs[runs.size() / 2];
+    result.upper_quartile = runs[runs.size() * 3 / 4];
     result.runs = static_cast<int>(runs.size());
     result.loops = describe_loops(impl_->evaluator.recent_loops());
     return result;
@@ -356,6 +361,7 @@ Result<std::vector<double>> Session::run_times(const std::string& text, int runs
 lang::Module& Session::module() { return impl_->module; }
 interp::Evaluator& Session::evaluator() { return impl_->evaluator; }
 const SessionOptions& Session::options() const { return impl_->options; }
+void Session::set_interactive(bool is_interactive) { impl_->options.interactive = is_interactive; }
 std::size_t Session::columns() const { return impl_->options.columns; }
 void Session::set_columns(std::size_t columns) { impl_->options.columns = columns; }
 void Session::set_seconds(double seconds) { impl_->options.seconds = seconds; }

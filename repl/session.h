@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +31,11 @@ struct SessionOptions {
   double seconds = 0;                    // that one call of the session may take; 0: any
   std::vector<std::string> search_path;  // folders where imports are looked for
   formats::FileAccess files = {};        // what the text may open; its imports: Imports
-  bool reads_headers = true;     // false: no data files are opened, and what they hold has no type
-  std::size_t columns = 100;     // how wide text for people may be
-  bool numbers_results = false;  // the values of expressions are kept as `_1`, `_2`, ...
+  bool reads_headers = true;  // false: no data files are opened, and what they hold has no type
+  std::size_t columns = 100;  // how wide text for people may be
+  // For a person who goes on with what there is: values of expressions are kept as `_1`, `_2`, ...,
+  // and what takes the name of a builtin is told once.
+  bool interactive = false;
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
   // Told now and then how far reading or writing a file is, in bytes; default: nobody is.
   std::function<void(const std::string& path, std::int64_t done, std::int64_t whole)> progress =
@@ -115,13 +118,21 @@ class Session {
   // What is known of a name (repl/info.h), and all that was defined here (repl/environment.h).
   lang::Result<std::string> info(const std::string& name);
   lang::Result<std::string> environment();
+  // Makes as if a name had never been defined here: an operator, a function or a type of the
+  // prelude that had it has it again. Says what came of it; what used the definition is warned of.
+  lang::Result<std::string> forget(const std::string& name);
+  // The own values that were computed with one of these definitions, by way of others too, in order
+  // of definition; and not those names themselves.
+  std::vector<std::string> values_made_with(const std::set<std::string>& names) const;
   lang::Result<lang::Value> evaluate(const std::string& text);
   // The value of an expression that was made and not read, such as a call with values at hand.
   lang::Result<lang::Value> evaluate(const lang::Expr& expr);
   struct Timing {
     lang::Value value;
-    double first_seconds;   // includes checking and compiling
-    double median_seconds;  // of the following runs
+    double first_seconds;      // includes checking and compiling
+    double compiling_seconds;  // of that, for native code
+    double median_seconds;     // of the following runs
+    double least_seconds, lower_quartile, upper_quartile;
     int runs;
     bool has_effects;   // then it runs once
     std::string loops;  // what is no kernel in it (repl/compiled.h)
@@ -136,6 +147,8 @@ class Session {
   const SessionOptions& options() const;
   // From the next call on.
   void set_seconds(double seconds);
+  // SessionOptions::interactive, from the next call on.
+  void set_interactive(bool is_interactive);
   // How wide text for people may be.
   std::size_t columns() const;
   void set_columns(std::size_t columns);
@@ -143,6 +156,7 @@ class Session {
  private:
   struct Impl;
   class Run;
+  class Undo;
   std::unique_ptr<Impl> impl_;
 };
 

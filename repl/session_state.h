@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct Session::Impl {
   std::unique_ptr<interp::Profile> profile;
   lang::Module prelude;  // what an imported file sees besides its own imports
   NumberedResults results;
+  std::map<std::string, std::set<std::string>> made_with;  // globals that a `let` mentions
+  std::vector<lang::TypeDefRef> kept_types;                // of entries that were undone
+  std::set<std::string> hidden;  // builtins whose names have been taken, which has been told
 
   explicit Impl(SessionOptions given);
 
@@ -72,6 +76,10 @@ struct Session::Impl {
   // What has been derived from the definition of that name is derived anew. Native code of other
   // functions stays where no definition mentions the name: that of `_`, most often.
   void forget(const std::string& name);
+  // The definition or type of that name is gone, its value too.
+  void remove(const std::string& name);
+  // `:forget`; says what came of it (session_forget.cpp).
+  std::string take_back(const std::string& name);
   void load_prelude();
   void define(const parser::Item& item, lang::Origin origin);
   struct Binding {

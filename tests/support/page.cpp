@@ -67,7 +67,7 @@ Lines run_transcript(const Lines& block, interp::JitMode mode, PageRun& page) {
   repl::SessionOptions options;
   options.jit = mode;
   options.verify = true;
-  options.numbers_results = true;
+  options.interactive = true;
   options.write = [&](std::string_view text) { printed += text; };
   options.warn = [&](const std::vector<lang::Diagnostic>& warnings) {
     for (const lang::Diagnostic& warning : warnings) printed += lang::render(warning);
