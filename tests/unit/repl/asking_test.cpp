@@ -130,5 +130,30 @@ TEST_CASE("a name that is taken is told once, and given back") {
   CHECK(prompt.gives("tanh(0.0)", "0.0 : float32"));
 }
 
+TEST_CASE("output that is longer than the screen goes through the pager") {
+  Asking prompt(std::map<std::string, std::string>{{"PAGER", "sed s/^/paged-/"}});
+  CHECK(prompt.gives(":ops", "paged-nn.softmax"));
+  const std::size_t before = prompt.program.output().size();
+  CHECK(prompt.gives(":ops log_softmax", "nn.log_softmax"));
+  CHECK(prompt.program.output().find("paged-", before) == std::string::npos);
+
+  // A pager that does not exist hides nothing.
+  Asking other(std::map<std::string, std::string>{{"PAGER", "/nonexistent/pager"}});
+  CHECK(other.gives(":ops", "qnn.softmax"));
+}
+
+TEST_CASE("the first line names the engine") {
+  CHECK(Asking().program.output().find(", interpreter") != std::string::npos);
+  Asking lanes({}, 80, std::vector<std::string>{"--jit=off"});
+  CHECK(lanes.program.output().find(", interpreter only") != std::string::npos);
+}
+
+TEST_CASE("a measurement tells its spread and compiling apart") {
+  Asking prompt;
+  CHECK(prompt.gives(":bench sum(for i < 1000 { cast(i, dtype=\"float32\") })", "compiling"));
+  CHECK(prompt.program.output().find("half of them between") != std::string::npos);
+  CHECK(prompt.gives(":bench print(1)", "what has an effect is not run again and again"));
+}
+
 }  // namespace
 }  // namespace relay::repl
