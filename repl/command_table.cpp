@@ -165,6 +165,21 @@ constexpr Command kCommands[] = {
      "memory …\n"
      "time 10 s for each entry",
      run_limit},
+    {":set", "[NAME VALUE]", "how values are shown, and what is compiled",
+     "`jit` is off, auto or always, as for `--jit`; `columns` and `lines` are how much of a value "
+     "is shown, a number, or auto for what the terminal has. Threads and library kernels are "
+     "chosen "
+     "when the program starts.",
+     "relay> :set lines 3\n"
+     "jit      …\n"
+     "columns  …\n"
+     "lines    3        about how many lines of it\n"
+     "relay> for i < 40, j < 2 { i + j }\n"
+     "[[ 0,  1],\n"
+     " ...,\n"
+     " [39, 40]]\n"
+     ": Tensor[(40, 2), int64]",
+     run_set},
     {":stats", "[memory]", "kernels compiled and run so far; what came of memory",
      "`relay --stats` tells the same at the end of a run.",
      "relay> :stats memory\n"

@@ -38,8 +38,9 @@ CommandOutcome run_reload(Session& session, std::string_view argument);
 CommandOutcome run_save(Session& session, std::string_view argument);
 CommandOutcome run_edit(Session& session, std::string_view argument);
 
-// The session (commands_session.cpp).
+// The session (commands_session.cpp, commands_set.cpp).
 CommandOutcome run_limit(Session& session, std::string_view argument);
+CommandOutcome run_set(Session& session, std::string_view argument);
 CommandOutcome run_stats(Session& session, std::string_view argument);
 CommandOutcome run_jit(Session& session, std::string_view argument);
 CommandOutcome run_forget(Session& session, std::string_view argument);

@@ -37,16 +37,19 @@ std::string describe_value(const ItemResult& result, const Display& display) {
 
 }  // namespace
 
-Display display_for_output() {
-  if (isatty(STDOUT_FILENO) == 0) return {};
+Display display_for_output(const ShownSize& shown) {
   constexpr std::size_t kMostLines = 20;
   constexpr std::size_t kLeastLines = 5;
-  const TerminalSize size = terminal_size();
+  constexpr std::size_t kOthers = 4;  // the entry, the type and the next prompt are to be seen
   Display display;
-  display.columns = size.columns;
-  // The entry, the type and the next prompt are to be seen besides.
-  display.lines = std::clamp(size.rows, kLeastLines + 4, kMostLines + 4) - 4;
-  display.counts_errors = true;
+  if (isatty(STDOUT_FILENO) != 0) {
+    const TerminalSize size = terminal_size();
+    display.columns = size.columns;
+    display.lines = std::clamp(size.rows, kLeastLines + kOthers, kMostLines + kOthers) - kOthers;
+    display.counts_errors = true;
+  }
+  display.columns = shown.columns.value_or(display.columns);
+  display.lines = shown.lines.value_or(display.lines);
   return display;
 }
 

@@ -15,8 +15,9 @@ struct Display {
   bool numbers = false;        // and by which name a result is kept: `// _3`
 };
 
-// For the terminal that standard output is; as in a text, if it is none.
-Display display_for_output();
+// For the terminal that standard output is; as in a text, if it is none. In both `shown` is what a
+// person has said.
+Display display_for_output(const ShownSize& shown = {});
 
 // `value : type`, or `name : type` for a definition. Empty when there is nothing to show.
 std::string describe(const ItemResult& result, const Display& display = {});

@@ -39,11 +39,13 @@ using namespace relay;  // NOLINT: the program's own file
 using repl::Arguments;
 
 // In a text a `;` only ends an item; at the prompt it hides the value.
-void put_item(repl::ItemResult result) {
+void put_item_in(const repl::Display& display, repl::ItemResult result) {
   result.hide_value = false;
-  if (result.kind != parser::ItemKind::Expression) return;
-  repl::put_output(repl::describe(result, repl::display_for_output()));
+  if (result.kind == parser::ItemKind::Expression)
+    repl::put_output(repl::describe(result, display));
 }
+
+void put_item(const repl::ItemResult& result) { put_item_in(repl::display_for_output(), result); }
 
 int report(const std::vector<lang::Diagnostic>& errors, repl::Reporter& reporter) {
   reporter.report(errors);
@@ -86,12 +88,14 @@ void add_path(const char* list, std::vector<std::string>& folders) {
 
 int run_pipe(repl::Session& session, repl::Reporter& reporter) {
   constexpr int kNoBlankLines = 0;  // a text may have as many empty lines as it likes
-  repl::Driver driver(
-      session,
-      {put_item, [&](const auto& errors) { reporter.report(errors); }, repl::put_output,
-       [&](const std::string& what) { reporter.internal_error(what); }, nullptr,
-       [] { return true; }},
-      kNoBlankLines);
+  repl::Driver driver(session,
+                      {[&](const repl::ItemResult& result) {
+                         put_item_in(repl::display_for_output(session.options().shown), result);
+                       },
+                       [&](const auto& errors) { reporter.report(errors); }, repl::put_output,
+                       [&](const std::string& what) { reporter.internal_error(what); }, nullptr,
+                       [] { return true; }},
+                      kNoBlankLines);
   session.set_interactive(true);
   std::string line;
   auto state = repl::Driver::State::Ready;
@@ -118,8 +122,8 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter, bool runs_start
   const repl::Signals::During running(repl::Signals::Meaning::Stop);
   repl::Terminal terminal(repl::history_path());
   repl::Driver driver(session,
-                      {[](const repl::ItemResult& result) {
-                         repl::Display display = repl::display_for_output();
+                      {[&](const repl::ItemResult& result) {
+                         repl::Display display = repl::display_for_output(session.options().shown);
                          display.numbers = true;
                          repl::put_output(repl::describe(result, display));
                        },

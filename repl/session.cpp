@@ -240,7 +240,7 @@ Result<std::string> Session::environment() {
       return scheme ? to_string(*scheme)
                     : fmt::format("no type: {}", scheme.errors().front().message);
     };
-    return describe_environment(impl_->module, type_of, impl_->options.columns);
+    return describe_environment(impl_->module, type_of, columns());
   });
 }
 
@@ -362,7 +362,14 @@ lang::Module& Session::module() { return impl_->module; }
 interp::Evaluator& Session::evaluator() { return impl_->evaluator; }
 const SessionOptions& Session::options() const { return impl_->options; }
 void Session::set_interactive(bool is_interactive) { impl_->options.interactive = is_interactive; }
-std::size_t Session::columns() const { return impl_->options.columns; }
+std::size_t Session::columns() const {
+  return impl_->options.shown.columns.value_or(impl_->options.columns);
+}
+void Session::set_shown(const ShownSize& shown) { impl_->options.shown = shown; }
+void Session::set_jit(interp::JitMode mode) {
+  impl_->evaluator.set_mode(mode);
+  impl_->pipeline.forget();
+}
 void Session::set_columns(std::size_t columns) { impl_->options.columns = columns; }
 void Session::set_seconds(double seconds) { impl_->options.seconds = seconds; }
 

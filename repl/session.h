@@ -19,6 +19,12 @@
 
 namespace relay::repl {
 
+// How much of a value is shown, as `:set` says; what it does not say is as the terminal has it.
+struct ShownSize {
+  std::optional<std::size_t> columns = std::nullopt;
+  std::optional<std::size_t> lines = std::nullopt;
+};
+
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
   bool kernels = true;                   // products and windows have kernels of their own
@@ -33,6 +39,7 @@ struct SessionOptions {
   formats::FileAccess files = {};        // what the text may open; its imports: Imports
   bool reads_headers = true;  // false: no data files are opened, and what they hold has no type
   std::size_t columns = 100;  // how wide text for people may be
+  ShownSize shown = {};
   // For a person who goes on with what there is: values of expressions are kept as `_1`, `_2`, ...,
   // and what takes the name of a builtin is told once.
   bool interactive = false;
@@ -151,6 +158,9 @@ class Session {
   void set_interactive(bool is_interactive);
   // How wide text for people may be.
   std::size_t columns() const;
+  void set_shown(const ShownSize& shown);
+  // Code that has been made is made again where it is needed.
+  void set_jit(interp::JitMode mode);
   void set_columns(std::size_t columns);
 
  private:

@@ -75,7 +75,13 @@ Lines run_transcript(const Lines& block, interp::JitMode mode, PageRun& page) {
   repl::Session session(std::move(options));
   constexpr int kBlankLines = 1;
   repl::Driver driver(session,
-                      {[&](const auto& result) { printed += repl::describe(result); },
+                      {[&](const auto& result) {
+                         const repl::ShownSize& shown = session.options().shown;
+                         repl::Display display;
+                         display.columns = shown.columns.value_or(display.columns);
+                         display.lines = shown.lines.value_or(display.lines);
+                         printed += repl::describe(result, display);
+                       },
                        [&](const auto& errors) {
                          for (const auto& error : errors) printed += lang::render(error);
                        },
