@@ -186,6 +186,9 @@ Errors Driver::save(const std::string& path) {
 }
 
 Errors Driver::edit(const std::string& name) {
+  // An editor opens what it likes: it is started where every file may be written. Throws otherwise.
+  static_cast<void>(session_.options().files.place(
+      (std::filesystem::temp_directory_path() / "entry.relay").string()));
   const std::string before =
       name.empty() ? last_entry_ : session_.source(std::string(name)).or_throw();
   const TextToEdit file(before.ends_with('\n') ? before : before + "\n");
