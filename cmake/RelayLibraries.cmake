@@ -57,6 +57,9 @@ if(TARGET relay_jit)
   target_include_directories(relay_jit SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(relay_jit PRIVATE ${llvm_definitions})
   target_link_libraries(relay_jit PRIVATE LLVM)
+  # The prompt names it before anything is loaded.
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/repl/version.cpp" PROPERTIES
+    COMPILE_DEFINITIONS "RELAY_LLVM_VERSION=\"${LLVM_PACKAGE_VERSION}\"" SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 
 if(TARGET relay_kernels)

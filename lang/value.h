@@ -190,11 +190,15 @@ inline ClosureCell& Value::as_closure() const { return *static_cast<ClosureCell*
 // enough to type a top-level binding together with its static type. Null where it cannot be told.
 Type type_of_tensor(const Tensor& tensor);
 
-// `[[1.0, 2.0], [3.0, 4.0]]`, `1.5`, `True`, `(1, 2)`, `Cons(1, Nil)`, `<function>`. Parses back
-// where a literal exists. Tensors of more than `max_elements` elements are shortened with `...`.
+// `[[1.0, 2.0], [3.0, 4.0]]`, `1.5`, `True`, `(1, 2)`, `Cons(1, Nil)`, `<function>`. Parses back,
+// a tensor that stands alone beside its type, which says its dtype; but for functions, references
+// and what is shortened with `...`: tensors of more than `max_elements` elements, values of more
+// cells than that, and what would take more than about `max_lines` lines.
 struct ValuePrintOptions {
   std::int64_t max_elements = 1000;
   int edge_items = 3;
+  std::size_t columns = 100;
+  std::size_t max_lines = 0;  // 0: any
 };
 std::string to_string(const Value& value, const ValuePrintOptions& options = {});
 

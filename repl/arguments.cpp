@@ -24,6 +24,9 @@ CLI::Validator of_form(Parse parse, const char* what) {
 
 void define_run_options(CLI::App& app, Arguments& into) {
   app.add_option("FILE", into.file, "program to run; its top-level expressions are printed");
+  app.add_flag("-i,--interactive", into.stays, "go on with a prompt when FILE has run");
+  app.add_flag("--no-init", into.no_init,
+               "at the prompt, do not run relay/init.relay of XDG_CONFIG_HOME or ~/.config first");
   app.add_option("-e", into.expression, "evaluate this text instead of a file");
   app.add_option("--jit", into.jit, "when to compile kernels: off, auto (hot ones), always")
       ->check(CLI::IsMember({"off", "auto", "always"}));
@@ -146,6 +149,8 @@ std::optional<int> settle_task(const CLI::App& app, int argc, char** argv, Argum
   }
   if (into.task == Task::Opt && into.opt.list && !into.opt.path.empty())
     return misuse(fmt::format("`{}` is too much: `--list` takes no file", into.opt.path));
+  if (into.stays && into.task != Task::Run)
+    return misuse("`-i` goes on where a file has run: no file is given");
   if (into.task == Task::Run && into.file.empty()) return misuse("the name of the file is empty");
   return std::nullopt;
 }

@@ -23,6 +23,8 @@ struct Arguments {
   std::optional<std::size_t> memory;  // bytes
   double seconds = 0;                 // 0: any
   std::vector<std::string> search_path;
+  bool stays = false;             // a prompt follows the file
+  bool no_init = false;           // the startup file is not run
   bool no_files = false;          // the sandbox
   std::string root;               // likewise: the only folder whose files are opened; empty: all
   std::vector<std::string> rest;  // arguments of the program

@@ -24,6 +24,37 @@ std::string filled(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, lang::code_points(text)), ' ');
 }
 
+std::string wrapped(std::string_view text, std::size_t width) {
+  std::string result;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    const std::size_t length = lang::code_points(word);
+    const bool fits = column == 0 || column + 1 + length <= width;
+    if (column > 0) result += fits ? ' ' : '\n';
+    column = fits && column > 0 ? column + 1 + length : length;
+    result += word;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+std::string in_columns(const std::vector<Row>& rows, std::size_t most, std::size_t width,
+                       std::string_view indent) {
+  std::size_t longest = 0;
+  for (const Row& row : rows) {
+    const std::size_t length = lang::code_points(row.name);
+    if (length <= most) longest = std::max(longest, length);
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    const std::string line = fmt::format("{}{}  {}", indent, filled(row.name, longest), row.text);
+    text += shortened(line.substr(0, line.find_last_not_of(' ') + 1), width) + "\n";
+  }
+  return text;
+}
+
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)

@@ -90,31 +90,6 @@ bool next_ranks(std::vector<std::size_t>& ranks) {
   return true;
 }
 
-// The derivative of a generic function at the least ranks that its operators take.
-Expr at_plainest_types(const Expr& derivative, typecheck::Checker& checker) {
-  const typecheck::Scheme given = checker.type_of(derivative).or_throw();
-  const typecheck::Scheme& scheme = given.usual ? *given.usual : given;
-  std::size_t shapes = 0;
-  for (const lang::TypeVarRef& var : lang::variables_of(scheme.type))
-    shapes += var->kind == lang::VarKind::Shape ? 1 : 0;
-  std::vector<std::size_t> ranks(shapes, 0);
-  const std::vector<lang::Dim> extents = extents_beside(scheme);
-  std::optional<std::vector<lang::Diagnostic>> errors;
-  constexpr int kMostTries = 200;
-  for (int tries = 0; tries < kMostTries; ++tries) {
-    auto typed = checker.check(derivative, plain_instance(scheme, ranks, extents));
-    if (typed) return std::move(typed).or_throw();
-    if (!errors) errors = typed.errors();
-    if (!next_ranks(ranks)) break;
-  }
-  if (shapes > 0) {
-    errors->front().note(fmt::format(
-        "note: parameters without a type are tried at ranks 0 to {}: annotate them for another",
-        kMostRank));
-  }
-  throw lang::Failure(std::move(*errors));
-}
-
 [[noreturn]] void fail_without_function(const Expr& expr, const Type& type, lang::DiffMode mode) {
   throw lang::Failure(
       lang::Diagnostic(DiagnosticKind::BadCommand,
@@ -211,6 +186,31 @@ std::string notes_on(const MadeProgram& made) {
 }
 
 }  // namespace
+
+// At the least ranks that its operators take.
+Expr at_plainest_types(const Expr& function, typecheck::Checker& checker) {
+  const typecheck::Scheme given = checker.type_of(function).or_throw();
+  const typecheck::Scheme& scheme = given.usual ? *given.usual : given;
+  std::size_t shapes = 0;
+  for (const lang::TypeVarRef& var : lang::variables_of(scheme.type))
+    shapes += var->kind == lang::VarKind::Shape ? 1 : 0;
+  std::vector<std::size_t> ranks(shapes, 0);
+  const std::vector<lang::Dim> extents = extents_beside(scheme);
+  std::optional<std::vector<lang::Diagnostic>> errors;
+  constexpr int kMostTries = 200;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    auto typed = checker.check(function, plain_instance(scheme, ranks, extents));
+    if (typed) return std::move(typed).or_throw();
+    if (!errors) errors = typed.errors();
+    if (!next_ranks(ranks)) break;
+  }
+  if (shapes > 0) {
+    errors->front().note(fmt::format(
+        "note: parameters without a type are tried at ranks 0 to {}: annotate them for another",
+        kMostRank));
+  }
+  throw lang::Failure(std::move(*errors));
+}
 
 Expr derivative_of(const Expr& expr, lang::DiffMode mode, typecheck::Checker& checker) {
   // A call that gives a function is a function like any other.

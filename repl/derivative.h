@@ -14,6 +14,9 @@ namespace relay::repl {
 // Failure.
 lang::Expr derivative_of(const lang::Expr& expr, lang::DiffMode mode, typecheck::Checker& checker);
 
+// A function value typed at the plainest of its types, as above. Throws Failure.
+lang::Expr at_plainest_types(const lang::Expr& function, typecheck::Checker& checker);
+
 // `mode` of the function meant by `expr`, differentiated and simplified, as a text of its own:
 // first the data types and functions that differentiation made for it, under readable names.
 // `is_strict`: strict Relay, with everything that the text needs.

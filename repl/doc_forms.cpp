@@ -94,6 +94,12 @@ std::optional<std::string> form_example(std::string_view name) {
   return form ? std::optional<std::string>(form->example) : std::nullopt;
 }
 
+std::string form_summary(std::string_view name) {
+  std::string usage;
+  const auto form = form_called(name, usage);
+  return form ? std::string(form->text) : std::string();
+}
+
 std::vector<std::string> form_names() {
   std::vector<std::string> names = lang::derivative_names();
   for (std::string& name : lang::tree_form_names()) names.push_back(std::move(name));

@@ -13,6 +13,8 @@ std::optional<std::string> form_doc(std::string_view name);
 // Its example: light notation with `// expect:` lines.
 std::optional<std::string> form_example(std::string_view name);
 std::vector<std::string> form_names();
+// What it is, without its usage and its example; empty if there is none.
+std::string form_summary(std::string_view name);
 // An example as `:doc` shows it.
 std::string example_text(std::string_view example);
 

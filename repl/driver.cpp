@@ -6,7 +6,6 @@
 
 #include "interp/stack.h"
 #include "lang/stop.h"
-#include "repl/command.h"
 
 namespace relay::repl {
 
@@ -15,28 +14,6 @@ namespace {
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
-
-}  // namespace
-
-std::string describe(const ItemResult& result) {
-  switch (result.kind) {
-    case parser::ItemKind::Def:
-    case parser::ItemKind::Let:
-      return fmt::format("{} : {}\n", result.name, result.type);
-    case parser::ItemKind::Expression: {
-      if (result.hide_value || result.type == "()") return "";
-      const std::string value =
-          result.value.is_empty() ? "<function>" : lang::to_string(result.value);
-      // A value of several lines is followed by its type on a line of its own.
-      return fmt::format("{}{}: {}\n", value, value.find('\n') == std::string::npos ? " " : "\n",
-                         result.type);
-    }
-    default:
-      return "";
-  }
-}
-
-namespace {
 
 using parser::Completeness;
 
@@ -83,10 +60,9 @@ Driver::State Driver::feed(std::string_view line) {
   const bool blank = is_blank(line);
   if (entry_.empty()) {
     if (blank) return State::Ready;
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (line[first] == ':') {
+    if (const auto command = as_command(line)) {
       if (events_.on_entry) events_.on_entry(std::string(line));
-      return run_command_line(line.substr(first));
+      return run_command_line(*command);
     }
   }
   blank_run_ = blank ? blank_run_ + 1 : 0;
@@ -107,7 +83,7 @@ Driver::State Driver::run_command_line(std::string_view line) {
   CommandOutcome outcome;
   surviving([&] {
     outcome = run_command(session_, line);
-    if (!outcome.file.empty()) outcome.errors = session_.run_file(outcome.file, events_.on_item);
+    if (outcome.request != CommandOutcome::Request::None) outcome.errors = carry_out(outcome);
   });
   if (!outcome.text.empty() && events_.on_text) events_.on_text(outcome.text);
   report(outcome.errors);
@@ -141,8 +117,19 @@ void Driver::run_entry() {
   // Empty lines that ended the entry are no part of it.
   last_entry_.erase(last_entry_.find_last_not_of(" \t\r\n") + 1);
   if (events_.on_entry) events_.on_entry(last_entry_);
+  run_text(last_entry_);
+}
+
+void Driver::run_text(const std::string& text) {
   surviving([&] {
-    report(session_.run(fmt::format("<entry {}>", ++entries_), last_entry_, events_.on_item));
+    std::vector<ItemResult> results;
+    const auto keep = [&](const ItemResult& result) {
+      results.push_back({result.kind, result.name, "", {}, true, result.span, result.number});
+      if (events_.on_item) events_.on_item(result);
+    };
+    const auto errors = session_.run(fmt::format("<entry {}>", ++entries_), text, keep);
+    if (errors.empty()) inputs_.add(text, results);
+    report(errors);
   });
 }
 

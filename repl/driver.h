@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "repl/command.h"
+#include "repl/inputs.h"
 #include "repl/session.h"
 
 namespace relay::repl {
@@ -25,7 +27,7 @@ struct DriverEvents {
 
 // The language of the prompt: lines are gathered into entries (as soon as the parser finds them
 // complete, or after `blank_lines` empty lines in a row; 0: never), an entry is run by the session;
-// a line that begins with `:` is a command. An entry that ends with an `if` without `else` waits
+// what as_command() takes is a command. An entry that ends with an `if` without `else` waits
 // for the next line: it goes on with one that begins with `else`, and is run before any other.
 // So is one with open brackets before a line that begins a definition in its first column.
 class Driver {
@@ -39,6 +41,8 @@ class Driver {
   State finish();
   // Forgets the lines gathered so far (Ctrl-C).
   void abandon();
+  // As `:load` does.
+  void load_file(const std::string& path);
   // Would this line end the entry that has been gathered, and belong to the next?
   bool ends_before(std::string_view line) const;
 
@@ -49,11 +53,21 @@ class Driver {
 
  private:
   void run_entry();
+  void run_text(const std::string& text);
   State run_command_line(std::string_view line);
+  // What commands ask for (driver_files.cpp). Each returns what is wrong.
+  std::vector<lang::Diagnostic> carry_out(const CommandOutcome& outcome);
+  std::vector<lang::Diagnostic> load(const std::string& path);
+  std::vector<lang::Diagnostic> reload(const std::string& path);
+  std::vector<lang::Diagnostic> save(const std::string& path);
+  std::vector<lang::Diagnostic> edit(const std::string& name);
+  void say(const std::string& text) const;
   void report(const std::vector<lang::Diagnostic>& errors);
   void surviving(const std::function<void()>& body);
   Session& session_;
   DriverEvents events_;
+  Inputs inputs_;
+  std::vector<std::string> loaded_;  // files, in order
   const int blank_lines_;
   int blank_run_ = 0;  // empty lines at the end of what has been gathered
   bool waits_for_else_ = false;
@@ -64,8 +78,5 @@ class Driver {
   bool had_errors_ = false;
   bool is_interrupted_ = false;
 };
-
-// `value : type`, or `name : type` for a definition. Empty when there is nothing to show.
-std::string describe(const ItemResult& result);
 
 }  // namespace relay::repl

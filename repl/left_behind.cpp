@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/op.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
 #include "repl/let_function.h"
@@ -119,6 +120,21 @@ std::optional<Diagnostic> hidden_constructors(const lang::TypeDef& type,
                   listed(names), names.size() == 1 ? "means" : "mean"),
       type.span);
   warning.note("help: under another name both types can be used");
+  return warning;
+}
+
+std::optional<Diagnostic> hidden_builtin(const std::string& name, Span span,
+                                         const lang::Module& module) {
+  const Definition* before = module.find(name);
+  if (before && before->origin == Origin::Own) return std::nullopt;
+  const bool is_prelude = before && before->origin == Origin::Prelude;
+  const lang::OpDef* op = lang::OpRegistry::instance().find(name);
+  if (!is_prelude && (!op || op->is_step)) return std::nullopt;
+  Diagnostic warning(DiagnosticKind::HiddenBuiltin,
+                     fmt::format("`{}` means this from here on, and no more the {} of that name",
+                                 name, is_prelude ? "function of the prelude" : "operator"),
+                     span);
+  warning.note(fmt::format("help: `:forget {}` brings it back", name));
   return warning;
 }
 

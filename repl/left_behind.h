@@ -20,6 +20,11 @@ lang::Span name_span(const lang::Definition& definition);
 std::optional<lang::Diagnostic> hidden_constructors(const lang::TypeDef& type,
                                                     const lang::Module& module);
 
+// The name of an operator, or of the prelude, which means something else once it has been defined
+// here; nothing where it is no such name. `module`: before that.
+std::optional<lang::Diagnostic> hidden_builtin(const std::string& name, lang::Span span,
+                                               const lang::Module& module);
+
 // The names in `changed` have got other meanings: a warning for each that own definitions use,
 // which do not type-check any more. Cost: a walk over the own definitions, and inference of those
 // that use what has changed.

@@ -16,16 +16,19 @@
 #include "lang/stop.h"
 #include "repl/arguments.h"
 #include "repl/code_cache.h"
-#include "repl/command.h"
 #include "repl/deadline.h"
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/history.h"
 #include "repl/main_call.h"
 #include "repl/output.h"
+#include "repl/pager.h"
 #include "repl/progress.h"
 #include "repl/report.h"
+#include "repl/run_report.h"
 #include "repl/session.h"
 #include "repl/signals.h"
+#include "repl/startup.h"
 #include "repl/terminal.h"
 #include "repl/tools.h"
 #include "repl/version.h"
@@ -36,10 +39,13 @@ using namespace relay;  // NOLINT: the program's own file
 using repl::Arguments;
 
 // In a text a `;` only ends an item; at the prompt it hides the value.
-void put_item(repl::ItemResult result) {
+void put_item_in(const repl::Display& display, repl::ItemResult result) {
   result.hide_value = false;
-  if (result.kind == parser::ItemKind::Expression) repl::put_output(repl::describe(result));
+  if (result.kind == parser::ItemKind::Expression)
+    repl::put_output(repl::describe(result, display));
 }
+
+void put_item(const repl::ItemResult& result) { put_item_in(repl::display_for_output(), result); }
 
 int report(const std::vector<lang::Diagnostic>& errors, repl::Reporter& reporter) {
   reporter.report(errors);
@@ -82,12 +88,15 @@ void add_path(const char* list, std::vector<std::string>& folders) {
 
 int run_pipe(repl::Session& session, repl::Reporter& reporter) {
   constexpr int kNoBlankLines = 0;  // a text may have as many empty lines as it likes
-  repl::Driver driver(
-      session,
-      {put_item, [&](const auto& errors) { reporter.report(errors); }, repl::put_output,
-       [&](const std::string& what) { reporter.internal_error(what); }, nullptr,
-       [] { return true; }},
-      kNoBlankLines);
+  repl::Driver driver(session,
+                      {[&](const repl::ItemResult& result) {
+                         put_item_in(repl::display_for_output(session.options().shown), result);
+                       },
+                       [&](const auto& errors) { reporter.report(errors); }, repl::put_output,
+                       [&](const std::string& what) { reporter.internal_error(what); }, nullptr,
+                       [] { return true; }},
+                      kNoBlankLines);
+  session.set_interactive(true);
   std::string line;
   auto state = repl::Driver::State::Ready;
   const auto read_line = [&] {
@@ -102,9 +111,9 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
   return driver.had_errors() ? repl::kProgramError : 0;
 }
 
-int run_prompt(repl::Session& session, repl::Reporter& reporter) {
-  repl::put_output(
-      fmt::format("Relay {} (:help for commands, :quit or Ctrl-D to leave)\n", RELAY_VERSION));
+int run_prompt(repl::Session& session, repl::Reporter& reporter, bool runs_startup) {
+  repl::put_output(fmt::format("Relay {}, {} (:help for commands, :quit or Ctrl-D to leave)\n",
+                               RELAY_VERSION, repl::describe_engine(session.evaluator().mode())));
   constexpr int kBlankLines = 2;  // one may stand in a block that is pasted
   const auto report_errors = [&](const auto& errors) {
     reporter.report(errors);
@@ -112,14 +121,23 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter) {
   };
   const repl::Signals::During running(repl::Signals::Meaning::Stop);
   repl::Terminal terminal(repl::history_path());
-  repl::Driver driver(
-      session,
-      {[](const repl::ItemResult& result) { repl::put_output(repl::describe(result)); },
-       report_errors, repl::put_output,
-       [&](const std::string& what) { reporter.internal_error(what); },
-       [&](const std::string& entry) { terminal.remember(entry); },
-       [] { return repl::Terminal::has_waiting_keys(); }},
-      kBlankLines);
+  repl::Driver driver(session,
+                      {[&](const repl::ItemResult& result) {
+                         repl::Display display = repl::display_for_output(session.options().shown);
+                         display.numbers = true;
+                         repl::put_output(repl::describe(result, display));
+                       },
+                       report_errors, repl::put_paged,
+                       [&](const std::string& what) { reporter.internal_error(what); },
+                       [&](const std::string& entry) {
+                         terminal.remember(entry);
+                         session.set_columns(repl::terminal_size().columns);
+                       },
+                       [] { return repl::Terminal::has_waiting_keys(); }},
+                      kBlankLines);
+  if (const auto startup = repl::startup_file(); runs_startup && startup)
+    report_errors(session.run_file(*startup, nullptr));
+  session.set_interactive(true);
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {
     repl::flush_output();
@@ -143,6 +161,10 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter) {
   return 0;
 }
 
+bool has_prompt(const Arguments& arguments) {
+  return arguments.task == repl::Task::Prompt || arguments.stays;
+}
+
 int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   repl::SessionOptions options;
   options.jit = arguments.jit == "off"      ? interp::JitMode::Off
@@ -152,7 +174,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.transforms = arguments.kernels == "auto";
   options.threads = arguments.threads;
   options.perf = arguments.perf;
-  if (arguments.task == repl::Task::Prompt) options.seconds = arguments.seconds;
+  if (has_prompt(arguments)) options.seconds = arguments.seconds;
   options.search_path = arguments.search_path;
   options.files = arguments.access();
   if (!arguments.is_confined()) options.code_cache = repl::code_cache_folder();
@@ -170,10 +192,11 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
                reporter);
   } else if (arguments.task == repl::Task::Run) {
     status = run_file(session, arguments, reporter);
-  } else if (isatty(STDIN_FILENO) != 0) {
-    status = run_prompt(session, reporter);
-  } else {
-    status = run_pipe(session, reporter);
+  }
+  if (has_prompt(arguments)) {
+    const bool is_typed = isatty(STDIN_FILENO) != 0;
+    const bool runs_startup = !arguments.no_init && !arguments.stays && !arguments.is_confined();
+    status = is_typed ? run_prompt(session, reporter, runs_startup) : run_pipe(session, reporter);
   }
   if (arguments.profile) {
     repl::flush_output();
@@ -189,7 +212,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
 int run(const Arguments& arguments, repl::Reporter& reporter) {
   int status = 0;
   if (arguments.memory) lang::set_memory_limit(*arguments.memory);
-  const repl::Deadline deadline(arguments.task == repl::Task::Prompt ? 0 : arguments.seconds);
+  const repl::Deadline deadline(has_prompt(arguments) ? 0 : arguments.seconds);
   switch (arguments.task) {
     case repl::Task::Prompt:
     case repl::Task::Run:

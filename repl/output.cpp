@@ -1,8 +1,10 @@
 #include "repl/output.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -29,6 +31,16 @@ bool has_cursor(int descriptor) {
   const char* const terminal = std::getenv("TERM");
   return isatty(descriptor) != 0 && terminal && std::string_view(terminal) != "dumb" &&
          *terminal != '\0';
+}
+
+TerminalSize terminal_size() {
+  TerminalSize size;
+  winsize given{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &given) != 0) return size;
+  constexpr std::size_t kLeastColumns = 20;
+  if (given.ws_col > 0) size.columns = std::max<std::size_t>(given.ws_col, kLeastColumns);
+  if (given.ws_row > 0) size.rows = given.ws_row;
+  return size;
 }
 
 bool wants_color(std::string_view setting, int descriptor) {

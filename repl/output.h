@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 // The streams that the program writes to, and what may be written there.
@@ -12,6 +13,13 @@ void prepare_streams();
 
 // A terminal on which the cursor can be moved: not `TERM=dumb`.
 bool has_cursor(int descriptor);
+
+// Of the terminal that standard output is; one that does not know is 100 by 24.
+struct TerminalSize {
+  std::size_t columns = 100;
+  std::size_t rows = 24;
+};
+TerminalSize terminal_size();
 
 // `setting` is that of `--color`; `auto` is a terminal of colours, unless the environment variable
 // NO_COLOR is set and not empty.

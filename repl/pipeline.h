@@ -67,7 +67,10 @@ class Pipeline final : public lang::Program, public interp::Host {
   // Who watches instrumented code; null: nobody.
   void set_recorder(TraceRecorder* recorder) { recorder_ = recorder; }
   void set_value(const std::string& name, lang::Value value) { values_[name] = std::move(value); }
+  void remove_value(const std::string& name) { values_.erase(name); }
   const lang::Value* value(const std::string& name) const;
+  const std::map<std::string, lang::Value>& values() const { return values_; }
+  void set_values(std::map<std::string, lang::Value> values) { values_ = std::move(values); }
   // Where a file named in the program is: as given, beside the file that is being imported, or
   // beside the program's file.
   std::string find_file(const std::string& path) const;

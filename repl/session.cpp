@@ -12,9 +12,12 @@
 #include "repl/derivative.h"
 #include "repl/doc_forms.h"
 #include "repl/effects.h"
+#include "repl/environment.h"
 #include "repl/files.h"
+#include "repl/info.h"
 #include "repl/left_behind.h"
 #include "repl/module_passes.h"
+#include "repl/names.h"
 #include "repl/plan.h"
 #include "repl/profile.h"
 #include "repl/session_state.h"
@@ -210,23 +213,34 @@ Result<std::string> Session::source(const std::string& name) {
       }
       return std::string(definition->span.text());
     }
-    const lang::OpDef* op = lang::OpRegistry::instance().find(name);
-    if (op) return operator_source(*op, impl_->prelude);
+    if (const lang::OpDef* op = find_operator(name)) return operator_source(*op, impl_->prelude);
     if (form_doc(name)) {
       Diagnostic form(DiagnosticKind::BadCommand,
                       fmt::format("`{}` is part of the language and has no text of its own", name));
       form.note(fmt::format("help: `:doc {}` says what it does", name));
       throw lang::Failure(std::move(form));
     }
-    Diagnostic diagnostic(DiagnosticKind::UnknownName,
-                          fmt::format("no operator or function is called `{}`", name));
-    std::vector<std::string> names;
-    for (const lang::OpDef* each : lang::OpRegistry::instance().all()) names.push_back(each->name);
-    for (const Definition* each : impl_->module.definitions()) names.push_back(each->name);
-    for (std::string& each : form_names()) names.push_back(std::move(each));
-    if (const auto close = lang::closest_names(name, names); !close.empty())
-      diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
-    throw lang::Failure(std::move(diagnostic));
+    unknown_name(name, impl_->module);
+  });
+}
+
+Result<std::string> Session::info(const std::string& name) {
+  return impl_->entry_guarded([&] {
+    impl_->evaluator.settle();
+    return Informer(impl_->module, impl_->prelude, impl_->checker, impl_->pipeline,
+                    impl_->evaluator)
+        .about(name);
+  });
+}
+
+Result<std::string> Session::environment() {
+  return impl_->entry_guarded([&] {
+    const auto type_of = [&](const Definition& definition) {
+      const auto scheme = impl_->checker.type_of(lang::make_global_var(definition.name));
+      return scheme ? to_string(*scheme)
+                    : fmt::format("no type: {}", scheme.errors().front().message);
+    };
+    return describe_environment(impl_->module, type_of, columns());
   });
 }
 
@@ -253,6 +267,7 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
   impl_->pipeline.forget();
   auto timing = impl_->entry_guarded([&] {
     const auto start = Clock::now();
+    const double compiling_before = impl_->evaluator.compile_seconds();
     const Expr expr = impl_->command_expression(*source);
     const Expr prepared = impl_->ready(impl_->checked(expr));
     Timing result;
@@ -260,7 +275,9 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
     const auto thunk = impl_->evaluator.prepare(prepared);
     result.value = impl_->evaluator.run(thunk).or_throw();
     result.first_seconds = seconds_since(start);
+    result.compiling_seconds = impl_->evaluator.compile_seconds() - compiling_before;
     result.median_seconds = result.first_seconds;
+    result.least_seconds = result.lower_quartile = result.upper_quartile = result.first_seconds;
     result.runs = 1;
     result.loops = describe_loops(impl_->evaluator.recent_loops());
     if (result.has_effects) return result;
@@ -272,9 +289,11 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
       impl_->evaluator.run(thunk).or_throw();
       runs.push_back(seconds_since(run_start));
     }
-    std::nth_element(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2),
-                     runs.end());
+    std::sort(runs.begin(), runs.end());
+    result.least_seconds = runs.front();
+    result.lower_quartile = runs[runs.size() / 4];
     result.median_seconds = runs[runs.size() / 2];
+    result.upper_quartile = runs[runs.size() * 3 / 4];
     result.runs = static_cast<int>(runs.size());
     result.loops = describe_loops(impl_->evaluator.recent_loops());
     return result;
@@ -342,6 +361,16 @@ Result<std::vector<double>> Session::run_times(const std::string& text, int runs
 lang::Module& Session::module() { return impl_->module; }
 interp::Evaluator& Session::evaluator() { return impl_->evaluator; }
 const SessionOptions& Session::options() const { return impl_->options; }
+void Session::set_interactive(bool is_interactive) { impl_->options.interactive = is_interactive; }
+std::size_t Session::columns() const {
+  return impl_->options.shown.columns.value_or(impl_->options.columns);
+}
+void Session::set_shown(const ShownSize& shown) { impl_->options.shown = shown; }
+void Session::set_jit(interp::JitMode mode) {
+  impl_->evaluator.set_mode(mode);
+  impl_->pipeline.forget();
+}
+void Session::set_columns(std::size_t columns) { impl_->options.columns = columns; }
 void Session::set_seconds(double seconds) { impl_->options.seconds = seconds; }
 
 }  // namespace relay::repl

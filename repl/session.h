@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,12 @@
 
 namespace relay::repl {
 
+// How much of a value is shown, as `:set` says; what it does not say is as the terminal has it.
+struct ShownSize {
+  std::optional<std::size_t> columns = std::nullopt;
+  std::optional<std::size_t> lines = std::nullopt;
+};
+
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
   bool kernels = true;                   // products and windows have kernels of their own
@@ -32,6 +39,11 @@ struct SessionOptions {
   std::vector<std::string> search_path;  // folders where imports are looked for
   formats::FileAccess files = {};        // what the text may open; its imports: Imports
   bool reads_headers = true;  // false: no data files are opened, and what they hold has no type
+  std::size_t columns = 100;  // how wide text for people may be
+  ShownSize shown = {};
+  // For a person who goes on with what there is: values of expressions are kept as `_1`, `_2`, ...,
+  // and what takes the name of a builtin is told once.
+  bool interactive = false;
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
   // Told now and then how far reading or writing a file is, in bytes; default: nobody is.
   std::function<void(const std::string& path, std::int64_t done, std::int64_t whole)> progress =
@@ -48,6 +60,7 @@ struct ItemResult {
   lang::Value value;  // Let, Expression
   bool hide_value = false;
   lang::Span span;
+  int number = 0;  // of an expression's value that is kept as `_NUMBER`
 };
 
 // The state of a prompt or of a running file, and the only place that knows the order of the
@@ -110,13 +123,24 @@ class Session {
   lang::Result<std::string> compiled(const std::string& name);
   // The definition of an operator, at the types of its example, or the text of a function.
   lang::Result<std::string> source(const std::string& name);
+  // What is known of a name (repl/info.h), and all that was defined here (repl/environment.h).
+  lang::Result<std::string> info(const std::string& name);
+  lang::Result<std::string> environment();
+  // Makes as if a name had never been defined here: an operator, a function or a type of the
+  // prelude that had it has it again. Says what came of it; what used the definition is warned of.
+  lang::Result<std::string> forget(const std::string& name);
+  // The own values that were computed with one of these definitions, by way of others too, in order
+  // of definition; and not those names themselves.
+  std::vector<std::string> values_made_with(const std::set<std::string>& names) const;
   lang::Result<lang::Value> evaluate(const std::string& text);
   // The value of an expression that was made and not read, such as a call with values at hand.
   lang::Result<lang::Value> evaluate(const lang::Expr& expr);
   struct Timing {
     lang::Value value;
-    double first_seconds;   // includes checking and compiling
-    double median_seconds;  // of the following runs
+    double first_seconds;      // includes checking and compiling
+    double compiling_seconds;  // of that, for native code
+    double median_seconds;     // of the following runs
+    double least_seconds, lower_quartile, upper_quartile;
     int runs;
     bool has_effects;   // then it runs once
     std::string loops;  // what is no kernel in it (repl/compiled.h)
@@ -135,10 +159,19 @@ class Session {
   const SessionOptions& options() const;
   // From the next call on.
   void set_seconds(double seconds);
+  // SessionOptions::interactive, from the next call on.
+  void set_interactive(bool is_interactive);
+  // How wide text for people may be.
+  std::size_t columns() const;
+  void set_shown(const ShownSize& shown);
+  // Code that has been made is made again where it is needed.
+  void set_jit(interp::JitMode mode);
+  void set_columns(std::size_t columns);
 
  private:
   struct Impl;
   class Run;
+  class Undo;
   std::unique_ptr<Impl> impl_;
 };
 

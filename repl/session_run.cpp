@@ -91,10 +91,13 @@ class Session::Run {
       let_as_definition(item, [&](const std::string& name) { return function_called(name); });
       if (item.kind == ItemKind::Def) {
         undo_.note(item.name);
+        const lang::Span name = name_span({item.name, item.expr, nullptr, origin_, "", item.span});
+        note_hidden(item.name, name ? name : item.span);
         note_change(item.name, item.span);
       }
       if (item.kind == ItemKind::Let) {
         for (const std::string& name : names_of(item)) {
+          note_hidden(name, item.span);
           note_change(name, item.span);
           if (!session_.module.find(name)) pending_.insert(name);
           if (origin_ == Origin::Own) set_aside(name, session_.module, session_.prelude);
@@ -110,6 +113,13 @@ class Session::Run {
     const Definition* old = session_.module.find(name);
     if (origin_ == Origin::Own && old && old->origin == Origin::Own)
       session_.changed.emplace(name, span);
+  }
+
+  void note_hidden(const std::string& name, lang::Span span) {
+    if (origin_ != Origin::Own || !session_.options.interactive) return;
+    std::optional<Diagnostic> hidden = hidden_builtin(name, span, session_.module);
+    if (hidden && session_.hidden.insert(name).second)
+      session_.warnings.push_back(std::move(*hidden));
   }
 
   void warn_of_stale() {

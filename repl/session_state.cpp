@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "repl/check_rest.h"
+#include "repl/entry_undo.h"
 #include "repl/left_behind.h"
 #include "repl/let_function.h"
 #include "repl/set_aside.h"
@@ -46,7 +48,38 @@ Type concrete_type(const Type& type, const Value& value) {
   return type;
 }
 
+std::set<std::string> globals_in(const Expr& expr) {
+  std::set<std::string> names;
+  lang::visit_post_order(expr, [&](const Expr& node) {
+    if (const auto* global = lang::as<lang::GlobalVar>(node)) names.insert(global->name);
+  });
+  return names;
+}
+
 }  // namespace
+
+std::vector<std::string> Session::values_made_with(const std::set<std::string>& names) const {
+  std::set<std::string> reached = names;
+  std::vector<std::string> values;
+  // Definitions may stand in any order, so until nothing is added.
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const Definition* each : impl_->module.definitions()) {
+      if (each->origin != Origin::Own || reached.contains(each->name)) continue;
+      const auto made = impl_->made_with.find(each->name);
+      const bool is_value = !each->function && made != impl_->made_with.end();
+      if (!is_value && !each->function) continue;
+      const std::set<std::string> uses = is_value ? made->second : globals_in(each->function);
+      grows = std::any_of(uses.begin(), uses.end(),
+                          [&](const std::string& name) { return reached.contains(name); });
+      if (!grows) continue;
+      reached.insert(each->name);
+      if (is_value) values.push_back(each->name);
+      break;
+    }
+  }
+  return values;
+}
 
 std::vector<std::string> names_of(const Item& item) {
   if (!item.pattern) return {item.name};
@@ -110,11 +143,15 @@ void Session::Impl::define(const Item& item, Origin origin) {
 std::vector<Diagnostic> Session::Impl::run_text(
     const lang::Source& source, const std::string& directory,
     const std::function<void(const ItemResult&)>& on_item, parser::Notation notation) {
+  std::optional<Undo> before;
+  const auto has_imports = [&] { return !parser::imports_of(source, notation).empty(); };
+  if (options.interactive && has_imports()) before.emplace(*this);
   try {
     imports.set_tree(directory);
     imports.look_again();
     import_files(source, notation, directory, module, nullptr, nullptr);
   } catch (lang::Failure& failure) {
+    if (before) before->undo();
     return std::move(failure.diagnostics);
   }
   auto parsed = guarded([&] {
@@ -127,9 +164,23 @@ std::vector<Diagnostic> Session::Impl::run_text(
     }
     return std::move(reading.parsed);
   });
-  if (!parsed) return parsed.errors();
+  if (!parsed) {
+    if (before) before->undo();
+    return parsed.errors();
+  }
+  const auto written = std::count_if(parsed->items.begin(), parsed->items.end(),
+                                     [](const Item& item) { return item.instance_of.empty(); });
+  if (options.interactive && written > 1 && !before) before.emplace(*this);
   std::move(parsed->warnings.begin(), parsed->warnings.end(), std::back_inserter(warnings));
-  std::vector<Diagnostic> errors = run_items(parsed->items, on_item, Origin::Own);
+  std::vector<Diagnostic> errors;
+  try {
+    errors = run_items(parsed->items, on_item, Origin::Own);
+  } catch (...) {
+    if (before && !lang::is_ending()) before->undo();
+    throw;
+  }
+  if (before && !errors.empty()) before->undo();
+  forget_old_results();
   report_warnings(source);
   return errors;
 }
@@ -144,7 +195,11 @@ void Session::Impl::report_warnings(const lang::Source& source) {
   }
   if (found.empty() || !options.warn) return;
   std::vector<Diagnostic> list;
-  for (auto& [place, warning] : found) list.push_back(std::move(warning));
+  for (auto& [place, warning] : found) {
+    // Said in passing: who has just written the name need not be shown where.
+    if (warning.kind == DiagnosticKind::HiddenBuiltin) warning.span = {};
+    list.push_back(std::move(warning));
+  }
   options.warn(list);
 }
 
@@ -221,8 +276,23 @@ ItemResult Session::Impl::run_expression(const Item& item) {
   result.value = evaluate(typed, item.span);
   const Type type = concrete_type(general, result.value);
   result.type = lang::to_string(type);
-  bind({"_", Origin::Own, "", item.span}, &result.value, type);
+  if (result.type != "()") result.number = bind_result(result.value, type, item.span);
   return result;
+}
+
+int Session::Impl::bind_result(const Value& value, const Type& type, lang::Span span) {
+  bind({"_", Origin::Own, "", span}, &value, type);
+  if (!options.interactive) return 0;
+  const int number =
+      results.add(value, [&](const std::string& name) { return module.find(name) != nullptr; });
+  bind({NumberedResults::name_of(number), Origin::Own, "", span}, &value, type);
+  return number;
+}
+
+void Session::Impl::forget_old_results() {
+  for (const int number : results.take_given_up()) {
+    remove(NumberedResults::name_of(number));
+  }
 }
 
 void Session::Impl::bind(const Binding& binding, const Value* value, const Type& type) {
@@ -260,6 +330,9 @@ void Session::Impl::bind_all(const Item& item, Origin origin, const Value* value
 }
 
 ItemResult Session::Impl::run_let(const Item& item, Origin origin) {
+  if (origin == Origin::Own) {
+    for (const std::string& name : names_of(item)) made_with[name] = globals_in(item.expr);
+  }
   const auto [typed, general] = checked_value(item.expr, item.annotation);
   ItemResult result{ItemKind::Let, item.name, "", {}, true, item.span};
   Type type = general;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "parser/parse.h"
 #include "repl/deadline.h"
 #include "repl/imports.h"
+#include "repl/numbered_results.h"
 #include "repl/pipeline.h"
 #include "repl/session.h"
 #include "typecheck/infer.h"
@@ -33,6 +35,10 @@ struct Session::Impl {
   Imports imports;
   std::unique_ptr<interp::Profile> profile;
   lang::Module prelude;  // what an imported file sees besides its own imports
+  NumberedResults results;
+  std::map<std::string, std::set<std::string>> made_with;  // globals that a `let` mentions
+  std::vector<lang::TypeDefRef> kept_types;                // of entries that were undone
+  std::set<std::string> hidden;  // builtins whose names have been taken, which has been told
 
   explicit Impl(SessionOptions given);
 
@@ -70,6 +76,10 @@ struct Session::Impl {
   // What has been derived from the definition of that name is derived anew. Native code of other
   // functions stays where no definition mentions the name: that of `_`, most often.
   void forget(const std::string& name);
+  // The definition or type of that name is gone, its value too.
+  void remove(const std::string& name);
+  // `:forget`; says what came of it (session_forget.cpp).
+  std::string take_back(const std::string& name);
   void load_prelude();
   void define(const parser::Item& item, lang::Origin origin);
   struct Binding {
@@ -80,6 +90,9 @@ struct Session::Impl {
   };
   // `value`: null where nothing is evaluated.
   void bind(const Binding& binding, const lang::Value* value, const lang::Type& type);
+  // Makes a value that is shown `_`, and `_NUMBER` where results are numbered; the number, or 0.
+  int bind_result(const lang::Value& value, const lang::Type& type, lang::Span span);
+  void forget_old_results();
   // The names that a `let` item binds.
   void bind_all(const parser::Item& item, lang::Origin origin, const lang::Value* value,
                 const lang::Type& type);

@@ -55,4 +55,15 @@ void set_aside(const std::string& name, lang::Module& module, lang::Module& prel
   prelude.alias(name, full_name);
 }
 
+// Under the other name it stays, too, for code that means it so.
+bool bring_back(const std::string& name, lang::Module& module, lang::Module& prelude) {
+  const Definition* aside = module.find(parser::name_in_prelude(name));
+  if (!aside) return false;
+  Definition restored = *aside;
+  restored.name = name;
+  module.define(restored);
+  prelude.define(std::move(restored));
+  return true;
+}
+
 }  // namespace relay::repl

@@ -12,4 +12,8 @@ namespace relay::repl {
 // happens when the prelude has no such name, or has lost it already.
 void set_aside(const std::string& name, lang::Module& module, lang::Module& prelude);
 
+// The reverse, once the own definition is gone: the prelude's function is called `name` again, here
+// and in imported files. False if the prelude has none.
+bool bring_back(const std::string& name, lang::Module& module, lang::Module& prelude);
+
 }  // namespace relay::repl

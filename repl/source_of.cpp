@@ -1,5 +1,9 @@
 #include "repl/source_of.h"
 
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "lang/print.h"
@@ -53,37 +57,55 @@ std::string without_definition(const lang::OpDef& op, const lang::Module& module
                      operator_source(lang::OpRegistry::instance().get(op.static_form), module));
 }
 
+// The call of an operator in its example, as a function of those inputs that are given there.
+struct ExampleCall {
+  std::unique_ptr<const lang::Source> text;  // where the spans of the expressions are
+  std::vector<lang::VariableRef> params;
+  std::vector<Expr> args;
+  const lang::Call* call;
+  Expr whole;
+};
+
+std::optional<ExampleCall> example_of(const lang::OpDef& op, const lang::Module& module) {
+  ExampleCall example{std::make_unique<lang::Source>("<example>", op.example), {}, {}, nullptr, {}};
+  example.whole = example_call(op, module, *example.text);
+  if (!example.whole) return std::nullopt;
+  example.call = &lang::cast<lang::Call>(example.whole);
+  for (std::size_t i = 0; i < example.call->args.size(); ++i) {
+    const Expr& arg = example.call->args[i];
+    const bool is_missing = op.inputs[i].is_optional && arg->kind == lang::ExprKind::Tuple;
+    if (!is_missing) example.params.push_back(lang::make_variable(op.inputs[i].name, arg->type));
+    example.args.push_back(is_missing ? arg : lang::make_var(example.params.back()));
+  }
+  return example;
+}
+
 }  // namespace
+
+Expr example_function(const lang::OpDef& op, const lang::Module& module) {
+  const auto example = example_of(op, module);
+  if (!example) return nullptr;
+  const Expr call = lang::make_call(lang::make_operator(&op), example->args, example->call->attrs);
+  return lang::make_function(example->params, example->whole->type, call);
+}
 
 std::string operator_source(const lang::OpDef& op, const lang::Module& module) {
   if (std::string text = without_definition(op, module); !text.empty()) return text;
   const lang::OpDefinition& definition = op.definition ? op.definition : op.expansion;
-  const lang::Source text("<example>", op.example);
-  const Expr found = example_call(op, module, text);
-  if (!definition || !found) {
+  const auto example = example_of(op, module);
+  if (!definition || !example) {
     lang::fail(
         DiagnosticKind::Unsupported,
         fmt::format("not supported: the source of `{}`, whose example does not call it", op.name));
   }
-  const auto& call = lang::cast<lang::Call>(found);
-  std::vector<lang::VariableRef> params;
-  std::vector<Expr> args;
-  for (std::size_t i = 0; i < call.args.size(); ++i) {
-    const bool is_missing = op.inputs[i].is_optional && call.args[i]->kind == lang::ExprKind::Tuple;
-    if (is_missing) {
-      args.push_back(call.args[i]);
-      continue;
-    }
-    params.push_back(lang::make_variable(op.inputs[i].name, call.args[i]->type));
-    args.push_back(lang::make_var(params.back()));
-  }
   std::string attrs;
-  if (call.attrs) {
-    for (const lang::Attr& attr : call.attrs->list)
+  if (example->call->attrs) {
+    for (const lang::Attr& attr : example->call->attrs->list)
       attrs += fmt::format("{}{}={}", attrs.empty() ? "" : ", ", attr.key, attr.value.to_string());
   }
-  const Expr body = lang::rename_bound(definition({args, call.attrs, found->type}));
-  const Expr function = lang::make_function(std::move(params), found->type, body);
+  const lang::Type& type = example->whole->type;
+  const Expr body = lang::rename_bound(definition({example->args, example->call->attrs, type}));
+  const Expr function = lang::make_function(example->params, type, body);
   return fmt::format("{}{}", attrs.empty() ? "" : fmt::format("// with {}\n", attrs),
                      lang::print_light_definition(op.name, function));
 }

@@ -11,7 +11,7 @@
 #include "lang/op.h"
 #include "lang/utf8.h"
 #include "parser/format.h"
-#include "repl/driver.h"
+#include "repl/display.h"
 #include "repl/explain.h"
 #include "repl/files.h"
 #include "repl/output.h"

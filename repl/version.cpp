@@ -36,4 +36,14 @@ std::string describe_version() {
 #endif
 }
 
+std::string describe_engine(interp::JitMode mode) {
+#if defined(RELAY_LLVM_VERSION)
+  if (mode == interp::JitMode::Off) return "interpreter only, as --jit=off says";
+  return "interpreter and LLVM " RELAY_LLVM_VERSION;
+#else
+  static_cast<void>(mode);
+  return "interpreter only, built without LLVM";
+#endif
+}
+
 }  // namespace relay::repl

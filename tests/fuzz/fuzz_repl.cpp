@@ -13,6 +13,7 @@
 #include "interp/eval.h"
 #include "lang/diagnostic.h"
 #include "lang/stop.h"
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/session.h"
 
@@ -52,11 +53,13 @@ class Watchdog {
   std::abort();
 }
 
-// Commands that take long by design, or read or write files.
+// Commands that take long by design, read or write files, or start an editor, and what these may be
+// abbreviated to.
 bool is_allowed(std::string_view line) {
-  return line.find(":time") == std::string_view::npos &&
-         line.find("lo") == std::string_view::npos && line.find(":ti") == std::string_view::npos &&
-         line.find("save") == std::string_view::npos;
+  for (const std::string_view part : {":ti", ":b", "lo", "save", ":sa", ":r", ":ed"}) {
+    if (line.find(part) != std::string_view::npos) return false;
+  }
+  return true;
 }
 
 void feed_lines(repl::Session& session, std::string_view text) {

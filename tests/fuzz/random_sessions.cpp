@@ -20,6 +20,7 @@
 #include "lang/stop.h"
 #include "repl/command.h"
 #include "repl/deadline.h"
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/session.h"
 #include "stdlib/register.h"

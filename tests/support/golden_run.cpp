@@ -10,6 +10,7 @@
 
 #include "lang/diagnostic.h"
 #include "repl/command.h"
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/session.h"
 #include "tests/support/golden_file.h"
@@ -227,8 +228,8 @@ class GoldenSession {
             repl::run_command(session_, lines_[static_cast<std::size_t>(line) - 1]);
         put(outcome.text);
         on_errors(outcome.errors);
-        if (!outcome.file.empty())
-          on_errors(session_.run_file(outcome.file, [&](const auto& item) { on_item(item); }));
+        if (outcome.request == repl::CommandOutcome::Request::Load)
+          on_errors(session_.run_file(outcome.argument, [&](const auto& item) { on_item(item); }));
       });
       settle(line);
     }

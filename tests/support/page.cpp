@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/session.h"
 #include "tests/support/golden_file.h"
@@ -66,6 +67,7 @@ Lines run_transcript(const Lines& block, interp::JitMode mode, PageRun& page) {
   repl::SessionOptions options;
   options.jit = mode;
   options.verify = true;
+  options.interactive = true;
   options.write = [&](std::string_view text) { printed += text; };
   options.warn = [&](const std::vector<lang::Diagnostic>& warnings) {
     for (const lang::Diagnostic& warning : warnings) printed += lang::render(warning);
@@ -73,7 +75,13 @@ Lines run_transcript(const Lines& block, interp::JitMode mode, PageRun& page) {
   repl::Session session(std::move(options));
   constexpr int kBlankLines = 1;
   repl::Driver driver(session,
-                      {[&](const auto& result) { printed += repl::describe(result); },
+                      {[&](const auto& result) {
+                         const repl::ShownSize& shown = session.options().shown;
+                         repl::Display display;
+                         display.columns = shown.columns.value_or(display.columns);
+                         display.lines = shown.lines.value_or(display.lines);
+                         printed += repl::describe(result, display);
+                       },
                        [&](const auto& errors) {
                          for (const auto& error : errors) printed += lang::render(error);
                        },

@@ -47,6 +47,8 @@ TypedProgram::TypedProgram(const std::vector<std::string>& command, const Settin
   std::vector<std::string> variables;
   const char* const path = std::getenv("PATH");
   if (path) variables.push_back(std::string("PATH=") + path);
+  // Long output is to be on the screen, and no pager to wait for keys.
+  if (!settings.environment.contains("PAGER")) variables.push_back("PAGER=cat");
   for (const auto& [name, value] : settings.environment) variables.push_back(name + '=' + value);
   const std::vector<char*> arguments = pointers(words);
   const std::vector<char*> environment = pointers(variables);

@@ -33,7 +33,7 @@ _relay() {
     fmt) options+=" -w --write --check --strict --light" ;;
     grad) options+=" -f --function --mode --strict" ;;
     opt) options+=" -p --passes --list" ;;
-    *) options+=" -e --jit --kernels --threads --explain --perf --profile --stats --strict --version" ;;
+    *) options+=" -e -i --interactive --no-init --jit --kernels --threads --explain --perf --profile --stats --strict --version" ;;
   esac
   if [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

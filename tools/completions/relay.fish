@@ -18,6 +18,8 @@ complete -c relay -l root -x -a "(__fish_complete_directories)" -d "the only fol
 complete -c relay -s I -l path -x -a "(__fish_complete_directories)" -d "a folder where imports are looked for"
 
 complete -c relay -n "$none" -s e -x -d "evaluate this text instead of a file"
+complete -c relay -n "$none" -s i -l interactive -d "go on with a prompt when the file has run"
+complete -c relay -n "$none" -l no-init -d "do not run the startup file"
 complete -c relay -n "$none" -l jit -x -a "off auto always" -d "when to compile kernels"
 complete -c relay -n "$none" -l kernels -x -a "off direct auto" -d "kernels for products and convolutions"
 complete -c relay -n "$none" -l threads -x -d "threads for kernels"

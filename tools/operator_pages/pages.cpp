@@ -10,6 +10,7 @@
 
 #include "lang/call_form.h"
 #include "lang/op.h"
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "stdlib/register.h"
 #include "tests/support/text_diff.h"

@@ -27,6 +27,8 @@ const std::map<std::string, std::string> kElsewhere = {
     {"UnreadFile", "tests/cli/sandbox.out"},
     // It takes two entries at the prompt.
     {"StaleDefinition", "tests/repl/redefinitions.out"},
+    // Files may take what names they like.
+    {"HiddenBuiltin", "tests/repl/forget.out"},
     // Somebody must press Ctrl-C.
     {"Interrupted", "tests/cli/interrupt.out"},
     // A limit must have been set.

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include "repl/command_parts.h"
+#include "repl/commands.h"
+#include "repl/display.h"
+
+namespace relay::repl {
+
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+
+CommandOutcome run_type(Session& session, std::string_view argument) {
+  return outcome_of(session.type_of(std::string(argument)));
+}
+
+CommandOutcome run_print(Session& session, std::string_view argument) {
+  const auto value = session.evaluate(std::string(argument));
+  if (!value) return {"", value.errors(), false};
+  return output(describe_all(*value, session.columns()) + "\n");
+}
+
+CommandOutcome run_show(Session& session, std::string_view argument) {
+  const auto [stage, text] = split_word(argument);
+  if (text.empty()) {
+    return failed(
+        Diagnostic(DiagnosticKind::BadCommand, "`:show` needs a stage and an expression")
+            .note(fmt::format("note: the stages are {}", fmt::join(Session::stages(), ", "))));
+  }
+  return outcome_of(session.show(std::string(stage), std::string(text)));
+}
+
+CommandOutcome run_grad(Session& session, std::string_view argument) {
+  return outcome_of(session.derivative(std::string(argument), lang::DiffMode::Grad));
+}
+
+CommandOutcome run_trace(Session& session, std::string_view argument) {
+  auto trace = session.trace(std::string(argument));
+  if (!trace) return {"", trace.errors(), false};
+  return {std::move(trace->table), std::move(trace->errors), false};
+}
+
+}  // namespace relay::repl

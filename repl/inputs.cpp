@@ -1,0 +1,128 @@
+#include "repl/inputs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "repl/numbered_results.h"
+
+namespace relay::repl {
+
+namespace {
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool mentions(const std::string& text, const std::string& name) {
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const bool begins = at == 0 || !is_letter(text[at - 1]);
+    const bool ends = at + name.size() == text.size() || !is_letter(text[at + name.size()]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+// The words of `x`, or of a pattern such as `(a, (b, _))`.
+std::vector<std::string> names_in(const std::string& pattern) {
+  std::vector<std::string> names;
+  std::string word;
+  for (const char c : pattern + " ") {
+    if (is_letter(c) || c == '.') {
+      word += c;
+    } else if (!word.empty()) {
+      if (word != "_") names.push_back(word);
+      word.clear();
+    }
+  }
+  return names;
+}
+
+std::string as_comment(const std::string& text, const std::string& reason) {
+  std::string comment = fmt::format("// left out: {}\n// ", reason);
+  for (const char c : text) comment += c == '\n' ? std::string("\n// ") : std::string(1, c);
+  return comment;
+}
+
+// The first error of a text, and where in it; nothing where it runs.
+struct Trouble {
+  std::size_t place;
+  std::string reason;
+};
+std::optional<Trouble> trouble_in(const std::string& text, SessionOptions options) {
+  options.evaluate = false;
+  options.interactive = false;
+  options.warn = nullptr;
+  Session session(std::move(options));
+  const auto errors = session.run("<saved>", text, nullptr);
+  for (const lang::Diagnostic& error : errors) {
+    if (lang::is_stop(error.kind)) throw lang::Failure(errors);
+    if (error.span && error.span.source->name() == "<saved>")
+      return Trouble{error.span.begin, error.message};
+  }
+  if (errors.empty()) return std::nullopt;
+  throw lang::Failure(errors);
+}
+
+}  // namespace
+
+void Inputs::add(std::string text, const std::vector<ItemResult>& results) {
+  Entry entry{std::move(text), {}, 0};
+  for (const ItemResult& result : results) {
+    if (result.number > 0) entry.number = result.number;
+    const bool names = result.kind == parser::ItemKind::Def ||
+                       result.kind == parser::ItemKind::Let ||
+                       result.kind == parser::ItemKind::Type;
+    if (!names) continue;
+    for (std::string& name : names_in(result.name)) entry.names.push_back(std::move(name));
+  }
+  entries_.push_back(std::move(entry));
+}
+
+bool Inputs::is_superseded(std::size_t entry) const {
+  const std::vector<std::string>& names = entries_[entry].names;
+  return !names.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::any_of(entries_.begin() + static_cast<std::ptrdiff_t>(entry) + 1, entries_.end(),
+                       [&](const Entry& later) {
+                         return std::find(later.names.begin(), later.names.end(), name) !=
+                                later.names.end();
+                       });
+  });
+}
+
+std::string Inputs::as_file(const SessionOptions& options) const {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (is_superseded(i)) continue;
+    std::string text = entries_[i].text;
+    const std::string result = NumberedResults::name_of(entries_[i].number);
+    const bool is_used = entries_[i].number > 0 && entries_[i].names.empty() &&
+                         std::any_of(entries_.begin(), entries_.end(), [&](const Entry& other) {
+                           return mentions(other.text, result);
+                         });
+    if (is_used) {
+      text.erase(text.find_last_not_of("; \n") + 1);
+      text = fmt::format("let {} = {}\n{}", result, text, result);
+    }
+    texts.push_back(std::move(text));
+  }
+  while (true) {
+    std::string whole;
+    std::vector<std::size_t> ends;
+    for (const std::string& text : texts) {
+      whole += text + "\n";
+      ends.push_back(whole.size());
+    }
+    const auto trouble = trouble_in(whole, options);
+    if (!trouble) return whole;
+    const auto found = std::upper_bound(ends.begin(), ends.end(), trouble->place);
+    std::string& text =
+        texts[static_cast<std::size_t>(std::min(found, ends.end() - 1) - ends.begin())];
+    if (text.starts_with("// left out: "))
+      lang::fail(lang::DiagnosticKind::BadCommand,
+                 fmt::format("what was entered is no file that runs: {}", trouble->reason));
+    text = as_comment(text, trouble->reason);
+  }
+}
+
+}  // namespace relay::repl
