@@ -19,7 +19,8 @@
 #include "repl/command.h"
 #include "repl/deadline.h"
 #include "repl/driver.h"
-#include "repl/history.h"
+#include "repl/editor/history.h"
+#include "repl/entry_lines.h"
 #include "repl/main_call.h"
 #include "repl/output.h"
 #include "repl/progress.h"
@@ -102,40 +103,31 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
   return driver.had_errors() ? repl::kProgramError : 0;
 }
 
-int run_prompt(repl::Session& session, repl::Reporter& reporter) {
+int run_prompt(repl::Session& session, repl::Reporter& reporter, const std::string& color) {
   repl::put_output(
       fmt::format("Relay {} (:help for commands, :quit or Ctrl-D to leave)\n", RELAY_VERSION));
-  constexpr int kBlankLines = 2;  // one may stand in a block that is pasted
   const auto report_errors = [&](const auto& errors) {
     reporter.report(errors);
     reporter.hint(":explain");
   };
   const repl::Signals::During running(repl::Signals::Meaning::Stop);
-  repl::Terminal terminal(repl::history_path());
+  repl::Terminal terminal(repl::editor::history_path(), repl::wants_color(color, STDOUT_FILENO),
+                          {repl::is_complete_block});
+  constexpr int kNoBlankLines = 0;  // the terminal says where an entry ends
   repl::Driver driver(
       session,
       {[](const repl::ItemResult& result) { repl::put_output(repl::describe(result)); },
        report_errors, repl::put_output,
-       [&](const std::string& what) { reporter.internal_error(what); },
-       [&](const std::string& entry) { terminal.remember(entry); },
-       [] { return repl::Terminal::has_waiting_keys(); }},
-      kBlankLines);
+       [&](const std::string& what) { reporter.internal_error(what); }},
+      kNoBlankLines);
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {
     repl::flush_output();
-    const bool continues = state == repl::Driver::State::NeedsMore;
-    const repl::Line line = terminal.read_line(continues);
-    if (line.kind == repl::Line::Kind::Text) {
-      state = driver.feed(line.text);
-    } else if (line.kind == repl::Line::Kind::Interrupted) {
-      driver.abandon();
-      state = repl::Driver::State::Ready;
-    } else {
-      repl::put_output("\n");
-      // Ctrl-D ends an entry as it ends a file: what there is of it runs, and the prompt is back.
-      if (!continues) break;
-      state = driver.finish();
-    }
+    const repl::Typed typed = terminal.read_entry();
+    if (typed.kind == repl::Typed::Kind::End) break;
+    if (typed.kind != repl::Typed::Kind::Entry) continue;
+    terminal.remember(typed.text.substr(0, typed.text.find_last_not_of(" \t\n") + 1));
+    state = driver.feed_block(typed.text);
   }
   // Whatever was interrupted here has been answered by the next prompt.
   reporter.forget_interruption();
@@ -171,7 +163,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   } else if (arguments.task == repl::Task::Run) {
     status = run_file(session, arguments, reporter);
   } else if (isatty(STDIN_FILENO) != 0) {
-    status = run_prompt(session, reporter);
+    status = run_prompt(session, reporter, arguments.color);
   } else {
     status = run_pipe(session, reporter);
   }

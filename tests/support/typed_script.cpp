@@ -148,7 +148,7 @@ class Script {
     return started().wait(is_wanted, kPatience);
   }
 
-  static constexpr std::chrono::milliseconds kPatience{15000};
+  static constexpr std::chrono::milliseconds kPatience{10000};
   TemporaryFolder home_;
   TypedProgram::Settings settings_;
   std::vector<std::string> arguments_;
@@ -164,7 +164,7 @@ TypedProgram& Script::started() {
            {"HOME", home_.path()}, {"TERM", "xterm"}, {"LC_ALL", "C.UTF-8"}})
     settings_.environment.try_emplace(name, value);
   program_ = std::make_unique<TypedProgram>(command, settings_);
-  program_->wait_for("relay> ");
+  program_->wait_for("relay>");
   return *program_;
 }
 
