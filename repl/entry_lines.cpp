@@ -98,7 +98,30 @@ std::vector<std::string> EntryLines::feed(std::string_view line, const HasMore& 
   return complete;
 }
 
+namespace {
+
+// Is it one text to the parser: no commands, and no definition that begins inside of brackets?
+bool is_plain(std::string_view block) {
+  for (std::size_t at = 0; at < block.size();) {
+    const std::size_t end = std::min(block.find('\n', at), block.size());
+    const std::string_view line = block.substr(at, end - at);
+    if (command_at(line) || parser::is_cut_by(block.substr(0, at), line)) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+// What the parser says of the whole is what line by line would come to, in one go.
 bool is_complete_block(std::string_view block, bool has_more) {
+  if (is_plain(block)) {
+    const std::string text(block.substr(0, block.find_last_not_of(" \t\n") + 1));
+    const bool ends_with_empty_line = text.size() != block.size() && block.back() == '\n';
+    const Completeness known = completeness_of(text);
+    if (known == Completeness::Incomplete) return false;
+    if (known == Completeness::Complete) return ends_with_empty_line || !takes_else(text);
+  }
   EntryLines lines(0);
   for (bool is_last = false; !is_last;) {
     const std::size_t end = block.find('\n');

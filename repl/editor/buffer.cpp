@@ -139,7 +139,7 @@ bool Buffer::is_on_first_line() const { return line_begin() == 0; }
 bool Buffer::is_on_last_line() const { return line_end() == text_.size(); }
 
 void Buffer::move_to_line(std::size_t begin, int column) {
-  cursor_ = begin;
+  set_cursor(begin);
   int here = 0;
   while (cursor_ < text_.size() && text_[cursor_] != '\n') {
     const std::size_t next = right();

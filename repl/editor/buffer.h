@@ -31,7 +31,10 @@ class Buffer {
 
   // Another text, with the cursor at its end. One change; without a `record` none that is undone.
   void set(std::string text, bool record = true);
-  void set_cursor(std::size_t cursor) { cursor_ = cursor; }
+  void set_cursor(std::size_t cursor) {
+    cursor_ = cursor;
+    run_end_ = 0;
+  }
   // Nothing, and nothing to undo.
   void clear();
 

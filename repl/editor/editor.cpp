@@ -206,7 +206,7 @@ Editor::Outcome Editor::enter() {
   const std::string& text = buffer_.text();
   if (is_blank(text)) return Outcome::Entry;
   if (asks_.is_complete(text, false)) {
-    if (!asks_.has_more_keys() || asks_.is_complete(text, true)) return Outcome::Entry;
+    if (asks_.is_complete(text, true) || !asks_.has_more_keys()) return Outcome::Entry;
   } else {
     const bool is_at_end = buffer_.is_on_last_line();
     const bool is_empty = is_blank(text.substr(buffer_.line_begin()));
