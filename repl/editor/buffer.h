@@ -45,8 +45,9 @@ class Buffer {
   std::string cut(std::size_t begin, std::size_t end);
   // The characters before the cursor and behind it change places.
   void transpose();
-  // The last change is taken back; letters typed one after the other are one.
+  // The last change is taken back; letters typed one after the other are one, until the run ends.
   bool undo();
+  void end_run() { run_end_ = 0; }
 
   // Places: where the keys that move would go.
   std::size_t left() const;

@@ -77,6 +77,7 @@ Editor::Outcome Editor::act(const Key& key) {
       if (key.alt) return alt(key);
       if (key.control) return control(key.text[0]);
       now_ = Last::Letter;
+      if (last_ != Last::Letter) buffer_.end_run();
       buffer_.insert(key.text);
       return Outcome::Editing;
     default:
