@@ -58,13 +58,12 @@ void Buffer::clear() {
   run_end_ = 0;
 }
 
-void Buffer::insert(std::string_view text) {
+void Buffer::insert(std::string_view text, bool is_typed) {
   if (text.empty()) return;
-  const bool is_letter = character_at(text).bytes == text.size() && text != "\n";
-  record(is_letter);
+  record(is_typed);
   text_.insert(cursor_, text);
   cursor_ += text.size();
-  if (is_letter) run_end_ = cursor_;
+  if (is_typed) run_end_ = cursor_;
 }
 
 void Buffer::replace(std::size_t begin, std::size_t end, std::string_view text) {

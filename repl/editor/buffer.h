@@ -38,7 +38,8 @@ class Buffer {
   // Nothing, and nothing to undo.
   void clear();
 
-  void insert(std::string_view text);
+  // `is_typed`: a letter, which joins those typed right before it.
+  void insert(std::string_view text, bool is_typed = false);
   // What stands there instead of the bytes [begin, end); the cursor is behind it.
   void replace(std::size_t begin, std::size_t end, std::string_view text);
   // Takes out [begin, end), and returns it.

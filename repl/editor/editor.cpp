@@ -78,7 +78,7 @@ Editor::Outcome Editor::act(const Key& key) {
       if (key.control) return control(key.text[0]);
       now_ = Last::Letter;
       if (last_ != Last::Letter) buffer_.end_run();
-      buffer_.insert(key.text);
+      buffer_.insert(key.text, true);
       return Outcome::Editing;
     default:
       move(key);

@@ -64,7 +64,7 @@ TEST_CASE("buffer: up and down keep the column that is seen, as far as the line 
 
 TEST_CASE("buffer: undo takes back letters as one, other changes one by one") {
   Buffer buffer;
-  for (const char* key : {"a", "b", "c"}) buffer.insert(key);
+  for (const char* key : {"a", "b", "c"}) buffer.insert(key, true);
   buffer.insert("pasted");
   CHECK(buffer.cut(0, 3) == "abc");
   CHECK(buffer.text() == "pasted");

@@ -78,7 +78,7 @@ TEST_CASE("view: notes stand below, and go") {
   Scene scene = at_end("so");
   scene.notes = {{"softmax", "fn (Tensor) -> Tensor"}, {"sort", "b", true}};
   shown.draw(scene);
-  CHECK(shown.screen.text() == "relay> so\n  softmax  fn (Tens…\n> sort     b");
+  CHECK(shown.screen.text() == "relay> so\n  softmax  fn (Ten…\n> sort     b");
   CHECK(shown.screen.row() == 0);
   shown.draw(at_end("so"));
   CHECK(shown.screen.text() == "relay> so");
