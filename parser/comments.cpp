@@ -68,6 +68,10 @@ Gap skip_gap(const char* begin, const char* end, Breaks breaks, bool want_doc) {
   return gap;
 }
 
+const char* end_of_comment(const char* begin, const char* end) {
+  return begin[1] == '/' ? end_of_line(begin, end) : end_of_block_comment(begin, end);
+}
+
 std::string doc_text(std::string_view lines) {
   std::string text;
   while (!lines.empty()) {

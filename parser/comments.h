@@ -20,6 +20,10 @@ enum class Breaks : bool { Stop, Skip };  // line breaks end the gap, or are par
 // count.
 Gap skip_gap(const char* begin, const char* end, Breaks breaks, bool want_doc = false);
 
+// The byte after the comment that begins at `begin`: behind its `*/`, or at the end of its line. It
+// is closed before `end`.
+const char* end_of_comment(const char* begin, const char* end);
+
 // The prose of a run of `///` lines: without the slashes, one leading space and the indent.
 std::string doc_text(std::string_view lines);
 

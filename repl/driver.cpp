@@ -4,79 +4,37 @@
 
 #include <fmt/format.h>
 
-#include "interp/stack.h"
 #include "lang/stop.h"
 
 namespace relay::repl {
 
-namespace {
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
-
-using parser::Completeness;
-
-// A text that is not looked at to its end, as somebody interrupts, is complete: whoever runs it
-// says so.
-Completeness completeness_of(const std::string& text) {
-  auto result = Completeness::Complete;
-  interp::EvaluationStack::instance().run([&] {
-    if (const auto known = lang::capture([&] { return parser::completeness(text); }))
-      result = *known;
-  });
-  return result;
-}
-
-// Does the text end with an `if` that may have an `else`?
-bool takes_else(const std::string& text) {
-  return text.find("if") != std::string::npos &&
-         completeness_of(text + "\nelse {") == Completeness::Incomplete;
-}
-
-bool begins_with_else(std::string_view line) {
-  constexpr std::string_view kElse = "else";
-  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  return line.starts_with(kElse) &&
-         (line.size() == kElse.size() ||
-          std::string_view(" \t\r{/").find(line[kElse.size()]) != std::string_view::npos);
-}
-
-}  // namespace
-
-void Driver::abandon() {
-  entry_.clear();
-  waits_for_else_ = false;
-  is_broken_ = false;
-}
-
-bool Driver::ends_before(std::string_view line) const {
-  return (waits_for_else_ && !begins_with_else(line)) || (is_broken_ && line.starts_with(':')) ||
-         parser::is_cut_by(entry_, line);
-}
-
 Driver::State Driver::feed(std::string_view line) {
-  if (ends_before(line)) run_entry();
-  const bool blank = is_blank(line);
-  if (entry_.empty()) {
-    if (blank) return State::Ready;
-    if (const auto command = as_command(line)) {
-      if (events_.on_entry) events_.on_entry(std::string(line));
-      return run_command_line(*command);
+  const auto has_more = [&] {
+    return has_more_of_block_ || (events_.has_more_lines && events_.has_more_lines());
+  };
+  for (const std::string& text : lines_.feed(line, has_more)) {
+    const auto command = as_command(text);
+    if (!command) {
+      run_entry(text);
+      continue;
     }
+    if (events_.on_entry) events_.on_entry(text);
+    if (run_command_line(*command) == State::Quit) return State::Quit;
   }
-  blank_run_ = blank ? blank_run_ + 1 : 0;
-  if (!entry_.empty()) entry_ += '\n';
-  entry_ += line;
-  const bool forced = blank && blank_run_ == blank_lines_;
-  const auto known = forced ? Completeness::Complete : completeness_of(entry_);
-  waits_for_else_ = false;
-  if (known == Completeness::Incomplete) return State::NeedsMore;
-  is_broken_ = known == Completeness::Broken && events_.has_more_lines && events_.has_more_lines();
-  waits_for_else_ = !forced && !is_broken_ && takes_else(entry_);
-  if (is_broken_ || waits_for_else_) return State::NeedsMore;
-  run_entry();
-  return State::Ready;
+  return lines_.is_empty() ? State::Ready : State::NeedsMore;
+}
+
+Driver::State Driver::feed_block(std::string_view block) {
+  State state = State::Ready;
+  for (bool is_last = false; !is_last && state != State::Quit;) {
+    const std::size_t end = block.find('\n');
+    is_last = end == std::string_view::npos;
+    has_more_of_block_ = !is_last;
+    state = feed(block.substr(0, end));
+    if (was_interrupted()) return State::Ready;
+    if (!is_last) block.remove_prefix(end + 1);
+  }
+  return state == State::Quit ? state : finish();
 }
 
 Driver::State Driver::run_command_line(std::string_view line) {
@@ -104,18 +62,12 @@ void Driver::report(const std::vector<lang::Diagnostic>& errors) {
 }
 
 Driver::State Driver::finish() {
-  if (!entry_.empty()) run_entry();
+  if (const auto entry = lines_.finish()) run_entry(*entry);
   return State::Ready;
 }
 
-void Driver::run_entry() {
-  last_entry_ = std::move(entry_);
-  entry_.clear();
-  blank_run_ = 0;
-  waits_for_else_ = false;
-  is_broken_ = false;
-  // Empty lines that ended the entry are no part of it.
-  last_entry_.erase(last_entry_.find_last_not_of(" \t\r\n") + 1);
+void Driver::run_entry(const std::string& entry) {
+  last_entry_ = entry;
   if (events_.on_entry) events_.on_entry(last_entry_);
   run_text(last_entry_);
 }

@@ -19,7 +19,8 @@
 #include "repl/deadline.h"
 #include "repl/display.h"
 #include "repl/driver.h"
-#include "repl/history.h"
+#include "repl/editor/history.h"
+#include "repl/entry_lines.h"
 #include "repl/main_call.h"
 #include "repl/output.h"
 #include "repl/pager.h"
@@ -111,49 +112,44 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
   return driver.had_errors() ? repl::kProgramError : 0;
 }
 
-int run_prompt(repl::Session& session, repl::Reporter& reporter, bool runs_startup) {
+int run_prompt(repl::Session& session, repl::Reporter& reporter, const Arguments& arguments) {
   repl::put_output(fmt::format("Relay {}, {} (:help for commands, :quit or Ctrl-D to leave)\n",
                                RELAY_VERSION, repl::describe_engine(session.evaluator().mode())));
-  constexpr int kBlankLines = 2;  // one may stand in a block that is pasted
   const auto report_errors = [&](const auto& errors) {
     reporter.report(errors);
     reporter.hint(":explain");
   };
   const repl::Signals::During running(repl::Signals::Meaning::Stop);
-  repl::Terminal terminal(repl::history_path());
-  repl::Driver driver(session,
-                      {[&](const repl::ItemResult& result) {
-                         repl::Display display = repl::display_for_output(session.options().shown);
-                         display.numbers = true;
-                         repl::put_output(repl::describe(result, display));
-                       },
-                       report_errors, repl::put_paged,
-                       [&](const std::string& what) { reporter.internal_error(what); },
-                       [&](const std::string& entry) {
-                         terminal.remember(entry);
-                         session.set_columns(repl::terminal_size().columns);
-                       },
-                       [] { return repl::Terminal::has_waiting_keys(); }},
-                      kBlankLines);
-  if (const auto startup = repl::startup_file(); runs_startup && startup)
-    report_errors(session.run_file(*startup, nullptr));
+  repl::Terminal terminal(
+      repl::editor::history_path(), repl::wants_color(arguments.color, STDOUT_FILENO),
+      {repl::is_complete_block,
+       [&](std::string_view text, std::size_t cursor) { return session.complete(text, cursor); }});
+  constexpr int kNoBlankLines = 0;  // the terminal says where an entry ends
+  repl::Driver driver(
+      session,
+      {[&](const repl::ItemResult& result) {
+         repl::Display display = repl::display_for_output(session.options().shown);
+         display.numbers = true;
+         repl::put_output(repl::describe(result, display));
+       },
+       report_errors, repl::put_paged,
+       [&](const std::string& what) { reporter.internal_error(what); },
+       [&](const std::string&) { session.set_columns(repl::terminal_size().columns); }},
+      kNoBlankLines);
+  // A file that `relay -i` has run is in place of the one that a prompt begins with.
+  if (!arguments.no_init && !arguments.stays && !arguments.is_confined()) {
+    if (const auto startup = repl::startup_file())
+      report_errors(session.run_file(*startup, nullptr));
+  }
   session.set_interactive(true);
   auto state = repl::Driver::State::Ready;
   while (state != repl::Driver::State::Quit) {
     repl::flush_output();
-    const bool continues = state == repl::Driver::State::NeedsMore;
-    const repl::Line line = terminal.read_line(continues);
-    if (line.kind == repl::Line::Kind::Text) {
-      state = driver.feed(line.text);
-    } else if (line.kind == repl::Line::Kind::Interrupted) {
-      driver.abandon();
-      state = repl::Driver::State::Ready;
-    } else {
-      repl::put_output("\n");
-      // Ctrl-D ends an entry as it ends a file: what there is of it runs, and the prompt is back.
-      if (!continues) break;
-      state = driver.finish();
-    }
+    const repl::Typed typed = terminal.read_entry();
+    if (typed.kind == repl::Typed::Kind::End) break;
+    if (typed.kind != repl::Typed::Kind::Entry) continue;
+    terminal.remember(typed.text.substr(0, typed.text.find_last_not_of(" \t\n") + 1));
+    state = driver.feed_block(typed.text);
   }
   // Whatever was interrupted here has been answered by the next prompt.
   reporter.forget_interruption();
@@ -194,9 +190,8 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
     status = run_file(session, arguments, reporter);
   }
   if (has_prompt(arguments)) {
-    const bool is_typed = isatty(STDIN_FILENO) != 0;
-    const bool runs_startup = !arguments.no_init && !arguments.stays && !arguments.is_confined();
-    status = is_typed ? run_prompt(session, reporter, runs_startup) : run_pipe(session, reporter);
+    status = isatty(STDIN_FILENO) != 0 ? run_prompt(session, reporter, arguments)
+                                       : run_pipe(session, reporter);
   }
   if (arguments.profile) {
     repl::flush_output();

@@ -1,37 +1,51 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+
+#include "repl/editor/menu.h"
 
 namespace relay::repl {
 
-struct Line {
-  enum class Kind { Text, Interrupted, End };
+// What has been typed at a prompt.
+struct Typed {
+  enum class Kind {
+    Entry,        // all its lines, without a line break at its end; perhaps empty
+    Interrupted,  // Ctrl-C
+    Abandoned,    // an empty line at the end of an entry that is not complete
+    End,          // Ctrl-D, or nobody is there any more
+  };
   Kind kind;
-  std::string text = {};  // UTF-8, without the line break at its end
+  std::string text = {};  // UTF-8
 };
 
-// A line editor on the terminal: emacs keys, a history that is kept (repl/history.h), a prompt that
-// tells continuation lines. There is one at a time. While it lives, what is typed ahead is neither
-// echoed nor lost; a signal that ends the program puts the terminal back as it was.
+// The prompt on the terminal: an editor of entries of several lines (repl/editor), with a history
+// that is kept (repl/editor/history.h). There is one at a time. While it lives, what is typed ahead
+// is neither echoed nor lost; a signal that ends the program puts the terminal back as it was.
 class Terminal {
  public:
+  struct Asks {
+    // Is that an entry that can run (repl/entry_lines.h)? `has_more`: more is being typed.
+    std::function<bool(std::string_view text, bool has_more)> is_complete;
+    // What may stand at the cursor; or nothing.
+    editor::Completer complete = nullptr;
+  };
   // `history`: the path of the file, or empty.
-  explicit Terminal(std::string history);
+  Terminal(std::string history, bool has_colours, Asks asks);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // Ctrl-C gives up the line (Interrupted) and never stops anything else.
-  Line read_line(bool continuation);
-
-  // Are there keys that have not been read, as of a text that is pasted?
-  static bool has_waiting_keys();
+  // Ctrl-C gives up the entry (Interrupted) and never stops anything else.
+  Typed read_entry();
 
   // An entry, all its lines, becomes one item of the history, and is written to its file.
   void remember(const std::string& entry);
 
-  // Puts the terminal back as it was before; safe in a signal handler, and without a Terminal.
+  // Puts the terminal back as it was before, as for another program that uses it; read_entry()
+  // takes it again. Safe in a signal handler, and without a Terminal.
   static void restore();
 
  private:

@@ -111,6 +111,7 @@ for target in "$@"; do
     programs) in_turn programs "${programs[@]}" ;;
     sessions) in_chunks sessions "$build/random_sessions" ;;
     keys) in_chunks keys "$build/random_keys" ;;
+    editing) in_chunks editing "$build/random_editing" ;;
     *) say "there is no target $target"; exit 2 ;;
   esac
 done

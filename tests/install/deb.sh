@@ -17,7 +17,7 @@ cpack -G DEB --config "$build/CPackConfig.cmake" -B "$folder" >"$folder/output" 
 package=$folder/relay_${version}_$(dpkg --print-architecture).deb
 [ -f "$package" ] || fail "there is no $package"
 needs=$(dpkg-deb --field "$package" Depends)
-for wanted in libc6 libedit2 libfmt9 $([ "$jit" = OFF ] || echo libllvm19) \
+for wanted in libc6 libfmt9 $([ "$jit" = OFF ] || echo libllvm19) \
   $([ "$kernels" = OFF ] || echo libdnnl); do
   case $needs in
     *"$wanted"*) ;;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
 
 #include "lang/utf8.h"
 
@@ -37,9 +40,9 @@ int width_of(std::string_view character) {
   return is_wide ? 2 : 1;
 }
 
-std::string joined(const std::vector<std::string>& cells) {
+std::string joined(const std::vector<Screen::Cell>& cells) {
   std::string text;
-  for (const std::string& cell : cells) text += cell;
+  for (const Screen::Cell& cell : cells) text += cell.text;
   return text.erase(text.find_last_not_of(' ') + 1);
 }
 
@@ -48,7 +51,7 @@ bool is_end_of_sequence(char c) { return c >= '@' && c <= '~'; }
 }  // namespace
 
 Screen::Screen(int rows, int columns) : rows_(rows), columns_(columns) {
-  table_.assign(static_cast<std::size_t>(rows), Row(static_cast<std::size_t>(columns), " "));
+  table_.assign(static_cast<std::size_t>(rows), Row(static_cast<std::size_t>(columns)));
 }
 
 void Screen::resize(int rows, int columns) {
@@ -60,7 +63,7 @@ void Screen::resize(int rows, int columns) {
   rows_ = rows;
   columns_ = columns;
   table_.resize(static_cast<std::size_t>(rows));
-  for (Row& row : table_) row.resize(static_cast<std::size_t>(columns), " ");
+  for (Row& row : table_) row.resize(static_cast<std::size_t>(columns));
   column_ = std::min(column_, columns);
 }
 
@@ -85,13 +88,13 @@ void Screen::new_line() {
   }
   above_.push_back(joined(table_.front()));
   std::rotate(table_.begin(), table_.begin() + 1, table_.end());
-  table_.back().assign(static_cast<std::size_t>(columns_), " ");
+  table_.back().assign(static_cast<std::size_t>(columns_), Cell{});
 }
 
 void Screen::put(std::string_view character) {
   const int width = width_of(character);
   if (width == 0) {
-    if (column_ > 0) current()[static_cast<std::size_t>(column_ - 1)] += character;
+    if (column_ > 0) current()[static_cast<std::size_t>(column_ - 1)].text += character;
     return;
   }
   if (column_ + width > columns_) {
@@ -101,11 +104,11 @@ void Screen::put(std::string_view character) {
   Row& row = current();
   const auto at = row.begin() + column_;
   if (inserts_) {
-    row.insert(at, static_cast<std::size_t>(width), "");
+    row.insert(at, static_cast<std::size_t>(width), Cell{});
     row.resize(static_cast<std::size_t>(columns_));
   }
-  row[static_cast<std::size_t>(column_)] = character;
-  for (int i = 1; i < width; ++i) row[static_cast<std::size_t>(column_ + i)].clear();
+  for (int i = 0; i < width; ++i)
+    row[static_cast<std::size_t>(column_ + i)] = {std::string(i == 0 ? character : ""), look()};
   column_ += width;
 }
 
@@ -116,6 +119,39 @@ void Screen::control(char c) {
   if (c == '\b') column_ = std::max(0, std::min(column_, columns_ - 1) - 1);
   if (c == '\t') column_ = std::min(columns_ - 1, (column_ / kTab + 1) * kTab);
   if (c == '\a') ++bells_;
+}
+
+// The numbers of `ESC [ … m`: 0 plain, 1 to 7 marks, 30 to 37 and 90 to 97 colours.
+void Screen::set_looks(std::string_view numbers) {
+  constexpr std::array<std::string_view, 8> kColours = {"black", "red",     "green", "yellow",
+                                                        "blue",  "magenta", "cyan",  "white"};
+  std::istringstream rest{std::string(numbers)};
+  std::string number;
+  bool is_first = true;
+  while (std::getline(rest, number, ';') || std::exchange(is_first, false)) {
+    is_first = false;
+    const int code = std::atoi(number.c_str());
+    const auto digit = static_cast<std::size_t>(code % 10);
+    if (code == 0) marks_ = {}, colour_.clear();
+    if (code >= 1 && code <= 4) marks_[digit - 1] = true;
+    if (code == 7) marks_[4] = true;
+    if (code == 22) marks_[0] = marks_[1] = false;
+    if (code == 24) marks_[3] = false;
+    if (code == 27) marks_[4] = false;
+    if (code == 39) colour_.clear();
+    if (digit < 8 && (code / 10 == 3 || code / 10 == 9))
+      colour_ = std::string(code / 10 == 9 ? "bright-" : "") + std::string(kColours[digit]);
+  }
+}
+
+std::string Screen::look() const {
+  constexpr std::array<std::string_view, 5> kMarks = {"bold", "dim", "italic", "underline",
+                                                      "reverse"};
+  std::string words;
+  for (std::size_t i = 0; i < kMarks.size(); ++i)
+    if (marks_[i]) words += (words.empty() ? "" : " ") + std::string(kMarks[i]);
+  if (!colour_.empty()) words += (words.empty() ? "" : " ") + colour_;
+  return words;
 }
 
 void Screen::run_sequence(std::string_view sequence) {
@@ -152,17 +188,17 @@ void Screen::run_sequence(std::string_view sequence) {
       break;
     case 'J':
       for (int i = numbers[0] == 2 ? 0 : row_ + 1; i < rows_; ++i)
-        table_[static_cast<std::size_t>(i)].assign(static_cast<std::size_t>(columns_), " ");
+        table_[static_cast<std::size_t>(i)].assign(static_cast<std::size_t>(columns_), Cell{});
       [[fallthrough]];
     case 'K':
-      std::fill(numbers[0] == 2 ? row.begin() : at, row.end(), " ");
+      std::fill(numbers[0] == 2 ? row.begin() : at, row.end(), Cell{});
       break;
     case 'P':
       row.erase(at, at + far);
-      row.resize(static_cast<std::size_t>(columns_), " ");
+      row.resize(static_cast<std::size_t>(columns_));
       break;
     case '@':
-      row.insert(at, static_cast<std::size_t>(far), " ");
+      row.insert(at, static_cast<std::size_t>(far), Cell{});
       row.resize(static_cast<std::size_t>(columns_));
       break;
     case 'h':
@@ -171,6 +207,7 @@ void Screen::run_sequence(std::string_view sequence) {
       break;
     case 'm':
       ++looks_;
+      set_looks(sequence.substr(0, sequence.size() - 1));
       break;
     default:
       break;

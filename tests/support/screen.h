@@ -1,16 +1,22 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace relay::tests {
 
-// What a terminal shows: a table of characters, and a cursor. Understands UTF-8, characters of
-// width 0 and 2, and those control sequences of xterm that move, erase, insert and delete; it
-// counts those that colour.
+// What a terminal shows: a table of characters, each with its look, and a cursor. Understands
+// UTF-8, characters of width 0 and 2, and those control sequences of xterm that move, erase,
+// insert, delete and colour.
 class Screen {
  public:
+  struct Cell {
+    std::string text =
+        " ";                // a character with what combines with it; empty: the second half of one
+    std::string look = {};  // the words for it: `bold`, `underline`, `reverse`, `green`; in order
+  };
   Screen(int rows, int columns);
 
   // Bytes may end anywhere, also within a character or sequence.
@@ -26,16 +32,21 @@ class Screen {
   std::string line() const;
   std::size_t row() const { return above_.size() + static_cast<std::size_t>(row_); }
   int column() const { return column_; }
+  // The cells of the table that is on the screen now, and the row among them with the cursor.
+  const std::vector<std::vector<Cell>>& table() const { return table_; }
+  int cursor_row() const { return row_; }
   // Escape sequences so far, and those of them that set colours or other looks.
   int sequences() const { return sequences_; }
   int looks() const { return looks_; }
   int bells() const { return bells_; }
 
  private:
-  using Row = std::vector<std::string>;  // a cell: its character with what combines with it
+  using Row = std::vector<Cell>;
   void put(std::string_view character);
   void control(char c);
   void run_sequence(std::string_view sequence);
+  void set_looks(std::string_view numbers);
+  std::string look() const;
   void new_line();
   Row& current() { return table_[static_cast<std::size_t>(row_)]; }
 
@@ -46,6 +57,9 @@ class Screen {
   int row_ = 0;
   int column_ = 0;  // columns_: the next character begins a new line
   bool inserts_ = false;
+  // How the next character looks.
+  std::array<bool, 5> marks_ = {};  // bold, dim, italic, underline, reverse
+  std::string colour_;
   std::string pending_;  // the beginning of a character or sequence
   int sequences_ = 0;
   int looks_ = 0;

@@ -56,6 +56,7 @@ TypedProgram::TypedProgram(const std::vector<std::string>& command, const Settin
   process_ = forkpty(&terminal_, nullptr, nullptr, &size);
   if (process_ < 0) throw std::runtime_error("no pseudo-terminal");
   if (process_ == 0) {
+    if (!settings.folder.empty() && chdir(settings.folder.c_str()) != 0) _exit(127);
     execve(arguments[0], arguments.data(), environment.data());
     _exit(127);
   }

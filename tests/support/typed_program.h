@@ -23,7 +23,8 @@ class TypedProgram {
     std::map<std::string, std::string> environment = {};  // nothing else is inherited but PATH
     int rows = 24;  // 0 with columns 0: a terminal that does not know its size
     int columns = 80;
-    int patience = 60;  // seconds
+    int patience = 60;        // seconds
+    std::string folder = {};  // where it is started; empty: here
   };
   TypedProgram(const std::vector<std::string>& command, const Settings& settings);
   ~TypedProgram();  // kills it, if it still runs

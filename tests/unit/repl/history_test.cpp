@@ -1,6 +1,6 @@
 // The file of the history: shared by sessions, bounded, and readable whatever is in it.
 
-#include "repl/history.h"
+#include "repl/editor/history.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,7 +18,7 @@
 
 #include "tests/support/typed_program.h"
 
-namespace relay::repl {
+namespace relay::repl::editor {
 namespace {
 
 using tests::TemporaryFolder;
@@ -139,4 +139,4 @@ TEST_CASE("a history that cannot be kept is one for the session") {
 }
 
 }  // namespace
-}  // namespace relay::repl
+}  // namespace relay::repl::editor

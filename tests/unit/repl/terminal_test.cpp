@@ -295,7 +295,7 @@ TEST_CASE("an entry of several lines is one item of the history") {
   }
   Prompt prompt(home);
   prompt.program.type("\x1b[A\x1b[A");
-  CHECK(prompt.program.wait([](const Screen& screen) { return screen.line() == "}"; }));
+  CHECK(prompt.program.wait([](const Screen& screen) { return screen.line() == "  ...> }"; }));
   CHECK(prompt.program.enter("\r"));
   CHECK(prompt.program.enter("f(1)\r"));
   CHECK(prompt.text().find("42 : int32") != std::string::npos);

@@ -1,10 +1,11 @@
-#include "repl/history.h"
+#include "repl/editor/history.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -13,7 +14,7 @@
 
 #include "repl/files.h"
 
-namespace relay::repl {
+namespace relay::repl::editor {
 
 namespace {
 
@@ -134,10 +135,46 @@ History::History(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
   std::vector<std::string> lines = lines_of(path_);
   if (surplus(lines, 2 * kEntries, 2 * kBytes) > 0) shorten();
-  for (std::size_t i = surplus(lines, kEntries, kBytes); i < lines.size(); ++i) {
-    std::string entry = decoded(lines[i]);
-    if (entries_.empty() || entries_.back() != entry) entries_.push_back(std::move(entry));
+  for (std::size_t i = surplus(lines, kEntries, kBytes); i < lines.size(); ++i)
+    take(decoded(lines[i]));
+  struct stat there {};
+  if (stat(path_.c_str(), &there) != 0) return;
+  read_ = there.st_size;
+  file_ = there.st_ino;
+}
+
+void History::take(std::string entry) {
+  if (entries_.empty() || entries_.back() != entry) entries_.push_back(std::move(entry));
+}
+
+// Of a file that has been shortened, or is another one, nothing is known to be new.
+void History::read_rest() {
+  struct stat there {};
+  if (path_.empty() || stat(path_.c_str(), &there) != 0) return;
+  const bool is_same = there.st_ino == file_ && there.st_size >= read_;
+  std::ifstream file(path_, std::ios::binary);
+  if (is_same && there.st_size > read_ && file.seekg(read_)) {
+    for (std::string line; std::getline(file, line);)
+      if (!line.empty()) take(decoded(line));
   }
+  read_ = there.st_size;
+  file_ = there.st_ino;
+}
+
+void History::refresh() { read_rest(); }
+
+std::optional<std::size_t> History::older(std::size_t index, std::string_view text,
+                                          const Wanted& is_wanted) const {
+  for (std::size_t i = std::min(index, entries_.size()); i > 0; --i)
+    if (entries_[i - 1] != text && is_wanted(entries_[i - 1])) return i - 1;
+  return std::nullopt;
+}
+
+std::optional<std::size_t> History::newer(std::size_t index, std::string_view text,
+                                          const Wanted& is_wanted) const {
+  for (std::size_t i = index + 1; i < entries_.size(); ++i)
+    if (entries_[i] != text && is_wanted(entries_[i])) return i;
+  return std::nullopt;
 }
 
 // The new file takes the place of the old one whole, so that a crash loses nothing.
@@ -151,14 +188,22 @@ void History::shorten() {
   static_cast<void>(write_file(path_, text).ok());
 }
 
-bool History::add(const std::string& entry) {
+bool History::add(const std::string& entry, bool is_draft) {
   if (entry.empty() || entry.size() > kLongestEntry) return false;
+  if (!path_.empty() && !is_draft) {
+    const LockedFile file(path_, O_RDWR | O_APPEND | O_CREAT);
+    read_rest();
+    if (!entries_.empty() && entries_.back() == entry) return false;
+    if (file) file.append_line(encoded(entry));
+    struct stat there {};
+    if (file && stat(path_.c_str(), &there) == 0) {
+      read_ = there.st_size;
+      file_ = there.st_ino;
+    }
+  }
   if (!entries_.empty() && entries_.back() == entry) return false;
   entries_.push_back(entry);
-  if (path_.empty()) return true;
-  const LockedFile file(path_, O_RDWR | O_APPEND | O_CREAT);
-  if (file) file.append_line(encoded(entry));
   return true;
 }
 
-}  // namespace relay::repl
+}  // namespace relay::repl::editor
