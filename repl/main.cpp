@@ -113,7 +113,7 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
 }
 
 int run_prompt(repl::Session& session, repl::Reporter& reporter, const Arguments& arguments) {
-  repl::put_output(fmt::format("Relay {}, {} (:help for commands, :quit or Ctrl-D to leave)\n",
+  repl::put_output(fmt::format("Relay {}, {} (:help for commands, Ctrl-D to leave)\n",
                                RELAY_VERSION, repl::describe_engine(session.evaluator().mode())));
   const auto report_errors = [&](const auto& errors) {
     reporter.report(errors);

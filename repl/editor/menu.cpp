@@ -50,9 +50,11 @@ void Menu::suggest(const Buffer& buffer) {
   is_open_ = was_open;
   const std::string_view word =
       std::string_view(buffer.text()).substr(found_.begin, found_.end - found_.begin);
-  if (found_.candidates.size() == 1 && found_.candidates[0].text == word &&
-      found_.candidates[0].detail.empty())
-    close();
+  // Before anything is typed everything fits, which nobody wants to see all the time.
+  const bool is_begun = !word.empty() || buffer.text().substr(0, found_.begin).ends_with('.');
+  const bool is_written = found_.candidates.size() == 1 && found_.candidates[0].text == word &&
+                          found_.candidates[0].detail.empty();
+  if ((!is_begun && !was_open) || is_written) close();
 }
 
 void Menu::select(Buffer& buffer, std::size_t index) {
