@@ -200,8 +200,8 @@ Terminal::Terminal(std::string history, bool has_colours, Asks asks)
 Terminal::~Terminal() = default;
 
 Typed Terminal::read_entry() {
+  const Signals::During typing(Signals::Meaning::Key);  // from before the prompt can be seen
   impl_->begin();
-  const Signals::During typing(Signals::Meaning::Key);
   while (true) {
     lang::free_put_off();  // the prompt stands there: the answer has been given
     if (auto typed = impl_->on_event(impl_->keys.next())) return std::move(*typed);

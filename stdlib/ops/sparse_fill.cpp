@@ -251,7 +251,7 @@ void add_sparse_fill_empty_rows() {
       "error.";
   def.example =
       "sparse_fill_empty_rows([[0, 1], [2, 0]], [7, 8], [3, 2], 0)\n"
-      "// expect: ([[0, 1], [1, 0], [2, 0]], [7, 0, 8], [0, 1, 0])";
+      "// expect: ([[0i64, 1], [1, 0], [2, 0]], [7, 0, 8], [0i64, 1, 0])";
   def.inputs = {{"sparse_indices", "coordinates, one row for each value"},
                 {"sparse_values", "the values"},
                 {"dense_shape", "the shape of the tensor"},

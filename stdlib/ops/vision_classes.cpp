@@ -228,7 +228,7 @@ void add_all_class_survivors() {
       "done.";
   def.example =
       "all_class_survivors([[[0.5, 0.9]]], [[1i64, 0i64]], [[False, True]], 5)\n"
-      "// expect: ([[ 0,  0,  1], [-1, -1, -1]], [1])";
+      "// expect: ([[0i64, 0, 1], [-1, -1, -1]], [1i64])";
   def.inputs = {{"scores", "batch, classes, boxes"},
                 {"order", "of the boxes of each class of each batch"},
                 {"suppressed", "in that order"},
@@ -262,7 +262,7 @@ void add_all_class_non_max_suppression() {
       "with one pass over all boxes of all classes for each place at which one stays.";
   def.example =
       "vision.all_class_non_max_suppression([[[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.5]]],\n"
-      "  [[[0.8, 0.9]]], 5, 0.5, 0.1)\n// expect: ([[ 0,  0,  1], [-1, -1, -1]], [1])";
+      "  [[[0.8, 0.9]]], 5, 0.5, 0.1)\n// expect: ([[0i64, 0, 1], [-1, -1, -1]], [1i64])";
   def.inputs = {{"boxes", "batch, boxes, corners"},
                 {"scores", "batch, classes, boxes"},
                 {"max_output_boxes_per_class", "negative: all"},

@@ -362,18 +362,18 @@ TEST_CASE("long lines can be pasted, also while something runs") {
   std::string line = "1";
   for (int i = 0; i < 3000; ++i) line += " + 1";  // longer than a terminal keeps of a line
   prompt.program.type(line + '\r');
-  CHECK(prompt.program.wait_for("\n3001 : int32\n"));
+  CHECK(prompt.program.wait_for("\n3001 : int32  // _1\n"));
   CHECK(prompt.program.enter("def count(n: int32) { if n == 0 { 0 } else { count(n - 1) } }\r"));
   prompt.program.type("count(5000000)\r");
   CHECK(prompt.program.wait([](const Screen& screen) { return screen.line().empty(); }));
   prompt.program.type(line + " + 1\r");
-  CHECK(prompt.program.wait_for("\n3002 : int32\n"));
+  CHECK(prompt.program.wait_for("\n3002 : int32  // _3\n"));
 }
 
 TEST_CASE("several lines can be pasted at once, tabs included") {
   Prompt prompt;
   prompt.program.type("def f(x) {\n\tlet y = x;\n\n\ty + 41\n}\nf(1)\n");
-  CHECK(prompt.program.wait_for("\n42 : int32\n"));
+  CHECK(prompt.program.wait_for("\n42 : int32  // _1\n"));
   // What was there before the prompt was is not shown twice.
   const std::string text = prompt.text();
   for (const char* line : {"let y = x;", "y + 41", "f(1)"})
