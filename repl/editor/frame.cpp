@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "repl/editor/replacement.h"
 #include "repl/editor/width.h"
 
 namespace relay::repl::editor {
@@ -9,7 +10,6 @@ namespace relay::repl::editor {
 namespace {
 
 constexpr std::size_t kTab = 4;
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kCut = "…";
 
 class Layout {

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "lang/utf8.h"
+#include "repl/editor/replacement.h"
 
 namespace relay::repl::editor {
 
 namespace {
 
 constexpr char kEscape = '\x1b';
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kPasteBegin = "\x1b[200~";
 constexpr std::string_view kPasteEnd = "\x1b[201~";
 constexpr std::size_t kLongestSequence = 32;
