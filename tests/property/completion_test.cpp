@@ -20,6 +20,7 @@
 #include "parser/read.h"
 #include "parser/syntax.h"
 #include "repl/session.h"
+#include "tests/support/program_files.h"
 #include "tests/support/property.h"
 #include "tests/support/random.h"
 
@@ -39,17 +40,6 @@ std::string read_program(const fs::path& path) {
     text += line + '\n';
   }
   return text;
-}
-
-std::vector<fs::path> programs() {
-  std::vector<fs::path> paths;
-  for (const char* folder : {"tests/golden", "examples", "stdlib"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.path().extension() == ".relay") paths.push_back(entry.path());
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
 }
 
 struct Use {
@@ -216,7 +206,7 @@ TEST_CASE("the name at a place is among what can be completed there", "[completi
   Tally tally;
   for (const std::uint64_t seed : seeds(1)) {
     Random random(seed);
-    for (const fs::path& path : programs()) {
+    for (const fs::path& path : program_files()) {
       if (path.filename().string().starts_with("bad_")) continue;
       complete_uses(path, random, all ? 1'000'000 : 4, tally);
     }
@@ -230,7 +220,7 @@ TEST_CASE("the name at a place is among what can be completed there", "[completi
 }
 
 TEST_CASE("whatever a text is cut to, completion answers", "[completion]") {
-  const std::vector<fs::path> paths = programs();
+  const std::vector<fs::path> paths = program_files();
   for (const std::uint64_t seed : seeds(400)) {
     Random random(seed);
     const fs::path& path = paths[random.below(paths.size())];

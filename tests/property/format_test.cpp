@@ -17,6 +17,7 @@
 #include "lang/source.h"
 #include "parser/parse.h"
 #include "repl/session.h"
+#include "tests/support/program_files.h"
 #include "tests/support/property.h"
 
 namespace relay::tests {
@@ -32,17 +33,6 @@ std::string read_program(const fs::path& path) {
     if (!line.starts_with(':')) text += line + '\n';
   }
   return text;
-}
-
-std::vector<fs::path> programs() {
-  std::vector<fs::path> paths;
-  for (const char* folder : {"tests/golden", "examples", "stdlib"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.path().extension() == ".relay") paths.push_back(entry.path());
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
 }
 
 enum class What { Code, Text, Comment };
@@ -160,7 +150,7 @@ TEST_CASE("formatting keeps programs and comments, and what is formatted") {
   repl::Session session({});
   lang::SourceStore sources;
   int seen = 0;
-  for (const fs::path& path : programs()) {
+  for (const fs::path& path : program_files()) {
     INFO("RELAY FILE: " << path);
     const std::string text = read_program(path);
     const std::string formatted = check_format(sources, session.module(), text);
@@ -173,7 +163,7 @@ TEST_CASE("formatting keeps programs and comments, and what is formatted") {
 TEST_CASE("formatting keeps comments wherever they stand") {
   repl::Session session({});
   lang::SourceStore sources;
-  for (const fs::path& path : programs()) {
+  for (const fs::path& path : program_files()) {
     INFO("RELAY FILE: " << path);
     const std::string text = read_program(path);
     check_settled(sources, check_format(sources, session.module(), with_block_comments(text)));

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "tests/support/by_point.h"
+#include "tests/support/check_programs.h"
 #include "tests/support/property.h"
 #include "tests/support/random.h"
 
@@ -190,10 +191,7 @@ TEST_CASE("gradients of functions that index notation calls are the same in eith
     const std::string text =
         PointBodies(seed).text() + "let d = w\ndef f(x, m, d) { grad(total)(x, m, d) }\n";
     CAPTURE(seed, text);
-    const Outcome expected = outcome_by_kernel(interpreted, text);
-    CAPTURE(expected.text);
-    CHECK(expected.is_value);
-    CHECK(outcome_by_kernel(native, text).text == expected.text);
+    check_tiers(interpreted, native, text);
   }
 }
 
@@ -212,14 +210,7 @@ TEST_CASE("derivatives of functions that index notation calls agree") {
         "  (near(along(x, m, w), jvp(total)(x, m, w, sin(x), u, w).1),\n"
         "   near(sum(s.0 * cos(x)) + sum(s.1 * v), jvp(second)(x, m, cos(x), v).1)) }\n";
     CAPTURE(seed, text);
-    const auto errors = session.run("<program>", text, nullptr);
-    if (!errors.empty()) FAIL_CHECK(rendered(errors));
-    if (!errors.empty()) continue;
-    for (const char* check : {"check_grad(total, x, m, w)", "agree(x, m, w)"}) {
-      const auto agree = session.evaluate(check);
-      if (!agree) FAIL_CHECK(check << "\n" << rendered(agree.errors()));
-      if (agree) CHECK(lang::to_string(*agree).find("False") == std::string::npos);
-    }
+    check_true(session, text, {"check_grad(total, x, m, w)", "agree(x, m, w)"});
   }
 }
 

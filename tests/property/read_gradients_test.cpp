@@ -11,6 +11,7 @@
 
 #include "repl/session.h"
 #include "tests/support/by_point.h"
+#include "tests/support/check_programs.h"
 #include "tests/support/property.h"
 #include "tests/support/random.h"
 
@@ -165,10 +166,7 @@ TEST_CASE("gradients of reads at moved places are the same in either tier") {
     const std::string text =
         Reads(seed).text() + "let m = a\nlet d = x\ndef f(x, m, d) { grad(total)(x, m) }\n";
     CAPTURE(seed, text);
-    const Outcome expected = outcome_by_kernel(interpreted, text);
-    CAPTURE(expected.text);
-    CHECK(expected.is_value);
-    CHECK(outcome_by_kernel(native, text).text == expected.text);
+    check_tiers(interpreted, native, text);
   }
 }
 
@@ -185,14 +183,7 @@ TEST_CASE("derivatives of reads at moved places agree") {
         "  (near(along(x, a), jvp(total)(x, a, sin(x), u).1),\n"
         "   near(sum(s.0 * cos(x)) + sum(s.1 * v), jvp(along)(x, a, cos(x), v).1)) }\n";
     CAPTURE(seed, text);
-    const auto errors = session.run("<program>", text, nullptr);
-    if (!errors.empty()) FAIL_CHECK(rendered(errors));
-    if (!errors.empty()) continue;
-    for (const char* check : {"check_grad(total, x, a)", "agree(x, a)"}) {
-      const auto agree = session.evaluate(check);
-      if (!agree) FAIL_CHECK(check << "\n" << rendered(agree.errors()));
-      if (agree) CHECK(lang::to_string(*agree).find("False") == std::string::npos);
-    }
+    check_true(session, text, {"check_grad(total, x, a)", "agree(x, a)"});
   }
 }
 
