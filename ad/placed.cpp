@@ -113,6 +113,13 @@ Expr with_checked_reads(const Expr& value) {
   return Checked().rewrite(value);
 }
 
+// Each point adds its value at its place, into zeros.
+Expr scattered(const Contribution& read) {
+  return lang::rename_bound(lang::make_scatter_reduce(
+      lang::ReduceOp::Sum, build::zeros_like(lang::make_var(read.variable)), read.domain,
+      read.indices, read.value, read.span, read.variable->type));
+}
+
 class Placing {
  public:
   Placing(const Contribution& read, const Extents& extents)
@@ -307,9 +314,7 @@ class Placing {
     }
     std::vector<Expr> places;
     for (const Axis& axis : axes_) places.push_back(axis.place());
-    return lang::rename_bound(lang::make_scatter_reduce(
-        lang::ReduceOp::Sum, build::zeros_like(lang::make_var(read_.variable)), binders, places,
-        value(kept), read_.span, read_.variable->type));
+    return scattered({read_.variable, places, value(kept), binders, read_.span});
   }
 
   const Contribution& read_;
@@ -363,11 +368,7 @@ Expr placed(const Contribution& contribution, const Extents& extents) {
   const auto* tensor = as<lang::TensorType>(contribution.variable->type);
   RELAY_CHECK(tensor && tensor->shape.has_rank(), "what is indexed is a tensor");
   if (const auto inverted = Placing(contribution, extents).inverted()) return *inverted;
-  const Contribution read = summed(without_guard(contribution));
-  const Expr init = build::zeros_like(lang::make_var(read.variable));
-  return lang::rename_bound(lang::make_scatter_reduce(lang::ReduceOp::Sum, init, read.domain,
-                                                      read.indices, read.value, read.span,
-                                                      read.variable->type));
+  return scattered(summed(without_guard(contribution)));
 }
 
 }  // namespace relay::ad

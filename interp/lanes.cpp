@@ -57,7 +57,7 @@ class Runner {
     table_first_ = axis_ + axes;
     table_count_ = table_first_ + tables;
     element_ = table_count_ + tables;
-    std::fill_n(table_count_, tables, 0);
+    std::fill_n(table_first_, 2 * tables, 0);  // and the counts
     std::fill_n(axis_, axes, 0);
     for (const auto& constant : plan.constants) {
       data_[constant.value] = arena_ + constant.storage;

@@ -65,23 +65,7 @@ bool TokenReader::next_comment(const char*& from, Comment& comment) const {
   for (; p != end_ && (is_blank(*p) || *p == '\n'); ++p) comment.breaks_before += *p == '\n';
   if (end_ - p < 2 || p[0] != '/' || (p[1] != '/' && p[1] != '*')) return false;
   comment.is_line = p[1] == '/';
-  const char* stop = p;
-  if (comment.is_line) {
-    stop = std::find(p, end_, '\n');
-  } else {
-    int depth = 0;
-    do {
-      if (stop[0] == '/' && stop[1] == '*') {
-        ++depth;
-        stop += 2;
-      } else if (stop[0] == '*' && stop[1] == '/') {
-        --depth;
-        stop += 2;
-      } else {
-        ++stop;
-      }
-    } while (depth > 0);
-  }
+  const char* stop = end_of_comment(p, end_);
   from = stop;
   while (comment.is_line && is_blank(stop[-1])) --stop;
   comment.text = {p, static_cast<std::size_t>(stop - p)};

@@ -16,8 +16,11 @@ using namespace grammar;  // NOLINT: the scanners
 
 class Tokens {
  public:
-  explicit Tokens(std::string_view text)
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
+  Tokens(std::string_view text, Strings strings)
+      : begin_(text.data()),
+        at_(begin_),
+        end_(begin_ + text.size()),
+        may_break_(strings == Strings::OverLines) {}
 
   std::vector<Token> run() {
     while (true) {
@@ -74,19 +77,24 @@ class Tokens {
 
   void string() {
     const char* q = at_ + 1;
-    while (q != end_ && *q != '"') q += *q == '\\' && end_ - q > 1 ? 2 : 1;
-    put(TokenKind::String, q == end_ ? end_ : q + 1, q == end_);
+    while (q != end_ && *q != '"' && (may_break_ || *q != '\n'))
+      q += *q == '\\' && end_ - q > 1 ? 2 : 1;
+    const bool is_open = q == end_ || *q != '"';
+    put(TokenKind::String, is_open ? q : q + 1, is_open);
   }
 
   const char* begin_;
   const char* at_;
   const char* end_;
+  const bool may_break_;
   std::vector<Token> tokens_;
 };
 
 }  // namespace
 
-std::vector<Token> tokens_of(std::string_view text) { return Tokens(text).run(); }
+std::vector<Token> tokens_of(std::string_view text, Strings strings) {
+  return Tokens(text, strings).run();
+}
 
 std::optional<Place> mistake_in(std::string_view text) {
   const lang::Source source("", std::string(text));

@@ -19,8 +19,11 @@ struct Token {
 };
 
 // The tokens of the light notation and the comments, in their order, by the scanners that the
-// grammar uses. What is no token, as a `$`, is an Operator of one character. Linear in the text.
-std::vector<Token> tokens_of(std::string_view text);
+// grammar uses. What is no token, as a `$`, is an Operator of one character; so that half a text is
+// read well, a string that does not end on its line may be taken to be open there. Linear in the
+// text.
+enum class Strings : bool { OverLines, OnTheirLine };
+std::vector<Token> tokens_of(std::string_view text, Strings strings = Strings::OverLines);
 
 struct Place {
   std::size_t begin;

@@ -33,13 +33,17 @@ bool has_cursor(int descriptor) {
          *terminal != '\0';
 }
 
-TerminalSize terminal_size() {
-  TerminalSize size;
+TerminalSize window_size(TerminalSize unknown) {
   winsize given{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &given) != 0) return size;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &given) != 0) return unknown;
+  return {given.ws_col > 0 ? given.ws_col : unknown.columns,
+          given.ws_row > 0 ? given.ws_row : unknown.rows};
+}
+
+TerminalSize terminal_size() {
   constexpr std::size_t kLeastColumns = 20;
-  if (given.ws_col > 0) size.columns = std::max<std::size_t>(given.ws_col, kLeastColumns);
-  if (given.ws_row > 0) size.rows = given.ws_row;
+  TerminalSize size = window_size({});
+  size.columns = std::max(size.columns, kLeastColumns);
   return size;
 }
 

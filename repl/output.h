@@ -14,11 +14,14 @@ void prepare_streams();
 // A terminal on which the cursor can be moved: not `TERM=dumb`.
 bool has_cursor(int descriptor);
 
-// Of the terminal that standard output is; one that does not know is 100 by 24.
 struct TerminalSize {
   std::size_t columns = 100;
   std::size_t rows = 24;
 };
+// Of the terminal that standard output is; `unknown` where that does not know.
+TerminalSize window_size(TerminalSize unknown);
+// The same for values and pages: one that does not know is 100 by 24, and none has less than 20
+// columns.
 TerminalSize terminal_size();
 
 // `setting` is that of `--color`; `auto` is a terminal of colours, unless the environment variable

@@ -1,6 +1,5 @@
 #include "repl/terminal.h"
 
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -53,16 +52,14 @@ void take_terminal() {
   if (has_original != 0) tcsetattr(STDIN_FILENO, TCSADRAIN, &wanted);
 }
 
-std::pair<std::size_t, std::size_t> window() {
-  winsize size{};
-  constexpr std::size_t kRows = 24;
+TerminalSize window() {
   constexpr std::size_t kColumns = 80;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {kRows, kColumns};
-  return {size.ws_row > 0 ? size.ws_row : kRows, size.ws_col > 0 ? size.ws_col : kColumns};
+  constexpr std::size_t kRows = 24;
+  return window_size({kColumns, kRows});
 }
 
 editor::View::Terminal described(bool has_colours) {
-  const auto [rows, columns] = window();
+  const auto [columns, rows] = window();
   return {rows, columns, has_colours, has_cursor(STDOUT_FILENO)};
 }
 
@@ -130,7 +127,7 @@ void Terminal::Impl::begin() {
   while (Signals::take() != 0) continue;
   lang::clear_stop();
   take_terminal();
-  const auto [rows, columns] = window();
+  const auto [columns, rows] = window();
   static_cast<void>(view.resize(rows, columns));
   editor.clear();
   mark_pastes(true);
@@ -174,7 +171,7 @@ std::optional<Typed> Terminal::Impl::on_key() {
 }
 
 std::optional<Typed> Terminal::Impl::on_event(KeyInput::Event event) {
-  const auto [rows, columns] = window();
+  const auto [columns, rows] = window();
   switch (event) {
     case KeyInput::Event::Key:
       return on_key();

@@ -1,86 +1,65 @@
 #include "repl/completion/tokens.h"
 
-#include <array>
-
-#include "parser/comments.h"
 #include "parser/lexical.h"
+#include "parser/tokens.h"
 
 namespace relay::repl::completion {
 
-namespace grammar = parser::grammar;
-
 namespace {
 
-constexpr std::array<std::string_view, 12> kLongSigns = {
-    "...", "=>", "->", "|>", "==", "<=", ">=", "!=", "&&", "||", "/*", "//"};
-
-std::size_t sign_length(std::string_view rest) {
-  for (const std::string_view sign : kLongSigns) {
-    if (rest.starts_with(sign)) return sign.size();
+TokenKind kind_of(parser::TokenKind kind) {
+  switch (kind) {
+    case parser::TokenKind::Keyword:
+    case parser::TokenKind::Name:
+      return TokenKind::Word;
+    case parser::TokenKind::Number:
+      return TokenKind::Number;
+    case parser::TokenKind::String:
+      return TokenKind::String;
+    default:
+      return TokenKind::Sign;
   }
-  return 1;
 }
 
-// One that does not end on its line is open there, and the next line is read as if it had ended.
-const char* end_of_string(const char* begin, const char* end, bool& is_open) {
-  const char* p = begin + 1;
-  while (p != end && *p != '"' && *p != '\n') p += *p == '\\' && end - p > 1 ? 2 : 1;
-  is_open = p == end || *p != '"';
-  return is_open ? p : p + 1;
-}
-
-// A line comment at the end has no line break behind it.
-bool is_line_comment(std::string_view gap) {
-  const std::size_t line = gap.rfind('\n');
-  const std::string_view last = line == std::string_view::npos ? gap : gap.substr(line + 1);
-  return last.find("//") != std::string_view::npos && !last.ends_with("*/");
+// `=>` and the like are two signs to the lexer, and one here.
+bool is_arrow(std::string_view written) {
+  return written == "=>" || written == "->" || written == "|>" || written == ".." ||
+         written == "...";
 }
 
 }  // namespace
 
 Tokens tokens_of(std::string_view text) {
   Tokens tokens;
-  const char* const end = text.data() + text.size();
-  const char* at = text.data();
-  while (true) {
-    const parser::Gap gap = parser::skip_gap(at, end, parser::Breaks::Skip);
-    const std::string_view between(at, static_cast<std::size_t>(gap.end - at));
-    const bool first_on_line = tokens.list.empty() || between.find('\n') != std::string_view::npos;
-    at = gap.end;
-    if (at == end) {
-      tokens.ends_in_comment = gap.open_comment || is_line_comment(between);
-      return tokens;
+  std::size_t before = 0;  // the end of the token before
+  for (const parser::Token& each : parser::tokens_of(text, parser::Strings::OnTheirLine)) {
+    const std::string_view written = text.substr(each.begin, each.end - each.begin);
+    if (each.kind == parser::TokenKind::Comment) {
+      tokens.ends_in_comment =
+          each.end == text.size() && (each.is_open || written.starts_with("//"));
+      continue;
     }
-    Token token{TokenKind::Sign,
-                static_cast<std::size_t>(at - text.data()),
-                0,
-                first_on_line,
-                at == text.data() || at[-1] == '\n',
-                false,
-                {}};
-    const char* stop = at + 1;
-    if (*at == '"') {
-      token.kind = TokenKind::String;
-      stop = end_of_string(at, end, token.is_open);
-    } else if (const char* number = grammar::scan_light_number(at, end)) {
-      token.kind = TokenKind::Number;
-      stop = number;
-    } else if (const std::string_view name = grammar::scan_name(at, end, false); !name.empty()) {
-      token.kind = TokenKind::Word;
-      stop = at + name.size();
-    } else {
-      stop = at + sign_length({at, static_cast<std::size_t>(end - at)});
+    if (!tokens.list.empty() && tokens.list.back().end == each.begin) {
+      Token& last = tokens.list.back();
+      const std::string_view both = text.substr(last.begin, each.end - last.begin);
+      if (is_arrow(both)) {
+        last.text = both;
+        last.end = before = each.end;
+        continue;
+      }
     }
-    token.text = {at, static_cast<std::size_t>(stop - at)};
-    token.end = token.begin + token.text.size();
-    tokens.list.push_back(token);
-    at = stop;
+    const std::string_view between = text.substr(before, each.begin - before);
+    tokens.list.push_back({kind_of(each.kind), each.begin, each.end,
+                           tokens.list.empty() || between.find('\n') != std::string_view::npos,
+                           each.begin == 0 || text[each.begin - 1] == '\n', each.is_open, written});
+    before = each.end;
   }
+  return tokens;
 }
 
 std::size_t begin_of_name(std::string_view text, std::size_t at) {
   std::size_t begin = at;
-  while (begin > 0 && grammar::is_word(text[begin - 1])) --begin;
+  while (begin > 0 && parser::grammar::is_word(text[begin - 1])) --begin;
   return begin;
 }
 
