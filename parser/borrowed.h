@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lang/diagnostic.h"
+#include "parser/scan.h"
 
 namespace relay::parser {
 
@@ -19,7 +20,7 @@ struct Edit {
   bool is_light = false;      // the text it makes is of the light notation
 };
 
-inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using grammar::is_digit;
 
 // What people write who know other languages: edits that make it ours, for an error at `at` in a
 // text of the light notation. They are guesses: the caller tries whether they help.

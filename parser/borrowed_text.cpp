@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "parser/lexical.h"
+#include "parser/scan.h"
 
 namespace relay::parser {
 namespace {

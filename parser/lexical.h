@@ -6,6 +6,7 @@
 #include <tao/pegtl.hpp>
 
 #include "parser/builder.h"
+#include "parser/scan.h"
 
 // Tokens, and the few building blocks that PEGTL does not have. Rules begin at their first token:
 // the white space before it belongs to the rule around them.
@@ -25,25 +26,6 @@ struct Text {
   }
   constexpr std::string_view view() const { return {data, N - 1}; }
 };
-
-inline bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-inline bool is_word(char c) { return is_letter(c) || is_digit(c); }
-
-bool is_keyword(std::string_view word, bool strict);
-bool is_reduction(std::string_view word);
-
-// The name at `begin`: letters, digits, `_`, and in strict text `/`. Empty if there is none.
-inline std::string_view scan_name(const char* begin, const char* end, bool strict) {
-  if (begin == end || !is_letter(*begin)) return {};
-  const char* q = begin + 1;
-  while (q != end &&
-         (is_word(*q) || (strict && *q == '/' && !(end - q > 1 && (q[1] == '/' || q[1] == '*')))))
-    ++q;
-  return {begin, static_cast<std::size_t>(q - begin)};
-}
 
 // Base of the rules that are written by hand: `scan(begin, end, builder)` returns the end of the
 // match, or null.
@@ -231,16 +213,12 @@ struct string_token : token<string_token> {
   }
 };
 
-const char* scan_strict_number(const char* begin, const char* end);
-const char* scan_light_number(const char* begin, const char* end);
 struct number : token<number> {
   static const char* scan(const char* begin, const char* end, Builder& builder) {
     return builder.strict ? scan_strict_number(begin, end) : scan_light_number(begin, end);
   }
 };
 
-// An infix operator. In strict text a minus right before a digit belongs to the number.
-const char* scan_infix(const char* begin, const char* end, bool strict);
 struct infix_symbol : token<infix_symbol> {
   static const char* scan(const char* begin, const char* end, Builder& builder) {
     return scan_infix(begin, end, builder.strict);

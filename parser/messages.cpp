@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "parser/comments.h"
-#include "parser/lexical.h"
+#include "parser/scan.h"
 
 namespace relay::parser {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "lang/utf8.h"
 #include "parser/comments.h"
-#include "parser/lexical.h"
 #include "parser/notation.h"
 #include "parser/parse.h"
 #include "parser/read.h"
+#include "parser/scan.h"
 
 namespace relay::parser {
 namespace {

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <utility>
 
-#include "parser/lexical.h"
+#include "parser/scan.h"
 #include "repl/completion/walk.h"
 
 namespace relay::repl::completion {

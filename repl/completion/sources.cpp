@@ -11,7 +11,7 @@
 #include "lang/primitive.h"
 #include "lang/record.h"
 #include "lang/tree_form.h"
-#include "parser/lexical.h"
+#include "parser/scan.h"
 #include "repl/completion/probe.h"
 #include "repl/doc_forms.h"
 #include "repl/let_function.h"

@@ -1,6 +1,6 @@
 #include "repl/completion/tokens.h"
 
-#include "parser/lexical.h"
+#include "parser/scan.h"
 #include "parser/tokens.h"
 
 namespace relay::repl::completion {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "parser/lexical.h"
+#include "parser/scan.h"
 
 namespace relay::repl::completion {
 

@@ -1,4 +1,4 @@
-#include "parser/lexical.h"
+#include "parser/scan.h"
 
 #include <algorithm>
 #include <array>
