@@ -9,6 +9,7 @@
 
 #include "ad/flow.h"
 #include "lang/call_site.h"
+#include "lang/letters.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -22,8 +23,7 @@ std::string words_for(lang::Span call) {
   const std::string_view text = call.text();
   const std::string_view name = text.substr(0, std::min(text.find('('), text.size()));
   const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '@' || c == '%';
+    return lang::is_word_byte(c) || c == '.' || c == '@' || c == '%';
   });
   return is_name ? fmt::format("in `{}`, which is called here", name) : "in this call";
 }

@@ -121,6 +121,51 @@ def long_function(steps):
     return f"def long(n: int32, a0: float64, b: float64) -> float64 {{ if n == 0 {{ a0 }} else {{ {lines}long(n - 1, a{steps - 1}, b) }} }}"
 
 
+def keys_with_definitions(count):
+    """In a session of 10,000 definitions: each key of a line until it is shown, and candidates with their types."""
+    with tempfile.NamedTemporaryFile("w", suffix=".relay") as file:
+        file.write("type Params { Params { w: Tensor[(4, 3), float32], b: Tensor[(3), float32] } }\n")
+        for i in range(5000):
+            file.write(f"def plain_{i}(x, y) {{ x * {i}.0 + y }}\n"
+                       f"def typed_{i}(q: Params, x: Tensor[(3), float32]) {{ q.b + x }}\n")
+        file.flush()
+        prompt = Prompt("-i", file.name)
+    echoes, candidates = [], []
+    for _ in range(count):
+        for key in "let y = plain_17(1.0, 2.0) + cast(7, dtype=":
+            start = time.perf_counter()
+            prompt.type(key)
+            prompt.until(key.encode())
+            echoes.append(time.perf_counter() - start)
+            time.sleep(0.01)
+            prompt.drain()
+        for begun in ("plain_12", "typed_4", "nn.so"):
+            prompt.type("\x15")
+            time.sleep(0.02)
+            prompt.drain()
+            start = time.perf_counter()
+            prompt.type(begun)
+            prompt.until(begun.encode() + b"  " if begun == "plain_12" else b"  ")
+            candidates.append(time.perf_counter() - start)
+        prompt.type("\x15")
+        time.sleep(0.02)
+        prompt.drain()
+    prompt.close()
+    told("a key's echo with 10,000 definitions", echoes, 10)
+    told("candidates for a word that is begun, with as many", candidates, 30)
+
+
+def starts(count):
+    """From starting the program to its prompt, on a terminal."""
+    times = []
+    for _ in range(count):
+        start = time.perf_counter()
+        prompt = Prompt()
+        times.append(time.perf_counter() - start)
+        prompt.close()
+    told("the first prompt", times, 8)
+
+
 def keys_while_compiling(count):
     with tempfile.NamedTemporaryFile("w", suffix=".relay") as file:
         file.write(long_function(200))
@@ -183,6 +228,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     rounds = parser.parse_args().rounds
+    starts(5 * rounds)
+    keys_with_definitions(rounds)
     definitions(rounds)
     first_kernels(rounds)
     later_functions(rounds)
@@ -190,4 +237,5 @@ def main():
     interrupts(rounds)
 
 
-main()
+if __name__ == "__main__":
+    main()

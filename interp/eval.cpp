@@ -21,6 +21,11 @@ FunctionCodeRef thunk_of(const Expr& expr) {
   return prepare_function("", lang::make_function({}, expr->type, expr, {}, nullptr, expr->span));
 }
 
+int threads_or_cores(int threads) {
+  if (threads > 0) return threads;
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
 }  // namespace
 
 struct Evaluator::Impl {
@@ -83,10 +88,7 @@ struct Evaluator::Impl {
 };
 
 Evaluator::Evaluator(Host& host, JitMode mode, int threads)
-    : impl_(std::make_unique<Impl>(
-          host, mode,
-          threads > 0 ? threads
-                      : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())))) {}
+    : impl_(std::make_unique<Impl>(host, mode, threads_or_cores(threads))) {}
 Evaluator::~Evaluator() = default;
 
 Result<Value> Evaluator::evaluate(const Expr& expr) {
@@ -112,6 +114,8 @@ void Evaluator::forget() {
 }
 void Evaluator::set_mode(JitMode mode) { impl_->machine.mode = mode; }
 JitMode Evaluator::mode() const { return impl_->machine.mode; }
+void Evaluator::set_threads(int threads) { impl_->machine.threads = threads_or_cores(threads); }
+int Evaluator::threads() const { return impl_->machine.threads; }
 const Statistics& Evaluator::statistics() const { return impl_->machine.statistics; }
 double Evaluator::compile_seconds() const { return impl_->machine.host.compiling().seconds(); }
 std::vector<FunctionReport> Evaluator::functions() const {

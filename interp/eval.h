@@ -77,6 +77,7 @@ class Host {
 // optimisation).
 class Evaluator {
  public:
+  // With 0 threads: as many as there are cores.
   Evaluator(Host& host, JitMode mode, int threads);
   ~Evaluator();
 
@@ -95,6 +96,10 @@ class Evaluator {
   void forget();
   void set_mode(JitMode mode);
   JitMode mode() const;
+  // How many threads share the work of a kernel or a loop, from the next run on; 0: as many as
+  // there are cores. No bit depends on it.
+  void set_threads(int threads);
+  int threads() const;
   const Statistics& statistics() const;
   // How long compilers have worked, in the background or not.
   double compile_seconds() const;

@@ -1,9 +1,9 @@
 #include "lang/print_scopes.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "lang/build.h"
+#include "lang/letters.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
@@ -137,12 +137,12 @@ std::string UniqueNames::take(const std::string& base) {
 
 std::string readable_name(std::string_view name) {
   std::string result;
-  for (const char c : name) {
-    const bool fits = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    result += fits ? c : '_';
+  while (!name.empty()) {
+    const std::size_t length = word_length(name);
+    result += length == 0 ? "_" : name.substr(0, length);
+    name.remove_prefix(std::max<std::size_t>(length, 1));
   }
-  if (result.empty() || !std::isalpha(static_cast<unsigned char>(result.front())))
-    result.insert(0, "v");
+  if (letter_length(result) == 0 || result.front() == '_') result.insert(0, "v");
   return result;
 }
 

@@ -1,8 +1,7 @@
 #include "lang/type_print.h"
 
-#include <cctype>
-
 #include "lang/diagnostic.h"
+#include "lang/letters.h"
 #include "lang/module.h"
 
 namespace relay::lang {
@@ -11,7 +10,7 @@ std::string TypeNames::name(const TypeVarRef& var) {
   if (var->name.empty()) return "_";
   if (const auto known = names_.find(var.get()); known != names_.end()) return known->second;
   std::string base = var->name;
-  if (!std::isalpha(static_cast<unsigned char>(base.front()))) base.insert(base.begin(), 't');
+  if (letter_length(base) == 0 || base.front() == '_') base.insert(base.begin(), 't');
   std::string unique = base;
   for (int suffix = 1; !taken_.insert(unique).second; ++suffix) {
     unique = base + std::to_string(suffix);

@@ -2,26 +2,30 @@
 
 #include <fmt/format.h>
 
-#include "parser/scan.h"
+#include "lang/letters.h"
 
 namespace relay::parser {
-namespace {
-
-using grammar::is_word;
-
-}  // namespace
-
 Piece word_before(std::string_view text, std::uint32_t at) {
   while (at > 0 && text[at - 1] == ' ') --at;
   std::uint32_t begin = at;
-  while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+  for (;;) {
+    const bool is_dot = begin > 0 && text[begin - 1] == '.';
+    const std::size_t length = is_dot ? 1 : lang::word_length_at_end(text.substr(0, begin));
+    if (length == 0) break;
+    begin -= static_cast<std::uint32_t>(length);
+  }
   return {begin, text.substr(begin, at - begin)};
 }
 
 Piece word_after(std::string_view text, std::uint32_t at) {
   while (at < text.size() && text[at] == ' ') ++at;
   std::uint32_t end = at;
-  while (end < text.size() && (is_word(text[end]) || text[end] == '.')) ++end;
+  for (;;) {
+    const bool is_dot = end < text.size() && text[end] == '.';
+    const std::size_t length = is_dot ? 1 : lang::word_length(text.substr(end));
+    if (length == 0) break;
+    end += static_cast<std::uint32_t>(length);
+  }
   return {at, text.substr(at, end - at)};
 }
 

@@ -166,11 +166,18 @@ struct word : token<word<Word>> {
       if (begin[i] != text[i]) return nullptr;
     }
     const char* stop = begin + text.size();
-    return stop != end && is_word(*stop) ? nullptr : stop;
+    return scan_word(stop, end) == stop ? stop : nullptr;
   }
 };
 
-struct at_letter : p::at<p::sor<p::range<'a', 'z'>, p::range<'A', 'Z'>, p::one<'_'>>> {};
+struct at_letter {
+  using rule_t = at_letter;
+  using subs_t = p::type_list<>;
+  template <class Input>
+  static bool match(Input& in) {
+    return lang::letter_length({in.current(), in.size(2)}) != 0;
+  }
+};
 struct assign : p::seq<p::one<'='>, p::not_at<p::one<'=', '>'>>> {};
 struct arrow : p::seq<p::one<'-'>, gap, p::one<'>'>> {};
 struct digits : p::plus<p::digit> {};

@@ -8,7 +8,6 @@
 namespace relay::parser {
 namespace {
 
-using grammar::is_word;
 using lang::Diagnostic;
 using lang::DiagnosticKind;
 using lang::Source;
@@ -30,10 +29,11 @@ std::uint32_t token_end(std::string_view text, std::uint32_t at) {
     const std::size_t close = text.find('"', p + 1);
     return close == std::string_view::npos ? size : static_cast<std::uint32_t>(close + 1);
   }
+  const char* const word = text.data() + p + (c == '%' || c == '@' ? 1 : 0);
+  const char* const end_of_word = grammar::scan_word(word, text.data() + size);
+  if (end_of_word != word) return static_cast<std::uint32_t>(end_of_word - text.data());
   ++p;
-  if (is_word(c) || ((c == '%' || c == '@') && p < size && is_word(text[p]))) {
-    while (p < size && is_word(text[p])) ++p;
-  } else if (static_cast<unsigned char>(c) >= 0x80) {
+  if (static_cast<unsigned char>(c) >= 0x80) {
     while (p < size && (static_cast<unsigned char>(text[p]) & 0xC0) == 0x80) ++p;
   } else if (p < size) {
     const std::string_view two = text.substr(at, 2);

@@ -45,7 +45,7 @@ const char* scan_strict_number(const char* begin, const char* end) {
   const char* q = begin;
   while (q != end && *q == '-') ++q;
   if (q == end) return nullptr;
-  if (!is_digit(*q)) return is_letter(*q) ? scan_special(q, end) : nullptr;
+  if (!is_digit(*q)) return lang::is_ascii_letter(*q) ? scan_special(q, end) : nullptr;
   const auto swallow = [&] {
     while (q != end &&
            (is_digit(*q) || *q == '.' || *q == 'e' || *q == 'E' || *q == '+' || *q == '-'))
@@ -62,7 +62,7 @@ const char* scan_strict_number(const char* begin, const char* end) {
 const char* scan_light_number(const char* begin, const char* end) {
   const char* q = begin;
   if (q == end) return nullptr;
-  if (is_letter(*q)) return scan_special(q, end);
+  if (lang::is_ascii_letter(*q)) return scan_special(q, end);
   if (!is_digit(*q)) return nullptr;
   const auto digits = [&] {
     while (q != end && is_digit(*q)) ++q;
@@ -80,10 +80,10 @@ const char* scan_light_number(const char* begin, const char* end) {
       digits();
     }
   }
-  while (q != end && is_word(*q)) ++q;  // a suffix, good or bad
+  q = scan_word(q, end);  // a suffix, good or bad
   const bool has_point = std::find(begin, q, '.') != q;
   while (has_point && end - q >= 2 && q[0] == '.' && is_digit(q[1])) {  // `1.5.3` is one bad number
-    for (++q; q != end && is_word(*q);) ++q;
+    q = scan_word(q + 1, end);
   }
   return q;
 }

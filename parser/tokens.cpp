@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/letters.h"
 #include "lang/utf8.h"
 #include "parser/comments.h"
 #include "parser/notation.h"
@@ -72,7 +73,7 @@ class Tokens {
   bool is_reduction_here(std::string_view name) const {
     if (!is_reduction(name)) return false;
     const Gap gap = skip_gap(at_ + name.size(), end_, Breaks::Stop);
-    return gap.end != end_ && is_letter(*gap.end);
+    return lang::letter_length({gap.end, static_cast<std::size_t>(end_ - gap.end)}) != 0;
   }
 
   void string() {

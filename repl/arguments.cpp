@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lang/utf8.h"
+#include "repl/choices.h"
 #include "repl/limits.h"
 #include "repl/output.h"
 
@@ -29,10 +30,10 @@ void define_run_options(CLI::App& app, Arguments& into) {
                "at the prompt, do not run relay/init.relay of XDG_CONFIG_HOME or ~/.config first");
   app.add_option("-e", into.expression, "evaluate this text instead of a file");
   app.add_option("--jit", into.jit, "when to compile kernels: off, auto (hot ones), always")
-      ->check(CLI::IsMember({"off", "auto", "always"}));
+      ->check(CLI::IsMember(names_of(kJitModes)));
   app.add_option("--kernels", into.kernels,
                  "kernels for matrix products and convolutions: off, direct (no transforms), auto")
-      ->check(CLI::IsMember({"off", "direct", "auto"}));
+      ->check(CLI::IsMember(names_of(kLibraryKernels)));
   app.add_option("--threads", into.threads, "threads for kernels (default: all cores)")
       ->check(CLI::Range(1, 1024));
   app.add_option_function<std::string>(

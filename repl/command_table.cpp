@@ -166,13 +166,11 @@ constexpr Command kCommands[] = {
      "time 10 s for each entry",
      run_limit},
     {":set", "[NAME VALUE]", "how values are shown, and what is compiled",
-     "`jit` is off, auto or always, as for `--jit`; `columns` and `lines` are how much of a value "
-     "is shown, a number, or auto for what the terminal has. Threads and library kernels are "
-     "chosen "
-     "when the program starts.",
+     "`jit` is off, auto or always, `kernels` off, direct or auto, and `threads` a number, as the "
+     "options of the program; `columns` and `lines` are how much of a value is shown, a number, or "
+     "auto for what the terminal has.",
      "relay> :set lines 3\n"
-     "jit      …\n"
-     "columns  …\n"
+     "…\n"
      "lines    3        about how many lines of it\n"
      "relay> for i < 40, j < 2 { i + j }\n"
      "[[ 0,  1],\n"

@@ -1,23 +1,22 @@
 #include "repl/inputs.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "lang/letters.h"
 #include "repl/numbered_results.h"
 
 namespace relay::repl {
 
 namespace {
 
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 bool mentions(const std::string& text, const std::string& name) {
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-    const bool begins = at == 0 || !is_letter(text[at - 1]);
-    const bool ends = at + name.size() == text.size() || !is_letter(text[at + name.size()]);
+    const bool begins = at == 0 || !lang::is_word_byte(text[at - 1]);
+    const bool ends =
+        at + name.size() == text.size() || !lang::is_word_byte(text[at + name.size()]);
     if (begins && ends) return true;
   }
   return false;
@@ -28,7 +27,7 @@ std::vector<std::string> names_in(const std::string& pattern) {
   std::vector<std::string> names;
   std::string word;
   for (const char c : pattern + " ") {
-    if (is_letter(c) || c == '.') {
+    if (lang::is_word_byte(c) || c == '.') {
       word += c;
     } else if (!word.empty()) {
       if (word != "_") names.push_back(word);

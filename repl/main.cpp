@@ -15,6 +15,7 @@
 #include "lang/memory.h"
 #include "lang/stop.h"
 #include "repl/arguments.h"
+#include "repl/choices.h"
 #include "repl/code_cache.h"
 #include "repl/deadline.h"
 #include "repl/display.h"
@@ -163,11 +164,8 @@ bool has_prompt(const Arguments& arguments) {
 
 int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   repl::SessionOptions options;
-  options.jit = arguments.jit == "off"      ? interp::JitMode::Off
-                : arguments.jit == "always" ? interp::JitMode::Always
-                                            : interp::JitMode::Auto;
-  options.kernels = arguments.kernels != "off";
-  options.transforms = arguments.kernels == "auto";
+  options.jit = *repl::choice_called(repl::kJitModes, arguments.jit);
+  options.kernels = *repl::choice_called(repl::kLibraryKernels, arguments.kernels);
   options.threads = arguments.threads;
   options.perf = arguments.perf;
   if (has_prompt(arguments)) options.seconds = arguments.seconds;

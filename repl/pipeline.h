@@ -61,7 +61,8 @@ class Pipeline final : public lang::Program, public interp::Host {
                     const std::vector<lang::Value>& values) override;
   interp::Compiling& compiling() override { return compiling_; }
   loops::KernelLibrary* kernel_library() override {
-    return options_.kernels ? &kernel_library_ : nullptr;
+    if (options_.kernels == LibraryKernels::Off) return nullptr;
+    return options_.kernels == LibraryKernels::Auto ? &transforming_kernels_ : &direct_kernels_;
   }
 
   // Who watches instrumented code; null: nobody.
@@ -118,7 +119,8 @@ class Pipeline final : public lang::Program, public interp::Host {
   std::vector<lang::TypeDefRef> types_;
   int made_names_ = 0;
   interp::Compiling compiling_;
-  LazyKernelLibrary kernel_library_{options_.transforms};
+  LazyKernelLibrary direct_kernels_{false};
+  LazyKernelLibrary transforming_kernels_{true};
 };
 
 }  // namespace relay::repl

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -116,8 +115,7 @@ std::string Session::Impl::plan_of(const Expr& expr) {
     plan.restart();
   }
   evaluator.run(thunk).or_throw();
-  const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return describe_plan(plan, options.threads > 0 ? options.threads : cores);
+  return describe_plan(plan, evaluator.threads());
 }
 
 Result<std::string> Session::derivative(const std::string& text, lang::DiffMode mode,
@@ -368,6 +366,10 @@ std::size_t Session::columns() const {
 void Session::set_shown(const ShownSize& shown) { impl_->options.shown = shown; }
 void Session::set_jit(interp::JitMode mode) {
   impl_->evaluator.set_mode(mode);
+  impl_->pipeline.forget();
+}
+void Session::set_kernels(LibraryKernels kernels) {
+  impl_->options.kernels = kernels;
   impl_->pipeline.forget();
 }
 void Session::set_columns(std::size_t columns) { impl_->options.columns = columns; }

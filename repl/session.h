@@ -26,10 +26,13 @@ struct ShownSize {
   std::optional<std::size_t> lines = std::nullopt;
 };
 
+// Whether a library's kernels take products and windows. Direct: without transforms of windows,
+// which take fewer products and are less exact.
+enum class LibraryKernels { Off, Direct, Auto };
+
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
-  bool kernels = true;                   // products and windows have kernels of their own
-  bool transforms = true;                // of windows, which take fewer products and are less exact
+  LibraryKernels kernels = LibraryKernels::Auto;
   int threads = 0;                       // 0: as many as there are cores
   bool evaluate = true;                  // false: items are typed and not run
   bool perf = false;                     // native code is known to `perf` by name
@@ -166,6 +169,7 @@ class Session {
   void set_shown(const ShownSize& shown);
   // Code that has been made is made again where it is needed.
   void set_jit(interp::JitMode mode);
+  void set_kernels(LibraryKernels kernels);
   void set_columns(std::size_t columns);
 
  private:

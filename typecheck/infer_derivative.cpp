@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lang/letters.h"
 #include "lang/visit.h"
 #include "typecheck/derivative_rule.h"
 #include "typecheck/inference.h"
@@ -36,8 +37,7 @@ namespace {
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '@' ||
-           c == '%';
+    return lang::is_word_byte(c) || c == '.' || c == '@' || c == '%';
   });
 }
 

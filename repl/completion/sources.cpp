@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lang/derivative.h"
+#include "lang/letters.h"
 #include "lang/op.h"
 #include "lang/primitive.h"
 #include "lang/record.h"
@@ -26,9 +27,9 @@ std::string first_line(std::string_view text) {
 
 // Can it be written?
 bool is_written(std::string_view name) {
-  return !name.empty() && parser::grammar::is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return parser::grammar::is_word(c) || c == '.'; });
+  return lang::letter_length(name) != 0 && std::all_of(name.begin(), name.end(), [](char c) {
+           return lang::is_word_byte(c) || c == '.';
+         });
 }
 
 struct Word {

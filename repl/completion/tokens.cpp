@@ -1,6 +1,6 @@
 #include "repl/completion/tokens.h"
 
-#include "parser/scan.h"
+#include "lang/letters.h"
 #include "parser/tokens.h"
 
 namespace relay::repl::completion {
@@ -59,7 +59,8 @@ Tokens tokens_of(std::string_view text) {
 
 std::size_t begin_of_name(std::string_view text, std::size_t at) {
   std::size_t begin = at;
-  while (begin > 0 && parser::grammar::is_word(text[begin - 1])) --begin;
+  while (const std::size_t length = lang::word_length_at_end(text.substr(0, begin)))
+    begin -= length;
   return begin;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lang/letters.h"
 #include "repl/editor/width.h"
 
 namespace relay::repl::editor {
@@ -11,13 +12,6 @@ namespace {
 
 constexpr std::size_t kKills = 32;
 constexpr std::size_t kChanges = 500;
-
-// Letters of other alphabets are some of a word, too.
-bool is_word(char c) {
-  const auto code = static_cast<unsigned char>(c);
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         code >= 0x80;
-}
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
@@ -108,15 +102,15 @@ std::size_t Buffer::right() const { return character_after(text_, cursor_); }
 
 std::size_t Buffer::word_left() const {
   std::size_t at = cursor_;
-  while (at > 0 && !is_word(text_[at - 1])) --at;
-  while (at > 0 && is_word(text_[at - 1])) --at;
+  while (at > 0 && !lang::is_word_byte(text_[at - 1])) --at;
+  while (at > 0 && lang::is_word_byte(text_[at - 1])) --at;
   return at;
 }
 
 std::size_t Buffer::word_right() const {
   std::size_t at = cursor_;
-  while (at < text_.size() && !is_word(text_[at])) ++at;
-  while (at < text_.size() && is_word(text_[at])) ++at;
+  while (at < text_.size() && !lang::is_word_byte(text_[at])) ++at;
+  while (at < text_.size() && lang::is_word_byte(text_[at])) ++at;
   return at;
 }
 

@@ -13,7 +13,7 @@ namespace {
 repl::SessionOptions options_for(interp::JitMode mode, bool kernels = true) {
   repl::SessionOptions options;
   options.jit = mode;
-  options.kernels = kernels;
+  options.kernels = kernels ? repl::LibraryKernels::Auto : repl::LibraryKernels::Off;
   options.verify = true;
   return options;
 }

@@ -159,7 +159,7 @@ const Quantity kQuantities[] = {
 repl::SessionOptions options_of(interp::JitMode jit, int threads = 0) {
   repl::SessionOptions options;
   options.jit = jit;
-  options.kernels = false;  // libraries have an order of their own
+  options.kernels = repl::LibraryKernels::Off;  // libraries have an order of their own
   options.threads = threads;
   return options;
 }
@@ -233,7 +233,7 @@ TEST_CASE("sums of 2^28 elements are exact to a few units") {
 // products of matrices that are summed. A library sums pieces in its own order.
 TEST_CASE("long sums by libraries are nearly as accurate") {
   auto options = options_of(interp::JitMode::Off);
-  options.kernels = true;
+  options.kernels = repl::LibraryKernels::Auto;
   repl::Session session(options);
   const std::string setup =
       "let rows = for i < 8, k < 1048576 { 0.7 };\n"

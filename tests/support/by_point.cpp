@@ -45,7 +45,7 @@ repl::SessionOptions verified(interp::JitMode jit) {
   options.verify = true;
   options.jit = jit;
   // A kernel of all points may be a large product, which a library adds up in its own order.
-  options.kernels = false;
+  options.kernels = repl::LibraryKernels::Off;
   return options;
 }
 

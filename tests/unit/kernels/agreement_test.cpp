@@ -179,7 +179,7 @@ std::unique_ptr<repl::Session> session(bool kernels, int threads,
                                        interp::JitMode mode = interp::JitMode::Off) {
   repl::SessionOptions options;
   options.jit = mode;
-  options.kernels = kernels;
+  options.kernels = kernels ? repl::LibraryKernels::Auto : repl::LibraryKernels::Off;
   options.threads = threads;
   auto made = std::make_unique<repl::Session>(options);
   const auto errors = made->run("<prelude>", kPrelude, nullptr);

@@ -24,7 +24,7 @@ std::string writable_code() {
 TEST_CASE("pages of native code are never writable and executable") {
   SessionOptions options;
   options.jit = interp::JitMode::Always;
-  options.kernels = false;  // oneDNN's code is its own
+  options.kernels = repl::LibraryKernels::Off;  // oneDNN's code is its own
   Session session(options);
   std::string seen;
   for (int i = 0; i < 5; ++i) {
