@@ -12,8 +12,20 @@ from pygments.token import (Comment, Generic, Keyword, Name, Number, Operator, P
 PROMPTS = ("relay> ", "  ...> ")
 
 
+def shown_line(line, is_transcript):
+    """A line of output as it is to be shown; None for a line of code."""
+    if is_transcript:
+        return None if line.startswith(PROMPTS) else line
+    if match := re.match(r"// expect-error \S+ (\w+): ", line):
+        return f"error[{match[1]}]: {line[match.end():]}"
+    if match := re.match(r"// (expect: |\| ?)", line):
+        return line[match.end():]
+    return None
+
+
 class RelayLexer(RegexLexer):
-    """Relay; a text in which a line begins with `relay> ` is a transcript."""
+    """Relay; a text in which a line begins with `relay> ` is a transcript. What the tests expect in comments
+    (tests/README.md) is shown as what the program shows."""
 
     name = "Relay"
     aliases = ["relay"]
@@ -42,17 +54,24 @@ class RelayLexer(RegexLexer):
 
     def get_tokens_unprocessed(self, text, stack=("root",)):
         lines = text.splitlines(keepends=True)
-        if not any(line.startswith(PROMPTS[0]) for line in lines):
-            yield from super().get_tokens_unprocessed(text, stack)
-            return
-        at = 0
-        for line in lines:
-            length = len(PROMPTS[0])
-            if line.startswith(PROMPTS):
+        is_transcript = any(line.startswith(PROMPTS[0]) for line in lines)
+        end, code = 0, ""
+        for line in [*lines, None]:  # None: the end
+            at, end = end, end + len(line or "")
+            shown = line and shown_line(line, is_transcript)
+            if line and not shown and not is_transcript:
+                code += line
+                continue
+            yield from self.tokens_of_code(at - len(code), code)
+            code = ""
+            if shown:
+                is_trouble = re.match(r"(error|warning)\[", shown)
+                yield at, Generic.Error if is_trouble else Generic.Output, shown
+            elif line:
+                length = len(PROMPTS[0])
                 yield at, Generic.Prompt, line[:length]
-                for begin, token, part in super().get_tokens_unprocessed(line[length:], stack):
-                    yield at + length + begin, token, part
-            else:
-                is_trouble = re.match(r"(error|warning)\[", line)
-                yield at, Generic.Error if is_trouble else Generic.Output, line
-            at += len(line)
+                yield from self.tokens_of_code(at + length, line[length:])
+
+    def tokens_of_code(self, at, code):
+        for begin, token, part in super().get_tokens_unprocessed(code):
+            yield at + begin, token, part

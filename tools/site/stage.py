@@ -56,7 +56,8 @@ def main():
     for name in SINGLE:
         (target / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / f"{name}.md", target / f"{name}.md")
-    shutil.copy(ROOT / "README.md", target / "index.md")
+    front = (ROOT / "README.md").read_text()
+    (target / "index.md").write_text(front.replace("](examples)", "](examples/index.md)"))  # a folder is no page
     navigation = dict(NAVIGATION)
     navigation["examples/index"] = {None: write_examples(target)}
     operators = sorted(path.stem for path in (ROOT / "docs/operators").glob("*.md") if path.stem != "README")
