@@ -62,6 +62,7 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"infinity", "inf", ""},
     {"Infinity", "inf", ""},
     {"NaN", "nan", ""},
+    {"e", "", "help: `exp(1.0)`"},
     // Making tensors
     {"array", "", "help: a tensor is `[1.0, 2.0]`"},
     {"asarray", "", "help: a tensor is `[1.0, 2.0]`"},
@@ -210,6 +211,8 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"gradient", "grad", ""},
     {"derivative", "grad", ""},
     {"deriv", "grad", ""},
+    {"diff", "grad", ""},
+    {"differentiate", "grad", ""},
     {"jacrev", "jacobian", ""},
     {"jacfwd", "jacobian", ""},
     {"linearize", "jvp", ""},

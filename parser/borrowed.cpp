@@ -73,6 +73,16 @@ std::optional<Edit> formatted(std::string_view text, std::uint32_t quote) {
                               ours));
 }
 
+// `f'` and `f''`
+std::optional<Edit> derivative(std::string_view text, std::uint32_t quote) {
+  const Piece function = word_before(text, quote);
+  if (function.text.empty() || function.end() != quote) return std::nullopt;
+  std::string ours(function.text);
+  std::uint32_t end = quote;
+  for (; end < text.size() && text[end] == '\''; ++end) ours = fmt::format("grad({})", ours);
+  return replaced(function.begin, end, ours, fmt::format("help: the derivative is `{}`", ours));
+}
+
 std::optional<Edit> power(std::string_view text, std::uint32_t sign, std::uint32_t size) {
   const Piece base = word_before(text, sign);
   const Piece exponent = word_after(text, sign + size);
@@ -327,7 +337,9 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   }
   if (rest.starts_with('\'')) {
     const std::size_t close = rest.find('\'', 1);
-    if (close != std::string_view::npos) {
+    if (const auto edit = derivative(text, at)) {
+      add(edit);
+    } else if (close != std::string_view::npos) {
       const std::string ours = fmt::format("\"{}\"", rest.substr(1, close - 1));
       add(replaced(at, at + static_cast<std::uint32_t>(close) + 1, ours,
                    fmt::format("help: strings have double quotes: `{}`", ours)));

@@ -6,7 +6,7 @@
 
 #include "interp/eval.h"
 
-// The ```relay blocks of a Markdown page, each run in a fresh session.
+// The ```relay and ```console blocks of a Markdown page, run.
 namespace relay::tests {
 
 struct PageRun {
@@ -15,9 +15,11 @@ struct PageRun {
   int blocks = 0;
 };
 
-// A block whose lines begin with `relay> ` is a transcript of the prompt and shows what it prints;
-// `…` in it stands for any text, alone on a line for any lines. Any other block is a golden file;
-// if it expects nothing, it must only run without errors.
+// A ```relay block whose lines begin with `relay> ` is a transcript of the prompt and shows what it
+// prints; `…` in it stands for any text, alone on a line for any lines. Any other is a golden file;
+// if it expects nothing, it must only run without errors. Each has a session of its own, but for a
+// ```relay continued, which goes on with that of the transcript before it. In a ```console block
+// lines that begin with `$ ` are commands of a shell.
 PageRun run_page(std::string_view page, interp::JitMode mode);
 
 }  // namespace relay::tests

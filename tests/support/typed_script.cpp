@@ -268,7 +268,7 @@ std::string bytes_of_keys(std::string_view keys) {
   return bytes;
 }
 
-std::string run_typed_script(const std::string& path) {
+std::string run_typed_script(const std::string& path, std::optional<Screen>* last) {
   Script script;
   std::size_t number = 0;
   try {
@@ -281,6 +281,7 @@ std::string run_typed_script(const std::string& path) {
       return fmt::format("{}:{}: {} {}: {}\nthe screen:\n{}", path, number, step.word, step.rest,
                          wrong, screen);
     }
+    if (last && script.program()) *last = script.program()->screen();
   } catch (const std::exception& error) {
     return fmt::format("{}:{}: {}", path, number, error.what());
   }

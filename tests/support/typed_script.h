@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "tests/support/screen.h"
 
 namespace relay::tests {
 
@@ -13,7 +16,8 @@ std::string bytes_of_keys(std::string_view keys);
 
 // Runs one script of keys and screens, `tests/repl/typed/*.in`, whose format tests/README.md tells,
 // with the program `relay` of this build. Returns what is wrong, with the screen as it is; empty if
-// nothing is.
-std::string run_typed_script(const std::string& path);
+// nothing is. `last`, if it is given, becomes the screen at the end of a script that types
+// anything.
+std::string run_typed_script(const std::string& path, std::optional<Screen>* last = nullptr);
 
 }  // namespace relay::tests

@@ -5,7 +5,9 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 #include <catch2/catch.hpp>
 
@@ -75,6 +77,43 @@ TEST_CASE("every kind of diagnostic has a section in docs/errors.md") {
     std::set<std::string> shown;
     add_expected(std::string(section), shown);
     CHECK(shown == std::set<std::string>{kind});
+  }
+}
+
+// Blocks that the tests run, and whether there is prose before the first and behind it.
+struct Section {
+  std::string run;
+  bool explains = false;
+  bool mends = false;
+};
+
+Section section_parts(std::string_view text) {
+  Section section;
+  std::istringstream lines{std::string(text)};
+  bool in_block = false;
+  bool is_run = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      in_block = !in_block;
+      is_run = line.starts_with("```relay") || line.starts_with("```console");
+    } else if (in_block) {
+      if (is_run) section.run += line + '\n';
+    } else if (!line.empty()) {
+      (section.run.empty() ? section.explains : section.mends) = true;
+    }
+  }
+  return section;
+}
+
+TEST_CASE("every kind of diagnostic has an explanation, an example that is run, and a mend") {
+  const std::string page = read("docs/errors.md");
+  for (std::size_t i = 0; i < lang::kDiagnosticKindCount; ++i) {
+    const std::string kind = all_kinds(i);
+    INFO(kind);
+    const Section section = section_parts(section_of(page, kind));
+    CHECK(section.explains);
+    CHECK(section.run.find(kind) != std::string::npos);
+    CHECK(section.mends);
   }
 }
 
