@@ -1,5 +1,6 @@
 #include "parser/borrowed.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -83,13 +84,42 @@ std::optional<Edit> derivative(std::string_view text, std::uint32_t quote) {
   return replaced(function.begin, end, ours, fmt::format("help: the derivative is `{}`", ours));
 }
 
-std::optional<Edit> power(std::string_view text, std::uint32_t sign, std::uint32_t size) {
-  const Piece base = word_before(text, sign);
-  const Piece exponent = word_after(text, sign + size);
+// The operands of a power sign of this size at `sign`, from the first one's beginning to the second
+// one's end, as a call.
+struct Power {
+  Piece written;
+  std::string call;
+};
+std::optional<Power> power_at(std::string_view text, std::size_t sign, std::size_t size) {
+  const Piece base = operand_before(text, static_cast<std::uint32_t>(sign));
+  Piece exponent = word_after(text, static_cast<std::uint32_t>(sign + size));
+  if (exponent.text.empty() && exponent.end() < text.size() && text[exponent.end()] == '(') {
+    const std::uint32_t close = expression_end(text, exponent.begin + 1, "");
+    exponent.text = text.substr(exponent.begin, close + 1 - exponent.begin);
+  }
   if (base.text.empty() || exponent.text.empty()) return std::nullopt;
-  const std::string call = fmt::format("power({}, {})", base.text, exponent.text);
-  return Edit{call, base.begin, fmt::format("help: the power is `{}`", call),
-              exponent.end() - base.begin};
+  return Power{{base.begin, text.substr(base.begin, exponent.end() - base.begin)},
+               fmt::format("power({}, {})", without_parentheses(base.text),
+                           without_parentheses(exponent.text))};
+}
+
+// `x^2` and `x**2`, and all others behind it, without which it would still not parse.
+std::optional<Edit> powers(std::string_view text, std::size_t sign) {
+  std::string ours(text);
+  std::string help;
+  std::size_t begin = text.size();
+  std::size_t rest = 0;  // behind the last one
+  while (sign != std::string::npos) {
+    const auto power = power_at(ours, sign, ours[sign] == '^' ? 1 : 2);
+    if (!power) return std::nullopt;
+    if (help.empty()) help = fmt::format("help: the power is `{}`", power->call);
+    begin = std::min<std::size_t>(begin, power->written.begin);
+    rest = ours.size() - power->written.end();
+    ours.replace(power->written.begin, power->written.text.size(), power->call);
+    sign = std::min(ours.find('^', ours.size() - rest), ours.find("**", ours.size() - rest));
+  }
+  return replaced(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(text.size() - rest),
+                  ours.substr(begin, ours.size() - rest - begin), help);
 }
 
 // `x << 3`, with the error at the second sign.
@@ -308,8 +338,8 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   const std::string_view rest = text.substr(at);
   const char before = at > 0 ? text[at - 1] : '\0';
   if (rest.starts_with("in ")) add(range_as_extent(text, at));
-  if (rest.starts_with('*') && before == '*') add(power(text, at - 1, 2));
-  if (rest.starts_with('^')) add(power(text, at, 1));
+  if (rest.starts_with('*') && before == '*') add(powers(text, at - 1));
+  if (rest.starts_with('^')) add(powers(text, at));
   if (rest.starts_with('?')) add(choice(text, at));
   if (rest.starts_with('.')) add(bare_point(text, at));
   if (rest.starts_with('<') && before == '<') add(shift(text, at, "left_shift"));

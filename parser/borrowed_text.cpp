@@ -29,6 +29,29 @@ Piece word_after(std::string_view text, std::uint32_t at) {
   return {at, text.substr(at, end - at)};
 }
 
+Piece operand_before(std::string_view text, std::uint32_t at) {
+  while (at > 0 && text[at - 1] == ' ') --at;
+  std::uint32_t begin = at;
+  while (begin > 0 && (text[begin - 1] == ')' || text[begin - 1] == ']')) {
+    int depth = 0;
+    do {
+      if (begin == 0) return {at, {}};
+      const char c = text[--begin];
+      if (c == ')' || c == ']' || c == '}') ++depth;
+      if (c == '(' || c == '[' || c == '{') --depth;
+    } while (depth > 0);
+  }
+  const Piece word = word_before(text, begin);
+  if (word.end() == begin) begin = word.begin;
+  return {begin, text.substr(begin, at - begin)};
+}
+
+std::string_view without_parentheses(std::string_view text) {
+  const bool is_whole = text.starts_with('(') && text.find(')') + 1 == text.size() &&
+                        text.find('(', 1) == std::string_view::npos;
+  return is_whole ? text.substr(1, text.size() - 2) : text;
+}
+
 std::uint32_t expression_end(std::string_view text, std::uint32_t at, std::string_view stops) {
   int depth = 0;
   for (; at < text.size(); ++at) {

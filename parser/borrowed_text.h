@@ -22,6 +22,11 @@ struct Piece {
 // them left out.
 Piece word_before(std::string_view text, std::uint32_t at);
 Piece word_after(std::string_view text, std::uint32_t at);
+// The same, or what ends there in brackets, with the word in front of them: `x`, `(x - 1)`,
+// `f(x)[0]`.
+Piece operand_before(std::string_view text, std::uint32_t at);
+// Of `(x - 1)` what stands in the parentheses; any other text as it is.
+std::string_view without_parentheses(std::string_view text);
 // Where the expression that begins at `at` ends: before a bracket that it does not open, or one of
 // `stops` outside of brackets.
 std::uint32_t expression_end(std::string_view text, std::uint32_t at, std::string_view stops);

@@ -79,7 +79,7 @@ constexpr Command kCommands[] = {
      "  data: the operand\n"
      "example:\n"
      "  tanh(0.0)\n"
-     "  // expect: 0.0",
+     "  0.0",
      run_doc},
     {":info", "NAME", "where a name is defined; its gradient, its native code",
      "It says whether there is a gradient and native code, and if not, why. For this the function "

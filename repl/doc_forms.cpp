@@ -107,11 +107,29 @@ std::vector<std::string> form_names() {
   return names;
 }
 
+std::string shown_line(std::string_view line) {
+  constexpr std::string_view kError = "// expect-error ";
+  constexpr std::string_view kMore = "// |";
+  constexpr std::string_view kOutput = "// expect: ";
+  if (line.starts_with(kError)) {
+    line.remove_prefix(kError.size());
+    line.remove_prefix(std::min(line.find(' ') + 1, line.size()));  // the place
+    const std::size_t colon = line.find(':');
+    return fmt::format("error[{}]{}", line.substr(0, colon), line.substr(colon));
+  }
+  if (line.starts_with(kMore)) {
+    line.remove_prefix(kMore.size());
+    return std::string(line.substr(line.starts_with(' ') ? 1 : 0));
+  }
+  if (line.starts_with(kOutput)) return std::string(line.substr(kOutput.size()));
+  return std::string(line);
+}
+
 std::string example_text(std::string_view example) {
   std::string text = "example:\n";
   while (!example.empty()) {
     const std::size_t end = std::min(example.find('\n'), example.size());
-    text += fmt::format("  {}\n", example.substr(0, end));
+    text += fmt::format("  {}\n", shown_line(example.substr(0, end)));
     example.remove_prefix(std::min(end + 1, example.size()));
   }
   return text;

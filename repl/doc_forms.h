@@ -15,6 +15,8 @@ std::optional<std::string> form_example(std::string_view name);
 std::vector<std::string> form_names();
 // What it is, without its usage and its example; empty if there is none.
 std::string form_summary(std::string_view name);
+// A line of an example as the prompt would show it: what the tests expect in comments is output.
+std::string shown_line(std::string_view line);
 // An example as `:doc` shows it.
 std::string example_text(std::string_view example);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lang/op.h"
+#include "repl/doc_forms.h"
 
 namespace relay::repl {
 
@@ -32,25 +33,6 @@ bool equal_but_for_case(std::string_view a, std::string_view b) {
   return true;
 }
 
-// A line of an example as the prompt would show it: what the tests expect in comments is output.
-std::string example_line(std::string_view line) {
-  constexpr std::string_view kError = "// expect-error ";
-  constexpr std::string_view kMore = "// |";
-  constexpr std::string_view kOutput = "// expect: ";
-  if (line.starts_with(kError)) {
-    line.remove_prefix(kError.size());
-    line.remove_prefix(std::min(line.find(' ') + 1, line.size()));  // the place
-    const std::size_t colon = line.find(':');
-    return fmt::format("error[{}]{}", line.substr(0, colon), line.substr(colon));
-  }
-  if (line.starts_with(kMore)) {
-    line.remove_prefix(kMore.size());
-    return std::string(line.substr(line.starts_with(' ') ? 1 : 0));
-  }
-  if (line.starts_with(kOutput)) return std::string(line.substr(kOutput.size()));
-  return std::string(line);
-}
-
 std::string for_terminal(std::string_view section) {
   std::string out;
   bool in_example = false;
@@ -59,7 +41,7 @@ std::string for_terminal(std::string_view section) {
     if (line.starts_with("```")) {
       in_example = !in_example;
     } else if (in_example && !line.empty()) {
-      out += "    " + example_line(line) + '\n';
+      out += "    " + shown_line(line) + '\n';
     } else {
       out += std::string(line) + '\n';
     }

@@ -486,6 +486,17 @@ std::optional<std::string> with_list(const Call& call, const OpDef& op) {
                      texts_of(call, inputs));
 }
 
+// `random.normal(key)`: inputs may be left out where all attributes that have no default are given.
+std::optional<std::string> missing_attribute(const Call& call, const OpDef& op) {
+  if (!are_written(call) || call.args.empty() || is_number(call.args[0])) return std::nullopt;
+  for (const AttrSpec& attr : op.attrs) {
+    if (attr_default(op, attr) || (call.attrs && call.attrs->find(attr.name))) continue;
+    return fmt::format("help: it needs the attribute `{0}`: `{1}({2}, {0}=…)`", attr.name, op.name,
+                       texts_of(call, 0));
+  }
+  return std::nullopt;
+}
+
 Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
   Diagnostic diagnostic(DiagnosticKind::WrongArity,
                         fmt::format("`{}` takes {}, found {}", op.name,
@@ -501,8 +512,10 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
     add(attr_usage(op, attr) + (attr_default(op, attr) ? "" : "…"));
   }
   diagnostic.note(fmt::format("note: `{}({})`", op.name, parts));
-  if (call.args.size() < op.inputs.size() && op.inputs[0].name == "key")
-    diagnostic.note("help: a key comes first, as `random.key(0)`");
+  if (call.args.size() < op.inputs.size() && op.inputs[0].name == "key") {
+    const auto help = missing_attribute(call, op);
+    diagnostic.note(help.value_or("help: a key comes first, as `random.key(0)`"));
+  }
   if (call.args.size() <= op.inputs.size()) return diagnostic;
   // `sum(x, axis)`
   const auto* last = as<Var>(call.args.back());

@@ -55,24 +55,30 @@ class Blocks {
 
 }  // namespace
 
-PageRun run_page(std::string_view page_text, interp::JitMode mode) {
+std::string with_blocks(std::string_view page, const RunBlock& run) {
   constexpr std::string_view kFence = "```";
-  PageRun page;
-  Blocks blocks(mode, page);
   Lines out;
-  const Lines lines = split_lines(page_text);
+  const Lines lines = split_lines(page);
   for (std::size_t at = 0; at < lines.size(); ++at) {
     out.push_back(lines[at]);
     if (!lines[at].starts_with(kFence)) continue;
     Lines block;
     std::size_t end = at + 1;
     while (end < lines.size() && !lines[end].starts_with(kFence)) block.push_back(lines[end++]);
-    block = blocks.run(std::string_view(lines[at]).substr(kFence.size()), block);
+    block = run(std::string_view(lines[at]).substr(kFence.size()), block);
     out.insert(out.end(), block.begin(), block.end());
     if (end < lines.size()) out.push_back(lines[end]);
     at = end;
   }
-  page.text = join_lines(out);
+  return join_lines(out);
+}
+
+PageRun run_page(std::string_view page_text, interp::JitMode mode) {
+  PageRun page;
+  Blocks blocks(mode, page);
+  page.text = with_blocks(page_text, [&](std::string_view words, const Lines& block) {
+    return blocks.run(words, block);
+  });
   return page;
 }
 

@@ -1,13 +1,19 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "interp/eval.h"
+#include "tests/support/transcript.h"
 
 // The ```relay and ```console blocks of a Markdown page, run.
 namespace relay::tests {
+
+// What becomes of a block behind three backticks and `words`.
+using RunBlock = std::function<Lines(std::string_view words, const Lines& block)>;
+std::string with_blocks(std::string_view page, const RunBlock& run);
 
 struct PageRun {
   std::string text;                   // the page with the outputs that came

@@ -138,11 +138,17 @@ struct Transcript::State {
 Transcript::Transcript(interp::JitMode mode) : state_(std::make_unique<State>(mode)) {}
 Transcript::~Transcript() = default;
 
+Lines run_transcript(const Lines& block, const std::function<Lines(const std::string&)>& answer) {
+  return run_block(block, is_typed, [&](const std::string& line) {
+    return answer(line.substr(std::min(kPrompt.size(), line.size())));
+  });
+}
+
 Lines Transcript::run(const Lines& block, std::vector<std::string>& problems) {
-  return run_block(block, is_typed, [&](const std::string& typed) {
+  return run_transcript(block, [&](const std::string& typed) {
     state_->printed.clear();
     try {
-      state_->driver.feed(std::string_view(typed).substr(std::min(kPrompt.size(), typed.size())));
+      state_->driver.feed(typed);
     } catch (const std::exception& error) {
       problems.push_back("internal error at `" + typed + "`: " + error.what());
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ bool is_transcript(const Lines& block);
 
 // `shown` if it fits what came, else what came.
 Lines fitting(const Lines& shown, const Lines& came);
+
+// A transcript with what `answer` gives for what was typed, the prompt left out; where that fits
+// what is shown, it is left.
+Lines run_transcript(const Lines& block, const std::function<Lines(const std::string&)>& answer);
 
 // A session whose inputs and outputs stand in blocks of a page.
 class Transcript {

@@ -131,6 +131,23 @@ TEST_CASE("a page shows what its blocks give") {
   CHECK(page("```relay\nnosuch\n```\n").problems.size() == 1);
 }
 
+TEST_CASE("a transcript of a page may go on") {
+  const auto page = [](const std::string& text) { return run_page(text, interp::JitMode::Off); };
+  const std::string first = "```relay\nrelay> let a = 2\na : int32\n```\n";
+  const std::string second = "```relay continued\nrelay> a\n2 : int32\n```\n";
+  CHECK(page(first + second).text == first + second);
+  CHECK(page(first + second).problems.empty());
+  CHECK(page(second).problems.size() == 1);
+  CHECK(page(first + "```relay\nrelay> a\n```\n").text.find("UnknownName") != std::string::npos);
+}
+
+TEST_CASE("a page shows what commands of a shell print") {
+  const auto page = [](const std::string& text) { return run_page(text, interp::JitMode::Off); };
+  const std::string text = "```console\n$ echo one; echo two >&2\none\ntwo\n$ true\n```\n";
+  CHECK(page(text).text == text);
+  CHECK(page("```console\n$ echo one\n```\n").text == "```console\n$ echo one\none\n```\n");
+}
+
 TEST_CASE("a diff shows what changed with three lines around it") {
   CHECK(unified_diff("a\n", "a\n", "x", "y").empty());
   CHECK(unified_diff("1\n2\n3\n4\n5\n6\n", "1\n2\n3\n4\n5\n7\n", "x", "y") ==
