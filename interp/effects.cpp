@@ -77,7 +77,11 @@ Value EffectCode::fail_here(Machine& machine, lang::Diagnostic diagnostic) const
 Value EffectCode::trace(Frame& frame) const {
   std::vector<Value> values;
   for (const auto& arg : args_) values.push_back(peek(arg, frame));
-  return frame.machine.host.trace(op_->name, *attrs_, values);
+  auto told = frame.machine.host.trace(op_->name, *attrs_, values);
+  if (told) return std::move(*told);
+  frame.machine.fail(told.errors().front());
+  if (span) frame.machine.trail.begin(span);
+  return {};
 }
 
 Value EffectCode::eval(Frame& frame) const {

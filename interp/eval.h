@@ -59,9 +59,10 @@ class Host {
   virtual lang::Result<bool> save(const lang::Value& value, const lang::AttrsRef& attrs) = 0;
   // Where `print` goes.
   virtual void write(std::string_view text) = 0;
-  // What an operator `trace.NAME` with the effect Print tells, and the value of its call.
-  virtual lang::Value trace(const std::string&, const lang::Attrs&,
-                            const std::vector<lang::Value>&) {
+  // What an operator `trace.NAME` with the effect Print tells, and the value of its call; an error
+  // ends the evaluation.
+  virtual lang::Result<lang::Value> trace(const std::string&, const lang::Attrs&,
+                                          const std::vector<lang::Value>&) {
     return lang::Value::unit();
   }
   // What makes native code; the same for all evaluators of a host, which run in turn.

@@ -14,8 +14,10 @@ struct CommandOutcome {
   std::string text;
   std::vector<lang::Diagnostic> errors;
   bool quit = false;
+  // How an evaluation goes on that has stopped.
+  std::optional<Session::Resume> resume = std::nullopt;
   // What is left to do for whoever runs entries and shows values; `argument` is the command's.
-  enum class Request { None, Load, Reload, Save, Edit };
+  enum class Request { None, Load, Reload, Save, Edit, Bug };
   Request request = Request::None;
   std::string argument = {};
 };

@@ -47,6 +47,56 @@ constexpr Command kCommands[] = {
      "x           | 3.0   | 6.0\n"
      "x * x + 1.0 | 10.0  | 1.0",
      run_trace},
+    {":break", "[NAME|off]", "stops where a function is entered",
+     "`:break f:3` stops at a line of it, `:break off` takes all breakpoints away, `:break off f` "
+     "one, "
+     "and `:break` lists them. Where an evaluation stops, expressions see the locals; `:frame` "
+     "shows the calls, `:continue` goes on, and `:abort` gives up. What comes by a breakpoint runs "
+     "in the interpreter. Where nobody can be asked it says where it stops, and goes on.",
+     "relay> def f(x) { x * x + 1.0 }\n"
+     "f : fn (Tensor[s, d]) -> Tensor[s, d] where d: float\n"
+     "relay> :break f\n"
+     "`f`, where it is entered: <entry 1>, line 1\n"
+     "relay> f(3.0)\n"
+     "stopped in `f`, <entry 1>, line 1\n"
+     "   1 | def f(x) { x * x + 1.0 }\n"
+     "     x = 3.0 : float32\n"
+     "10.0 : float32",
+     run_break},
+    {":frame", "[N EXPR]", "the calls of what has stopped or failed, with locals",
+     "The innermost is #0. `:frame N` chooses one, and `:frame N EXPR` computes something with its "
+     "locals. What has failed is run again for it, in the interpreter, and prints nothing.",
+     "relay> def f(x) { let y = x - 1; 10 / y }\n"
+     "f : fn (Tensor[s, int32]) -> Tensor[s, int32]\n"
+     "relay> f(1)\n"
+     "error[DivisionByZero]: division of an integer by zero\n"
+     "…\n"
+     "relay> :frame\n"
+     "#0 `f`, <entry 1>, line 1: `10 / y`\n"
+     "     x = 1 : int32\n"
+     "     y = 0 : int32\n"
+     "#1 the entry, <entry 2>, line 1: `f(1)`\n"
+     "relay> :frame 0 x + y\n"
+     "1 : int32",
+     run_frame},
+    {":nanbreak", "[on|off|EXPR]", "finds where a NaN or an infinity begins",
+     "While it is on, an evaluation fails at the first operator that makes one of what is finite, "
+     "and says which, at which line, of which operands; in a derivative too, where the rule of an "
+     "operator makes one in an adjoint or a tangent. `:nanbreak EXPR` does it once. It runs slower "
+     "then, and as ever while it is off.",
+     "relay> def f(x) { let y = x - 1.0; log(y) + x }\n"
+     "f : fn (Tensor[s, d]) -> Tensor[s, d] where d: float\n"
+     "relay> :nanbreak f(1.0)\n"
+     "error[AssertionFailed]: not finite: `log` gives -inf\n"
+     " --> <entry 1>:1:29\n"
+     "…\n"
+     "relay> :nanbreak f(2.0)\n"
+     "no operator makes a NaN or an infinity",
+     run_nanbreak},
+    {":continue", "", "goes on with what is stopped", "Ctrl-D at an empty line does so, too.", "",
+     run_continue},
+    {":abort", "", "gives up what is stopped", "Ctrl-C at an empty line does so, too.", "",
+     run_abort},
     {":time", "EXPR", "how long it takes in each tier",
      "The expression runs for half a second in the interpreter, and as long as native code. What "
      "has an effect runs once.",
@@ -188,6 +238,10 @@ constexpr Command kCommands[] = {
      "There is a line for each function that has run since a definition changed. `:jit NAME` tells "
      "all of one.",
      "", run_jit},
+    {":bug", "[FILE]", "writes all that was entered, for a report",
+     "The file has each entry with what came of it, the version, the options and what the machine "
+     "is; `relay < FILE` runs it again. Without a name it finds one.",
+     "", run_bug},
     {":help", "[COMMAND]", "the commands, or what one of them does",
      "Commands may be abbreviated as long as one alone begins so: `:ty` is `:type`.",
      "relay> :help :quit\n"

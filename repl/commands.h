@@ -38,6 +38,14 @@ CommandOutcome run_reload(Session& session, std::string_view argument);
 CommandOutcome run_save(Session& session, std::string_view argument);
 CommandOutcome run_edit(Session& session, std::string_view argument);
 
+// When it goes wrong (commands_debug.cpp).
+CommandOutcome run_break(Session& session, std::string_view argument);
+CommandOutcome run_frame(Session& session, std::string_view argument);
+CommandOutcome run_continue(Session& session, std::string_view argument);
+CommandOutcome run_abort(Session& session, std::string_view argument);
+CommandOutcome run_nanbreak(Session& session, std::string_view argument);
+CommandOutcome run_bug(Session& session, std::string_view argument);
+
 // The session (commands_session.cpp, commands_set.cpp).
 CommandOutcome run_limit(Session& session, std::string_view argument);
 CommandOutcome run_set(Session& session, std::string_view argument);

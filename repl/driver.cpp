@@ -5,8 +5,15 @@
 #include <fmt/format.h>
 
 #include "lang/stop.h"
+#include "repl/command_parts.h"
+#include "repl/display.h"
 
 namespace relay::repl {
+
+Driver::Driver(Session& session, DriverEvents events, int blank_lines)
+    : session_(session), events_(std::move(events)), lines_(blank_lines) {
+  if (!events_.replay) events_.replay = std::make_shared<Replay>();
+}
 
 Driver::State Driver::feed(std::string_view line) {
   const auto has_more = [&] {
@@ -19,6 +26,7 @@ Driver::State Driver::feed(std::string_view line) {
       continue;
     }
     if (events_.on_entry) events_.on_entry(text);
+    events_.replay->add_entry(text);
     if (run_command_line(*command) == State::Quit) return State::Quit;
   }
   return lines_.is_empty() ? State::Ready : State::NeedsMore;
@@ -43,9 +51,10 @@ Driver::State Driver::run_command_line(std::string_view line) {
     outcome = run_command(session_, line);
     if (outcome.request != CommandOutcome::Request::None) outcome.errors = carry_out(outcome);
   });
-  if (!outcome.text.empty() && events_.on_text) events_.on_text(outcome.text);
+  if (!outcome.text.empty()) say(outcome.text);
   report(outcome.errors);
-  return outcome.quit ? State::Quit : State::Ready;
+  resume_ = outcome.resume;
+  return outcome.quit || outcome.resume ? State::Quit : State::Ready;
 }
 
 bool Driver::was_interrupted() const {
@@ -53,11 +62,14 @@ bool Driver::was_interrupted() const {
 }
 
 void Driver::report(const std::vector<lang::Diagnostic>& errors) {
-  is_interrupted_ = std::any_of(errors.begin(), errors.end(), [](const lang::Diagnostic& error) {
-    return error.kind == lang::DiagnosticKind::Interrupted;
-  });
+  const bool has_interrupt =
+      std::any_of(errors.begin(), errors.end(), [](const lang::Diagnostic& error) {
+        return error.kind == lang::DiagnosticKind::Interrupted;
+      });
+  is_interrupted_ = has_interrupt && !session_.is_given_up();
   if (errors.empty()) return;
   had_errors_ = true;
+  for (const lang::Diagnostic& error : errors) events_.replay->add_output(lang::render(error));
   if (events_.on_errors) events_.on_errors(errors);
 }
 
@@ -66,17 +78,62 @@ Driver::State Driver::finish() {
   return State::Ready;
 }
 
+namespace {
+
+// As the outputs in a file of `:bug` are.
+bool has_only_comments(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    if (!line.empty() && (!line.starts_with("//") || line.starts_with("///"))) return false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
+}
+
+}  // namespace
+
 void Driver::run_entry(const std::string& entry) {
+  if (has_only_comments(entry)) return;
   last_entry_ = entry;
   if (events_.on_entry) events_.on_entry(last_entry_);
+  events_.replay->add_entry(entry);
   run_text(last_entry_);
 }
 
+namespace {
+
+// Where nobody can be asked an evaluation that stops says so and goes on.
+class GoesOn {
+ public:
+  GoesOn(Session& session, std::function<void(std::string_view)> say)
+      : session_(session), is_needed_(!session.has_at_stop() && say) {
+    if (!is_needed_) return;
+    session_.set_at_stop([say = std::move(say)](const std::string& where) {
+      say(where);
+      return Session::Resume::Continue;
+    });
+  }
+  ~GoesOn() {
+    if (is_needed_) session_.set_at_stop(nullptr);
+  }
+  GoesOn(const GoesOn&) = delete;
+  GoesOn& operator=(const GoesOn&) = delete;
+
+ private:
+  Session& session_;
+  bool is_needed_;
+};
+
+}  // namespace
+
 void Driver::run_text(const std::string& text) {
+  const GoesOn goes_on(session_, events_.on_text);
   surviving([&] {
     std::vector<ItemResult> results;
     const auto keep = [&](const ItemResult& result) {
       results.push_back({result.kind, result.name, "", {}, true, result.span, result.number});
+      events_.replay->add_output(describe(result));
       if (events_.on_item) events_.on_item(result);
     };
     const auto errors = session_.run(fmt::format("<entry {}>", ++entries_), text, keep);
@@ -95,6 +152,7 @@ void Driver::surviving(const std::function<void()>& body) {
       lang::clear_stop();
     } catch (const std::exception& error) {
       had_errors_ = true;
+      events_.replay->add_output(fmt::format("internal error: {}\n", error.what()));
       events_.on_internal(error.what());
     }
   }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "repl/command.h"
 #include "repl/entry_lines.h"
 #include "repl/inputs.h"
+#include "repl/replay.h"
 #include "repl/session.h"
 
 namespace relay::repl {
@@ -23,14 +26,17 @@ struct DriverEvents {
   std::function<void(const std::string&)> on_entry = nullptr;
   // Are there lines that nobody has to type any more (repl/entry_lines.h), as in a pipe?
   EntryLines::HasMore has_more_lines = nullptr;
+  // Of several drivers of one session; default: one of its own.
+  std::shared_ptr<Replay> replay = nullptr;
 };
 
 // The language of the prompt: lines are gathered into entries (repl/entry_lines.h), an entry is run
 // by the session, and what as_command() takes is a command.
 class Driver {
  public:
-  Driver(Session& session, DriverEvents events, int blank_lines)
-      : session_(session), events_(std::move(events)), lines_(blank_lines) {}
+  Driver(Session& session, DriverEvents events, int blank_lines);
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
 
   enum class State { Ready, NeedsMore, Quit };
   State feed(std::string_view line);
@@ -45,6 +51,8 @@ class Driver {
   bool ends_before(std::string_view line) const { return lines_.ends_before(line); }
 
   const std::string& last_entry() const { return last_entry_; }
+  // What the last command has said to an evaluation that is stopped.
+  std::optional<Session::Resume> resume() const { return resume_; }
   bool had_errors() const { return had_errors_; }
   // Did an interrupt end the last entry, or comes one that nobody has answered?
   bool was_interrupted() const;
@@ -59,6 +67,7 @@ class Driver {
   std::vector<lang::Diagnostic> reload(const std::string& path);
   std::vector<lang::Diagnostic> save(const std::string& path);
   std::vector<lang::Diagnostic> edit(const std::string& name);
+  std::vector<lang::Diagnostic> write_replay(const std::string& path);
   void say(const std::string& text) const;
   void report(const std::vector<lang::Diagnostic>& errors);
   void surviving(const std::function<void()>& body);
@@ -70,6 +79,7 @@ class Driver {
   bool has_more_of_block_ = false;
   std::string last_entry_;
   int entries_ = 0;
+  std::optional<Session::Resume> resume_;
   bool had_errors_ = false;
   bool is_interrupted_ = false;
 };

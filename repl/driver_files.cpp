@@ -95,6 +95,7 @@ class TextToEdit {
 }  // namespace
 
 void Driver::say(const std::string& text) const {
+  events_.replay->add_output(text);
   if (events_.on_text) events_.on_text(text);
 }
 
@@ -113,6 +114,8 @@ Errors Driver::carry_out(const CommandOutcome& outcome) {
         return save(outcome.argument);
       case CommandOutcome::Request::Edit:
         return edit(outcome.argument);
+      case CommandOutcome::Request::Bug:
+        return write_replay(outcome.argument);
       case CommandOutcome::Request::None:
         break;
     }
@@ -206,6 +209,25 @@ Errors Driver::edit(const std::string& name) {
   last_entry_ = text;
   if (events_.on_entry) events_.on_entry(text);
   run_text(text);
+  return {};
+}
+
+Errors Driver::write_replay(const std::string& given) {
+  std::string path = given.empty() ? "relay-bug.relay" : given;
+  std::error_code ignored;
+  for (int i = 2; given.empty() && std::filesystem::exists(path, ignored); ++i)
+    path = fmt::format("relay-bug-{}.relay", i);
+  if (std::filesystem::exists(path, ignored)) {
+    return {Diagnostic(DiagnosticKind::FileError, fmt::format("`{}` is there already", path))
+                .note("help: `:bug` finds a name itself")};
+  }
+  static_cast<void>(session_.options().files.place(path));  // throws where it may not be written
+  write_file(path, events_.replay->as_text(session_.options(), path)).or_throw();
+  say(fmt::format(
+      "written to {}\n"
+      "`relay < {}` runs it again. Please look through it, cut down what has nothing to "
+      "do with the mistake, and send it with the files that it reads.\n",
+      path, path));
   return {};
 }
 

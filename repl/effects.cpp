@@ -33,9 +33,7 @@ bool is_visible(lang::Effect effect) {
   return effect == lang::Effect::Print || effect == lang::Effect::Save;
 }
 
-}  // namespace
-
-bool has_visible_effect(const Expr& expr, const lang::Module& module) {
+bool does(const Expr& expr, const lang::Module& module, bool (*is_effect)(lang::Effect)) {
   bool found = false;
   std::unordered_set<std::string> seen;
   std::vector<Expr> work{expr};
@@ -44,7 +42,7 @@ bool has_visible_effect(const Expr& expr, const lang::Module& module) {
     work.pop_back();
     lang::visit_post_order(next, [&](const Expr& node) {
       if (const auto* op = lang::as<lang::Operator>(node))
-        found = found || is_visible(op->op->effect);
+        found = found || is_effect(op->op->effect);
       const auto* global = lang::as<lang::GlobalVar>(node);
       const lang::Definition* definition = global ? module.find(global->name) : nullptr;
       if (!definition || !seen.insert(global->name).second) return;
@@ -53,6 +51,16 @@ bool has_visible_effect(const Expr& expr, const lang::Module& module) {
     });
   }
   return found;
+}
+
+}  // namespace
+
+bool has_visible_effect(const Expr& expr, const lang::Module& module) {
+  return does(expr, module, is_visible);
+}
+
+bool uses_reference(const Expr& expr, const lang::Module& module) {
+  return does(expr, module, [](lang::Effect) { return false; });
 }
 
 }  // namespace relay::repl

@@ -15,7 +15,8 @@ Session::Undo::Undo(Impl& session)
       prelude_(session.prelude),
       values_(session.pipeline.values()),
       results_(session.results),
-      hidden_(session.hidden) {}
+      hidden_(session.hidden),
+      made_with_(session.made_with) {}
 
 void Session::Undo::undo() {
   const lang::Unfailing all_or_nothing;
@@ -46,6 +47,7 @@ void Session::Undo::undo() {
   session.pipeline.set_values(std::move(values_));
   session.results = std::move(results_);
   session.hidden = std::move(hidden_);
+  session.made_with = std::move(made_with_);
   session.warnings.clear();
   session.checker.take_warnings();
   for (const std::string& name : changed) session.forget(name);

@@ -20,6 +20,7 @@ class Session::Undo {
   std::map<std::string, lang::Value> values_;
   NumberedResults results_;
   std::set<std::string> hidden_;
+  std::map<std::string, std::set<std::string>> made_with_;
 };
 
 }  // namespace relay::repl

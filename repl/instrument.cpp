@@ -8,93 +8,18 @@
 #include "lang/op.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
+#include "repl/trace_operators.h"
 
 namespace relay::repl {
 
 using lang::as;
 using lang::Expr;
 using lang::ExprKind;
-using lang::OpDef;
 using lang::Type;
 using lang::VariableRef;
 namespace build = lang::build;
 
 namespace {
-
-const OpDef& trace_operator(std::string_view name);
-
-Expr trace_call(std::string_view name, std::vector<Expr> args, const lang::AttrsRef& attrs,
-                const Type& type) {
-  std::vector<Type> types;
-  for (const Expr& arg : args) types.push_back(arg->type);
-  const Expr callee =
-      lang::make_operator(&trace_operator(name), {}, lang::function_type(std::move(types), type));
-  return lang::make_call(callee, std::move(args), attrs, {}, type);
-}
-
-OpDef made_operator(std::string_view name, std::size_t inputs) {
-  OpDef def;
-  def.name = std::string(name);
-  def.doc = "Tells what is computed.";
-  def.level = 0;
-  for (std::size_t i = 0; i < inputs; ++i) def.inputs.push_back({i == 0 ? "value" : "number", ""});
-  def.attrs.push_back({"place", lang::AttrKind::Int, lang::AttrValue(0), "where"});
-  def.effect = lang::Effect::Print;
-  def.type_rule = [](lang::TypeCall& call) {
-    call.returns(call.args[0]);
-    return lang::RuleOutcome::Solved;
-  };
-  // What stands behind a derivative has one: nothing more is told.
-  def.gradient = [](const lang::GradientCall& call) -> std::vector<Expr> {
-    return {call.dout, nullptr};
-  };
-  def.tangent = [](const lang::TangentCall& call) { return call.tangents[0]; };
-  return def;
-}
-
-const OpDef& trace_operator(std::string_view name) {
-  static const OpDef adjoint = made_operator(kTraceAdjoint, 2);
-  static const OpDef tangent = made_operator(kTraceTangent, 2);
-  static const OpDef value = [] {
-    OpDef def = made_operator(kTraceValue, 2);
-    def.gradient = [](const lang::GradientCall& call) -> std::vector<Expr> {
-      return {trace_call(kTraceAdjoint, {call.dout, call.args[1]}, call.attrs, call.dout->type),
-              nullptr};
-    };
-    def.tangent = [](const lang::TangentCall& call) -> Expr {
-      const Expr& tangent = call.tangents[0];
-      if (!tangent) return nullptr;
-      return trace_call(kTraceTangent, {tangent, call.args[1]}, call.attrs, tangent->type);
-    };
-    return def;
-  }();
-  static const OpDef step = [] {
-    OpDef def = made_operator(kTraceStep, 1);
-    def.type_rule = [](lang::TypeCall& call) {
-      call.returns(lang::scalar_type(lang::DType::Int64));
-      return lang::RuleOutcome::Solved;
-    };
-    def.differentiable = false;
-    def.gradient = {};
-    def.tangent = {};
-    return def;
-  }();
-  static const OpDef mark = [] {
-    OpDef def = made_operator(kTraceMark, 0);
-    def.type_rule = [](lang::TypeCall& call) {
-      call.returns(lang::unit_type());
-      return lang::RuleOutcome::Solved;
-    };
-    def.differentiable = false;
-    def.gradient = {};
-    def.tangent = {};
-    return def;
-  }();
-  if (name == kTraceAdjoint) return adjoint;
-  if (name == kTraceTangent) return tangent;
-  if (name == kTraceValue) return value;
-  return name == kTraceStep ? step : mark;
-}
 
 // On one line.
 std::string line_of(std::string_view text) {
@@ -146,22 +71,24 @@ class Instrumenter::Inner final : public lang::Rewriter {
     for (const lang::Binding& binding : given.bindings) {
       const VariableRef& variable = binding.variable;
       if (binding.value->kind == ExprKind::Function) {
-        block.bindings.push_back({variable, owner_.literal(binding.value), binding.span});
+        block.bindings.push_back(
+            {variable, owner_.literal(binding.value, variable->name), binding.span});
       } else if (is_inside(binding.value->span, pattern) || is_check(binding.value)) {
         block.bindings.push_back(binding);
       } else if (variable->name == "_") {
         statement(block, binding);
       } else if (const auto* made = as<lang::RefCreate>(binding.value)) {
         const std::string label = variable->name + " = " + text_of(binding.value);
-        const Expr content = told_if_possible(block, value(made->value), label);
+        const Expr content = told_if_possible(block, made->value, label);
         block.bindings.push_back(
             {variable, lang::make_ref_create(content, binding.value->span, binding.value->type),
              binding.span});
       } else {
         pattern = variable->name.empty() ? variable->span : lang::Span();
         const std::string name = pattern ? line_of(pattern.text()) : variable->name;
-        tell(block, variable, value(binding.value), name + " = " + text_of(binding.value),
-             TracePlace::Kind::Value);
+        const std::int64_t place =
+            begun(block, TracePlace::Kind::Value, name + " = " + text_of(binding.value));
+        tell(block, variable, value(binding.value), place);
       }
     }
     block.result = result(given.result, block, is_tail);
@@ -170,15 +97,14 @@ class Instrumenter::Inner final : public lang::Rewriter {
 
   // Binds `variable` to the value, and tells it.
   void tell(lang::Block& block, const VariableRef& variable, const Expr& value,
-            const std::string& label, TracePlace::Kind kind, bool is_entry = false) {
+            std::int64_t place) {
     if (holds_function(value->type)) {
       block.bindings.push_back({variable, value, variable->span});
-      return;
+      return done(block, place);
     }
     const VariableRef raw = lang::make_variable(variable->name, value->type, variable->span);
     block.bindings.push_back({raw, value, variable->span});
-    block.bindings.push_back(
-        {variable, told(block, lang::make_var(raw), label, kind, is_entry), variable->span});
+    block.bindings.push_back({variable, told(block, lang::make_var(raw), place), variable->span});
   }
 
  protected:
@@ -190,7 +116,7 @@ class Instrumenter::Inner final : public lang::Rewriter {
       case ExprKind::Differentiate:
         return expr;
       case ExprKind::Function:
-        return owner_.literal(expr);
+        return owner_.literal(expr, "");
       case ExprKind::Let:
       case ExprKind::If:
       case ExprKind::Match:
@@ -203,7 +129,7 @@ class Instrumenter::Inner final : public lang::Rewriter {
   Expr post(const Expr& expr) override {
     if (const auto* write = as<lang::RefWrite>(expr)) {
       lang::Block block;
-      const Expr written = told_if_possible(block, write->value, text_of(expr));
+      const Expr written = written_value(block, write->value, text_of(expr));
       block.result = lang::make_ref_write(write->ref, written, expr->span, expr->type);
       return lang::close_block(block);
     }
@@ -235,10 +161,6 @@ class Instrumenter::Inner final : public lang::Rewriter {
     return expr->span ? line_of(expr->span.text()) : std::string("…");
   }
 
-  static lang::AttrsRef place(std::int64_t number) {
-    return lang::make_attrs({{"place", number, {}}});
-  }
-
   static Expr call_of(const lang::Call& call, const lang::GlobalVar& global,
                       const std::string& copy, std::vector<Expr> args, const Expr& expr) {
     return lang::make_call(lang::make_global_var(copy, global.span, global.type), std::move(args),
@@ -251,54 +173,78 @@ class Instrumenter::Inner final : public lang::Rewriter {
   // it, a call of a global function and the writing of a reference show themselves.
   void statement(lang::Block& block, const lang::Binding& binding) {
     const auto* call = as<lang::Call>(binding.value);
+    const std::int64_t place = begun(block, TracePlace::Kind::Choice, text_of(binding.value));
     if (call && (call->callee->kind == ExprKind::Var || call->callee->kind == ExprKind::Operator))
-      mark(block, TracePlace::Kind::Choice, text_of(binding.value));
+      mark(block, place);
     block.bindings.push_back({binding.variable, value(binding.value), binding.span});
+    done(block, place);
   }
 
   // The value as an atom, told; or only that it is computed, where it holds functions.
-  Expr told_if_possible(lang::Block& block, const Expr& value, const std::string& label) {
+  Expr told_if_possible(lang::Block& block, const Expr& given, const std::string& label) {
+    const bool is_hidden = holds_function(given->type);
+    const std::int64_t place =
+        begun(block, is_hidden ? TracePlace::Kind::Choice : TracePlace::Kind::Value, label);
+    return content(block, value(given), place, is_hidden);
+  }
+  // The same of a value that is in instrumented form already.
+  Expr written_value(lang::Block& block, const Expr& written, const std::string& label) {
+    const bool is_hidden = holds_function(written->type);
+    return content(
+        block, written,
+        owner_.add_place(is_hidden ? TracePlace::Kind::Choice : TracePlace::Kind::Value, label),
+        is_hidden);
+  }
+  Expr content(lang::Block& block, const Expr& value, std::int64_t place, bool is_hidden) {
     const VariableRef raw = lang::make_variable("content", value->type, value->span);
     block.bindings.push_back({raw, value, value->span});
-    if (holds_function(value->type)) {
-      mark(block, TracePlace::Kind::Choice, label);
+    if (is_hidden) {
+      mark(block, place);
+      done(block, place);
       return lang::make_var(raw);
     }
     const VariableRef content = lang::make_variable("content", value->type, value->span);
-    const Expr seen = told(block, lang::make_var(raw), label, TracePlace::Kind::Value, false);
-    block.bindings.push_back({content, seen, value->span});
+    block.bindings.push_back({content, told(block, lang::make_var(raw), place), value->span});
     return lang::make_var(content);
   }
 
   Expr step(lang::Block& block, const Expr& value, std::int64_t number) {
     const Type type = lang::scalar_type(lang::DType::Int64);
     const VariableRef event = lang::make_variable("event", type);
-    block.bindings.push_back({event, trace_call(kTraceStep, {value}, place(number), type), {}});
+    block.bindings.push_back(
+        {event, trace_call(kTraceStep, {value}, trace_place(number), type), {}});
     return lang::make_var(event);
   }
 
-  Expr told(lang::Block& block, const Expr& value, const std::string& label, TracePlace::Kind kind,
-            bool is_entry) {
-    const std::int64_t number = owner_.add_place(kind, label, is_entry);
-    const Expr event = step(block, value, number);
-    return trace_call(kTraceValue, {value, event}, place(number), value->type);
+  Expr told(lang::Block& block, const Expr& value, std::int64_t place) {
+    const Expr event = step(block, value, place);
+    return trace_call(kTraceValue, {value, event}, trace_place(place), value->type);
   }
 
   void mark(lang::Block& block, TracePlace::Kind kind, const std::string& label) {
+    mark(block, owner_.add_place(kind, label));
+  }
+  void mark(lang::Block& block, std::int64_t place, std::string_view name = kTraceMark) {
     const VariableRef unit = lang::make_variable("_", lang::unit_type());
     block.bindings.push_back(
-        {unit,
-         trace_call(kTraceMark, {}, place(owner_.add_place(kind, label)), lang::unit_type()),
-         {}});
+        {unit, trace_call(name, {}, trace_place(place), lang::unit_type()), {}});
+  }
+  void done(lang::Block& block, std::int64_t begun) { mark(block, owner_.add_done(begun)); }
+  // A line begins: if nothing comes of it, it is the one that has failed.
+  std::int64_t begun(lang::Block& block, TracePlace::Kind kind, const std::string& label) {
+    const std::int64_t place = owner_.add_place(kind, label);
+    mark(block, place, kTraceBegin);
+    return place;
   }
 
   Expr result(const Expr& expr, lang::Block& block, bool is_tail) {
     if (const auto* branch = as<lang::If>(expr)) {
       const VariableRef condition =
           lang::make_variable("condition", branch->condition->type, branch->condition->span);
+      const std::int64_t place =
+          begun(block, TracePlace::Kind::Choice, "if " + text_of(branch->condition));
       block.bindings.push_back({condition, value(branch->condition), branch->condition->span});
-      step(block, lang::make_var(condition),
-           owner_.add_place(TracePlace::Kind::Choice, "if " + text_of(branch->condition)));
+      step(block, lang::make_var(condition), place);
       return lang::make_if(lang::make_var(condition), this->block(branch->then_branch, is_tail),
                            this->block(branch->else_branch, is_tail), expr->span, expr->type);
     }
@@ -320,30 +266,38 @@ class Instrumenter::Inner final : public lang::Rewriter {
     const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
     const std::string copy = global && is_tail ? owner_.copy_of(*global) : std::string();
     if (!copy.empty()) {  // a loop, which stays one
+      const std::int64_t place = begun(block, TracePlace::Kind::Choice, text_of(expr));
       std::vector<Expr> args;
       for (const Expr& arg : call->args) args.push_back(value(arg));
-      mark(block, TracePlace::Kind::Choice, text_of(expr));
+      mark(block, place);
       return call_of(*call, *global, copy, std::move(args), expr);
     }
-    const Expr inner = value(expr);
-    const bool is_seen = build::is_atom(expr) || expr->kind == ExprKind::RefWrite;
-    if (is_seen || holds_function(expr->type)) return inner;
     const auto* local = call ? as<lang::Var>(call->callee) : nullptr;
-    if (local && is_tail) return inner;  // a loop of a local function
+    const bool is_seen = build::is_atom(expr) || expr->kind == ExprKind::RefWrite;
+    // The last: a loop of a local function
+    if (is_seen || holds_function(expr->type) || (local && is_tail)) return value(expr);
+    const std::int64_t place = begun(block, TracePlace::Kind::Value, text_of(expr));
+    const Expr inner = value(expr);
     const VariableRef raw = lang::make_variable("result", inner->type, expr->span);
     block.bindings.push_back({raw, inner, expr->span});
-    return told(block, lang::make_var(raw), text_of(expr), TracePlace::Kind::Value, false);
+    return told(block, lang::make_var(raw), place);
   }
 
   Instrumenter& owner_;
 };
+
+std::int64_t Instrumenter::add_done(std::int64_t begun) {
+  const std::int64_t place = add_place(TracePlace::Kind::Done, "");
+  places_.back().begun = static_cast<std::size_t>(begun);
+  return place;
+}
 
 std::int64_t Instrumenter::add_place(TracePlace::Kind kind, std::string label, bool is_entry) {
   places_.push_back({kind, std::move(label), is_entry});
   return static_cast<std::int64_t>(places_.size()) - 1;
 }
 
-Expr Instrumenter::literal(const Expr& function) {
+Expr Instrumenter::literal(const Expr& function, const std::string&) {
   const auto& fn = lang::cast<lang::Function>(function);
   if (lang::gradient_of(fn)) return function;
   Inner inner(*this);
@@ -352,37 +306,13 @@ Expr Instrumenter::literal(const Expr& function) {
   bool is_entry = true;
   for (const VariableRef& param : fn.params) {
     params.push_back(lang::make_variable(param->name, param->type, param->span, param->attrs));
-    inner.tell(block, param, lang::make_var(params.back()), param->name,
-               TracePlace::Kind::Parameter, is_entry);
+    inner.tell(block, param, lang::make_var(params.back()),
+               add_place(TracePlace::Kind::Parameter, param->name, is_entry));
     is_entry = false;
   }
   block.result = inner.block(fn.body, true);
   return lang::make_function(std::move(params), fn.result, lang::close_block(block), fn.type_params,
                              fn.attrs, function->span, function->type);
-}
-
-std::string Instrumenter::copy_of(const lang::GlobalVar& global) {
-  const lang::Definition* definition = module_.find(global.name);
-  const auto* fn = definition ? as<lang::Function>(definition->function) : nullptr;
-  if (!fn || !definition->span || lang::gradient_of(*fn)) return {};
-  const lang::Definition* owner =
-      definition->instance_of.empty() ? definition : module_.find(definition->instance_of);
-  if (owner && owner->origin == lang::Origin::Prelude) return {};
-  const std::string key = global.name + " : " + lang::to_string(global.type);
-  if (const auto found = copies_.find(key); found != copies_.end()) return found->second;
-  const std::string name = pipeline_.reserve_name(global.name + "_traced");
-  copies_.emplace(key, name);
-  const Expr typed = checker_.specialise(global.name, global.type).or_throw();
-  pipeline_.add_function(name, pipeline_.to_core(lang::rename_bound(literal(typed))));
-  return name;
-}
-
-Expr Instrumenter::instrumented(const Expr& function) {
-  if (const auto* global = as<lang::GlobalVar>(function)) {
-    const std::string copy = copy_of(*global);
-    return copy.empty() ? function : lang::make_global_var(copy, function->span, function->type);
-  }
-  return function->kind == ExprKind::Function ? lang::rename_bound(literal(function)) : function;
 }
 
 }  // namespace relay::repl

@@ -49,6 +49,8 @@ void put_item_in(const repl::Display& display, repl::ItemResult result) {
 
 void put_item(const repl::ItemResult& result) { put_item_in(repl::display_for_output(), result); }
 
+constexpr bool kHasReplay = true;  // `:bug` writes one
+
 int report(const std::vector<lang::Diagnostic>& errors, repl::Reporter& reporter) {
   reporter.report(errors);
   reporter.hint("relay --explain");
@@ -88,17 +90,8 @@ void add_path(const char* list, std::vector<std::string>& folders) {
   }
 }
 
-int run_pipe(repl::Session& session, repl::Reporter& reporter) {
-  constexpr int kNoBlankLines = 0;  // a text may have as many empty lines as it likes
-  repl::Driver driver(session,
-                      {[&](const repl::ItemResult& result) {
-                         put_item_in(repl::display_for_output(session.options().shown), result);
-                       },
-                       [&](const auto& errors) { reporter.report(errors); }, repl::put_output,
-                       [&](const std::string& what) { reporter.internal_error(what); }, nullptr,
-                       [] { return true; }},
-                      kNoBlankLines);
-  session.set_interactive(true);
+// Runs lines of standard input until they end, or a command says so.
+repl::Driver::State feed_lines(repl::Driver& driver) {
   std::string line;
   auto state = repl::Driver::State::Ready;
   const auto read_line = [&] {
@@ -109,6 +102,30 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
     state = driver.feed(line);
     repl::flush_output();  // whoever feeds the pipe may wait for the answer
   }
+  return state;
+}
+
+int run_pipe(repl::Session& session, repl::Reporter& reporter) {
+  constexpr int kNoBlankLines = 0;  // a text may have as many empty lines as it likes
+  const repl::DriverEvents events = {
+      [&](const repl::ItemResult& result) {
+        put_item_in(repl::display_for_output(session.options().shown), result);
+      },
+      [&](const auto& errors) { reporter.report(errors); },
+      repl::put_output,
+      [&](const std::string& what) { reporter.internal_error(what, kHasReplay); },
+      nullptr,
+      [] { return true; },
+      std::make_shared<repl::Replay>()};
+  repl::Driver driver(session, events, kNoBlankLines);
+  session.set_interactive(true);
+  session.set_at_stop([&](const std::string& where) {
+    repl::put_output(where);
+    repl::Driver asked(session, events, kNoBlankLines);
+    feed_lines(asked);
+    return asked.resume().value_or(repl::Session::Resume::Continue);
+  });
+  feed_lines(driver);
   if (!driver.was_interrupted()) driver.finish();
   return driver.had_errors() ? repl::kProgramError : 0;
 }
@@ -126,17 +143,37 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter, const Arguments
       {repl::is_complete_block,
        [&](std::string_view text, std::size_t cursor) { return session.complete(text, cursor); }});
   constexpr int kNoBlankLines = 0;  // the terminal says where an entry ends
-  repl::Driver driver(
-      session,
-      {[&](const repl::ItemResult& result) {
-         repl::Display display = repl::display_for_output(session.options().shown);
-         display.numbers = true;
-         repl::put_output(repl::describe(result, display));
-       },
-       report_errors, repl::put_paged,
-       [&](const std::string& what) { reporter.internal_error(what); },
-       [&](const std::string&) { session.set_columns(repl::terminal_size().columns); }},
-      kNoBlankLines);
+  const repl::DriverEvents events = {
+      [&](const repl::ItemResult& result) {
+        repl::Display display = repl::display_for_output(session.options().shown);
+        display.numbers = true;
+        repl::put_output(repl::describe(result, display));
+      },
+      report_errors,
+      repl::put_paged,
+      [&](const std::string& what) { reporter.internal_error(what, kHasReplay); },
+      [&](const std::string&) { session.set_columns(repl::terminal_size().columns); },
+      nullptr,
+      std::make_shared<repl::Replay>()};
+  repl::Driver driver(session, events, kNoBlankLines);
+  bool leaves = false;
+  session.set_at_stop([&](const std::string& where) {
+    repl::put_output(where);
+    repl::Driver asked(session, events, kNoBlankLines);
+    auto state = repl::Driver::State::Ready;
+    while (state != repl::Driver::State::Quit) {
+      repl::flush_output();
+      const repl::Typed typed = terminal.read_entry(true);
+      const bool is_interrupted = typed.kind == repl::Typed::Kind::Interrupted;
+      if (typed.kind == repl::Typed::Kind::End) return repl::Session::Resume::Continue;
+      if (is_interrupted && typed.text.empty()) return repl::Session::Resume::GiveUp;
+      if (typed.kind != repl::Typed::Kind::Entry) continue;
+      terminal.remember(typed.text.substr(0, typed.text.find_last_not_of(" \t\n") + 1));
+      state = asked.feed_block(typed.text);
+    }
+    leaves = !asked.resume();
+    return asked.resume().value_or(repl::Session::Resume::GiveUp);
+  });
   // A file that `relay -i` has run is in place of the one that a prompt begins with.
   if (!arguments.no_init && !arguments.stays && !arguments.is_confined()) {
     if (const auto startup = repl::startup_file())
@@ -151,6 +188,7 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter, const Arguments
     if (typed.kind != repl::Typed::Kind::Entry) continue;
     terminal.remember(typed.text.substr(0, typed.text.find_last_not_of(" \t\n") + 1));
     state = driver.feed_block(typed.text);
+    if (leaves) break;
   }
   // Whatever was interrupted here has been answered by the next prompt.
   reporter.forget_interruption();

@@ -25,7 +25,7 @@
 #include "repl/files.h"
 #include "repl/output.h"
 #include "repl/tensor_files.h"
-#include "repl/trace.h"
+#include "repl/watcher.h"
 #include "typecheck/verify.h"
 
 namespace relay::repl {
@@ -289,6 +289,7 @@ Result<lang::TensorRef> Pipeline::load(const lang::AttrsRef& attrs) {
 }
 
 Result<bool> Pipeline::save(const Value& value, const lang::AttrsRef& attrs) {
+  if (is_muted_) return true;
   auto saved = save_value(value, attrs, options_.files, progress(attrs));
   if (options_.progress) options_.progress(attrs->get_string("path"), 1, 1);
   return saved;
@@ -312,9 +313,9 @@ std::string Pipeline::find_file(const std::string& path) const {
   return path;
 }
 
-lang::Value Pipeline::trace(const std::string& name, const lang::Attrs& attrs,
-                            const std::vector<lang::Value>& values) {
-  if (recorder_) return recorder_->tell(name, attrs, values);
+Result<Value> Pipeline::trace(const std::string& name, const lang::Attrs& attrs,
+                              const std::vector<Value>& values) {
+  if (watcher_) return watcher_->tell(name, attrs, values);
   return interp::Host::trace(name, attrs, values);
 }
 
@@ -343,6 +344,7 @@ std::string Pipeline::function_at(lang::Span place) {
 }
 
 void Pipeline::write(std::string_view text) {
+  if (is_muted_) return;
   if (options_.write) {
     options_.write(text);
   } else {

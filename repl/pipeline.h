@@ -19,7 +19,7 @@
 
 namespace relay::repl {
 
-class TraceRecorder;
+class Watcher;
 
 // The order of the stages, and what they need of each other: the program as passes see it (Program)
 // and as the evaluator sees it (Host). Specialisations and what passes made are cached until
@@ -57,8 +57,8 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Result<bool> save(const lang::Value& value, const lang::AttrsRef& attrs) override;
   std::string function_at(lang::Span place) override;
   void write(std::string_view text) override;
-  lang::Value trace(const std::string& name, const lang::Attrs& attrs,
-                    const std::vector<lang::Value>& values) override;
+  lang::Result<lang::Value> trace(const std::string& name, const lang::Attrs& attrs,
+                                  const std::vector<lang::Value>& values) override;
   interp::Compiling& compiling() override { return compiling_; }
   loops::KernelLibrary* kernel_library() override {
     if (options_.kernels == LibraryKernels::Off) return nullptr;
@@ -66,7 +66,10 @@ class Pipeline final : public lang::Program, public interp::Host {
   }
 
   // Who watches instrumented code; null: nobody.
-  void set_recorder(TraceRecorder* recorder) { recorder_ = recorder; }
+  void set_watcher(Watcher* watcher) { watcher_ = watcher; }
+  Watcher* watcher() const { return watcher_; }
+  // Then nothing is printed, and no file is written.
+  void set_muted(bool is_muted) { is_muted_ = is_muted; }
   void set_value(const std::string& name, lang::Value value) { values_[name] = std::move(value); }
   void remove_value(const std::string& name) { values_.erase(name); }
   const lang::Value* value(const std::string& name) const;
@@ -106,7 +109,8 @@ class Pipeline final : public lang::Program, public interp::Host {
   typecheck::Checker& checker_;
   const SessionOptions& options_;
   interp::Evaluator* evaluator_ = nullptr;
-  TraceRecorder* recorder_ = nullptr;
+  Watcher* watcher_ = nullptr;
+  bool is_muted_ = false;
   std::vector<std::string> directories_;  // the last one first
   std::map<std::string, lang::Value> values_;
   std::unordered_map<std::string, lang::Expr> core_;      // by specialisation key

@@ -95,7 +95,7 @@ void Reporter::report(const std::vector<lang::Diagnostic>& diagnostics) {
   put_error(fmt::format("{} {}\n", count, warns ? "warnings" : "errors"));
 }
 
-void Reporter::internal_error(std::string_view what) {
+void Reporter::internal_error(std::string_view what, bool has_replay) {
   flush_output();
   if (format_ == ErrorFormat::Json) {
     put_error(dump({{"kind", "InternalError"},
@@ -110,8 +110,8 @@ void Reporter::internal_error(std::string_view what) {
   }
   put_error(fmt::format(
       "internal error: {}\nThis is a mistake in relay, not in your program. Please report "
-      "it with the program that shows it.\n",
-      what));
+      "it with {}.\n",
+      what, has_replay ? "what `:bug` writes" : "the program that shows it"));
 }
 
 void Reporter::hint(std::string_view command) {

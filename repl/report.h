@@ -27,8 +27,8 @@ class Reporter {
   // Was what was reported last an interrupt?
   bool was_interrupted() const { return was_interrupted_; }
   void forget_interruption() { was_interrupted_ = false; }
-  // A mistake of ours.
-  void internal_error(std::string_view what);
+  // A mistake of ours. `has_replay`: at a prompt, whose `:bug` writes all that was entered.
+  void internal_error(std::string_view what, bool has_replay = false);
   // Says, if hints are wanted and something was reported, how to have it explained. Once.
   void hint(std::string_view command);
 

@@ -8,6 +8,7 @@
 
 #include "lang/derivative.h"
 #include "repl/compiled.h"
+#include "repl/debugger.h"
 #include "repl/derivative.h"
 #include "repl/doc_forms.h"
 #include "repl/effects.h"
@@ -60,7 +61,10 @@ std::vector<Diagnostic> Session::run(std::string name, std::string text,
                                      const std::function<void(const ItemResult&)>& on_item,
                                      parser::Notation notation) {
   const auto run = [&] {
-    const lang::Source* source = impl_->sources.add(std::move(name), std::move(text));
+    const bool is_stopped = impl_->debugger->is_stopped();
+    const lang::Source* source =
+        impl_->sources.add(is_stopped ? "<stop>" : std::move(name), std::move(text));
+    if (is_stopped) return impl_->debugger->run(*source, on_item);
     return impl_->run_text(*source, "", on_item, notation);
   };
   return impl_->entry([&] { return errors_in(run); });
@@ -70,6 +74,7 @@ std::vector<Diagnostic> Session::run_file(const std::string& path,
                                           const std::function<void(const ItemResult&)>& on_item,
                                           const OnRead& on_read) {
   const auto run = [&]() -> std::vector<Diagnostic> {
+    if (impl_->debugger->is_stopped()) fail_while_stopped({});
     const lang::Source* source = impl_->sources.add(path, read_file(path).or_throw());
     if (on_read) {
       auto refused = on_read(*source);
@@ -151,7 +156,7 @@ Result<Session::Trace> Session::trace(const std::string& text) {
                   impl_->pipeline, impl_->evaluator);
   });
   impl_->evaluator.set_mode(before);
-  impl_->pipeline.set_recorder(nullptr);
+  impl_->pipeline.set_watcher(nullptr);
   return table;
 }
 
@@ -244,8 +249,10 @@ Result<std::string> Session::environment() {
 
 Result<Value> Session::evaluate(const std::string& text) {
   const lang::Source* source = impl_->sources.add("<expression>", text);
-  return impl_->entry_guarded(
-      [&] { return impl_->evaluate(impl_->checked(impl_->command_expression(*source))); });
+  return impl_->entry_guarded([&]() -> Value {
+    if (impl_->debugger->is_stopped()) return impl_->debugger->evaluate_in_frame(*source).value;
+    return impl_->evaluate(impl_->checked(impl_->command_expression(*source)));
+  });
 }
 
 Result<Value> Session::evaluate(const Expr& expr) {

@@ -153,6 +153,29 @@ class Session {
   // mode.
   lang::Result<std::vector<double>> run_times(const std::string& text, int runs);
 
+  // For when it goes wrong (repl/debugger.h). An evaluation that comes to a breakpoint asks whoever
+  // has set `at_stop` whether it goes on; meanwhile a text is one expression, which sees the locals
+  // of the frame that is chosen. Without one nothing stops.
+  enum class Resume { Continue, GiveUp };
+  using AtStop = std::function<Resume(const std::string& where)>;
+  void set_at_stop(AtStop at_stop);
+  bool has_at_stop() const;
+  bool is_stopped() const;
+  // Has the last evaluation been given up where it had stopped? Its error is that of an interrupt.
+  bool is_given_up() const;
+  // `f`, `f:3`, `FILE:3`; says what was set. `clear`: of a function, or all (empty).
+  lang::Result<std::string> set_breakpoint(const std::string& what);
+  lang::Result<std::string> clear_breakpoints(const std::string& what);
+  std::string breakpoints() const;
+  // While it is on, an evaluation fails at the first operator that makes a NaN or an infinity.
+  void set_nanbreak(bool is_on);
+  bool has_nanbreak() const;
+  // The same for one expression; what there is to say where none does.
+  lang::Result<std::string> nanbreak(const std::string& text);
+  // The frames of what has stopped, else of what has failed last; or `N`, or `N EXPR`: frame N,
+  // which is chosen, and an expression with its locals.
+  lang::Result<std::string> frame(const std::string& argument);
+
   // What may be written at the byte `cursor` of a text that is being typed, be it an entry or a
   // command (repl/completion/complete.h). Runs nothing and defines nothing.
   Completions complete(std::string_view text, std::size_t cursor) const;
@@ -176,6 +199,8 @@ class Session {
   struct Impl;
   class Run;
   class Undo;
+  class Debugger;
+  class FrameLocals;
   std::unique_ptr<Impl> impl_;
 };
 

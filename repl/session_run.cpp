@@ -49,10 +49,12 @@ class Session::Run {
       run_all();
     } catch (...) {
       if (!lang::is_ending()) restore_all();
+      if (origin_ == Origin::Own) session_.changed.clear();
       throw;
     }
     restore_failed();
     if (origin_ == Origin::Own && !errors_.is_stopped()) warn_of_stale();
+    if (origin_ == Origin::Own) session_.changed.clear();
     return errors_.take();
   }
 

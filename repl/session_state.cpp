@@ -14,6 +14,7 @@
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "repl/check_rest.h"
+#include "repl/debugger.h"
 #include "repl/entry_undo.h"
 #include "repl/left_behind.h"
 #include "repl/let_function.h"
@@ -35,7 +36,16 @@ using parser::ItemKind;
 
 namespace {
 
-// The static type with `?` and unknown dims replaced by those of the value.
+std::set<std::string> globals_in(const Expr& expr) {
+  std::set<std::string> names;
+  lang::visit_post_order(expr, [&](const Expr& node) {
+    if (const auto* global = lang::as<lang::GlobalVar>(node)) names.insert(global->name);
+  });
+  return names;
+}
+
+}  // namespace
+
 Type concrete_type(const Type& type, const Value& value) {
   if (const auto* tuple = lang::as<lang::TupleType>(type);
       tuple && value.kind() == lang::ValueKind::Tuple) {
@@ -48,16 +58,6 @@ Type concrete_type(const Type& type, const Value& value) {
   if (value.is_tensor()) return lang::type_of_tensor(value.as_tensor());
   return type;
 }
-
-std::set<std::string> globals_in(const Expr& expr) {
-  std::set<std::string> names;
-  lang::visit_post_order(expr, [&](const Expr& node) {
-    if (const auto* global = lang::as<lang::GlobalVar>(node)) names.insert(global->name);
-  });
-  return names;
-}
-
-}  // namespace
 
 std::vector<std::string> Session::values_made_with(const std::set<std::string>& names) const {
   std::set<std::string> reached = names;
@@ -98,7 +98,10 @@ Session::Impl::Impl(SessionOptions given)
       evaluator(pipeline, options.jit, options.threads),
       imports(options.search_path, options.files) {
   pipeline.set_evaluator(&evaluator);
+  debugger = std::make_unique<Debugger>(*this);
 }
+
+Session::Impl::~Impl() = default;
 
 void Session::Impl::settle_stop(const std::vector<Diagnostic>* errors) {
   const bool is_reported =
@@ -179,6 +182,7 @@ std::vector<Diagnostic> Session::Impl::run_text(
     if (result.kind != ItemKind::Import && !result.name.empty()) defined.push_back(result.name);
     if (on_item) on_item(result);
   };
+  const std::set<std::string> told = hidden;
   try {
     errors = run_items(parsed->items, see, Origin::Own);
   } catch (...) {
@@ -190,6 +194,12 @@ std::vector<Diagnostic> Session::Impl::run_text(
     if (!defined.empty())
       errors.back().note(fmt::format("note: nothing stays of what the entry defined (`{}`)",
                                      fmt::join(defined, "`, `")));
+  }
+  if (!errors.empty()) {  // then no name has been taken
+    hidden = told;
+    std::erase_if(warnings, [](const Diagnostic& warning) {
+      return warning.kind == DiagnosticKind::HiddenBuiltin;
+    });
   }
   forget_old_results();
   report_warnings(source);
@@ -259,10 +269,9 @@ Expr Session::Impl::ready(const Expr& typed) {
 }
 
 Value Session::Impl::evaluate(const Expr& typed, lang::Span place) {
-  const Expr code = ready(typed);
   const interp::Profile::Scope scope(
       profile.get(), profile ? profile->place_of(place) : interp::Profile::kNowhere);
-  return evaluator.evaluate(code).or_throw();
+  return debugger->evaluate(typed).or_throw();
 }
 
 bool Session::Impl::is_polymorphic_function(const Expr& expr) {
@@ -341,9 +350,6 @@ void Session::Impl::bind_all(const Item& item, Origin origin, const Value* value
 }
 
 ItemResult Session::Impl::run_let(const Item& item, Origin origin) {
-  if (origin == Origin::Own) {
-    for (const std::string& name : names_of(item)) made_with[name] = globals_in(item.expr);
-  }
   const auto [typed, general] = checked_value(item.expr, item.annotation);
   ItemResult result{ItemKind::Let, item.name, "", {}, true, item.span};
   Type type = general;
@@ -352,6 +358,9 @@ ItemResult Session::Impl::run_let(const Item& item, Origin origin) {
     type = concrete_type(type, result.value);
   }
   bind_all(item, origin, options.evaluate ? &result.value : nullptr, type);
+  if (origin == Origin::Own) {
+    for (const std::string& name : names_of(item)) made_with[name] = globals_in(item.expr);
+  }
   if (item.pattern) result.name = item.pattern->span.text();
   result.type = lang::to_string(type);
   return result;

@@ -34,6 +34,7 @@ struct Session::Impl {
   interp::Evaluator evaluator;
   Imports imports;
   std::unique_ptr<interp::Profile> profile;
+  std::unique_ptr<Debugger> debugger;
   lang::Module prelude;  // what an imported file sees besides its own imports
   NumberedResults results;
   std::map<std::string, std::set<std::string>> made_with;  // globals that a `let` mentions
@@ -41,6 +42,7 @@ struct Session::Impl {
   std::set<std::string> hidden;  // builtins whose names have been taken, which has been told
 
   explicit Impl(SessionOptions given);
+  ~Impl();
 
   // What a caller asked for, within the limits of a run. A request to stop is over once its errors
   // tell of it; one that came too late for that stays, for what is asked for next.
@@ -162,6 +164,9 @@ struct Session::Impl {
   void bind_parts(const lang::PatternRef& pattern, const Binding& whole, const lang::Value* value,
                   const lang::Type& type);
 };
+
+// The static type with `?` and unknown dims replaced by those of the value.
+lang::Type concrete_type(const lang::Type& type, const lang::Value& value);
 
 // What a let binds.
 std::vector<std::string> names_of(const parser::Item& item);

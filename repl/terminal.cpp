@@ -87,12 +87,17 @@ struct Terminal::Impl {
   Typed finish(Typed typed, std::string_view mark = "");
   void mark_pastes(bool on);
   void draw();
+  editor::Scene with_prompt(editor::Scene scene) const {
+    scene.prompt = prompt;
+    return scene;
+  }
 
   editor::History history;
   KeyInput keys{STDIN_FILENO};
   Editor editor;
   editor::View view;
   bool can_mark_pastes;
+  std::string_view prompt = editor::kPrompt;
 };
 
 Terminal::Impl::Impl(std::string path, bool has_colours, Asks asks)
@@ -135,12 +140,12 @@ void Terminal::Impl::begin() {
 }
 
 void Terminal::Impl::draw() {
-  put_output(view.draw(editor.scene()));
+  put_output(view.draw(with_prompt(editor.scene())));
   flush_output();
 }
 
 Typed Terminal::Impl::finish(Typed typed, std::string_view mark) {
-  put_output(view.finish(editor.last_scene(), mark));
+  put_output(view.finish(with_prompt(editor.last_scene()), mark));
   mark_pastes(false);
   flush_output();
   return typed;
@@ -176,7 +181,7 @@ std::optional<Typed> Terminal::Impl::on_event(KeyInput::Event event) {
     case KeyInput::Event::Key:
       return on_key();
     case KeyInput::Event::Interrupted:
-      return finish({Typed::Kind::Interrupted}, "^C");
+      return finish({Typed::Kind::Interrupted, editor.text()}, "^C");
     case KeyInput::Event::End:
       return finish({Typed::Kind::End});
     case KeyInput::Event::Continued:
@@ -196,7 +201,8 @@ Terminal::Terminal(std::string history, bool has_colours, Asks asks)
     : impl_(std::make_unique<Impl>(std::move(history), has_colours, std::move(asks))) {}
 Terminal::~Terminal() = default;
 
-Typed Terminal::read_entry() {
+Typed Terminal::read_entry(bool stands_still) {
+  impl_->prompt = stands_still ? editor::kStopPrompt : editor::kPrompt;
   const Signals::During typing(Signals::Meaning::Key);  // from before the prompt can be seen
   impl_->begin();
   while (true) {

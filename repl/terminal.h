@@ -13,7 +13,7 @@ namespace relay::repl {
 struct Typed {
   enum class Kind {
     Entry,        // all its lines, without a line break at its end; perhaps empty
-    Interrupted,  // Ctrl-C
+    Interrupted,  // Ctrl-C; with what had been typed
     Abandoned,    // an empty line at the end of an entry that is not complete
     End,          // Ctrl-D, or nobody is there any more
   };
@@ -39,7 +39,8 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   // Ctrl-C gives up the entry (Interrupted) and never stops anything else.
-  Typed read_entry();
+  // `stands_still`: an evaluation is stopped, as the prompt says.
+  Typed read_entry(bool stands_still = false);
 
   // An entry, all its lines, becomes one item of the history, and is written to its file.
   void remember(const std::string& entry);

@@ -45,7 +45,7 @@ std::string usage_word(std::string_view usage, std::size_t index) {
     for (const char c : words.list[i]) {
       if (c != '[' && c != ']') wanted += c;
     }
-    if (wanted == "EXPR" || wanted == "CALL") return wanted;
+    if (wanted.ends_with("EXPR") || wanted == "CALL") return wanted;
   }
   return index < words.list.size() ? wanted : std::string();
 }
@@ -90,8 +90,9 @@ void add_choices(std::string_view word, std::vector<Name>& names) {
 void add_argument(const State& state, const Command& command, std::string_view kind,
                   std::string_view typed, CommandPlace& place) {
   std::vector<Name>& names = place.names;
-  if (kind == "EXPR" || kind == "CALL") {
+  if (kind.ends_with("EXPR") || kind == "CALL") {
     place.is_expression = true;
+    if (kind.find('|') != std::string_view::npos) add_choices(kind, names);
     if (kind == "CALL" && command.name == ":trace") {
       names.push_back({"grad", Group::Word, "with the adjoints"});
       names.push_back({"jvp", Group::Word, "with the tangents"});
@@ -102,6 +103,9 @@ void add_argument(const State& state, const Command& command, std::string_view k
   } else if (kind.starts_with("FILE") || kind == "PATH") {
     add_files(state, typed, command.name == ":load" ? ".relay" : "", names);
     place.begin += begin_of_last_part(typed);
+  } else if (kind.starts_with("NAME|")) {
+    add_globals(state, typed, names);
+    add_choices(kind, names);
   } else if (kind.starts_with("NAME") || kind == "PART" || kind == "PATTERN") {
     add_documented(state, typed, names);
   } else if (kind == "KIND") {

@@ -19,7 +19,7 @@ class Layout {
   }
 
   Frame run(const Scene& scene) {
-    line_begin(kPrompt);
+    line_begin(scene.prompt);
     std::string_view rest = scene.text;
     while (true) {
       const std::size_t at = scene.text.size() - rest.size();

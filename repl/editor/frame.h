@@ -8,6 +8,11 @@
 
 namespace relay::repl::editor {
 
+// As wide as one another.
+inline constexpr std::string_view kPrompt = "relay> ";
+inline constexpr std::string_view kStopPrompt = "break> ";  // an evaluation is stopped
+inline constexpr std::string_view kMorePrompt = "  ...> ";
+
 // What is to be seen of an entry.
 struct Scene {
   std::string_view text;
@@ -20,10 +25,8 @@ struct Scene {
     bool is_selected = false;
   };
   std::vector<Note> notes = {};
+  std::string_view prompt = kPrompt;
 };
-
-inline constexpr std::string_view kPrompt = "relay> ";
-inline constexpr std::string_view kMorePrompt = "  ...> ";
 
 // The same, laid out in rows of cells.
 struct Frame {

@@ -116,7 +116,7 @@ std::string View::draw_line(const Scene& scene, bool is_new) {
   const std::size_t line = line_;
   std::string bytes = is_new ? "\r\n" : "\r";
   if (is_new) line_columns_ = 0;
-  const std::string_view prompt = line == 0 ? kPrompt : kMorePrompt;
+  const std::string_view prompt = line == 0 ? scene.prompt : kMorePrompt;
   const auto room = static_cast<int>(terminal_.columns) - static_cast<int>(prompt.size()) - 1;
   std::string_view before = scene.text.substr(first, scene.cursor - first);
   while (!before.empty() && columns_of(before) > room)

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "lang/expr.h"
+
+// Operators by which instrumented code tells its host what it computes (interp::Host::trace). The
+// attribute `place` is a number that whoever watches has given out.
+namespace relay::repl {
+
+inline constexpr std::string_view kTraceStep = "trace.step";        // value -> number of the event
+inline constexpr std::string_view kTraceValue = "trace.value";      // value, number -> value
+inline constexpr std::string_view kTraceAdjoint = "trace.adjoint";  // adjoint, number -> adjoint
+inline constexpr std::string_view kTraceTangent = "trace.tangent";  // tangent, number -> tangent
+inline constexpr std::string_view kTraceMark = "trace.mark";        // () -> ()
+inline constexpr std::string_view kTraceBegin = "trace.begin";      // () -> (); before a value
+
+// `span`: where an error of the host has happened, for the calls by which it came. The derivative
+// of `trace.value` tells the adjoint or the tangent; that of the others tells
+// nothing.
+lang::Expr trace_call(std::string_view name, std::vector<lang::Expr> args,
+                      const lang::AttrsRef& attrs, const lang::Type& type, lang::Span span = {});
+lang::AttrsRef trace_place(std::int64_t number);
+
+}  // namespace relay::repl
