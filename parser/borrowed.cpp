@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "parser/borrowed_characters.h"
 #include "parser/borrowed_text.h"
 
 namespace relay::parser {
@@ -378,6 +379,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     const std::size_t line = std::min(text.find('\n', at), text.size());
     edits.push_back({"\"", static_cast<std::uint32_t>(line), "help: a string ends with `\"`"});
   }
+  add(other_character(text, at));
   add_words(text, at, edits);
   add_forms(error, text, at, edits);
 }
@@ -441,7 +443,7 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
         text.substr(at).starts_with(each.at) && says(error, each.says))
       return each.help;
   }
-  return {};
+  return help_for_character(text.substr(at));
 }
 
 std::optional<lang::Diagnostic> commented_division(lang::Span number) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lang/memory.h"
 #include "lang/record.h"
@@ -173,13 +174,23 @@ std::vector<Diagnostic> Session::Impl::run_text(
   if (options.interactive && written > 1 && !before) before.emplace(*this);
   std::move(parsed->warnings.begin(), parsed->warnings.end(), std::back_inserter(warnings));
   std::vector<Diagnostic> errors;
+  std::vector<std::string> defined;
+  const auto see = [&](const ItemResult& result) {
+    if (result.kind != ItemKind::Import && !result.name.empty()) defined.push_back(result.name);
+    if (on_item) on_item(result);
+  };
   try {
-    errors = run_items(parsed->items, on_item, Origin::Own);
+    errors = run_items(parsed->items, see, Origin::Own);
   } catch (...) {
     if (before && !lang::is_ending()) before->undo();
     throw;
   }
-  if (before && !errors.empty()) before->undo();
+  if (before && !errors.empty()) {
+    before->undo();
+    if (!defined.empty())
+      errors.back().note(fmt::format("note: nothing stays of what the entry defined (`{}`)",
+                                     fmt::join(defined, "`, `")));
+  }
   forget_old_results();
   report_warnings(source);
   return errors;

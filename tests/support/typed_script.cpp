@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -182,7 +183,9 @@ bool Script::set(const Step& step) {
     numbers >> settings_.rows >> settings_.columns;
     if (program_) program_->resize(settings_.rows, settings_.columns);
   } else if (step.word == "file") {
-    std::ofstream(home_.path() + '/' + step.rest) << joined(step.lines, "");
+    const std::filesystem::path path = std::filesystem::path(home_.path()) / step.rest;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << joined(step.lines, "");
   } else if (step.word == "again") {
     program_.reset();
     started();

@@ -182,6 +182,8 @@ const std::vector<Row> kRows = {
     // Characters by their names
     {"\"\\alph|", {"α : \\alpha", ""}},
     {"// \\Delta|", {"Δ : \\Delta", ""}},
+    {"let \\Delta|", {"Δ : \\Delta", ""}},
+    {"def f(θ, θ_max: int32) { θ_m|", {"θ_max : int32", ""}},
     {"\\le|", {"≤ : \\le", "≤ : \\leq", "← : \\leftarrow", ""}},
 };
 
