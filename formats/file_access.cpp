@@ -31,17 +31,23 @@ namespace {
   lang::fail(DiagnosticKind::FileError, fmt::format("cannot {} `{}`: {}", verb, path, why));
 }
 
-// `iris.csv` where `iris.cvs` is not there.
+// `iris.csv` where `iris.cvs` is not there, or `iris`.
 std::optional<std::string> file_meant(const std::string& path) {
   constexpr std::size_t kMostNames = 10000;  // of a folder that is looked through
   const fs::path wanted(path);
+  const std::string name = wanted.filename().string();
   std::vector<std::string> names;
+  std::vector<std::string> longer;
   std::error_code error;
   fs::directory_iterator at(wanted.has_parent_path() ? wanted.parent_path() : ".", error);
-  for (; !error && at != fs::directory_iterator() && names.size() < kMostNames; at.increment(error))
+  for (; !error && at != fs::directory_iterator() && names.size() < kMostNames;
+       at.increment(error)) {
     names.push_back(at->path().filename().string());
+    if (!name.empty() && names.back().starts_with(name)) longer.push_back(names.back());
+  }
   std::sort(names.begin(), names.end());
-  const auto close = lang::closest_names(wanted.filename().string(), names);
+  auto close = lang::closest_names(name, names);
+  if (close.empty() && longer.size() == 1) close = longer;
   if (close.empty()) return std::nullopt;
   return (wanted.parent_path() / close.front()).string();
 }
