@@ -11,10 +11,14 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "lang/diagnostic.h"
+#include "lang/op.h"
 
 namespace relay::formats {
 
@@ -25,6 +29,35 @@ namespace {
 
 [[noreturn]] void cannot_open(const char* verb, const std::string& path, const char* why) {
   lang::fail(DiagnosticKind::FileError, fmt::format("cannot {} `{}`: {}", verb, path, why));
+}
+
+// `iris.csv` where `iris.cvs` is not there, or `iris`.
+std::optional<std::string> file_meant(const std::string& path) {
+  constexpr std::size_t kMostNames = 10000;  // of a folder that is looked through
+  const fs::path wanted(path);
+  const std::string name = wanted.filename().string();
+  std::vector<std::string> names;
+  std::vector<std::string> longer;
+  std::error_code error;
+  fs::directory_iterator at(wanted.has_parent_path() ? wanted.parent_path() : ".", error);
+  for (; !error && at != fs::directory_iterator() && names.size() < kMostNames;
+       at.increment(error)) {
+    names.push_back(at->path().filename().string());
+    if (!name.empty() && names.back().starts_with(name)) longer.push_back(names.back());
+  }
+  std::sort(names.begin(), names.end());
+  auto close = lang::closest_names(name, names);
+  if (close.empty() && longer.size() == 1) close = longer;
+  if (close.empty()) return std::nullopt;
+  return (wanted.parent_path() / close.front()).string();
+}
+
+[[noreturn]] void cannot_find(const char* verb, const std::string& path) {
+  lang::Diagnostic diagnostic(DiagnosticKind::FileError,
+                              fmt::format("cannot {} `{}`: {}", verb, path, std::strerror(ENOENT)));
+  if (const auto meant = file_meant(path))
+    diagnostic.note(fmt::format("help: did you mean `{}`?", *meant));
+  throw lang::Failure(std::move(diagnostic));
 }
 
 bool is_same_file(const Descriptor& file, const Descriptor& other) {
@@ -137,6 +170,7 @@ Descriptor FileAccess::open(const std::string& path) const {
   Descriptor file;
   if (!is_limited_) {
     file = Descriptor(::open(path.c_str(), kReading));
+    if (!file && errno == ENOENT) cannot_find(kVerb, path);
     if (!file) cannot_open(kVerb, path, std::strerror(errno));
   } else {
     const Descriptor named(::open(path.c_str(), kNaming));

@@ -3,6 +3,7 @@
 #include "lang/drawn.h"
 #include "lang/module.h"
 #include "lang/op.h"
+#include "lang/tree_mend.h"
 
 namespace relay::lang {
 namespace {
@@ -232,6 +233,7 @@ Type TypeCall::tensor(std::size_t i) {
     } catch (Failure& failure) {
       if (is_indexed && is_list)
         failure.diagnostics.front().note("help: an element of a list is `nth(" + value + ", n)`");
+      if (const auto help = mend_by_tree_map(*this)) failure.diagnostics.front().note(*help);
       throw;
     }
   }
