@@ -11,33 +11,16 @@ Usage: ./dev bench race [--only PART]... [--rounds N] [--threads 1,2] [--jit MOD
 """
 import argparse
 import shutil
-import statistics
 import sys
-import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "race"))
 from cases import CASES  # noqa: E402
 from sides import Cpp, Limits, Onnx, Relay, Torch, environment, onnx_modules, openblas_core  # noqa: E402
+from turns import raced  # noqa: E402
 
 AGREEMENT = 1e-5
-TURN = 0.03  # seconds that a side runs at a time, about
-PAUSE = 0.04  # before that: threads of ONNX Runtime go on looking for work for 26 ms
-
-
-def raced(sides, rounds):
-    """The median seconds of each side."""
-    times = [[] for _ in sides]
-    counts = []
-    for side in sides:
-        first = min(side.run(2))
-        counts.append(max(2, min(100, round(TURN / max(first, 1e-6)))))
-    for _ in range(rounds):
-        for own, side, count in zip(times, sides, counts):
-            time.sleep(PAUSE)
-            own += side.run(count + 1)[1:]  # the first finds the caches as another side has left them
-    return [statistics.median(own) for own in times]
 
 
 def checked(case, sides):

@@ -1,6 +1,7 @@
 #include "opt/dims.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -9,6 +10,7 @@
 
 #include "lang/build.h"
 #include "lang/diagnostic.h"
+#include "lang/record.h"
 #include "lang/visit.h"
 
 namespace relay::opt {
@@ -33,20 +35,45 @@ struct Place {
 };
 using Places = std::unordered_map<const lang::TypeVar*, Place>;
 
-void note_axes(const lang::Type& type, const Expr& value, std::vector<Axis>& axes) {
-  if (const auto* tuple = lang::as<lang::TupleType>(type)) {
-    for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
-      note_axes(tuple->fields[i], lang::build::project(value, i), axes);
+// The axes of what is in values, in the order in which places are looked for.
+class AxisNotes {
+ public:
+  void add(const Expr& value) { note(value->type, value); }
+  // Also those of the records among the values, behind all others: these cost less to read.
+  std::vector<Axis> take() {
+    for (int left = kMostRecords; !records_.empty() && left > 0; --left) {
+      const Expr record = std::move(records_.front());
+      records_.pop_front();
+      const auto* adt = lang::as<lang::AdtType>(record->type);
+      const lang::Constructor& constructor = adt->def->constructors.front();
+      for (std::size_t i = 0; i < constructor.fields.size(); ++i)
+        add(lang::read_field(record, constructor, i, record->span));
+    }
+    return std::move(axes_);
+  }
+
+ private:
+  static constexpr int kMostRecords = 100;  // they may hold themselves
+
+  void note(const lang::Type& type, const Expr& value) {
+    if (const auto* tuple = lang::as<lang::TupleType>(type)) {
+      for (std::uint32_t i = 0; i < tuple->fields.size(); ++i)
+        note(tuple->fields[i], lang::build::project(value, i));
+    }
+    const auto* adt = lang::as<lang::AdtType>(type);
+    if (adt && adt->def->constructors.size() == 1 && !adt->args.empty()) records_.push_back(value);
+    const auto* tensor = lang::as<lang::TensorType>(type);
+    if (!tensor || !tensor->shape.has_rank()) return;
+    for (std::size_t axis = 0; axis < tensor->shape.rank(); ++axis) {
+      const Dim& dim = tensor->shape[axis];
+      if (!dim.is_constant() && !dim.is_any())
+        axes_.push_back({value, static_cast<std::int64_t>(axis), dim});
     }
   }
-  const auto* tensor = lang::as<lang::TensorType>(type);
-  if (!tensor || !tensor->shape.has_rank()) return;
-  for (std::size_t axis = 0; axis < tensor->shape.rank(); ++axis) {
-    const Dim& dim = tensor->shape[axis];
-    if (!dim.is_constant() && !dim.is_any())
-      axes.push_back({value, static_cast<std::int64_t>(axis), dim});
-  }
-}
+
+  std::vector<Axis> axes_;
+  std::deque<Expr> records_;
+};
 
 // Solves the axis for the one variable in it that has no place yet. Nothing if there are several,
 // or if it is not linear in it.
@@ -133,9 +160,9 @@ class DimResolver final : public lang::Rewriter {
  private:
   // The places with those that the variables add; nothing if they add none.
   std::optional<Places> with(const std::vector<lang::VariableRef>& variables) const {
-    std::vector<Axis> axes;
-    for (const lang::VariableRef& variable : variables)
-      note_axes(variable->type, lang::make_var(variable), axes);
+    AxisNotes notes;
+    for (const lang::VariableRef& variable : variables) notes.add(lang::make_var(variable));
+    const std::vector<Axis> axes = notes.take();
     const bool is_new = std::any_of(axes.begin(), axes.end(), [&](const Axis& axis) {
       bool any = false;
       axis.dim.for_each_variable(
@@ -201,12 +228,12 @@ Expr resolve_dim_terms(const Expr& expr) {
     if (const auto* fn = lang::as<lang::Function>(node)) functions.push_back(fn);
   });
   if (!has_terms) return expr;
-  std::vector<Axis> axes;
+  AxisNotes notes;
   for (auto it = functions.rbegin(); it != functions.rend(); ++it) {  // outermost first
-    for (const auto& param : (*it)->params) note_axes(param->type, lang::make_var(param), axes);
+    for (const auto& param : (*it)->params) notes.add(lang::make_var(param));
   }
   Places places;
-  add_places(axes, places);
+  add_places(notes.take(), places);
   return DimResolver(std::move(places)).rewrite(expr);
 }
 

@@ -2,7 +2,6 @@
 import ctypes
 import math
 import os
-import select
 import shutil
 import subprocess
 import sys
@@ -10,45 +9,13 @@ import tempfile
 from math import prod
 from pathlib import Path
 
+from prompt import ROOT, Child, Prompt
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-ANSWER_SECONDS = 120
 
 
 def skipped(why):
     print(f"skipped: {why}", flush=True)
-
-
-class Child:
-    """A process that answers each line with a line."""
-
-    def __init__(self, command):
-        self.process = subprocess.Popen([str(each) for each in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.name = Path(command[0]).name
-        self.read = b""
-
-    def send(self, line):
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def answer(self):
-        while b"\n" not in self.read:
-            if not select.select([self.process.stdout], [], [], ANSWER_SECONDS)[0]:
-                sys.exit(f"{self.name} does not answer")
-            more = os.read(self.process.stdout.fileno(), 1 << 16)
-            if not more:
-                sys.exit(f"{self.name} ended early")
-            self.read += more
-        line, self.read = self.read.split(b"\n", 1)
-        return line.decode()
-
-    def ask(self, line):
-        self.send(line)
-        return self.answer()
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 class Relay:
@@ -56,46 +23,37 @@ class Relay:
     name = "relay"
 
     def __init__(self, threads, jit="always", options=()):
-        self.command = [ROOT / "build" / "release" / "relay", f"--jit={jit}", f"--threads={threads}", *options]
+        self.start = lambda: Prompt(threads, jit, options)
 
     def is_able(self, case):
         return True
 
     def prepare(self, case):
-        self.child = Child(self.command)
+        self.prompt = self.start()
         for i, one in enumerate(case.inputs):
-            self.child.send(f"let x{i} = reshape(for i < {prod(one.shape)} {{ cast(mod(i * {7 + i}, 2003), dtype=\"float32\") "
+            self.prompt.enter(f"let x{i} = reshape(for i < {prod(one.shape)} {{ cast(mod(i * {7 + i}, 2003), dtype=\"float32\") "
                             f"/ 1001.0 - 1.0 }}, newshape={list(one.shape)}) / {one.divisor}")
         for line in case.relay.strip().splitlines():
-            self.child.send(line)
+            self.prompt.enter(line)
         given = [f"x{i}" for i, one in enumerate(case.inputs) if not one.is_constant]
         self.timed = "run()" if "def run()" in case.relay else (
             "run({})".format(", ".join(given[-case.relay.split("def run(")[1].split(")")[0].count(",") - 1:])))
         names = [f"r{i}" for i in range(case.results)]
-        self.child.send(f"let {'(' + ', '.join(names) + ')' if case.results > 1 else 'r0'} = {self.timed}")
+        self.prompt.enter(f"let {'(' + ', '.join(names) + ')' if case.results > 1 else 'r0'} = {self.timed}")
         means = (f"mean(abs(cast({each}, dtype=\"float64\")))" for each in names)
-        return float(self.asked(" + ".join(means)).split()[0].removesuffix("f64"))
-
-    def asked(self, line):
-        """What it prints; after an error, which stands on the terminal, that is nothing."""
-        self.child.send(line)
-        answer = self.child.ask("0")
-        if answer.startswith("0 :"):
-            sys.exit(f"relay has no answer to: {line}")
-        self.child.answer()
-        return answer
+        return float(self.prompt.asked(" + ".join(means)).split()[0].removesuffix("f64"))
 
     def prepare_program(self, source):
         text = source.read_text()
         (self.timed,) = (line.removeprefix("// time: ") for line in text.splitlines() if line.startswith("// time: "))
-        self.child = Child(self.command)
-        self.child.send(text)
+        self.prompt = self.start()
+        self.prompt.enter(text)
 
     def run(self, count):
-        return [float(each) for each in self.asked(f":seconds {count} {self.timed}").split()]
+        return self.prompt.seconds(count, self.timed)
 
     def end(self):
-        self.child.close()
+        self.prompt.close()
 
 
 class Torch:
@@ -214,6 +172,6 @@ class Limits:
         return max(case.operations / self.operations, case.least_bytes() / nearest[1])
 
 
-def environment():
+def environment(prefix="race-"):
     os.environ.pop("OPENBLAS_CORETYPE", None)  # an older core than the machine's would halve everybody's products
-    return Path(tempfile.mkdtemp(prefix="race-"))
+    return Path(tempfile.mkdtemp(prefix=prefix))
