@@ -64,10 +64,19 @@ void put_cluster(const Dataflow& flow, std::size_t number, const std::string& in
   text += indent + "}\n";
 }
 
-// How the listing calls a node: by its name, with a number where others have it, too.
+// The outermost cluster around one.
+std::size_t outermost(const Dataflow& flow, std::size_t cluster) {
+  while (flow.clusters[cluster].parent != kNoCluster) cluster = flow.clusters[cluster].parent;
+  return cluster;
+}
+
+// How the listing calls a node: by its name, with a number where others of its function have it.
 std::string reference(const Dataflow& flow, std::size_t number) {
   const FlowNode& node = flow.nodes[number];
-  const auto is_called_so = [&](const FlowNode& other) { return other.name == node.name; };
+  const auto is_called_so = [&](const FlowNode& other) {
+    return other.name == node.name &&
+           outermost(flow, other.cluster) == outermost(flow, node.cluster);
+  };
   if (!node.name.empty()) {
     const bool is_alone = std::count_if(flow.nodes.begin(), flow.nodes.end(), is_called_so) == 1;
     return is_alone ? node.name : fmt::format("{}#{}", node.name, number);

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ void clear_status() {
 std::string waiting_time(double seconds) {
   constexpr double kMinute = 60;
   constexpr double kHour = 3600;
-  if (seconds < 2 * kMinute) return fmt::format("{:.0f} s", std::ceil(seconds));
+  if (seconds < 2 * kMinute) return fmt::format("{:.0f} s", std::max(seconds, 1.0));
   if (seconds < 2 * kHour) return fmt::format("{:.0f} min", seconds / kMinute);
   return fmt::format("{:.0f} h", seconds / kHour);
 }
