@@ -80,7 +80,7 @@ Binding without_effect(Binding binding) {
   const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
   const bool acts =
       op && (op->op->effect == lang::Effect::Print || op->op->effect == lang::Effect::Assert ||
-             op->op->effect == lang::Effect::Save);
+             op->op->effect == lang::Effect::Save || op->op->effect == lang::Effect::Plot);
   if (acts && is_unit(binding.value->type)) binding.value = build::tuple({});
   return binding;
 }

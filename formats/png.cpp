@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <new>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -141,7 +142,10 @@ lang::TensorRef read_png(const Location& location, const Progress& progress) {
   return tensor;
 }
 
-void write_png(const Location& location, const lang::Tensor& tensor) {
+namespace {
+
+// Says in an Image what is to be written; `path` is for the error.
+void describe_image(Image& image, const lang::Tensor& tensor, const std::string& path) {
   constexpr png_uint_32 kFormats[] = {PNG_FORMAT_GRAY, PNG_FORMAT_GA, PNG_FORMAT_RGB,
                                       PNG_FORMAT_RGBA};
   const auto& shape = tensor.shape();
@@ -151,13 +155,19 @@ void write_png(const Location& location, const lang::Tensor& tensor) {
   };
   if (tensor.dtype() != DType::UInt8 || shape.size() < 2 || shape.size() > 3 || channels < 1 ||
       channels > 4 || !fits(shape[0]) || !fits(shape[1])) {
-    bad_data(location.path,
+    bad_data(path,
              "an image is a uint8 tensor of shape (height, width) or (height, width, 1 to 4)");
   }
-  Image image;
   image->height = static_cast<png_uint_32>(shape[0]);
   image->width = static_cast<png_uint_32>(shape[1]);
   image->format = kFormats[channels - 1];
+}
+
+}  // namespace
+
+void write_png(const Location& location, const lang::Tensor& tensor) {
+  Image image;
+  describe_image(image, tensor, location.path);
   FileWriter file(location);
   Stream stream(file);
   if (!png_image_write_to_stdio(&image.get(), stream.file(), 0, tensor.data(), 0, nullptr)) {
@@ -167,6 +177,38 @@ void write_png(const Location& location, const lang::Tensor& tensor) {
   }
   stream.finish();
   file.finish();
+}
+
+std::string png_bytes(const lang::Tensor& tensor) {
+  Image image;
+  describe_image(image, tensor, "an image");
+  const auto fail = [&] {
+    lang::fail(lang::DiagnosticKind::BadData,
+               fmt::format("cannot write an image: {}", image->message));
+  };
+  png_alloc_size_t size = 0;
+  if (!png_image_write_to_memory(&image.get(), nullptr, &size, 0, tensor.data(), 0, nullptr))
+    fail();
+  std::string bytes(size, '\0');
+  if (!png_image_write_to_memory(&image.get(), bytes.data(), &size, 0, tensor.data(), 0, nullptr))
+    fail();
+  bytes.resize(size);
+  return bytes;
+}
+
+lang::TensorRef rgb_of_png(std::string_view bytes) {
+  const std::string name = "an image";
+  Image image;
+  if (!png_image_begin_read_from_memory(&image.get(), bytes.data(), bytes.size()))
+    bad_data(name, image->message);
+  image->format = PNG_FORMAT_RGB;
+  const Header header = header_of(image);
+  check_header(name, header);
+  lang::TensorRef tensor = make_tensor(name, header);
+  constexpr png_color kWhite = {255, 255, 255};
+  if (!png_image_finish_read(&image.get(), &kWhite, tensor->data(), 0, nullptr))
+    bad_data(name, image->message);
+  return tensor;
 }
 
 }  // namespace relay::formats

@@ -116,6 +116,11 @@ Value EffectCode::eval(Frame& frame) const {
       if (saved) return Value::unit();
       return fail_here(machine, saved.errors().front());
     }
+    case Effect::Plot: {
+      const auto drawn = machine.host.plot(peek(args_[0], frame), attrs_);
+      if (drawn) return Value::unit();
+      return fail_here(machine, drawn.errors().front());
+    }
     case Effect::CheckShape: {
       if (peek(args_[0], frame).kind() == lang::ValueKind::Adt) {
         const auto trouble = misfit(peek(args_[0], frame), peek(args_[1], frame));

@@ -57,6 +57,8 @@ class Host {
   // the call; failures have no place.
   virtual lang::Result<lang::TensorRef> load(const lang::AttrsRef& attrs) = 0;
   virtual lang::Result<bool> save(const lang::Value& value, const lang::AttrsRef& attrs) = 0;
+  // What `plot` does: draws a value, where `print` goes, or writes the picture to a file.
+  virtual lang::Result<bool> plot(const lang::Value& value, const lang::AttrsRef& attrs) = 0;
   // Where `print` goes.
   virtual void write(std::string_view text) = 0;
   // What an operator `trace.NAME` with the effect Print tells, and the value of its call; an error

@@ -232,6 +232,8 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"fromIntegral", "", "help: `cast(x, float32)` makes floats"},
     {"to_f", "", "help: `cast(x, float32)` makes floats"},
     {"println", "print", ""},
+    {"imshow", "plot", ""},
+    {"hist", "plot", ""},
     {"printf", "print", ""},
     {"echo", "print", ""},
     {"display", "print", ""},

@@ -159,6 +159,7 @@ enum class Effect : std::uint8_t {
   Assert,
   Load,
   Save,
+  Plot,
   CheckShape,
   CheckDims,
   Pullback,       // of a function value: ad/closures

@@ -1,7 +1,9 @@
 #include "repl/child.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -10,9 +12,11 @@
 #include <cerrno>
 #include <csignal>
 
+#include "lang/stop.h"
 #include "repl/output.h"
 #include "repl/signals.h"
 #include "repl/terminal.h"
+#include "repl/waiting.h"
 
 extern char** environ;
 
@@ -79,6 +83,7 @@ void write_all(int descriptor, std::string_view text) {
 bool run_on_terminal(const std::string& command, const std::string* input) {
   flush_output();
   const Signals::During its_own(Signals::Meaning::Key);
+  const Waiting::Silence silence;
   const OriginalTerminal terminal;
   const PlainSignals signals;
   posix_spawn_file_actions_t actions;
@@ -100,6 +105,68 @@ bool run_on_terminal(const std::string& command, const std::string* input) {
   while (failed == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return failed == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+namespace {
+
+// A text as a file that only descriptors know.
+int file_of(std::string_view text) {
+  const int file = memfd_create("relay-input", MFD_CLOEXEC);
+  if (file < 0) return file;
+  write_all(file, text);
+  lseek(file, 0, SEEK_SET);
+  return file;
+}
+
+// All that comes, until there is no more or somebody asks to stop.
+std::string read_all(int descriptor) {
+  std::string text;
+  constexpr int kBetweenLooks = 50;  // milliseconds
+  std::array<char, 65536> piece{};
+  while (!lang::is_stopping()) {
+    pollfd wanted{descriptor, POLLIN, 0};
+    if (poll(&wanted, 1, kBetweenLooks) == 0) continue;
+    const ssize_t count = read(descriptor, piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+}  // namespace
+
+ChildOutput output_of(const std::vector<std::string>& command, std::string_view input) {
+  const PlainSignals signals;
+  Pipe pipe;
+  const int file = file_of(input);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, file, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::vector<std::string> words = command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = -1;
+  const int failed =
+      posix_spawnp(&child, arguments[0], &actions, signals.get(), arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(pipe.ends[1]);
+  close(file);
+  ChildOutput output;
+  if (failed == 0) {
+    output.is_found = true;
+    output.text = read_all(pipe.ends[0]);
+    if (lang::is_stopping()) kill(child, SIGKILL);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    output.ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  close(pipe.ends[0]);
+  lang::poll();
+  return output;
 }
 
 std::string shell_word(std::string_view text) {

@@ -24,6 +24,10 @@ inline constexpr std::array kJitModes{Named<interp::JitMode>{"off", interp::JitM
 inline constexpr std::array kLibraryKernels{Named<LibraryKernels>{"off", LibraryKernels::Off},
                                             Named<LibraryKernels>{"direct", LibraryKernels::Direct},
                                             Named<LibraryKernels>{"auto", LibraryKernels::Auto}};
+inline constexpr std::array kPlots{Named<ShownSize::Plots>{"auto", ShownSize::Plots::Auto},
+                                   Named<ShownSize::Plots>{"text", ShownSize::Plots::Text},
+                                   Named<ShownSize::Plots>{"ascii", ShownSize::Plots::Ascii},
+                                   Named<ShownSize::Plots>{"sixel", ShownSize::Plots::Sixel}};
 
 // Nothing if none is called so.
 template <typename Choice, std::size_t count>

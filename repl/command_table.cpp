@@ -47,6 +47,30 @@ constexpr Command kCommands[] = {
      "x           | 3.0   | 6.0\n"
      "x * x + 1.0 | 10.0  | 1.0",
      run_trace},
+    {":plot", "EXPR [> FILE]", "draws a value, here or as an SVG or PNG file",
+     "A vector is a line against its index, `(xs, ys)` one against `xs`; tuples and records hold "
+     "several. A matrix is an image. `line`, `scatter`, `histogram`, `image` or `contour` in front "
+     "draws it so; options stand there, too: `log=xy`, `bins=20`, `levels=5`. A FILE ends in "
+     "`.svg`, `.png` or `.txt`.",
+     "relay> :set columns 30\n"
+     "…\n"
+     "relay> :set lines 8\n"
+     "…\n"
+     "relay> :plot [0.0, 4.0, 1.0, 9.0]\n"
+     "…",
+     run_plot},
+    {":graph", "EXPR [> FILE]", "the dataflow of a program, or of `grad f`",
+     "Each line is a step, with what it is made of and its type. A FILE that ends in `.dot` is "
+     "Graphviz' text; for `.svg` and `.png` the program `dot` of Graphviz has to be installed.",
+     "relay> def f(x) { let y = x * x; y + 1.0 }\n"
+     "f : fn (Tensor[s, d]) -> Tensor[s, d] where d: float\n"
+     "relay> :graph f\n"
+     "f:\n"
+     "  x                  float32\n"
+     "  y   multiply x, x  float32\n"
+     "  #3  add y, 1.0     float32\n"
+     "      result #3",
+     run_graph},
     {":break", "[NAME|off]", "stops where a function is entered",
      "`:break f:3` stops at a line of it, `:break off` takes all breakpoints away, `:break off f` "
      "one, "
@@ -218,10 +242,12 @@ constexpr Command kCommands[] = {
     {":set", "[NAME VALUE]", "how values are shown, and what is compiled",
      "`jit` is off, auto or always, `kernels` off, direct or auto, and `threads` a number, as the "
      "options of the program; `columns` and `lines` are how much of a value is shown, a number, or "
-     "auto for what the terminal has.",
+     "auto for what the terminal has. `plot` is what plots are drawn with: text, ascii, sixel, or "
+     "auto, for which the terminal is asked.",
      "relay> :set lines 3\n"
      "…\n"
      "lines    3        about how many lines of it\n"
+     "…\n"
      "relay> for i < 40, j < 2 { i + j }\n"
      "[[ 0,  1],\n"
      " ...,\n"

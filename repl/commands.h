@@ -15,6 +15,10 @@ CommandOutcome run_show(Session& session, std::string_view argument);
 CommandOutcome run_grad(Session& session, std::string_view argument);
 CommandOutcome run_trace(Session& session, std::string_view argument);
 
+// Pictures (commands_plot.cpp).
+CommandOutcome run_plot(Session& session, std::string_view argument);
+CommandOutcome run_graph(Session& session, std::string_view argument);
+
 // Times (commands_time.cpp).
 CommandOutcome run_time(Session& session, std::string_view argument);
 CommandOutcome run_bench(Session& session, std::string_view argument);

@@ -35,6 +35,7 @@ std::string describe_settings(Session& session) {
   setting("threads", std::to_string(session.evaluator().threads()), "which share one kernel");
   setting("columns", std::to_string(display.columns), "how wide a value is shown");
   setting("lines", lines, "about how many lines of it");
+  setting("plot", name_of(kPlots, session.options().shown.plots), "what a plot is drawn with");
   return text;
 }
 
@@ -80,6 +81,13 @@ bool set(Session& session, std::string_view name, std::string_view value) {
     return kernels.has_value();
   }
   if (name == "threads") return set_threads(session, value);
+  if (name == "plot") {
+    const auto plots = choice_called(kPlots, value);
+    ShownSize shown = session.options().shown;
+    shown.plots = plots.value_or(shown.plots);
+    session.set_shown(shown);
+    return plots.has_value();
+  }
   if (name == "columns") return set_shown(session, &ShownSize::columns, kLeastColumns, value);
   if (name == "lines") return set_shown(session, &ShownSize::lines, 1, value);
   return false;
@@ -93,10 +101,10 @@ CommandOutcome run_set(Session& session, std::string_view argument) {
   if (set(session, name, value)) return output(describe_settings(session));
   Diagnostic wrong(
       DiagnosticKind::BadCommand,
-      fmt::format("`:set` takes `jit` and {}; `kernels` and {}; or `threads`, `columns` "
-                  "(from {} on) or `lines` and a number or auto",
+      fmt::format("`:set` takes `jit` and {}; `kernels` and {}; `plot` and {}; or `threads`, "
+                  "`columns` (from {} on) or `lines` and a number or auto",
                   fmt::join(names_of(kJitModes), ", "), fmt::join(names_of(kLibraryKernels), ", "),
-                  kLeastColumns));
+                  fmt::join(names_of(kPlots), ", "), kLeastColumns));
   if (name == "memory" || name == "time") wrong.note("help: `:limit` sets what an entry may take");
   return failed(std::move(wrong));
 }

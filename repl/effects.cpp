@@ -30,7 +30,8 @@ bool holds_reference(const lang::Type& type) {
 }
 
 bool is_visible(lang::Effect effect) {
-  return effect == lang::Effect::Print || effect == lang::Effect::Save;
+  return effect == lang::Effect::Print || effect == lang::Effect::Save ||
+         effect == lang::Effect::Plot;
 }
 
 bool does(const Expr& expr, const lang::Module& module, bool (*is_effect)(lang::Effect)) {

@@ -25,6 +25,7 @@
 #include "repl/main_call.h"
 #include "repl/output.h"
 #include "repl/pager.h"
+#include "repl/plotting.h"
 #include "repl/progress.h"
 #include "repl/report.h"
 #include "repl/run_report.h"
@@ -34,6 +35,7 @@
 #include "repl/terminal.h"
 #include "repl/tools.h"
 #include "repl/version.h"
+#include "repl/waiting.h"
 
 namespace {
 
@@ -187,6 +189,7 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter, const Arguments
     if (typed.kind == repl::Typed::Kind::End) break;
     if (typed.kind != repl::Typed::Kind::Entry) continue;
     terminal.remember(typed.text.substr(0, typed.text.find_last_not_of(" \t\n") + 1));
+    const repl::Waiting waiting(repl::has_cursor(STDERR_FILENO));
     state = driver.feed_block(typed.text);
     if (leaves) break;
   }
@@ -211,7 +214,12 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.files = arguments.access();
   if (!arguments.is_confined()) options.code_cache = repl::code_cache_folder();
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
-  if (repl::has_cursor(STDERR_FILENO)) options.progress = repl::ProgressLine();
+  options.plot_style = [&] { return repl::plot_style_of_output(arguments.color); };
+  if (has_prompt(arguments) && isatty(STDIN_FILENO) != 0)
+    options.draws_points = repl::Terminal::draws_points;
+  if (has_prompt(arguments) && isatty(STDIN_FILENO) != 0 && repl::has_cursor(STDERR_FILENO))
+    options.expect = repl::Waiting::expect;
+  if (repl::has_cursor(STDERR_FILENO)) options.progress = repl::ProgressLine(has_prompt(arguments));
   // Never taken down: what it holds goes with the process, which is quicker by far.
   static auto* const kept = new repl::Session(options);
   repl::Session& session = *kept;

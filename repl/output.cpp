@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "repl/status_line.h"
 #include "repl/terminal.h"
 #include "repl/tools.h"
 
@@ -72,14 +73,17 @@ int output_failed() {
 }  // namespace
 
 void put_output(std::string_view text) {
+  clear_status();
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) give_up();
 }
 
 void flush_output() {
+  clear_status();
   if (std::fflush(stdout) != 0) give_up();
 }
 
 void put_error(std::string_view text) {
+  clear_status();
   const std::size_t ignored = std::fwrite(text.data(), 1, text.size(), stderr);
   static_cast<void>(ignored);
 }

@@ -24,6 +24,7 @@
 #include "repl/code_cache.h"
 #include "repl/files.h"
 #include "repl/output.h"
+#include "repl/plotting.h"
 #include "repl/tensor_files.h"
 #include "repl/watcher.h"
 #include "typecheck/verify.h"
@@ -293,6 +294,15 @@ Result<bool> Pipeline::save(const Value& value, const lang::AttrsRef& attrs) {
   auto saved = save_value(value, attrs, options_.files, progress(attrs));
   if (options_.progress) options_.progress(attrs->get_string("path"), 1, 1);
   return saved;
+}
+
+Result<bool> Pipeline::plot(const Value& value, const lang::AttrsRef& attrs) {
+  return lang::capture([&] {
+    const plot::Request request = plot::request_of(*attrs);
+    const std::string text = draw_plot(value, request, options_);
+    if (request.file.empty()) write(text);
+    return true;
+  });
 }
 
 formats::Progress Pipeline::progress(const lang::AttrsRef& attrs) const {

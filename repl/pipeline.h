@@ -55,6 +55,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Result<lang::Value> global_value(const std::string& name) override;
   lang::Result<lang::TensorRef> load(const lang::AttrsRef& attrs) override;
   lang::Result<bool> save(const lang::Value& value, const lang::AttrsRef& attrs) override;
+  lang::Result<bool> plot(const lang::Value& value, const lang::AttrsRef& attrs) override;
   std::string function_at(lang::Span place) override;
   void write(std::string_view text) override;
   lang::Result<lang::Value> trace(const std::string& name, const lang::Attrs& attrs,

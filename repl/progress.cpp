@@ -1,11 +1,10 @@
 #include "repl/progress.h"
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include "lang/utf8.h"
-#include "repl/output.h"
+#include "repl/status_line.h"
+#include "repl/waiting.h"
 
 namespace relay::repl {
 
@@ -19,15 +18,19 @@ void ProgressLine::operator()(const std::string& path, std::int64_t done, std::i
   }
   done_ = done < whole ? done : 0;
   if (done >= whole && is_shown_) {
-    put_error("\r\x1b[K");
+    clear_status();
     is_shown_ = false;
   } else if (done < whole && now - begin_ >= kBefore && now - shown_ >= kBetween) {
     const double share = static_cast<double>(done) / static_cast<double>(whole);
-    put_error(fmt::format("\r{}: {:.0f} %\x1b[K", lang::printable_line(path), 100 * share));
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    std::string text = fmt::format("{}: {:.0f} %", lang::printable_line(path), 100 * share);
+    if (share > 0)
+      text += fmt::format(", about {} left", waiting_time(seconds * (1 - share) / share));
+    if (waits_) Waiting::hush();
+    show_status(text);
     shown_ = now;
     is_shown_ = true;
   }
-  std::fflush(stderr);
 }
 
 }  // namespace relay::repl

@@ -14,6 +14,7 @@
 #include "repl/effects.h"
 #include "repl/environment.h"
 #include "repl/files.h"
+#include "repl/graph.h"
 #include "repl/info.h"
 #include "repl/left_behind.h"
 #include "repl/module_passes.h"
@@ -136,6 +137,17 @@ Result<std::string> Session::derivative(const std::string& text, lang::DiffMode 
         expr = lang::make_global_var(global->name, name);
     }
     return print_derivative(expr, mode, is_strict, impl_->module, impl_->checker, impl_->pipeline);
+  });
+}
+
+Result<plot::Dataflow> Session::dataflow(const std::string& text) {
+  const std::string grad = std::string(lang::name_of(lang::DiffMode::Grad)) + " ";
+  const bool is_gradient = text.starts_with(grad);
+  const lang::Source* source =
+      impl_->sources.add("<graph>", is_gradient ? text.substr(grad.size()) : text);
+  return impl_->entry_guarded([&] {
+    return dataflow_of_program(impl_->command_expression(*source), is_gradient, text, impl_->module,
+                               impl_->checker, impl_->pipeline);
   });
 }
 
@@ -287,6 +299,8 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
     result.loops = describe_loops(impl_->evaluator.recent_loops());
     if (result.has_effects) return result;
     std::vector<double> runs;
+    // A run takes about as long as the first, and there is at least one.
+    if (impl_->options.expect) impl_->options.expect(std::max(result.first_seconds, kBudget));
     const auto loop_start = Clock::now();
     while (runs.empty() ||
            (static_cast<int>(runs.size()) < kMaxRuns && seconds_since(loop_start) < kBudget)) {
@@ -303,6 +317,7 @@ Result<Session::Timing> Session::time(const std::string& text, interp::JitMode m
     result.loops = describe_loops(impl_->evaluator.recent_loops());
     return result;
   });
+  if (impl_->options.expect) impl_->options.expect(0);
   impl_->evaluator.set_mode(before);
   impl_->pipeline.forget();
   return timing;
@@ -354,8 +369,11 @@ Result<std::vector<double>> Session::run_times(const std::string& text, int runs
         impl_->evaluator.prepare(impl_->ready(impl_->checked(impl_->command_expression(*source))));
     impl_->evaluator.run(thunk).or_throw();
     std::vector<double> seconds;
+    const auto first = Clock::now();
     for (int i = 0; i < runs; ++i) {
       const auto start = Clock::now();
+      const double taken = std::chrono::duration<double>(start - first).count();
+      if (impl_->options.expect && i > 0) impl_->options.expect(taken / i * (runs - i));
       impl_->evaluator.run(thunk).or_throw();
       seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     }

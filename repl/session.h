@@ -15,6 +15,8 @@
 #include "lang/module.h"
 #include "lang/value.h"
 #include "parser/parse.h"
+#include "plot/dataflow.h"
+#include "plot/text.h"
 #include "repl/completion/completions.h"
 #include "typecheck/infer.h"
 
@@ -24,6 +26,9 @@ namespace relay::repl {
 struct ShownSize {
   std::optional<std::size_t> columns = std::nullopt;
   std::optional<std::size_t> lines = std::nullopt;
+  // What plots are made of: characters, those of ASCII, or points.
+  enum class Plots { Auto, Text, Ascii, Sixel };
+  Plots plots = Plots::Auto;
 };
 
 // Whether a library's kernels take products and windows. Direct: without transforms of windows,
@@ -48,9 +53,16 @@ struct SessionOptions {
   // and what takes the name of a builtin is told once.
   bool interactive = false;
   std::function<void(std::string_view)> write;  // where `print` goes; default: standard output
+  // How a plot is shown now; default: as in a text, without colours. What `:set` says of columns
+  // and lines stands above it.
+  std::function<plot::TextStyle()> plot_style = nullptr;
+  // Does the terminal draw points (sixel)? Asked where a plot is shown; default: it does not.
+  std::function<bool()> draws_points = nullptr;
   // Told now and then how far reading or writing a file is, in bytes; default: nobody is.
   std::function<void(const std::string& path, std::int64_t done, std::int64_t whole)> progress =
       nullptr;
+  // Told about how many seconds what comes now takes, where that is known; default: nobody is.
+  std::function<void(double seconds)> expect = nullptr;
   // What is suspicious in a text that has been run, and no error; default: nothing is said.
   std::function<void(const std::vector<lang::Diagnostic>&)> warn = nullptr;
 };
@@ -100,6 +112,9 @@ class Session {
   // `points_to_file`: errors about a definition that is only named stand where it is made.
   lang::Result<std::string> derivative(const std::string& text, lang::DiffMode mode,
                                        bool is_strict = false, bool points_to_file = false);
+  // The dataflow of an expression, or of a function by its body; of `grad f`, of that gradient
+  // (repl/graph.h).
+  lang::Result<plot::Dataflow> dataflow(const std::string& text);
   // Runs an expression and tells what it computes, line by line, a call of a function of the text
   // by its parameters and its body; or `grad f(x)` with the adjoints, `jvp f(x, dx)` with the
   // tangents. Of a run that fails: the lines up to there, and the errors.

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "lang/ref.h"
@@ -13,6 +15,7 @@
 #include "repl/editor/view.h"
 #include "repl/output.h"
 #include "repl/signals.h"
+#include "repl/terminal_answer.h"
 
 namespace relay::repl {
 
@@ -63,6 +66,12 @@ editor::View::Terminal described(bool has_colours) {
   return {rows, columns, has_colours, has_cursor(STDOUT_FILENO)};
 }
 
+// What was typed while the terminal was asked.
+std::string& typed_ahead() {
+  static std::string bytes;
+  return bytes;
+}
+
 }  // namespace
 
 void Terminal::restore() {
@@ -73,6 +82,18 @@ void Terminal::restore() {
     static_cast<void>(ignored);
   }
   tcsetattr(STDIN_FILENO, TCSANOW, &original);
+}
+
+bool Terminal::draws_points() {
+  static std::optional<bool> answer;
+  if (answer || !has_cursor(STDIN_FILENO) || !has_cursor(STDOUT_FILENO))
+    return answer.value_or(false);
+  flush_output();
+  const auto asked = ask_terminal("\x1b[c", "\x1b[?", 'c', typed_ahead());
+  if (!asked.was_asked) return false;
+  // Of the numbers, 4 stands for sixel.
+  answer = (";" + asked.answer + ";").find(";4;") != std::string::npos;
+  return *answer;
 }
 
 struct Terminal::Impl {
@@ -131,6 +152,7 @@ void Terminal::Impl::mark_pastes(bool on) {
 void Terminal::Impl::begin() {
   while (Signals::take() != 0) continue;
   lang::clear_stop();
+  keys.put_back(std::exchange(typed_ahead(), {}));
   take_terminal();
   const auto [columns, rows] = window();
   static_cast<void>(view.resize(rows, columns));

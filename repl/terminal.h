@@ -45,6 +45,11 @@ class Terminal {
   // An entry, all its lines, becomes one item of the history, and is written to its file.
   void remember(const std::string& entry);
 
+  // Does it draw points, as sixel graphics? It is asked once (DA1), at a terminal whose cursor can
+  // be moved, and has a fifth of a second to answer; keys that come meanwhile are not lost. While
+  // keys wait already it is not asked, and does not.
+  static bool draws_points();
+
   // Puts the terminal back as it was before, as for another program that uses it; read_entry()
   // takes it again. Safe in a signal handler, and without a Terminal.
   static void restore();

@@ -25,6 +25,7 @@ void register_operators() {
     add_create_operators();
     add_effect_operators();
     add_file_operators();
+    add_plot_operators();
     add_sorting_operators();
     add_scan_operators();
     add_gathering_operators();

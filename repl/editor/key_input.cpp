@@ -40,6 +40,10 @@ KeyInput::Event KeyInput::next() {
   }
 }
 
+void KeyInput::put_back(std::string_view bytes) {
+  for (const char byte : bytes) decoder_.feed(byte);
+}
+
 bool KeyInput::is_waiting(int milliseconds) const {
   pollfd wanted{descriptor_, POLLIN, 0};
   return poll(&wanted, 1, milliseconds) > 0;

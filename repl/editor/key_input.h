@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "repl/editor/keys.h"
 
 namespace relay::repl::editor {
@@ -20,6 +22,9 @@ class KeyInput {
   // Waits for the next one.
   Event next();
   const Key& key() const { return key_; }
+
+  // Bytes that somebody else has read come first.
+  void put_back(std::string_view bytes);
 
   // Have more keys been typed already, or come within that time?
   bool is_waiting(int milliseconds) const;

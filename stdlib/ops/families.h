@@ -53,6 +53,7 @@ void add_norm_operators();
 void add_create_operators();
 void add_effect_operators();
 void add_file_operators();
+void add_plot_operators();
 void add_dynamic_operators();
 void add_sorting_operators();
 void add_scan_operators();
