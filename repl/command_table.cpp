@@ -38,8 +38,8 @@ constexpr Command kCommands[] = {
      run_grad},
     {":trace", "CALL", "what it computes, line by line",
      "`:trace grad CALL` and `:trace jvp CALL` show it with its derivatives. Behind each "
-     "expression of the function stands its value, then its "
-     "adjoint or its tangent.",
+     "expression of the function stands its value, then its adjoint or its tangent; of "
+     "`grad(grad(f))(x)` both. Of a call that fails the table goes as far as the line that failed.",
      "relay> def f(x) { x * x + 1.0 }\n"
      "f : fn (Tensor[s, d]) -> Tensor[s, d] where d: float\n"
      "relay> :trace grad f(3.0)\n"
@@ -91,7 +91,7 @@ constexpr Command kCommands[] = {
      "The innermost is #0. `:frame N` chooses one, and `:frame N EXPR` computes something with its "
      "locals. What has failed is run again for it, in the interpreter, and prints nothing.",
      "relay> def f(x) { let y = x - 1; 10 / y }\n"
-     "f : fn (Tensor[s, int32]) -> Tensor[s, int32]\n"
+     "f : fn (Tensor[s, d]) -> Tensor[s, d]\n"
      "relay> f(1)\n"
      "error[DivisionByZero]: division of an integer by zero\n"
      "…\n"

@@ -80,13 +80,12 @@ lang::Result<Value> Session::Debugger::evaluate_stopping(const Expr& typed) {
                    [&](const std::string& name) { return wanted.contains(name); });
   const Expr code = session_.ready(marks.of(typed));
   const FrameWatcher* running = nullptr;
-  FrameWatcher watcher(marks.places(), {[&](const FramePlace& place, const std::string& function) {
-                                          return place.kind == FramePlace::Kind::Entered
-                                                     ? breakpoints.stops_at_entry(function)
-                                                     : breakpoints.stops_at_line(function,
-                                                                                 place.span);
-                                        },
-                                        [&] { return stop(running->frames()); }});
+  FrameWatcher watcher(marks, {[&](const FramePlace& place, const std::string& function) {
+                                 return place.kind == FramePlace::Kind::Entered
+                                            ? breakpoints.stops_at_entry(function)
+                                            : breakpoints.stops_at_line(function, place.span);
+                               },
+                               [&] { return stop(running->frames()); }});
   running = &watcher;
   const Watching watching(session_.pipeline, &watcher);
   return session_.evaluator.evaluate(code);
@@ -105,7 +104,7 @@ FiniteRun run_finite(const Expr& typed, const lang::Module& module, typecheck::C
                      Pipeline& pipeline, interp::Evaluator& evaluator, lang::Span opened) {
   FiniteMarks marks(module, checker, pipeline, opened);
   const Expr code = pipeline.finish(pipeline.optimise(pipeline.to_core(marks.of(typed))));
-  FiniteWatcher watcher(marks.places());
+  FiniteWatcher watcher(marks);
   const Watching watching(pipeline, &watcher);
   auto value = evaluator.evaluate(code);
   return {std::move(value), watcher.has_found(), watcher.index_notation()};
@@ -199,7 +198,7 @@ void Session::Debugger::gather_frames(const Failed& failed) {
   FrameMarks marks(session_.module, session_.checker, session_.pipeline,
                    [](const std::string&) { return true; });
   const Expr code = session_.ready(marks.of(failed.typed));
-  FrameWatcher watcher(marks.places());
+  FrameWatcher watcher(marks);
   const Watching watching(session_.pipeline, &watcher);
   const Muted muted(session_.pipeline);
   const auto value = session_.evaluator.evaluate(code);

@@ -94,7 +94,7 @@ bool has_only_comments(std::string_view text) {
 }  // namespace
 
 void Driver::run_entry(const std::string& entry) {
-  if (has_only_comments(entry)) return;
+  if (session_.is_stopped() && has_only_comments(entry)) return;
   last_entry_ = entry;
   if (events_.on_entry) events_.on_entry(last_entry_);
   events_.replay->add_entry(entry);

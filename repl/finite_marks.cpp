@@ -68,8 +68,8 @@ class FiniteMarks::Inner final : public lang::Rewriter {
   explicit Inner(FiniteMarks& owner) : owner_(owner) {}
 
   // The value, told at that place.
-  static Expr told(lang::Block& block, const Expr& value, std::size_t place, lang::Span span) {
-    const lang::AttrsRef attrs = trace_place(static_cast<std::int64_t>(place));
+  Expr told(lang::Block& block, const Expr& value, std::size_t place, lang::Span span) {
+    const lang::AttrsRef attrs = owner_.place_attrs(place);
     const Type number = lang::scalar_type(lang::DType::Int64);
     const VariableRef event = lang::make_variable("event", number);
     block.bindings.push_back({event, trace_call(kTraceStep, {value}, attrs, number, span), {}});

@@ -28,9 +28,8 @@ std::string not_finite_text(const Value& value) {
 
 }  // namespace
 
-lang::Result<Value> FiniteWatcher::tell(const std::string& name, const lang::Attrs& attrs,
+lang::Result<Value> FiniteWatcher::hear(const std::string& name, std::size_t place,
                                         const std::vector<Value>& values) {
-  const auto place = static_cast<std::size_t>(attrs.get_int("place"));
   const Value& value = values[0];
   const NotFinite count = count_not_finite(value);
   const bool is_finite = count.nans == 0 && count.infinities == 0;

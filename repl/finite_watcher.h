@@ -13,14 +13,15 @@ namespace relay::repl {
 // value, of operands that have none, or in an adjoint or a tangent, by its rule.
 class FiniteWatcher final : public Watcher {
  public:
-  explicit FiniteWatcher(const std::vector<FinitePlace>& places)
-      : places_(places), seen_(places.size()) {}
+  explicit FiniteWatcher(const FiniteMarks& code)
+      : Watcher(code.watch()), places_(code.places()), seen_(places_.size()) {}
 
-  lang::Result<lang::Value> tell(const std::string& name, const lang::Attrs& attrs,
-                                 const std::vector<lang::Value>& values) override;
   // The index notation that has made it, which may be looked into.
   lang::Span index_notation() const { return index_notation_; }
   bool has_found() const { return has_found_; }
+
+  lang::Result<lang::Value> hear(const std::string& name, std::size_t place,
+                                 const std::vector<lang::Value>& values) override;
 
  private:
   struct Seen {

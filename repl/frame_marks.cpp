@@ -55,18 +55,19 @@ class FrameMarks::Inner final : public lang::Rewriter {
     const VariableRef unit = lang::make_variable("_", lang::unit_type());
     block.bindings.push_back(
         {unit,
-         trace_call(kTraceMark, {}, trace_place(owner_.add(std::move(place))), lang::unit_type()),
+         trace_call(kTraceMark, {}, owner_.place_attrs(owner_.add(std::move(place))),
+                    lang::unit_type()),
          {}});
   }
 
   void local(lang::Block& block, const VariableRef& variable) {
     if (variable->name.empty() || variable->name.front() == '_' || !is_written(*variable)) return;
-    const std::int64_t place =
+    const std::size_t place =
         owner_.add({Kind::Local, variable->name, variable->span, variable->type, body_});
     const Type type = lang::scalar_type(lang::DType::Int64);
     block.bindings.push_back(
         {lang::make_variable("event", type),
-         trace_call(kTraceStep, {lang::make_var(variable)}, trace_place(place), type),
+         trace_call(kTraceStep, {lang::make_var(variable)}, owner_.place_attrs(place), type),
          {}});
   }
 
@@ -223,9 +224,9 @@ class FrameMarks::Inner final : public lang::Rewriter {
   std::size_t body_;
 };
 
-std::int64_t FrameMarks::add(FramePlace place) {
+std::size_t FrameMarks::add(FramePlace place) {
   places_.push_back(std::move(place));
-  return static_cast<std::int64_t>(places_.size()) - 1;
+  return places_.size() - 1;
 }
 
 bool FrameMarks::is_wanted(const lang::GlobalVar& global) const {

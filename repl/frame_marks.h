@@ -47,7 +47,7 @@ class FrameMarks final : public InstrumentedCopies {
   friend class Inner;
   lang::Expr literal(const lang::Expr& function, const std::string& name) override;
   bool is_wanted(const lang::GlobalVar& global) const override;
-  std::int64_t add(FramePlace place);
+  std::size_t add(FramePlace place);
 
   Wanted wanted_;
   std::vector<FramePlace> places_;

@@ -8,9 +8,8 @@ namespace relay::repl {
 using lang::Value;
 using Kind = FramePlace::Kind;
 
-lang::Result<Value> FrameWatcher::tell(const std::string&, const lang::Attrs& attrs,
+lang::Result<Value> FrameWatcher::hear(const std::string&, std::size_t number,
                                        const std::vector<Value>& values) {
-  const auto number = static_cast<std::size_t>(attrs.get_int("place"));
   const FramePlace& place = places_[number];
   switch (place.kind) {
     case Kind::Body:

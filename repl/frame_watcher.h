@@ -18,12 +18,13 @@ class FrameWatcher final : public Watcher {
     std::function<bool(const FramePlace& place, const std::string& function)> is_one;
     std::function<lang::Result<lang::Value>()> at_stop;
   };
-  explicit FrameWatcher(const std::vector<FramePlace>& places, Stops stops = {})
-      : places_(places), stops_(std::move(stops)) {}
+  explicit FrameWatcher(const FrameMarks& code, Stops stops = {})
+      : Watcher(code.watch()), places_(code.places()), stops_(std::move(stops)) {}
 
-  lang::Result<lang::Value> tell(const std::string& name, const lang::Attrs& attrs,
-                                 const std::vector<lang::Value>& values) override;
   CallFrames frames() const;
+
+  lang::Result<lang::Value> hear(const std::string& name, std::size_t place,
+                                 const std::vector<lang::Value>& values) override;
 
  private:
   struct Entry {

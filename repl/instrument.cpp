@@ -212,13 +212,17 @@ class Instrumenter::Inner final : public lang::Rewriter {
     const Type type = lang::scalar_type(lang::DType::Int64);
     const VariableRef event = lang::make_variable("event", type);
     block.bindings.push_back(
-        {event, trace_call(kTraceStep, {value}, trace_place(number), type), {}});
+        {event,
+         trace_call(kTraceStep, {value}, owner_.place_attrs(static_cast<std::size_t>(number)),
+                    type),
+         {}});
     return lang::make_var(event);
   }
 
   Expr told(lang::Block& block, const Expr& value, std::int64_t place) {
     const Expr event = step(block, value, place);
-    return trace_call(kTraceValue, {value, event}, trace_place(place), value->type);
+    return trace_call(kTraceValue, {value, event},
+                      owner_.place_attrs(static_cast<std::size_t>(place)), value->type);
   }
 
   void mark(lang::Block& block, TracePlace::Kind kind, const std::string& label) {
@@ -227,7 +231,10 @@ class Instrumenter::Inner final : public lang::Rewriter {
   void mark(lang::Block& block, std::int64_t place, std::string_view name = kTraceMark) {
     const VariableRef unit = lang::make_variable("_", lang::unit_type());
     block.bindings.push_back(
-        {unit, trace_call(name, {}, trace_place(place), lang::unit_type()), {}});
+        {unit,
+         trace_call(name, {}, owner_.place_attrs(static_cast<std::size_t>(place)),
+                    lang::unit_type()),
+         {}});
   }
   void done(lang::Block& block, std::int64_t begun) { mark(block, owner_.add_done(begun)); }
   // A line begins: if nothing comes of it, it is the one that has failed.

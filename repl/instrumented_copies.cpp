@@ -19,6 +19,9 @@ std::string InstrumentedCopies::copy_of(const lang::GlobalVar& global) {
   if ((owner && owner->origin == lang::Origin::Prelude) || !is_wanted(global)) return {};
   const std::string key = global.name + " : " + lang::to_string(global.type);
   if (const auto found = copies_.find(key); found != copies_.end()) return found->second;
+  // One that calls itself at ever larger types tells up to here.
+  constexpr int kMostCopies = 50;
+  if (++counts_[global.name] > kMostCopies) return {};
   const std::string name = pipeline_.reserve_name(global.name + "_traced");
   copies_.emplace(key, name);
   names_.insert(name);

@@ -6,6 +6,7 @@
 
 #include "lang/expr.h"
 #include "repl/pipeline.h"
+#include "repl/trace_operators.h"
 
 namespace relay::repl {
 
@@ -15,11 +16,13 @@ namespace relay::repl {
 class InstrumentedCopies {
  public:
   InstrumentedCopies(const lang::Module& module, typecheck::Checker& checker, Pipeline& pipeline)
-      : module_(module), checker_(checker), pipeline_(pipeline) {}
+      : module_(module), checker_(checker), pipeline_(pipeline), watch_(pipeline.next_watch()) {}
   virtual ~InstrumentedCopies() = default;
 
   // A typed function, or the name of one, in instrumented form. Throws Failure.
   lang::Expr instrumented(const lang::Expr& function);
+  // By which its watcher knows what it is told.
+  std::int64_t watch() const { return watch_; }
 
  protected:
   // A typed function of that name (empty: it has none), instrumented.
@@ -32,9 +35,12 @@ class InstrumentedCopies {
   const lang::Module& module_;
   typecheck::Checker& checker_;
   Pipeline& pipeline_;
+  lang::AttrsRef place_attrs(std::size_t index) const { return trace_place({watch_, index}); }
 
  private:
+  std::int64_t watch_;
   std::map<std::string, std::string> copies_;  // by name and type
+  std::map<std::string, int> counts_;          // of each name
   std::set<std::string> names_;                // of the copies
 };
 

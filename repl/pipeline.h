@@ -69,6 +69,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   // Who watches instrumented code; null: nobody.
   void set_watcher(Watcher* watcher) { watcher_ = watcher; }
   Watcher* watcher() const { return watcher_; }
+  std::int64_t next_watch() { return ++watches_; }
   // Then nothing is printed, and no file is written.
   void set_muted(bool is_muted) { is_muted_ = is_muted; }
   void set_value(const std::string& name, lang::Value value) { values_[name] = std::move(value); }
@@ -112,6 +113,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   interp::Evaluator* evaluator_ = nullptr;
   Watcher* watcher_ = nullptr;
   bool is_muted_ = false;
+  std::int64_t watches_ = 0;
   std::vector<std::string> directories_;  // the last one first
   std::map<std::string, lang::Value> values_;
   std::unordered_map<std::string, lang::Expr> core_;      // by specialisation key

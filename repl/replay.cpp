@@ -27,6 +27,13 @@ std::string as_comments(std::string_view text) {
   return comments;
 }
 
+std::string file_word(const std::string& path) {
+  const bool is_plain = path.find_first_not_of(
+                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                            "0123456789_-./") == std::string::npos;
+  return is_plain ? path : shell_word(path);
+}
+
 std::string arguments_of(const SessionOptions& options) {
   std::string text;
   if (options.jit != interp::JitMode::Auto)
@@ -36,13 +43,6 @@ std::string arguments_of(const SessionOptions& options) {
   if (options.threads > 0) text += fmt::format(" --threads={}", options.threads);
   for (const std::string& folder : options.search_path) text += " -I " + file_word(folder);
   return text;
-}
-
-std::string file_word(const std::string& path) {
-  const bool is_plain = path.find_first_not_of(
-                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                            "0123456789_-./") == std::string::npos;
-  return is_plain ? path : shell_word(path);
 }
 
 std::string machine() {

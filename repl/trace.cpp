@@ -129,7 +129,7 @@ Session::Trace traced(const lang::Expr& call, std::optional<lang::DiffMode> mode
   }
   const Watched watched = mode ? watched_derivative(given, *mode, instrumenter, checker)
                                : watched_run(given, instrumenter, checker);
-  TraceRecorder recorder(instrumenter.places(), watched.columns);
+  TraceRecorder recorder(instrumenter, watched.columns);
   pipeline.set_watcher(&recorder);
   const auto value =
       evaluator.evaluate(pipeline.finish(pipeline.optimise(pipeline.to_core(watched.run))));

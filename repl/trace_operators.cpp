@@ -91,8 +91,21 @@ Expr trace_call(std::string_view name, std::vector<Expr> args, const lang::Attrs
   return lang::make_call(callee, std::move(args), attrs, span, type);
 }
 
-lang::AttrsRef trace_place(std::int64_t number) {
+namespace {
+
+constexpr int kIndexBits = 40;
+
+}  // namespace
+
+lang::AttrsRef trace_place(TracePlaceNumber place) {
+  const std::int64_t number = (place.watch << kIndexBits) | static_cast<std::int64_t>(place.index);
   return lang::make_attrs({{"place", number, {}}});
+}
+
+TracePlaceNumber trace_place_of(const lang::Attrs& attrs) {
+  const std::int64_t number = attrs.get_int("place");
+  constexpr std::int64_t kIndex = (std::int64_t{1} << kIndexBits) - 1;
+  return {number >> kIndexBits, static_cast<std::size_t>(number & kIndex)};
 }
 
 }  // namespace relay::repl

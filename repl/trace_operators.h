@@ -6,7 +6,7 @@
 #include "lang/expr.h"
 
 // Operators by which instrumented code tells its host what it computes (interp::Host::trace). The
-// attribute `place` is a number that whoever watches has given out.
+// attribute `place` says where.
 namespace relay::repl {
 
 inline constexpr std::string_view kTraceStep = "trace.step";        // value -> number of the event
@@ -21,6 +21,13 @@ inline constexpr std::string_view kTraceBegin = "trace.begin";      // () -> ();
 // nothing.
 lang::Expr trace_call(std::string_view name, std::vector<lang::Expr> args,
                       const lang::AttrsRef& attrs, const lang::Type& type, lang::Span span = {});
-lang::AttrsRef trace_place(std::int64_t number);
+
+// A place of the code of one watch (repl/watcher.h), as the attribute has it.
+struct TracePlaceNumber {
+  std::int64_t watch;
+  std::size_t index;
+};
+lang::AttrsRef trace_place(TracePlaceNumber place);
+TracePlaceNumber trace_place_of(const lang::Attrs& attrs);
 
 }  // namespace relay::repl

@@ -72,9 +72,8 @@ TraceRecorder::Event* TraceRecorder::find(std::size_t number) {
   return &last_[behind - left_out_];
 }
 
-lang::Result<Value> TraceRecorder::tell(const std::string& name, const lang::Attrs& attrs,
+lang::Result<Value> TraceRecorder::hear(const std::string& name, std::size_t place,
                                         const std::vector<Value>& values) {
-  const auto place = static_cast<std::size_t>(attrs.get_int("place"));
   if (name == kTraceBegin) {
     begun_.push_back({place, depth_, count()});
     return Value::unit();

@@ -15,16 +15,17 @@ namespace relay::repl {
 class TraceRecorder final : public Watcher {
  public:
   // `columns`: what the derivatives are, `adjoint` or `tangent`, the inner one first.
-  TraceRecorder(const std::vector<TracePlace>& places, std::vector<std::string> columns)
-      : places_(places), columns_(std::move(columns)) {}
+  TraceRecorder(const Instrumenter& code, std::vector<std::string> columns)
+      : Watcher(code.watch()), places_(code.places()), columns_(std::move(columns)) {}
 
-  lang::Result<lang::Value> tell(const std::string& name, const lang::Attrs& attrs,
-                                 const std::vector<lang::Value>& values) override;
   // The run has failed: the line that had begun last is marked so. `what`: how it failed.
   void fail(const std::string& what);
 
   bool is_empty() const { return first_.empty(); }
   std::string table() const;
+
+  lang::Result<lang::Value> hear(const std::string& name, std::size_t place,
+                                 const std::vector<lang::Value>& values) override;
 
  private:
   struct Event {
