@@ -8,6 +8,7 @@
 
 #include "lang/memory.h"
 #include "lang/pool.h"
+#include "lang/tensor.h"
 
 namespace relay::lang {
 
@@ -67,10 +68,13 @@ std::int64_t room_for(std::size_t kept, std::size_t bytes) {
   return static_cast<std::int64_t>(kept / bytes);
 }
 
-// Where memory gets short the pool gives back what it keeps.
+// Where memory gets short, tensors that are kept are given back to the pool, and by it what it
+// keeps.
 void make_room(std::size_t bytes) {
   constexpr std::size_t kSlack = 256 << 10;  // what threads have not told yet is less
-  if (!memory_fits(bytes + kSlack)) Pool::instance().trim();
+  if (memory_fits(bytes + kSlack)) return;
+  Tensor::free_kept();
+  Pool::instance().trim();
 }
 
 // Cuts further cells, in the order of their addresses, and gives the first.

@@ -144,6 +144,7 @@ static constexpr std::size_t kLargeTensor = std::size_t{1} << 20;
 
 Ref<Buffer> Buffer::allocate(std::size_t bytes) {
   std::byte* data = Pool::instance().allocate(bytes);
+  if (!data && Tensor::free_kept()) data = Pool::instance().allocate(bytes);
   if (!data) {
     const bool is_limit = !memory_fits(bytes) && bytes <= available_memory();
     const bool is_to_blame = !is_limit || bytes >= kLargeTensor;
@@ -166,50 +167,82 @@ Buffer::~Buffer() { Pool::instance().release(data_, size_); }
 
 // --- Tensors that have been dropped ---
 
-// Trivially destructible: tensors with static storage are freed after thread-locals.
+// A list for each of the shapes that are made most, the newest first. Trivially destructible:
+// tensors with static storage are freed after thread-locals.
 struct KeptTensors {
   static constexpr std::size_t kSets = 32;
   static constexpr std::size_t kWays = 8;
-  static constexpr std::size_t kLargest = 65536;         // bytes
-  static constexpr std::size_t kMost = 2 * 1024 * 1024;  // of all
+  static constexpr std::size_t kLargest = 65536;          // bytes
+  static constexpr std::size_t kMost = 16 * 1024 * 1024;  // of all
+  static constexpr std::size_t kAround = 256;             // about, of one without its elements
 #if defined(RELAY_ASAN)
   static constexpr bool kKeeps = false;  // what is used after it was freed is to be seen
 #else
   static constexpr bool kKeeps = true;
 #endif
-  std::array<std::array<Tensor*, kWays>, kSets> sets{};
+  using Set = std::array<Tensor*, kWays>;  // the first of each list
+  std::array<Set, kSets> sets{};
   std::size_t bytes_made_again = 0;
-  std::size_t next = 0;  // place that makes room
+  std::size_t next = 0;  // list that makes room
   std::size_t bytes = 0;
 
-  std::array<Tensor*, kWays>& set_of(DType dtype, std::span<const std::int64_t> shape) {
+  Set& set_of(DType dtype, std::span<const std::int64_t> shape) {
     auto hash = (static_cast<std::uint64_t>(dtype) + 1) * 0x9e3779b97f4a7c15;
     for (const std::int64_t extent : shape)
       hash = (hash ^ static_cast<std::uint64_t>(extent)) * 0x9e3779b97f4a7c15;
     return sets[hash >> 32 & (kSets - 1)];
   }
 
-  // False where it is to be freed. Those that have been kept longer make room.
+  static std::size_t size_of(const Tensor& tensor) { return tensor.buffer_->size() + kAround; }
+  static bool is_like(const Tensor* tensor, DType dtype, std::span<const std::int64_t> shape) {
+    return tensor && tensor->dtype_ == dtype && std::ranges::equal(tensor->shape_, shape);
+  }
+
+  // False where it is to be freed. Those of other lists make room, by turns.
   bool keep(Tensor* tensor) {
-    const std::size_t size = tensor->buffer_->size();
-    if (!kKeeps || !tensor->is_whole_ || size > kLargest || !tensor->buffer_->is_unique())
+    if (!kKeeps || !tensor->is_whole_ || tensor->buffer_->size() > kLargest ||
+        !tensor->buffer_->is_unique())
       return false;
-    for (; bytes + size > kMost; ++next) drop(sets[next / kWays % kSets][next % kWays]);
-    std::array<Tensor*, kWays>& set = set_of(tensor->dtype_, tensor->shape_);
-    const auto empty = std::find(set.begin(), set.end(), nullptr);
-    Tensor*& place = empty == set.end() ? set[next++ % kWays] : *empty;
-    drop(place);
-    place = tensor;
-    bytes += size;
+    while (bytes + size_of(*tensor) > kMost) {
+      Tensor*& first = sets[next / kWays % kSets][next % kWays];
+      if (first) free(pop(first));
+      if (!first) ++next;
+    }
+    Tensor*& first = list_for(*tensor);
+    tensor->next_kept_ = std::exchange(first, tensor);
+    bytes += size_of(*tensor);
     return true;
   }
 
-  // The place is empty then.
-  void drop(Tensor*& place) {
-    Tensor* const dropped = std::exchange(place, nullptr);
-    if (!dropped) return;
-    bytes -= dropped->buffer_->size();
-    free(dropped);
+  // Its own, or an empty one.
+  Tensor*& list_for(const Tensor& tensor) {
+    Set& set = set_of(tensor.dtype_, tensor.shape_);
+    for (Tensor*& first : set) {
+      if (is_like(first, tensor.dtype_, tensor.shape_)) return first;
+    }
+    const auto empty = std::find(set.begin(), set.end(), nullptr);
+    Tensor*& first = empty == set.end() ? set[next++ % kWays] : *empty;
+    free_all(first);
+    return first;
+  }
+
+  Tensor* pop(Tensor*& first) {
+    Tensor* const tensor = first;
+    first = std::exchange(tensor->next_kept_, nullptr);
+    bytes -= size_of(*tensor);
+    return tensor;
+  }
+
+  void free_all(Tensor*& first) {
+    while (first) free(pop(first));
+  }
+
+  bool free_all() {
+    const bool has_some = bytes > 0;
+    for (Set& set : sets) {
+      for (Tensor*& first : set) free_all(first);
+    }
+    return has_some;
   }
 
   static void free(Tensor* tensor) {
@@ -219,11 +252,10 @@ struct KeptTensors {
 
   // One that is to be counted for the first time; null if there is none.
   Tensor* take(DType dtype, std::span<const std::int64_t> shape) {
-    for (Tensor*& place : set_of(dtype, shape)) {
-      if (!place || place->dtype_ != dtype || !std::ranges::equal(place->shape_, shape)) continue;
-      bytes -= place->buffer_->size();
-      bytes_made_again += Pool::class_size(Pool::class_of(place->buffer_->size()));
-      return std::exchange(place, nullptr);
+    for (Tensor*& first : set_of(dtype, shape)) {
+      if (!is_like(first, dtype, shape)) continue;
+      bytes_made_again += Pool::class_size(Pool::class_of(first->buffer_->size()));
+      return pop(first);
     }
     return nullptr;
   }
@@ -239,6 +271,7 @@ void Tensor::operator delete(Tensor* tensor, std::destroying_delete_t) {
   if (!kept_tensors.keep(tensor)) KeptTensors::free(tensor);
 }
 
+bool Tensor::free_kept() { return kept_tensors.free_all(); }
 std::size_t Tensor::bytes_made_again() { return kept_tensors.bytes_made_again; }
 
 TensorRef Tensor::make(DType dtype, std::span<const std::int64_t> shape) {

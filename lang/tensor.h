@@ -74,6 +74,8 @@ class Tensor final : public Counted {
   void set_bits(std::int64_t linear, std::uint64_t bits);
 
   static void operator delete(Tensor* tensor, std::destroying_delete_t);
+  // Gives back what this thread has kept of tensors that were dropped; false where that is nothing.
+  static bool free_kept();
   // The bytes of kept tensors that were made again, by this thread so far.
   static std::size_t bytes_made_again();
 
@@ -94,6 +96,7 @@ class Tensor final : public Counted {
   std::vector<std::int64_t> strides_;
   Ref<Buffer> buffer_;
   std::byte* data_;
+  Tensor* next_kept_ = nullptr;  // while it is kept
 };
 using TensorRef = Ref<Tensor>;
 

@@ -118,4 +118,20 @@ TEST_CASE("a dropped tensor is made again, whatever was dropped before it") {
     CHECK(Tensor::bytes_made_again() - before >= 4 * static_cast<std::size_t>(extent));
   }
 }
+
+TEST_CASE("tensors of one shape that are dropped together are made again, as those of a tape") {
+  constexpr std::size_t kCount = 5000;
+  const auto make_all = [] {
+    std::vector<TensorRef> tape;
+    for (std::size_t i = 0; i < kCount; ++i) tape.push_back(Tensor::make(DType::Float64, {64}));
+  };
+  make_all();
+  const std::size_t before = Tensor::bytes_made_again();
+  make_all();
+  CHECK(Tensor::bytes_made_again() - before >= kCount * 64 * sizeof(double));
+  CHECK(Tensor::free_kept());
+  CHECK(!Tensor::free_kept());
+  make_all();
+  CHECK(Tensor::bytes_made_again() - before < 2 * kCount * 64 * sizeof(double));
+}
 #endif
