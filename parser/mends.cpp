@@ -93,9 +93,22 @@ std::vector<Edit> candidates(const lang::Diagnostic& error, std::string_view tex
   return edits;
 }
 
-std::size_t count_errors(const std::string& text, bool strict) {
-  const lang::Source source("", text);
-  return read_text(source, strict, true).errors.size();
+// Does the edit mend the error with this index, of `count`? Either there are fewer then, or reading
+// goes on to the next mistake of the same kind, on a later line or where the text ends.
+bool mends(const Edit& edit, std::string_view text, bool strict, std::size_t index,
+           std::size_t count) {
+  std::string mended(text);
+  mended.replace(edit.at, edit.removed, edit.insertion);
+  const lang::Source source("", mended);
+  const auto errors = read_text(source, strict && !edit.is_light, true).errors;
+  if (errors.size() != count) return errors.size() < count;
+  const std::uint32_t next = errors[index].span.begin;
+  const auto behind = static_cast<std::uint32_t>(edit.at + edit.insertion.size());
+  if (next <= behind) return false;
+  const std::string_view passed = std::string_view(mended).substr(behind, next - behind);
+  const std::size_t line = passed.find_first_not_of(" \t\r\n");  // on which the error was
+  return next >= mended.size() ||
+         (line != std::string_view::npos && passed.find('\n', line) != std::string_view::npos);
 }
 
 }  // namespace
@@ -109,9 +122,7 @@ void add_mends(SyntaxTree& tree) {
     if (error.kind != lang::DiagnosticKind::SyntaxError || error.span.begin > text.size()) continue;
     const std::size_t notes = error.notes.size();
     for (const Edit& edit : candidates(error, text, tree.strict)) {
-      std::string mended(text);
-      mended.replace(edit.at, edit.removed, edit.insertion);
-      if (count_errors(mended, tree.strict && !edit.is_light) >= before) continue;
+      if (!mends(edit, text, tree.strict, i, before)) continue;
       error.note(edit.help);
       break;
     }

@@ -26,6 +26,14 @@ std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
+// `help: …` and `note: …` are for diagnostics.
+std::string_view without_mark(std::string_view note) {
+  for (const std::string_view mark : {"help: ", "note: "}) {
+    if (note.starts_with(mark)) note.remove_prefix(mark.size());
+  }
+  return note;
+}
+
 class Search {
  public:
   explicit Search(std::string_view word) : word_(lower(word)) {}
@@ -45,9 +53,10 @@ class Search {
     const auto* op = lang::OpRegistry::instance().find(name.ours);
     if (op) {
       look_at_named(op->name, first_line(op->doc));
-    } else if (!name.help.empty() || !name.ours.empty()) {
-      look_at_named(std::string(name.theirs),
-                    "is " + std::string(name.help.empty() ? name.ours : name.help) + " here");
+    } else if (!name.help.empty()) {
+      look_at_named(std::string(name.theirs), std::string(without_mark(name.help)));
+    } else if (!name.ours.empty()) {
+      look_at_named(std::string(name.theirs), fmt::format("is {} here", name.ours));
     }
   }
 

@@ -22,7 +22,8 @@ constexpr Command kCommands[] = {
     {":show", "STAGE EXPR", "the program after a stage, from `ast` to `asm`",
      "The stages are ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm, in the order in "
      "which the program goes through them, and plan, which runs the expression, and says for each "
-     "step how near it comes to what the machine can do.",
+     "step how near it comes to what the machine can do. A function by its name shows its body, of a "
+     "generic one at float32.",
      "relay> :show typed 1.0 + 2.0\n"
      "…\n"
      "relay> :show opt 1.0 + 2.0\n"

@@ -12,6 +12,7 @@
 #include "lang/print.h"
 #include "lang/visit.h"
 #include "repl/made_program.h"
+#include "typecheck/derivative_rule.h"
 
 namespace relay::repl {
 
@@ -212,6 +213,29 @@ Expr at_plainest_types(const Expr& function, typecheck::Checker& checker) {
   throw lang::Failure(std::move(*errors));
 }
 
+// `fn` in itself is a function of tensors that gives a tensor, and fails where it is to give a
+// number: then that is what is wrong, and not what its operators say of numbers.
+[[noreturn]] void fail_to_derive(const Expr& fn, lang::DiffMode mode, typecheck::Checker& checker,
+                                 lang::Failure failure) {
+  const bool is_said =
+      std::any_of(failure.diagnostics.begin(), failure.diagnostics.end(), [](const auto& each) {
+        return each.kind == DiagnosticKind::NotDifferentiable || lang::is_stop(each.kind);
+      });
+  const auto scheme = checker.type_of(fn);
+  const auto* function = scheme ? as<lang::FunctionType>(scheme->type) : nullptr;
+  const auto* result = function ? as<lang::TensorType>(function->result) : nullptr;
+  if (is_said || !lang::needs_scalar_result(mode) || !result || lang::is_scalar(function->result))
+    throw std::move(failure);
+  lang::Diagnostic error(DiagnosticKind::NotDifferentiable,
+                         fmt::format("`{}` needs a function whose result is a float scalar, and "
+                                     "here it is a tensor",
+                                     lang::name_of(mode)),
+                         fn->span);
+  if (const auto text = typecheck::summed(fn, function->params.size()))
+    error.note(fmt::format("help: `{}({})`", lang::name_of(mode), *text));
+  throw lang::Failure(std::move(error));
+}
+
 Expr derivative_of(const Expr& expr, lang::DiffMode mode, typecheck::Checker& checker) {
   // A call that gives a function is a function like any other.
   if (expr->kind == lang::ExprKind::Call) {
@@ -235,7 +259,11 @@ Expr derivative_of(const Expr& expr, lang::DiffMode mode, typecheck::Checker& ch
     if (!as<lang::FunctionType>(scheme.type)) fail_without_function(expr, scheme.type, mode);
   }
   const Expr derivative = lang::make_differentiate(mode, expr, expr->span);
-  return at_plainest_types(derivative, checker);
+  try {
+    return at_plainest_types(derivative, checker);
+  } catch (lang::Failure& failure) {
+    fail_to_derive(expr, mode, checker, std::move(failure));
+  }
 }
 
 std::string print_derivative(const Expr& expr, lang::DiffMode mode, bool is_strict,

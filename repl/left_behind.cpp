@@ -10,6 +10,7 @@
 #include "lang/op.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
+#include "repl/environment.h"
 #include "repl/let_function.h"
 
 namespace relay::repl {
@@ -163,6 +164,58 @@ std::vector<Diagnostic> stale_definitions(const std::map<std::string, Span>& cha
                        span);
     warning.labels = std::move(labels);
     warning.note(fmt::format("help: define {} anew", stale.size() == 1 ? "it" : "them"));
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
+namespace {
+
+bool has_type(const lang::Type& type, const lang::TypeDef* def) {
+  const auto any = [&](const std::vector<lang::Type>& types) {
+    return std::any_of(types.begin(), types.end(),
+                       [&](const lang::Type& each) { return has_type(each, def); });
+  };
+  if (const auto* adt = lang::as<lang::AdtType>(type)) return adt->def == def || any(adt->args);
+  if (const auto* tuple = lang::as<lang::TupleType>(type)) return any(tuple->fields);
+  if (const auto* function = lang::as<lang::FunctionType>(type))
+    return any(function->params) || has_type(function->result, def);
+  const auto* reference = lang::as<lang::ReferenceType>(type);
+  return reference && has_type(reference->content, def);
+}
+
+// In its type, or made inside.
+bool has_type(const Definition& definition, const lang::TypeDef* def, typecheck::Checker& checker) {
+  if (!definition.function) return definition.value_type && has_type(definition.value_type, def);
+  const auto scheme = checker.scheme(definition.name);
+  if (scheme && has_type(scheme->type, def)) return true;
+  bool makes_one = false;
+  lang::visit_post_order(definition.function, [&](const lang::Expr& node) {
+    const auto* made = lang::as<lang::ConstructorRef>(node);
+    makes_one = makes_one || (made && made->constructor->owner == def);
+  });
+  return makes_one;
+}
+
+}  // namespace
+
+std::vector<Diagnostic> left_with_older(const std::vector<ChangedType>& changed,
+                                        const lang::Module& module, typecheck::Checker& checker) {
+  std::vector<Diagnostic> warnings;
+  for (const ChangedType& type : changed) {
+    std::vector<std::string> users;
+    for (const Definition* each : module.definitions()) {
+      lang::poll();
+      if (is_written(*each, module) && has_type(*each, type.old, checker))
+        users.push_back(each->name);
+    }
+    if (users.empty()) continue;
+    const bool is_one = users.size() == 1;
+    Diagnostic warning(DiagnosticKind::StaleDefinition,
+                       fmt::format("`{}` has changed, and {} {} the older one", type.old->name,
+                                   listed(users), is_one ? "keeps" : "keep"),
+                       type.span);
+    warning.note(fmt::format("help: define {} anew", is_one ? "it" : "them"));
     warnings.push_back(std::move(warning));
   }
   return warnings;

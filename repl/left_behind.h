@@ -32,4 +32,15 @@ std::vector<lang::Diagnostic> stale_definitions(const std::map<std::string, lang
                                                 const lang::Module& module,
                                                 typecheck::Checker& checker);
 
+// An own type that has been defined again.
+struct ChangedType {
+  const lang::TypeDef* old;
+  lang::Span span;  // of the new one
+};
+// A warning for each of them that own definitions and values still have. Cost: a walk over all own
+// definitions, and inference of those that have no type yet.
+std::vector<lang::Diagnostic> left_with_older(const std::vector<ChangedType>& changed,
+                                              const lang::Module& module,
+                                              typecheck::Checker& checker);
+
 }  // namespace relay::repl

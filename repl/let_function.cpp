@@ -41,6 +41,13 @@ std::optional<std::vector<std::string>> parameters_of(const Expr& expr, const Fi
 
 }  // namespace
 
+bool is_function(const Expr& expr, const FindFunction& find) {
+  if (const auto* global = lang::as<lang::GlobalVar>(expr)) return find(global->name) != nullptr;
+  if (const auto* derivative = lang::as<lang::Differentiate>(expr))
+    return is_function(derivative->fn, find);
+  return expr->kind == lang::ExprKind::Function || expr->kind == lang::ExprKind::Operator;
+}
+
 void let_as_definition(parser::Item& item, const FindFunction& find) {
   if (item.kind != parser::ItemKind::Let || item.pattern) return;
   if (item.expr->kind == lang::ExprKind::Function) {

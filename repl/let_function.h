@@ -11,8 +11,11 @@ namespace relay::repl {
 // The function literal that a global stands for; null if it is none.
 using FindFunction = std::function<const lang::Function*(const std::string&)>;
 
-// A top-level `let` of what can only be a function (a literal, an operator, another global
-// function, the derivative of one of these) is a definition, which may be generic. Turns it into
+// Can it only be a function, whatever it is called with: a literal, an operator, a global function,
+// the derivative of one of these? It needs no evaluation, and may be generic.
+bool is_function(const lang::Expr& expr, const FindFunction& find);
+
+// A top-level `let` of what can only be a function is a definition. Turns it into
 // one; leaves other items, and those with a type annotation, as they are.
 void let_as_definition(parser::Item& item, const FindFunction& find);
 

@@ -105,6 +105,7 @@ class Session::Run {
           if (origin_ == Origin::Own) set_aside(name, session_.module, session_.prelude);
         }
       }
+      if (item.kind == ItemKind::Type) note_changed_type(item.name, item.span);
       session_.define(item, origin_);
       if (item.kind == ItemKind::Def) session_.forget(item.name);
     }
@@ -117,6 +118,12 @@ class Session::Run {
       session_.changed.emplace(name, span);
   }
 
+  void note_changed_type(const std::string& name, lang::Span span) {
+    const lang::TypeDef* old = session_.module.find_type(name);
+    if (origin_ == Origin::Own && old && old->origin == Origin::Own)
+      changed_types_.push_back({old, span});
+  }
+
   void note_hidden(const std::string& name, lang::Span span) {
     if (origin_ != Origin::Own || !session_.options.interactive) return;
     std::optional<Diagnostic> hidden = hidden_builtin(name, span, session_.module);
@@ -127,7 +134,7 @@ class Session::Run {
   void warn_of_stale() {
     auto changed = std::exchange(session_.changed, {});
     for (const std::string& name : failed_) changed.erase(name);
-    if (changed.empty()) return;
+    if (changed.empty() && changed_types_.empty()) return;
     for (auto& [name, span] : changed) {
       const Definition* definition = session_.module.find(name);
       const lang::Span place = definition ? name_span(*definition) : lang::Span();
@@ -137,6 +144,8 @@ class Session::Run {
     static_cast<void>(session_.guarded([&] {
       for (Diagnostic& stale : stale_definitions(changed, session_.module, session_.checker))
         session_.warnings.push_back(std::move(stale));
+      for (Diagnostic& left : left_with_older(changed_types_, session_.module, session_.checker))
+        session_.warnings.push_back(std::move(left));
       return true;
     }));
   }
@@ -283,7 +292,8 @@ class Session::Run {
   std::set<std::string> pending_;
   std::set<std::string> independent_;  // definitions that reach none of those
   std::vector<const Item*> deferred_;  // definitions that do
-  std::vector<std::string> failed_;    // names that are put back at the end
+  std::vector<ChangedType> changed_types_;
+  std::vector<std::string> failed_;  // names that are put back at the end
   TextErrors errors_;
   bool stopped_ = false;
 };

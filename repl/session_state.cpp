@@ -275,11 +275,10 @@ Value Session::Impl::evaluate(const Expr& typed, lang::Span place) {
 }
 
 bool Session::Impl::is_polymorphic_function(const Expr& expr) {
-  if (const auto* global = lang::as<lang::GlobalVar>(expr)) {
-    const Definition* definition = module.find(global->name);
-    return definition && definition->function;
-  }
-  return expr->kind == lang::ExprKind::Function || expr->kind == lang::ExprKind::Operator;
+  return is_function(expr, [&](const std::string& name) {
+    const Definition* definition = module.find(name);
+    return definition ? lang::as<lang::Function>(definition->function) : nullptr;
+  });
 }
 
 ItemResult Session::Impl::run_expression(const Item& item) {

@@ -160,13 +160,9 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
   Expr typed;
   if (definition && definition->function) {
     const auto scheme = checker.scheme(global->name).or_throw();
-    if (!lang::is_ground(scheme.type)) {
-      lang::fail(DiagnosticKind::BadCommand,
-                 fmt::format("`{}` is polymorphic (`{}`): show a call of it, such as `{}(...)`",
-                             global->name, to_string(scheme), global->name),
-                 expr->span);
-    }
-    typed = checker.specialise(global->name, scheme.type).or_throw();
+    const lang::Type type =
+        lang::is_ground(scheme.type) ? scheme.type : at_plainest_types(expr, checker)->type;
+    typed = checker.specialise(global->name, type).or_throw();
   } else {
     typed = checker.check(expr).or_throw();
   }

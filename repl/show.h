@@ -12,8 +12,8 @@ namespace relay::repl {
 const std::vector<std::string>& show_stages();
 
 // The text of `expr` (as parsed) after `stage`. A function by its name shows the function's body,
-// if its type is ground; a call shows the calling expression, with what was inlined into it. Throws
-// Failure.
+// of a generic one at the plainest of its types (repl/derivative.h); a call shows the calling
+// expression, with what was inlined into it. Throws Failure.
 std::string show_stage(const std::string& stage, const lang::Expr& expr, lang::Module& module,
                        typecheck::Checker& checker, Pipeline& pipeline);
 

@@ -41,7 +41,8 @@ bool is_name(std::string_view text) {
   });
 }
 
-// `fn` with the sum of its result for a result, as it would be written.
+}  // namespace
+
 std::optional<std::string> summed(const Expr& fn, std::size_t param_count) {
   constexpr std::size_t kLongest = 70;
   if (!fn->span) return std::nullopt;
@@ -65,8 +66,6 @@ std::optional<std::string> summed(const Expr& fn, std::size_t param_count) {
   const std::string list = fmt::format("{}", fmt::join(params, ", "));
   return fmt::format("fn ({}) {{ sum({}({})) }}", list, text, list);
 }
-
-}  // namespace
 
 // The demand of `grad` for a scalar result makes a function that is generic demand scalars of its
 // arguments: what is wrong is the function, not the argument. Runs after an error, so inference may
