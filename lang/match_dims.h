@@ -1,8 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "lang/type.h"
 
 namespace relay::lang {
+
+// `dim` over an integer other than 0, if that leaves nothing over, whatever its variables are.
+std::optional<Dim> divided_evenly(const Dim& dim, std::int64_t divisor);
 
 // What the dimension variables of `own`, the type of a definition in which they stay symbolic, are
 // where it is used at `actual`. Adds to what `dims` holds already.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/match_dims.h"
 #include "typecheck/unify.h"
 #include "typecheck/widening.h"
 
@@ -31,15 +32,15 @@ bool occurs_elsewhere(const Dim& dim, const TypeVarRef& var, const Dim::Term* te
 
 }  // namespace
 
-// `difference` = a - b is to be 0. Looks for an unknown of coefficient 1 or -1 (or one that is
-// alone and divides evenly); the youngest is bound, so that old unknowns stay the names of things.
+// `difference` = a - b is to be 0. Looks for an unknown whose coefficient divides all of it (or one
+// that is alone); the youngest is bound, so that old unknowns stay the names of things.
 bool Solver::solve_dim(const Dim& a, const Dim& b, const Dim& difference) {
   Unknown* best = nullptr;
   const Dim::Term* best_term = nullptr;
   for (const Dim::Term& term : difference.terms()) {
     if (term.atoms.size() != 1 || !term.atoms[0]->variable) continue;
     bool alone = difference.terms().size() == 1;
-    if (term.coefficient != 1 && term.coefficient != -1 && !alone) continue;
+    if (!alone && !divided_evenly(difference, term.coefficient)) continue;
     Unknown* unknown = find(*term.atoms[0]->variable);
     if (unknown && difference.constant_part() % term.coefficient != 0) {
       fail(DiagnosticKind::ShapeMismatch, fmt::format("`{}` cannot be `{}`", show(a), show(b)));
@@ -50,10 +51,8 @@ bool Solver::solve_dim(const Dim& a, const Dim& b, const Dim& difference) {
     best_term = &term;
   }
   if (!best) return false;
-  Dim rest = difference - Dim(best_term->coefficient) * Dim::variable(best->var);
-  Dim value = best_term->coefficient == 1    ? Dim(0) - rest
-              : best_term->coefficient == -1 ? rest
-                                             : Dim(-rest.constant() / best_term->coefficient);
+  const Dim rest = difference - Dim(best_term->coefficient) * Dim::variable(best->var);
+  Dim value = *divided_evenly(rest, -best_term->coefficient);
   if (value.is_constant() && value.constant() < 0) {
     fail(DiagnosticKind::ShapeMismatch, fmt::format("`{}` cannot be `{}`", show(a), show(b)));
   }
