@@ -360,6 +360,19 @@ void Pipeline::write(std::string_view text) {
   }
 }
 
+// The rest takes as long for each step as what is done.
+void Pipeline::at_step(std::int64_t done, std::int64_t total) {
+  if (!options_.expect) return;
+  constexpr std::chrono::milliseconds kBetween(200);
+  const auto now = std::chrono::steady_clock::now();
+  if (done == 0) steps_begun_ = steps_told_ = now;
+  if (done == total) options_.expect(0);
+  if (done == 0 || done == total || now - steps_told_ < kBetween) return;
+  steps_told_ = now;
+  const double taken = std::chrono::duration<double>(now - steps_begun_).count();
+  options_.expect(taken / static_cast<double>(done) * static_cast<double>(total - done));
+}
+
 void Pipeline::forget() {
   purity_.forget();
   step_products_.forget();
