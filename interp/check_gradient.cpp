@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "interp/counted_steps.h"
+
 namespace relay::interp {
 
 using lang::DType;
@@ -99,7 +101,9 @@ class Check {
     constexpr std::int64_t kMostElements = 1000;
     const std::int64_t count = value.element_count();
     const std::int64_t checked = std::min(count, kMostElements);
+    const CountedSteps steps(machine_, checked);
     for (std::int64_t k = 0; k < checked; ++k) {
+      steps.at(k);
       const std::int64_t at = k * count / checked;
       const bool agrees = element(value.dtype(), value.bits_at(at), gradient.bits_at(at),
                                   fmt::format("{}[{}]", path, fmt::join(indices(value, at), ", ")),

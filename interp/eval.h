@@ -61,6 +61,9 @@ class Host {
   virtual lang::Result<bool> plot(const lang::Value& value, const lang::AttrsRef& attrs) = 0;
   // Where `print` goes.
   virtual void write(std::string_view text) = 0;
+  // So many of the steps of a loop whose number is known are done; of loops within each other only
+  // the outermost is told of, and of its end.
+  virtual void at_step(std::int64_t /*done*/, std::int64_t /*total*/) {}
   // What an operator `trace.NAME` with the effect Print tells, and the value of its call; an error
   // ends the evaluation.
   virtual lang::Result<lang::Value> trace(const std::string&, const lang::Attrs&,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "interp/counted_steps.h"
 #include "interp/failures.h"
 #include "interp/point_stack.h"
 #include "interp/scalar.h"
@@ -46,7 +47,9 @@ bool for_each_point(const std::vector<BinderCode>& binders,
     return false;
   }
   const std::int64_t total = *points;
+  const CountedSteps steps(frame.machine, total);
   for (std::int64_t linear = 0; linear < total; ++linear) {
+    steps.at(linear);
     std::int64_t rest = linear;
     for (std::size_t i = extents.size(); i-- > 0;) {
       frame.slots[binders[i].slot] =

@@ -51,6 +51,8 @@ class Machine : public flow::Runner {
   std::int64_t total_cost = 0;                // scalar operations run by lanes so far
   std::vector<lang::TensorRef> spare_leaves;  // empty: memory for those of the next group
 
+  int counted_loops = 0;  // that run now, within each other (counted_steps.h)
+
   Walks walks;
   NativeTier native{*this};
   RunHistory history;

@@ -297,6 +297,7 @@ Result<bool> Pipeline::save(const Value& value, const lang::AttrsRef& attrs) {
 }
 
 Result<bool> Pipeline::plot(const Value& value, const lang::AttrsRef& attrs) {
+  if (is_muted_) return true;
   return lang::capture([&] {
     const plot::Request request = plot::request_of(*attrs);
     const std::string text = draw_plot(value, request, options_);
@@ -360,6 +361,19 @@ void Pipeline::write(std::string_view text) {
   } else {
     put_output(text);
   }
+}
+
+// The rest takes as long for each step as what is done.
+void Pipeline::at_step(std::int64_t done, std::int64_t total) {
+  if (!options_.expect) return;
+  constexpr std::chrono::milliseconds kBetween(200);
+  const auto now = std::chrono::steady_clock::now();
+  if (done == 0) steps_begun_ = steps_told_ = now;
+  if (done == total) options_.expect(0);
+  if (done == 0 || done == total || now - steps_told_ < kBetween) return;
+  steps_told_ = now;
+  const double taken = std::chrono::duration<double>(now - steps_begun_).count();
+  options_.expect(taken / static_cast<double>(done) * static_cast<double>(total - done));
 }
 
 void Pipeline::forget() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -58,6 +59,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Result<bool> plot(const lang::Value& value, const lang::AttrsRef& attrs) override;
   std::string function_at(lang::Span place) override;
   void write(std::string_view text) override;
+  void at_step(std::int64_t done, std::int64_t total) override;
   lang::Result<lang::Value> trace(const std::string& name, const lang::Attrs& attrs,
                                   const std::vector<lang::Value>& values) override;
   interp::Compiling& compiling() override { return compiling_; }
@@ -125,6 +127,9 @@ class Pipeline final : public lang::Program, public interp::Host {
   ad::Pairs derivatives_;
   std::vector<lang::TypeDefRef> types_;
   int made_names_ = 0;
+  // Of the loop whose steps are counted: when it began, and when somebody was told of it last.
+  std::chrono::steady_clock::time_point steps_begun_;
+  std::chrono::steady_clock::time_point steps_told_;
   interp::Compiling compiling_;
   LazyKernelLibrary direct_kernels_{false};
   LazyKernelLibrary transforming_kernels_{true};

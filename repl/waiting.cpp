@@ -1,6 +1,7 @@
 #include "repl/waiting.h"
 
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -74,7 +75,8 @@ class Watch {
       if (changed_.wait_for(lock, kBetween, [&] { return !is_running_; })) continue;
       const Moment now = std::chrono::steady_clock::now();
       if (silences_ > 0 || now < quiet_until_) continue;
-      std::string text = fmt::format("running for {}", waiting_time(seconds_between(begun_, now)));
+      std::string text =
+          fmt::format("running for {}", waiting_time(std::floor(seconds_between(begun_, now))));
       if (expected_ > now)
         text += fmt::format(", about {} left", waiting_time(seconds_between(now, expected_)));
       show_status(text + " (Ctrl-C stops it)");
