@@ -17,6 +17,7 @@
 #include "flow/parallel_loops.h"
 #include "flow/plain_loops.h"
 #include "interp/closed_source.h"
+#include "interp/effects.h"
 #include "interp/failures.h"
 #include "interp/machine.h"
 #include "interp/nodes.h"
@@ -148,6 +149,18 @@ bool has_only_kernels(const flow::Function& function) {
       [](const auto& each) { return is_kernel(lang::cast<lang::Function>(each->function).body); });
 }
 
+// What is told to the host is told by the interpreter: it may be stopped there.
+void check_watched(const flow::Function& function, const FunctionCode& code) {
+  for (const auto& each : function.interpreted) {
+    const auto* call = lang::as<lang::Call>(lang::cast<lang::Function>(each->function).body);
+    const auto* op = call ? lang::as<lang::Operator>(call->callee) : nullptr;
+    if (op && op->op->name.starts_with(kTracePrefix)) {
+      lang::fail(DiagnosticKind::Unsupported, "not supported: a function that is watched",
+                 code.source->span);
+    }
+  }
+}
+
 void check_form(const FunctionCode& code) {
   const auto refuse = [&](const std::string& what) {
     lang::fail(DiagnosticKind::Unsupported, "not supported: " + what,
@@ -174,6 +187,7 @@ bool NativeTier::lower(const FunctionCode& code) {
     check_form(code);
     flow::declare(native.flow, code.name, closed_source(code));
     flow::lower(native.flow, *this);
+    check_watched(native.flow, code);
     if (!has_native_work(native.flow.body)) {
       native.is_kernels = has_only_kernels(native.flow);
       lang::fail(DiagnosticKind::Unsupported,

@@ -250,6 +250,11 @@ ItemResult Session::Debugger::evaluate_in_frame(const lang::Source& source) {
   return result;
 }
 
+std::string Session::Debugger::type_in_frame(const lang::Source& source) {
+  const FrameLocals locals(session_, frames_[chosen_].locals);
+  return to_string(session_.checker.type_of(locals.expression_in(source).expr).or_throw());
+}
+
 std::vector<Diagnostic> Session::Debugger::run(
     const lang::Source& source, const std::function<void(const ItemResult&)>& on_item) {
   const auto result = session_.guarded([&] { return evaluate_in_frame(source); });

@@ -24,6 +24,7 @@ class Session::Debugger {
   std::string frame(std::string_view argument);
   // An expression with the locals of the frame that is chosen as names. Throws Failure.
   ItemResult evaluate_in_frame(const lang::Source& source);
+  std::string type_in_frame(const lang::Source& source);
   // A text while it is stopped. Returns what went wrong.
   std::vector<lang::Diagnostic> run(const lang::Source& source,
                                     const std::function<void(const ItemResult&)>& on_item);

@@ -84,6 +84,10 @@ class Pipeline final : public lang::Program, public interp::Host {
   std::string find_file(const std::string& path) const;
   // Not while something is imported.
   void set_directory(std::string directory) { directories_ = {std::move(directory)}; }
+  const std::vector<std::string>& directories() const { return directories_; }
+  void set_directories(std::vector<std::string> directories) {
+    directories_ = std::move(directories);
+  }
   // Files are looked for in this folder, too, as long as it lives.
   class Beside {
    public:

@@ -82,9 +82,14 @@ std::vector<Diagnostic> Session::run_file(const std::string& path,
       if (!refused.empty()) return refused;
     }
     const std::string directory = std::filesystem::path(path).parent_path().string();
+    std::vector<std::string> before = impl_->pipeline.directories();
     impl_->pipeline.set_directory(directory);
     const Imports::Reading reading(impl_->imports, path, {});
-    return impl_->run_text(*source, directory, on_item, parser::Notation::Auto);
+    auto errors = impl_->run_text(*source, directory, on_item, parser::Notation::Auto);
+    // At a prompt nothing stays of a file that fails.
+    if (!errors.empty() && impl_->options.interactive)
+      impl_->pipeline.set_directories(std::move(before));
+    return errors;
   };
   return impl_->entry([&] { return errors_in(run); });
 }
@@ -97,6 +102,7 @@ bool Session::has_main() const {
 Result<std::string> Session::type_of(const std::string& text) {
   const lang::Source* source = impl_->sources.add("<type>", text);
   return impl_->entry_guarded([&] {
+    if (impl_->debugger->is_stopped()) return impl_->debugger->type_in_frame(*source);
     const Expr expr = impl_->command_expression(*source);
     return to_string(impl_->checker.type_of(expr).or_throw());
   });
