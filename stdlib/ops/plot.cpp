@@ -25,7 +25,10 @@ void add_plot() {
       "A vector is a line against its index, `(xs, ys)` one against `xs`, a matrix an image in "
       "greys, a tensor (height, width, 3) one in colours. `kind` draws it otherwise: "
       "docs/prompt.md tells what each draws. NaN and infinities are gaps, and are counted.";
-  def.example = "plot([1.0, 3.0, 2.0], file=\"/tmp/relay_example.svg\")";
+  def.example =
+      "plot([1.0, 3.0, 2.0], file=\"/tmp/relay_example.png\")\n"
+      "dim_of(load(\"/tmp/relay_example.png\", dtype=\"uint8\", shape=[-1, -1, 3]))\n"
+      "// expect: 600i64";
   def.inputs = {{"value", "a tensor, a tuple or a record of tensors"}};
   def.attrs = {
       nullable_attr("kind", AttrKind::String,
