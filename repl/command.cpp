@@ -79,11 +79,37 @@ CommandOutcome run_command(Session& session, std::string_view line) {
   return command.run(session, argument);
 }
 
+namespace {
+
+std::string_view title_of(Command::Group group) {
+  switch (group) {
+    case Command::Group::See:
+      return "To see what a program is and does:";
+    case Command::Group::WentWrong:
+      return "When it goes wrong:";
+    case Command::Group::Time:
+      return "How long it takes, and why:";
+    case Command::Group::Ask:
+      return "To ask what there is:";
+    case Command::Group::Files:
+      return "Files:";
+    case Command::Group::Session:
+      return "The session:";
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string describe_commands() {
   std::string text =
       "Type an expression, `let x = e`, `def f(x) { e }` or `type T { A, B(int32) }`.\n";
-  for (const Command& command : commands())
-    text += fmt::format("  {:<22} {}\n", call_of(command), command.summary);
+  std::optional<Command::Group> group;
+  for (const Command& command : commands()) {
+    if (group != command.group) text += fmt::format("{}\n", title_of(command.group));
+    group = command.group;
+    text += fmt::format("  {:<23} {}\n", call_of(command), command.summary);
+  }
   text += "`:help COMMAND` says more of one, with an example.\n";
   text +=
       "Ctrl-C stops an evaluation (pressed three times without an answer, the program),\n"

@@ -25,7 +25,10 @@ struct CommandOutcome {
 // One `:command` of the prompt: all that the prompt, `:help`, completion and docs/commands.md know
 // of it (repl/command_table.cpp).
 struct Command {
-  std::string_view name;     // ":type"
+  // What it is for, in the order of `:help`.
+  enum class Group { See, WentWrong, Time, Ask, Files, Session };
+  std::string_view name;  // ":type"
+  Group group;
   std::string_view usage;    // "EXPR"; in brackets if it may be left out; empty: takes nothing
   std::string_view summary;  // a line
   std::string_view text;     // a paragraph: what is worth knowing besides

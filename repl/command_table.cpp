@@ -4,8 +4,10 @@ namespace relay::repl {
 
 namespace {
 
+using Group = Command::Group;
+
 constexpr Command kCommands[] = {
-    {":type", "EXPR", "the type of an expression, without running it",
+    {":type", Group::See, "EXPR", "the type of an expression, without running it",
      "Of a function that is generic it shows the scheme: `s` is any shape, `d` any dtype, and what "
      "they must fulfil stands behind `where`.",
      "relay> :type [1, 2] + 1\n"
@@ -13,23 +15,24 @@ constexpr Command kCommands[] = {
      "relay> :type fn (x) { x + 1.0 }\n"
      "fn (Tensor[s, d]) -> Tensor[s, d] where d: float",
      run_type},
-    {":print", "EXPR", "the whole value, however long it is",
+    {":print", Group::See, "EXPR", "the whole value, however long it is",
      "Otherwise a value is shown as an excerpt: at most 1,000 elements of a tensor, and on a "
      "terminal about 20 lines.",
      "relay> :print for i < 3 { i }\n"
      "[0, 1, 2]",
      run_print},
-    {":show", "STAGE EXPR", "the program after a stage, from `ast` to `asm`",
+    {":show", Group::See, "STAGE EXPR", "the program after a stage, from `ast` to `asm`",
      "The stages are ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm, in the order in "
      "which the program goes through them, and plan, which runs the expression, and says for each "
-     "step how near it comes to what the machine can do. A function by its name shows its body, of a "
+     "step how near it comes to what the machine can do. A function by its name shows its body, of "
+     "a "
      "generic one at float32.",
      "relay> :show typed 1.0 + 2.0\n"
      "…\n"
      "relay> :show opt 1.0 + 2.0\n"
      "…",
      run_show},
-    {":grad", "EXPR", "the gradient of a function, or of one that is called",
+    {":grad", Group::See, "EXPR", "the gradient of a function, or of one that is called",
      "It is simplified, as a person would write it. Where a derivative depends on the shapes, the "
      "call gives them.",
      "relay> def f(x) { x * x + 1.0 }\n"
@@ -37,7 +40,7 @@ constexpr Command kCommands[] = {
      "relay> :grad f\n"
      "fn (x: float32) -> float32 { 2.0 * x }",
      run_grad},
-    {":trace", "CALL", "what it computes, line by line",
+    {":trace", Group::See, "CALL", "what it computes, line by line",
      "`:trace grad CALL` and `:trace jvp CALL` show it with its derivatives. Behind each "
      "expression of the function stands its value, then its adjoint or its tangent; of "
      "`grad(grad(f))(x)` both. Of a call that fails the table goes as far as the line that failed.",
@@ -48,7 +51,7 @@ constexpr Command kCommands[] = {
      "x           | 3.0   | 6.0\n"
      "x * x + 1.0 | 10.0  | 1.0",
      run_trace},
-    {":plot", "EXPR [> FILE]", "draws a value, here or as an SVG or PNG file",
+    {":plot", Group::See, "EXPR [> FILE]", "draws a value, here or as an SVG or PNG file",
      "A vector is a line against its index, `(xs, ys)` one against `xs`; tuples and records hold "
      "several. A matrix is an image. `line`, `scatter`, `histogram`, `image` or `contour` in front "
      "draws it so; options stand there, too: `log=xy`, `bins=20`, `levels=5`. A FILE ends in "
@@ -60,7 +63,7 @@ constexpr Command kCommands[] = {
      "relay> :plot [0.0, 4.0, 1.0, 9.0]\n"
      "…",
      run_plot},
-    {":graph", "EXPR [> FILE]", "the dataflow of a program, or of `grad f`",
+    {":graph", Group::See, "EXPR [> FILE]", "the dataflow of a program, or of `grad f`",
      "Each line is a step, with what it is made of and its type. A FILE that ends in `.dot` is "
      "Graphviz' text; for `.svg` and `.png` the program `dot` of Graphviz has to be installed.",
      "relay> def f(x) { let y = x * x; y + 1.0 }\n"
@@ -72,7 +75,7 @@ constexpr Command kCommands[] = {
      "  #3  add y, 1.0     float32\n"
      "      result #3",
      run_graph},
-    {":break", "[NAME|off]", "stops where a function is entered",
+    {":break", Group::WentWrong, "[NAME|off]", "stops where a function is entered",
      "`:break f:3` stops at a line of it, `:break off` takes all breakpoints away, `:break off f` "
      "one, "
      "and `:break` lists them. Where an evaluation stops, expressions see the locals; `:frame` "
@@ -88,7 +91,7 @@ constexpr Command kCommands[] = {
      "     x = 3.0 : float32\n"
      "10.0 : float32",
      run_break},
-    {":frame", "[N EXPR]", "the calls of what has stopped or failed, with locals",
+    {":frame", Group::WentWrong, "[N EXPR]", "the calls of what has stopped or failed, with locals",
      "The innermost is #0. `:frame N` chooses one, and `:frame N EXPR` computes something with its "
      "locals. What has failed is run again for it, in the interpreter, and prints nothing.",
      "relay> def f(x) { let y = x - 1; 10 / y }\n"
@@ -104,7 +107,7 @@ constexpr Command kCommands[] = {
      "relay> :frame 0 x + y\n"
      "1 : int32",
      run_frame},
-    {":nanbreak", "[on|off|EXPR]", "finds where a NaN or an infinity begins",
+    {":nanbreak", Group::WentWrong, "[on|off|EXPR]", "finds where a NaN or an infinity begins",
      "While it is on, an evaluation fails at the first operator that makes one of what is finite, "
      "and says which, at which line, of which operands; in a derivative too, where the rule of an "
      "operator makes one in an adjoint or a tangent. `:nanbreak EXPR` does it once. It runs slower "
@@ -118,33 +121,47 @@ constexpr Command kCommands[] = {
      "relay> :nanbreak f(2.0)\n"
      "no operator makes a NaN or an infinity",
      run_nanbreak},
-    {":continue", "", "goes on with what is stopped", "Ctrl-D at an empty line does so, too.", "",
-     run_continue},
-    {":abort", "", "gives up what is stopped", "Ctrl-C at an empty line does so, too.", "",
-     run_abort},
-    {":time", "EXPR", "how long it takes in each tier",
+    {":continue", Group::WentWrong, "", "goes on with what is stopped",
+     "Ctrl-D at an empty line does so, too.", "", run_continue},
+    {":abort", Group::WentWrong, "", "gives up what is stopped",
+     "Ctrl-C at an empty line does so, too.", "", run_abort},
+    {":bug", Group::WentWrong, "[FILE]", "writes all that was entered, for a report",
+     "The file has each entry with what came of it, the version, the options and what the machine "
+     "is; `relay < FILE` runs it again. Without a name it finds one.",
+     "", run_bug},
+    {":time", Group::Time, "EXPR", "how long it takes in each tier",
      "The expression runs for half a second in the interpreter, and as long as native code. What "
      "has an effect runs once.",
      "relay> :time sum(for i < 1000 { cast(i, dtype=\"float32\") })\n"
      "…",
      run_time},
-    {":bench", "EXPR", "how long it takes, with the spread, in each tier",
+    {":bench", Group::Time, "EXPR", "how long it takes, with the spread, in each tier",
      "The expression runs for half a second, at most 1,001 times, in the interpreter and as native "
      "code, after a first run that is not counted. What compiling took stands apart.",
      "relay> :bench sum(for i < 1000 { cast(i, dtype=\"float32\") })\n"
      "                median     least   half of them between     runs  compiling\n"
      "…",
      run_bench},
-    {":profile", "EXPR", "where its time and its memory go, line by line",
+    {":profile", Group::Time, "EXPR", "where its time and its memory go, line by line",
      "Where nobody sees it the expression has run once before, so that what is hot is compiled. "
      "`relay --profile FILE` tells the same of a whole file.",
      "", run_profile},
-    {":seconds", "RUNS EXPR", "the seconds of each run, for scripts",
+    {":seconds", Group::Time, "RUNS EXPR", "the seconds of each run, for scripts",
      "The first run is not counted: it checks and compiles.",
      "relay> :seconds 3 1.0 + 2.0\n"
      "…",
      run_seconds},
-    {":doc", "NAME", "what an operator, function or type is, with an example",
+    {":jit", Group::Time, "[NAME]", "which functions are native code, and why others are not",
+     "There is a line for each function that has run since a definition changed. `:jit NAME` tells "
+     "all of one.",
+     "", run_jit},
+    {":stats", Group::Time, "[memory]", "kernels compiled and run so far; what came of memory",
+     "`relay --stats` tells the same at the end of a run.",
+     "relay> :stats memory\n"
+     "memory in use          …\n"
+     "…",
+     run_stats},
+    {":doc", Group::Ask, "NAME", "what an operator, function or type is, with an example",
      "It knows operators, also by the last part of their names, keywords and signs, types and "
      "constructors, and your own functions, by the comments (`///`) above them. `?NAME` is short "
      "for it.",
@@ -156,7 +173,7 @@ constexpr Command kCommands[] = {
      "  tanh(0.0)\n"
      "  0.0",
      run_doc},
-    {":info", "NAME", "where a name is defined; its gradient, its native code",
+    {":info", Group::Ask, "NAME", "where a name is defined; its gradient, its native code",
      "It says whether there is a gradient and native code, and if not, why. For this the function "
      "is typed, differentiated and compiled as far as it takes. `NAME?` is short for it.",
      "relay> def f(x) { x * x + 1.0 }\n"
@@ -167,7 +184,7 @@ constexpr Command kCommands[] = {
      "gradient     yes\n"
      "native code  …",
      run_info},
-    {":source", "NAME", "the definition of an operator or a function",
+    {":source", Group::Ask, "NAME", "the definition of an operator or a function",
      "Operators are defined in index notation, which is shown at the types of their example. The "
      "last part of a name is enough where it means one: `softmax` for `nn.softmax`.",
      "relay> :source tanh\n"
@@ -175,25 +192,25 @@ constexpr Command kCommands[] = {
      "  prim.tanh(data)\n"
      "}",
      run_source},
-    {":explain", "KIND", "what a kind of error means, with an example",
+    {":explain", Group::Ask, "KIND", "what a kind of error means, with an example",
      "The kind stands in brackets behind `error`. Without a `KIND` that exists, the nearest one is "
      "named.",
      "relay> :explain WrongArity\n"
      "WrongArity\n"
      "…",
      run_explain},
-    {":ops", "[PART]", "the operators, or those with PART in their name",
+    {":ops", Group::Ask, "[PART]", "the operators, or those with PART in their name",
      "Your own functions stand behind them. `:doc NAME` says more of one.",
      "relay> :ops log_\n"
      "…",
      run_ops},
-    {":apropos", "WORD", "what has to do with a word",
+    {":apropos", Group::Ask, "WORD", "what has to do with a word",
      "It looks through the names and descriptions of operators, keywords, commands and "
      "definitions, and knows names of other libraries. Names come first.",
      "relay> :apropos logarithm\n"
      "…",
      run_apropos},
-    {":env", "", "what was defined and imported here, with types",
+    {":env", Group::Ask, "", "what was defined and imported here, with types",
      "Results (`_`, `_3`) are not listed.",
      "relay> let rate = 0.1\n"
      "rate : float32\n"
@@ -205,7 +222,26 @@ constexpr Command kCommands[] = {
      "values\n"
      "  rate  : float32",
      run_env},
-    {":forget", "NAME", "takes a definition back",
+    {":load", Group::Files, "FILE", "runs a file here",
+     "It shows what `relay FILE` shows, and says which names the file defines; they stay. Of a "
+     "file "
+     "that fails nothing stays.",
+     "", run_load},
+    {":reload", Group::Files, "[FILE]", "runs the files again that were loaded",
+     "It says which definitions are not what they were, and which values of the prompt were "
+     "computed with the old ones. Other definitions use the new ones from then on, and are named "
+     "if these do not fit.",
+     "", run_reload},
+    {":save", Group::Files, "FILE", "writes what was entered, and worked, as a file",
+     "The file runs. Of definitions that were made several times it has the last one. What cannot "
+     "stand in a file, such as an entry with `_`, stands there as a comment, with the reason. A "
+     "file that exists is not written over.",
+     "", run_save},
+    {":edit", Group::Files, "[NAME]", "opens a definition, or the last entry, in an editor",
+     "The editor is `$VISUAL`, or `$EDITOR`, or `vi`. What it has written is run when it ends, if "
+     "it is another text than before.",
+     "", run_edit},
+    {":forget", Group::Session, "NAME", "takes a definition back",
      "It is as if it had never been made: the operator, function or type that had its name before "
      "has it again. What used it is named, if it does not fit any more.",
      "relay> def tanh(x) { x }\n"
@@ -215,32 +251,13 @@ constexpr Command kCommands[] = {
      "relay> :forget tanh\n"
      "`tanh` is the operator again",
      run_forget},
-    {":load", "FILE", "runs a file here",
-     "It shows what `relay FILE` shows, and says which names the file defines; they stay. Of a "
-     "file "
-     "that fails nothing stays.",
-     "", run_load},
-    {":reload", "[FILE]", "runs the files again that were loaded",
-     "It says which definitions are not what they were, and which values of the prompt were "
-     "computed with the old ones. Other definitions use the new ones from then on, and are named "
-     "if these do not fit.",
-     "", run_reload},
-    {":save", "FILE", "writes what was entered, and worked, as a file",
-     "The file runs. Of definitions that were made several times it has the last one. What cannot "
-     "stand in a file, such as an entry with `_`, stands there as a comment, with the reason. A "
-     "file that exists is not written over.",
-     "", run_save},
-    {":edit", "[NAME]", "opens a definition, or the last entry, in an editor",
-     "The editor is `$VISUAL`, or `$EDITOR`, or `vi`. What it has written is run when it ends, if "
-     "it is another text than before.",
-     "", run_edit},
-    {":limit", "[WHAT AMOUNT]", "the memory and the time that an entry may take",
+    {":limit", Group::Session, "[WHAT AMOUNT]", "the memory and the time that an entry may take",
      "An entry that needs more ends with an error, and all that was there before is still there.",
      "relay> :limit time 10s\n"
      "memory …\n"
      "time 10 s for each entry",
      run_limit},
-    {":set", "[NAME VALUE]", "how values are shown, and what is compiled",
+    {":set", Group::Session, "[NAME VALUE]", "how values are shown, and what is compiled",
      "`jit` is off, auto or always, `kernels` off, direct or auto, and `threads` a number, as the "
      "options of the program; `columns` and `lines` are how much of a value is shown, a number, or "
      "auto for what the terminal has. `plot` is what plots are drawn with: text, ascii, sixel, or "
@@ -255,28 +272,14 @@ constexpr Command kCommands[] = {
      " [39, 40]]\n"
      ": Tensor[(40, 2), int64]",
      run_set},
-    {":stats", "[memory]", "kernels compiled and run so far; what came of memory",
-     "`relay --stats` tells the same at the end of a run.",
-     "relay> :stats memory\n"
-     "memory in use          …\n"
-     "…",
-     run_stats},
-    {":jit", "[NAME]", "which functions are native code, and why others are not",
-     "There is a line for each function that has run since a definition changed. `:jit NAME` tells "
-     "all of one.",
-     "", run_jit},
-    {":bug", "[FILE]", "writes all that was entered, for a report",
-     "The file has each entry with what came of it, the version, the options and what the machine "
-     "is; `relay < FILE` runs it again. Without a name it finds one.",
-     "", run_bug},
-    {":help", "[COMMAND]", "the commands, or what one of them does",
+    {":help", Group::Session, "[COMMAND]", "the commands, or what one of them does",
      "Commands may be abbreviated as long as one alone begins so: `:ty` is `:type`.",
      "relay> :help :quit\n"
      ":quit\n"
      "leaves\n"
      "…",
      run_help},
-    {":quit", "", "leaves", "Ctrl-D at an empty line does so, too.", "", run_quit},
+    {":quit", Group::Session, "", "leaves", "Ctrl-D at an empty line does so, too.", "", run_quit},
 };
 
 }  // namespace

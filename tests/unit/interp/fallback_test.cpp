@@ -32,6 +32,7 @@ class PlainHost final : public Host {
   bool is_binding(const std::string&) override { return false; }
   lang::Result<lang::TensorRef> load(const lang::AttrsRef&) override { return lang::TensorRef(); }
   lang::Result<bool> save(const lang::Value&, const lang::AttrsRef&) override { return false; }
+  lang::Result<bool> plot(const lang::Value&, const lang::AttrsRef&) override { return false; }
   void write(std::string_view) override {}
   Compiling& compiling() override { return made; }
   loops::KernelLibrary* kernel_library() override { return nullptr; }
