@@ -48,7 +48,7 @@ class Writer {
     part(std::uint64_t{2} * operand.index + (operand.is_slot() ? 0 : 1));
   }
   void part(const lang::Type& type) {
-    object(type.get());
+    objects_of(type);
     if (!type) return;
     const std::string text = lang::to_string(type);
     fmt::format_to(std::back_inserter(made_.key), " {}:{}", text.size(), text);
@@ -152,6 +152,13 @@ class Writer {
     if (is_new) signature(*callee);
   }
 
+  // A `for` that has no points makes the parts of its tuple by their types.
+  void objects_of(const lang::Type& type) {
+    object(type.get());
+    if (const auto* tuple = lang::as<lang::TupleType>(type)) {
+      for (const lang::Type& field : tuple->fields) objects_of(field);
+    }
+  }
   void object(const void* address) {
     if (address == nullptr) return part(-1);
     const auto [known, is_new] = objects_.emplace(address, made_.objects.size());
