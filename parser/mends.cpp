@@ -93,22 +93,28 @@ std::vector<Edit> candidates(const lang::Diagnostic& error, std::string_view tex
   return edits;
 }
 
-// Does the edit mend the error with this index, of `count`? Either there are fewer then, or reading
-// goes on to the next mistake of the same kind, on a later line or where the text ends.
-bool mends(const Edit& edit, std::string_view text, bool strict, std::size_t index,
-           std::size_t count) {
+enum class Effect {
+  None,
+  Progress,  // reading goes on to the next mistake of the same kind, on a later line or at the end
+  Mend       // there are fewer errors
+};
+
+// What the edit does to the error with this index, of `count`.
+Effect effect_of(const Edit& edit, std::string_view text, bool strict, std::size_t index,
+                 std::size_t count) {
   std::string mended(text);
   mended.replace(edit.at, edit.removed, edit.insertion);
   const lang::Source source("", mended);
   const auto errors = read_text(source, strict && !edit.is_light, true).errors;
-  if (errors.size() != count) return errors.size() < count;
+  if (errors.size() != count) return errors.size() < count ? Effect::Mend : Effect::None;
   const std::uint32_t next = errors[index].span.begin;
   const auto behind = static_cast<std::uint32_t>(edit.at + edit.insertion.size());
-  if (next <= behind) return false;
+  if (next <= behind) return Effect::None;
   const std::string_view passed = std::string_view(mended).substr(behind, next - behind);
   const std::size_t line = passed.find_first_not_of(" \t\r\n");  // on which the error was
-  return next >= mended.size() ||
-         (line != std::string_view::npos && passed.find('\n', line) != std::string_view::npos);
+  const bool goes_on = next >= mended.size() || (line != std::string_view::npos &&
+                                                 passed.find('\n', line) != std::string_view::npos);
+  return goes_on ? Effect::Progress : Effect::None;
 }
 
 }  // namespace
@@ -121,11 +127,13 @@ void add_mends(SyntaxTree& tree) {
     lang::Diagnostic& error = tree.errors[i];
     if (error.kind != lang::DiagnosticKind::SyntaxError || error.span.begin > text.size()) continue;
     const std::size_t notes = error.notes.size();
+    std::string help;  // of what makes progress, where nothing mends it
     for (const Edit& edit : candidates(error, text, tree.strict)) {
-      if (!mends(edit, text, tree.strict, i, before)) continue;
-      error.note(edit.help);
-      break;
+      const Effect effect = effect_of(edit, text, tree.strict, i, before);
+      if (effect == Effect::Mend || (effect == Effect::Progress && help.empty())) help = edit.help;
+      if (effect == Effect::Mend) break;
     }
+    if (!help.empty()) error.note(std::move(help));
     if (error.notes.size() > notes || tree.strict) continue;
     if (const std::string_view help = help_for_borrowed(error, text); !help.empty())
       error.note(std::string(help));

@@ -79,8 +79,10 @@ lang::Result<Value> Session::Debugger::evaluate_stopping(const Expr& typed) {
   FrameMarks marks(session_.module, session_.checker, session_.pipeline,
                    [&](const std::string& name) { return wanted.contains(name); });
   const Expr code = session_.ready(marks.of(typed));
+  stops_no_more_ = false;
   const FrameWatcher* running = nullptr;
   FrameWatcher watcher(marks, {[&](const FramePlace& place, const std::string& function) {
+                                 if (stops_no_more_) return false;
                                  return place.kind == FramePlace::Kind::Entered
                                             ? breakpoints.stops_at_entry(function)
                                             : breakpoints.stops_at_line(function, place.span);
@@ -169,7 +171,8 @@ lang::Result<Value> Session::Debugger::stop(CallFrames frames) {
   }
   leave();
   is_given_up_ = resume == Resume::GiveUp;
-  if (resume == Resume::Continue) return Value::unit();
+  stops_no_more_ = resume == Resume::Finish;
+  if (!is_given_up_) return Value::unit();
   return Diagnostic(DiagnosticKind::Interrupted,
                     fmt::format("given up where it had stopped in `{}`", function));
 }

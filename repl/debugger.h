@@ -60,6 +60,7 @@ class Session::Debugger {
   std::size_t chosen_ = 0;
   bool is_stopped_ = false;
   bool is_given_up_ = false;
+  bool stops_no_more_ = false;
 };
 
 // What an entry that is more than one expression ends in, while an evaluation is stopped.

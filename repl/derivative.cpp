@@ -224,8 +224,8 @@ Expr at_plainest_types(const Expr& function, typecheck::Checker& checker) {
   const auto scheme = checker.type_of(fn);
   const auto* function = scheme ? as<lang::FunctionType>(scheme->type) : nullptr;
   const auto* result = function ? as<lang::TensorType>(function->result) : nullptr;
-  if (is_said || !lang::needs_scalar_result(mode) || !result || lang::is_scalar(function->result))
-    throw std::move(failure);
+  const bool is_number = result && result->shape.has_rank() && result->shape.rank() == 0;
+  if (is_said || !lang::needs_scalar_result(mode) || !result || is_number) throw std::move(failure);
   lang::Diagnostic error(DiagnosticKind::NotDifferentiable,
                          fmt::format("`{}` needs a function whose result is a float scalar, and "
                                      "here it is a tensor",

@@ -125,7 +125,8 @@ int run_pipe(repl::Session& session, repl::Reporter& reporter) {
     repl::put_output(where);
     repl::Driver asked(session, events, kNoBlankLines);
     feed_lines(asked);
-    return asked.resume().value_or(repl::Session::Resume::Continue);
+    // Where the input has ended nobody can be asked again.
+    return asked.resume().value_or(repl::Session::Resume::Finish);
   });
   feed_lines(driver);
   if (!driver.was_interrupted()) driver.finish();

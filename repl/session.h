@@ -171,7 +171,11 @@ class Session {
   // For when it goes wrong (repl/debugger.h). An evaluation that comes to a breakpoint asks whoever
   // has set `at_stop` whether it goes on; meanwhile a text is one expression, which sees the locals
   // of the frame that is chosen. Without one nothing stops.
-  enum class Resume { Continue, GiveUp };
+  enum class Resume {
+    Continue,
+    Finish,  // and stops no more until it ends
+    GiveUp
+  };
   using AtStop = std::function<Resume(const std::string& where)>;
   void set_at_stop(AtStop at_stop);
   bool has_at_stop() const;

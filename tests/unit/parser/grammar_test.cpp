@@ -14,6 +14,8 @@ struct analyze_traits<Name, grammar::space<Rule>> : analyze_opt_traits<> {};
 template <class Name>
 struct analyze_traits<Name, grammar::doc_gap> : analyze_opt_traits<> {};
 template <class Name>
+struct analyze_traits<Name, grammar::at_letter> : analyze_opt_traits<> {};
+template <class Name>
 struct analyze_traits<Name, grammar::line_end> : analyze_opt_traits<> {};
 template <class Name, grammar::Text What, class... Rules>
 struct analyze_traits<Name, grammar::expect<What, Rules...>>
