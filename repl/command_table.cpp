@@ -151,7 +151,7 @@ constexpr Command kCommands[] = {
      "relay> :seconds 3 1.0 + 2.0\n"
      "…",
      run_seconds},
-    {":jit", Group::Time, "[NAME]", "which functions are native code, and why others are not",
+    {":jit", Group::Time, "[NAME]", "which functions are native code, why others are not",
      "There is a line for each function that has run since a definition changed. `:jit NAME` tells "
      "all of one.",
      "", run_jit},

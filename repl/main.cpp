@@ -161,6 +161,9 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter, const Arguments
   repl::Driver driver(session, events, kNoBlankLines);
   bool leaves = false;
   session.set_at_stop([&](const std::string& where) {
+    // An interrupt gives up, also from before the prompt can be seen.
+    const repl::Signals::During typing(repl::Signals::Meaning::Key);
+    const repl::Waiting::Silence silence;
     repl::put_output(where);
     repl::Driver asked(session, events, kNoBlankLines);
     auto state = repl::Driver::State::Ready;

@@ -73,17 +73,17 @@ int output_failed() {
 }  // namespace
 
 void put_output(std::string_view text) {
-  clear_status();
+  const StatusHidden hidden;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) give_up();
 }
 
 void flush_output() {
-  clear_status();
+  const StatusHidden hidden;
   if (std::fflush(stdout) != 0) give_up();
 }
 
 void put_error(std::string_view text) {
-  clear_status();
+  const StatusHidden hidden;
   const std::size_t ignored = std::fwrite(text.data(), 1, text.size(), stderr);
   static_cast<void>(ignored);
 }

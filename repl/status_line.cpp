@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,11 +12,11 @@ namespace relay::repl {
 
 namespace {
 
-std::mutex& status_mutex() {
-  static auto* const mutex = new std::mutex;  // threads use it until the process is gone
+std::recursive_mutex& status_mutex() {
+  static auto* const mutex = new std::recursive_mutex;  // used until the process is gone
   return *mutex;
 }
-std::atomic<bool> is_status_shown = false;
+bool is_status_shown = false;
 
 void write_status(const std::string& text) {
   const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
@@ -31,11 +31,13 @@ void show_status(const std::string& text) {
   is_status_shown = true;
 }
 
-void clear_status() {
-  if (!is_status_shown) return;
-  const std::lock_guard lock(status_mutex());
-  if (is_status_shown.exchange(false)) write_status("\r\x1b[K");
+void clear_status() { const StatusHidden cleared; }
+
+StatusHidden::StatusHidden() {
+  status_mutex().lock();
+  if (std::exchange(is_status_shown, false)) write_status("\r\x1b[K");
 }
+StatusHidden::~StatusHidden() { status_mutex().unlock(); }
 
 std::string waiting_time(double seconds) {
   constexpr double kMinute = 60;

@@ -165,6 +165,17 @@ repl::Session& session_in(const std::string& folder) {
   return *session;
 }
 
+bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Where the imports of a golden file are, which it may say (tests/README.md).
+std::string folder_of_imports(const fs::path& path, const std::string& text) {
+  const std::string key = "// folder: ";
+  const std::size_t at = text.find(key);
+  if (at == std::string::npos) return path.parent_path().string();
+  const std::size_t begin = at + key.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
 struct Tally {
   std::size_t uses = 0;
   std::size_t found = 0;
@@ -178,12 +189,13 @@ void complete_uses(const fs::path& path, Random& random, std::size_t most, Tally
   const parser::SyntaxTree tree = parser::read_text(source, false, true);
   if (!tree.errors.empty()) return;
   std::vector<Use> uses = Uses(tree).list();
-  repl::Session& session = session_in(path.parent_path().string());
+  repl::Session& session = session_in(folder_of_imports(path, text));
   for (std::size_t i = 0; i < std::min(most, uses.size()); ++i) {
     std::swap(uses[i], uses[i + random.below(uses.size() - i)]);
     const Use use = uses[i];
     const std::size_t length = use.end - use.begin;
-    const std::size_t kept = length == 1 ? 1 : 1 + random.below(length - 1);
+    std::size_t kept = length == 1 ? 1 : 1 + random.below(length - 1);
+    while (use.begin + kept < use.end && is_inside_character(text[use.begin + kept])) ++kept;
     const std::string cut = text.substr(0, use.begin + kept) + text.substr(use.end);
     const auto found = session.complete(cut, use.begin + kept);
     ++tally.uses;

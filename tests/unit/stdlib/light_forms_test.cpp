@@ -156,7 +156,9 @@ TEST_CASE("attributes that say extents can be computed", "[stdlib]") {
                                         "lhs_end",
                                         "rhs_begin",
                                         "rhs_end",
-                                        "hop_length"};
+                                        "hop_length",
+                                        "bins",
+                                        "levels"};
   // Those that say an extent and are constants.
   const std::map<std::string, std::string> constants = {
       {"split indices_or_sections", "how many results there are is part of the type"},
