@@ -110,7 +110,7 @@ bool TypedProgram::wait(const std::function<bool(const Screen&)>& is_wanted,
   const auto end = Clock::now() + most;
   while (!is_wanted(screen_)) {
     if (Clock::now() > end) return false;
-    read_some(kSlice);
+    if (!read_some(kSlice) && has_ended()) return is_wanted(screen_);
   }
   return true;
 }
