@@ -19,6 +19,7 @@ MODELS = [
     ("LSTM, 100 steps, tail loop", "lstm_value()", "lstm_both()"),
     ("LSTM, 100 steps, over a list", "lstm_list_value()", "lstm_list_both()"),
     ("TreeLSTM, 127 inner nodes", "treelstm_value()", "treelstm_both()"),
+    ("Runge and Kutta, 100 steps of 64 numbers", "rk4_value()", "rk4_both()"),
     ("conv2d, bias, relu, max_pool2d", "conv_value()", "conv_both()"),
     ("  and the adjoint of its input", "conv_value()", "conv_all()"),
     ("conv2d, batch_norm, relu", "norm_value()", "norm_both()"),
