@@ -22,10 +22,8 @@ constexpr std::size_t kMostSteps = 4;  // between the parameter and the end
 std::string words_for(lang::Span call) {
   const std::string_view text = call.text();
   const std::string_view name = text.substr(0, std::min(text.find('('), text.size()));
-  const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return lang::is_word_byte(c) || c == '.' || c == '@' || c == '%';
-  });
-  return is_name ? fmt::format("in `{}`, which is called here", name) : "in this call";
+  return lang::is_written_as_name(name) ? fmt::format("in `{}`, which is called here", name)
+                                        : "in this call";
 }
 
 // A step that is worth a word.

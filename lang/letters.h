@@ -7,9 +7,7 @@
 // that nobody takes for Latin ones (`Α` and `ο` are none), in UTF-8.
 namespace relay::lang {
 
-constexpr bool is_ascii_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+constexpr bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 constexpr bool is_greek_letter(unsigned code_point) {
@@ -26,7 +24,7 @@ constexpr bool is_greek_letter(unsigned code_point) {
 // How many bytes the letter or `_` has with which `text` begins; 0 if it begins with none.
 constexpr std::size_t letter_length(std::string_view text) {
   if (text.empty()) return 0;
-  if (is_ascii_letter(text[0])) return 1;
+  if (is_ascii_letter(text[0]) || text[0] == '_') return 1;
   if (text.size() < 2) return 0;
   const auto first = static_cast<unsigned char>(text[0]);
   const auto second = static_cast<unsigned char>(text[1]);
@@ -51,7 +49,16 @@ constexpr std::size_t word_length_at_end(std::string_view text) {
 // May this byte stand in a name? Exact for names; of other texts it takes all that is not ASCII.
 constexpr bool is_word_byte(char c) {
   constexpr unsigned char kFirstOther = 0x80;
-  return is_ascii_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= kFirstOther;
+  return is_ascii_letter(c) || is_digit(c) || c == '_' ||
+         static_cast<unsigned char>(c) >= kFirstOther;
+}
+
+// Is it written as the name of something is, with its dots and its sigil?
+constexpr bool is_written_as_name(std::string_view text) {
+  for (const char c : text) {
+    if (!is_word_byte(c) && c != '.' && c != '@' && c != '%') return false;
+  }
+  return !text.empty();
 }
 
 }  // namespace relay::lang

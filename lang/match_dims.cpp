@@ -16,18 +16,15 @@ std::optional<Dim> divided_evenly(const Dim& dim, std::int64_t divisor) {
   return Dim::floor_div(divisor > 0 ? dim : Dim(0) - dim, Dim(std::abs(divisor)));
 }
 
-namespace {
-
-// Solves `own` = `actual` for the variable of `own` that is not known yet, if there is one alone
-// and it has an integer for a factor.
-void match_dim(const Dim& own, const Dim& actual, TypeSubstitution& dims) {
+const Dim::Term* sole_unknown(const Dim& dim,
+                              const std::function<bool(const TypeVarRef&)>& is_known) {
   const Dim::Term* unknown = nullptr;
-  for (const Dim::Term& term : own.terms()) {
-    bool is_known = true;
+  for (const Dim::Term& term : dim.terms()) {
+    bool are_known = true;
+    const auto look = [&](const TypeVarRef& variable) {
+      are_known = are_known && is_known(variable);
+    };
     for (const Dim::AtomRef& atom : term.atoms) {
-      const auto look = [&](const TypeVarRef& variable) {
-        is_known = is_known && dims.dims.contains(variable.get());
-      };
       if (atom->variable) {
         look(atom->variable);
       } else {
@@ -35,10 +32,20 @@ void match_dim(const Dim& own, const Dim& actual, TypeSubstitution& dims) {
         atom->division->second.for_each_variable(look);
       }
     }
-    if (is_known) continue;
-    if (unknown || term.atoms.size() != 1 || !term.atoms.front()->variable) return;
+    if (are_known) continue;
+    if (unknown || term.atoms.size() != 1 || !term.atoms.front()->variable) return nullptr;
     unknown = &term;
   }
+  return unknown;
+}
+
+namespace {
+
+// Solves `own` = `actual` for the variable of `own` that is not known yet, if there is one alone
+// and it has an integer for a factor.
+void match_dim(const Dim& own, const Dim& actual, TypeSubstitution& dims) {
+  const Dim::Term* const unknown = sole_unknown(
+      own, [&](const TypeVarRef& variable) { return dims.dims.contains(variable.get()); });
   if (!unknown) return;
   const TypeVarRef& variable = unknown->atoms.front()->variable;
   const Dim rest = own - Dim(unknown->coefficient) * Dim::variable(variable);

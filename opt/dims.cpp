@@ -10,6 +10,7 @@
 
 #include "lang/build.h"
 #include "lang/diagnostic.h"
+#include "lang/match_dims.h"
 #include "lang/record.h"
 #include "lang/visit.h"
 
@@ -78,24 +79,8 @@ class AxisNotes {
 // Solves the axis for the one variable in it that has no place yet. Nothing if there are several,
 // or if it is not linear in it.
 void solve(const Axis& axis, Places& places) {
-  const lang::Dim::Term* unknown = nullptr;
-  for (const auto& term : axis.dim.terms()) {
-    bool is_known = true;
-    for (const auto& atom : term.atoms) {
-      const auto look = [&](const lang::TypeVarRef& var) {
-        is_known = is_known && places.contains(var.get());
-      };
-      if (atom->variable) {
-        look(atom->variable);
-      } else {
-        atom->division->first.for_each_variable(look);
-        atom->division->second.for_each_variable(look);
-      }
-    }
-    if (is_known) continue;
-    if (unknown || term.atoms.size() != 1 || !term.atoms.front()->variable) return;
-    unknown = &term;
-  }
+  const lang::Dim::Term* const unknown = lang::sole_unknown(
+      axis.dim, [&](const lang::TypeVarRef& var) { return places.contains(var.get()); });
   if (!unknown) return;
   const lang::TypeVarRef& var = unknown->atoms.front()->variable;
   Dim rest = axis.dim - Dim(unknown->coefficient) * Dim::variable(var);

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "lang/visit.h"
 #include "repl/info.h"
 #include "repl/names.h"
+#include "repl/users.h"
 
 namespace relay::repl {
 
@@ -119,19 +119,11 @@ bool Breakpoints::stops_at_line(const std::string& function, lang::Span place) c
 }
 
 std::unordered_set<std::string> Breakpoints::functions_on_the_way() const {
+  const Users users(module_, has_lines);
   std::unordered_set<std::string> reached;
-  for (const Breakpoint& each : list_) reached.insert(each.function);
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (const Definition* each : module_.definitions()) {
-      if (!has_lines(*each) || reached.contains(each->name)) continue;
-      bool mentions = false;
-      lang::visit_post_order(each->function, [&](const lang::Expr& node) {
-        const auto* global = lang::as<lang::GlobalVar>(node);
-        mentions = mentions || (global && reached.contains(global->name));
-      });
-      if (mentions) grows = reached.insert(each->name).second;
-    }
+  for (const Breakpoint& each : list_) {
+    reached.insert(each.function);
+    for (const Definition* user : users.of(each.function)) reached.insert(user->name);
   }
   return reached;
 }

@@ -26,7 +26,7 @@ class Breakpoints {
   bool stops_at_entry(const std::string& function) const { return has(function, 0); }
   bool stops_at_line(const std::string& function, lang::Span place) const;
   // The functions with a breakpoint, and all that mention one of those, by way of others too. Cost:
-  // of a look at every definition of the text, as often as the way has steps.
+  // of a look at every definition of the text.
   std::unordered_set<std::string> functions_on_the_way() const;
 
  private:

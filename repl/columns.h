@@ -9,6 +9,8 @@
 // Text in columns, which are counted in code points.
 namespace relay::repl {
 
+// Spaces and line breaks beside each other are one space; none at the beginning.
+std::string on_one_line(std::string_view text);
 // On one line, of at most `width`: what is cut off is an ellipsis.
 std::string shortened(std::string_view text, std::size_t width);
 // With spaces behind it.

@@ -70,14 +70,10 @@ class FiniteMarks::Inner final : public lang::Rewriter {
   // The value, told at that place.
   Expr told(lang::Block& block, const Expr& value, std::size_t place, lang::Span span) {
     const lang::AttrsRef attrs = owner_.place_attrs(place);
-    const Type number = lang::scalar_type(lang::DType::Int64);
-    const VariableRef event = lang::make_variable("event", number);
-    block.bindings.push_back({event, trace_call(kTraceStep, {value}, attrs, number, span), {}});
+    const Expr event = bind_step(block, value, attrs, span);
     const VariableRef seen = lang::make_variable("seen", value->type, value->span);
     block.bindings.push_back(
-        {seen,
-         trace_call(kTraceValue, {value, lang::make_var(event)}, attrs, value->type, span),
-         {}});
+        {seen, trace_call(kTraceValue, {value, event}, attrs, value->type, span), {}});
     return lang::make_var(seen);
   }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "lang/build.h"
-#include "lang/op.h"
 #include "lang/visit.h"
 #include "repl/trace_operators.h"
 
@@ -18,12 +17,6 @@ using Kind = FramePlace::Kind;
 namespace build = lang::build;
 
 namespace {
-
-bool is_dim_check(const Expr& expr) {
-  const auto* call = as<lang::Call>(expr);
-  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  return op && op->op->effect == lang::Effect::CheckDims;
-}
 
 // The field of a record that is read, `p.left`, is a variable too, which nobody has named.
 bool is_written(const lang::Variable& variable) {
@@ -52,23 +45,14 @@ class FrameMarks::Inner final : public lang::Rewriter {
 
   void mark(lang::Block& block, FramePlace place) {
     place.body = body_;
-    const VariableRef unit = lang::make_variable("_", lang::unit_type());
-    block.bindings.push_back(
-        {unit,
-         trace_call(kTraceMark, {}, owner_.place_attrs(owner_.add(std::move(place))),
-                    lang::unit_type()),
-         {}});
+    bind_mark(block, owner_.place_attrs(owner_.add(std::move(place))));
   }
 
   void local(lang::Block& block, const VariableRef& variable) {
     if (variable->name.empty() || variable->name.front() == '_' || !is_written(*variable)) return;
     const std::size_t place =
         owner_.add({Kind::Local, variable->name, variable->span, variable->type, body_});
-    const Type type = lang::scalar_type(lang::DType::Int64);
-    block.bindings.push_back(
-        {lang::make_variable("event", type),
-         trace_call(kTraceStep, {lang::make_var(variable)}, owner_.place_attrs(place), type),
-         {}});
+    bind_step(block, lang::make_var(variable), owner_.place_attrs(place));
   }
 
   // A body, branch or clause.

@@ -9,13 +9,13 @@
 #include "interp/native_listing.h"
 #include "lang/op.h"
 #include "lang/print.h"
-#include "lang/visit.h"
 #include "repl/columns.h"
 #include "repl/derivative.h"
 #include "repl/left_behind.h"
 #include "repl/let_function.h"
 #include "repl/names.h"
 #include "repl/source_of.h"
+#include "repl/users.h"
 
 namespace relay::repl {
 
@@ -39,21 +39,6 @@ std::string origin_of(Origin origin, lang::Span span) {
   const std::string place = describe_place(span);
   if (place.empty()) return "here";
   return origin == Origin::Imported ? place + ", which is imported" : place;
-}
-
-// Own definitions that mention the name.
-std::vector<std::string> users_of(const std::string& name, const lang::Module& module) {
-  std::vector<std::string> users;
-  for (const Definition* each : module.definitions()) {
-    if (each->origin != Origin::Own || !each->function || each->name == name) continue;
-    bool mentions = false;
-    lang::visit_post_order(each->function, [&](const Expr& node) {
-      const auto* global = lang::as<lang::GlobalVar>(node);
-      mentions = mentions || (global && global->name == name);
-    });
-    if (mentions) users.push_back(each->name);
-  }
-  return users;
 }
 
 std::string first_line(std::string_view text) {
@@ -119,7 +104,8 @@ std::string Informer::about_definition(const std::string& name, const Definition
     rows.push_back({"gradient", has_own ? "yes, its own" : gradient_of(global)});
     rows.push_back({"native code", native_code_of(definition.name)});
   }
-  const std::vector<std::string> users = users_of(definition.name, module_);
+  std::vector<std::string> users;
+  for (const Definition* user : Users(module_).direct(definition.name)) users.push_back(user->name);
   if (!users.empty())
     rows.push_back({"used by", shortened(fmt::format("{}", fmt::join(users, ", ")), kWidth)});
   return text + text_of(rows);

@@ -1,13 +1,12 @@
 #include "repl/instrument.h"
 
-#include <cctype>
-
 #include <fmt/format.h>
 
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
+#include "repl/columns.h"
 #include "repl/trace_operators.h"
 
 namespace relay::repl {
@@ -20,27 +19,6 @@ using lang::VariableRef;
 namespace build = lang::build;
 
 namespace {
-
-// On one line.
-std::string line_of(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const bool is_space = std::isspace(static_cast<unsigned char>(c)) != 0;
-    if (!is_space) {
-      line += c;
-    } else if (!line.empty() && line.back() != ' ') {
-      line += ' ';
-    }
-  }
-  return line;
-}
-
-// A check that inference has put in.
-bool is_check(const Expr& expr) {
-  const auto* call = as<lang::Call>(expr);
-  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  return op && op->op->effect == lang::Effect::CheckDims;
-}
 
 bool is_inside(lang::Span part, lang::Span whole) {
   return part && whole && lang::join(whole, part) == whole;
@@ -73,7 +51,7 @@ class Instrumenter::Inner final : public lang::Rewriter {
       if (binding.value->kind == ExprKind::Function) {
         block.bindings.push_back(
             {variable, owner_.literal(binding.value, variable->name), binding.span});
-      } else if (is_inside(binding.value->span, pattern) || is_check(binding.value)) {
+      } else if (is_inside(binding.value->span, pattern) || is_dim_check(binding.value)) {
         block.bindings.push_back(binding);
       } else if (variable->name == "_") {
         statement(block, binding);
@@ -85,7 +63,7 @@ class Instrumenter::Inner final : public lang::Rewriter {
              binding.span});
       } else {
         pattern = variable->name.empty() ? variable->span : lang::Span();
-        const std::string name = pattern ? line_of(pattern.text()) : variable->name;
+        const std::string name = pattern ? on_one_line(pattern.text()) : variable->name;
         const std::int64_t place =
             begun(block, TracePlace::Kind::Value, name + " = " + text_of(binding.value));
         tell(block, variable, value(binding.value), place);
@@ -158,7 +136,7 @@ class Instrumenter::Inner final : public lang::Rewriter {
 
  private:
   static std::string text_of(const Expr& expr) {
-    return expr->span ? line_of(expr->span.text()) : std::string("…");
+    return expr->span ? on_one_line(expr->span.text()) : std::string("…");
   }
 
   static Expr call_of(const lang::Call& call, const lang::GlobalVar& global,
@@ -209,14 +187,7 @@ class Instrumenter::Inner final : public lang::Rewriter {
   }
 
   Expr step(lang::Block& block, const Expr& value, std::int64_t number) {
-    const Type type = lang::scalar_type(lang::DType::Int64);
-    const VariableRef event = lang::make_variable("event", type);
-    block.bindings.push_back(
-        {event,
-         trace_call(kTraceStep, {value}, owner_.place_attrs(static_cast<std::size_t>(number)),
-                    type),
-         {}});
-    return lang::make_var(event);
+    return bind_step(block, value, owner_.place_attrs(static_cast<std::size_t>(number)));
   }
 
   Expr told(lang::Block& block, const Expr& value, std::int64_t place) {
@@ -229,12 +200,7 @@ class Instrumenter::Inner final : public lang::Rewriter {
     mark(block, owner_.add_place(kind, label));
   }
   void mark(lang::Block& block, std::int64_t place, std::string_view name = kTraceMark) {
-    const VariableRef unit = lang::make_variable("_", lang::unit_type());
-    block.bindings.push_back(
-        {unit,
-         trace_call(name, {}, owner_.place_attrs(static_cast<std::size_t>(place)),
-                    lang::unit_type()),
-         {}});
+    bind_mark(block, owner_.place_attrs(static_cast<std::size_t>(place)), name);
   }
   void done(lang::Block& block, std::int64_t begun) { mark(block, owner_.add_done(begun)); }
   // A line begins: if nothing comes of it, it is the one that has failed.
@@ -261,7 +227,7 @@ class Instrumenter::Inner final : public lang::Rewriter {
         lang::Block taken;
         if (match->clauses.size() > 1 && clause.pattern->span) {
           mark(taken, TracePlace::Kind::Choice,
-               text_of(match->scrutinee) + " is " + line_of(clause.pattern->span.text()));
+               text_of(match->scrutinee) + " is " + on_one_line(clause.pattern->span.text()));
         }
         taken.result = this->block(clause.body, is_tail);
         clauses.push_back({clause.pattern, lang::close_block(taken)});

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include "lang/visit.h"
 #include "repl/environment.h"
 #include "repl/let_function.h"
+#include "repl/users.h"
 
 namespace relay::repl {
 
@@ -32,42 +32,6 @@ std::string listed(const std::vector<std::string>& names) {
   if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
   return text;
 }
-
-// Which own definitions mention a name, in order of definition.
-class Users {
- public:
-  explicit Users(const lang::Module& module) {
-    for (const Definition* each : module.definitions()) {
-      if (each->origin != Origin::Own || !each->function) continue;
-      std::set<std::string> mentions;
-      lang::visit_post_order(each->function, [&](const lang::Expr& node) {
-        if (const auto* global = lang::as<lang::GlobalVar>(node)) mentions.insert(global->name);
-      });
-      for (const std::string& name : mentions) direct_[name].push_back(each);
-    }
-  }
-
-  // Also by way of others.
-  std::vector<const Definition*> of(const std::string& name) const {
-    std::vector<const Definition*> found;
-    std::set<std::string> seen = {name};
-    std::vector<std::string> work = {name};
-    while (!work.empty()) {
-      const auto users = direct_.find(work.back());
-      work.pop_back();
-      if (users == direct_.end()) continue;
-      for (const Definition* each : users->second) {
-        if (!seen.insert(each->name).second) continue;
-        found.push_back(each);
-        work.push_back(each->name);
-      }
-    }
-    return found;
-  }
-
- private:
-  std::unordered_map<std::string, std::vector<const Definition*>> direct_;
-};
 
 // Empty: nothing is wrong with it.
 std::vector<Diagnostic> errors_in(const Definition& definition, const lang::Module& module,

@@ -1,19 +1,18 @@
 #include "repl/picture_file.h"
 
+#include "lang/letters.h"
 #include "repl/command_parts.h"
 
 namespace relay::repl {
 
 namespace {
 
-bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 // `loss.svg`, `/tmp/f.png`: a letter follows the last dot. A field that is read, as `p.w`, looks
 // the same, and stands in parentheses where it is compared.
 bool is_file_name(std::string_view word) {
   const std::size_t dot = word.rfind('.');
   return dot != std::string_view::npos && dot > 0 && dot + 1 < word.size() &&
-         is_ascii_letter(word[dot + 1]) &&
+         lang::is_ascii_letter(word[dot + 1]) &&
          word.find_first_of("()[]{},;\"") == std::string_view::npos;
 }
 

@@ -9,6 +9,7 @@
 
 #include "lang/memory.h"
 #include "repl/child.h"
+#include "repl/choices.h"
 #include "repl/version.h"
 
 namespace relay::repl {
@@ -37,9 +38,9 @@ std::string file_word(const std::string& path) {
 std::string arguments_of(const SessionOptions& options) {
   std::string text;
   if (options.jit != interp::JitMode::Auto)
-    text += options.jit == interp::JitMode::Off ? " --jit=off" : " --jit=always";
+    text += fmt::format(" --jit={}", name_of(kJitModes, options.jit));
   if (options.kernels != LibraryKernels::Auto)
-    text += options.kernels == LibraryKernels::Off ? " --kernels=off" : " --kernels=direct";
+    text += fmt::format(" --kernels={}", name_of(kLibraryKernels, options.kernels));
   if (options.threads > 0) text += fmt::format(" --threads={}", options.threads);
   for (const std::string& folder : options.search_path) text += " -I " + file_word(folder);
   return text;

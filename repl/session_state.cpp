@@ -21,6 +21,7 @@
 #include "repl/set_aside.h"
 #include "repl/tensor_files.h"
 #include "stdlib/prelude.h"
+#include "typecheck/components.h"
 
 namespace relay::repl {
 
@@ -37,11 +38,8 @@ using parser::ItemKind;
 namespace {
 
 std::set<std::string> globals_in(const Expr& expr) {
-  std::set<std::string> names;
-  lang::visit_post_order(expr, [&](const Expr& node) {
-    if (const auto* global = lang::as<lang::GlobalVar>(node)) names.insert(global->name);
-  });
-  return names;
+  const std::vector<std::string> names = typecheck::globals_of(expr);
+  return {names.begin(), names.end()};
 }
 
 }  // namespace

@@ -91,6 +91,25 @@ Expr trace_call(std::string_view name, std::vector<Expr> args, const lang::Attrs
   return lang::make_call(callee, std::move(args), attrs, span, type);
 }
 
+void bind_mark(lang::Block& block, const lang::AttrsRef& attrs, std::string_view name) {
+  const lang::VariableRef unit = lang::make_variable("_", lang::unit_type());
+  block.bindings.push_back({unit, trace_call(name, {}, attrs, lang::unit_type()), {}});
+}
+
+Expr bind_step(lang::Block& block, const Expr& value, const lang::AttrsRef& attrs,
+               lang::Span span) {
+  const Type number = lang::scalar_type(lang::DType::Int64);
+  const lang::VariableRef event = lang::make_variable("event", number);
+  block.bindings.push_back({event, trace_call(kTraceStep, {value}, attrs, number, span), {}});
+  return lang::make_var(event);
+}
+
+bool is_dim_check(const Expr& expr) {
+  const auto* call = lang::as<lang::Call>(expr);
+  const auto* op = call ? lang::as<lang::Operator>(call->callee) : nullptr;
+  return op && op->op->effect == lang::Effect::CheckDims;
+}
+
 namespace {
 
 constexpr int kIndexBits = 40;

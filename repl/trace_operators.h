@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lang/build.h"
 #include "lang/expr.h"
 
 // Operators by which instrumented code tells its host what it computes (interp::Host::trace). The
@@ -21,6 +22,15 @@ inline constexpr std::string_view kTraceBegin = "trace.begin";      // () -> ();
 // nothing.
 lang::Expr trace_call(std::string_view name, std::vector<lang::Expr> args,
                       const lang::AttrsRef& attrs, const lang::Type& type, lang::Span span = {});
+
+// Binds a call that tells that a place is come to: `trace.mark`, or `name`.
+void bind_mark(lang::Block& block, const lang::AttrsRef& attrs, std::string_view name = kTraceMark);
+// Binds `trace.step` of an atom; the number of the event, as an atom.
+lang::Expr bind_step(lang::Block& block, const lang::Expr& value, const lang::AttrsRef& attrs,
+                     lang::Span span = {});
+
+// A check of dimensions that inference has put in: nobody has written it.
+bool is_dim_check(const lang::Expr& expr);
 
 // A place of the code of one watch (repl/watcher.h), as the attribute has it.
 struct TracePlaceNumber {

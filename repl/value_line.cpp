@@ -1,7 +1,6 @@
 #include "repl/value_line.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -34,12 +33,7 @@ std::string line_for(const Value& value) {
     return fmt::format("({}) {:.4g} to {:.4g}, mean {:.4g}", shape, least, largest,
                        sum / static_cast<double>(tensor.element_count()));
   }
-  std::string line;
-  for (const char c : text) {
-    const bool is_space = std::isspace(static_cast<unsigned char>(c)) != 0;
-    if (!is_space || (!line.empty() && line.back() != ' ')) line += is_space ? ' ' : c;
-  }
-  return line;
+  return on_one_line(text);
 }
 
 }  // namespace

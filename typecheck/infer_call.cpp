@@ -395,8 +395,7 @@ Type Inference::infer_call(const Call& call) {
       // The arguments differ from what an index has made of the parameters.
     } else if (std::optional<Diagnostic> better = explain_scalar(call, arguments)) {
       blame(better->span);
-      std::erase_if(errors_, [&](const Diagnostic& d) { return d.span == better->span; });
-      report(Failure(std::move(*better)));
+      report_instead(std::move(*better));
     } else if (!report_inside(call, arguments)) {
       report_arguments(call, *function, arguments, std::exchange(failures, {}));
     }

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "lang/letters.h"
 #include "lang/visit.h"
 #include "typecheck/derivative_rule.h"
 #include "typecheck/inference.h"
@@ -31,40 +30,6 @@ const Function* Inference::known_literal(const Expr& fn) const {
     return found ? as<Function>(*found) : nullptr;
   }
   return as<Function>(fn);
-}
-
-namespace {
-
-bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return lang::is_word_byte(c) || c == '.' || c == '@' || c == '%';
-  });
-}
-
-}  // namespace
-
-std::optional<std::string> summed(const Expr& fn, std::size_t param_count) {
-  constexpr std::size_t kLongest = 70;
-  if (!fn->span) return std::nullopt;
-  const std::string_view text = fn->span.text();
-  if (const auto* function = as<Function>(fn)) {
-    const Span tail = tail_of(function->body)->span;
-    const bool is_inside = tail && tail.source == fn->span.source && tail.begin >= fn->span.begin &&
-                           tail.end <= fn->span.end;
-    if (!is_inside || text.size() > kLongest) return std::nullopt;
-    const std::size_t begin = tail.begin - fn->span.begin;
-    const std::size_t size = tail.end - tail.begin;
-    return fmt::format("{}sum({}){}", text.substr(0, begin), text.substr(begin, size),
-                       text.substr(begin + size));
-  }
-  if (!is_name(text)) return std::nullopt;
-  std::vector<std::string> params;
-  for (const char* name : {"x", "y", "z", "u", "v", "w"}) {
-    if (params.size() < param_count && text != name) params.emplace_back(name);
-  }
-  if (params.size() != param_count) return std::nullopt;
-  const std::string list = fmt::format("{}", fmt::join(params, ", "));
-  return fmt::format("fn ({}) {{ sum({}({})) }}", list, text, list);
 }
 
 // The demand of `grad` for a scalar result makes a function that is generic demand scalars of its
@@ -129,8 +94,12 @@ void Inference::blame_result(const Call& call, const std::vector<Type>& found) {
   if (!better) return;
   const Function* literal = known_literal(node->fn);
   blame(literal ? literal->span : better->span);
-  std::erase_if(errors_, [&](const Diagnostic& d) { return d.span == better->span; });
-  report(Failure(std::move(*better)));
+  report_instead(std::move(*better));
+}
+
+void Inference::report_instead(Diagnostic better) {
+  std::erase_if(errors_, [&](const Diagnostic& each) { return each.span == better.span; });
+  report(Failure(std::move(better)));
 }
 
 // The parameter that has no gradient, by its name, and where it stands.

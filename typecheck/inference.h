@@ -268,6 +268,8 @@ class Inference {
   std::optional<lang::Diagnostic> explain_scalar(const lang::Call& call,
                                                  const std::vector<lang::Type>& found);
   void blame_result(const lang::Call& call, const std::vector<lang::Type>& found);
+  // In place of the errors at its place.
+  void report_instead(lang::Diagnostic better);
   void help_with_result(lang::Diagnostic& diagnostic, const Relation& relation);
   void name_parameter(lang::Diagnostic& diagnostic, const lang::Differentiate& node,
                       const lang::FunctionType& type);

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "lang/letters.h"
+
 namespace relay::repl::completion {
 
 namespace {
@@ -42,13 +44,11 @@ constexpr std::array kCharacters = {
     Character{"degree", "°"},
 };
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 }  // namespace
 
 std::optional<LatexPlace> latex_at_end(std::string_view text) {
   std::size_t begin = text.size();
-  while (begin > 0 && is_letter(text[begin - 1])) --begin;
+  while (begin > 0 && lang::is_ascii_letter(text[begin - 1])) --begin;
   if (begin == 0 || begin == text.size() || text[begin - 1] != '\\') return std::nullopt;
   const std::string_view typed = text.substr(begin);
   LatexPlace place{begin - 1};

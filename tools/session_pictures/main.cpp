@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -19,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/support/run_each.h"
 #include "tests/support/typed_program.h"
 #include "tests/support/typed_script.h"
 #include "tools/session_pictures/svg.h"
@@ -27,10 +27,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> scripts_in(const std::string& folder) {
-  std::vector<fs::path> scripts;
+std::vector<std::string> scripts_in(const std::string& folder) {
+  std::vector<std::string> scripts;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".in") scripts.push_back(entry.path());
+    if (entry.path().extension() == ".in") scripts.push_back(entry.path().string());
   std::sort(scripts.begin(), scripts.end());
   return scripts;
 }
@@ -63,21 +63,11 @@ std::string draw(const fs::path& script, bool only_check) {
 
 int main(int argc, char** argv) {
   const bool only_check = argc > 1 && std::string_view(argv[1]) == "--check";
-  if (argc != 2 + only_check) {
+  if (argc != 2 + only_check || !fs::is_directory(argv[1 + only_check])) {
     fmt::print(stderr, "usage: {} [--check] FOLDER\n", argv[0]);
     return 2;
   }
-  int failed = 0;
-  try {
-    for (const fs::path& script : scripts_in(argv[1 + only_check])) {
-      const std::string wrong = draw(script, only_check);
-      if (wrong.empty()) continue;
-      ++failed;
-      fmt::print("{}\n", wrong);
-    }
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", argv[0], error.what());
-    return 2;
-  }
-  return failed > 0 ? 1 : 0;
+  return relay::tests::run_each(
+      argv[0], scripts_in(argv[1 + only_check]),
+      [&](const std::string& script) { return draw(script, only_check); });
 }
