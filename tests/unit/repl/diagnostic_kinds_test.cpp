@@ -27,8 +27,6 @@ const std::map<std::string, std::string> kElsewhere = {
     {"StackOverflow", "tests/unit/interp/stack_test.cpp"},
     // Only `relay check` leaves files unread.
     {"UnreadFile", "tests/cli/sandbox.out"},
-    // It takes two entries at the prompt.
-    {"StaleDefinition", "tests/repl/redefinitions.out"},
     // Files may take what names they like.
     {"HiddenBuiltin", "tests/repl/forget.out"},
     // Somebody must press Ctrl-C.
