@@ -5,8 +5,10 @@
 
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -162,8 +164,9 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter, const Arguments
   bool leaves = false;
   session.set_at_stop([&](const std::string& where) {
     // An interrupt gives up, also from before the prompt can be seen.
+    if (lang::pending_stop.load() == lang::Stop::Interrupted) return repl::Session::Resume::GiveUp;
     const repl::Signals::During typing(repl::Signals::Meaning::Key);
-    const repl::Waiting::Silence silence;
+    std::optional<repl::Waiting::Silence> silence(std::in_place);
     repl::put_output(where);
     repl::Driver asked(session, events, kNoBlankLines);
     auto state = repl::Driver::State::Ready;
@@ -175,7 +178,12 @@ int run_prompt(repl::Session& session, repl::Reporter& reporter, const Arguments
       if (is_interrupted && typed.text.empty()) return repl::Session::Resume::GiveUp;
       if (typed.kind != repl::Typed::Kind::Entry) continue;
       terminal.remember(typed.text.substr(0, typed.text.find_last_not_of(" \t\n") + 1));
-      state = asked.feed_block(typed.text);
+      silence.reset();
+      {
+        const repl::Signals::During asking(repl::Signals::Meaning::Stop);
+        state = asked.feed_block(typed.text);
+      }
+      silence.emplace();
     }
     leaves = !asked.resume();
     return asked.resume().value_or(repl::Session::Resume::GiveUp);

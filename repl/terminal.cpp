@@ -102,7 +102,7 @@ struct Terminal::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  void begin();
+  void begin(bool stands_still);
   std::optional<Typed> on_event(KeyInput::Event event);
   std::optional<Typed> on_key();
   Typed finish(Typed typed, std::string_view mark = "");
@@ -148,9 +148,9 @@ void Terminal::Impl::mark_pastes(bool on) {
   marks_pastes = on ? 1 : 0;
 }
 
-// Interrupts pressed before are over.
-void Terminal::Impl::begin() {
-  while (Signals::take() != 0) continue;
+// Interrupts pressed before are over, but not those of an evaluation that stands still.
+void Terminal::Impl::begin(bool stands_still) {
+  while (!stands_still && Signals::take() != 0) continue;
   lang::clear_stop();
   keys.put_back(std::exchange(typed_ahead(), {}));
   take_terminal();
@@ -226,7 +226,7 @@ Terminal::~Terminal() = default;
 Typed Terminal::read_entry(bool stands_still) {
   impl_->prompt = stands_still ? editor::kStopPrompt : editor::kPrompt;
   const Signals::During typing(Signals::Meaning::Key);  // from before the prompt can be seen
-  impl_->begin();
+  impl_->begin(stands_still);
   while (true) {
     lang::free_put_off();  // the prompt stands there: the answer has been given
     if (auto typed = impl_->on_event(impl_->keys.next())) return std::move(*typed);

@@ -39,7 +39,7 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   // Ctrl-C gives up the entry (Interrupted) and never stops anything else.
-  // `stands_still`: an evaluation is stopped, as the prompt says.
+  // `stands_still`: an evaluation is stopped, as the prompt says; Ctrl-C from before it counts.
   Typed read_entry(bool stands_still = false);
 
   // An entry, all its lines, becomes one item of the history, and is written to its file.

@@ -32,9 +32,7 @@ class Watch {
 
   void begin() {
     const std::lock_guard lock(mutex_);
-    begun_ = std::chrono::steady_clock::now();
-    quiet_until_ = begun_ + std::chrono::seconds(1);
-    expected_ = {};
+    start_clock();
     is_running_ = true;
     changed_.notify_one();
   }
@@ -60,11 +58,18 @@ class Watch {
   void silence(int change) {
     const std::lock_guard lock(mutex_);
     silences_ += change;
+    if (silences_ == 0) start_clock();
   }
 
  private:
   Watch() {
     std::thread([this] { watch(); }).detach();
+  }
+
+  void start_clock() {
+    begun_ = std::chrono::steady_clock::now();
+    quiet_until_ = begun_ + std::chrono::seconds(1);
+    expected_ = {};
   }
 
   void watch() {

@@ -17,7 +17,7 @@ class Waiting {
   // Another program has the terminal, or somebody else says how far it is: for the next second and
   // a half nothing is said.
   static void hush();
-  // The same until it is dropped.
+  // Nothing is said until it is dropped; what runs from then on counts from then.
   class Silence {
    public:
     Silence();

@@ -11,7 +11,6 @@
 #include <regex>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -189,8 +188,6 @@ bool Script::set(const Step& step) {
   } else if (step.word == "again") {
     program_.reset();
     started();
-  } else if (step.word == "pause") {
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(step.rest)));
   } else {
     return false;
   }
