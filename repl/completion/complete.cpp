@@ -18,7 +18,7 @@ namespace relay::repl::completion {
 
 namespace {
 
-constexpr std::size_t kMostSchemes = 4000;  // of functions, compared with what is wanted
+constexpr std::size_t kMostSchemes = 1000;  // of functions, compared with what is wanted
 
 // Finds what a place may become.
 class Completer {

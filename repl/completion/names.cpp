@@ -61,19 +61,18 @@ Match match(std::string_view typed, std::string_view name) {
 }
 
 std::vector<Name> matching(std::vector<Name> names, std::string_view typed) {
-  std::vector<std::pair<Match, const Name*>> found;
+  std::vector<std::pair<Match, Name*>> found;
   found.reserve(names.size());
   int best = tier(Match::None);
   std::unordered_set<std::string_view> seen;
-  for (const Name& name : names) {
-    if (!seen.insert(name.text).second) continue;
+  for (Name& name : names) {
     const Match kind = match(typed, name.text);
-    if (tier(kind) > best || kind == Match::None) continue;
+    if (tier(kind) > best || kind == Match::None || !seen.insert(name.text).second) continue;
     best = tier(kind);
     found.emplace_back(kind, &name);
   }
   std::erase_if(found, [&](const auto& each) { return tier(each.first) != best; });
-  const auto key = [](const std::pair<Match, const Name*>& each) {
+  const auto key = [](const std::pair<Match, Name*>& each) {
     return std::tuple(!each.second->fits, each.second->group, each.first,
                       std::string_view(each.second->text));
   };
@@ -81,7 +80,7 @@ std::vector<Name> matching(std::vector<Name> names, std::string_view typed) {
                    [&](const auto& a, const auto& b) { return key(a) < key(b); });
   std::vector<Name> sorted;
   sorted.reserve(found.size());
-  for (const auto& [kind, name] : found) sorted.push_back(*name);
+  for (const auto& [kind, name] : found) sorted.push_back(std::move(*name));
   return sorted;
 }
 

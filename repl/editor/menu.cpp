@@ -28,6 +28,13 @@ std::string common_beginning(const std::vector<Candidate>& candidates) {
   return std::string(common);
 }
 
+// Can what has been typed end in a word that is begun, or in the dot that a name stands behind?
+bool may_be_begun(const Buffer& buffer) {
+  constexpr std::string_view kNoPartOfWords = " \t\n,;()[]{}<>=+*&|!^@";
+  const std::string_view before = std::string_view(buffer.text()).substr(0, buffer.cursor());
+  return !before.empty() && kNoPartOfWords.find(before.back()) == std::string_view::npos;
+}
+
 }  // namespace
 
 void Menu::close() {
@@ -46,11 +53,12 @@ bool Menu::ask(const Buffer& buffer) {
 
 void Menu::suggest(const Buffer& buffer) {
   const bool was_open = is_open_;
+  // Before anything is typed everything fits, which nobody wants to see all the time.
+  if (!was_open && !may_be_begun(buffer)) return close();
   if (!ask(buffer)) return close();
   is_open_ = was_open;
   const std::string_view word =
       std::string_view(buffer.text()).substr(found_.begin, found_.end - found_.begin);
-  // Before anything is typed everything fits, which nobody wants to see all the time.
   const bool is_begun = !word.empty() || buffer.text().substr(0, found_.begin).ends_with('.');
   const bool is_written = found_.candidates.size() == 1 && found_.candidates[0].text == word &&
                           found_.candidates[0].detail.empty();
