@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 
+#include "lang/attr_check.h"
+
 namespace relay::lang {
 namespace {
 
@@ -75,13 +77,14 @@ void suggest(Diagnostic& diagnostic, std::string_view name,
 
 Span span_of(const Attr& attr, Span fallback) { return attr.span ? attr.span : fallback; }
 
-[[noreturn]] void fail_unknown(const OpDef& op, const Attr& attr, Span span) {
+[[noreturn]] void fail_unknown(const std::string& owner, const std::vector<AttrSpec>& specs,
+                               const Attr& attr, Span span) {
   Diagnostic diagnostic(DiagnosticKind::UnknownAttribute,
-                        in_code(op.name) + " has no attribute " + in_code(attr.key),
+                        in_code(owner) + " has no attribute " + in_code(attr.key),
                         span_of(attr, span));
   std::vector<std::string> names;
   std::string list;
-  for (const AttrSpec& spec : op.attrs) {
+  for (const AttrSpec& spec : specs) {
     names.push_back(spec.name);
     list += (list.empty() ? "" : ", ") + in_code(spec.name);
   }
@@ -93,30 +96,31 @@ Span span_of(const Attr& attr, Span fallback) { return attr.span ? attr.span : f
   throw Failure(std::move(diagnostic));
 }
 
-[[noreturn]] void fail_bad(const OpDef& op, const AttrSpec& spec, const Attr& attr, Span span) {
+[[noreturn]] void fail_bad(const std::string& owner, const AttrSpec& spec, const Attr& attr,
+                           Span span) {
   Diagnostic diagnostic(DiagnosticKind::BadAttribute,
-                        "attribute " + in_code(spec.name) + " of " + in_code(op.name) +
-                            " must be " + std::string(describe(spec.kind)) +
-                            (spec.nullable ? " or `None`" : "") + ", not `" +
-                            attr.value.to_string() + "`",
+                        "attribute " + in_code(spec.name) + " of " + in_code(owner) + " must be " +
+                            std::string(describe(spec.kind)) + (spec.nullable ? " or `None`" : "") +
+                            ", not `" + attr.value.to_string() + "`",
                         span_of(attr, span));
   const std::string* text = attr.value.as_string();
   if (spec.kind == AttrKind::DType && text) suggest(diagnostic, *text, dtype_names());
   throw Failure(std::move(diagnostic));
 }
 
-AttrValue complete_one(const OpDef& op, const AttrSpec& spec, const Attr* attr, Span span) {
+AttrValue complete_one(const std::string& owner, const AttrSpec& spec, const Attr* attr,
+                       Span span) {
   if (!attr) {
     if (spec.default_value) return *spec.default_value;
     throw Failure(Diagnostic(DiagnosticKind::MissingAttribute,
-                             in_code(op.name) + " needs the attribute " + in_code(spec.name) +
-                                 ", " + std::string(describe(spec.kind)) +
+                             in_code(owner) + " needs the attribute " + in_code(spec.name) + ", " +
+                                 std::string(describe(spec.kind)) +
                                  (spec.nullable ? " or `None`" : ""),
                              span));
   }
   if (attr->value.is_null() && spec.nullable) return attr->value;
   std::optional<AttrValue> value = coerce_attr(spec.kind, attr->value);
-  if (!value) fail_bad(op, spec, *attr, span);
+  if (!value) fail_bad(owner, spec, *attr, span);
   return std::move(*value);
 }
 
@@ -230,18 +234,19 @@ std::optional<AttrValue> coerce_attr(AttrKind kind, const AttrValue& value) {
   return std::nullopt;
 }
 
-AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span) {
+AttrsRef complete_attrs(const std::string& owner, const std::vector<AttrSpec>& specs,
+                        const AttrsRef& given, Span span) {
   static const std::vector<Attr> none;
   static const AttrsRef no_attrs = make_attrs({});
-  if (!given && op.attrs.empty()) return no_attrs;
+  if (!given && specs.empty()) return no_attrs;
   const std::vector<Attr>& list = given ? given->list : none;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Attr& attr = list[i];
     // Relay's texts name the structure that the attributes belong to; the record already says it.
     if (attr.key == "attrs_type_key") continue;
-    const bool known = std::any_of(op.attrs.begin(), op.attrs.end(),
+    const bool known = std::any_of(specs.begin(), specs.end(),
                                    [&](const AttrSpec& spec) { return spec.name == attr.key; });
-    if (!known) fail_unknown(op, attr, span);
+    if (!known) fail_unknown(owner, specs, attr, span);
     for (std::size_t j = 0; j < i; ++j) {
       if (list[j].key != attr.key) continue;
       fail(DiagnosticKind::BadAttribute, "attribute " + in_code(attr.key) + " is written twice",
@@ -249,16 +254,20 @@ AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span) {
     }
   }
   std::vector<Attr> complete;
-  complete.reserve(op.attrs.size());
-  for (const AttrSpec& spec : op.attrs) {
+  complete.reserve(specs.size());
+  for (const AttrSpec& spec : specs) {
     const auto attr = std::find_if(list.begin(), list.end(), [&](const Attr& candidate) {
       return candidate.key == spec.name;
     });
     const Attr* found = attr == list.end() ? nullptr : &*attr;
     complete.push_back(
-        {spec.name, complete_one(op, spec, found, span), found ? found->span : Span()});
+        {spec.name, complete_one(owner, spec, found, span), found ? found->span : Span()});
   }
   return given && complete == list ? given : make_attrs(std::move(complete));
+}
+
+AttrsRef complete_attrs(const OpDef& op, const AttrsRef& given, Span span) {
+  return complete_attrs(op.name, op.attrs, given, span);
 }
 
 }  // namespace relay::lang

@@ -58,6 +58,8 @@ const lang::Variable* variable_of(const Expr& expr) {
   return var ? var->variable.get() : nullptr;
 }
 
+}  // namespace
+
 // The function, as its calls name it.
 struct Self {
   std::string name;                    // of a global one
@@ -68,6 +70,8 @@ struct Self {
     return global && global->name == name;
   }
 };
+
+namespace {
 
 const lang::Call* call_of(const Expr& expr, const Self& is_it) {
   const auto* call = as<lang::Call>(expr);

@@ -295,5 +295,9 @@ template <>
 struct action<light_file> : build<Syntax::File> {};
 template <>
 struct action<type_file> : build<Syntax::File> {};
+template <>
+struct action<attributed_name> : build<Syntax::Call> {};
+template <>
+struct action<attributed_names> : build<Syntax::File> {};
 
 }  // namespace relay::parser::grammar

@@ -38,4 +38,8 @@ SyntaxTree read_type(const lang::Source& source) {
   return read<grammar::type_file>(source, true, false);
 }
 
+SyntaxTree read_attributed_names(const lang::Source& source) {
+  return read<grammar::attributed_names>(source, false, false);
+}
+
 }  // namespace relay::parser

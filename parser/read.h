@@ -12,4 +12,8 @@ SyntaxTree read_text(const lang::Source& source, bool strict, bool recovers);
 // The same for a text that is one type; the File has the type as only child.
 SyntaxTree read_type(const lang::Source& source);
 
+// Of a text that begins with names that have attributes (parser/attributed_names.h); the File has a
+// Call for each of them, without other arguments, and ends where they end.
+SyntaxTree read_attributed_names(const lang::Source& source);
+
 }  // namespace relay::parser

@@ -38,6 +38,7 @@ class Resolver {
 
   Parsed file();          // resolve.cpp
   lang::Type one_type();  // resolve_type.cpp; declares the names it does not know
+  lang::Attr attribute(const Node& node);
   std::vector<lang::Diagnostic>& errors() { return errors_; }
   // All that the text declares, whatever became of it.
   std::vector<lang::TypeDefRef> types() const;
@@ -182,7 +183,6 @@ class Resolver {
                       Span where);
   Expr operator_call(std::string_view name, std::vector<Expr> args, std::vector<lang::Attr> attrs,
                      Span span);
-  lang::Attr attribute(const Node& node);
 
   // --- Arguments of operators in the light notation (resolve_operator.cpp) ---
   // For each node of a call, the attribute that it gives although it has no name; null for others.

@@ -93,6 +93,8 @@ void define_tools(CLI::App& app, Arguments& into) {
   opt->add_option("FILE", into.opt.path, "the file, or - for standard input");
   opt->add_option("-p,--passes", into.opt.passes,
                   "the passes in order: -p \"InferType,FuseOps(max_depth=4)\"");
+  opt->add_flag("--print-after", into.opt.print_after, "print the program after each pass");
+  opt->add_flag("--time", into.opt.times, "say how long each pass took, on stderr");
   opt->add_flag("--list", into.opt.list, "print the passes and their options");
 }
 

@@ -32,6 +32,14 @@ constexpr Command kCommands[] = {
      "relay> :show opt 1.0 + 2.0\n"
      "…",
      run_show},
+    {":opt", Group::See, "[PASS, ... [EXPR]]",
+     "what passes make of an expression, or of all that is defined",
+     "`relay opt` in the shell does the same with a file. Without passes it lists them; "
+     "docs/passes.md shows each at work. Of a generic function it shows what becomes of it at "
+     "float32.",
+     "relay> :opt FoldConstant, SimplifyExpr fn (x: float32) { x * (2.0 - 1.0) }\n"
+     "…",
+     run_opt},
     {":grad", Group::See, "EXPR", "the gradient of a function, or of one that is called",
      "It is simplified, as a person would write it. Where a derivative depends on the shapes, the "
      "call gives them.",

@@ -12,6 +12,7 @@ namespace relay::repl {
 CommandOutcome run_type(Session& session, std::string_view argument);
 CommandOutcome run_print(Session& session, std::string_view argument);
 CommandOutcome run_show(Session& session, std::string_view argument);
+CommandOutcome run_opt(Session& session, std::string_view argument);
 CommandOutcome run_grad(Session& session, std::string_view argument);
 CommandOutcome run_trace(Session& session, std::string_view argument);
 

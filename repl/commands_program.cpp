@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "opt/pass.h"
 #include "repl/command_parts.h"
 #include "repl/commands.h"
 #include "repl/display.h"
@@ -27,6 +28,16 @@ CommandOutcome run_show(Session& session, std::string_view argument) {
             .note(fmt::format("note: the stages are {}", fmt::join(Session::stages(), ", "))));
   }
   return outcome_of(session.show(std::string(stage), std::string(text)));
+}
+
+CommandOutcome run_opt(Session& session, std::string_view argument) {
+  if (argument.empty()) return output(opt::describe_passes());
+  auto passed = session.optimised({.passes = std::string(argument)});
+  if (!passed) return {"", passed.errors(), false};
+  std::string text;
+  for (const std::string& name : passed->generic)
+    text += fmt::format("// `{}` is generic, and stays as it is\n", name);
+  return output(text + passed->text);
 }
 
 CommandOutcome run_grad(Session& session, std::string_view argument) {

@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include "lang/source.h"
-#include "opt/pass_list.h"
+#include "opt/pass.h"
 #include "parser/notation.h"
 #include "repl/files.h"
+#include "repl/module_passes.h"
 #include "repl/output.h"
 #include "repl/session.h"
 #include "repl/tools.h"
@@ -16,6 +17,17 @@ namespace relay::repl {
 
 using lang::Diagnostic;
 using lang::DiagnosticKind;
+
+namespace {
+
+std::string describe_times(const Session::Passed& passed) {
+  std::string text;
+  for (const auto& [name, seconds] : passed.times)
+    text += fmt::format("{:>10.3f} ms  {}\n", seconds * 1e3, name);
+  return text;
+}
+
+}  // namespace
 
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
                   const formats::FileAccess& files, Reporter& reporter) {
@@ -32,8 +44,14 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
   }
   // Before anything else: a list that is wrong is no mistake of the program.
   const lang::Source passes("-p", request.passes);
-  if (const auto calls = opt::parse_passes(passes); !calls) {
-    reporter.report(calls.errors());
+  auto list = parse_passes(passes);
+  if (list && request.passes.find_first_not_of(" \t\n", list->end) != std::string::npos) {
+    const auto end = static_cast<std::uint32_t>(list->end);
+    list = Diagnostic(DiagnosticKind::SyntaxError, "expected `,` or the end of the list",
+                      {&passes, end, end});
+  }
+  if (!list) {
+    reporter.report(list.errors());
     return kMisuse;
   }
   auto text = read_file(request.path);
@@ -53,15 +71,15 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
                                        ? session.run("<stdin>", std::move(*text), nullptr)
                                        : session.run_file(request.path, nullptr);
   if (errors.empty()) {
-    std::vector<std::string> generic;
-    const auto module = session.optimised(request.passes, is_strict, generic);
-    if (module) {
-      for (const std::string& name : generic)
+    const auto passed = session.optimised({request.passes, is_strict, request.print_after});
+    if (passed) {
+      for (const std::string& name : passed->generic)
         put_error(fmt::format("relay: `{}` is generic, and stays as it is\n", name));
-      put_output(*module);
+      put_output(passed->text);
+      if (request.times) put_error(describe_times(*passed));
       return 0;
     }
-    errors = module.errors();
+    errors = passed.errors();
   }
   reporter.report(errors);
   reporter.hint("relay --explain");

@@ -12,6 +12,8 @@ struct OptRequest {
   std::string path;
   std::string passes;
   bool list = false;
+  bool print_after = false;  // the program after each pass
+  bool times = false;        // how long each took
 };
 
 // `relay opt -p PASSES FILE`: prints the functions and types of the file after the passes, in the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -178,17 +179,37 @@ Result<Session::Trace> Session::trace(const std::string& text) {
   return table;
 }
 
-Result<std::string> Session::optimised(const std::string& passes, bool is_strict,
-                                       std::vector<std::string>& generic) {
-  const lang::Source* source = impl_->sources.add("-p", passes);
+Result<Session::Passed> Session::optimised(const PassRequest& request) {
+  const lang::Source* source = impl_->sources.add("<passes>", request.passes);
   return impl_->entry_guarded([&] {
-    const auto calls = opt::parse_passes(*source).or_throw();
-    ModulePasses module(impl_->module, impl_->checker, impl_->pipeline, [&](const Expr& core) {
+    const PassList list = parse_passes(*source).or_throw();
+    const EvaluateCore evaluate = [&](const Expr& core) {
       return impl_->evaluator.evaluate(impl_->ready(core));
-    });
-    for (const opt::PassCall& call : calls) module.run(call);
-    generic = module.generic();
-    return module.print(is_strict);
+    };
+    const std::string_view rest = source->text().substr(list.end);
+    std::optional<ModulePasses> program;
+    if (rest.find_first_not_of(" \t\n") == std::string_view::npos) {
+      program.emplace(impl_->module, impl_->checker, impl_->pipeline, evaluate);
+    } else {
+      const lang::Source* text = impl_->sources.add("<opt>", std::string(rest));
+      program.emplace(
+          impl_->module,
+          typed_for_showing(impl_->command_expression(*text), impl_->module, impl_->checker),
+          impl_->pipeline, evaluate);
+    }
+    Passed result;
+    for (const opt::PassCall& call : list.calls) {
+      const auto begun = std::chrono::steady_clock::now();
+      program->run(call);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+      result.times.emplace_back(call.pass->name, took.count());
+      if (request.shows_each)
+        result.text +=
+            fmt::format("// after {}\n{}", call.pass->name, program->print(request.is_strict));
+    }
+    result.generic = program->generic();
+    if (!request.shows_each) result.text = program->print(request.is_strict);
+    return result;
   });
 }
 

@@ -133,10 +133,18 @@ class Session {
   // The same of all that runs from here on.
   void begin_profile();
   std::string end_profile();
-  // What was defined here, after passes (opt/pass_list.h), in strict or light notation; `generic`
-  // gets the functions that have no ground types and stay as they are.
-  lang::Result<std::string> optimised(const std::string& passes, bool is_strict,
-                                      std::vector<std::string>& generic);
+  // What was defined here, or an expression, after passes (opt/pass.h).
+  struct PassRequest {
+    std::string passes;  // a list of them, which an expression may follow
+    bool is_strict = false;
+    bool shows_each = false;  // the program after each pass, too
+  };
+  struct Passed {
+    std::string text;
+    std::vector<std::string> generic;  // functions without ground types: they stay as they are
+    std::vector<std::pair<std::string, double>> times;  // of each pass, in seconds
+  };
+  lang::Result<Passed> optimised(const PassRequest& request);
   // What is compiled of all that has run, or of the function of that name.
   lang::Result<std::string> compiled(const std::string& name);
   // The definition of an operator, at the types of its example, or the text of a function.

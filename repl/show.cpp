@@ -139,6 +139,16 @@ const std::vector<std::string>& show_stages() {
   return stages;
 }
 
+Expr typed_for_showing(const Expr& expr, lang::Module& module, typecheck::Checker& checker) {
+  const auto* global = lang::as<lang::GlobalVar>(expr);
+  const lang::Definition* definition = global ? module.find(global->name) : nullptr;
+  if (!definition || !definition->function) return checker.check(expr).or_throw();
+  const auto scheme = checker.scheme(global->name).or_throw();
+  const lang::Type type =
+      lang::is_ground(scheme.type) ? scheme.type : at_plainest_types(expr, checker)->type;
+  return checker.specialise(global->name, type).or_throw();
+}
+
 std::string show_stage(const std::string& stage, const Expr& expr, lang::Module& module,
                        typecheck::Checker& checker, Pipeline& pipeline) {
   if (std::find(show_stages().begin(), show_stages().end(), stage) == show_stages().end()) {
@@ -157,15 +167,7 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
                ? lang::print_definition(global->name, definition->function)
                : lang::print(expr);
   }
-  Expr typed;
-  if (definition && definition->function) {
-    const auto scheme = checker.scheme(global->name).or_throw();
-    const lang::Type type =
-        lang::is_ground(scheme.type) ? scheme.type : at_plainest_types(expr, checker)->type;
-    typed = checker.specialise(global->name, type).or_throw();
-  } else {
-    typed = checker.check(expr).or_throw();
-  }
+  const Expr typed = typed_for_showing(expr, module, checker);
   if (stage == "typed") return lang::print(typed, {.types = true});
   const Expr core = pipeline.to_core(typed);
   if (stage == "anf") return lang::print(core);

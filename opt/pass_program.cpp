@@ -1,0 +1,59 @@
+#include "opt/pass_program.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace relay::opt {
+
+using lang::Expr;
+
+const PassProgram::Entry* PassProgram::find(const std::string& name) const {
+  const auto found = std::find_if(functions_.begin(), functions_.end(),
+                                  [&](const Entry& each) { return each.name == name; });
+  return found == functions_.end() ? nullptr : &*found;
+}
+
+Expr PassProgram::function(const std::string& name, const lang::Type& type) {
+  const Entry* entry = find(name);
+  if (entry && entry->is_typed && lang::equal(entry->function->type, type)) return entry->function;
+  return host_.program.function(name, type);
+}
+
+void PassProgram::set(Entry& entry, Expr function) {
+  entry.is_changed = entry.is_changed || !(function == entry.function);
+  entry.function = std::move(function);
+  host_.verify(entry.function);
+}
+
+void PassProgram::each(const std::function<Expr(const Expr&)>& pass) {
+  for (Entry& entry : functions_) {
+    if (entry.is_typed) set(entry, pass(entry.function));
+  }
+}
+
+void PassProgram::each_at_once(const std::function<Expr(const Entry&)>& pass) {
+  std::vector<Expr> made;
+  for (const Entry& entry : functions_)
+    made.push_back(entry.is_typed ? pass(entry) : entry.function);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (functions_[i].is_typed) set(functions_[i], std::move(made[i]));
+  }
+}
+
+void PassProgram::add(const std::string& name, Expr function) {
+  functions_.push_back({name, nullptr, true, true});
+  set(functions_.back(), std::move(function));
+}
+
+void PassProgram::remove_if(const std::function<bool(const Entry&)>& is_removed) {
+  std::erase_if(functions_, is_removed);
+}
+
+void PassProgram::run(const PassCall& call) {
+  const auto name_steps = [&] { each([&](const Expr& fn) { return to_anf(fn, this); }); };
+  if (call.pass->in_anf) name_steps();
+  call.pass->run(*this, *call.options);
+  if (call.pass->in_anf) name_steps();
+}
+
+}  // namespace relay::opt

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lang/module.h"
+#include "opt/pass.h"
+#include "opt/passes.h"
+#include "opt/step_products.h"
+
+namespace relay::opt {
+
+// What passes need of those who run them.
+struct PassHost {
+  lang::Program& program;  // all that is none of the functions at hand
+  Evaluate evaluate;       // the constant of a closed value, or null
+  EvaluatePrimitive evaluate_primitive;
+  // Derivative forms are replaced by what they stand for.
+  std::function<lang::Expr(const lang::Expr& fn)> without_derivatives;
+  // As code that is to run is optimised.
+  std::function<lang::Expr(const lang::Expr& fn)> optimise;
+  // Throws if the function is ill typed: a mistake of the pass.
+  std::function<void(const lang::Expr& fn)> verify;
+};
+
+// The functions of a program while passes work on it, typed. Functions that are generic have no
+// ground types: passes leave them as they were written.
+class PassProgram final : public lang::Program {
+ public:
+  struct Entry {
+    std::string name;
+    lang::Expr function;
+    bool is_typed;
+    bool is_changed = false;  // by a pass
+  };
+
+  PassProgram(std::vector<Entry> functions, PassHost host)
+      : functions_(std::move(functions)), host_(std::move(host)) {}
+
+  // Runs a pass with all that it needs before and after. Throws Failure.
+  void run(const PassCall& call);
+
+  const PassHost& host() const { return host_; }
+  // In the order of the program.
+  const std::vector<Entry>& functions() const { return functions_; }
+  const Entry* find(const std::string& name) const;
+  // Puts what `pass` makes of each typed function in its place, one after the other.
+  void each(const std::function<lang::Expr(const lang::Expr& fn)>& pass);
+  // The same; `pass` sees all functions as they were.
+  void each_at_once(const std::function<lang::Expr(const Entry& entry)>& pass);
+  void add(const std::string& name, lang::Expr function);
+  void remove_if(const std::function<bool(const Entry&)>& is_removed);
+  // What the functions' names mean to those who call them is what they were (Gradient).
+  void set_changed_meaning() { has_changed_meaning_ = true; }
+  bool has_changed_meaning() const { return has_changed_meaning_; }
+  StepProducts& step_products() { return step_products_; }
+
+  // lang::Program: the functions as they are now, everything else from the host.
+  lang::Expr function(const std::string& name, const lang::Type& type) override;
+  bool is_function(const std::string& name) override { return host_.program.is_function(name); }
+  bool is_pure(const std::string& name) override { return host_.program.is_pure(name); }
+  lang::Expr inlined(const lang::Expr& function) override {
+    return host_.program.inlined(function);
+  }
+  std::string reserve_name(const std::string& hint) override {
+    return host_.program.reserve_name(hint);
+  }
+  void add_function(const std::string& name, lang::Expr function) override {
+    host_.program.add_function(name, std::move(function));
+  }
+  const lang::TypeDef* add_type(lang::TypeDefRef type) override {
+    return host_.program.add_type(std::move(type));
+  }
+
+ private:
+  void set(Entry& entry, lang::Expr function);
+
+  std::vector<Entry> functions_;
+  PassHost host_;
+  StepProducts step_products_;
+  bool has_changed_meaning_ = false;
+};
+
+}  // namespace relay::opt

@@ -1,0 +1,18 @@
+#include "opt/pass_program.h"
+
+namespace relay::opt {
+
+using lang::Expr;
+
+Pass resolve_branches_pass() {
+  Pass pass;
+  pass.name = "ResolveBranches";
+  pass.doc = "takes matches on known constructions, joins branches that belong together";
+  pass.example = R"(def f(x: float32) { match (Some(x)) { Some(y) => y * 2.0, None => 0.0 } })";
+  pass.run = [](PassProgram& program, const lang::Attrs&) {
+    program.each([&](const Expr& fn) { return resolve_branches(fn, &program); });
+  };
+  return pass;
+}
+
+}  // namespace relay::opt
