@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "lang/any_dim.h"
+#include "lang/static_form.h"
 #include "loops/outline.h"
 
 namespace relay::loops {
@@ -706,7 +707,7 @@ class Expander {
     const auto& node = lang::cast<lang::Call>(expr);
     const auto* callee = as<lang::Operator>(node.callee);
     if (callee && !callee->op->static_form.empty()) {
-      keep_.push_back(static_call(node));
+      keep_.push_back(lang::static_call(node));
       return call(keep_.back());
     }
     std::vector<Value> values;

@@ -19,10 +19,6 @@ Stages expand(const lang::Function& group, std::span<const Layout> args);
 lang::Expr expand_operator(const lang::Call& call, std::vector<lang::Expr> args,
                            const lang::Type& known_result);
 
-// A call of an operator with a static form, as a call of that form: the inputs that are attributes
-// are constants. Untyped.
-lang::Expr static_call(const lang::Call& call);
-
 // Are all dims numbers?
 bool is_concrete(const lang::Type& type);
 }  // namespace relay::loops

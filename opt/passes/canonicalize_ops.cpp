@@ -1,0 +1,38 @@
+#include "lang/build.h"
+#include "opt/pass_program.h"
+#include "opt/step_rules.h"
+
+namespace relay::opt {
+
+using lang::Expr;
+namespace build = lang::build;
+
+namespace {
+
+Expr bias_as_sum(const Expr& step, const Definitions&) {
+  const auto* call = call_of(step, "nn.bias_add");
+  if (!call) return nullptr;
+  const auto& data = *lang::as<lang::TensorType>(call->args[0]->type);
+  const auto rank = static_cast<std::int64_t>(data.shape.rank());
+  const std::int64_t axis = call->attrs->get_int("axis");
+  const std::int64_t after = rank - 1 - (axis < 0 ? axis + rank : axis);
+  Expr bias = call->args[1];
+  if (after > 0) bias = build::op("expand_dims", {bias}, {{"axis", 1}, {"num_newaxis", after}});
+  return build::op("add", {call->args[0], bias});
+}
+
+}  // namespace
+
+Pass canonicalize_ops_pass() {
+  Pass pass;
+  pass.name = "CanonicalizeOps";
+  pass.doc = "writes `nn.bias_add` as a sum";
+  pass.example =
+      R"(def f(x: Tensor[(2, 3, 4), float32], b: Tensor[(3), float32]) { nn.bias_add(x, b) })";
+  pass.run = [](PassProgram& program, const lang::Attrs&) {
+    program.each([](const Expr& fn) { return replace_steps(fn, bias_as_sum); });
+  };
+  return pass;
+}
+
+}  // namespace relay::opt
