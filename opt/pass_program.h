@@ -2,11 +2,13 @@
 
 #include <functional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "lang/module.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
+#include "opt/purity.h"
 #include "opt/step_products.h"
 
 namespace relay::opt {
@@ -35,8 +37,9 @@ class PassProgram final : public lang::Program {
     bool is_changed = false;  // by a pass
   };
 
-  PassProgram(std::vector<Entry> functions, PassHost host)
-      : functions_(std::move(functions)), host_(std::move(host)) {}
+  PassProgram(std::vector<Entry> functions, PassHost host);
+  PassProgram(const PassProgram&) = delete;
+  PassProgram& operator=(const PassProgram&) = delete;
 
   // Runs a pass with all that it needs before and after. Throws Failure.
   void run(const PassCall& call);
@@ -58,8 +61,10 @@ class PassProgram final : public lang::Program {
 
   // lang::Program: the functions as they are now, everything else from the host.
   lang::Expr function(const std::string& name, const lang::Type& type) override;
-  bool is_function(const std::string& name) override { return host_.program.is_function(name); }
-  bool is_pure(const std::string& name) override { return host_.program.is_pure(name); }
+  bool is_function(const std::string& name) override {
+    return added_.contains(name) || host_.program.is_function(name);
+  }
+  bool is_pure(const std::string& name) override;
   lang::Expr inlined(const lang::Expr& function) override {
     return host_.program.inlined(function);
   }
@@ -78,6 +83,8 @@ class PassProgram final : public lang::Program {
 
   std::vector<Entry> functions_;
   PassHost host_;
+  std::unordered_set<std::string> added_;  // functions that the host does not know
+  Purity added_purity_;
   StepProducts step_products_;
   bool has_changed_meaning_ = false;
 };

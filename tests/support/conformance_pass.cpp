@@ -17,10 +17,12 @@ using lang::Expr;
 using lang::Type;
 using lang::Value;
 
-// The records have Relay's names for two passes that have others here.
+// The records have Relay's names for passes that have others here.
 const opt::Pass* our_pass(const std::string& name) {
   if (name == "gradient") return opt::find_pass("Gradient");
   if (name == "InlineGlobals") return opt::find_pass("Inline");
+  if (name == " FoldExplicitPadding") return opt::find_pass("FoldExplicitPadding");
+  if (name == "CombineParallelConv2d") return opt::find_pass("CombineParallelConv2D");
   return opt::find_pass(name);
 }
 

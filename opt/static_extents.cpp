@@ -1,0 +1,206 @@
+#include "opt/static_extents.h"
+
+#include <algorithm>
+
+#include "lang/any_dim.h"
+#include "lang/build.h"
+#include "lang/op.h"
+#include "lang/pointer_map.h"
+#include "lang/static_form.h"
+#include "lang/stop.h"
+#include "lang/visit.h"
+
+namespace relay::opt {
+
+using lang::as;
+using lang::Expr;
+using lang::ExprKind;
+using lang::Type;
+namespace build = lang::build;
+
+namespace {
+
+// Extents are small tensors; larger ones are no extents.
+constexpr std::int64_t kMostExtents = 64;
+
+bool is_small(const Type& type) {
+  const auto* tensor = as<lang::TensorType>(type);
+  if (!tensor || !lang::has_constant_extents(type)) return false;
+  std::int64_t count = 1;
+  for (const lang::Dim& dim : tensor->shape.dims()) {
+    if (__builtin_mul_overflow(count, dim.constant(), &count)) return false;
+  }
+  return count <= kMostExtents;
+}
+
+class ExtentsFixer final : public lang::Rewriter {
+ public:
+  explicit ExtentsFixer(const Evaluate& evaluate) : evaluate_(evaluate) {}
+  bool has_fixed() const { return has_fixed_; }
+
+ protected:
+  Expr pre(const Expr& expr) override {
+    if (expr->kind == ExprKind::Let) return block(expr);
+    if (const auto* var = as<lang::Var>(expr)) {
+      const Expr* better = retyped_.find(var->variable.get());
+      return better ? *better : Expr();
+    }
+    return nullptr;
+  }
+
+  Expr post(const Expr& expr) override {
+    switch (expr->kind) {
+      case ExprKind::Call:
+        return call(expr);
+      case ExprKind::Tuple: {
+        std::vector<Type> fields;
+        for (const Expr& field : lang::cast<lang::Tuple>(expr).fields)
+          fields.push_back(field->type);
+        return lang::with_type(expr, lang::tuple_type(std::move(fields)));
+      }
+      case ExprKind::Projection: {
+        const auto& projection = lang::cast<lang::Projection>(expr);
+        const auto& tuple = *as<lang::TupleType>(projection.tuple->type);
+        return lang::with_type(expr, tuple.fields[projection.index]);
+      }
+      case ExprKind::If: {
+        const auto& branch = lang::cast<lang::If>(expr);
+        return lang::equal(branch.then_branch->type, branch.else_branch->type)
+                   ? lang::with_type(expr, branch.then_branch->type)
+                   : expr;
+      }
+      default:
+        return expr;
+    }
+  }
+
+ private:
+  Expr block(const Expr& expr) {
+    lang::Block opened = lang::open_block(expr);
+    bool changed = false;
+    std::vector<lang::Binding> made;
+    for (lang::Binding& binding : opened.bindings) {
+      Expr value = rewrite(binding.value);
+      changed = changed || !(value == binding.value);
+      lang::VariableRef variable = binding.variable;
+      if (value->kind != ExprKind::Function && !lang::equal(value->type, variable->type)) {
+        variable = lang::make_variable(variable->name, value->type, variable->span);
+        retyped_[binding.variable.get()] = lang::make_var(variable);
+      }
+      if (const Expr constant = constant_of(value)) constants_[variable.get()] = constant;
+      made.push_back({std::move(variable), std::move(value), binding.span});
+    }
+    Expr result = rewrite(opened.result);
+    changed = changed || !(result == opened.result);
+    return changed ? lang::close_block({std::move(made), std::move(result)}) : expr;
+  }
+
+  Expr call(const Expr& expr) {
+    const auto& node = lang::cast<lang::Call>(expr);
+    const auto* op = as<lang::Operator>(node.callee);
+    if (!op) return expr;
+    if (Expr fixed = static_form(expr, *op->op)) return fixed;
+    if (!lang::has_any_dim(expr->type)) return expr;
+    return typed(expr);
+  }
+
+  // With the type that follows from its arguments.
+  static Expr typed(const Expr& expr) {
+    const auto& node = lang::cast<lang::Call>(expr);
+    const lang::OpDef& op = *lang::cast<lang::Operator>(node.callee).op;
+    std::vector<Type> types;
+    for (const Expr& arg : node.args) types.push_back(arg->type);
+    const Type result = lang::ground_result_type(op, types, node.attrs, expr->span);
+    if (lang::equal(result, expr->type)) return expr;
+    return lang::make_call(
+        lang::make_operator(&op, node.callee->span, lang::function_type(std::move(types), result)),
+        node.args, node.attrs, expr->span, result, node.algebra);
+  }
+
+  // Null where it has none, or a value is not known.
+  Expr static_form(const Expr& expr, const lang::OpDef& op) {
+    if (op.static_form.empty() || op.unlisted_static_form) return nullptr;
+    const auto& node = lang::cast<lang::Call>(expr);
+    std::vector<Expr> args = node.args;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (op.inputs[i].attr.empty()) continue;
+      args[i] = known(args[i]);
+      if (!args[i]) return nullptr;
+    }
+    const Expr with_constants = lang::make_call(node.callee, std::move(args), node.attrs,
+                                                expr->span, expr->type, node.algebra);
+    const Expr untyped = lang::static_call(lang::cast<lang::Call>(with_constants));
+    has_fixed_ = true;
+    return typed(untyped);
+  }
+
+  // The constant that an atom stands for; null where there is none.
+  Expr known(const Expr& atom) const {
+    if (atom->kind == ExprKind::Constant) return atom;
+    const auto* var = as<lang::Var>(atom);
+    const Expr* constant = var ? constants_.find(var->variable.get()) : nullptr;
+    if (constant) return *constant;
+    const auto* tuple = as<lang::Tuple>(atom);
+    if (!tuple) return nullptr;
+    std::vector<Expr> fields;
+    for (const Expr& field : tuple->fields) {
+      fields.push_back(known(field));
+      if (!fields.back()) return nullptr;
+    }
+    return lang::make_tuple(std::move(fields), {}, atom->type);
+  }
+
+  // The same for the value of a binding: constants, tuples of them, and what small tensors give.
+  Expr constant_of(const Expr& value) const {
+    if (Expr constant = known(value)) return constant;
+    if (const auto* projection = as<lang::Projection>(value)) {
+      const Expr tuple = known(projection->tuple);
+      const auto* fields = as<lang::Tuple>(tuple);
+      return fields ? fields->fields[projection->index] : Expr();
+    }
+    const auto* call = as<lang::Call>(value);
+    const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+    if (!op || op->op->effect != lang::Effect::None || !is_small(value->type)) return nullptr;
+    if (op->op->name == "shape_of") return shape_of(*call, value->type);
+    std::vector<Expr> args;
+    for (const Expr& arg : call->args) {
+      args.push_back(known(arg));
+      if (!args.back()) return nullptr;
+    }
+    return evaluate_(lang::make_call(call->callee, std::move(args), call->attrs, value->span,
+                                     value->type, call->algebra));
+  }
+
+  static Expr shape_of(const lang::Call& call, const Type& type) {
+    const auto& of = *as<lang::TensorType>(call.args[0]->type);
+    if (!lang::has_constant_extents(call.args[0]->type)) return nullptr;
+    const lang::DType dtype = as<lang::TensorType>(type)->dtype.known();
+    const auto rank = static_cast<std::int64_t>(of.shape.rank());
+    const lang::TensorRef value = lang::Tensor::make(dtype, {rank});
+    for (std::int64_t i = 0; i < rank; ++i) {
+      const std::int64_t extent = of.shape[static_cast<std::size_t>(i)].constant();
+      value->set_bits(i, lang::bits_from_int(dtype, extent));
+    }
+    return lang::make_constant(value);
+  }
+
+  const Evaluate& evaluate_;
+  bool has_fixed_ = false;
+  lang::PointerMap<lang::Variable, Expr> retyped_;
+  lang::PointerMap<lang::Variable, Expr> constants_;
+};
+
+}  // namespace
+
+Expr with_static_extents(const Expr& fn, const Evaluate& evaluate) {
+  try {
+    ExtentsFixer fixer(evaluate);
+    const Expr made = fixer.rewrite(fn);
+    return fixer.has_fixed() ? made : fn;
+  } catch (const lang::Failure& failure) {
+    if (lang::is_stop(failure.diagnostics.front().kind)) throw;
+    return fn;
+  }
+}
+
+}  // namespace relay::opt
