@@ -1,24 +1,11 @@
 #include "opt/pass_program.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace relay::opt {
 
 using lang::Expr;
-
-PassProgram::PassProgram(std::vector<Entry> functions, PassHost host)
-    : functions_(std::move(functions)),
-      host_(std::move(host)),
-      added_purity_([this](const std::string& name) -> std::optional<Expr> {
-        if (added_.contains(name)) return find(name)->function;
-        return host_.program.is_pure(name) ? std::optional(Expr()) : std::nullopt;
-      }) {}
-
-bool PassProgram::is_pure(const std::string& name) {
-  return added_.contains(name) ? added_purity_.is_pure(name) : host_.program.is_pure(name);
-}
 
 const PassProgram::Entry* PassProgram::find(const std::string& name) const {
   const auto found = std::find_if(functions_.begin(), functions_.end(),
@@ -54,18 +41,13 @@ void PassProgram::each_at_once(const std::function<Expr(const Entry&)>& pass) {
 }
 
 void PassProgram::add(const std::string& name, Expr function) {
-  added_.insert(name);
-  added_purity_.forget();
+  host_.program.add_function(name, function);
   functions_.push_back({name, nullptr, true, true});
   set(functions_.back(), std::move(function));
 }
 
 void PassProgram::remove_if(const std::function<bool(const Entry&)>& is_removed) {
-  std::erase_if(functions_, [&](const Entry& entry) {
-    const bool goes = is_removed(entry);
-    if (goes) added_.erase(entry.name);
-    return goes;
-  });
+  std::erase_if(functions_, is_removed);
 }
 
 void PassProgram::run(const PassCall& call) {

@@ -2,13 +2,11 @@
 
 #include <functional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "lang/module.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
-#include "opt/purity.h"
 #include "opt/step_products.h"
 
 namespace relay::opt {
@@ -37,9 +35,8 @@ class PassProgram final : public lang::Program {
     bool is_changed = false;  // by a pass
   };
 
-  PassProgram(std::vector<Entry> functions, PassHost host);
-  PassProgram(const PassProgram&) = delete;
-  PassProgram& operator=(const PassProgram&) = delete;
+  PassProgram(std::vector<Entry> functions, PassHost host)
+      : functions_(std::move(functions)), host_(std::move(host)) {}
 
   // Runs a pass with all that it needs before and after. Throws Failure.
   void run(const PassCall& call);
@@ -52,6 +49,7 @@ class PassProgram final : public lang::Program {
   void each(const std::function<lang::Expr(const lang::Expr& fn)>& pass);
   // The same; `pass` sees all functions as they were.
   void each_at_once(const std::function<lang::Expr(const Entry& entry)>& pass);
+  // A function that a pass has made, under a name from `reserve_name`.
   void add(const std::string& name, lang::Expr function);
   void remove_if(const std::function<bool(const Entry&)>& is_removed);
   // What the functions' names mean to those who call them is what they were (Gradient).
@@ -61,10 +59,8 @@ class PassProgram final : public lang::Program {
 
   // lang::Program: the functions as they are now, everything else from the host.
   lang::Expr function(const std::string& name, const lang::Type& type) override;
-  bool is_function(const std::string& name) override {
-    return added_.contains(name) || host_.program.is_function(name);
-  }
-  bool is_pure(const std::string& name) override;
+  bool is_function(const std::string& name) override { return host_.program.is_function(name); }
+  bool is_pure(const std::string& name) override { return host_.program.is_pure(name); }
   lang::Expr inlined(const lang::Expr& function) override {
     return host_.program.inlined(function);
   }
@@ -83,8 +79,6 @@ class PassProgram final : public lang::Program {
 
   std::vector<Entry> functions_;
   PassHost host_;
-  std::unordered_set<std::string> added_;  // functions that the host does not know
-  Purity added_purity_;
   StepProducts step_products_;
   bool has_changed_meaning_ = false;
 };

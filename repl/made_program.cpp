@@ -67,7 +67,7 @@ class Collector final {
   MadeProgram run(const std::vector<std::pair<std::string, Expr>>& functions, bool are_changed) {
     for (const auto& [name, function] : functions) {
       ++taken_[name];
-      if (are_changed) changed_.insert(name);
+      (are_changed ? changed_ : kept_).insert(name);
     }
     for (const auto& [name, function] : functions) {
       Expr body = renamed(function);
@@ -210,7 +210,7 @@ class Collector final {
 
   // The new name of a function that is shown; null for others.
   const std::string* function(const lang::GlobalVar& global) {
-    if (!pipeline_.is_function(global.name)) return nullptr;
+    if (kept_.contains(global.name) || !pipeline_.is_function(global.name)) return nullptr;
     const bool is_made = module_.find(global.name) == nullptr;
     const bool is_changed = changed_.contains(global.name);
     if (!is_made && !is_whole_ && !is_changed) return nullptr;
@@ -251,6 +251,7 @@ class Collector final {
   std::map<std::string, std::string> functions_;
   std::map<std::string, int> taken_;
   std::set<std::string> changed_;
+  std::set<std::string> kept_;  // functions that are what their names mean
 };
 
 }  // namespace

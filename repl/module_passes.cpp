@@ -75,15 +75,10 @@ std::vector<std::string> ModulePasses::generic() const {
 }
 
 std::string ModulePasses::print(bool is_strict) const {
-  MadeProgram made;
-  if (is_module_) {
-    std::vector<std::pair<std::string, Expr>> roots;
-    for (const auto& entry : program_.functions()) roots.emplace_back(entry.name, entry.function);
-    made = collect_made(roots, program_.has_changed_meaning(), module_, pipeline_);
-    if (is_strict) return print_strict(made);
-  } else {
-    made = collect_made(program_.functions().front().function, false, module_, pipeline_);
-  }
+  std::vector<std::pair<std::string, Expr>> roots;
+  for (const auto& entry : program_.functions()) roots.emplace_back(entry.name, entry.function);
+  MadeProgram made = collect_made(roots, program_.has_changed_meaning(), module_, pipeline_);
+  if (is_module_ && is_strict) return print_strict(made);
   std::string text;
   const auto add = [&](const std::string& item) { text += item + "\n"; };
   for (const lang::TypeDef* type : module_.types()) {
@@ -92,8 +87,15 @@ std::string ModulePasses::print(bool is_strict) const {
     if (is_shown) add(lang::print_light_type_def(*type));
   }
   for (const auto& type : made.types) add(lang::print_light_type_def(*type));
-  for (const auto& [name, body] : made.functions) add(lang::print_light_definition(name, body));
-  if (!is_module_) add(lang::print_light(made.result));
+  Expr expression;
+  for (const auto& [name, body] : made.functions) {
+    if (!is_module_ && name.empty()) {
+      expression = body;
+    } else {
+      add(lang::print_light_definition(name, body));
+    }
+  }
+  if (expression) add(lang::print_light(expression));
   return text;
 }
 

@@ -29,8 +29,8 @@ class Lifter final : public lang::Rewriter {
  public:
   Lifter(const Expr& root, PassProgram& program, std::vector<LiftedFunction>& lifted)
       : root_(root), program_(program), lifted_(lifted) {
-    const auto& fn = lang::cast<lang::Function>(root);
-    if (has_mark(fn, kClosureAttr)) kept_ = lang::open_block(fn.body).result;
+    const auto* fn = as<lang::Function>(root);
+    if (fn && has_mark(*fn, kClosureAttr)) kept_ = lang::open_block(fn->body).result;
     lang::visit_post_order(root, [&](const Expr& node) { note(node); });
   }
 
@@ -107,7 +107,7 @@ class Lifter final : public lang::Rewriter {
     const auto& fn = lang::cast<lang::Function>(expr);
     std::vector<lang::VariableRef> captures = lang::free_variables(expr);
     std::erase(captures, self);
-    const std::string name = program_.reserve_name(self ? self->name : "lifted");
+    const std::string name = program_.reserve_name(self && self->span ? self->name : "lifted");
     std::vector<lang::Type> types;
     std::vector<Expr> args;
     std::vector<lang::VariableRef> params;
