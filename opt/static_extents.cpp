@@ -33,14 +33,65 @@ bool is_small(const Type& type) {
   return count <= kMostExtents;
 }
 
+// What flows into a place where types have to agree that say `?` now: the result of a branch, data,
+// an argument. Two values may have other extents there, so theirs stay open.
+class OpenExtents {
+ public:
+  explicit OpenExtents(const Expr& fn) { look_into(fn); }
+  bool has(const Expr& node) const { return nodes_.contains(node.get()); }
+
+ private:
+  // Whose type follows from its operands.
+  static bool follows(const Expr& expr) {
+    if (expr->kind == ExprKind::Tuple || expr->kind == ExprKind::Projection) return true;
+    const auto* call = as<lang::Call>(expr);
+    const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+    return op && op->op->effect == lang::Effect::None;
+  }
+
+  void look_into_block(const Expr& block, bool is_joined) {
+    const Expr* at = &block;
+    for (; const auto* let = as<lang::Let>(*at); at = &let->body) {
+      values_[let->variable.get()] = let->value;
+      look_into(let->value);
+    }
+    if (is_joined) keep_open(*at);
+    look_into(*at);
+  }
+
+  void look_into(const Expr& expr) {
+    if (const auto* fn = as<lang::Function>(expr)) return look_into_block(fn->body, false);
+    if (lang::is_leaf(expr) || follows(expr)) return;
+    lang::for_each_child(expr, [&](const Expr& part) { look_into_block(part, true); });
+  }
+
+  void keep_open(const Expr& expr) {
+    std::vector<Expr> work = {expr};
+    while (!work.empty()) {
+      const Expr next = std::move(work.back());
+      work.pop_back();
+      if (!next->type || !lang::has_any_dim(next->type)) continue;
+      if (const auto* var = as<lang::Var>(next)) {
+        if (const Expr* value = values_.find(var->variable.get())) work.push_back(*value);
+      } else if (follows(next) && nodes_.insert(next.get())) {
+        lang::for_each_child(next, [&](const Expr& part) { work.push_back(part); });
+      }
+    }
+  }
+
+  lang::PointerMap<lang::Variable, Expr> values_;
+  lang::PointerSet<lang::ExprNode> nodes_;
+};
+
 class ExtentsFixer final : public lang::Rewriter {
  public:
-  explicit ExtentsFixer(const Evaluate& evaluate) : evaluate_(evaluate) {}
+  ExtentsFixer(const Expr& fn, const Evaluate& evaluate) : open_(fn), evaluate_(evaluate) {}
   bool has_fixed() const { return has_fixed_; }
 
  protected:
   Expr pre(const Expr& expr) override {
     if (expr->kind == ExprKind::Let) return block(expr);
+    if (open_.has(expr)) return expr;
     if (const auto* var = as<lang::Var>(expr)) {
       const Expr* better = retyped_.find(var->variable.get());
       return better ? *better : Expr();
@@ -184,6 +235,7 @@ class ExtentsFixer final : public lang::Rewriter {
     return lang::make_constant(value);
   }
 
+  const OpenExtents open_;
   const Evaluate& evaluate_;
   bool has_fixed_ = false;
   lang::PointerMap<lang::Variable, Expr> retyped_;
@@ -194,7 +246,7 @@ class ExtentsFixer final : public lang::Rewriter {
 
 Expr with_static_extents(const Expr& fn, const Evaluate& evaluate) {
   try {
-    ExtentsFixer fixer(evaluate);
+    ExtentsFixer fixer(fn, evaluate);
     const Expr made = fixer.rewrite(fn);
     return fixer.has_fixed() ? made : fn;
   } catch (const lang::Failure& failure) {

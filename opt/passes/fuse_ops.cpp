@@ -12,6 +12,7 @@ Pass fuse_ops_pass() {
   pass.doc = "groups connected tensor operators into functions with `Primitive=1`";
   pass.options = {{"max_depth", lang::AttrKind::Int, lang::AttrValue(0),
                    "the most operators of a group; 0: any number"}};
+  pass.is_idempotent = false;  // groups move in front of what is not part of one
   pass.example = R"(def f(x: Tensor[(4, 4), float32]) { sum(exp(x) * x) + 1.0 })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     const auto most =

@@ -11,7 +11,8 @@ using lang::Expr;
 
 namespace {
 
-constexpr const char* kHashAttr = "hash";
+// Relay's is called `hash`, which is a parameter in the light notation.
+constexpr const char* kHashAttr = "Hash";
 
 // Names of variables do not count: the printer numbers those that are called alike.
 class Anonymous final : public lang::Rewriter {
@@ -54,7 +55,7 @@ Pass label_ops_pass() {
   Pass pass;
   pass.name = "LabelOps";
   pass.doc =
-      "gives each function with `Primitive=1` the attribute `hash`: equal ones have equal hashes";
+      "gives each function with `Primitive=1` the attribute `Hash`: equal ones have equal hashes";
   pass.example =
       R"(def f(x: Tensor[(4), float32]) { (fn (t: Tensor[(4), float32], Primitive=1) { exp(t) + t })(x) })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {

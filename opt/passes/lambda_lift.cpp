@@ -27,12 +27,16 @@ struct LiftedFunction {
 // parameters of one that gives it, `@lifted(captures) = fn (params) { ... }`.
 class Lifter final : public lang::Rewriter {
  public:
-  Lifter(const Expr& root, PassProgram& program, std::vector<LiftedFunction>& lifted)
-      : root_(root), program_(program), lifted_(lifted) {
+  // `written`: the variables of the program before it was in A-normal form.
+  Lifter(const Expr& root, const lang::PointerSet<lang::Variable>& written, PassProgram& program,
+         std::vector<LiftedFunction>& lifted)
+      : root_(root), written_(written), program_(program), lifted_(lifted) {
     const auto* fn = as<lang::Function>(root);
     if (fn && has_mark(*fn, kClosureAttr)) kept_ = lang::open_block(fn->body).result;
     lang::visit_post_order(root, [&](const Expr& node) { note(node); });
   }
+
+  Expr run() { return rewrite(root_); }
 
  protected:
   Expr pre(const Expr& expr) override {
@@ -107,7 +111,8 @@ class Lifter final : public lang::Rewriter {
     const auto& fn = lang::cast<lang::Function>(expr);
     std::vector<lang::VariableRef> captures = lang::free_variables(expr);
     std::erase(captures, self);
-    const std::string name = program_.reserve_name(self && self->span ? self->name : "lifted");
+    const std::string name =
+        program_.reserve_name(self && written_.contains(self.get()) ? self->name : "lifted");
     std::vector<lang::Type> types;
     std::vector<Expr> args;
     std::vector<lang::VariableRef> params;
@@ -141,12 +146,21 @@ class Lifter final : public lang::Rewriter {
   }
 
   const Expr root_;
+  const lang::PointerSet<lang::Variable>& written_;
   PassProgram& program_;
   std::vector<LiftedFunction>& lifted_;
   Expr kept_;
   lang::PointerSet<lang::ExprNode> kept_functions_;
   lang::PointerSet<lang::Variable> kept_variables_;
 };
+
+lang::PointerSet<lang::Variable> variables_of_lets(const Expr& fn) {
+  lang::PointerSet<lang::Variable> variables;
+  lang::visit_post_order(fn, [&](const Expr& node) {
+    if (const auto* let = as<lang::Let>(node)) variables.insert(let->variable.get());
+  });
+  return variables;
+}
 
 }  // namespace
 
@@ -156,14 +170,18 @@ Pass lambda_lift_pass() {
   pass.doc =
       "makes global functions of those inside of others; what gives one with its captures has "
       "`Closure=1`";
+  pass.in_anf = false;  // names are taken from what was written
   pass.example = R"(def f(x: float32) {
   let add = fn (y: float32) { x + y };
   map(add, Cons(1.0, Cons(2.0, Nil)))
 })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     std::vector<LiftedFunction> lifted;
-    program.each([&](const Expr& fn) { return Lifter(fn, program, lifted).rewrite(fn); });
-    for (LiftedFunction& each : lifted) program.add(each.name, std::move(each.function));
+    program.each([&](const Expr& fn) {
+      const auto written = variables_of_lets(fn);
+      return to_anf(Lifter(to_anf(fn, &program), written, program, lifted).run(), &program);
+    });
+    for (LiftedFunction& each : lifted) program.add(each.name, to_anf(each.function, &program));
   };
   return pass;
 }
