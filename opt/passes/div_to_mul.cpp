@@ -46,7 +46,10 @@ Pass div_to_mul_pass() {
   pass.keeps = Keeps::Rounding;
   pass.example = R"(def f(x: Tensor[(4), float32]) { x / 8.0 + 1.0 / x })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
-    program.each([](const Expr& fn) { return replace_steps(fn, as_product); });
+    program.each([&](const Expr& fn) {
+      const Expr made = replace_steps(fn, as_product);
+      return made == fn ? fn : eliminate_dead_code(made, &program);
+    });
   };
   return pass;
 }
