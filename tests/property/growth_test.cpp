@@ -26,11 +26,10 @@ std::int64_t lines_after_inlining(int levels) {
   repl::Session session{repl::SessionOptions{}};
   const auto errors = session.run("<tower>", tower(levels), nullptr);
   if (!errors.empty()) FAIL(rendered(errors));
-  std::vector<std::string> generic;
-  const auto text = session.optimised("Inline", false, generic);
-  if (!text) FAIL(rendered(text.errors()));
-  CHECK(generic.empty());
-  return std::count(text->begin(), text->end(), '\n');
+  const auto passed = session.optimised({"Inline"});
+  if (!passed) FAIL(rendered(passed.errors()));
+  CHECK(passed->generic.empty());
+  return std::count(passed->text.begin(), passed->text.end(), '\n');
 }
 
 TEST_CASE("inlining a tower of calls is linear in its levels") {
