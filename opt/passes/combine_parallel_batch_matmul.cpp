@@ -58,7 +58,8 @@ Pass combine_parallel_batch_matmul_pass() {
       {"min_num_branches", lang::AttrKind::Int, lang::AttrValue(3), "how many there must be"}};
   pass.keeps = Keeps::Rounding;
   pass.example =
-      R"(def f(x: Tensor[(2, 3, 4), float32], a: Tensor[(2, 4, 2), float32], b: Tensor[(2, 4, 5), float32], c: Tensor[(2, 4, 2), float32]) {
+      R"(def f(x: Tensor[(2, 3, 4), float32], a: Tensor[(2, 4, 2), float32],
+  b: Tensor[(2, 4, 5), float32], c: Tensor[(2, 4, 2), float32]) {
   (nn.batch_matmul(x, a), nn.batch_matmul(x, b), tanh(nn.batch_matmul(x, c)))
 })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {

@@ -80,7 +80,8 @@ Pass combine_parallel_conv2d_pass() {
       {"min_num_branches", lang::AttrKind::Int, lang::AttrValue(3), "how many there must be"}};
   pass.keeps = Keeps::Rounding;
   pass.example =
-      R"(def f(x: Tensor[(1, 3, 8, 8), float32], a: Tensor[(2, 3, 1, 1), float32], b: Tensor[(4, 3, 1, 1), float32], c: Tensor[(2, 3, 1, 1), float32]) {
+      R"(def f(x: Tensor[(1, 3, 8, 8), float32], a: Tensor[(2, 3, 1, 1), float32],
+  b: Tensor[(4, 3, 1, 1), float32], c: Tensor[(2, 3, 1, 1), float32]) {
   (nn.conv2d(x, a), nn.conv2d(x, b), nn.relu(nn.conv2d(x, c)))
 })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {

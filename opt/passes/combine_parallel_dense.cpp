@@ -86,7 +86,8 @@ Pass combine_parallel_dense_pass() {
        "one another"}};
   pass.keeps = Keeps::Rounding;
   pass.example =
-      R"(def f(x: Tensor[(2, 4), float32], a: Tensor[(3, 4), float32], b: Tensor[(3, 4), float32], c: Tensor[(3, 4), float32]) {
+      R"(def f(x: Tensor[(2, 4), float32], a: Tensor[(3, 4), float32],
+  b: Tensor[(3, 4), float32], c: Tensor[(3, 4), float32]) {
   (nn.dense(x, a), nn.dense(x, b), tanh(nn.dense(x, c)))
 })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {

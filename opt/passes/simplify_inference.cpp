@@ -50,7 +50,8 @@ Pass simplify_inference_pass() {
   pass.doc =
       "writes `nn.batch_norm` and the other norms as arithmetic, and drops dropout without a key";
   pass.example =
-      R"(def f(x: Tensor[(2, 3), float32], gamma: Tensor[(3), float32], beta: Tensor[(3), float32], mean: Tensor[(3), float32], var: Tensor[(3), float32]) {
+      R"(def f(x: Tensor[(2, 3), float32], gamma: Tensor[(3), float32],
+  beta: Tensor[(3), float32], mean: Tensor[(3), float32], var: Tensor[(3), float32]) {
   nn.dropout(nn.batch_norm(x, gamma, beta, mean, var).0).0
 })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {

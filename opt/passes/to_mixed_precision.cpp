@@ -19,7 +19,9 @@ Pass to_mixed_precision_pass() {
                    "their operands"}};
   pass.keeps = Keeps::Meaning;
   pass.example =
-      R"(def f(x: Tensor[(2, 4), float32], w: Tensor[(3, 4), float32], b: Tensor[(3), float32]) { nn.softmax(nn.dense(x, w) + b) })";
+      R"(def f(x: Tensor[(2, 4), float32], w: Tensor[(3, 4), float32], b: Tensor[(3), float32]) {
+  nn.softmax(nn.dense(x, w) + b)
+})";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     const MixedPrecision how{options.get_dtype("mixed_precision_type"),
                              options.get_int("missing_op_mode") == 0};

@@ -6,7 +6,8 @@ namespace {
 
 // Tensors of known elements, not too regular.
 constexpr const char* kCallOfNet =
-    R"(main(tanh(reshape(arange(0.0, 96.0, 1.0) * 0.7, newshape=[1, 6, 4, 4])), sin(reshape(arange(0.0, 108.0, 1.0), newshape=[2, 6, 3, 3]))))";
+    R"(main(tanh(reshape(arange(0.0, 96.0, 1.0) * 0.7, newshape=[1, 6, 4, 4])),
+  sin(reshape(arange(0.0, 108.0, 1.0), newshape=[2, 6, 3, 3]))))";
 
 }  // namespace
 
@@ -27,13 +28,19 @@ const std::vector<PassProgramText>& pass_programs() {
       {"a captured value in a loop",
        R"(def main(x: Tensor[(2), float32], n: int32) {
   let w = exp(x);
-  let go = fn (i: int32, s: Tensor[(2), float32]) -> Tensor[(2), float32] { if i < n { go(i + 1, s + w) } else { s } };
+  let go = fn (i: int32, s: Tensor[(2), float32]) -> Tensor[(2), float32] {
+    if i < n { go(i + 1, s + w) } else { s }
+  };
   go(0, x)
 })",
        "main([0.5, -1.0], 3)"},
       {"functions that give functions",
        R"(def twice(f: fn (float32) -> float32) { fn (y: float32) { f(f(y)) } }
-def main(x: float32) { let add = fn (y: float32) { x + y }; let mul = fn (y: float32) { add(y) * x }; twice(mul)(3.0) + twice(fn (z) { z - x })(1.0) })",
+def main(x: float32) {
+  let add = fn (y: float32) { x + y };
+  let mul = fn (y: float32) { add(y) * x };
+  twice(mul)(3.0) + twice(fn (z) { z - x })(1.0)
+})",
        "main(0.25)"},
       {"functions in data",
        R"(def main(x: float32) {
@@ -43,7 +50,9 @@ def main(x: float32) { let add = fn (y: float32) { x + y }; let mul = fn (y: flo
        "main(3.0)"},
       {"constructors and globals as values",
        R"(def half(x: float32) { x / 2.0 }
-def total(xs: List[Option[float32]]) -> float32 { match xs { Cons(Some(x), rest) => x + total(rest), Cons(None, rest) => total(rest), Nil => 0.0 } }
+def total(xs: List[Option[float32]]) -> float32 {
+  match xs { Cons(Some(x), rest) => x + total(rest), Cons(None, rest) => total(rest), Nil => 0.0 }
+}
 def main(x: float32) { total(map(Some, map(half, Cons(x, Cons(2.0, Nil))))) })",
        "main(3.0)"},
       {"references",
@@ -58,7 +67,9 @@ def main(x: float32) { total(map(Some, map(half, Cons(x, Cons(2.0, Nil))))) })",
 })",
        "main(1.5)"},
       {"recursion over a list",
-       R"(def sum_of(xs: List[float32]) -> float32 { match xs { Cons(x, rest) => x * x + sum_of(rest), Nil => 0.0 } }
+       R"(def sum_of(xs: List[float32]) -> float32 {
+  match xs { Cons(x, rest) => x * x + sum_of(rest), Nil => 0.0 }
+}
 def main(x: float32) { sum_of(Cons(x, Cons(x + 1.0, Nil))) })",
        "main(0.5)"},
       {"match with several clauses",
@@ -194,7 +205,9 @@ def main(n: int32) { (even(n), odd(n)) })",
        "main(reshape(arange(0.0, 12.0, 1.0), newshape=[2, 6]), False)"},
       {"known extents in data and behind a call",
        R"(def half(t: Tensor[(?, ?), float32]) { t * 0.5 }
-def total(ts: List[Tensor[(?, ?), float32]]) -> float32 { match ts { Cons(t, rest) => sum(t) + total(rest), Nil => 0.0 } }
+def total(ts: List[Tensor[(?, ?), float32]]) -> float32 {
+  match ts { Cons(t, rest) => sum(t) + total(rest), Nil => 0.0 }
+}
 def main(x: Tensor[(2, 6), float32]) {
   let a = dyn.reshape(x, [3, 4]);
   let b = dyn.reshape(x, [4, 3]) + 1.0;
@@ -223,7 +236,8 @@ def main(x: Tensor[(2, 6), float32]) {
        "1.0), newshape=[3, 4])), cos(reshape(arange(0.0, 20.0, 1.0), newshape=[5, 4])))"},
       {"dense layers of the same units",
        R"(def main(x: Tensor[(2, 3, 4), float32], y: Tensor[(2, 4), float32], a: Tensor[(3, 4), float32]) {
-  (nn.dense(x, a), nn.dense(x, a * 2.0), tanh(nn.dense(x, a + 1.0)), nn.dense(y, a), nn.dense(y, a - 1.0), nn.dense(y, a * a))
+  (nn.dense(x, a), nn.dense(x, a * 2.0), tanh(nn.dense(x, a + 1.0)),
+   nn.dense(y, a), nn.dense(y, a - 1.0), nn.dense(y, a * a))
 })",
        "main(sin(reshape(arange(0.0, 24.0, 1.0), newshape=[2, 3, 4])), cos(reshape(arange(0.0, "
        "8.0, 1.0), newshape=[2, 4])), sin(reshape(arange(0.0, 12.0, 1.0), newshape=[3, 4])))"},
@@ -253,7 +267,9 @@ def main(x: Tensor[(2, 6), float32]) {
       {"products of batches side by side",
        R"(def main(x: Tensor[(2, 3, 4), float32], a: Tensor[(2, 4, 2), float32], b: Tensor[(1, 4, 5), float32]) {
   let t = transpose(a, axes=[0, 2, 1]);
-  (nn.batch_matmul(x, a), nn.batch_matmul(x, a + 1.0), nn.batch_matmul(x, a * 2.0), nn.batch_matmul(x, b), nn.batch_matmul(x, t, transpose_b=True), nn.batch_matmul(x, t * 3.0, transpose_b=True), nn.batch_matmul(x, t + t, transpose_b=True))
+  (nn.batch_matmul(x, a), nn.batch_matmul(x, a + 1.0), nn.batch_matmul(x, a * 2.0), nn.batch_matmul(x, b),
+   nn.batch_matmul(x, t, transpose_b=True), nn.batch_matmul(x, t * 3.0, transpose_b=True),
+   nn.batch_matmul(x, t + t, transpose_b=True))
 })",
        "main(sin(reshape(arange(0.0, 24.0, 1.0), newshape=[2, 3, 4])), cos(reshape(arange(0.0, "
        "16.0, 1.0), newshape=[2, 4, 2])), sin(reshape(arange(0.0, 20.0, 1.0), newshape=[1, 4, "
@@ -270,12 +286,16 @@ def main(x: Tensor[(2, 4), float32], w: Tensor[(4, 4), float32]) {
        "main(sin(reshape(arange(0.0, 8.0, 1.0), newshape=[2, 4])), cos(reshape(arange(0.0, 16.0, "
        "1.0), newshape=[4, 4])))"},
       {"a network of doubles, and of integers",
-       R"(def main(x: Tensor[(2, 4), float64], w: Tensor[(3, 4), float64], n: Tensor[(2, 4), int32]) { (nn.dense(x, w) + 1.0, nn.dense(n, n)) })",
+       R"(def main(x: Tensor[(2, 4), float64], w: Tensor[(3, 4), float64], n: Tensor[(2, 4), int32]) {
+  (nn.dense(x, w) + 1.0, nn.dense(n, n))
+})",
        "main(cast([[1.0, 2.0, 3.0, 4.0], [0.5, 1.5, 2.5, 3.5]], dtype=\"float64\"), ones([3, 4], "
        "dtype=\"float64\"), [[1, 2, 3, 4], [5, 6, 7, 8]])"},
       {"a recursive network",
        R"(def main(x: Tensor[(1, 4), float32], w: Tensor[(4, 4), float32], n: int32) {
-  let go = fn (i: int32, h: Tensor[(1, 4), float32]) -> Tensor[(1, 4), float32] { if i == 0 { h } else { go(i - 1, tanh(nn.dense(h, w))) } };
+  let go = fn (i: int32, h: Tensor[(1, 4), float32]) -> Tensor[(1, 4), float32] {
+    if i == 0 { h } else { go(i - 1, tanh(nn.dense(h, w))) }
+  };
   let total = for i < 4 { sum k < 4 { nn.dense(x, w)[0, k] * w[i, k] } };
   (go(n, x), total)
 })",
