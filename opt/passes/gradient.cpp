@@ -35,6 +35,11 @@ Expr ones_of(const Expr& value, lang::Span span) {
 // fn (x...) { let (value, pullback) = vjp(f)(x...); (value, (pullback(ones)...)) }
 Expr with_gradient(const PassProgram::Entry& entry, const PassHost& host) {
   const Expr& function = entry.function;
+  if (function->kind != lang::ExprKind::Function) {
+    lang::fail(lang::DiagnosticKind::Unsupported,
+               "not supported: the pass `Gradient` for an expression that is no function",
+               function->span);
+  }
   const auto& fn = lang::cast<lang::Function>(function);
   const auto* type = as<lang::FunctionType>(function->type);
   std::vector<lang::VariableRef> params;
@@ -43,8 +48,8 @@ Expr with_gradient(const PassProgram::Entry& entry, const PassHost& host) {
     params.push_back(lang::make_variable(param->name, param->type, param->span, param->attrs));
     args.push_back(lang::make_var(params.back()));
   }
-  // By its name a function that calls itself has one derivative.
-  const Expr what = entry.is_changed
+  // By its name a function that calls itself has one derivative. An expression has no name.
+  const Expr what = entry.is_changed || entry.name.empty()
                         ? function
                         : lang::make_global_var(entry.name, function->span, function->type);
   const Expr derivative = lang::make_differentiate(
