@@ -1,0 +1,36 @@
+#include "opt/dead_references.h"
+#include "opt/partial_eval.h"
+#include "opt/pass_program.h"
+
+namespace relay::opt {
+
+using lang::Expr;
+
+Pass partial_evaluate_pass() {
+  Pass pass;
+  pass.name = "PartialEvaluate";
+  pass.doc =
+      "runs functions as far as their unknown parameters let it: calls, matches, conditions and "
+      "references that are known are gone";
+  const PartialEvalOptions defaults;
+  pass.options = {{"fuel", lang::AttrKind::Int, lang::AttrValue(defaults.fuel),
+                   "calls that are evaluated in a function, at most"},
+                  {"max_size", lang::AttrKind::Int, lang::AttrValue(defaults.max_size),
+                   "nodes of code that evaluated calls add to a function, at most"}};
+  // A loop that is left may be known to begin elsewhere now.
+  pass.is_idempotent = false;
+  pass.example =
+      R"(def power(x: float32, n: int32) -> float32 { if n == 0 { 1.0 } else { x * power(x, n - 1) } }
+def main(x: float32) { power(x, 3) })";
+  pass.run = [](PassProgram& program, const lang::Attrs& options) {
+    const PartialEvalHost host{program, program.host().evaluate, program.host().evaluate_primitive};
+    const PartialEvalOptions limits{options.get_int("fuel"), options.get_int("max_size")};
+    program.each_at_once([&](const PassProgram::Entry& entry) {
+      return eliminate_dead_references(partially_evaluate(entry.function, entry.name, host, limits),
+                                       &program, Unused::AlsoPure);
+    });
+  };
+  return pass;
+}
+
+}  // namespace relay::opt
