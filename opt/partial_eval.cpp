@@ -45,18 +45,20 @@ class Evaluator {
 
   Expr run(const Expr& function, const std::string& name) {
     if (Functions::counts_steps(function)) return function;
-    const auto& fn = cast<lang::Function>(function);
     most_ += 2 * functions_.nodes(function);
+    const auto* fn = as<lang::Function>(function);
     std::vector<lang::VariableRef> params;
-    const auto code = body_of(fn, nullptr, functions_.key_of(name), params);
+    const auto code = body_of(fn ? fn->params : std::vector<lang::VariableRef>(),
+                              fn ? fn->body : function, nullptr, functions_.key_of(name), params);
     while (Step* step = residual_.next_closure()) {
       heap_.expose(step->closure);
-      step->bodies.push_back(body_of(cast<lang::Function>(step->closure->code),
-                                     step->closure->frame, step->closure->code.get(),
-                                     step->params));
+      const auto& closure = cast<lang::Function>(step->closure->code);
+      step->bodies.push_back(body_of(closure.params, closure.body, step->closure->frame,
+                                     step->closure->code.get(), step->params));
     }
-    return lang::make_function(std::move(params), fn.result, Residual::assembled(*code),
-                               fn.type_params, fn.attrs, function->span, function->type);
+    if (!fn) return Residual::assembled(*code);
+    return lang::make_function(std::move(params), fn->result, Residual::assembled(*code),
+                               fn->type_params, fn->attrs, function->span, function->type);
   }
 
  private:
@@ -69,18 +71,19 @@ class Evaluator {
   };
 
   // The code that a function has left, whoever calls it and whenever.
-  std::unique_ptr<Code> body_of(const lang::Function& fn, Frame* outer, ActiveCalls::Key key,
+  std::unique_ptr<Code> body_of(const std::vector<lang::VariableRef>& own, const Expr& body,
+                                Frame* outer, ActiveCalls::Key key,
                                 std::vector<lang::VariableRef>& params) {
     heap_.forget_all();
     Frame* frame = new_frame(outer, outer ? outer->call : Span(), outer ? outer->calls : 0);
-    for (const auto& param : fn.params) {
+    for (const auto& param : own) {
       params.push_back(lang::make_variable(param->name, param->type, param->span, param->attrs));
       frame->values[param.get()] = residual_.unknown(lang::make_var(params.back()));
     }
     // Calls of itself stay.
     active_.enter(key, {});
     residual_.open();
-    const Value* result = evaluate(fn.body, frame, "v");
+    const Value* result = evaluate(body, frame, "v");
     active_.leave_to(0);
     return residual_.close(result);
   }
@@ -361,7 +364,7 @@ class Evaluator {
     }
     const Value* value = residual_.add(std::move(step), expr->type);
     // What is made in the only body is out of sight behind it.
-    const bool is_visible = common && (bodies.count() > 1 || !common->step);
+    const bool is_visible = common && (bodies.count() > 1 || common->known == Known::Constant);
     return is_visible && lang::equal(common->type, expr->type) ? common : value;
   }
 
@@ -516,7 +519,7 @@ class Evaluator {
   bool is_recursive(const Value* closure) {
     for (const auto& variable : captures_.of(closure->code)) {
       const Value* value = closure->frame->find(variable.get());
-      if (value && value->code == closure->code) return true;
+      if (value && value->code == closure->code && value->frame == closure->frame) return true;
     }
     return false;
   }

@@ -26,7 +26,7 @@ std::int64_t lines_after_inlining(int levels) {
   repl::Session session{repl::SessionOptions{}};
   const auto errors = session.run("<tower>", tower(levels), nullptr);
   if (!errors.empty()) FAIL(rendered(errors));
-  const auto passed = session.optimised({"Inline"});
+  const auto passed = session.optimised({.passes = "Inline"});
   if (!passed) FAIL(rendered(passed.errors()));
   CHECK(passed->generic.empty());
   return std::count(passed->text.begin(), passed->text.end(), '\n');

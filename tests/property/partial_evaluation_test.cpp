@@ -1,0 +1,174 @@
+// The partial evaluator keeps values to the bit, and what is printed: of generated programs, of
+// calls of them all of which is known, and of the expressions of the golden files and examples.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "parser/notation.h"
+#include "repl/session.h"
+#include "tests/support/program_files.h"
+#include "tests/support/property.h"
+#include "tests/support/shrink.h"
+
+namespace relay::tests {
+namespace {
+
+constexpr const char* kPasses = "PartialEvaluate,DeadCodeElimination ";
+
+// A session that keeps what is printed.
+struct Printing {
+  std::string printed;
+  repl::Session session;
+
+  Printing() : session(options()) {}
+
+  repl::SessionOptions options() {
+    repl::SessionOptions made;
+    made.jit = interp::JitMode::Off;
+    made.write = [this](std::string_view text) { printed += text; };
+    return made;
+  }
+
+  // What was printed, and the value or the kinds of errors; all NaNs are one.
+  std::string run(const std::string& text) {
+    printed.clear();
+    auto value = session.evaluate(text);
+    if (value) return printed + lang::to_string(*value);
+    std::string kinds;
+    for (const auto& error : value.errors()) kinds += std::string(lang::name_of(error.kind)) + "\n";
+    return printed + kinds;
+  }
+};
+
+// The text of the functions, or of the expression, after the passes; else says why not.
+std::string after_passes(repl::Session& session, const std::string& expression,
+                         std::string& trouble) {
+  auto passed = session.optimised({.passes = kPasses + expression});
+  if (passed) return passed->text;
+  trouble = "the passes: " + rendered(passed.errors());
+  return "";
+}
+
+// What is wrong; empty if nothing is.
+std::string trouble_of(const RandomProgram& program) {
+  Printing before;
+  const auto errors = before.session.run("<program>", program.text, nullptr);
+  if (!errors.empty()) return rendered(errors);
+  const std::string expected = before.run(program.call);
+  std::string trouble;
+  const std::string text = after_passes(before.session, "", trouble);
+  if (!trouble.empty()) return trouble;
+  Printing after;
+  const auto wrong = after.session.run("<passed>", text, nullptr);
+  if (!wrong.empty()) return text + "\n" + rendered(wrong);
+  const std::string found = after.run(program.call);
+  if (found != expected) return text + "\n" + expected + "\nbecomes " + found;
+  // The arguments are known now.
+  const std::string call = after_passes(before.session, program.call, trouble);
+  if (!trouble.empty()) return trouble;
+  Printing closed;
+  if (!closed.session.run("<program>", program.text, nullptr).empty()) return "it ran before";
+  std::string last;
+  const auto bad = closed.session.run("<call>", call, [&](const repl::ItemResult& item) {
+    if (item.kind == parser::ItemKind::Expression) last = lang::to_string(item.value);
+  });
+  if (!bad.empty()) return call + "\n" + rendered(bad);
+  return last == expected ? "" : call + "\n" + expected + "\nbecomes " + last;
+}
+
+void check_programs(const ProgramOptions& drawn, std::size_t count, const char* test) {
+  for (const std::uint64_t seed : seeds(count)) {
+    const RandomProgram program = random_program(seed, drawn);
+    if (trouble_of(program).empty()) continue;
+    const RandomProgram smallest = shrunk(
+        program, drawn, [](const RandomProgram& smaller) { return !trouble_of(smaller).empty(); });
+    FAIL_CHECK(replay(smallest, test) << "\n" << trouble_of(smallest));
+  }
+}
+
+TEST_CASE("partial evaluation keeps the bits of generated programs") {
+  ProgramOptions drawn;
+  drawn.smooth = false;
+  drawn.scalar_result = false;
+  check_programs(drawn, 120, "partial evaluation keeps the bits of generated programs");
+}
+
+TEST_CASE("partial evaluation keeps the bits of programs with references") {
+  ProgramOptions drawn;
+  drawn.smooth = false;
+  drawn.references = true;
+  check_programs(drawn, 120, "partial evaluation keeps the bits of programs with references");
+}
+
+TEST_CASE("partial evaluation keeps the bits of programs of combinators") {
+  ProgramOptions drawn;
+  drawn.combinators = true;
+  check_programs(drawn, 60, "partial evaluation keeps the bits of programs of combinators");
+}
+
+// Nobody can write down what is left: a name that an import does not give, a list of tensors of
+// several extents without its type.
+constexpr const char* kUnwritable[] = {"imports.relay", "list_of_layers.relay"};
+
+// The expressions of a file, as texts.
+std::optional<std::vector<std::string>> expressions_of(repl::Session& session,
+                                                       const std::string& path) {
+  std::vector<std::string> texts;
+  const auto errors = session.run_file(path, [&](const repl::ItemResult& item) {
+    if (item.kind == parser::ItemKind::Expression) texts.emplace_back(item.span.text());
+  });
+  if (!errors.empty()) return std::nullopt;
+  return texts;
+}
+
+TEST_CASE("partial evaluation keeps values and output of the golden files and examples") {
+  std::size_t compared = 0;
+  for (const std::filesystem::path& path : program_files()) {
+    const std::string folder = path.parent_path().string();
+    const bool is_run = folder == "tests/golden/run" || folder.starts_with("examples");
+    const bool is_unwritable = std::find(std::begin(kUnwritable), std::end(kUnwritable),
+                                         path.filename()) != std::end(kUnwritable);
+    if (!is_run || folder.ends_with("imports") || is_unwritable) continue;
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (parser::is_strict(lang::Source(path.string(), text), parser::Notation::Auto)) continue;
+    // The same expressions in two sessions: as they are, and after the passes.
+    Printing before;
+    Printing after;
+    const auto texts = expressions_of(before.session, path.string());
+    if (!texts || !expressions_of(after.session, path.string())) continue;
+    for (const std::string& expression : *texts) {
+      INFO(path.string() << ": " << expression);
+      // What it names may be something else by the end of the file, and not every string can be
+      // printed.
+      auto as_it_was = after.session.optimised({.passes = "InferType " + expression});
+      if (!as_it_was || !after.session.type_of(as_it_was->text)) continue;
+      std::string trouble;
+      const std::string passed = after_passes(after.session, expression, trouble);
+      CHECK(trouble == "");
+      if (!trouble.empty()) continue;
+      const std::string expected = before.run(expression);
+      std::string last;
+      after.printed.clear();
+      const auto errors = after.session.run("<passed>", passed, [&](const repl::ItemResult& item) {
+        if (item.kind == parser::ItemKind::Expression) last = lang::to_string(item.value);
+      });
+      INFO(passed);
+      CHECK(rendered(errors) == "");
+      CHECK(after.printed + last == expected);
+      ++compared;
+    }
+  }
+  CHECK(compared > 200);
+}
+
+}  // namespace
+}  // namespace relay::tests
