@@ -138,7 +138,11 @@ class Evaluator {
     frame->values[binding.variable.get()] = value;
   }
 
-  const Value* atom(const Expr& expr, Frame* frame) { return step(expr, frame).value; }
+  const Value* atom(const Expr& expr, Frame* frame) {
+    const Value* value = step(expr, frame).value;
+    RELAY_CHECK(value, "code in A-normal form has atoms for operands");
+    return value;
+  }
   std::vector<const Value*> atoms(const std::vector<Expr>& exprs, Frame* frame) {
     std::vector<const Value*> values;
     for (const Expr& expr : exprs) values.push_back(atom(expr, frame));
@@ -252,7 +256,7 @@ class Evaluator {
 
   // `self`: the variable that it is bound to; null: it has no name.
   const Value* function(const Expr& expr, Frame* frame, const lang::Variable* self) {
-    if (functions_.is_movable(expr)) {
+    if (Functions::is_open(expr)) {
       std::uint64_t size = 1;
       for (const auto& variable : captures_.of(expr)) {
         const Value* value = frame->find(variable.get());
@@ -436,7 +440,7 @@ class Evaluator {
 
   Next call(const Expr& expr, Frame* frame, Span span) {
     const auto& node = cast<lang::Call>(expr);
-    if (const auto* fn = as<lang::Function>(node.callee); fn && !functions_.is_movable(node.callee))
+    if (const auto* fn = as<lang::Function>(node.callee); fn && !Functions::is_open(node.callee))
       return {as_it_stands(expr, frame, span)};
     const auto args = atoms(node.args, frame);
     const Value* callee = atom(node.callee, frame);
@@ -505,7 +509,7 @@ class Evaluator {
   Next closure_call(const Expr& expr, const Value* callee, const std::vector<const Value*>& args,
                     Frame* frame, Span span) {
     const auto& fn = cast<lang::Function>(callee->code);
-    bool fits = lang::equal(fn.body->type, expr->type);
+    bool fits = functions_.is_movable(callee->code) && lang::equal(fn.body->type, expr->type);
     for (std::size_t i = 0; i < args.size(); ++i)
       fits = fits && lang::equal(fn.params[i]->type, args[i]->type);
     Measures measures = measures_of(args, callee, captures_);

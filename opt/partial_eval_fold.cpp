@@ -140,9 +140,9 @@ bool Folder::are_same(const Value* a, const Value* b) const {
   if (a == b) return true;
   if (a->known != b->known) return false;
   if (a->known == Known::Constant) return same_constants(**tensor_of(a), **tensor_of(b));
-  if (a->known == Known::Construction)
-    return a->fields.empty() && b->fields.empty() && a->constructor == b->constructor;
-  return false;
+  const bool has_fields = !a->fields.empty() || !b->fields.empty();
+  if (a->known == Known::Construction) return !has_fields && a->constructor == b->constructor;
+  return a->known == Known::Tuple && !has_fields;
 }
 
 }  // namespace relay::opt::partial

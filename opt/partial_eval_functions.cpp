@@ -9,6 +9,7 @@
 #include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/partial_eval_residual.h"
+#include "opt/passes.h"
 
 namespace relay::opt::partial {
 
@@ -50,8 +51,9 @@ Expr Functions::global(const lang::GlobalVar& global) {
   const auto found = lang::capture([&] { return program_.function(global.name, global.type); });
   lang::poll();
   if (!found || !as<lang::Function>(*found)) return nullptr;
-  known.push_back(*found);
-  return *found;
+  // Functions that differentiation has made need not be normal.
+  known.push_back(to_anf(*found, &program_));
+  return known.back();
 }
 
 Expr Functions::global_at(const lang::GlobalVar& callee, const std::vector<const Value*>& args,
@@ -100,6 +102,11 @@ bool Functions::is_movable(const Expr& function) {
                                              [](const auto& attr) { return attr.key == "Inline"; });
   is_movable = is_movable && !counts_steps(function);
   return movable_[function.get()] = is_movable;
+}
+
+bool Functions::is_open(const Expr& function) {
+  const auto& attrs = lang::cast<lang::Function>(function).attrs;
+  return !(attrs && attrs->find("Primitive")) && !counts_steps(function);
 }
 
 bool Functions::counts_steps(const Expr& function) {

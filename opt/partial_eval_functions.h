@@ -30,6 +30,8 @@ class Functions {
   // May its code be taken to another place and evaluated there? Not that of groups, of functions
   // with a gradient of their own, of checkpoints, and of derivatives that count steps.
   bool is_movable(const lang::Expr& function);
+  // May its code be evaluated where it is? Not that of groups, and of derivatives that count steps.
+  static bool is_open(const lang::Expr& function);
   // Does it hold what tells the steps of derivatives apart by how often references were written?
   static bool counts_steps(const lang::Expr& function);
 

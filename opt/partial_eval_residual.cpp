@@ -110,6 +110,11 @@ Value* Residual::lazy(Known known, Expr node, std::vector<const Value*> parts, S
 }
 
 const Value* Residual::tuple(std::vector<const Value*> fields, const Expr& source, Span span) {
+  if (fields.empty()) {
+    Value* unit = new_value(Known::Tuple, source->type);
+    unit->atom = lang::make_tuple({}, span, source->type);
+    return unit;
+  }
   Value* value =
       lazy(Known::Tuple, lang::make_tuple(atoms_of(fields), span, source->type), fields, span);
   value->size = size_of_all(fields);
