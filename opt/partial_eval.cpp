@@ -45,7 +45,6 @@ class Evaluator {
 
   Expr run(const Expr& function, const std::string& name) {
     if (Functions::counts_steps(function)) return function;
-    most_ += 2 * functions_.nodes(function);
     const auto* fn = as<lang::Function>(function);
     std::vector<lang::VariableRef> params;
     const auto code = body_of(fn ? fn->params : std::vector<lang::VariableRef>(),
@@ -104,6 +103,7 @@ class Evaluator {
   const Value* evaluate(Expr code, Frame* frame, const std::string& hint) {
     const std::size_t calls = active_.depth();
     const std::size_t reserved = reserved_;
+    std::optional<std::size_t> entered_at;  // the size, where this leaves the function's own code
     ++depth_;
     Next next;
     while (true) {
@@ -118,7 +118,13 @@ class Evaluator {
       if (!next.code) break;
       code = std::move(next.code);
       frame = next.frame;
-      if (next.entered > 0) reserved_ = reserved + next.entered;
+      if (next.entered == 0) continue;
+      reserved_ = reserved + next.entered;
+      if (!entered_at_) entered_at = entered_at_ = residual_.size();
+    }
+    if (entered_at) {
+      added_ += residual_.size() - *entered_at;
+      entered_at_ = std::nullopt;
     }
     --depth_;
     reserved_ = reserved;
@@ -530,8 +536,8 @@ class Evaluator {
 
   bool may_enter(ActiveCalls::Key key, const std::vector<const Value*>& args,
                  const Measures& measures, std::size_t nodes, bool is_recursive) {
-    if (fuel_ <= 0 || depth_ >= kMostDepth || residual_.size() + reserved_ + nodes > most_)
-      return false;
+    const std::size_t added = added_ + (entered_at_ ? residual_.size() - *entered_at_ : 0);
+    if (fuel_ <= 0 || depth_ >= kMostDepth || added + reserved_ + nodes > most_) return false;
     // A loop of which nothing is known is none the better for one step that stands before it.
     if (is_recursive && !has_data(args)) return false;
     return active_.may_enter(key, measures);
@@ -557,10 +563,12 @@ class Evaluator {
   Folder folder_;
   ActiveCalls active_;
   std::deque<Frame> frames_;
-  std::vector<Expr> keep_;    // functions whose code has been evaluated
-  std::int64_t fuel_;         // calls that may still be evaluated
-  std::size_t most_;          // nodes that there may be
-  std::size_t reserved_ = 0;  // for the rest of the functions that are being evaluated
+  std::vector<Expr> keep_;                 // functions whose code has been evaluated
+  std::int64_t fuel_;                      // calls that may still be evaluated
+  std::size_t most_;                       // nodes that calls may add
+  std::size_t added_ = 0;                  // nodes that they have added
+  std::optional<std::size_t> entered_at_;  // while there is a call: the size before
+  std::size_t reserved_ = 0;               // for the rest of the functions that are being evaluated
   int depth_ = 0;
 };
 

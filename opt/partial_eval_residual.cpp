@@ -165,6 +165,7 @@ const Value* Residual::reference(std::size_t number, const Value* content, const
 
 const Value* Residual::write(const Value* reference, const Value* content, const Expr& source,
                              Span span) {
+  set_hint("_");  // a statement
   const Value* value =
       lazy(Known::Nothing, lang::make_ref_write(reference->atom, content->atom, span, source->type),
            {reference, content}, span);

@@ -93,6 +93,16 @@ void define_tools(CLI::App& app, Arguments& into) {
   opt->add_option("FILE", into.opt.path, "the file, or - for standard input");
   opt->add_option("-p,--passes", into.opt.passes,
                   "the passes in order: -p \"InferType,FuseOps(max_depth=4)\"");
+  auto* bind =
+      opt->add_option("--bind", into.opt.bindings.list,
+                      "a parameter of @main that becomes a constant: n=3, w=w.npy; as often as "
+                      "needed")
+          ->allow_extra_args(false)
+          ->check(of_form([](const std::string& text) { return text.find('=') != text.npos; },
+                          "a name and a value, as in n=3"));
+  opt->add_option("--entry", into.opt.bindings.function,
+                  "the function whose parameters --bind binds (default: main)")
+      ->needs(bind);
   opt->add_flag("--print-after", into.opt.print_after, "print the program after each pass");
   opt->add_flag("--time", into.opt.times, "say how long each pass took, on stderr");
   opt->add_flag("--list", into.opt.list, "print the passes and their options");

@@ -1,7 +1,11 @@
 #include "repl/module_passes.h"
 
+#include <fmt/format.h>
+
 #include "interp/scalar.h"
+#include "lang/op.h"
 #include "lang/print.h"
+#include "lang/visit.h"
 #include "parser/attributed_names.h"
 #include "typecheck/verify.h"
 
@@ -65,6 +69,39 @@ ModulePasses::ModulePasses(lang::Module& module, const Expr& typed, Pipeline& pi
       pipeline_(pipeline),
       program_({{"", typed, true}}, host_of(pipeline, evaluate)),
       is_module_(false) {}
+
+void ModulePasses::bind(const std::string& name, const std::function<Expr(const Expr&)>& bound) {
+  const auto* entry = program_.find(name);
+  if (!entry) {
+    std::vector<std::string> names;
+    for (const auto& each : program_.functions()) names.push_back(each.name);
+    lang::Diagnostic diagnostic(lang::DiagnosticKind::UnknownName,
+                                fmt::format("there is no function `{}`", name));
+    const auto close = lang::closest_names(name, names);
+    if (!close.empty()) diagnostic.note(fmt::format("help: `--entry {}`", close.front()));
+    throw lang::Failure(std::move(diagnostic));
+  }
+  if (!entry->is_typed) {
+    lang::fail(
+        lang::DiagnosticKind::Unsupported,
+        fmt::format("not supported: `--bind` of a parameter of `{}`, which is generic", name),
+        entry->function->span);
+  }
+  for (const auto& each : program_.functions()) {
+    lang::visit_post_order(each.function, [&](const Expr& node) {
+      const auto* global = lang::as<lang::GlobalVar>(node);
+      if (!global || global->name != name) return;
+      lang::fail(lang::DiagnosticKind::Unsupported,
+                 fmt::format("not supported: `--bind` of a parameter of `{}`, which `{}` calls",
+                             name, each.name),
+                 node->span);
+    });
+  }
+  program_.each_at_once([&](const opt::PassProgram::Entry& each) {
+    return each.name == name ? bound(each.function) : each.function;
+  });
+  program_.run(opt::pass_call("FoldConstant", nullptr, {}));
+}
 
 std::vector<std::string> ModulePasses::generic() const {
   std::vector<std::string> names;

@@ -33,6 +33,9 @@ class ModulePasses {
                const EvaluateCore& evaluate);
   // Throws Failure.
   void run(const opt::PassCall& call) { program_.run(call); }
+  // What `bound` makes of the function of that name, which nobody else may call. Throws Failure.
+  void bind(const std::string& name,
+            const std::function<lang::Expr(const lang::Expr& function)>& bound);
   // The module as a text, or the expression in light notation, with the data types and functions
   // that passes have made.
   std::string print(bool is_strict) const;

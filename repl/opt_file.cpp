@@ -71,7 +71,8 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
                                        ? session.run("<stdin>", std::move(*text), nullptr)
                                        : session.run_file(request.path, nullptr);
   if (errors.empty()) {
-    const auto passed = session.optimised({request.passes, is_strict, request.print_after});
+    const auto passed =
+        session.optimised({request.passes, is_strict, request.print_after, request.bindings});
     if (passed) {
       for (const std::string& name : passed->generic)
         put_error(fmt::format("relay: `{}` is generic, and stays as it is\n", name));

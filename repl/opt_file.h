@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "formats/file_access.h"
+#include "repl/bound_parameters.h"
 #include "repl/report.h"
 
 namespace relay::repl {
@@ -14,6 +15,7 @@ struct OptRequest {
   bool list = false;
   bool print_after = false;  // the program after each pass
   bool times = false;        // how long each took
+  Bindings bindings = {};    // of parameters, before the passes
 };
 
 // `relay opt -p PASSES FILE`: prints the functions and types of the file after the passes, in the

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "lang/derivative.h"
+#include "parser/value_text.h"
 #include "repl/compiled.h"
 #include "repl/debugger.h"
 #include "repl/derivative.h"
@@ -196,6 +197,23 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
           impl_->module,
           typed_for_showing(impl_->command_expression(*text), impl_->module, impl_->checker),
           impl_->pipeline, evaluate);
+    }
+    if (!request.bindings.list.empty()) {
+      program->bind(request.bindings.function, [&](const Expr& function) {
+        return with_bound_parameters(
+            function, request.bindings, impl_->options.files,
+            [&](const std::string& name, const std::string& value, const lang::Type& type) {
+              const lang::Source* text = impl_->sources.add(fmt::format("--bind {}", name), value);
+              const parser::ValueText read = parser::read_value(*text);
+              if (!read.errors.empty()) throw lang::Failure(read.errors);
+              if (!read.names.empty()) {
+                lang::fail(DiagnosticKind::BadCommand,
+                           "what `--bind` gives a parameter is a number, a boolean or a tensor",
+                           read.names.front());
+              }
+              return evaluate(impl_->checked(impl_->command_expression(*text), type)).or_throw();
+            });
+      });
     }
     Passed result;
     for (const opt::PassCall& call : list.calls) {

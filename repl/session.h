@@ -17,6 +17,7 @@
 #include "parser/parse.h"
 #include "plot/dataflow.h"
 #include "plot/text.h"
+#include "repl/bound_parameters.h"
 #include "repl/completion/completions.h"
 #include "typecheck/infer.h"
 
@@ -138,6 +139,7 @@ class Session {
     std::string passes;  // a list of them, which an expression may follow
     bool is_strict = false;
     bool shows_each = false;  // the program after each pass, too
+    Bindings bindings = {};   // made before the passes
   };
   struct Passed {
     std::string text;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "parser/notation.h"
 #include "repl/session.h"
@@ -196,6 +197,90 @@ TEST_CASE("partial evaluation keeps values and output of the golden files and ex
     }
   }
   CHECK(compared > 200);
+}
+
+// What is left of a program, in light notation.
+std::string left_of(const std::string& text, const std::string& passes) {
+  Printing printing;
+  const auto errors = printing.session.run("<program>", text, nullptr);
+  if (!errors.empty()) FAIL(rendered(errors));
+  const auto passed = printing.session.optimised({.passes = passes});
+  if (!passed) FAIL(rendered(passed.errors()));
+  return passed->text;
+}
+
+// A straight-line function of `steps` operators, differentiated as Relay does it to the higher
+// order: each number is (value, ref(gradient)), and `bp` holds the function that runs backwards.
+std::string higher_order_gradient(int steps) {
+  std::string text =
+      "def main(x: float32) {\n"
+      "  let bp = ref(fn () -> () { () });\n"
+      "  let d0 = (x, ref(0.0));\n";
+  for (int i = 1; i <= steps; ++i) {
+    text += fmt::format(
+        "  let d{0} = (d{1}.0 * sin(d{2}.0), ref(0.0));\n"
+        "  let old{0} = ref_read(bp);\n"
+        "  ref_write(bp, fn () {{\n"
+        "    let g = ref_read(d{0}.1);\n"
+        "    ref_write(d{1}.1, ref_read(d{1}.1) + g * sin(d{2}.0));\n"
+        "    ref_write(d{2}.1, ref_read(d{2}.1) + g * d{1}.0 * cos(d{2}.0));\n"
+        "    old{0}()\n"
+        "  }});\n",
+        i, i - 1, i / 2);
+  }
+  return text + fmt::format(
+                    "  ref_write(d{0}.1, 1.0);\n"
+                    "  let back = ref_read(bp);\n"
+                    "  back();\n"
+                    "  (d{0}.0, ref_read(d0.1))\n}}\n",
+                    steps);
+}
+
+TEST_CASE("nothing is left of the references and functions of a straight-line gradient") {
+  for (const int steps : {1, 2, 7, 40}) {
+    const std::string text = left_of(higher_order_gradient(steps), kPasses);
+    INFO(text);
+    CHECK(text.find("ref") == std::string::npos);
+    CHECK(text.find("fn") == std::string::npos);
+    const auto lines = std::count(text.begin(), text.end(), '\n');
+    CHECK(lines < 10 * steps + 10);
+  }
+}
+
+TEST_CASE("partial evaluation of what doubles at each level grows with max_size only") {
+  std::string text = "def f0(x: float32) -> float32 { sin(x) }\n";
+  constexpr int kLevels = 24;
+  for (int i = 1; i < kLevels; ++i)
+    text +=
+        fmt::format("def f{0}(x: float32) -> float32 {{ f{1}(x) + f{1}(x * 2.0) }}\n", i, i - 1);
+  text += fmt::format("def main(x: float32) {{ f{}(x) }}\n", kLevels - 1);
+  const std::string unused = ",RemoveUnusedFunctions";
+  const std::size_t none = left_of(text, "PartialEvaluate(max_size=0)" + unused).size();
+  for (const int most : {100, 1000, 4000}) {
+    const std::string passes = fmt::format("PartialEvaluate(max_size={})", most) + unused;
+    const std::size_t size = left_of(text, passes).size();
+    INFO(most << " nodes: " << size << " bytes");
+    // Each function of the module may grow.
+    CHECK(size < none + static_cast<std::size_t>(kLevels * most) * 12);
+  }
+}
+
+TEST_CASE("partial evaluation ends where the program does not") {
+  for (const char* text : {
+           "def f(x: float32) -> float32 { f(x) }\ndef main() { f(1.0) }\n",
+           "def f(n: int32) -> int32 { f(n + 1) }\ndef main() { f(0) }\n",
+           "def f(n: int32) -> int32 { f(-n) }\ndef main() { f(5) }\n",
+           "def f(xs: List[int32]) -> int32 { f(Cons(1, xs)) }\ndef main() { f(Nil) }\n",
+           "def f(n: int32, m: int32) -> int32 { if n == 0 { g(m, 9) } else { f(n - 1, m) } }\n"
+           "def g(n: int32, m: int32) -> int32 { if n == 0 { f(m, 9) } else { g(n - 1, m) } }\n"
+           "def main() { f(9, 9) }\n",
+           "def main(x: float32) { let r = ref(fn (y: float32) { y }); ref_write(r, fn (y: "
+           "float32) "
+           "{ ref_read(r)(y + 1.0) }); let f = ref_read(r); f(x) }\n",
+       }) {
+    INFO(text);
+    CHECK(left_of(text, kPasses).find("main") != std::string::npos);
+  }
 }
 
 }  // namespace
