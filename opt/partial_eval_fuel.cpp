@@ -63,6 +63,22 @@ bool has_data(const std::vector<const Value*>& args) {
   });
 }
 
+std::optional<std::size_t> sole_integer(const std::vector<const Value*>& args,
+                                        const Measures& measures) {
+  std::optional<std::size_t> place;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (args[i]->size > 0 && args[i]->known != Known::Closure) return std::nullopt;
+    const auto integer = known_integer(args[i]);
+    if (integer && *integer < 0) return std::nullopt;
+    if (integer) place = i;
+  }
+  // Behind the sizes of the callee and of the arguments.
+  const auto first = measures.begin() + static_cast<std::ptrdiff_t>(args.size() + 1);
+  const auto distances =
+      std::count_if(first, measures.end(), [](const auto& each) { return each.has_value(); });
+  return distances == 1 ? place : std::nullopt;
+}
+
 bool ActiveCalls::is_active(Key function) const {
   const auto found = active_.find(function);
   return found != active_.end() && !found->second.empty();

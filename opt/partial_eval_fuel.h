@@ -20,6 +20,10 @@ Measures measures_of(const std::vector<const Value*>& args, const Value* callee,
                      Captures& captures);
 // Is there data, or an integer, that may fall?
 bool has_data(const std::vector<const Value*>& args);
+// The place of the integer, where it is all of the arguments that has a measure, and it is not
+// below 0 and has nothing to come closer to.
+std::optional<std::size_t> sole_integer(const std::vector<const Value*>& args,
+                                        const Measures& measures);
 
 // The calls that are being evaluated, each in the one before.
 class ActiveCalls {

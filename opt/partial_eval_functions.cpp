@@ -109,6 +109,34 @@ bool Functions::is_open(const Expr& function) {
   return !(attrs && attrs->find("Primitive")) && !counts_steps(function);
 }
 
+bool Functions::counts_up(const Expr& function, std::size_t place, const IsSelf& is_self) {
+  const auto& fn = lang::cast<lang::Function>(function);
+  lang::PointerMap<lang::Variable, Expr> values;
+  const auto grows = [&](const Expr& arg) {
+    const auto* var = as<lang::Var>(arg);
+    const Expr* value = var ? values.find(var->variable.get()) : nullptr;
+    if (!value) return false;
+    const auto step = lang::arithmetic_step(*value);
+    if (!step || step->prim != lang::Prim::Add) return false;
+    const auto* param = as<lang::Var>(step->args[0]);
+    const auto* by = as<lang::Constant>(step->args[1]);
+    return param && by && param->variable == fn.params[place] &&
+           lang::int_from_bits(by->value->dtype(), by->value->bits_at(0)) > 0;
+  };
+  std::size_t calls = 0;
+  bool all_grow = true;
+  lang::visit_post_order(fn.body, [&](const Expr& node) {
+    if (const auto* let = as<lang::Let>(node)) values[let->variable.get()] = let->value;
+  });
+  lang::visit_post_order(fn.body, [&](const Expr& node) {
+    const auto* call = as<lang::Call>(node);
+    if (!call || !is_self(call->callee)) return;
+    ++calls;
+    all_grow = all_grow && grows(call->args[place]);
+  });
+  return calls > 0 && all_grow;
+}
+
 bool Functions::counts_steps(const Expr& function) {
   bool counts = false;
   lang::visit_post_order(function, [&](const Expr& node) {

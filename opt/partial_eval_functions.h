@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -32,6 +33,10 @@ class Functions {
   bool is_movable(const lang::Expr& function);
   // May its code be evaluated where it is? Not that of groups, and of derivatives that count steps.
   static bool is_open(const lang::Expr& function);
+  // Does the parameter at the place only grow, by a constant at each call of the function by
+  // itself?
+  using IsSelf = std::function<bool(const lang::Expr& callee)>;
+  static bool counts_up(const lang::Expr& function, std::size_t place, const IsSelf& is_self);
   // Does it hold what tells the steps of derivatives apart by how often references were written?
   static bool counts_steps(const lang::Expr& function);
 

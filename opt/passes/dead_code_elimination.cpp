@@ -8,8 +8,7 @@ using lang::Expr;
 Pass dead_code_elimination_pass() {
   Pass pass;
   pass.name = "DeadCodeElimination";
-  pass.doc =
-      "drops bindings without effect that nobody uses, and what is written where nobody reads it";
+  pass.doc = "drops bindings without effect that nobody uses, and writes that nobody reads";
   pass.example = R"(def f(x: float32) { let unused = exp(x); x * 2.0 })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) {

@@ -9,9 +9,7 @@ using lang::Expr;
 Pass partial_evaluate_pass() {
   Pass pass;
   pass.name = "PartialEvaluate";
-  pass.doc =
-      "runs functions as far as their unknown parameters let it: calls, matches, conditions and "
-      "references that are known are gone";
+  pass.doc = "runs what is known: calls of known functions, matches, conditions, references";
   const PartialEvalOptions defaults;
   pass.options = {{"fuel", lang::AttrKind::Int, lang::AttrValue(defaults.fuel),
                    "calls that are evaluated in a function, at most"},
