@@ -6,7 +6,6 @@
 
 #include "formats/file_access.h"
 #include "lang/expr.h"
-#include "lang/source.h"
 #include "lang/value.h"
 
 namespace relay::repl {
