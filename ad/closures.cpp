@@ -9,6 +9,7 @@
 #include "lang/build.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
+#include "lang/function_fact.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -204,7 +205,7 @@ Lifted lift(lang::Program& program, const std::string& hint, const Expr& literal
 
 std::optional<Placed> as_placed(const Expr& literal) {
   const auto& fn = lang::cast<lang::Function>(literal);
-  const lang::AttrValue* place = fn.attrs ? fn.attrs->find(kPlaceAttribute) : nullptr;
+  const lang::AttrValue* place = lang::find_fact(fn.attrs, lang::FunctionFact::Place);
   const auto* call = as<lang::Call>(fn.body);
   const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
   if (!place || !place->as_int() || !global || call->args.size() < fn.params.size())
@@ -219,8 +220,7 @@ std::optional<Placed> as_placed(const Expr& literal) {
 Expr placed_literal(const Lifted& lifted, const Expr& literal, std::int64_t place) {
   const auto& fn = lang::cast<lang::Function>(literal);
   return literal_calling(lifted.name, lifted.type, uses_of(lifted.captures), fresh(fn.params),
-                         lang::make_attrs({{std::string(kPlaceAttribute), place, {}}}),
-                         literal->span);
+                         lang::with_fact(lang::FunctionFact::Place, place), literal->span);
 }
 
 namespace {

@@ -27,7 +27,6 @@ struct Lifted {
   lang::Type type;
   std::vector<lang::VariableRef> captures;
 };
-inline constexpr std::string_view kPlaceAttribute = "place";
 
 // `self`: the variable by which the literal's body calls itself, or null. `attrs`: the global's.
 Lifted lift(lang::Program& program, const std::string& hint, const lang::Expr& literal,

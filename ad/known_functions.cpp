@@ -7,6 +7,7 @@
 #include "ad/tangent.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
+#include "lang/function_fact.h"
 #include "lang/match_dims.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -31,9 +32,9 @@ bool is_closed(const Expr& atom) {
 
 // Says that a literal stays a call of what is known, by which it is told from others: inlining
 // leaves it alone.
-lang::AttrsRef known_mark() { return lang::make_attrs({{"Known", std::int64_t{1}, {}}}); }
+lang::AttrsRef known_mark() { return lang::with_fact(lang::FunctionFact::Known); }
 
-bool is_placed(const lang::Function& fn) { return fn.attrs && fn.attrs->find(kPlaceAttribute); }
+bool is_placed(const lang::Function& fn) { return lang::has_fact(fn, lang::FunctionFact::Place); }
 
 // Which functions a recursion is made of, and whether it hands functions on as they are.
 class Recursion {
@@ -232,7 +233,8 @@ KnownFunctions::Known KnownFunctions::called(const Expr& literal) {
   Known known = closed(call->callee, call->attrs);
   if (is_placed(fn)) {
     known.place = fn.attrs;
-    known.identity += " placed " + fn.attrs->find(kPlaceAttribute)->to_string();
+    known.identity +=
+        " placed " + lang::find_fact(fn.attrs, lang::FunctionFact::Place)->to_string();
   }
   known.captures = {call->args.begin(), call->args.begin() + static_cast<std::ptrdiff_t>(captured)};
   return known;

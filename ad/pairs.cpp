@@ -14,6 +14,7 @@
 #include "lang/build.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
+#include "lang/function_fact.h"
 #include "lang/match_dims.h"
 #include "lang/visit.h"
 
@@ -376,7 +377,7 @@ class Deriver {
   // The halves of a branch, and of what is as small as one, come together again where they are
   // called: then the residual need not be made (opt/branches).
   static bool is_inlined(const lang::Function& fn) {
-    if (fn.attrs && fn.attrs->find("Inline")) return true;
+    if (lang::has_fact(fn, lang::FunctionFact::Inline)) return true;
     constexpr int kSmall = 40;
     int nodes = 0;
     bool calls = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "lang/record.h"
 
 namespace relay::ad {
@@ -52,7 +53,7 @@ Expr call_global(const std::string& name, const Type& type, std::vector<Expr> ar
                          as<lang::FunctionType>(type)->result);
 }
 
-lang::AttrsRef inline_mark() { return lang::make_attrs({{"Inline", std::int64_t{1}, {}}}); }
+lang::AttrsRef inline_mark() { return lang::with_fact(lang::FunctionFact::Inline); }
 
 bool is_unit(const Type& type) {
   const auto* tuple = as<lang::TupleType>(type);

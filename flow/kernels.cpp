@@ -93,7 +93,7 @@ void Lowerer::append_leaves(const Spread& value, const lang::Type& type, Block& 
 std::optional<Spread> Lowerer::kernels(const Expr& expr, Block& block) {
   if (small_depth_ > 0 || kernel_steps_ >= kMostKernels) return std::nullopt;
   const auto* call = as<lang::Call>(expr);
-  const bool is_given = call && is_group(call->callee);
+  const bool is_given = call && lang::is_group(call->callee);
   if (!is_given && !lang::is_lowerable(expr)) return std::nullopt;
   auto made = std::make_unique<Kernels>();
   if (!append_leaf_types(expr->type, made->results)) return std::nullopt;

@@ -455,7 +455,7 @@ Spread Lowerer::call(const Expr& expr, Block& block) {
     step.results = {slot};
     return Spread::of(Operand::slot(slot));
   }
-  if (is_group(node.callee)) return group(expr, block);
+  if (lang::is_group(node.callee)) return group(expr, block);
   std::vector<Operand> args;
   if (Function* const callee = known_callee(node, block, args)) {
     std::vector<Slot> slots;

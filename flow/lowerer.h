@@ -10,6 +10,7 @@
 
 #include "flow/lower.h"
 #include "lang/any_dim.h"
+#include "lang/function_fact.h"
 #include "lang/visit.h"
 
 // How a function's body becomes control flow over slots: what flow/lower.cpp and
@@ -59,11 +60,6 @@ struct NotSmall {};
 
 inline lang::DType dtype_of(const lang::Type& type) {
   return as<lang::TensorType>(type)->dtype.known();
-}
-
-inline bool is_group(const Expr& callee) {
-  const auto* function = as<lang::Function>(callee);
-  return function && function->attrs && function->attrs->find("Primitive");
 }
 
 // A local function whose calls are all known becomes a function of its own, with what it captures

@@ -168,7 +168,7 @@ std::string Lowerer::why_no_steps(const Expr& expr) {
   if (const auto* scatter = as<lang::ScatterReduce>(expr)) return why_no_loop(scatter->binders);
   std::vector<Expr> values = {expr};
   const auto* call = as<lang::Call>(expr);
-  if (call && is_group(call->callee)) {
+  if (call && lang::is_group(call->callee)) {
     values.clear();
     for (const lang::Binding& each :
          lang::open_block(cast<lang::Function>(call->callee).body).bindings)

@@ -26,6 +26,7 @@
 #include "interp/profile.h"
 #include "interp/scalar.h"
 #include "lang/extents.h"
+#include "lang/function_fact.h"
 #include "lang/lowerable.h"
 #include "lang/stop.h"
 
@@ -139,7 +140,7 @@ namespace {
 bool is_kernel(const lang::Expr& expr) {
   const auto* call = lang::as<lang::Call>(expr);
   const auto* group = call ? lang::as<lang::Function>(call->callee) : nullptr;
-  if (group) return group->attrs && group->attrs->find("Primitive");
+  if (group) return lang::has_fact(*group, lang::FunctionFact::Primitive);
   return lang::is_lowerable(expr);
 }
 

@@ -10,6 +10,7 @@
 #include "interp/group.h"
 #include "interp/index_eval.h"
 #include "interp/nodes.h"
+#include "lang/function_fact.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -69,11 +70,6 @@ class Live {
   std::unordered_set<const Variable*> variables_;
   std::vector<Change> changes_;
 };
-
-bool is_primitive_group(const Expr& expr) {
-  const auto* fn = as<lang::Function>(expr);
-  return fn && fn->attrs && fn->attrs->find("Primitive");
-}
 
 bool is_scalar_type(const lang::Type& type) {
   const auto* tensor = as<lang::TensorType>(type);
@@ -325,7 +321,7 @@ class FunctionPreparer {
         return std::make_unique<ConstructCode>(lang::cast<lang::ConstructorRef>(callee).constructor,
                                                operands(node.args, live));
       case ExprKind::Function:
-        if (is_primitive_group(callee)) {
+        if (lang::is_group(callee)) {
           return std::make_unique<GroupCode>(callee, operands(node.args, live), expr->span);
         }
         break;

@@ -1,15 +1,14 @@
 #include "lang/checkpoint.h"
 
 #include "lang/build.h"
+#include "lang/function_fact.h"
 
 namespace relay::lang {
 
-AttrsRef checkpoint_attrs() {
-  return make_attrs({{std::string(kCheckpointAttr), std::int64_t{1}, {}}});
-}
+AttrsRef checkpoint_attrs() { return with_fact(FunctionFact::Checkpoint); }
 
 bool is_checkpoint(const Function& function) {
-  return function.attrs && function.attrs->find(kCheckpointAttr) != nullptr;
+  return has_fact(function, FunctionFact::Checkpoint);
 }
 
 Expr make_checkpoint(const Expr& expr) {

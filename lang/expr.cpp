@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "lang/diagnostic.h"
+#include "lang/function_fact.h"
 #include "lang/module.h"
 #include "lang/value.h"
 
@@ -190,15 +191,13 @@ Expr make_literal(TensorRef elements, Span span) {
 
 Expr with_gradient(const Expr& expr, const std::string& gradient) {
   const auto& function = cast<Function>(expr);
-  std::vector<Attr> attrs;
-  if (function.attrs) attrs = function.attrs->list;
-  attrs.push_back({std::string(kGradientAttr), gradient});
   return make_function(function.params, function.result, function.body, function.type_params,
-                       make_attrs(std::move(attrs)), expr->span, expr->type);
+                       with_fact(FunctionFact::Gradient, gradient, function.attrs), expr->span,
+                       expr->type);
 }
 
 const std::string* gradient_of(const Function& function) {
-  const AttrValue* value = function.attrs ? function.attrs->find(kGradientAttr) : nullptr;
+  const AttrValue* value = find_fact(function.attrs, FunctionFact::Gradient);
   return value ? value->as_string() : nullptr;
 }
 

@@ -6,6 +6,7 @@
 #include "lang/alpha_equal.h"
 #include "lang/any_dim.h"
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "lang/lowerable.h"
 #include "lang/visit.h"
 #include "opt/dims.h"
@@ -478,7 +479,7 @@ class Normaliser {
       }
       case ExprKind::Function: {
         const auto& node = cast<lang::Function>(expr);
-        if (node.attrs && node.attrs->find("Primitive")) return rename_free(expr);
+        if (lang::is_group(expr)) return rename_free(expr);
         Expr body = block_of(node.body, inner_scope(expr.get(), 0, scope));
         if (body == node.body) return expr;
         return lang::make_function(node.params, node.result, std::move(body), node.type_params,
@@ -487,10 +488,7 @@ class Normaliser {
       case ExprKind::Call: {
         const auto& node = cast<lang::Call>(expr);
         auto args = atoms_of(node.args, scope);
-        const bool keep_callee = node.callee->kind == ExprKind::Function &&
-                                 cast<lang::Function>(node.callee).attrs &&
-                                 cast<lang::Function>(node.callee).attrs->find("Primitive");
-        Expr callee = keep_callee ? node.callee : atom_of(node.callee, scope);
+        Expr callee = lang::is_group(node.callee) ? node.callee : atom_of(node.callee, scope);
         // An operator that was a value, and is known now, is called at its defaults.
         const auto* op = lang::as<lang::Operator>(callee);
         lang::AttrsRef attrs = op && !node.attrs && !op->op->attrs.empty()

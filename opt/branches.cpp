@@ -7,6 +7,7 @@
 #include "lang/alpha_equal.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
+#include "lang/function_fact.h"
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "opt/block_uses.h"
@@ -78,8 +79,7 @@ class Resolver final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     if (expr->kind == ExprKind::Let) return block(expr);
-    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive"))
-      return expr;
+    if (lang::is_group(expr)) return expr;
     return nullptr;
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lang/function_fact.h"
 #include "lang/visit.h"
 #include "opt/effect.h"
 #include "opt/may_fail.h"
@@ -156,7 +157,7 @@ class ReferenceCleaner {
         return kept_match(value, live);
       case ExprKind::Function: {
         const auto& node = lang::cast<lang::Function>(value);
-        if (node.attrs && node.attrs->find("Primitive")) return value;
+        if (lang::is_group(value)) return value;
         References none;
         Expr body = block(node.body, none);
         if (body == node.body) return value;

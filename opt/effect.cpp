@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/function_fact.h"
 #include "lang/op.h"
 #include "lang/plain_type.h"
 #include "lang/visit.h"
@@ -80,9 +81,7 @@ bool Effects::is_own(const Expr& node) {
 }
 
 bool Effects::does_call(const lang::Call& call) {
-  if (const auto* fn = as<lang::Function>(call.callee);
-      fn && fn->attrs && fn->attrs->find("Primitive"))
-    return false;
+  if (lang::is_group(call.callee)) return false;
   if (does_calling(call.callee)) return true;
   if (call.callee->kind == ExprKind::Operator || call.callee->kind == ExprKind::ConstructorRef)
     return false;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -77,8 +78,7 @@ class Fuser final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     if (expr->kind == ExprKind::Let) return block(expr);
-    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive"))
-      return expr;
+    if (lang::is_group(expr)) return expr;
     // A kernel already: what is inside runs per element.
     const bool is_index_notation = expr->kind == ExprKind::Comprehension ||
                                    expr->kind == ExprKind::Reduction ||
@@ -297,7 +297,7 @@ class Fuser final : public lang::Rewriter {
     const Expr body =
         lang::rename_bound(lang::substitute(lang::close_block({members, value}), renamed));
     const Expr fn = lang::make_function(params, body->type, body, {},
-                                        lang::make_attrs({{"Primitive", 1}}), span);
+                                        lang::with_fact(lang::FunctionFact::Primitive), span);
     const Expr call = lang::make_call(fn, args, nullptr, span, body->type);
     if (fields.size() == 1) {
       result.push_back({outputs[0], call, span});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/function_fact.h"
 #include "lang/pointer_map.h"
 #include "lang/visit.h"
 #include "opt/effect.h"
@@ -58,8 +59,7 @@ class LetRemover final : public lang::Rewriter {
       const Expr* node = nodes_.find(var->variable.get());
       return node ? *node : Expr();
     }
-    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive"))
-      return expr;
+    if (lang::is_group(expr)) return expr;
     return expr->kind == ExprKind::Let ? block(expr) : Expr();
   }
 

@@ -9,6 +9,7 @@
 #include "lang/call_site.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
+#include "lang/function_fact.h"
 #include "lang/match_dims.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -19,6 +20,7 @@ namespace relay::opt {
 using lang::as;
 using lang::Expr;
 using lang::ExprKind;
+using lang::FunctionFact;
 
 namespace {
 
@@ -87,7 +89,7 @@ bool is_straight_line(const lang::Function& fn, int max_bindings) {
 
 // Relay's mark of what is to be inlined, whatever its form. Differentiation sets it.
 bool is_marked(const lang::Function& fn) {
-  const lang::AttrValue* mark = fn.attrs ? fn.attrs->find("Inline") : nullptr;
+  const lang::AttrValue* mark = lang::find_fact(fn.attrs, FunctionFact::Inline);
   return mark && mark->as_int() && *mark->as_int() != 0;
 }
 
@@ -221,8 +223,9 @@ class Inliner final : public lang::Rewriter {
     if (is_index_notation(expr) && !is_in_index_notation_) return in_index_notation(expr);
     const auto* fn = as<lang::Function>(expr);
     if (!fn) return nullptr;
-    const bool stays = fn->attrs && (fn->attrs->find("Primitive") || fn->attrs->find("place") ||
-                                     fn->attrs->find("Known"));
+    const bool stays = lang::has_fact(*fn, FunctionFact::Primitive) ||
+                       lang::has_fact(*fn, FunctionFact::Place) ||
+                       lang::has_fact(*fn, FunctionFact::Known);
     return stays || moved_.contains(fn) ? expr : Expr();
   }
 
@@ -232,7 +235,7 @@ class Inliner final : public lang::Rewriter {
     if (const auto* global = as<lang::GlobalVar>(call->callee))
       return inline_global(expr, *call, *global);
     if (const auto* fn = as<lang::Function>(call->callee);
-        fn && !(fn->attrs && fn->attrs->find("Primitive")) && !is_kept_apart(*fn) &&
+        fn && !lang::has_fact(*fn, FunctionFact::Primitive) && !is_kept_apart(*fn) &&
         fits(*fn, call->args)) {
       return body_with(*fn, call->args);
     }
@@ -243,6 +246,7 @@ class Inliner final : public lang::Rewriter {
       if (is_kept_apart(fn)) return expr;
       const bool is_wanted = moved_.contains(&fn) || is_straight_line(fn, run_.max_bindings) ||
                              lang::is_checkpoint(fn) ||
+                             lang::has_fact(fn, FunctionFact::StopFusion) ||
                              (is_in_index_notation_ && run_.is_point_code(found->second)) ||
                              (uses_[var->variable.get()] == 1 && !lang::gradient_of(fn));
       if (!is_wanted || !fits(fn, call->args)) return expr;
@@ -268,7 +272,8 @@ class Inliner final : public lang::Rewriter {
 
   // What is computed for one element is nothing to save.
   bool is_kept_apart(const lang::Function& fn) const {
-    return lang::is_checkpoint(fn) && !is_in_index_notation_;
+    return (lang::is_checkpoint(fn) || lang::has_fact(fn, FunctionFact::StopFusion)) &&
+           !is_in_index_notation_;
   }
 
   // Let-bound function literals that are not recursive, and how often they are used.
@@ -425,7 +430,7 @@ class GroupInliner final : public lang::Rewriter {
   Expr post(const Expr& expr) override {
     const auto* call = as<lang::Call>(expr);
     const auto* fn = call ? as<lang::Function>(call->callee) : nullptr;
-    if (!fn || !fn->attrs || !fn->attrs->find("Primitive")) return expr;
+    if (!fn || !lang::has_fact(*fn, FunctionFact::Primitive)) return expr;
     lang::Substitution substitution;
     for (std::size_t i = 0; i < call->args.size(); ++i)
       substitution[fn->params[i].get()] = call->args[i];

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "lang/pointer_map.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
@@ -75,10 +76,8 @@ class PrecisionMixer final : public lang::Rewriter {
       case ExprKind::Reduction:
       case ExprKind::ScatterReduce:
         return with_wide_variables(expr);
-      case ExprKind::Function: {
-        const auto& fn = lang::cast<lang::Function>(expr);
-        return fn.attrs && fn.attrs->find("Primitive") ? expr : Expr();
-      }
+      case ExprKind::Function:
+        return lang::is_group(expr) ? expr : Expr();
       default:
         return nullptr;
     }

@@ -4,6 +4,7 @@
 
 #include "lang/any_dim.h"
 #include "lang/diagnostic.h"
+#include "lang/function_fact.h"
 #include "lang/match_dims.h"
 #include "lang/op.h"
 #include "lang/stop.h"
@@ -97,16 +98,13 @@ std::size_t Functions::nodes(const Expr& function) {
 bool Functions::is_movable(const Expr& function) {
   const auto [place, is_new] = movable_.try_emplace(function.get(), true);
   if (!is_new) return place->second;
-  const auto& fn = lang::cast<lang::Function>(function);
-  bool is_movable = !fn.attrs || std::all_of(fn.attrs->list.begin(), fn.attrs->list.end(),
-                                             [](const auto& attr) { return attr.key == "Inline"; });
-  is_movable = is_movable && !counts_steps(function);
+  const Expr bare = lang::without_facts(function, {lang::FunctionFact::Inline});
+  const bool is_movable = !lang::cast<lang::Function>(bare).attrs && !counts_steps(function);
   return movable_[function.get()] = is_movable;
 }
 
 bool Functions::is_open(const Expr& function) {
-  const auto& attrs = lang::cast<lang::Function>(function).attrs;
-  return !(attrs && attrs->find("Primitive")) && !counts_steps(function);
+  return !lang::is_group(function) && !counts_steps(function);
 }
 
 bool Functions::counts_up(const Expr& function, std::size_t place, const IsSelf& is_self) {

@@ -1,5 +1,6 @@
 #include "lang/alpha_equal.h"
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 #include "opt/definitions.h"
@@ -103,8 +104,7 @@ class Simplifier final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     if (expr->kind == ExprKind::Let) return block(expr);
-    if (const auto* fn = as<lang::Function>(expr); fn && fn->attrs && fn->attrs->find("Primitive"))
-      return expr;
+    if (lang::is_group(expr)) return expr;
     ranges_.note(expr);
     return nullptr;
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "parser/resolver.h"
+#include "lang/function_fact.h"
 
 namespace relay::parser {
 
@@ -43,7 +44,7 @@ bool Resolver::is_function_attribute(const Node& list, const Node& attr) const {
   const std::string_view key = tree_.text(*attr.child(0));
   const bool is_upper = key[0] >= 'A' && key[0] <= 'Z';
   if (strict_ || is_upper || key.find('.') != std::string_view::npos) return true;
-  if (key == "global_symbol" || key == lang::kGradientAttr) return true;
+  if (lang::is_fact_for_people(key)) return true;
   return std::any_of(list.children().begin(), list.children().end(), [](const Node* param) {
     return param->kind == Syntax::Param && param->child(0)->kind == Syntax::Local;
   });

@@ -1,18 +1,15 @@
 #include <fmt/format.h>
 
+#include "lang/function_fact.h"
 #include "lang/print.h"
 #include "lang/visit.h"
 #include "opt/pass_program.h"
 
 namespace relay::opt {
 
-using lang::as;
 using lang::Expr;
 
 namespace {
-
-// Relay's is called `hash`, which is a parameter in the light notation.
-constexpr const char* kHashAttr = "Hash";
 
 // Names of variables do not count: the printer numbers those that are called alike.
 class Anonymous final : public lang::Rewriter {
@@ -32,20 +29,14 @@ std::uint64_t hash_of_text(const std::string& text) {
 class Labeller final : public lang::Rewriter {
  protected:
   Expr post(const Expr& expr) override {
-    const auto* fn = as<lang::Function>(expr);
-    if (!fn || !fn->attrs || !fn->attrs->find("Primitive")) return expr;
-    std::vector<lang::Attr> attrs = fn->attrs->list;
-    std::erase_if(attrs, [](const lang::Attr& attr) { return attr.key == kHashAttr; });
-    const Expr bare = with_own_attrs(*fn, attrs);
+    if (!lang::is_group(expr)) return expr;
+    // Relay's is called `hash`, which is a parameter in the light notation.
+    const Expr bare = lang::without_facts(expr, {lang::FunctionFact::Hash});
     const std::string text = lang::print(Anonymous().rewrite(bare), {.types = true});
-    attrs.push_back({kHashAttr, fmt::format("{:016x}", hash_of_text(text)), {}});
-    return with_own_attrs(*fn, std::move(attrs));
-  }
-
- private:
-  static Expr with_own_attrs(const lang::Function& fn, std::vector<lang::Attr> attrs) {
-    return lang::make_function(fn.params, fn.result, fn.body, fn.type_params,
-                               lang::make_attrs(std::move(attrs)), fn.span, fn.type);
+    const auto& fn = lang::cast<lang::Function>(bare);
+    return lang::with_attrs(
+        fn, lang::with_fact(lang::FunctionFact::Hash, fmt::format("{:016x}", hash_of_text(text)),
+                            fn.attrs));
   }
 };
 

@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "lang/function_fact.h"
 #include "lang/pointer_map.h"
 #include "lang/visit.h"
 #include "opt/pass_program.h"
@@ -11,12 +12,6 @@ using lang::Expr;
 using lang::ExprKind;
 
 namespace {
-
-constexpr const char* kClosureAttr = "Closure";
-
-bool has_mark(const lang::Function& fn, std::string_view mark) {
-  return fn.attrs && fn.attrs->find(mark);
-}
 
 struct LiftedFunction {
   std::string name;
@@ -32,7 +27,8 @@ class Lifter final : public lang::Rewriter {
          std::vector<LiftedFunction>& lifted)
       : root_(root), written_(written), program_(program), lifted_(lifted) {
     const auto* fn = as<lang::Function>(root);
-    if (fn && has_mark(*fn, kClosureAttr)) kept_ = lang::open_block(fn->body).result;
+    if (fn && lang::has_fact(*fn, lang::FunctionFact::Closure))
+      kept_ = lang::open_block(fn->body).result;
     lang::visit_post_order(root, [&](const Expr& node) { note(node); });
   }
 
@@ -43,7 +39,7 @@ class Lifter final : public lang::Rewriter {
     if (expr->kind == ExprKind::Let) return block(expr);
     const auto* fn = as<lang::Function>(expr);
     if (!fn || expr == root_) return nullptr;
-    if (has_mark(*fn, "Primitive")) return expr;
+    if (lang::has_fact(*fn, lang::FunctionFact::Primitive)) return expr;
     return stays(expr) ? Expr() : lifted(expr, nullptr);
   }
 
@@ -81,8 +77,8 @@ class Lifter final : public lang::Rewriter {
       const bool is_kept_result =
           kept_ && as<lang::Var>(kept_) && as<lang::Var>(kept_)->variable == binding.variable;
       const auto* fn = as<lang::Function>(binding.value);
-      const bool is_lifted = fn && !has_mark(*fn, "Primitive") && !is_kept_result &&
-                             !kept_variables_.contains(binding.variable.get()) &&
+      const bool is_lifted = fn && !lang::has_fact(*fn, lang::FunctionFact::Primitive) &&
+                             !is_kept_result && !kept_variables_.contains(binding.variable.get()) &&
                              !stays(binding.value);
       Expr value = is_lifted ? lifted(binding.value, binding.variable)
                    : fn      ? inside(binding.value)
@@ -98,7 +94,7 @@ class Lifter final : public lang::Rewriter {
   // A function that stays, with those inside of it lifted.
   Expr inside(const Expr& expr) {
     const auto& fn = lang::cast<lang::Function>(expr);
-    if (has_mark(fn, "Primitive")) return expr;
+    if (lang::has_fact(fn, lang::FunctionFact::Primitive)) return expr;
     return with_body(fn, rewrite(fn.body), fn.attrs);
   }
 
@@ -138,8 +134,9 @@ class Lifter final : public lang::Rewriter {
     const Expr body = rewrite(lang::substitute(fn.body, renamed));
     Expr function = with_body(fn, body, fn.attrs);
     if (!captures.empty()) {
-      function = lang::make_function(std::move(params), expr->type, function, {},
-                                     lang::make_attrs({{kClosureAttr, 1}}), expr->span, type);
+      function =
+          lang::make_function(std::move(params), expr->type, function, {},
+                              lang::with_fact(lang::FunctionFact::Closure), expr->span, type);
     }
     lifted_.push_back({name, lang::rename_bound(function)});
     return closure(args);

@@ -1,0 +1,89 @@
+#include "lang/function_fact.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace relay::lang {
+
+namespace {
+
+// In the order of FunctionFact.
+constexpr std::array<FunctionFactInfo, kFunctionFacts> kFacts = {{
+    {"Closure", "opt", true},
+    {"Checkpoint", "lang", true},
+    {"global_symbol", "parser", true},
+    {kGradientAttr, "lang", true},
+    {"Hash", "opt", true},
+    {"Inline", "opt", false},
+    {"Known", "ad", false},
+    {"place", "ad", false},
+    {"Primitive", "opt", true},
+    {"StopFusion", "lang", true},
+}};
+
+template <class Drop>
+Expr without(const Expr& function, const Drop& is_dropped) {
+  const auto& fn = cast<Function>(function);
+  if (!fn.attrs) return function;
+  std::vector<Attr> kept;
+  for (const Attr& attr : fn.attrs->list) {
+    if (!is_dropped(attr.key)) kept.push_back(attr);
+  }
+  if (kept.size() == fn.attrs->list.size()) return function;
+  return with_attrs(fn, kept.empty() ? nullptr : make_attrs(std::move(kept)));
+}
+
+}  // namespace
+
+Expr with_attrs(const Function& function, AttrsRef attrs) {
+  return make_function(function.params, function.result, function.body, function.type_params,
+                       std::move(attrs), function.span, function.type);
+}
+
+const FunctionFactInfo& info(FunctionFact fact) { return kFacts[static_cast<std::size_t>(fact)]; }
+
+bool is_fact_for_people(std::string_view name) {
+  return std::any_of(kFacts.begin(), kFacts.end(), [&](const FunctionFactInfo& fact) {
+    return fact.is_for_people && fact.name == name;
+  });
+}
+
+const AttrValue* find_fact(const AttrsRef& attrs, FunctionFact fact) {
+  return attrs ? attrs->find(info(fact).name) : nullptr;
+}
+
+bool has_fact(const Function& function, FunctionFact fact) {
+  return find_fact(function.attrs, fact) != nullptr;
+}
+
+bool is_group(const Expr& expr) {
+  const auto* fn = as<Function>(expr);
+  return fn && has_fact(*fn, FunctionFact::Primitive);
+}
+
+AttrsRef with_fact(FunctionFact fact, AttrValue value, const AttrsRef& others) {
+  std::vector<Attr> list;
+  if (others) list = others->list;
+  list.push_back({std::string(info(fact).name), std::move(value), {}});
+  return make_attrs(std::move(list));
+}
+
+Expr without_facts(const Expr& function, std::initializer_list<FunctionFact> facts) {
+  return without(function, [&](const std::string& key) {
+    return std::any_of(facts.begin(), facts.end(),
+                       [&](FunctionFact fact) { return key == info(fact).name; });
+  });
+}
+
+Expr without_marks(const Expr& function) {
+  return without(function, [](const std::string& key) {
+    return std::any_of(kFacts.begin(), kFacts.end(), [&](const FunctionFactInfo& fact) {
+      return !fact.is_for_people && key == fact.name;
+    });
+  });
+}
+
+}  // namespace relay::lang
