@@ -17,6 +17,8 @@
 #include "interp/native.h"
 #include "interp/scalar.h"
 #include "jit/jit.h"
+#include "lang/border.h"
+#include "lang/function_fact.h"
 #include "lang/plain_type.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
@@ -157,13 +159,8 @@ namespace {
 class Unmarker final : public lang::Rewriter {
  protected:
   Expr post(const Expr& expr) override {
-    const auto* fn = lang::as<lang::Function>(expr);
-    if (!fn || !fn->attrs || !fn->attrs->find("Known")) return expr;
-    std::vector<lang::Attr> attrs = fn->attrs->list;
-    std::erase_if(attrs, [](const lang::Attr& attr) { return attr.key == "Known"; });
-    return lang::make_function(fn->params, fn->result, fn->body, fn->type_params,
-                               attrs.empty() ? nullptr : lang::make_attrs(std::move(attrs)),
-                               fn->span, fn->type);
+    if (expr->kind != lang::ExprKind::Function) return expr;
+    return lang::without_facts(expr, {lang::FunctionFact::Known});
   }
 };
 
@@ -179,8 +176,14 @@ Expr Pipeline::with_known_functions(const Expr& optimised) {
   return tidied(named, has_function(named));
 }
 
-Expr Pipeline::finish(const Expr& optimised) {
+Expr Pipeline::fuse(const Expr& optimised) {
   return pass("fuse_operators", opt::fuse_operators(with_known_functions(optimised)));
+}
+
+Expr Pipeline::finish(const Expr& optimised) {
+  const Expr fused = fuse(optimised);
+  const Expr code = lang::without_borders(fused);
+  return code == fused ? fused : pass("without_borders", opt::to_anf(code), fused);
 }
 
 Expr Pipeline::function(const std::string& name, const lang::Type& type) {

@@ -34,7 +34,9 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Expr to_core(const lang::Expr& typed);
   // ... -> inlined, simplified, without dead or repeated code. Throws Failure.
   lang::Expr optimise(const lang::Expr& core);
-  // ... -> grouped for kernels; ready for the evaluator. Throws Failure.
+  // ... -> grouped for kernels, with the borders that groups end at. Throws Failure.
+  lang::Expr fuse(const lang::Expr& optimised);
+  // The same without the borders; ready for the evaluator. Throws Failure.
   lang::Expr finish(const lang::Expr& optimised);
 
   // lang::Program

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "interp/native_listing.h"
+#include "lang/function_fact.h"
 #include "lang/op.h"
 #include "lang/print.h"
 #include "lang/visit.h"
@@ -43,8 +44,7 @@ std::vector<Expr> groups_of(const Expr& finished) {
     groups.push_back(lang::make_function(params, node->type, node, {}, nullptr, node->span));
   };
   std::function<void(const Expr&)> walk = [&](const Expr& node) {
-    if (const auto* fn = lang::as<lang::Function>(node);
-        fn && fn->attrs && fn->attrs->find("Primitive")) {
+    if (lang::is_group(node)) {
       groups.push_back(node);
       return;
     }
@@ -173,8 +173,8 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
   if (stage == "anf") return lang::print(core);
   const Expr optimised = pipeline.optimise(core);
   if (stage == "opt") return lang::print(optimised);
+  if (stage == "fused") return lang::print(pipeline.fuse(optimised));
   const Expr finished = pipeline.finish(optimised);
-  if (stage == "fused") return lang::print(finished);
   if (stage == "loops") {
     const std::string kernels = show_kernels(stage, finished, pipeline);
     return kernels.empty() ? std::string(kNoKernels) : kernels;

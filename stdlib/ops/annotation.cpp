@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lang/attrs_struct.h"
+#include "lang/border.h"
 #include "lang/checkpoint.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/memory.h"
@@ -56,8 +57,6 @@ void add_marks() {
   for (const char* mark : {"annotation.compiler_begin", "annotation.compiler_end"})
     lang::set_attrs_struct(mark, "CompilerAttrs");
   lang::set_attrs_struct("annotation.with_funcid", "WithFuncIdAttrs");
-  add_identity("annotation.stop_fusion",
-               "Keeps Relay from fusing what follows with what comes before.");
   add_identity("annotation.with_funcid", "Numbers a function inside Relay's partial evaluator.",
                ", fid=3", {optional_attr("fid", AttrKind::Int, -1, "the number of the function")});
   add_identity(
@@ -65,6 +64,20 @@ void add_marks() {
       {nullable_attr("virtual_device", AttrKind::Any, "the device; there is only this one"),
        optional_attr("constrain_result", AttrKind::Bool, false, "the result is on that device"),
        optional_attr("constrain_body", AttrKind::Bool, true, "the value is computed there")});
+}
+
+void add_stop_fusion() {
+  OpDef def = identity_operator("annotation.stop_fusion", 10, "",
+                                "exp(annotation.stop_fusion(sin([0.0, 1.0])))\n"
+                                "// expect: [1.0, 2.3197768]",
+                                {});
+  def.doc =
+      "The value itself; what is computed of it and what it is computed from get kernels of their "
+      "own.\n"
+      "`:show fused` shows the border between them. In the body of index notation, and in "
+      "derivatives, it has no effect.";
+  def.expansion = [](const DefinitionCall& call) { return lang::make_border(call.args[0]); };
+  lang::OpRegistry::instance().add(std::move(def));
 }
 
 void add_checkpoint() {
@@ -136,6 +149,7 @@ void add_simulated_quantize() {
 
 void add_annotation_operators() {
   add_marks();
+  add_stop_fusion();
   add_checkpoint();
   add_simulated_quantize();
 }
