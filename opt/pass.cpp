@@ -41,6 +41,17 @@ PassCall pass_call(const std::string& name, const lang::AttrsRef& given, lang::S
   throw lang::Failure(std::move(diagnostic));
 }
 
+std::string pipeline_at(int level) {
+  std::string text;
+  for (const char* name :
+       {"InferType", "ExpandDerivatives", "ToANormalForm", "Inline", "ResolveBranches",
+        "SimplifyExpr", "FoldConstant", "EliminateCommonSubexpr", "DeadCodeElimination",
+        "JoinStepProducts", "FuseOps"}) {
+    if (find_pass(name)->level <= level) text += (text.empty() ? "" : ",") + std::string(name);
+  }
+  return text;
+}
+
 std::string usage_of(const Pass& pass) {
   std::string text = pass.name;
   for (const lang::AttrSpec& option : pass.options) {

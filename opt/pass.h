@@ -29,9 +29,11 @@ struct Pass {
   Keeps keeps = Keeps::Bits;
   // Does nothing when it is run a second time.
   bool is_idempotent = true;
-  // A program in light notation on which it can be seen at work; docs/passes.md shows what becomes
-  // of it.
+  // A program in light notation on which it can be seen at work, an item in each line;
+  // docs/passes.md shows what becomes of it.
   std::string example;
+  // A list runs at a level, and passes over those of a higher one. Relay's, where it has the pass.
+  int level = 1;
   // Throws Failure.
   std::function<void(PassProgram& program, const lang::Attrs& options)> run;
 };
@@ -49,6 +51,10 @@ struct PassCall {
 // Throws Failure, at `place` or at an attribute: an unknown pass or option, with the name that is
 // closest; a value of another kind.
 PassCall pass_call(const std::string& name, const lang::AttrsRef& given, lang::Span place);
+
+inline constexpr int kHighestLevel = 4;
+// Those that make code faster, each as often as it pays, up to a level.
+std::string pipeline_at(int level);
 
 // `Inline(max_bindings=24)`: with the default values of all options.
 std::string usage_of(const Pass& pass);

@@ -7,6 +7,19 @@ namespace relay::opt {
 
 using lang::Expr;
 
+// Strict texts with `?` may have types that inference lets agree, and the verifier does not.
+PassProgram::PassProgram(std::vector<Entry> functions, PassHost host)
+    : functions_(std::move(functions)), host_(std::move(host)) {
+  for (Entry& entry : functions_) {
+    if (!entry.is_typed) continue;
+    try {
+      host_.verify(entry.function);
+    } catch (const lang::InternalError&) {
+      entry.is_verified = false;
+    }
+  }
+}
+
 const PassProgram::Entry* PassProgram::find(const std::string& name) const {
   const auto found = std::find_if(functions_.begin(), functions_.end(),
                                   [&](const Entry& each) { return each.name == name; });
@@ -20,9 +33,10 @@ Expr PassProgram::function(const std::string& name, const lang::Type& type) {
 }
 
 void PassProgram::set(Entry& entry, Expr function) {
+  if (is_in_anf_) function = to_anf(function, this);
   entry.is_changed = entry.is_changed || !(function == entry.function);
   entry.function = std::move(function);
-  host_.verify(entry.function);
+  if (entry.is_verified) host_.verify(entry.function);
 }
 
 void PassProgram::each(const std::function<Expr(const Expr&)>& pass) {
@@ -42,7 +56,7 @@ void PassProgram::each_at_once(const std::function<Expr(const Entry&)>& pass) {
 
 void PassProgram::add(const std::string& name, Expr function) {
   host_.program.add_function(name, function);
-  functions_.push_back({name, nullptr, true, true});
+  functions_.push_back({name, nullptr, true, function->type, true});
   set(functions_.back(), std::move(function));
 }
 
@@ -51,10 +65,9 @@ void PassProgram::remove_if(const std::function<bool(const Entry&)>& is_removed)
 }
 
 void PassProgram::run(const PassCall& call) {
-  const auto name_steps = [&] { each([&](const Expr& fn) { return to_anf(fn, this); }); };
-  if (call.pass->in_anf) name_steps();
+  is_in_anf_ = call.pass->in_anf;
+  if (is_in_anf_) each([](const Expr& fn) { return fn; });
   call.pass->run(*this, *call.options);
-  if (call.pass->in_anf) name_steps();
 }
 
 }  // namespace relay::opt

@@ -32,11 +32,12 @@ class PassProgram final : public lang::Program {
     std::string name;
     lang::Expr function;
     bool is_typed;
+    lang::Type type_before;   // null if it is generic
     bool is_changed = false;  // by a pass
+    bool is_verified = true;  // after each pass: not where it was no different before
   };
 
-  PassProgram(std::vector<Entry> functions, PassHost host)
-      : functions_(std::move(functions)), host_(std::move(host)) {}
+  PassProgram(std::vector<Entry> functions, PassHost host);
 
   // Runs a pass with all that it needs before and after. Throws Failure.
   void run(const PassCall& call);
@@ -81,6 +82,7 @@ class PassProgram final : public lang::Program {
   PassHost host_;
   StepProducts step_products_;
   bool has_changed_meaning_ = false;
+  bool is_in_anf_ = false;  // the pass at hand wants it
 };
 
 }  // namespace relay::opt

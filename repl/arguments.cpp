@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lang/utf8.h"
+#include "opt/pass.h"
 #include "repl/choices.h"
 #include "repl/limits.h"
 #include "repl/output.h"
@@ -93,6 +94,9 @@ void define_tools(CLI::App& app, Arguments& into) {
   opt->add_option("FILE", into.opt.path, "the file, or - for standard input");
   opt->add_option("-p,--passes", into.opt.passes,
                   "the passes in order: -p \"InferType,FuseOps(max_depth=4)\"");
+  opt->add_option("-O,--level", into.opt.level,
+                  "pass over passes of a higher level; without -p: all that make code faster")
+      ->check(CLI::Range(0, opt::kHighestLevel));
   auto* bind =
       opt->add_option("--bind", into.opt.bindings.list,
                       "a parameter of @main that becomes a constant: n=3, w=w.npy; as often as "

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/function_fact.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
 
@@ -64,14 +65,18 @@ class Collector final {
     return std::move(made_);
   }
 
-  MadeProgram run(const std::vector<std::pair<std::string, Expr>>& functions, bool are_changed) {
-    for (const auto& [name, function] : functions) {
-      ++taken_[name];
-      (are_changed ? changed_ : kept_).insert(name);
+  MadeProgram run(const std::vector<MadeFunction>& functions) {
+    for (const MadeFunction& each : functions) {
+      ++taken_[each.name];
+      if (each.meant) {
+        changed_.emplace(each.name, each.meant);
+      } else {
+        kept_.insert(each.name);
+      }
     }
-    for (const auto& [name, function] : functions) {
-      Expr body = renamed(function);
-      made_.functions.emplace_back(name, std::move(body));
+    for (const MadeFunction& each : functions) {
+      Expr body = renamed(each.function);
+      made_.functions.emplace_back(each.name, std::move(body));
     }
     return std::move(made_);
   }
@@ -110,16 +115,8 @@ class Collector final {
       return lang::make_match(match->scrutinee, std::move(clauses), match->is_complete, expr->span,
                               expr->type);
     }
-    const auto* fn = as<lang::Function>(expr);
-    if (!fn || !fn->attrs) return expr;
     // The marks of passes mean nothing to who reads.
-    std::vector<lang::Attr> kept;
-    for (const lang::Attr& attr : fn->attrs->list) {
-      if (attr.key != "Inline" && attr.key != "place" && attr.key != "Known") kept.push_back(attr);
-    }
-    return lang::make_function(fn->params, fn->result, fn->body, fn->type_params,
-                               kept.empty() ? nullptr : lang::make_attrs(std::move(kept)),
-                               expr->span, expr->type);
+    return expr->kind == lang::ExprKind::Function ? lang::without_marks(expr) : expr;
   }
 
   lang::PatternRef renamed(const lang::PatternRef& pattern) {
@@ -212,17 +209,19 @@ class Collector final {
   const std::string* function(const lang::GlobalVar& global) {
     if (kept_.contains(global.name) || !pipeline_.is_function(global.name)) return nullptr;
     const bool is_made = module_.find(global.name) == nullptr;
-    const bool is_changed = changed_.contains(global.name);
+    const auto changed = changed_.find(global.name);
+    const bool is_changed = changed != changed_.end();
     if (!is_made && !is_whole_ && !is_changed) return nullptr;
-    const std::string key =
-        is_made ? global.name : global.name + " " + lang::to_string(global.type);
+    // What is generic has no types, and calls what has one.
+    const Type& type = global.type ? global.type : changed->second;
+    const std::string key = is_made ? global.name : global.name + " " + lang::to_string(type);
     const auto [place, is_new] = functions_.try_emplace(key);
     if (is_new) {
       place->second = unique(is_changed ? global.name + "_primal"
                              : is_made  ? plain(global.name)
                                         : global.name);
       const std::string name = place->second;
-      const Expr body = renamed(pipeline_.optimise(pipeline_.function(global.name, global.type)));
+      const Expr body = renamed(pipeline_.optimise(pipeline_.function(global.name, type)));
       made_.functions.emplace_back(name, body);
     }
     return &functions_.at(key);
@@ -250,8 +249,8 @@ class Collector final {
   std::unordered_map<const lang::TypeDef*, const lang::TypeDef*> types_;
   std::map<std::string, std::string> functions_;
   std::map<std::string, int> taken_;
-  std::set<std::string> changed_;
-  std::set<std::string> kept_;  // functions that are what their names mean
+  std::map<std::string, Type> changed_;  // with the types that they had
+  std::set<std::string> kept_;           // functions that are what their names mean
 };
 
 }  // namespace
@@ -261,9 +260,9 @@ MadeProgram collect_made(const Expr& expr, bool is_whole, const lang::Module& mo
   return Collector(is_whole, module, pipeline).run(expr);
 }
 
-MadeProgram collect_made(const std::vector<std::pair<std::string, Expr>>& functions,
-                         bool are_changed, const lang::Module& module, Pipeline& pipeline) {
-  return Collector(false, module, pipeline).run(functions, are_changed);
+MadeProgram collect_made(const std::vector<MadeFunction>& functions, const lang::Module& module,
+                         Pipeline& pipeline) {
+  return Collector(false, module, pipeline).run(functions);
 }
 
 }  // namespace relay::repl

@@ -24,9 +24,14 @@ MadeProgram collect_made(const lang::Expr& expr, bool is_whole, const lang::Modu
                          Pipeline& pipeline);
 
 // The same for the functions of a module, which keep their names and stand in `functions` too.
-// `are_changed`: they are no longer what their names mean to those who call them; what is still
-// called is added as `NAME_primal`.
-MadeProgram collect_made(const std::vector<std::pair<std::string, lang::Expr>>& functions,
-                         bool are_changed, const lang::Module& module, Pipeline& pipeline);
+struct MadeFunction {
+  std::string name;
+  lang::Expr function;
+  // The type that the name has for those who call it, if that is no longer what it has become; what
+  // is still called is added as `NAME_primal`. Else null.
+  lang::Type meant;
+};
+MadeProgram collect_made(const std::vector<MadeFunction>& functions, const lang::Module& module,
+                         Pipeline& pipeline);
 
 }  // namespace relay::repl

@@ -25,7 +25,7 @@ std::vector<opt::PassProgram::Entry> own_functions(lang::Module& module,
     functions.push_back({definition->name,
                          is_ground ? checker.specialise(definition->name, scheme.type).or_throw()
                                    : definition->function,
-                         is_ground});
+                         is_ground, is_ground ? scheme.type : nullptr});
   }
   return functions;
 }
@@ -67,7 +67,7 @@ ModulePasses::ModulePasses(lang::Module& module, const Expr& typed, Pipeline& pi
                            const EvaluateCore& evaluate)
     : module_(module),
       pipeline_(pipeline),
-      program_({{"", typed, true}}, host_of(pipeline, evaluate)),
+      program_({{"", typed, true, typed->type}}, host_of(pipeline, evaluate)),
       is_module_(false) {}
 
 void ModulePasses::bind(const std::string& name, const std::function<Expr(const Expr&)>& bound) {
@@ -112,9 +112,12 @@ std::vector<std::string> ModulePasses::generic() const {
 }
 
 std::string ModulePasses::print(bool is_strict) const {
-  std::vector<std::pair<std::string, Expr>> roots;
-  for (const auto& entry : program_.functions()) roots.emplace_back(entry.name, entry.function);
-  MadeProgram made = collect_made(roots, program_.has_changed_meaning(), module_, pipeline_);
+  std::vector<MadeFunction> roots;
+  for (const auto& entry : program_.functions()) {
+    roots.push_back(
+        {entry.name, entry.function, program_.has_changed_meaning() ? entry.type_before : nullptr});
+  }
+  const MadeProgram made = collect_made(roots, module_, pipeline_);
   if (is_module_ && is_strict) return print_strict(made);
   std::string text;
   const auto add = [&](const std::string& item) { text += item + "\n"; };

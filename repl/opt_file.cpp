@@ -35,17 +35,19 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
     put_output(opt::describe_passes());
     return 0;
   }
-  if (request.passes.empty() || request.path.empty()) {
-    reporter.report({Diagnostic(DiagnosticKind::BadCommand,
-                                request.passes.empty() ? "which passes?" : "which file?")
-                         .note("help: `relay opt -p \"InferType,FuseOps\" FILE`, and `relay opt "
-                               "--list` lists the passes")});
+  const std::string chosen =
+      request.passes.empty() && request.level ? opt::pipeline_at(*request.level) : request.passes;
+  if (chosen.empty() || request.path.empty()) {
+    reporter.report(
+        {Diagnostic(DiagnosticKind::BadCommand, chosen.empty() ? "which passes?" : "which file?")
+             .note("help: `relay opt -p \"InferType,FuseOps\" FILE`, and `relay opt "
+                   "--list` lists the passes")});
     return kMisuse;
   }
   // Before anything else: a list that is wrong is no mistake of the program.
-  const lang::Source passes("-p", request.passes);
+  const lang::Source passes("-p", chosen);
   auto list = parse_passes(passes);
-  if (list && request.passes.find_first_not_of(" \t\n", list->end) != std::string::npos) {
+  if (list && chosen.find_first_not_of(" \t\n", list->end) != std::string::npos) {
     const auto end = static_cast<std::uint32_t>(list->end);
     list = Diagnostic(DiagnosticKind::SyntaxError, "expected `,` or the end of the list",
                       {&passes, end, end});
@@ -71,8 +73,8 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
                                        ? session.run("<stdin>", std::move(*text), nullptr)
                                        : session.run_file(request.path, nullptr);
   if (errors.empty()) {
-    const auto passed =
-        session.optimised({request.passes, is_strict, request.print_after, request.bindings});
+    const auto passed = session.optimised(
+        {chosen, is_strict, request.print_after, request.level, request.bindings});
     if (passed) {
       for (const std::string& name : passed->generic)
         put_error(fmt::format("relay: `{}` is generic, and stays as it is\n", name));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct OptRequest {
   bool list = false;
   bool print_after = false;  // the program after each pass
   bool times = false;        // how long each took
+  std::optional<int> level;  // of the passes; without a list, all that make code faster
   Bindings bindings = {};    // of parameters, before the passes
 };
 

@@ -217,6 +217,7 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
     }
     Passed result;
     for (const opt::PassCall& call : list.calls) {
+      if (request.level && call.pass->level > *request.level) continue;
       const auto begun = std::chrono::steady_clock::now();
       program->run(call);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;

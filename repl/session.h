@@ -138,8 +138,9 @@ class Session {
   struct PassRequest {
     std::string passes;  // a list of them, which an expression may follow
     bool is_strict = false;
-    bool shows_each = false;  // the program after each pass, too
-    Bindings bindings = {};   // made before the passes
+    bool shows_each = false;        // the program after each pass, too
+    std::optional<int> level = {};  // passes of a higher one are passed over
+    Bindings bindings = {};         // made before the passes
   };
   struct Passed {
     std::string text;

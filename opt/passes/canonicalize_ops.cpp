@@ -27,6 +27,7 @@ Pass canonicalize_ops_pass() {
   Pass pass;
   pass.name = "CanonicalizeOps";
   pass.doc = "writes `nn.bias_add` as a sum";
+  pass.level = 3;
   pass.example =
       R"(def f(x: Tensor[(2, 3, 4), float32], b: Tensor[(3), float32]) { nn.bias_add(x, b) })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {

@@ -57,6 +57,7 @@ Pass combine_parallel_batch_matmul_pass() {
   pass.options = {
       {"min_num_branches", lang::AttrKind::Int, lang::AttrValue(3), "how many there must be"}};
   pass.keeps = Keeps::Rounding;
+  pass.level = 4;
   pass.example =
       R"(def f(x: Tensor[(2, 3, 4), float32], a: Tensor[(2, 4, 2), float32],
   b: Tensor[(2, 4, 5), float32], c: Tensor[(2, 4, 2), float32]) {

@@ -79,6 +79,7 @@ Pass combine_parallel_conv2d_pass() {
   pass.options = {
       {"min_num_branches", lang::AttrKind::Int, lang::AttrValue(3), "how many there must be"}};
   pass.keeps = Keeps::Rounding;
+  pass.level = 4;
   pass.example =
       R"(def f(x: Tensor[(1, 3, 8, 8), float32], a: Tensor[(2, 3, 1, 1), float32],
   b: Tensor[(4, 3, 1, 1), float32], c: Tensor[(2, 3, 1, 1), float32]) {

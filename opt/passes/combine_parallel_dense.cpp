@@ -85,6 +85,7 @@ Pass combine_parallel_dense_pass() {
        "a product of two batches, for weights of equal shapes; else the weights behind "
        "one another"}};
   pass.keeps = Keeps::Rounding;
+  pass.level = 4;
   pass.example =
       R"(def f(x: Tensor[(2, 4), float32], a: Tensor[(3, 4), float32],
   b: Tensor[(3, 4), float32], c: Tensor[(3, 4), float32]) {

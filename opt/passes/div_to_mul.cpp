@@ -44,6 +44,7 @@ Pass div_to_mul_pass() {
   pass.name = "DivToMul";
   pass.doc = "multiplies by the reciprocal instead of dividing by a constant";
   pass.keeps = Keeps::Rounding;
+  pass.level = 0;
   pass.example = R"(def f(x: Tensor[(4), float32]) { x / 8.0 + 1.0 / x })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) {

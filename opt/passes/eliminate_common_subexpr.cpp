@@ -8,6 +8,7 @@ Pass eliminate_common_subexpr_pass() {
   Pass pass;
   pass.name = "EliminateCommonSubexpr";
   pass.doc = "computes equal pure values once";
+  pass.level = 3;
   pass.example = R"(def f(x: float32) { exp(x) * sin(x) + exp(x) })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) {

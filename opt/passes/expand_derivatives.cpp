@@ -10,6 +10,7 @@ Pass expand_derivatives_pass() {
   pass.doc = "puts the functions that `grad(f)` and its kin stand for in their place";
   pass.in_anf = false;
   pass.keeps = Keeps::Rounding;
+  pass.level = 0;
   pass.example = R"(def slope(x: float32) { grad(fn (t) { sin(t) * t })(x) })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) { return program.host().without_derivatives(fn); });

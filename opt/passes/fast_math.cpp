@@ -36,6 +36,7 @@ Pass fast_math_pass() {
   pass.doc =
       "calls `fast_exp`, `fast_tanh`, `fast_erf` and `nn.fast_softmax`, which are no less exact "
       "here";
+  pass.level = 4;
   pass.example = R"(def f(x: Tensor[(4), float32]) { nn.softmax(exp(x) + tanh(x)) })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([](const Expr& fn) { return replace_steps(fn, fast_form); });

@@ -65,6 +65,7 @@ Pass flatten_atrous_conv_pass() {
       "makes one dilated convolution of `nn.space_to_batch_nd`, `nn.conv2d` and "
       "`nn.batch_to_space_nd`";
   pass.keeps = Keeps::Rounding;
+  pass.level = 0;
   pass.example =
       R"(def f(x: Tensor[(1, 5, 5, 4), float32], w: Tensor[(3, 3, 4, 2), float32]) {
   let blocks = nn.space_to_batch_nd(x, block_shape=[2, 2], paddings=[[2, 3], [2, 3]]);

@@ -8,6 +8,7 @@ Pass fold_constant_pass() {
   Pass pass;
   pass.name = "FoldConstant";
   pass.doc = "evaluates calls of operators on constants";
+  pass.level = 2;
   pass.example = R"(def f(x: float32) { x * (exp(1.0) + 2.0) })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) {

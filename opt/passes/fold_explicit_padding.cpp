@@ -132,6 +132,7 @@ Pass fold_explicit_padding_pass() {
   pass.name = "FoldExplicitPadding";
   pass.doc = "lets convolutions and pools pad by themselves what `nn.pad` pads before them";
   pass.keeps = Keeps::Rounding;
+  pass.level = 0;
   pass.example =
       R"(def f(x: Tensor[(1, 3, 8, 8), float32], w: Tensor[(4, 3, 3, 3), float32]) {
   nn.conv2d(nn.pad(x, 0.0, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]), w)

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "lang/build.h"
@@ -32,6 +34,13 @@ Expr ones_of(const Expr& value, lang::Span span) {
   return build::ones_like(value);
 }
 
+// No function and no reference, alone or in a tuple.
+bool has_adjoint(const lang::Type& type) {
+  if (const auto* tuple = as<lang::TupleType>(type))
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(), has_adjoint);
+  return type->kind != lang::TypeKind::Function && type->kind != lang::TypeKind::Reference;
+}
+
 // fn (x...) { let (value, pullback) = vjp(f)(x...); (value, (pullback(ones)...)) }
 Expr with_gradient(const PassProgram::Entry& entry, const PassHost& host) {
   const Expr& function = entry.function;
@@ -45,6 +54,12 @@ Expr with_gradient(const PassProgram::Entry& entry, const PassHost& host) {
   std::vector<lang::VariableRef> params;
   std::vector<Expr> args;
   for (const auto& param : fn.params) {
+    if (!has_adjoint(param->type)) {
+      lang::fail(lang::DiagnosticKind::Unsupported,
+                 fmt::format("not supported: the pass `Gradient` for a function that takes a `{}`",
+                             lang::to_string(param->type)),
+                 param->span);
+    }
     params.push_back(lang::make_variable(param->name, param->type, param->span, param->attrs));
     args.push_back(lang::make_var(params.back()));
   }

@@ -9,6 +9,7 @@ Pass infer_type_pass() {
   pass.name = "InferType";
   pass.doc = "types every function";
   pass.in_anf = false;
+  pass.level = 0;
   pass.example = R"(def twice(x: float32) { x + x })";
   pass.run = [](PassProgram&, const lang::Attrs&) {};
   return pass;

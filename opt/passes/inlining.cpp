@@ -14,8 +14,8 @@ Pass inlining_pass() {
   pass.options = {{"max_bindings", lang::AttrKind::Int, lang::AttrValue(24),
                    "the most steps of a small function"}};
   pass.is_idempotent = false;
-  pass.example = R"(def square(x: float32) { x * x }
-def f(x: float32) { square(x) + square(2.0) })";
+  pass.example = R"(def cube(x: float32) { x * x * x }
+def f(x: float32) { cube(x) + cube(2.0) })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     constexpr std::int64_t kMost = 1'000'000;
     const auto most =

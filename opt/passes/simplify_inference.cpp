@@ -49,6 +49,7 @@ Pass simplify_inference_pass() {
   pass.name = "SimplifyInference";
   pass.doc =
       "writes `nn.batch_norm` and the other norms as arithmetic, and drops dropout without a key";
+  pass.level = 0;
   pass.example =
       R"(def f(x: Tensor[(2, 3), float32], gamma: Tensor[(3), float32],
   beta: Tensor[(3), float32], mean: Tensor[(3), float32], var: Tensor[(3), float32]) {

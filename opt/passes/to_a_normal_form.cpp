@@ -9,6 +9,7 @@ Pass to_a_normal_form_pass() {
   pass.name = "ToANormalForm";
   pass.doc = "names every step";
   pass.in_anf = false;
+  pass.level = 0;
   pass.example = R"(def f(x: float32) { sin(x) * exp(x + 1.0) })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) { return to_anf(fn, &program); });

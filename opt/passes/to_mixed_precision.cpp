@@ -18,6 +18,7 @@ Pass to_mixed_precision_pass() {
                    "operators that Relay has no rule for: 0 refuses them, 1 and 2 let them follow "
                    "their operands"}};
   pass.keeps = Keeps::Meaning;
+  pass.level = 0;
   pass.example =
       R"(def f(x: Tensor[(2, 4), float32], w: Tensor[(3, 4), float32], b: Tensor[(3), float32]) {
   nn.softmax(nn.dense(x, w) + b)

@@ -26,10 +26,10 @@ std::int64_t lines_after_inlining(int levels) {
   repl::Session session{repl::SessionOptions{}};
   const auto errors = session.run("<tower>", tower(levels), nullptr);
   if (!errors.empty()) FAIL(rendered(errors));
-  const auto passed = session.optimised({.passes = "Inline"});
-  if (!passed) FAIL(rendered(passed.errors()));
-  CHECK(passed->generic.empty());
-  return std::count(passed->text.begin(), passed->text.end(), '\n');
+  const auto inlined = session.optimised({.passes = "Inline"});
+  if (!inlined) FAIL(rendered(inlined.errors()));
+  CHECK(inlined->generic.empty());
+  return std::count(inlined->text.begin(), inlined->text.end(), '\n');
 }
 
 TEST_CASE("inlining a tower of calls is linear in its levels") {
