@@ -32,9 +32,10 @@ constexpr Command kCommands[] = {
      "relay> :show opt 1.0 + 2.0\n"
      "…",
      run_show},
-    {":opt", Group::See, "[PASS, ... [EXPR]]",
-     "what passes make of an expression, or of all that is defined",
-     "`relay opt` in the shell does the same with a file. Without passes it lists them; "
+    {":opt", Group::See, "[PASSES [EXPR]]", "what named passes make of a program",
+     "Of an expression, or of all that is defined. `relay opt` in the shell does the same with a "
+     "file. "
+     "Without passes it lists them; "
      "docs/passes.md shows each at work. Of a generic function it shows what becomes of it at "
      "float32.",
      "relay> :opt FoldConstant, SimplifyExpr fn (x: float32) { x * (2.0 - 1.0) }\n"
