@@ -36,7 +36,7 @@ PassCall pass_call(const std::string& name, const lang::AttrsRef& given, lang::S
   Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("there is no pass `{}`", name),
                         place);
   const auto close = lang::closest_names(name, names);
-  diagnostic.note(close.empty() ? "help: `relay opt --list` lists the passes"
+  diagnostic.note(close.empty() ? "help: `:opt` and `relay opt --list` list the passes"
                                 : fmt::format("help: did you mean `{}`?", close.front()));
   throw lang::Failure(std::move(diagnostic));
 }

@@ -187,9 +187,10 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
     const EvaluateCore evaluate = [&](const Expr& core) {
       return impl_->evaluator.evaluate(impl_->ready(core));
     };
-    const std::string_view rest = source->text().substr(list.end);
+    std::string_view rest = source->text().substr(list.end);
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n"), rest.size()));
     std::optional<ModulePasses> program;
-    if (rest.find_first_not_of(" \t\n") == std::string_view::npos) {
+    if (rest.empty()) {
       program.emplace(impl_->module, impl_->checker, impl_->pipeline, evaluate);
     } else {
       const lang::Source* text = impl_->sources.add("<opt>", std::string(rest));
