@@ -22,6 +22,23 @@ namespace {
 
 std::string head_of(const std::string& dotted) { return dotted.substr(0, dotted.find('.')); }
 
+// Strings have escapes in the light notation, and none in Relay's.
+std::string light_text(const AttrValue& value) {
+  if (const std::string* string = value.as_string()) {
+    std::string text = "\"";
+    for (const char c : *string) {
+      if (c == '"' || c == '\\') text += '\\';
+      text += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
+    }
+    return text + '"';
+  }
+  const AttrValue::List* list = value.as_list();
+  if (!list) return value.to_string();
+  std::string text = "[";
+  for (const AttrValue& each : *list) text += (text.size() > 1 ? ", " : "") + light_text(each);
+  return text + "]";
+}
+
 // Prints nested expressions on one line as long as that is readable; what is shared, long or takes
 // several lines gets a name. A let whose pure value is used once goes to where it is used.
 class LightPrinter {
@@ -252,7 +269,7 @@ class LightPrinter {
     std::string text = operand(call.callee, kAtom) + "(" + list(call.args);
     for (const Attr* attr : written) {
       if (text.back() != '(') text += ", ";
-      text += attr->key + "=" + attr->value.to_string();
+      text += attr->key + "=" + light_text(attr->value);
     }
     return {text + ")", kAtom};
   }
@@ -290,7 +307,7 @@ class LightPrinter {
       params.push_back(name(param) + (param->type ? ": " + types_.print(param->type) : ""));
     if (function.attrs) {
       for (const Attr& attr : function.attrs->list)
-        params.push_back(attr.key + "=" + attr.value.to_string());
+        params.push_back(attr.key + "=" + light_text(attr.value));
     }
     const std::string result = function.result ? " -> " + types_.print(function.result) : "";
     std::string list;

@@ -167,7 +167,8 @@ Pass lambda_lift_pass() {
   pass.doc =
       "makes global functions of those inside of others; what gives one with its captures has "
       "`Closure=1`";
-  pass.in_anf = false;  // names are taken from what was written
+  pass.in_anf = false;         // names are taken from what was written
+  pass.is_idempotent = false;  // what nobody uses may go the second time
   pass.example = R"(def f(x: float32) {
   let add = fn (y: float32) { x + y };
   map(add, Cons(1.0, Cons(2.0, Nil)))

@@ -11,6 +11,7 @@ Pass to_basic_block_normal_form_pass() {
   pass.doc =
       "names what several scopes use, in the innermost that holds them all; a block is a graph";
   pass.in_anf = false;
+  pass.is_idempotent = false;  // what nobody uses may go the second time
   pass.example = R"(def f(x: float32, n: int32) {
   let a = sin(x);
   let b = exp(x * 2.0);

@@ -12,6 +12,7 @@ Pass to_graph_normal_form_pass() {
       "puts values in the place of the names that `let` gives them, but for what has an effect or "
       "is used by a function further inside";
   pass.in_anf = false;
+  pass.is_idempotent = false;  // what nobody uses may go the second time
   pass.example = R"(def f(x: float32) { let a = sin(x); let b = exp(a); b * 2.0 })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each(

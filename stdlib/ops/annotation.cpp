@@ -69,7 +69,7 @@ void add_marks() {
 void add_stop_fusion() {
   OpDef def = identity_operator("annotation.stop_fusion", 10, "",
                                 "exp(annotation.stop_fusion(sin([0.0, 1.0])))\n"
-                                "// expect: [1.0, 2.3197768]",
+                                "// expect: [1.0, 2.319777]",
                                 {});
   def.doc =
       "The value itself; what is computed of it and what it is computed from get kernels of their "
