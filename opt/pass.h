@@ -29,8 +29,8 @@ struct Pass {
   Keeps keeps = Keeps::Bits;
   // Does nothing when it is run a second time.
   bool is_idempotent = true;
-  // A program in light notation on which it can be seen at work, an item in each line;
-  // docs/passes.md shows what becomes of it.
+  // A program in light notation, as it is typed line by line, on which the pass can be seen at
+  // work; docs/passes.md shows what becomes of it.
   std::string example;
   // A list runs at a level, and passes over those of a higher one. Relay's, where it has the pass.
   int level = 1;

@@ -18,8 +18,8 @@ Pass partial_evaluate_pass() {
   // A loop that is left may be known to begin elsewhere now.
   pass.is_idempotent = false;
   pass.example =
-      R"(def power(x: float32, n: int32) -> float32 { if n == 0 { 1.0 } else { x * power(x, n - 1) } }
-def main(x: float32) { power(x, 3) })";
+      R"(def raised(x: float32, n: int32) -> float32 { if n == 0 { 1.0 } else { x * raised(x, n - 1) } }
+def main(x: float32) { raised(x, 3) })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     const PartialEvalHost host{program, program.host().evaluate, program.host().evaluate_primitive};
     const PartialEvalOptions limits{options.get_int("fuel"), options.get_int("max_size")};
