@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "parser/resolver.h"
 #include "lang/function_fact.h"
+#include "parser/resolver.h"
 
 namespace relay::parser {
 

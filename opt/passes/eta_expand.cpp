@@ -64,7 +64,7 @@ Pass eta_expand_pass() {
       {"expand_constructor", lang::AttrKind::Bool, lang::AttrValue(true), "around constructors"},
       {"expand_global_var", lang::AttrKind::Bool, lang::AttrValue(false),
        "around global functions"}};
-  pass.example = R"(def all(xs: List[float32]) { map(Some, xs) })";
+  pass.example = R"(def wrapped(xs: List[float32]) { map(Some, xs) })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     program.each([&](const Expr& fn) {
       return EtaExpander(options.get_bool("expand_constructor"),
