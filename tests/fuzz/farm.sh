@@ -30,6 +30,10 @@ programs=(
   "typed strict text reads back"
   "formatting keeps generated programs, and what is formatted"
   "a rewrite keeps every bit, zeros and infinities included"
+  "passes keep what the table says on generated programs"
+  "partial evaluation keeps the bits of generated programs"
+  "partial evaluation keeps the bits of programs with references"
+  "partial evaluation keeps the bits of programs of combinators"
 )
 data=("damaged .npy files" "damaged .npz files" "damaged .safetensors files" "damaged .csv files" "damaged .png files")
 
