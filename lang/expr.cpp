@@ -191,9 +191,7 @@ Expr make_literal(TensorRef elements, Span span) {
 
 Expr with_gradient(const Expr& expr, const std::string& gradient) {
   const auto& function = cast<Function>(expr);
-  return make_function(function.params, function.result, function.body, function.type_params,
-                       with_fact(FunctionFact::Gradient, gradient, function.attrs), expr->span,
-                       expr->type);
+  return with_attrs(function, with_fact(FunctionFact::Gradient, gradient, function.attrs));
 }
 
 const std::string* gradient_of(const Function& function) {

@@ -10,19 +10,32 @@ namespace relay::lang {
 
 namespace {
 
-// In the order of FunctionFact.
-constexpr std::array<FunctionFactInfo, kFunctionFacts> kFacts = {{
-    {"Closure", "opt", true},
-    {"Checkpoint", "lang", true},
-    {"global_symbol", "parser", true},
-    {kGradientAttr, "lang", true},
-    {"Hash", "opt", true},
-    {"Inline", "opt", false},
-    {"Known", "ad", false},
-    {"place", "ad", false},
-    {"Primitive", "opt", true},
-    {"StopFusion", "lang", true},
-}};
+struct FactRow {
+  FunctionFact fact;
+  std::string_view name;  // as an attribute
+  bool is_for_people;
+};
+constexpr std::array kFacts = {
+    FactRow{FunctionFact::Closure, "Closure", true},
+    FactRow{FunctionFact::Checkpoint, "Checkpoint", true},
+    FactRow{FunctionFact::GlobalSymbol, "global_symbol", true},
+    FactRow{FunctionFact::Gradient, kGradientAttr, true},
+    FactRow{FunctionFact::Hash, "Hash", true},
+    FactRow{FunctionFact::Inline, "Inline", false},
+    FactRow{FunctionFact::Known, "Known", false},
+    FactRow{FunctionFact::Place, "place", false},
+    FactRow{FunctionFact::Primitive, "Primitive", true},
+    FactRow{FunctionFact::StopFusion, "StopFusion", true},
+};
+constexpr bool are_in_order() {
+  for (std::size_t i = 0; i < kFacts.size(); ++i) {
+    if (static_cast<std::size_t>(kFacts[i].fact) != i) return false;
+  }
+  return true;
+}
+static_assert(are_in_order(), "a row for each fact, in the order of FunctionFact");
+
+std::string_view name_of(FunctionFact fact) { return kFacts[static_cast<std::size_t>(fact)].name; }
 
 template <class Drop>
 Expr without(const Expr& function, const Drop& is_dropped) {
@@ -43,16 +56,13 @@ Expr with_attrs(const Function& function, AttrsRef attrs) {
                        std::move(attrs), function.span, function.type);
 }
 
-const FunctionFactInfo& info(FunctionFact fact) { return kFacts[static_cast<std::size_t>(fact)]; }
-
 bool is_fact_for_people(std::string_view name) {
-  return std::any_of(kFacts.begin(), kFacts.end(), [&](const FunctionFactInfo& fact) {
-    return fact.is_for_people && fact.name == name;
-  });
+  return std::any_of(kFacts.begin(), kFacts.end(),
+                     [&](const FactRow& fact) { return fact.is_for_people && fact.name == name; });
 }
 
 const AttrValue* find_fact(const AttrsRef& attrs, FunctionFact fact) {
-  return attrs ? attrs->find(info(fact).name) : nullptr;
+  return attrs ? attrs->find(name_of(fact)) : nullptr;
 }
 
 bool has_fact(const Function& function, FunctionFact fact) {
@@ -67,20 +77,20 @@ bool is_group(const Expr& expr) {
 AttrsRef with_fact(FunctionFact fact, AttrValue value, const AttrsRef& others) {
   std::vector<Attr> list;
   if (others) list = others->list;
-  list.push_back({std::string(info(fact).name), std::move(value), {}});
+  list.push_back({std::string(name_of(fact)), std::move(value), {}});
   return make_attrs(std::move(list));
 }
 
 Expr without_facts(const Expr& function, std::initializer_list<FunctionFact> facts) {
   return without(function, [&](const std::string& key) {
     return std::any_of(facts.begin(), facts.end(),
-                       [&](FunctionFact fact) { return key == info(fact).name; });
+                       [&](FunctionFact fact) { return key == name_of(fact); });
   });
 }
 
 Expr without_marks(const Expr& function) {
   return without(function, [](const std::string& key) {
-    return std::any_of(kFacts.begin(), kFacts.end(), [&](const FunctionFactInfo& fact) {
+    return std::any_of(kFacts.begin(), kFacts.end(), [&](const FactRow& fact) {
       return !fact.is_for_people && key == fact.name;
     });
   });

@@ -10,26 +10,22 @@
 // back. Attributes that are none of these mean nothing here, and are kept.
 namespace relay::lang {
 
+// Each with the folder that says what it means.
 enum class FunctionFact : std::uint8_t {
-  Closure,       // gives a function with its captures, and nothing else
-  Checkpoint,    // a derivative keeps its arguments only, and computes the rest again
-  GlobalSymbol,  // the name by which other programs link it; kept for Relay
-  Gradient,      // the name of the global function that is its derivative
-  Hash,          // of a group: equal ones have equal hashes
-  Inline,        // not 0: its body takes the place of its calls
-  Known,         // it stays a call by which a copy of a function is told from others
-  Place,         // where in a program the closure is made: a number
-  Primitive,     // a group of operators that is one kernel
-  StopFusion,    // the identity, at which groups end (lang/border.h)
+  Closure,       // opt: gives a function with its captures, and nothing else
+  Checkpoint,    // lang: a derivative keeps its arguments only, and computes the rest again
+  GlobalSymbol,  // parser: the name by which other programs link it; kept for Relay
+  Gradient,      // lang: the name of the global function that is its derivative
+  Hash,          // opt: of a group: equal ones have equal hashes
+  Inline,        // opt: not 0: its body takes the place of its calls
+  Known,         // ad: it stays a call by which a copy of a function is told from others
+  Place,         // ad: where in a program the closure is made: a number
+  Primitive,     // opt: a group of operators that is one kernel
+  StopFusion,    // lang: the identity, at which groups end (lang/border.h)
 };
-inline constexpr int kFunctionFacts = 10;
 
-struct FunctionFactInfo {
-  std::string_view name;   // as an attribute
-  std::string_view owner;  // the folder that says what it means
-  bool is_for_people;      // else a mark between passes, which is not shown where code is explained
-};
-const FunctionFactInfo& info(FunctionFact fact);
+// Is it the name of a fact that people write and read? The others are marks between passes, which
+// are not shown where code is explained.
 bool is_fact_for_people(std::string_view name);
 
 // Its value; null if the function, or the attributes, have it not.

@@ -7,6 +7,7 @@
 
 #include "lang/function_fact.h"
 #include "lang/visit.h"
+#include "opt/definitions.h"
 #include "opt/effect.h"
 #include "opt/may_fail.h"
 
@@ -19,11 +20,6 @@ using lang::ExprKind;
 namespace {
 
 using References = std::unordered_set<const lang::Variable*>;
-
-const lang::Variable* variable_of(const Expr& atom) {
-  const auto* var = as<lang::Var>(atom);
-  return var ? var->variable.get() : nullptr;
-}
 
 // The references that are only read and written, in the function that makes them.
 class LocalReferences {

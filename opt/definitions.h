@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "lang/expr.h"
 #include "lang/pointer_map.h"
@@ -43,6 +44,18 @@ class IndexRanges {
  private:
   lang::PointerMap<lang::Variable, lang::Expr> extents_;
 };
+
+// The call, if it is one of that operator; else null.
+const lang::Call* call_of(const lang::Expr& expr, std::string_view name);
+// The operator that it calls; null for everything else.
+const lang::OpDef* operator_of(const lang::Expr& expr);
+// Null for what is no variable.
+const lang::Variable* variable_of(const lang::Expr& atom);
+// The dimension that `dim_of` with these attributes reads of a tensor; null where the type does not
+// say it.
+const lang::Dim* dim_read(const lang::Type& tensor, const lang::Attrs& attrs);
+// The extents of a tensor type; nothing where one is not constant.
+std::optional<std::vector<std::int64_t>> constant_extents(const lang::Type& type);
 
 bool same_type(const lang::Expr& a, const lang::Expr& b);
 // One variable, or reads of one element.

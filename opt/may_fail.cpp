@@ -6,6 +6,7 @@
 #include "lang/diagnostic.h"
 #include "lang/lowerable.h"
 #include "lang/visit.h"
+#include "opt/definitions.h"
 
 namespace relay::opt {
 
@@ -15,12 +16,6 @@ using lang::Expr;
 using lang::ExprKind;
 
 namespace {
-
-const lang::Call* call_of(const Expr& expr, std::string_view name) {
-  const auto* call = as<lang::Call>(expr);
-  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  return op && op->op->name == name ? call : nullptr;
-}
 
 std::int64_t least(const lang::Dim& dim) { return dim.is_constant() ? dim.constant() : 0; }
 
@@ -43,11 +38,8 @@ std::optional<std::int64_t> PureFailures::least(const Expr& extent) const {
   if (!call) return std::nullopt;
   const auto* tensor = as<lang::TensorType>(call->args[0]->type);
   if (!tensor || !tensor->shape.has_rank()) return 0;
-  const std::int64_t axis = call->attrs->get_int("axis");
-  const auto rank = static_cast<std::int64_t>(tensor->shape.rank());
-  const std::int64_t place = axis < 0 ? axis + rank : axis;
-  if (place < 0 || place >= rank) return std::nullopt;
-  return opt::least(tensor->shape[static_cast<std::size_t>(place)]);
+  const lang::Dim* dim = dim_read(call->args[0]->type, *call->attrs);
+  return dim ? std::optional(opt::least(*dim)) : std::nullopt;
 }
 
 bool PureFailures::has_points(const std::vector<lang::IndexBinder>& binders) const {

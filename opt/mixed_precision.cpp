@@ -160,13 +160,11 @@ class PrecisionMixer final : public lang::Rewriter {
       return lang::is_float(dtype) && dtype != kWide && dtype != how_.narrow;
     };
     std::vector<Expr> args;
-    std::vector<Type> types;
     bool has_float = false;
     for (const Expr& arg : call.args) {
       if (has_dtype(arg->type, is_other_float)) return nullptr;
       has_float = has_float || has_dtype(arg->type, lang::is_float);
       args.push_back(takes_any ? current(arg) : narrowed(arg));
-      types.push_back(args.back()->type);
     }
     if (!has_float || args == call.args) return nullptr;
     lang::AttrsRef attrs = call.attrs;
@@ -175,10 +173,7 @@ class PrecisionMixer final : public lang::Rewriter {
       attrs = lang::complete_attrs(
           op, lang::make_attrs(with_attrs(attrs, {{"out_dtype", how_.narrow}})), expr->span);
     try {
-      const Type type = lang::ground_result_type(op, types, attrs, expr->span);
-      const Expr callee =
-          lang::make_operator(&op, call.callee->span, lang::function_type(std::move(types), type));
-      return lang::make_call(callee, std::move(args), attrs, expr->span, type, call.algebra);
+      return called_again(expr, std::move(args), std::move(attrs));
     } catch (const lang::Failure& failure) {
       if (lang::is_stop(failure.diagnostics.front().kind)) throw;
       return nullptr;
@@ -277,12 +272,10 @@ void check_mixed_precision(const MixedPrecision& how) {
 std::unordered_set<std::string> called_functions(const std::vector<PassProgram::Entry>& entries) {
   std::unordered_set<std::string> names;
   for (const PassProgram::Entry& entry : entries) {
-    lang::visit_post_order(entry.function, [&](const Expr& node) {
-      if (const auto* global = as<lang::GlobalVar>(node)) names.insert(global->name);
-      const auto* fn = as<lang::Function>(node);
-      const std::string* gradient = fn ? lang::gradient_of(*fn) : nullptr;
-      if (gradient) names.insert({*gradient, entry.name});
-    });
+    const MentionedFunctions mentioned = functions_mentioned_in(entry.function);
+    names.insert(mentioned.called.begin(), mentioned.called.end());
+    names.insert(mentioned.gradients.begin(), mentioned.gradients.end());
+    if (!mentioned.gradients.empty()) names.insert(entry.name);
   }
   return names;
 }

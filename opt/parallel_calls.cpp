@@ -169,14 +169,32 @@ class CallJoiner final : public lang::Rewriter {
 
 }  // namespace
 
-Expr join_parallel_calls(const Expr& expr, const ParallelCalls& calls, std::size_t least,
-                         lang::Program* program) {
-  return CallJoiner(calls, std::max<std::size_t>(2, least), program).rewrite(expr);
+Pass joining(Pass pass, std::function<ParallelCalls(const lang::Attrs& options)> calls) {
+  pass.options.insert(pass.options.begin(), {"min_num_branches", lang::AttrKind::Int,
+                                             lang::AttrValue(3), "how many there must be"});
+  pass.keeps = Keeps::Rounding;
+  pass.level = 4;
+  pass.run = [calls = std::move(calls)](PassProgram& program, const lang::Attrs& options) {
+    const auto least =
+        static_cast<std::size_t>(std::max<std::int64_t>(2, options.get_int("min_num_branches")));
+    const ParallelCalls wanted = calls(options);
+    program.each([&](const Expr& fn) { return CallJoiner(wanted, least, &program).rewrite(fn); });
+  };
+  return pass;
 }
 
-Expr concatenated(std::vector<Expr> tensors, std::size_t axis) {
+Expr joined_seconds(const std::vector<const lang::Call*>& calls, std::size_t axis) {
+  std::vector<Expr> tensors;
+  for (const auto* call : calls) tensors.push_back(call->args[1]);
   return build::op("concatenate", {build::tuple(std::move(tensors))},
                    {{"axis", static_cast<std::int64_t>(axis)}});
+}
+
+std::vector<std::int64_t> extents_of_seconds(const std::vector<const lang::Call*>& calls,
+                                             std::size_t axis) {
+  std::vector<std::int64_t> extents;
+  for (const auto* call : calls) extents.push_back(*known_extent(call->args[1], axis));
+  return extents;
 }
 
 std::vector<Expr> parts_along(const Expr& tensor, std::size_t axis,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lang/expr.h"
-#include "lang/module.h"
+#include "opt/pass_program.h"
 
 // Private to the passes that join calls which share an input.
 namespace relay::opt {
@@ -26,14 +26,17 @@ struct ParallelCalls {
       parts;
 };
 
-// Joins calls of one block, where there are at least `least` of a kind. None of them may depend on
-// another; bindings move, so that the second arguments of all stand before the joined call. Code in
-// A-normal form; the result need not be.
-lang::Expr join_parallel_calls(const lang::Expr& expr, const ParallelCalls& calls,
-                               std::size_t least, lang::Program* program);
+// What the passes have in common: their option `min_num_branches`, among those of `pass`; that they
+// sum in another order; and that they join the calls that the options ask for, of one block, where
+// there are at least so many of a kind. None of them may depend on another; bindings move, so that
+// the second arguments of all stand before the joined call.
+Pass joining(Pass pass, std::function<ParallelCalls(const lang::Attrs& options)> calls);
 
-// Tensors behind one another along an axis, and the parts of such a one that have these extents.
-lang::Expr concatenated(std::vector<lang::Expr> tensors, std::size_t axis);
+// The second arguments of calls, behind one another along an axis; their constant extents there;
+// and the parts of a tensor that have these extents.
+lang::Expr joined_seconds(const std::vector<const lang::Call*>& calls, std::size_t axis);
+std::vector<std::int64_t> extents_of_seconds(const std::vector<const lang::Call*>& calls,
+                                             std::size_t axis);
 std::vector<lang::Expr> parts_along(const lang::Expr& tensor, std::size_t axis,
                                     const std::vector<std::int64_t>& extents);
 // The constant extent of an axis; nothing where it is not known.

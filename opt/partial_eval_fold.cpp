@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "lang/any_dim.h"
 #include "lang/build.h"
+#include "lang/extents.h"
 #include "lang/op.h"
+#include "opt/definitions.h"
 
 namespace relay::opt::partial {
 
@@ -38,11 +39,8 @@ Expr constant_of(const Value* value, std::int64_t& elements) {
 
 // Nothing where it is not known.
 std::optional<std::int64_t> element_count(const lang::Type& type) {
-  const auto* tensor = as<lang::TensorType>(type);
-  if (!tensor || !lang::has_constant_extents(type)) return std::nullopt;
-  double count = 1;
-  for (const lang::Dim& dim : tensor->shape.dims()) count *= static_cast<double>(dim.constant());
-  return count > 1e12 ? std::nullopt : std::optional(static_cast<std::int64_t>(count));
+  const auto extents = constant_extents(type);
+  return extents ? lang::product_of(*extents) : std::nullopt;
 }
 
 bool same_constants(const lang::Tensor& a, const lang::Tensor& b) {
@@ -101,16 +99,10 @@ const Value* Folder::call(const Expr& callee, const std::vector<const Value*>& a
     if (const Value* known = primitive(*op.elementwise, args, type)) return known;
   }
   if (op.name == "dim_of") {
-    const auto* tensor = as<lang::TensorType>(args[0]->type);
-    std::int64_t axis = attrs->get_int("axis");
-    const auto rank = static_cast<std::int64_t>(tensor->shape.rank());
-    if (axis < 0) axis += rank;
-    const bool is_known = tensor->shape.has_rank() && axis >= 0 && axis < rank &&
-                          tensor->shape[static_cast<std::size_t>(axis)].is_constant();
-    if (is_known && lang::equal(type, lang::scalar_type(lang::DType::Int64))) {
-      return residual_.constant(
-          lang::build::index_constant(tensor->shape[static_cast<std::size_t>(axis)].constant()));
-    }
+    const lang::Dim* dim = dim_read(args[0]->type, *attrs);
+    const bool is_known = dim && dim->is_constant();
+    if (is_known && lang::equal(type, lang::scalar_type(lang::DType::Int64)))
+      return residual_.constant(lang::build::index_constant(dim->constant()));
   }
   const auto count = element_count(type);
   if (!count) return nullptr;

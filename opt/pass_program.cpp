@@ -3,15 +3,29 @@
 #include <algorithm>
 #include <utility>
 
+#include "lang/visit.h"
+
 namespace relay::opt {
 
 using lang::Expr;
+
+MentionedFunctions functions_mentioned_in(const Expr& code) {
+  MentionedFunctions mentioned;
+  lang::visit_post_order(code, [&](const Expr& node) {
+    if (const auto* global = lang::as<lang::GlobalVar>(node))
+      mentioned.called.push_back(global->name);
+    const auto* fn = lang::as<lang::Function>(node);
+    if (const std::string* gradient = fn ? lang::gradient_of(*fn) : nullptr)
+      mentioned.gradients.push_back(*gradient);
+  });
+  return mentioned;
+}
 
 // Strict texts with `?` may have types that inference lets agree, and the verifier does not.
 PassProgram::PassProgram(std::vector<Entry> functions, PassHost host)
     : functions_(std::move(functions)), host_(std::move(host)) {
   for (Entry& entry : functions_) {
-    if (!entry.is_typed) continue;
+    if (!entry.is_typed()) continue;
     try {
       host_.verify(entry.function);
     } catch (const lang::InternalError&) {
@@ -28,7 +42,8 @@ const PassProgram::Entry* PassProgram::find(const std::string& name) const {
 
 Expr PassProgram::function(const std::string& name, const lang::Type& type) {
   const Entry* entry = find(name);
-  if (entry && entry->is_typed && lang::equal(entry->function->type, type)) return entry->function;
+  if (entry && entry->is_typed() && lang::equal(entry->function->type, type))
+    return entry->function;
   return host_.program.function(name, type);
 }
 
@@ -41,22 +56,22 @@ void PassProgram::set(Entry& entry, Expr function) {
 
 void PassProgram::each(const std::function<Expr(const Expr&)>& pass) {
   for (Entry& entry : functions_) {
-    if (entry.is_typed) set(entry, pass(entry.function));
+    if (entry.is_typed()) set(entry, pass(entry.function));
   }
 }
 
 void PassProgram::each_at_once(const std::function<Expr(const Entry&)>& pass) {
   std::vector<Expr> made;
   for (const Entry& entry : functions_)
-    made.push_back(entry.is_typed ? pass(entry) : entry.function);
+    made.push_back(entry.is_typed() ? pass(entry) : entry.function);
   for (std::size_t i = 0; i < made.size(); ++i) {
-    if (functions_[i].is_typed) set(functions_[i], std::move(made[i]));
+    if (functions_[i].is_typed()) set(functions_[i], std::move(made[i]));
   }
 }
 
 void PassProgram::add(const std::string& name, Expr function) {
   host_.program.add_function(name, function);
-  functions_.push_back({name, nullptr, true, function->type, true});
+  functions_.push_back({name, nullptr, function->type, true});
   set(functions_.back(), std::move(function));
 }
 

@@ -24,6 +24,14 @@ struct PassHost {
   std::function<void(const lang::Expr& fn)> verify;
 };
 
+// The global functions that code mentions: where it calls or differentiates them, or hands them on;
+// and those that are gradients of functions in it.
+struct MentionedFunctions {
+  std::vector<std::string> called;
+  std::vector<std::string> gradients;
+};
+MentionedFunctions functions_mentioned_in(const lang::Expr& code);
+
 // The functions of a program while passes work on it, typed. Functions that are generic have no
 // ground types: passes leave them as they were written.
 class PassProgram final : public lang::Program {
@@ -31,10 +39,11 @@ class PassProgram final : public lang::Program {
   struct Entry {
     std::string name;
     lang::Expr function;
-    bool is_typed;
     lang::Type type_before;   // null if it is generic
     bool is_changed = false;  // by a pass
     bool is_verified = true;  // after each pass: not where it was no different before
+
+    bool is_typed() const { return type_before != nullptr; }
   };
 
   PassProgram(std::vector<Entry> functions, PassHost host);

@@ -20,10 +20,45 @@ const Expr& Definitions::of(const Expr& atom) const {
   return found ? *found : atom;
 }
 
-const lang::Call* Definitions::call_of(const Expr& atom, std::string_view name) const {
-  const auto* call = as<lang::Call>(of(atom));
+const lang::OpDef* operator_of(const Expr& expr) {
+  const auto* call = as<lang::Call>(expr);
   const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  return op && op->op->name == name ? call : nullptr;
+  return op ? op->op : nullptr;
+}
+
+const lang::Call* call_of(const Expr& expr, std::string_view name) {
+  const lang::OpDef* op = operator_of(expr);
+  return op && op->name == name ? as<lang::Call>(expr) : nullptr;
+}
+
+const lang::Variable* variable_of(const Expr& atom) {
+  const auto* var = as<lang::Var>(atom);
+  return var ? var->variable.get() : nullptr;
+}
+
+const lang::Dim* dim_read(const lang::Type& tensor, const lang::Attrs& attrs) {
+  const auto* type = as<lang::TensorType>(tensor);
+  if (!type || !type->shape.has_rank()) return nullptr;
+  const std::int64_t axis = attrs.get_int("axis");
+  const auto rank = static_cast<std::int64_t>(type->shape.rank());
+  const std::int64_t place = axis < 0 ? axis + rank : axis;
+  return place < 0 || place >= rank ? nullptr
+                                    : &type->shape.dims()[static_cast<std::size_t>(place)];
+}
+
+std::optional<std::vector<std::int64_t>> constant_extents(const lang::Type& type) {
+  const auto* tensor = as<lang::TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank()) return std::nullopt;
+  std::vector<std::int64_t> extents;
+  for (const lang::Dim& dim : tensor->shape.dims()) {
+    if (!dim.is_constant()) return std::nullopt;
+    extents.push_back(dim.constant());
+  }
+  return extents;
+}
+
+const lang::Call* Definitions::call_of(const Expr& atom, std::string_view name) const {
+  return opt::call_of(of(atom), name);
 }
 
 Expr Definitions::element(const Expr& atom) const {

@@ -134,14 +134,8 @@ class Shapes {
 
   // What the type says.
   Expr known_extent() const {
-    const auto* type = as<lang::TensorType>(call_.args[0]->type);
-    if (!type || !type->shape.has_rank()) return nullptr;
-    const std::int64_t axis = call_.attrs->get_int("axis");
-    const auto rank = static_cast<std::int64_t>(type->shape.rank());
-    const std::int64_t place = axis < 0 ? axis + rank : axis;
-    if (place < 0 || place >= rank) return nullptr;
-    const lang::Dim& dim = type->shape[static_cast<std::size_t>(place)];
-    return dim.is_constant() ? build::index_constant(dim.constant()) : Expr();
+    const lang::Dim* dim = dim_read(call_.args[0]->type, *call_.attrs);
+    return dim && dim->is_constant() ? build::index_constant(dim->constant()) : Expr();
   }
 
   // The value before reshapes that end in its own shape.
@@ -263,10 +257,8 @@ std::optional<lang::Dim> extent_of(const Expr& atom, const Definitions& definiti
   if (const auto number = integer(definitions.of(atom))) return lang::Dim(*number);
   const auto* call = definitions.call_of(atom, "dim_of");
   if (!call || !has_known_shape(call->args[0])) return std::nullopt;
-  const auto& shape = as<lang::TensorType>(call->args[0]->type)->shape;
-  const std::int64_t axis = call->attrs->get_int("axis");
-  const auto rank = static_cast<std::int64_t>(shape.rank());
-  return shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)];
+  const lang::Dim* dim = dim_read(call->args[0]->type, *call->attrs);
+  return dim ? std::optional(*dim) : std::nullopt;
 }
 
 }  // namespace

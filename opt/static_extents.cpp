@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "lang/any_dim.h"
-#include "lang/build.h"
+#include "lang/extents.h"
 #include "lang/op.h"
 #include "lang/pointer_map.h"
 #include "lang/static_form.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
+#include "opt/step_rules.h"
 
 namespace relay::opt {
 
@@ -16,7 +17,6 @@ using lang::as;
 using lang::Expr;
 using lang::ExprKind;
 using lang::Type;
-namespace build = lang::build;
 
 namespace {
 
@@ -24,13 +24,9 @@ namespace {
 constexpr std::int64_t kMostExtents = 64;
 
 bool is_small(const Type& type) {
-  const auto* tensor = as<lang::TensorType>(type);
-  if (!tensor || !lang::has_constant_extents(type)) return false;
-  std::int64_t count = 1;
-  for (const lang::Dim& dim : tensor->shape.dims()) {
-    if (__builtin_mul_overflow(count, dim.constant(), &count)) return false;
-  }
-  return count <= kMostExtents;
+  const auto extents = constant_extents(type);
+  const auto count = extents ? lang::product_of(*extents) : std::nullopt;
+  return count && *count <= kMostExtents;
 }
 
 // What flows into a place where types have to agree that say `?` now: the result of a branch, data,
@@ -44,9 +40,8 @@ class OpenExtents {
   // Whose type follows from its operands.
   static bool follows(const Expr& expr) {
     if (expr->kind == ExprKind::Tuple || expr->kind == ExprKind::Projection) return true;
-    const auto* call = as<lang::Call>(expr);
-    const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-    return op && op->op->effect == lang::Effect::None;
+    const lang::OpDef* op = operator_of(expr);
+    return op && op->effect == lang::Effect::None;
   }
 
   void look_into_block(const Expr& block, bool is_joined) {
@@ -147,10 +142,9 @@ class ExtentsFixer final : public lang::Rewriter {
   }
 
   Expr call(const Expr& expr) {
-    const auto& node = lang::cast<lang::Call>(expr);
-    const auto* op = as<lang::Operator>(node.callee);
+    const lang::OpDef* op = operator_of(expr);
     if (!op) return expr;
-    if (Expr fixed = static_form(expr, *op->op)) return fixed;
+    if (Expr fixed = static_form(expr, *op)) return fixed;
     if (!lang::has_any_dim(expr->type)) return expr;
     return typed(expr);
   }
@@ -158,14 +152,8 @@ class ExtentsFixer final : public lang::Rewriter {
   // With the type that follows from its arguments.
   static Expr typed(const Expr& expr) {
     const auto& node = lang::cast<lang::Call>(expr);
-    const lang::OpDef& op = *lang::cast<lang::Operator>(node.callee).op;
-    std::vector<Type> types;
-    for (const Expr& arg : node.args) types.push_back(arg->type);
-    const Type result = lang::ground_result_type(op, types, node.attrs, expr->span);
-    if (lang::equal(result, expr->type)) return expr;
-    return lang::make_call(
-        lang::make_operator(&op, node.callee->span, lang::function_type(std::move(types), result)),
-        node.args, node.attrs, expr->span, result, node.algebra);
+    const Expr made = called_again(expr, node.args, node.attrs);
+    return lang::equal(made->type, expr->type) ? expr : made;
   }
 
   // Null where it has none, or a value is not known.
@@ -209,10 +197,10 @@ class ExtentsFixer final : public lang::Rewriter {
       const auto* fields = as<lang::Tuple>(tuple);
       return fields ? fields->fields[projection->index] : Expr();
     }
+    const lang::OpDef* op = operator_of(value);
+    if (!op || op->effect != lang::Effect::None || !is_small(value->type)) return nullptr;
     const auto* call = as<lang::Call>(value);
-    const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-    if (!op || op->op->effect != lang::Effect::None || !is_small(value->type)) return nullptr;
-    if (op->op->name == "shape_of") return shape_of(*call, value->type);
+    if (op->name == "shape_of") return shape_of(*call, value->type);
     std::vector<Expr> args;
     for (const Expr& arg : call->args) {
       args.push_back(known(arg));
@@ -223,15 +211,13 @@ class ExtentsFixer final : public lang::Rewriter {
   }
 
   static Expr shape_of(const lang::Call& call, const Type& type) {
-    const auto& of = *as<lang::TensorType>(call.args[0]->type);
-    if (!lang::has_constant_extents(call.args[0]->type)) return nullptr;
+    const auto extents = constant_extents(call.args[0]->type);
+    if (!extents) return nullptr;
     const lang::DType dtype = as<lang::TensorType>(type)->dtype.known();
-    const auto rank = static_cast<std::int64_t>(of.shape.rank());
+    const auto rank = static_cast<std::int64_t>(extents->size());
     const lang::TensorRef value = lang::Tensor::make(dtype, {rank});
-    for (std::int64_t i = 0; i < rank; ++i) {
-      const std::int64_t extent = of.shape[static_cast<std::size_t>(i)].constant();
-      value->set_bits(i, lang::bits_from_int(dtype, extent));
-    }
+    for (std::int64_t i = 0; i < rank; ++i)
+      value->set_bits(i, lang::bits_from_int(dtype, (*extents)[static_cast<std::size_t>(i)]));
     return lang::make_constant(value);
   }
 

@@ -38,24 +38,8 @@ constexpr std::int64_t kFewestProducts = 256;  // of two numbers, in one step
 
 using Extents = std::vector<std::int64_t>;
 
-std::optional<Extents> constant_extents(const Type& type) {
-  const auto* tensor = as<lang::TensorType>(type);
-  if (!tensor || !tensor->shape.has_rank()) return std::nullopt;
-  Extents extents;
-  for (const lang::Dim& dim : tensor->shape.dims()) {
-    if (!dim.is_constant()) return std::nullopt;
-    extents.push_back(dim.constant());
-  }
-  return extents;
-}
-
 std::int64_t count_of(const Extents& extents) {
   return lang::product_of(extents).value_or(std::numeric_limits<std::int64_t>::max());
-}
-
-const lang::Variable* variable_of(const Expr& expr) {
-  const auto* var = as<lang::Var>(expr);
-  return var ? var->variable.get() : nullptr;
 }
 
 }  // namespace
@@ -73,7 +57,7 @@ struct Self {
 
 namespace {
 
-const lang::Call* call_of(const Expr& expr, const Self& is_it) {
+const lang::Call* own_call(const Expr& expr, const Self& is_it) {
   const auto* call = as<lang::Call>(expr);
   return call && is_it(call->callee) ? call : nullptr;
 }
@@ -248,7 +232,7 @@ class StepProducts::Analysis {
 
    protected:
     Expr post(const Expr& expr) override {
-      const lang::Call* const call = call_of(expr, self_);
+      const lang::Call* const call = own_call(expr, self_);
       return call ? loop_.call_of_copy(*call, products_) : expr;
     }
 
@@ -349,7 +333,7 @@ class StepProducts::Analysis {
   // Whatever happens, the function is called again.
   bool ends_in_calls(const Expr& expr, std::size_t& calls) const {
     const Expr& result = lang::open_block(expr).result;
-    if (call_of(result, self_)) {
+    if (own_call(result, self_)) {
       ++calls;
       return true;
     }

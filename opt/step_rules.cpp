@@ -1,5 +1,8 @@
 #include "opt/step_rules.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -12,12 +15,14 @@ using lang::ExprKind;
 
 namespace {
 
-// Calls that have no place get that of the step which they replace.
-class AtStep final : public lang::Rewriter {
+class Placed final : public lang::Rewriter {
  public:
-  explicit AtStep(lang::Span place) : place_(place) {}
+  Placed(lang::Span place, const std::vector<Expr>& kept) : place_(place), kept_(kept) {}
 
  protected:
+  Expr pre(const Expr& expr) override {
+    return std::find(kept_.begin(), kept_.end(), expr) == kept_.end() ? Expr() : expr;
+  }
   Expr post(const Expr& expr) override {
     const auto* call = as<lang::Call>(expr);
     return call && !expr->span ? lang::make_call(call->callee, call->args, call->attrs, place_,
@@ -26,7 +31,8 @@ class AtStep final : public lang::Rewriter {
   }
 
  private:
-  lang::Span place_;
+  const lang::Span place_;
+  const std::vector<Expr>& kept_;
 };
 
 class StepReplacer final : public lang::Rewriter {
@@ -38,7 +44,7 @@ class StepReplacer final : public lang::Rewriter {
   Expr post(const Expr& expr) override {
     const lang::AlgebraScope scope(lang::algebra_of(expr));
     const Expr made = rule_(expr, definitions_);
-    return made ? lang::with_type(AtStep(expr->span).rewrite(made), expr->type) : expr;
+    return made ? lang::with_type(at_place(made, expr->span), expr->type) : expr;
   }
 
  private:
@@ -75,15 +81,28 @@ Expr replace_steps(const Expr& expr, const StepRule& rule) {
   return StepReplacer(rule).rewrite(expr);
 }
 
-const lang::OpDef* operator_of(const Expr& expr) {
-  const auto* call = as<lang::Call>(expr);
-  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  return op ? op->op : nullptr;
+std::function<void(PassProgram&, const lang::Attrs&)> replacing(StepRule rule) {
+  return [rule = std::move(rule)](PassProgram& program, const lang::Attrs&) {
+    program.each([&](const Expr& fn) {
+      const Expr made = replace_steps(fn, rule);
+      return made == fn ? fn : eliminate_dead_code(made, &program);
+    });
+  };
 }
 
-const lang::Call* call_of(const Expr& expr, std::string_view name) {
-  const lang::OpDef* op = operator_of(expr);
-  return op && op->name == name ? as<lang::Call>(expr) : nullptr;
+Expr at_place(const Expr& made, lang::Span place, const std::vector<Expr>& kept) {
+  return Placed(place, kept).rewrite(made);
+}
+
+Expr called_again(const Expr& step, std::vector<Expr> args, lang::AttrsRef attrs) {
+  const auto& call = lang::cast<lang::Call>(step);
+  const lang::OpDef& op = *operator_of(step);
+  std::vector<lang::Type> types;
+  for (const Expr& arg : args) types.push_back(arg->type);
+  const lang::Type type = lang::ground_result_type(op, types, attrs, step->span);
+  const Expr callee =
+      lang::make_operator(&op, call.callee->span, lang::function_type(std::move(types), type));
+  return lang::make_call(callee, std::move(args), std::move(attrs), step->span, type, call.algebra);
 }
 
 std::vector<lang::Attr> with_attrs(const lang::AttrsRef& attrs, std::vector<lang::Attr> changed) {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
 #include <vector>
 
 #include "lang/expr.h"
 #include "opt/definitions.h"
+#include "opt/pass_program.h"
 
 // Private to the passes that replace single steps.
 namespace relay::opt {
@@ -19,10 +19,16 @@ using StepRule = std::function<lang::Expr(const lang::Expr& step, const Definiti
 // A-normal form.
 lang::Expr replace_steps(const lang::Expr& expr, const StepRule& rule);
 
-// The call, if it is one of that operator; else null.
-const lang::Call* call_of(const lang::Expr& expr, std::string_view name);
-// The operator that it calls; null for everything else.
-const lang::OpDef* operator_of(const lang::Expr& expr);
+// What a pass runs that replaces steps of each function, and drops what nobody uses then.
+std::function<void(PassProgram&, const lang::Attrs&)> replacing(StepRule rule);
+
+// What a step becomes: calls that have no place stand where it stood. What is `kept` is not looked
+// into.
+lang::Expr at_place(const lang::Expr& made, lang::Span place,
+                    const std::vector<lang::Expr>& kept = {});
+// A call of the operator that `step` calls, with these arguments and attributes, and the type that
+// follows from them. Throws Failure.
+lang::Expr called_again(const lang::Expr& step, std::vector<lang::Expr> args, lang::AttrsRef attrs);
 // The attributes, with others in the place of those of the same names.
 std::vector<lang::Attr> with_attrs(const lang::AttrsRef& attrs, std::vector<lang::Attr> changed);
 

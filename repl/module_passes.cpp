@@ -25,7 +25,7 @@ std::vector<opt::PassProgram::Entry> own_functions(lang::Module& module,
     functions.push_back({definition->name,
                          is_ground ? checker.specialise(definition->name, scheme.type).or_throw()
                                    : definition->function,
-                         is_ground, is_ground ? scheme.type : nullptr});
+                         is_ground ? scheme.type : nullptr});
   }
   return functions;
 }
@@ -67,7 +67,7 @@ ModulePasses::ModulePasses(lang::Module& module, const Expr& typed, Pipeline& pi
                            const EvaluateCore& evaluate)
     : module_(module),
       pipeline_(pipeline),
-      program_({{"", typed, true, typed->type}}, host_of(pipeline, evaluate)),
+      program_({{"", typed, typed->type}}, host_of(pipeline, evaluate)),
       is_module_(false) {}
 
 void ModulePasses::bind(const std::string& name, const std::function<Expr(const Expr&)>& bound) {
@@ -81,7 +81,7 @@ void ModulePasses::bind(const std::string& name, const std::function<Expr(const 
     if (!close.empty()) diagnostic.note(fmt::format("help: `--entry {}`", close.front()));
     throw lang::Failure(std::move(diagnostic));
   }
-  if (!entry->is_typed) {
+  if (!entry->is_typed()) {
     lang::fail(
         lang::DiagnosticKind::Unsupported,
         fmt::format("not supported: `--bind` of a parameter of `{}`, which is generic", name),
@@ -106,7 +106,7 @@ void ModulePasses::bind(const std::string& name, const std::function<Expr(const 
 std::vector<std::string> ModulePasses::generic() const {
   std::vector<std::string> names;
   for (const auto& each : program_.functions()) {
-    if (!each.is_typed) names.push_back(each.name);
+    if (!each.is_typed()) names.push_back(each.name);
   }
   return names;
 }

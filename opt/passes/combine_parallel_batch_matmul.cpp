@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,17 +34,12 @@ ParallelCalls parallel_products() {
             return text;
           },
           [](const std::vector<const lang::Call*>& calls) {
-            std::vector<Expr> operands;
-            for (const auto* call : calls) operands.push_back(call->args[1]);
-            const Expr right = concatenated(std::move(operands), column_axis(*calls[0]));
+            const Expr right = joined_seconds(calls, column_axis(*calls[0]));
             return build::op("nn.batch_matmul", {calls[0]->args[0], right},
                              with_attrs(calls[0]->attrs, {}));
           },
           [](const Expr& result, const std::vector<const lang::Call*>& calls) {
-            std::vector<std::int64_t> columns;
-            for (const auto* call : calls)
-              columns.push_back(*known_extent(call->args[1], column_axis(*call)));
-            return parts_along(result, 2, columns);
+            return parts_along(result, 2, extents_of_seconds(calls, column_axis(*calls[0])));
           }};
 }
 
@@ -54,22 +49,12 @@ Pass combine_parallel_batch_matmul_pass() {
   Pass pass;
   pass.name = "CombineParallelBatchMatmul";
   pass.doc = "makes one product of several `nn.batch_matmul` of the same left operand";
-  pass.options = {
-      {"min_num_branches", lang::AttrKind::Int, lang::AttrValue(3), "how many there must be"}};
-  pass.keeps = Keeps::Rounding;
-  pass.level = 4;
   pass.example =
       R"(def f(x: Tensor[(2, 3, 4), float32], a: Tensor[(2, 4, 2), float32],
   b: Tensor[(2, 4, 5), float32], c: Tensor[(2, 4, 2), float32]) {
   (nn.batch_matmul(x, a), nn.batch_matmul(x, b), tanh(nn.batch_matmul(x, c)))
 })";
-  pass.run = [](PassProgram& program, const lang::Attrs& options) {
-    const auto least =
-        static_cast<std::size_t>(std::max<std::int64_t>(2, options.get_int("min_num_branches")));
-    const ParallelCalls calls = parallel_products();
-    program.each([&](const Expr& fn) { return join_parallel_calls(fn, calls, least, &program); });
-  };
-  return pass;
+  return joining(std::move(pass), [](const lang::Attrs&) { return parallel_products(); });
 }
 
 }  // namespace relay::opt

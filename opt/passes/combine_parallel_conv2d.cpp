@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,24 +49,16 @@ std::string kind_of_conv(const lang::Call& call) {
   return text;
 }
 
-std::vector<std::int64_t> outputs_of(const std::vector<const lang::Call*>& calls) {
-  std::vector<std::int64_t> outputs;
-  for (const auto* call : calls)
-    outputs.push_back(*known_extent(call->args[1], output_axis(*call)));
-  return outputs;
-}
-
 ParallelCalls parallel_convolutions() {
   return {"nn.conv2d", kind_of_conv,
           [](const std::vector<const lang::Call*>& calls) {
-            std::vector<Expr> kernels;
-            for (const auto* call : calls) kernels.push_back(call->args[1]);
-            const Expr kernel = concatenated(std::move(kernels), output_axis(*calls[0]));
+            const Expr kernel = joined_seconds(calls, output_axis(*calls[0]));
             return build::op("nn.conv2d", {calls[0]->args[0], kernel},
                              with_attrs(calls[0]->attrs, {{"channels", {}}}));
           },
           [](const Expr& result, const std::vector<const lang::Call*>& calls) {
-            return parts_along(result, channel_axis(*calls[0]), outputs_of(calls));
+            return parts_along(result, channel_axis(*calls[0]),
+                               extents_of_seconds(calls, output_axis(*calls[0])));
           }};
 }
 
@@ -76,22 +68,12 @@ Pass combine_parallel_conv2d_pass() {
   Pass pass;
   pass.name = "CombineParallelConv2D";
   pass.doc = "makes one convolution of several `nn.conv2d` of the same data";
-  pass.options = {
-      {"min_num_branches", lang::AttrKind::Int, lang::AttrValue(3), "how many there must be"}};
-  pass.keeps = Keeps::Rounding;
-  pass.level = 4;
   pass.example =
       R"(def f(x: Tensor[(1, 3, 8, 8), float32], a: Tensor[(2, 3, 1, 1), float32],
   b: Tensor[(4, 3, 1, 1), float32], c: Tensor[(2, 3, 1, 1), float32]) {
   (nn.conv2d(x, a), nn.conv2d(x, b), nn.relu(nn.conv2d(x, c)))
 })";
-  pass.run = [](PassProgram& program, const lang::Attrs& options) {
-    const auto least =
-        static_cast<std::size_t>(std::max<std::int64_t>(2, options.get_int("min_num_branches")));
-    const ParallelCalls calls = parallel_convolutions();
-    program.each([&](const Expr& fn) { return join_parallel_calls(fn, calls, least, &program); });
-  };
-  return pass;
+  return joining(std::move(pass), [](const lang::Attrs&) { return parallel_convolutions(); });
 }
 
 }  // namespace relay::opt

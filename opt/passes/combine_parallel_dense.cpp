@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,8 +14,6 @@ namespace build = lang::build;
 
 namespace {
 
-std::int64_t units_of(const lang::Call& call) { return *known_extent(call.args[1], 0); }
-
 std::string dtypes_of_dense(const lang::Call& call) {
   return fmt::format("{} {} {}", lang::to_string(call.args[0]->type),
                      lang::name_of(dtype_of(call.args[1])),
@@ -29,16 +27,12 @@ ParallelCalls flat_dense() {
             return known_extent(call.args[1], 0) ? dtypes_of_dense(call) : std::string();
           },
           [](const std::vector<const lang::Call*>& calls) {
-            std::vector<Expr> weights;
-            for (const auto* call : calls) weights.push_back(call->args[1]);
-            return build::op("nn.dense", {calls[0]->args[0], concatenated(std::move(weights), 0)},
+            return build::op("nn.dense", {calls[0]->args[0], joined_seconds(calls, 0)},
                              with_attrs(calls[0]->attrs, {{"units", {}}}));
           },
           [](const Expr& result, const std::vector<const lang::Call*>& calls) {
-            std::vector<std::int64_t> units;
-            for (const auto* call : calls) units.push_back(units_of(*call));
             const auto& type = *lang::as<lang::TensorType>(result->type);
-            return parts_along(result, type.shape.rank() - 1, units);
+            return parts_along(result, type.shape.rank() - 1, extents_of_seconds(calls, 0));
           }};
 }
 
@@ -47,8 +41,9 @@ ParallelCalls batched_dense() {
   return {"nn.dense",
           [](const lang::Call& call) {
             const auto& data = *lang::as<lang::TensorType>(call.args[0]->type);
-            if (data.shape.rank() != 2 || !known_extent(call.args[1], 0)) return std::string();
-            return fmt::format("{} {}", dtypes_of_dense(call), units_of(call));
+            const auto units = known_extent(call.args[1], 0);
+            if (data.shape.rank() != 2 || !units) return std::string();
+            return fmt::format("{} {}", dtypes_of_dense(call), *units);
           },
           [](const std::vector<const lang::Call*>& calls) {
             std::vector<Expr> data;
@@ -79,25 +74,17 @@ Pass combine_parallel_dense_pass() {
   Pass pass;
   pass.name = "CombineParallelDense";
   pass.doc = "makes one product of several `nn.dense` of the same data";
-  pass.options = {
-      {"min_num_branches", lang::AttrKind::Int, lang::AttrValue(3), "how many there must be"},
-      {"to_batch", lang::AttrKind::Bool, lang::AttrValue(true),
-       "a product of two batches, for weights of equal shapes; else the weights behind "
-       "one another"}};
-  pass.keeps = Keeps::Rounding;
-  pass.level = 4;
+  pass.options = {{"to_batch", lang::AttrKind::Bool, lang::AttrValue(true),
+                   "a product of two batches, for weights of equal shapes; else the weights behind "
+                   "one another"}};
   pass.example =
       R"(def f(x: Tensor[(2, 4), float32], a: Tensor[(3, 4), float32],
   b: Tensor[(3, 4), float32], c: Tensor[(3, 4), float32]) {
   (nn.dense(x, a), nn.dense(x, b), tanh(nn.dense(x, c)))
 })";
-  pass.run = [](PassProgram& program, const lang::Attrs& options) {
-    const auto least =
-        static_cast<std::size_t>(std::max<std::int64_t>(2, options.get_int("min_num_branches")));
-    const ParallelCalls calls = options.get_bool("to_batch") ? batched_dense() : flat_dense();
-    program.each([&](const Expr& fn) { return join_parallel_calls(fn, calls, least, &program); });
-  };
-  return pass;
+  return joining(std::move(pass), [](const lang::Attrs& options) {
+    return options.get_bool("to_batch") ? batched_dense() : flat_dense();
+  });
 }
 
 }  // namespace relay::opt

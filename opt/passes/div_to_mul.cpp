@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "lang/build.h"
-#include "opt/pass_program.h"
 #include "opt/step_rules.h"
 
 namespace relay::opt {
@@ -46,12 +45,7 @@ Pass div_to_mul_pass() {
   pass.keeps = Keeps::Rounding;
   pass.level = 0;
   pass.example = R"(def f(x: Tensor[(4), float32]) { x / 8.0 + 1.0 / x })";
-  pass.run = [](PassProgram& program, const lang::Attrs&) {
-    program.each([&](const Expr& fn) {
-      const Expr made = replace_steps(fn, as_product);
-      return made == fn ? fn : eliminate_dead_code(made, &program);
-    });
-  };
+  pass.run = replacing(as_product);
   return pass;
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "lang/build.h"
-#include "opt/pass_program.h"
 #include "opt/spatial.h"
 #include "opt/step_rules.h"
 
@@ -72,12 +71,7 @@ Pass flatten_atrous_conv_pass() {
   let sums = nn.conv2d(blocks, w, data_layout="NHWC", kernel_layout="HWIO");
   nn.batch_to_space_nd(sums, block_shape=[2, 2], crops=[[0, 1], [0, 1]])
 })";
-  pass.run = [](PassProgram& program, const lang::Attrs&) {
-    program.each([&](const Expr& fn) {
-      const Expr flat = replace_steps(fn, as_dilated);
-      return flat == fn ? fn : eliminate_dead_code(flat, &program);
-    });
-  };
+  pass.run = replacing(as_dilated);
   return pass;
 }
 

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "lang/build.h"
-#include "opt/pass_program.h"
 #include "opt/spatial.h"
 #include "opt/step_rules.h"
 
@@ -137,12 +136,7 @@ Pass fold_explicit_padding_pass() {
       R"(def f(x: Tensor[(1, 3, 8, 8), float32], w: Tensor[(4, 3, 3, 3), float32]) {
   nn.conv2d(nn.pad(x, 0.0, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]), w)
 })";
-  pass.run = [](PassProgram& program, const lang::Attrs&) {
-    program.each([&](const Expr& fn) {
-      const Expr folded = replace_steps(fn, fold_padding);
-      return folded == fn ? fn : eliminate_dead_code(folded, &program);
-    });
-  };
+  pass.run = replacing(fold_padding);
   return pass;
 }
 

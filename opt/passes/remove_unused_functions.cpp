@@ -2,14 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "lang/derivative.h"
-#include "lang/visit.h"
 #include "opt/pass_program.h"
 
 namespace relay::opt {
-
-using lang::as;
-using lang::Expr;
 
 namespace {
 
@@ -33,12 +28,9 @@ std::set<std::string> reached_from(const PassProgram& program, const std::string
     work.pop_back();
     const auto* found = program.find(name);
     if (!found || !reached.insert(name).second) continue;
-    lang::visit_post_order(found->function, [&](const Expr& node) {
-      if (const auto* global = as<lang::GlobalVar>(node)) work.push_back(global->name);
-      if (const auto* fn = as<lang::Function>(node)) {
-        if (const std::string* gradient = lang::gradient_of(*fn)) work.push_back(*gradient);
-      }
-    });
+    const MentionedFunctions mentioned = functions_mentioned_in(found->function);
+    work.insert(work.end(), mentioned.called.begin(), mentioned.called.end());
+    work.insert(work.end(), mentioned.gradients.begin(), mentioned.gradients.end());
   }
   return reached;
 }

@@ -66,33 +66,35 @@ void add_marks() {
        optional_attr("constrain_body", AttrKind::Bool, true, "the value is computed there")});
 }
 
-void add_stop_fusion() {
-  OpDef def = identity_operator("annotation.stop_fusion", 10, "",
-                                "exp(annotation.stop_fusion(sin([0.0, 1.0])))\n"
-                                "// expect: [1.0, 2.319777]",
-                                {});
-  def.doc =
-      "The value itself; what is computed of it and what it is computed from get kernels of their "
-      "own.\n"
-      "`:show fused` shows the border between them. In the body of index notation, and in "
-      "derivatives, it has no effect.";
-  def.expansion = [](const DefinitionCall& call) { return lang::make_border(call.args[0]); };
+// An identity that becomes code of another kind.
+void add_form(const char* name, const char* doc, const char* example,
+              Expr (*form)(const Expr& value)) {
+  OpDef def = identity_operator(name, 10, "", example, {});
+  def.doc = doc;
+  def.expansion = [form](const DefinitionCall& call) { return form(call.args[0]); };
   lang::OpRegistry::instance().add(std::move(def));
 }
 
-void add_checkpoint() {
-  OpDef def = identity_operator("annotation.checkpoint", 10, "",
-                                "grad(fn (x) { annotation.checkpoint(tanh(exp(x) * x)) })(0.5)\n"
-                                "// expect: 1.3381352",
-                                {});
-  def.doc =
-      "The value itself; a derivative computes what it is made of again instead of keeping it.\n"
+void add_forms() {
+  add_form("annotation.stop_fusion",
+           "The value itself; what is computed of it and what it is computed from get kernels of "
+           "their own.\n"
+           "`:show fused` shows the border between them. In the body of index notation, and in "
+           "derivatives, it has no effect.",
+           "exp(annotation.stop_fusion(sin([0.0, 1.0])))\n"
+           "// expect: [1.0, 2.319777]",
+           lang::make_border);
+  add_form(
+      "annotation.checkpoint",
+      "The value itself; a derivative computes what it is made of again instead of keeping "
+      "it.\n"
       "In `annotation.checkpoint(e)` all that is written in `e` runs once more in reverse, from "
       "the "
       "values of the variables it uses; calls in it as a whole, with their loops and recursion. "
-      "What a variable outside holds is kept.";
-  def.expansion = [](const DefinitionCall& call) { return lang::make_checkpoint(call.args[0]); };
-  lang::OpRegistry::instance().add(std::move(def));
+      "What a variable outside holds is kept.",
+      "grad(fn (x) { annotation.checkpoint(tanh(exp(x) * x)) })(0.5)\n"
+      "// expect: 1.3381352",
+      lang::make_checkpoint);
 }
 
 // --- relay.op.annotation.simulated_quantize ---
@@ -149,8 +151,7 @@ void add_simulated_quantize() {
 
 void add_annotation_operators() {
   add_marks();
-  add_stop_fusion();
-  add_checkpoint();
+  add_forms();
   add_simulated_quantize();
 }
 

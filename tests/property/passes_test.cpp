@@ -21,17 +21,10 @@ using repl::Session;
 
 constexpr std::uint64_t kPrograms = 100;
 
-repl::SessionOptions quiet() {
-  repl::SessionOptions options;
-  options.jit = interp::JitMode::Off;
-  options.write = [](std::string_view) {};
-  return options;
-}
-
 // What a text defines.
 class Defined {
  public:
-  explicit Defined(const std::string& text) : session_(quiet()) {
+  explicit Defined(const std::string& text) : session_(quiet_options()) {
     errors_ = session_.run("program", text, nullptr, parser::Notation::Light);
   }
   Session& session() { return session_; }

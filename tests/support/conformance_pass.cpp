@@ -9,6 +9,7 @@
 #include "opt/pass.h"
 #include "parser/parse.h"
 #include "repl/session.h"
+#include "tests/support/passed_program.h"
 
 namespace relay::tests {
 namespace {
@@ -24,13 +25,6 @@ const opt::Pass* our_pass(const std::string& name) {
   if (name == " FoldExplicitPadding") return opt::find_pass("FoldExplicitPadding");
   if (name == "CombineParallelConv2d") return opt::find_pass("CombineParallelConv2D");
   return opt::find_pass(name);
-}
-
-repl::SessionOptions quiet() {
-  repl::SessionOptions options;
-  options.jit = interp::JitMode::Off;
-  options.write = [](std::string_view) {};
-  return options;
 }
 
 std::string describe(const lang::Diagnostic& error) {
@@ -101,7 +95,7 @@ std::string compare(const Value& ours, const Value& theirs) {
 // A text in a session of its own: a module with `@main`, or an expression that is a function.
 class Ran {
  public:
-  explicit Ran(const std::string& text) : session_(quiet()), source_("record", text) {
+  explicit Ran(const std::string& text) : session_(quiet_options()), source_("record", text) {
     const auto parsed = parser::parse(source_, session_.module(), parser::Notation::Strict);
     if (parsed && parsed->items.size() == 1 &&
         parsed->items[0].kind == parser::ItemKind::Expression) {

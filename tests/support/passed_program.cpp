@@ -10,12 +10,6 @@ using lang::Value;
 
 namespace {
 
-repl::SessionOptions without_native_code() {
-  repl::SessionOptions options;
-  options.jit = interp::JitMode::Off;
-  return options;
-}
-
 [[noreturn]] void fail_in(const std::string& what, const std::vector<lang::Diagnostic>& errors) {
   throw std::runtime_error(what + "\n" + lang::render(errors.front()));
 }
@@ -24,8 +18,14 @@ bool is_tensor(const Value& value) { return value.is_scalar() || value.is_tensor
 
 }  // namespace
 
-PassedProgram::PassedProgram(const std::string& text)
-    : text_(text), session_(without_native_code()) {
+repl::SessionOptions quiet_options() {
+  repl::SessionOptions options;
+  options.jit = interp::JitMode::Off;
+  options.write = [](std::string_view) {};
+  return options;
+}
+
+PassedProgram::PassedProgram(const std::string& text) : text_(text), session_(quiet_options()) {
   const auto errors = session_.run("<program>", text, nullptr);
   if (!errors.empty()) fail_in(text_, errors);
 }

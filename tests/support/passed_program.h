@@ -9,6 +9,9 @@
 // wrong, where a program does not run.
 namespace relay::tests {
 
+// Without native code; what is printed goes nowhere.
+repl::SessionOptions quiet_options();
+
 // A program in a session of its own, without native code.
 class PassedProgram {
  public:
