@@ -39,7 +39,7 @@ class Blocks {
     const bool goes_on = words == "relay continued";
     if (words != "relay" && words != "console" && !goes_on) return block;
     ++page_.blocks;
-    if (words == "console") return run_console(block);
+    if (words == "console") return console_.run(block);
     if (!goes_on && !is_transcript(block)) return run_golden_block(block, mode_, page_);
     if (!goes_on) session_ = std::make_unique<Transcript>(mode_);
     if (session_) return session_->run(block, page_.problems);
@@ -50,6 +50,7 @@ class Blocks {
  private:
   interp::JitMode mode_;
   PageRun& page_;
+  Console console_;
   std::unique_ptr<Transcript> session_;
 };
 

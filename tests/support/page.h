@@ -25,7 +25,7 @@ struct PageRun {
 // prints; `…` in it stands for any text, alone on a line for any lines. Any other is a golden file;
 // if it expects nothing, it must only run without errors. Each has a session of its own, but for a
 // ```relay continued, which goes on with that of the transcript before it. In a ```console block
-// lines that begin with `$ ` are commands of a shell.
+// lines that begin with `$ ` are commands of a shell; the blocks of a page share a folder.
 PageRun run_page(std::string_view page, interp::JitMode mode);
 
 }  // namespace relay::tests

@@ -15,7 +15,6 @@
 #include "repl/driver.h"
 #include "repl/session.h"
 #include "tests/support/text_diff.h"
-#include "tests/support/typed_program.h"
 
 namespace relay::tests {
 
@@ -79,10 +78,12 @@ Lines run_block(const Lines& block, IsTyped is_typed_here, Answer answer) {
   return out;
 }
 
-std::string output_of(const std::string& command) {
-  const std::string folder = std::filesystem::path(relay_program()).parent_path().string();
+std::string output_of(const std::string& command, const std::string& folder) {
+  const std::string programs = std::filesystem::path(relay_program()).parent_path().string();
   FILE* const pipe = popen(
-      fmt::format("PATH='{}':$PATH; {{ {}\n}} 2>&1 </dev/null", folder, command).c_str(), "r");
+      fmt::format("cd '{}'; PATH='{}':$PATH; {{ {}\n}} 2>&1 </dev/null", folder, programs, command)
+          .c_str(),
+      "r");
   if (!pipe) throw std::runtime_error("no shell");
   std::string output;
   std::array<char, 4096> buffer{};
@@ -156,9 +157,15 @@ Lines Transcript::run(const Lines& block, std::vector<std::string>& problems) {
   });
 }
 
-Lines run_console(const Lines& block) {
-  return run_block(block, is_command, [](const std::string& typed) {
-    return split_lines(output_of(typed.substr(kShellPrompt.size())));
+Console::Console() {
+  namespace fs = std::filesystem;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::current_path()))
+    fs::create_symlink(entry.path(), fs::path(folder_.path()) / entry.path().filename());
+}
+
+Lines Console::run(const Lines& block) const {
+  return run_block(block, is_command, [this](const std::string& typed) {
+    return split_lines(output_of(typed.substr(kShellPrompt.size()), folder_.path()));
   });
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "interp/eval.h"
+#include "tests/support/typed_program.h"
 
 // Transcripts: what was typed, behind a prompt, and what was shown after it. `…` in what is shown
 // stands for any text, alone on a line for any lines.
@@ -40,8 +41,15 @@ class Transcript {
   std::unique_ptr<State> state_;
 };
 
-// The same of commands of a shell, behind `$ `, in the root of the repository. `relay` is that of
-// this build.
-Lines run_console(const Lines& block);
+// The same of commands of a shell, behind `$ `, in a folder where everything in the root of the
+// repository is at hand, and what is written is gone afterwards. `relay` is that of this build.
+class Console {
+ public:
+  Console();
+  Lines run(const Lines& block) const;
+
+ private:
+  TemporaryFolder folder_;
+};
 
 }  // namespace relay::tests
