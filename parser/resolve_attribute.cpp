@@ -119,6 +119,8 @@ bool Resolver::is_used_as_attribute(const Node& node, std::string_view name, std
 std::optional<AttrValue> Resolver::attribute_parameter(const Node& name) {
   if (strict_) return std::nullopt;
   const Symbol& symbol = symbols_.intern(tree_.text(name));
+  if (is_in_rule_ && !symbol.local && symbol.type_param >= 0)
+    return lang::parameter_attribute(std::string(symbol.text));
   if (!is_attribute_variable(symbol.local) && !named_steps_.contains(symbol.local.get()))
     return std::nullopt;
   return lang::parameter_attribute(symbol.local->name);

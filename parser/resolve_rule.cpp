@@ -143,6 +143,7 @@ std::optional<RewriteRule> Resolver::rule(const Node& node) {
   implicit_type_params_ = false;
   for (const lang::VariableRef& param : rule.params)
     bind_local(texts_.emplace_back(param->name), param);
+  is_in_rule_ = true;
   rule.pattern = rule_pattern(*parts.pattern);
   if (parts.condition) {
     const Scope inner(*this);
@@ -152,6 +153,7 @@ std::optional<RewriteRule> Resolver::rule(const Node& node) {
     const Scope inner(*this);
     rule.replacement = expr(*parts.replacement);
   }
+  is_in_rule_ = false;
   named_steps_.clear();
   rule.type_params = close_type_params(mark);
   if (item_is_broken_) return std::nullopt;
@@ -182,7 +184,7 @@ std::vector<RewriteRule> Resolver::rules() {
     if (item->kind != Syntax::Item || rule_in(*item).kind != Syntax::Rule) continue;
     attempt([&] {
       std::optional<RewriteRule> made = rule(rule_in(*item));
-      is_in_pattern_ = implicit_type_params_ = false;
+      is_in_rule_ = is_in_pattern_ = implicit_type_params_ = false;
       if (!made) return;
       if (item->child(0)->kind == Syntax::Doc) made->doc = doc_text(tree_.text(*item->child(0)));
       rules.push_back(std::move(*made));
