@@ -1,7 +1,10 @@
 #include "lang/op_traits.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
+#include "lang/pointer_map.h"
 #include "lang/visit.h"
 
 namespace relay::lang {
@@ -20,6 +23,52 @@ bool is_commutative(const OpDef& op) {
     default:  // Min and Max may tell the two zeros apart
       return false;
   }
+}
+
+namespace {
+
+struct TraitRow {
+  OpTrait trait;
+  std::vector<std::string_view> ops;
+};
+
+const std::vector<TraitRow>& trait_rows() {
+  static const std::vector<TraitRow> kRows = {
+      {OpTrait::Reshapes, {"reshape", "expand_dims", "squeeze", "reshape_like", "batch_flatten"}},
+      {OpTrait::Broadcasts, {"broadcast_to", "broadcast_to_like"}},
+      {OpTrait::TakesShape, {"broadcast_to_like", "collapse_sum_like", "reshape_like"}},
+      {OpTrait::Fills, {"zeros_like", "ones_like"}},
+      {OpTrait::Pairwise,
+       {"add", "subtract", "multiply", "divide", "maximum", "minimum", "equal", "not_equal", "less",
+        "less_equal", "greater", "greater_equal"}},
+      {OpTrait::KeepsShape,
+       {"negative", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "abs", "nn.relu",
+        "nn.softmax", "nn.log_softmax", "cast"}}};
+  return kRows;
+}
+
+// A bit for each trait.
+const PointerMap<OpDef, std::uint8_t>& trait_table() {
+  static const PointerMap<OpDef, std::uint8_t> kTable = [] {
+    PointerMap<OpDef, std::uint8_t> table;
+    for (const TraitRow& row : trait_rows()) {
+      for (const std::string_view name : row.ops) {
+        if (const OpDef* op = OpRegistry::instance().find(name)) {
+          std::uint8_t& traits = table[op];
+          traits = static_cast<std::uint8_t>(traits | (1U << static_cast<unsigned>(row.trait)));
+        }
+      }
+    }
+    return table;
+  }();
+  return kTable;
+}
+
+}  // namespace
+
+bool has_trait(const OpDef& op, OpTrait trait) {
+  const std::uint8_t* traits = trait_table().find(&op);
+  return traits && ((*traits >> static_cast<unsigned>(trait)) & 1U) != 0;
 }
 
 namespace {

@@ -12,6 +12,9 @@
 
 namespace relay::opt {
 
+// What begins the name of a table of rules that is part of the program.
+inline constexpr const char* kLibraryRules = "std:";
+
 // What passes need of those who run them.
 struct PassHost {
   lang::Program& program;  // all that is none of the functions at hand

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "lang/alpha_equal.h"
+#include "lang/dtype_class.h"
 #include "lang/op_traits.h"
 #include "lang/visit.h"
 #include "opt/pattern.h"
@@ -224,7 +225,17 @@ class Matcher {
     const lang::Variable& variable = *pattern.variable;
     if (lang::has_role(variable, lang::kConstantRole) && !as<lang::Constant>(definitions_.of(atom)))
       return false;
-    return match_type(variable.type, atom->type, found_.types) && bind(pattern, atom);
+    return is_of_class(variable, atom->type) &&
+           match_type(variable.type, atom->type, found_.types) && bind(pattern, atom);
+  }
+
+  static bool is_of_class(const lang::Variable& variable, const lang::Type& type) {
+    const lang::AttrValue* wanted =
+        variable.attrs ? variable.attrs->find(lang::kDTypeClassRole) : nullptr;
+    if (!wanted) return true;
+    const auto* tensor = as<lang::TensorType>(type);
+    return tensor && tensor->dtype.is_known() &&
+           lang::is_in_class(tensor->dtype.known(), *lang::parse_dtype_class(*wanted->as_string()));
   }
 
   bool call(const ExprPattern& pattern, const Expr& atom, const Next& next) {

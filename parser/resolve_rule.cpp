@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lang/boxed.h"
+#include "lang/dtype_class.h"
 #include "parser/comments.h"
 #include "parser/mends.h"
 #include "parser/read.h"
@@ -73,6 +74,8 @@ lang::VariableRef Resolver::rule_parameter(const Node& node, const Node& rule) {
     if (head == "Constant") {
       roles.push_back({std::string(lang::kConstantRole), lang::AttrValue(true)});
       if (written.count > 1) type = this->type(*written.child(1));
+    } else if (lang::parse_dtype_class(head)) {
+      roles.push_back({std::string(lang::kDTypeClassRole), lang::AttrValue(std::string(head))});
     } else if (const auto* trait = lang::find_operator_trait(head)) {
       roles.push_back({std::string(lang::kOperatorRole), std::string(lang::name_of(*trait))});
     } else {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "lang/derivative.h"
+#include "opt/pass_program.h"
 #include "parser/value_text.h"
 #include "repl/compiled.h"
 #include "repl/debugger.h"
@@ -28,6 +29,7 @@
 #include "repl/source_of.h"
 #include "repl/trace.h"
 #include "stdlib/register.h"
+#include "stdlib/rule_files.h"
 
 namespace relay::repl {
 
@@ -194,6 +196,9 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
           return impl_->sources.add(name, text);
         },
         [&](const std::string& path) {
+          for (const auto& file : stdlib::rule_files()) {
+            if (path == opt::kLibraryRules + std::string(file.name)) return std::string(file.text);
+          }
           return read_file(impl_->pipeline.find_file(path), impl_->options.files).or_throw();
         }};
     std::optional<ModulePasses> program;
