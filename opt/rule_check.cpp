@@ -22,7 +22,7 @@ using lang::Expr;
 namespace {
 
 constexpr int kTries = 1500;  // to find code that the pattern matches
-constexpr int kSamples = 32;  // that are evaluated
+constexpr int kSamples = 96;  // that are evaluated
 constexpr std::uint64_t kSeed = 20;
 
 Expr closed(const Expr& expr, const RuleSample& sample) {
@@ -120,18 +120,35 @@ std::optional<Diagnostic> fault_at(const PatternRule& rule, const RuleSample& sa
   return std::nullopt;
 }
 
+// The same with a sample that is easier to read, if there is one.
+Diagnostic smallest_fault(Diagnostic found, const PatternRule& rule, SampleValues values,
+                          const RuleHost& host) {
+  RuleRandom random(kSeed);
+  std::vector<Diagnostic> why;
+  for (int i = 0; i < kTries / 4; ++i) {
+    const auto sample = sample_of(rule, random, values, true, host, why);
+    if (!sample) continue;
+    if (auto fault = fault_at(rule, *sample, host)) return std::move(*fault);
+  }
+  return found;
+}
+
 std::optional<Diagnostic> fault_of(const PatternRule& rule, const RuleHost& host) {
   const bool is_exact = rule.written.kind == lang::RuleKind::Exact;
   RuleRandom random(kSeed);
+  std::vector<Diagnostic> why;
   int samples = 0;
   for (int i = 0; i < kTries && samples < kSamples; ++i) {
     const auto values = is_exact && i % 2 == 1 ? SampleValues::Special : SampleValues::Moderate;
-    const auto sample = sample_of(rule, random, values, samples < 8 && i < kTries / 3, host);
+    const bool is_small = samples < kSamples / 4 && i < kTries / 4;
+    const auto sample = sample_of(rule, random, values, is_small, host, why);
     if (!sample) continue;
     ++samples;
-    if (auto fault = fault_at(rule, *sample, host)) return fault;
+    if (auto fault = fault_at(rule, *sample, host))
+      return is_small ? std::move(*fault) : smallest_fault(std::move(*fault), rule, values, host);
   }
   if (samples > 0) return std::nullopt;
+  if (!why.empty()) return why.front();
   return Diagnostic(DiagnosticKind::BadPattern,
                     fmt::format("rule `{}` was tried on nothing: of {} calls of random types, its "
                                 "pattern matches none that its replacement fits",

@@ -7,6 +7,7 @@
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
+#include "lang/stop.h"
 #include "lang/visit.h"
 
 namespace relay::opt {
@@ -50,7 +51,7 @@ class Instance final : public lang::Rewriter {
 
   // Untyped.
   Expr function(const Expr& code) {
-    Expr body = rewrite(lang::substitute_types(code, match_.types));
+    Expr body = lang::substitute_types(rewrite(code), match_.types);
     return lang::make_function(params_, nullptr, std::move(body), {}, nullptr, code->span);
   }
   // In the order of its parameters.
@@ -66,8 +67,9 @@ class Instance final : public lang::Rewriter {
 
   Expr post(const Expr& expr) override {
     if (const auto* term = as<lang::DimTerm>(expr)) {
-      if (!term->dim.is_constant()) is_open_ = true;
-      return lang::build::index_constant(term->dim.is_constant() ? term->dim.constant() : 0);
+      const lang::Dim dim = lang::substitute(term->dim, match_.types);
+      if (!dim.is_constant()) is_open_ = true;
+      return lang::build::index_constant(dim.is_constant() ? dim.constant() : 0);
     }
     const auto* call = as<lang::Call>(expr);
     return call ? filled(expr, *call) : expr;
@@ -225,12 +227,19 @@ std::optional<ExprMatch> match_rule(const PatternRule& rule, const Expr& expr,
 }
 
 Expr replacement_for(const PatternRule& rule, const ExprMatch& match, const lang::Type& type,
-                     const RuleHost& host) {
+                     const RuleHost& host, std::vector<lang::Diagnostic>* why) {
   Instance instance(rule, match, false);
-  const Expr function = instance.function(rule.written.replacement);
-  if (instance.is_open()) return nullptr;
-  const Expr typed = host.infer(function);
-  const auto& made = lang::cast<lang::Function>(typed);
+  const auto typed = lang::capture([&]() -> Expr {
+    const Expr function = instance.function(rule.written.replacement);
+    return instance.is_open() ? Expr() : host.infer(function);
+  });
+  if (!typed) {
+    if (lang::is_stop(typed.errors().front().kind)) throw lang::Failure(typed.errors());
+    if (why) *why = typed.errors();
+    return nullptr;
+  }
+  if (!*typed) return nullptr;
+  const auto& made = lang::cast<lang::Function>(*typed);
   if (!lang::equal(made.body->type, type)) return nullptr;
   lang::Substitution values;
   for (std::size_t i = 0; i < made.params.size(); ++i)

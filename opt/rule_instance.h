@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "lang/diagnostic.h"
 #include "opt/pattern.h"
 
 // Private to what applies rules.
@@ -19,10 +20,10 @@ struct RuleHost {
 std::optional<ExprMatch> match_rule(const PatternRule& rule, const lang::Expr& expr,
                                     const Definitions& definitions, const RuleHost& host);
 
-// The replacement for a match: typed, of the type `type`; null where it has another one. What the
-// match has bound stands in it as the code mentions it. Throws Failure where it is ill typed for
-// the types at hand.
+// The replacement for a match: typed, of the type `type`; null where it has another one, or is ill
+// typed for the types at hand, for which `why` gets the errors. What the match has bound stands in
+// it as the code mentions it.
 lang::Expr replacement_for(const PatternRule& rule, const ExprMatch& match, const lang::Type& type,
-                           const RuleHost& host);
+                           const RuleHost& host, std::vector<lang::Diagnostic>* why = nullptr);
 
 }  // namespace relay::opt

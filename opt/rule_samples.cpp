@@ -54,10 +54,10 @@ std::uint64_t special_bits(DType dtype, RuleRandom& random) {
   using Limits = std::numeric_limits<double>;
   const double large = dtype == DType::Float16 ? 65504 : dtype == DType::Float64 ? 1.7e308 : 3.4e38;
   const double tiny = dtype == DType::Float16 ? 6e-8 : dtype == DType::Float64 ? 5e-324 : 1e-45;
-  const std::array<double, 10> all = {
-      0.0,    -0.0, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), 1.0, -1.0, large,
-      -large, tiny};
-  return lang::bits_from_double(dtype, all[static_cast<std::size_t>(random.below(10))]);
+  const std::array<double, 12> all = {
+      0.0,  -0.0,  0.0,    -0.0, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), 1.0,
+      -1.0, large, -large, tiny};
+  return lang::bits_from_double(dtype, all[static_cast<std::size_t>(random.below(12))]);
 }
 
 lang::TensorRef random_tensor(const lang::TensorType& type, SampleValues values,
@@ -81,7 +81,13 @@ class Sampler {
  public:
   Sampler(const PatternRule& rule, RuleRandom& random, SampleValues values, bool is_small)
       : rule_(rule), random_(random), values_(values), is_small_(is_small) {
-    dtype_ = kDTypes[static_cast<std::size_t>(random_.below(kDTypes.size()))];
+    dtype_ = any_dtype();
+    for (const lang::VariableRef& param : rule.written.params) {
+      const auto* tensor = as<lang::TensorType>(param->type);
+      if (tensor && tensor->dtype.is_known() && !random_.one_in(4)) dtype_ = tensor->dtype.known();
+    }
+    few_ = {1 + random_.below(4), 1 + random_.below(4)};
+    varies_ = random_.one_in(2);
     const std::int64_t rank = is_small_ ? random_.below(2) : random_.below(5);
     for (std::int64_t i = 0; i < rank; ++i) shape_.push_back(extent());
   }
@@ -92,7 +98,15 @@ class Sampler {
   const std::vector<RuleSample::Input>& inputs() const { return inputs_; }
 
  private:
-  std::int64_t extent() { return is_small_ ? 1 + random_.below(2) : 1 + random_.below(4); }
+  // Few different ones, so that they are often equal.
+  std::int64_t extent() {
+    if (is_small_) return 1 + random_.below(2);
+    return random_.one_in(6) ? 1 + random_.below(4) : few_[random_.one_in(2) ? 1 : 0];
+  }
+  DType any_dtype() {
+    return kDTypes[static_cast<std::size_t>(
+        random_.below(static_cast<std::int64_t>(kDTypes.size())))];
+  }
 
   lang::Dim dim_for(const lang::TypeVarRef& var) {
     const auto [known, is_new] = types_.dims.emplace(var.get(), lang::Dim());
@@ -126,7 +140,7 @@ class Sampler {
     std::vector<lang::Dim> dims;
     const std::int64_t way = random_.below(8);
     if (way == 0) {
-      const std::int64_t rank = random_.below(5);
+      const std::int64_t rank = random_.below(is_small_ ? 2 : 5);
       for (std::int64_t i = 0; i < rank; ++i) dims.emplace_back(extent());
       return lang::Shape(std::move(dims));
     }
@@ -137,9 +151,7 @@ class Sampler {
     return lang::Shape(std::move(dims));
   }
   lang::Type any_type() {
-    const bool is_other = random_.one_in(12);
-    const DType dtype =
-        is_other ? kDTypes[static_cast<std::size_t>(random_.below(kDTypes.size()))] : dtype_;
+    const DType dtype = random_.one_in(12) ? any_dtype() : dtype_;
     return lang::tensor_type(any_shape(), dtype);
   }
 
@@ -230,7 +242,7 @@ class Sampler {
       const lang::AttrValue* written = pattern.attrs ? pattern.attrs->find(spec.name) : nullptr;
       if (written) {
         attrs.push_back({spec.name, value(*written, spec)});
-      } else if (!spec.default_value || (random_.one_in(4) && can_vary(spec))) {
+      } else if (!spec.default_value || (varies_ && random_.one_in(4) && can_vary(spec))) {
         attrs.push_back({spec.name, any_value(spec)});
       }
     }
@@ -270,7 +282,7 @@ class Sampler {
       case lang::AttrKind::Float:
         return lang::AttrValue(static_cast<double>(random_.below(17) - 8) / 4);
       case lang::AttrKind::DType:
-        return lang::AttrValue(kDTypes[static_cast<std::size_t>(random_.below(kDTypes.size()))]);
+        return lang::AttrValue(any_dtype());
       case lang::AttrKind::IntOrIntList:
         if (random_.one_in(2)) return lang::AttrValue(random_.below(3));
         [[fallthrough]];
@@ -331,6 +343,8 @@ class Sampler {
   const SampleValues values_;
   const bool is_small_;
   DType dtype_;
+  std::array<std::int64_t, 2> few_ = {};
+  bool varies_ = false;  // attributes that are free
   std::vector<std::int64_t> shape_;
   lang::TypeSubstitution types_;
   std::unordered_map<const lang::Variable*, Expr> known_;
@@ -343,7 +357,8 @@ class Sampler {
 }  // namespace
 
 std::optional<RuleSample> sample_of(const PatternRule& rule, RuleRandom& random,
-                                    SampleValues values, bool is_small, const RuleHost& host) {
+                                    SampleValues values, bool is_small, const RuleHost& host,
+                                    std::vector<lang::Diagnostic>& why) {
   Sampler sampler(rule, random, values, is_small);
   const Expr code = sampler.code();
   if (!code) return std::nullopt;
@@ -360,7 +375,7 @@ std::optional<RuleSample> sample_of(const PatternRule& rule, RuleRandom& random,
   for (std::size_t i = 0; i < fn.params.size(); ++i)
     sample.inputs.push_back({fn.params[i], sampler.inputs()[i].value});
   sample.before = fn.body;
-  sample.after = replacement_for(rule, *found, fn.body->type, host);
+  sample.after = replacement_for(rule, *found, fn.body->type, host, &why);
   if (!sample.after) return std::nullopt;
   return sample;
 }

@@ -39,8 +39,10 @@ enum class SampleValues : std::uint8_t {
 };
 
 // Types that fit are found by trying: nothing where this try does not fit, or the rule does not
-// apply to it. `is_small`: of as few elements as the pattern lets.
+// apply to it, be it that its replacement is ill typed, for which `why` gets the errors.
+// `is_small`: of as few elements as the pattern lets.
 std::optional<RuleSample> sample_of(const PatternRule& rule, RuleRandom& random,
-                                    SampleValues values, bool is_small, const RuleHost& host);
+                                    SampleValues values, bool is_small, const RuleHost& host,
+                                    std::vector<lang::Diagnostic>& why);
 
 }  // namespace relay::opt
