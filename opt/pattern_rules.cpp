@@ -390,7 +390,13 @@ std::vector<PatternRule> pattern_rules(const std::vector<RewriteRule>& rules) {
     if (pattern) {
       made.push_back(std::move(*pattern));
     } else {
-      errors.insert(errors.end(), pattern.errors().begin(), pattern.errors().end());
+      // Rules that mention a pattern that is wrong have its error, too.
+      for (const Diagnostic& error : pattern.errors()) {
+        const bool is_known = std::any_of(
+            errors.begin(), errors.end(),
+            [&](const Diagnostic& each) { return each.span.begin == error.span.begin; });
+        if (!is_known) errors.push_back(error);
+      }
     }
   }
   if (!errors.empty()) throw lang::Failure(std::move(errors));

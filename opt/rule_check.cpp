@@ -120,17 +120,26 @@ std::optional<Diagnostic> fault_at(const PatternRule& rule, const RuleSample& sa
   return std::nullopt;
 }
 
-// The same with a sample that is easier to read, if there is one.
-Diagnostic smallest_fault(Diagnostic found, const PatternRule& rule, SampleValues values,
-                          const RuleHost& host) {
+std::int64_t elements_of(const RuleSample& sample) {
+  std::int64_t count = 0;
+  for (const RuleSample::Input& input : sample.inputs) count += input.value->element_count();
+  return count;
+}
+
+// The same, or what is found at a sample of fewer elements, which is easier to read.
+Diagnostic smallest_fault(Diagnostic fault, std::int64_t elements, const PatternRule& rule,
+                          SampleValues values, const RuleHost& host) {
   RuleRandom random(kSeed);
   std::vector<Diagnostic> why;
-  for (int i = 0; i < kTries / 4; ++i) {
-    const auto sample = sample_of(rule, random, values, true, host, why);
-    if (!sample) continue;
-    if (auto fault = fault_at(rule, *sample, host)) return std::move(*fault);
+  for (int i = 0; i < kTries / 2; ++i) {
+    const auto sample = sample_of(rule, random, values, i % 2 == 0, host, why);
+    if (!sample || elements_of(*sample) >= elements) continue;
+    auto found = fault_at(rule, *sample, host);
+    if (!found) continue;
+    fault = std::move(*found);
+    elements = elements_of(*sample);
   }
-  return found;
+  return fault;
 }
 
 std::optional<Diagnostic> fault_of(const PatternRule& rule, const RuleHost& host) {
@@ -145,7 +154,7 @@ std::optional<Diagnostic> fault_of(const PatternRule& rule, const RuleHost& host
     if (!sample) continue;
     ++samples;
     if (auto fault = fault_at(rule, *sample, host))
-      return is_small ? std::move(*fault) : smallest_fault(std::move(*fault), rule, values, host);
+      return smallest_fault(std::move(*fault), elements_of(*sample), rule, values, host);
   }
   if (samples > 0) return std::nullopt;
   if (!why.empty()) return why.front();

@@ -86,7 +86,8 @@ class Sampler {
       const auto* tensor = as<lang::TensorType>(param->type);
       if (tensor && tensor->dtype.is_known() && !random_.one_in(4)) dtype_ = tensor->dtype.known();
     }
-    few_ = {1 + random_.below(4), 1 + random_.below(4)};
+    few_.fill(1 + random_.below(4));
+    if (!random_.one_in(3)) few_[1] = 1 + random_.below(4);
     varies_ = random_.one_in(2);
     const std::int64_t rank = is_small_ ? random_.below(2) : random_.below(5);
     for (std::int64_t i = 0; i < rank; ++i) shape_.push_back(extent());
@@ -242,7 +243,8 @@ class Sampler {
       const lang::AttrValue* written = pattern.attrs ? pattern.attrs->find(spec.name) : nullptr;
       if (written) {
         attrs.push_back({spec.name, value(*written, spec)});
-      } else if (!spec.default_value || (varies_ && random_.one_in(4) && can_vary(spec))) {
+      } else if (!spec.default_value ||
+                 (varies_ && random_.one_in(few_attrs(*op) ? 2 : 5) && can_vary(spec))) {
         attrs.push_back({spec.name, any_value(spec)});
       }
     }
@@ -268,6 +270,8 @@ class Sampler {
                              random_.below(static_cast<std::int64_t>(all.size())))];
   }
 
+  // Of many, most must stay what they are for the call to be one that types fit.
+  static bool few_attrs(const lang::OpDef& op) { return op.attrs.size() <= 3; }
   static bool can_vary(const lang::AttrSpec& spec) {
     return spec.kind == lang::AttrKind::Bool || spec.kind == lang::AttrKind::Int ||
            spec.kind == lang::AttrKind::IntOrIntList || spec.kind == lang::AttrKind::IntList;
@@ -299,8 +303,8 @@ class Sampler {
   // Axes in some order, or the shape at hand in another form, or any numbers.
   lang::AttrValue any_list() {
     std::vector<std::int64_t> list;
-    const std::int64_t way = random_.below(4);
-    if (way == 0) {
+    const std::int64_t way = random_.below(5);
+    if (way == 0 || way == 4) {
       for (std::size_t i = 0; i < shape_.size(); ++i) list.push_back(static_cast<std::int64_t>(i));
       for (std::size_t i = list.size(); i > 1; --i)
         std::swap(list[i - 1],

@@ -211,7 +211,7 @@ class Shapes {
     const auto axes_of = [](const lang::Call& call) {
       const auto rank = static_cast<std::int64_t>(as<lang::TensorType>(call.type)->shape.rank());
       std::vector<std::int64_t> axes;
-      if (call.attrs->is_null("axes")) {
+      if (call.attrs->is_null("axes") || call.attrs->get_ints("axes").empty()) {
         for (std::int64_t i = rank; i-- > 0;) axes.push_back(i);
       } else {
         for (std::int64_t axis : call.attrs->get_ints("axes"))
