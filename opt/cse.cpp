@@ -4,6 +4,7 @@
 #include "lang/alpha_equal.h"
 #include "lang/build.h"
 #include "lang/op.h"
+#include "lang/op_traits.h"
 #include "lang/visit.h"
 #include "opt/effect.h"
 #include "opt/passes.h"
@@ -81,7 +82,7 @@ class Merger final : public lang::Rewriter {
   static Expr ordered(const Expr& value) {
     const auto* call = lang::as<lang::Call>(value);
     const auto* op = call ? lang::as<lang::Operator>(call->callee) : nullptr;
-    if (!op || (op->op->name != "add" && op->op->name != "multiply")) return value;
+    if (!op || !lang::is_commutative(*op->op)) return value;
     if (lang::structural_hash(call->args[0]) <= lang::structural_hash(call->args[1])) return value;
     return lang::make_call(call->callee, {call->args[1], call->args[0]}, call->attrs, value->span,
                            value->type, call->algebra);

@@ -7,6 +7,7 @@
 
 #include "lang/expr.h"
 #include "lang/pointer_map.h"
+#include "opt/known_ops.h"
 #include "opt/passes.h"
 
 // Private to the passes that look at how atoms are defined.
@@ -20,8 +21,8 @@ class Definitions {
   }
   // The defining value of a variable; anything else is itself.
   const lang::Expr& of(const lang::Expr& atom) const;
-  // The call, if `atom` is defined by one of operator `name`; else null.
-  const lang::Call* call_of(const lang::Expr& atom, std::string_view name) const;
+  // The call, if `atom` is defined by one of the operator; else null.
+  const lang::Call* call_of(const lang::Expr& atom, const lang::NamedOp& op) const;
   // The element, as a constant of rank 0, if `atom` is a constant of one element or a full tensor;
   // else null.
   lang::Expr element(const lang::Expr& atom) const;
@@ -46,7 +47,7 @@ class IndexRanges {
 };
 
 // The call, if it is one of that operator; else null.
-const lang::Call* call_of(const lang::Expr& expr, std::string_view name);
+const lang::Call* call_of(const lang::Expr& expr, const lang::NamedOp& op);
 // The operator that it calls; null for everything else.
 const lang::OpDef* operator_of(const lang::Expr& expr);
 // Null for what is no variable.

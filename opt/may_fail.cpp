@@ -34,7 +34,7 @@ std::optional<std::int64_t> PureFailures::least(const Expr& extent) const {
     const Expr* value = values_.find(var->variable.get());
     return value ? least(*value) : std::nullopt;
   }
-  const auto* call = call_of(extent, "dim_of");
+  const auto* call = call_of(extent, known::dim_of);
   if (!call) return std::nullopt;
   const auto* tensor = as<lang::TensorType>(call->args[0]->type);
   if (!tensor || !tensor->shape.has_rank()) return 0;
@@ -126,7 +126,7 @@ bool PureFailures::fails_in_call(const lang::Call& call) {
   const auto* callee = as<lang::Operator>(call.callee);
   if (!callee) return call.callee->kind != ExprKind::ConstructorRef;
   const lang::OpDef& op = *callee->op;
-  if (op.name == "dim_of") return false;
+  if (known::dim_of.is(op)) return false;
   if (op.elementwise) return lang::may_divide_by_zero(*op.elementwise, call.args);
   if (op.effect != lang::Effect::None || op.primitive != lang::TensorPrimitive::None) return false;
   const auto* result = as<lang::TensorType>(call.type);

@@ -146,7 +146,7 @@ class PrecisionMixer final : public lang::Rewriter {
   }
 
   void refuse_missing(const Expr& expr, const lang::OpDef& op) const {
-    if (!how_.refuses_missing || has_precision(op.name)) return;
+    if (!how_.refuses_missing || has_precision(op)) return;
     lang::fail(
         lang::DiagnosticKind::Unsupported,
         fmt::format("not supported: `{}` in mixed precision: Relay has no rule for it", op.name),

@@ -21,7 +21,7 @@ enum class Precision : std::uint8_t {
 };
 // Relay's lists; operators that are on none follow their operands.
 Precision precision_of(const lang::Call& call, const lang::OpDef& op, lang::DType narrow);
-bool has_precision(std::string_view op);
+bool has_precision(const lang::OpDef& op);
 
 struct MixedPrecision {
   lang::DType narrow = lang::DType::Float16;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lang/expr.h"
+#include "opt/known_ops.h"
 #include "opt/pass_program.h"
 
 // Private to the passes that join calls which share an input.
@@ -14,7 +15,7 @@ namespace relay::opt {
 
 // What they know of their operator.
 struct ParallelCalls {
-  std::string op;
+  lang::NamedOp op;
   // Calls of equal text, whose first argument is one variable, can be joined; empty: this one
   // cannot.
   std::function<std::string(const lang::Call& call)> kind;

@@ -98,7 +98,7 @@ const Value* Folder::call(const Expr& callee, const std::vector<const Value*>& a
   if (op.elementwise) {
     if (const Value* known = primitive(*op.elementwise, args, type)) return known;
   }
-  if (op.name == "dim_of") {
+  if (known::dim_of.is(op)) {
     const lang::Dim* dim = dim_read(args[0]->type, *attrs);
     const bool is_known = dim && dim->is_constant();
     if (is_known && lang::equal(type, lang::scalar_type(lang::DType::Int64)))

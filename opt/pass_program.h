@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "lang/module.h"
+#include "lang/rewrite_rule.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
 #include "opt/step_products.h"
 
 namespace relay::opt {
+
+// What begins the name of a table of rules that is part of the program.
+inline constexpr const char* kLibraryRules = "std:";
 
 // What passes need of those who run them.
 struct PassHost {
@@ -22,6 +26,13 @@ struct PassHost {
   std::function<lang::Expr(const lang::Expr& fn)> optimise;
   // Throws if the function is ill typed: a mistake of the pass.
   std::function<void(const lang::Expr& fn)> verify;
+  // A closed function as it was written, with its types. Throws Failure.
+  std::function<lang::Expr(const lang::Expr& fn)> infer = {};
+  // What a text called `name` has of rewrite rules and patterns. Throws Failure.
+  std::function<std::vector<lang::RewriteRule>(const std::string& name, const std::string& text)>
+      parse_rules = {};
+  // The text of a file that a pass names. Throws Failure.
+  std::function<std::string(const std::string& path)> read_file = {};
 };
 
 // The global functions that code mentions: where it calls or differentiates them, or hands them on;

@@ -93,11 +93,14 @@ const std::array<PrecisionRow, 4>& precision_rows() {
   return kRows;
 }
 
-const std::unordered_map<std::string_view, Precision>& precision_table() {
-  static const std::unordered_map<std::string_view, Precision> kTable = [] {
-    std::unordered_map<std::string_view, Precision> table;
+const std::unordered_map<const lang::OpDef*, Precision>& precision_table() {
+  static const std::unordered_map<const lang::OpDef*, Precision> kTable = [] {
+    std::unordered_map<const lang::OpDef*, Precision> table;
     for (const PrecisionRow& row : precision_rows()) {
-      for (const std::string_view op : row.ops) table.emplace(op, row.precision);
+      for (const std::string_view name : row.ops) {
+        if (const lang::OpDef* op = lang::OpRegistry::instance().find(name))
+          table.emplace(op, row.precision);
+      }
     }
     return table;
   }();
@@ -120,13 +123,13 @@ bool leaves_range(const lang::Attrs& attrs, lang::DType narrow) {
 
 Precision precision_of(const lang::Call& call, const lang::OpDef& op, lang::DType narrow) {
   if (op.effect != lang::Effect::None) return Precision::Wide;
-  const auto found = precision_table().find(op.name);
+  const auto found = precision_table().find(&op);
   const Precision precision = found == precision_table().end() ? Precision::Follows : found->second;
   const bool is_out =
       precision == Precision::Follows && call.attrs && leaves_range(*call.attrs, narrow);
   return is_out ? Precision::Wide : precision;
 }
 
-bool has_precision(std::string_view op) { return precision_table().contains(op); }
+bool has_precision(const lang::OpDef& op) { return precision_table().contains(&op); }
 
 }  // namespace relay::opt

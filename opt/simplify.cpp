@@ -26,9 +26,9 @@ const lang::OpDef* operator_of(const Expr& expr) {
   return op ? op->op : nullptr;
 }
 
-const lang::Call* call_of(const Expr& expr, std::string_view name) {
-  const lang::OpDef* op = operator_of(expr);
-  return op && op->name == name ? as<lang::Call>(expr) : nullptr;
+const lang::Call* call_of(const Expr& expr, const lang::NamedOp& op) {
+  const lang::OpDef* called = operator_of(expr);
+  return called && op.is(*called) ? as<lang::Call>(expr) : nullptr;
 }
 
 const lang::Variable* variable_of(const Expr& atom) {
@@ -57,8 +57,8 @@ std::optional<std::vector<std::int64_t>> constant_extents(const lang::Type& type
   return extents;
 }
 
-const lang::Call* Definitions::call_of(const Expr& atom, std::string_view name) const {
-  return opt::call_of(of(atom), name);
+const lang::Call* Definitions::call_of(const Expr& atom, const lang::NamedOp& op) const {
+  return opt::call_of(of(atom), op);
 }
 
 Expr Definitions::element(const Expr& atom) const {
@@ -69,12 +69,12 @@ Expr Definitions::element(const Expr& atom) const {
     const lang::DType dtype = constant->value->dtype();
     return lang::make_constant(lang::Tensor::scalar(dtype, constant->value->bits_at(0)));
   }
-  if (call_of(atom, "zeros") || call_of(atom, "zeros_like"))
+  if (call_of(atom, known::zeros) || call_of(atom, known::zeros_like))
     return build::constant_int(dtype_of(atom), 0);
-  if (const auto* call = call_of(atom, "full_like"))
+  if (const auto* call = call_of(atom, known::full_like))
     return scalar(call->args[1]) && dtype_of(call->args[1]) == dtype_of(atom) ? call->args[1]
                                                                               : Expr();
-  if (call_of(atom, "ones") || call_of(atom, "ones_like"))
+  if (call_of(atom, known::ones) || call_of(atom, known::ones_like))
     return build::constant_int(dtype_of(atom), 1);
   return nullptr;
 }

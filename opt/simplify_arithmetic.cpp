@@ -444,7 +444,7 @@ Expr chosen(const Expr& expr) {
   const std::vector<Expr>* args = nullptr;
   const auto* call = as<lang::Call>(expr);
   const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  if (op && op->op->name == "where") args = &call->args;
+  if (op && known::where.is(*op->op)) args = &call->args;
   const auto* node = as<lang::Primitive>(expr);
   if (node && node->prim == Prim::Select) args = &node->args;
   const auto* condition = args ? scalar((*args)[0]) : nullptr;

@@ -85,7 +85,7 @@ bool IndexRanges::is_within(const Expr& position, const Expr& tensor, std::size_
   const Expr& extent = definitions.of(*found);
   if (const auto number = integer(extent)) return dim.is_constant() && *number <= dim.constant();
   if (const auto* term = as<lang::DimTerm>(extent)) return !dim.is_any() && term->dim == dim;
-  const lang::Call* call = definitions.call_of(*found, "dim_of");
+  const lang::Call* call = definitions.call_of(*found, known::dim_of);
   const auto* type = call ? as<lang::TensorType>(call->args[0]->type) : nullptr;
   if (!type || !type->shape.has_rank()) return false;
   const std::int64_t given = call->attrs->get_int("axis");

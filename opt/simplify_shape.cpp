@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <array>
 
 #include "lang/build.h"
 #include "lang/op.h"
+#include "lang/op_traits.h"
 #include "lang/visit.h"
 #include "opt/definitions.h"
 
@@ -13,83 +13,68 @@ namespace relay::opt {
 
 using lang::as;
 using lang::Expr;
+using lang::OpTrait;
 namespace build = lang::build;
 
 namespace {
-
-template <std::size_t N>
-bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-constexpr std::array<std::string_view, 5> kReshapes = {"reshape", "expand_dims", "squeeze",
-                                                       "reshape_like", "batch_flatten"};
-constexpr std::array<std::string_view, 2> kBroadcasts = {"broadcast_to", "broadcast_to_like"};
-// Element by element, broadcasting both operands.
-constexpr std::array<std::string_view, 12> kBinary = {
-    "add",   "subtract",  "multiply", "divide",     "maximum", "minimum",
-    "equal", "not_equal", "less",     "less_equal", "greater", "greater_equal"};
-// Of the second operand only the shape counts.
-constexpr std::array<std::string_view, 3> kLike = {"broadcast_to_like", "collapse_sum_like",
-                                                   "reshape_like"};
-constexpr std::array<std::string_view, 2> kFills = {"zeros_like", "ones_like"};
-// The result has the shape of the operand.
-constexpr std::array<std::string_view, 13> kUnary = {
-    "negative", "exp",     "log",        "sqrt",           "sin", "cos", "tanh", "sigmoid",
-    "abs",      "nn.relu", "nn.softmax", "nn.log_softmax", "cast"};
 
 class Shapes {
  public:
   Shapes(const Expr& expr, const Rules& rules)
       : expr_(expr),
         call_(lang::cast<lang::Call>(expr)),
-        name_(lang::cast<lang::Operator>(call_.callee).op->name),
+        op_(*lang::cast<lang::Operator>(call_.callee).op),
         rules_(rules),
         definitions_(rules.definitions) {}
 
   Expr run() {
     const auto& args = call_.args;
     if (args.empty()) return nullptr;
-    if (name_ == "cast" && same_type(expr_, args[0])) return args[0];
-    if (name_ == "dim_of") return known_extent();
-    if (lang::is_scalar(expr_->type) && is_one_of(name_, kFills))
-      return build::constant(dtype_of(expr_), name_ == "ones_like" ? 1.0 : 0.0);
+    if (known::cast.is(op_) && same_type(expr_, args[0])) return args[0];
+    if (known::dim_of.is(op_)) return known_extent();
+    if (lang::is_scalar(expr_->type) && lang::has_trait(op_, OpTrait::Fills))
+      return build::constant(dtype_of(expr_), known::ones_like.is(op_) ? 1.0 : 0.0);
     if (!has_known_shape(expr_)) return nullptr;
-    const bool is_like = is_one_of(name_, kLike);
-    const bool moves = is_like || is_one_of(name_, kReshapes) || is_one_of(name_, kBroadcasts);
+    const bool is_like = lang::has_trait(op_, OpTrait::TakesShape);
+    const bool moves = is_like || lang::has_trait(op_, OpTrait::Reshapes) ||
+                       lang::has_trait(op_, OpTrait::Broadcasts);
     if (moves && same_type(expr_, args[0])) return args[0];
-    if (is_one_of(name_, kReshapes)) {
+    if (lang::has_trait(op_, OpTrait::Reshapes)) {
       if (Expr original = before_reshapes(args[0])) return original;
     }
-    if (name_ == "reshape_like") {
+    if (known::reshape_like.is(op_)) {
       if (const auto* inner = reshaped(args[0]))
         return build::op("reshape_like", {inner->args[0], args[1]});
     }
-    if (name_ == "transpose") {
-      if (const auto* inner = definitions_.call_of(args[0], "transpose"))
+    if (known::transpose.is(op_)) {
+      if (const auto* inner = definitions_.call_of(args[0], known::transpose))
         return composed_transpose(*inner);
     }
-    if (is_one_of(name_, kBinary)) return without_broadcast(args[0], args[1]);
-    if (name_ == "negative") {
+    if (lang::has_trait(op_, OpTrait::Pairwise)) return without_broadcast(args[0], args[1]);
+    if (known::negative.is(op_)) {
       if (const auto* inner = broadcast(args[0]))
         return broadcast_again(*inner, build::op("negative", {inner->args[0]}));
     }
-    if (name_ == "broadcast_to_like" && scalar(args[0])) return fill(args[1], args[0]);
-    if (name_ == "collapse_sum_like") {
+    if (known::broadcast_to_like.is(op_) && scalar(args[0])) return fill(args[1], args[0]);
+    if (known::collapse_sum_like.is(op_)) {
       if (Expr sum = simplified_collapse(expr_, rules_)) return sum;
       if (Expr sum = as_sum(args[0], args[1])) return sum;
     }
     if (is_like) return with_witness(1);
-    if (is_one_of(name_, kFills)) return with_witness(0);
+    if (lang::has_trait(op_, OpTrait::Fills)) return with_witness(0);
     return nullptr;
   }
 
  private:
+  // The call that defines the atom, if its operator has the trait; else null.
+  const lang::Call* call_with(OpTrait trait, const Expr& atom) const {
+    const Expr& value = definitions_.of(atom);
+    const lang::OpDef* op = operator_of(value);
+    return op && lang::has_trait(*op, trait) ? as<lang::Call>(value) : nullptr;
+  }
+
   const lang::Call* broadcast(const Expr& atom) const {
-    for (const auto name : kBroadcasts) {
-      if (const auto* call = definitions_.call_of(atom, name)) return call;
-    }
-    return nullptr;
+    return call_with(OpTrait::Broadcasts, atom);
   }
 
   bool has_whole_shape(const Expr& operand) const {
@@ -112,9 +97,9 @@ class Shapes {
   // a * b where one of them was broadcast, and the other makes the whole shape anyway.
   Expr without_broadcast(const Expr& a, const Expr& b) const {
     if (const Expr value = filled_with(a); value && has_whole_shape(b))
-      return build::op(name_, {value, b});
+      return build::op(op_.name, {value, b});
     if (const Expr value = filled_with(b); value && has_whole_shape(a))
-      return build::op(name_, {a, value});
+      return build::op(op_.name, {a, value});
     const auto* left = broadcast(a);
     const auto* right = left ? nullptr : broadcast(b);
     if (!left && !right) return nullptr;
@@ -122,7 +107,7 @@ class Shapes {
     const Expr& small = left ? left->args[0] : right->args[0];
     if (!has_known_shape(small)) return nullptr;
     const auto both = [&] {
-      return left ? build::op(name_, {small, other}) : build::op(name_, {other, small});
+      return left ? build::op(op_.name, {small, other}) : build::op(op_.name, {other, small});
     };
     if (has_whole_shape(other)) {
       const Expr result = both();
@@ -148,12 +133,7 @@ class Shapes {
     }
   }
 
-  const lang::Call* reshaped(const Expr& atom) const {
-    for (const auto name : kReshapes) {
-      if (const auto* call = definitions_.call_of(atom, name)) return call;
-    }
-    return nullptr;
-  }
+  const lang::Call* reshaped(const Expr& atom) const { return call_with(OpTrait::Reshapes, atom); }
 
   Expr fill(const Expr& like, const Expr& value) const {
     if (dtype_of(like) == dtype_of(value)) {
@@ -203,7 +183,9 @@ class Shapes {
       }
       const auto* inner = as<lang::Call>(value);
       const auto* op = inner ? as<lang::Operator>(inner->callee) : nullptr;
-      if (!op || !(is_one_of(op->op->name, kUnary) || is_one_of(op->op->name, kBinary))) break;
+      if (!op || !(lang::has_trait(*op->op, OpTrait::KeepsShape) ||
+                   lang::has_trait(*op->op, OpTrait::Pairwise)))
+        break;
       const auto same = std::find_if(inner->args.begin(), inner->args.end(), [&](const Expr& arg) {
         return as<lang::Var>(arg) && same_type(arg, witness);
       });
@@ -229,7 +211,7 @@ class Shapes {
     const auto axes_of = [](const lang::Call& call) {
       const auto rank = static_cast<std::int64_t>(as<lang::TensorType>(call.type)->shape.rank());
       std::vector<std::int64_t> axes;
-      if (call.attrs->is_null("axes")) {
+      if (call.attrs->is_null("axes") || call.attrs->get_ints("axes").empty()) {
         for (std::int64_t i = rank; i-- > 0;) axes.push_back(i);
       } else {
         for (std::int64_t axis : call.attrs->get_ints("axes"))
@@ -247,7 +229,7 @@ class Shapes {
 
   const Expr& expr_;
   const lang::Call& call_;
-  const std::string& name_;
+  const lang::OpDef& op_;
   const Rules& rules_;
   const Definitions& definitions_;
 };
@@ -255,7 +237,7 @@ class Shapes {
 // The extent that an atom stands for, where its type or its value says it.
 std::optional<lang::Dim> extent_of(const Expr& atom, const Definitions& definitions) {
   if (const auto number = integer(definitions.of(atom))) return lang::Dim(*number);
-  const auto* call = definitions.call_of(atom, "dim_of");
+  const auto* call = definitions.call_of(atom, known::dim_of);
   if (!call || !has_known_shape(call->args[0])) return std::nullopt;
   const lang::Dim* dim = dim_read(call->args[0]->type, *call->attrs);
   return dim ? std::optional(*dim) : std::nullopt;

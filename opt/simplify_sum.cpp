@@ -54,14 +54,15 @@ class CollapsedSum {
     const bool is_full = varying_.size() + constant_.size() >= kMostFactors;
     if (is_constant(atom)) {
       constant_.push_back(atom);
-    } else if (const auto* product = is_full ? nullptr : definitions_.call_of(atom, "multiply")) {
+    } else if (const auto* product =
+                   is_full ? nullptr : definitions_.call_of(atom, known::multiply)) {
       collect(product->args[0]);
       collect(product->args[1]);
-    } else if (const auto* quotient = definitions_.call_of(atom, "divide");
+    } else if (const auto* quotient = definitions_.call_of(atom, known::divide);
                quotient && is_constant(quotient->args[1])) {
       divisors_.push_back(quotient->args[1]);
       collect(quotient->args[0]);
-    } else if (const auto* negative = definitions_.call_of(atom, "negative")) {
+    } else if (const auto* negative = definitions_.call_of(atom, known::negative)) {
       is_negative_ = !is_negative_;
       collect(negative->args[0]);
     } else {
@@ -101,9 +102,9 @@ Expr simplified_collapse(const Expr& expr, const Rules& rules) {
 // The sum of zeros is another zero than that of their negatives.
 Expr simplified_sum(const Expr& expr, const Rules& rules) {
   const auto& call = lang::cast<lang::Call>(expr);
-  if (lang::cast<lang::Operator>(call.callee).op->name != "sum" || !rules.may_regroup(expr))
+  if (!known::sum.is(*lang::cast<lang::Operator>(call.callee).op) || !rules.may_regroup(expr))
     return nullptr;
-  const auto* inner = rules.definitions.call_of(call.args[0], "negative");
+  const auto* inner = rules.definitions.call_of(call.args[0], known::negative);
   if (!inner) return nullptr;
   const Expr sum =
       lang::make_call(call.callee, {inner->args[0]}, call.attrs, expr->span, expr->type);

@@ -200,7 +200,7 @@ class ExtentsFixer final : public lang::Rewriter {
     const lang::OpDef* op = operator_of(value);
     if (!op || op->effect != lang::Effect::None || !is_small(value->type)) return nullptr;
     const auto* call = as<lang::Call>(value);
-    if (op->name == "shape_of") return shape_of(*call, value->type);
+    if (known::shape_of.is(*op)) return shape_of(*call, value->type);
     std::vector<Expr> args;
     for (const Expr& arg : call->args) {
       args.push_back(known(arg));

@@ -261,8 +261,8 @@ class StepProducts::Analysis {
 
   // By how much the argument differs from the parameter; 0: by something else.
   std::int64_t step_of(const Expr& arg, const Variable* param) const {
-    const lang::Call* const sum = definitions_.call_of(arg, "add");
-    const lang::Call* const difference = sum ? nullptr : definitions_.call_of(arg, "subtract");
+    const lang::Call* const sum = definitions_.call_of(arg, known::add);
+    const lang::Call* const difference = sum ? nullptr : definitions_.call_of(arg, known::subtract);
     const lang::Call* const call = sum ? sum : difference;
     if (!call) return 0;
     const bool is_second = sum && variable_of(call->args[1]) == param;
@@ -290,8 +290,9 @@ class StepProducts::Analysis {
       if (step == 0 || (loop.step != 0 && step != loop.step)) return false;
       loop.step = step;
     }
-    const std::string_view name = is_second ? turned(op->op->name) : op->op->name;
-    return find_end(name, *limit, loop);
+    if (!op->op->elementwise) return false;
+    const lang::Prim comparison = *op->op->elementwise;
+    return find_end(is_second ? turned(comparison) : comparison, *limit, loop);
   }
 
   static bool is_integer(const Type& type) {
@@ -299,30 +300,33 @@ class StepProducts::Analysis {
     return tensor && lang::is_scalar(type) && lang::is_int(tensor->dtype.known());
   }
 
-  static std::string_view turned(std::string_view comparison) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTurned = {{
-        {"less", "greater"},
-        {"less_equal", "greater_equal"},
-        {"greater", "less"},
-        {"greater_equal", "less_equal"},
-    }};
-    for (const auto& [from, to] : kTurned) {
-      if (from == comparison) return to;
+  // The comparison that says the same with its operands exchanged.
+  static lang::Prim turned(lang::Prim comparison) {
+    switch (comparison) {
+      case lang::Prim::Lt:
+        return lang::Prim::Gt;
+      case lang::Prim::Le:
+        return lang::Prim::Ge;
+      case lang::Prim::Gt:
+        return lang::Prim::Lt;
+      case lang::Prim::Ge:
+        return lang::Prim::Le;
+      default:
+        return comparison;
     }
-    return comparison;
   }
 
   // Where it ends, and which branch goes on: the test says until when, or as long as what.
-  bool find_end(std::string_view comparison, std::int64_t limit, Loop& loop) {
+  bool find_end(lang::Prim comparison, std::int64_t limit, Loop& loop) {
     const bool is_up = loop.step > 0;
-    if (comparison == "equal" || comparison == "not_equal") {
-      goes_on_ = comparison == "not_equal";
+    if (comparison == lang::Prim::Eq || comparison == lang::Prim::Ne) {
+      goes_on_ = comparison == lang::Prim::Ne;
       loop.end = limit;
       return true;
     }
-    const bool is_less = comparison == "less" || comparison == "less_equal";
-    const bool takes_limit = comparison == "less_equal" || comparison == "greater_equal";
-    if (!is_less && comparison != "greater" && comparison != "greater_equal") return false;
+    const bool is_less = comparison == lang::Prim::Lt || comparison == lang::Prim::Le;
+    const bool takes_limit = comparison == lang::Prim::Le || comparison == lang::Prim::Ge;
+    if (!is_less && comparison != lang::Prim::Gt && comparison != lang::Prim::Ge) return false;
     goes_on_ = is_less == is_up;
     // The first number for which it does not go on.
     const std::int64_t past = takes_limit == goes_on_ ? loop.step : 0;
@@ -363,7 +367,7 @@ class StepProducts::Analysis {
       const auto field = lang::as_field_read(*match);
       const Expr record = field ? outside(match->scrutinee) : Expr();
       if (record) moved = lang::read_field(record, *field->constructor, field->place, value->span);
-    } else if (const lang::Call* call = definitions_.call_of(value, "transpose")) {
+    } else if (const lang::Call* call = definitions_.call_of(value, known::transpose)) {
       if (const Expr from = outside(call->args[0]))
         moved = lang::make_call(call->callee, {from}, call->attrs, value->span, value->type,
                                 call->algebra);
@@ -392,12 +396,12 @@ class StepProducts::Analysis {
     if (const auto* index = as<lang::Index>(value)) {
       if (index->indices.size() == 1 && variable_of(index->indices[0]) == counter)
         tensor = index->tensor;
-    } else if (const lang::Call* take = definitions_.call_of(value, "take")) {
+    } else if (const lang::Call* take = definitions_.call_of(value, known::take)) {
       const std::int64_t* const axis = take->attrs ? take->attrs->find("axis")->as_int() : nullptr;
       if (axis && *axis == 0 && variable_of(take->args[1]) == counter) tensor = take->args[0];
     } else {
-      for (const char* name : {"reshape", "expand_dims", "squeeze"}) {
-        const lang::Call* const call = definitions_.call_of(value, name);
+      for (const lang::NamedOp* op : {&known::reshape, &known::expand_dims, &known::squeeze}) {
+        const lang::Call* const call = definitions_.call_of(value, *op);
         auto rows = call ? rows_of(call->args[0], counter) : std::nullopt;
         const auto extents = rows ? constant_extents(value->type) : std::nullopt;
         if (extents) return Rows{rows->all, *extents};
@@ -428,9 +432,9 @@ class StepProducts::Analysis {
   // Names the product of all rows, where the binding is one of a row by what does not change.
   void find_product(const Binding& binding, Loop& loop) {
     const Variable* const counter = fn_.params[loop.counter].get();
-    const lang::Call* const dense = definitions_.call_of(binding.value, "nn.dense");
+    const lang::Call* const dense = definitions_.call_of(binding.value, known::dense);
     const lang::Call* const matmul =
-        dense ? nullptr : definitions_.call_of(binding.value, "matmul");
+        dense ? nullptr : definitions_.call_of(binding.value, known::matmul);
     const lang::Call* const call = dense ? dense : matmul;
     if (!call) return;
     // `w @ x` of a vector is a row by the transposed matrix.

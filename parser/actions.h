@@ -286,6 +286,12 @@ struct action<import_names> : build<Syntax::ImportNames> {};
 template <>
 struct action<import_name> : build<Syntax::ImportName> {};
 template <>
+struct action<rule_word> : leaf<Syntax::Word> {};
+template <>
+struct action<rule_where> : build<Syntax::Where> {};
+template <>
+struct action<rule_item> : build<Syntax::Rule> {};
+template <>
 struct action<version> : build<Syntax::Version> {};
 template <>
 struct action<metadata> : leaf<Syntax::Metadata> {};

@@ -14,7 +14,7 @@ constexpr std::size_t kWidth = 100;
 // Is a `;` behind it mere noise?
 bool ends_by_itself(const Node& item, std::string_view text) {
   return item.kind == Syntax::TypeDef || item.kind == Syntax::ExternType ||
-         (item.kind == Syntax::Def && text.ends_with('}'));
+         item.kind == Syntax::Rule || (item.kind == Syntax::Def && text.ends_with('}'));
 }
 
 }  // namespace
@@ -107,6 +107,30 @@ Document Formatter::version(const Node& node) {
   const Document open = concat({take("#"), take("["), take("version"), text(" "), take("=")});
   const Document number = any(*node.child(0));
   return concat({open, text(" "), number, take("]")});
+}
+
+// `rule f(x) where c { p } => { e }`
+Document Formatter::rule(const Node& node) {
+  Parts parts;
+  const Node* body = nullptr;  // the one before
+  bool is_behind_signature = false;
+  for (const Node* child : node.children()) {
+    if (is_behind_signature && child->kind != Syntax::Where) {
+      if (body) parts.push_back(concat({text(" "), take("=>")}));
+      parts.push_back(text(" "));
+      parts.push_back(block(*child));
+      body = child;
+      continue;
+    }
+    if (child->kind == Syntax::Where) {
+      const Document word = concat({text(" "), take("where"), text(" ")});
+      parts.push_back(word);
+    }
+    parts.push_back(any(*child));
+    if (child->kind == Syntax::Word) parts.push_back(text(" "));
+    is_behind_signature = is_behind_signature || child->kind == Syntax::Params;
+  }
+  return make_.concat(std::move(parts));
 }
 
 lang::Result<std::string> format(const lang::Source& source, Notation notation) {

@@ -186,6 +186,10 @@ Document Formatter::content(const Node& node) {
       const Document word = concat({text(" "), take("as"), text(" ")});
       return concat({name, word, any(*node.child(1))});
     }
+    case Syntax::Rule:
+      return rule(node);
+    case Syntax::Where:
+      return any(*node.child(0));
     case Syntax::File: {
       Parts parts;
       file(node, parts);

@@ -29,6 +29,7 @@ class Formatter {
   Document type_def(const Node& node);
   Document constructor(const Node& node);
   Document version(const Node& node);
+  Document rule(const Node& node);
 
   // --- Functions and types (format_type.cpp) ---
   Document function(const Node& node);

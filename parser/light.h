@@ -103,11 +103,33 @@ struct top_sequence
                       expression> {};
 struct top_expression : p::seq<top_sequence, line_end> {};
 
+// `rule f(x) { pattern } => { replacement }`, `pattern f(x) { pattern }` (rules.h). The words are
+// names everywhere else.
+struct rule_word : p::sor<word<"approximate">, word<"rule">, word<"pattern">> {};
+struct rule_head
+    : p::seq<p::sor<p::seq<word<"approximate">, near, word<"rule">>, word<"rule">, word<"pattern">>,
+             near, bare_name> {};
+struct rule_words
+    : p::sor<p::seq<p::at<word<"approximate">>, rule_word, near, rule_word>, rule_word> {};
+struct rule_where : p::seq<word<"where">, gap, expect<"a condition", light_condition>> {};
+struct rule_signature : p::seq<dotted_global, gap, p::opt<type_params, gap>,
+                               expect<"`(` and the names", params>, gap, p::opt<rule_where, gap>> {
+};
+struct rule_replacement : p::seq<gap, expect<"`=>` and the replacement", p::string<'=', '>'>>, gap,
+                                 expect<"`{` and the replacement", block>> {};
+struct rule_item
+    : p::seq<p::at<rule_head>,
+             p::if_then_else<
+                 p::at<word<"pattern">>,
+                 p::seq<rule_words, near, rule_signature, expect<"`{` and the pattern", block>>,
+                 p::seq<rule_words, near, rule_signature, expect<"`{` and the pattern", block>,
+                        rule_replacement>>> {};
+
 struct item_mark : p::one<';'> {};
-struct light_item
-    : p::seq<doc_gap,
-             p::sor<light_def, top_let, type_item, import_item, extern_item, top_expression>,
-             p::opt<near, item_mark>> {};
+struct light_item : p::seq<doc_gap,
+                           p::sor<light_def, top_let, type_item, import_item, extern_item,
+                                  rule_item, top_expression>,
+                           p::opt<near, item_mark>> {};
 struct light_file : p::seq<all_items<light_item, "an expression or a definition">, gap, p::eof> {};
 
 // --- Names with attributes (attributed_names.h) ---

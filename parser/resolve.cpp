@@ -359,6 +359,13 @@ void Resolver::item(const Node& node, Parsed& parsed) {
       item.name = read_string(tree_.text(*what.child(0)), strict_);
       break;
     }
+    case Syntax::Rule: {
+      Diagnostic diagnostic(DiagnosticKind::Unsupported,
+                            "not supported: rules and patterns among definitions", item.span);
+      diagnostic.note("help: put them into a file of their own, for `relay opt --rewrite FILE`");
+      report(std::move(diagnostic));
+      return;
+    }
     default:
       item.kind = ItemKind::Expression;
       item.expr = expr(*what.child(0));

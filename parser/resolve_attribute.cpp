@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/rewrite_rule.h"
 #include "lang/visit.h"
 #include "parser/resolver.h"
 
@@ -18,20 +19,6 @@ using lang::DiagnosticKind;
 
 namespace {
 
-constexpr std::string_view kPlaceholder = "parameter";
-
-// Stands for the value of a parameter in the function while it has none.
-AttrValue placeholder(const std::string& name) {
-  return AttrValue(lang::Ref<const lang::AttrObject>(
-      new lang::AttrObject(std::string(kPlaceholder), {{"name", AttrValue(name)}})));
-}
-
-const std::string* placeholder_name(const AttrValue& value) {
-  const lang::AttrObject* object = value.as_object();
-  if (!object || object->type_key != kPlaceholder) return nullptr;
-  return object->find("name")->as_string();
-}
-
 bool has_placeholder(const AttrsRef& attrs) {
   return attrs && std::any_of(attrs->list.begin(), attrs->list.end(), [](const lang::Attr& attr) {
            return parser::has_placeholder(attr.value);
@@ -39,7 +26,7 @@ bool has_placeholder(const AttrsRef& attrs) {
 }
 
 AttrValue filled(const AttrValue& value, const lang::Attrs& values) {
-  if (const std::string* name = placeholder_name(value)) return *values.find(*name);
+  if (const std::string* name = lang::attribute_parameter(value)) return *values.find(*name);
   const AttrValue::List* list = value.as_list();
   if (!list) return value;
   AttrValue::List result;
@@ -82,7 +69,7 @@ bool has_placeholder(const AttrValue& value) {
   if (const AttrValue::List* list = value.as_list())
     return std::any_of(list->begin(), list->end(),
                        [](const AttrValue& each) { return has_placeholder(each); });
-  return placeholder_name(value) != nullptr;
+  return lang::attribute_parameter(value) != nullptr;
 }
 
 // The operator that the callee of a call names, if it does.
@@ -132,8 +119,11 @@ bool Resolver::is_used_as_attribute(const Node& node, std::string_view name, std
 std::optional<AttrValue> Resolver::attribute_parameter(const Node& name) {
   if (strict_) return std::nullopt;
   const Symbol& symbol = symbols_.intern(tree_.text(name));
-  if (!is_attribute_variable(symbol.local)) return std::nullopt;
-  return placeholder(symbol.local->name);
+  if (is_in_rule_ && !symbol.local && symbol.type_param >= 0)
+    return lang::parameter_attribute(std::string(symbol.text));
+  if (!is_attribute_variable(symbol.local) && !named_steps_.contains(symbol.local.get()))
+    return std::nullopt;
+  return lang::parameter_attribute(symbol.local->name);
 }
 
 void Resolver::bind_attributes(const Signature& signature, Span where) {

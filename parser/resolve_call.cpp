@@ -135,14 +135,14 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
     if (args.empty() && ref->constructor->fields.empty()) return callee;
   } else if (op) {
     const auto& inputs = op->op->inputs;
-    if (is_light_operator) {
+    if (is_light_operator && !is_in_pattern_) {
       // Where an attribute is missing too, it is the arguments that inference speaks of.
       if (add_attr_defaults(*op->op, computed, attrs)) add_defaults(*op->op, args, where);
       add_float_forms(*op->op, args);
     }
-    while (args.size() < inputs.size() && inputs[args.size()].is_optional)
+    while (!is_in_pattern_ && args.size() < inputs.size() && inputs[args.size()].is_optional)
       args.push_back(lang::make_tuple({}, where));
-  } else if (first_attr && !has_type_key) {
+  } else if (first_attr && !has_type_key && !is_in_pattern_) {
     report(Kind::UnknownAttribute, "a call of a function takes no attributes", first_attr);
   }
   if (!computed.empty())

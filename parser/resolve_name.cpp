@@ -132,6 +132,9 @@ lang::Expr Resolver::name(const Node& node) {
     report(std::move(diagnostic));
     return nothing(node);
   }
+  if (is_in_pattern_) {
+    if (Expr form = pattern_form(node)) return form;
+  }
   return unknown_name(symbol, node);
 }
 

@@ -18,6 +18,7 @@
 #include "lang/expr.h"
 #include "lang/module.h"
 #include "lang/op.h"
+#include "lang/rewrite_rule.h"
 #include "parser/metadata.h"
 #include "parser/numbers.h"
 #include "parser/parse.h"
@@ -36,8 +37,9 @@ class Resolver {
   ~Resolver();
   Resolver(const Resolver&) = delete;
 
-  Parsed file();          // resolve.cpp
-  lang::Type one_type();  // resolve_type.cpp; declares the names it does not know
+  Parsed file();                           // resolve.cpp
+  lang::Type one_type();                   // resolve_type.cpp; declares the names it does not know
+  std::vector<lang::RewriteRule> rules();  // resolve_rule.cpp
   lang::Attr attribute(const Node& node);
   std::vector<lang::Diagnostic>& errors() { return errors_; }
   // All that the text declares, whatever became of it.
@@ -126,6 +128,15 @@ class Resolver {
   // among its parameters.
   Expr function(const Node& node, const Signature* signature = nullptr, bool is_gradient = false);
   VariableRef parameter(const Node& node, const Signature* signature);
+
+  // --- Rewrite rules (resolve_rule.cpp) ---
+  std::optional<lang::RewriteRule> rule(const Node& node);
+  VariableRef rule_parameter(const Node& node, const Node& rule);
+  Expr rule_pattern(const Node& node);
+  Expr pattern_form(const Node& node);  // `either` and its kin; null where `node` is none of them
+  bool is_in_rule_ = false;     // dimensions and dtypes may stand for values of attributes
+  bool is_in_pattern_ = false;          // calls are patterns: nothing is added to what is written
+  std::unordered_set<const lang::Variable*> named_steps_;  // of the pattern at hand
 
   // --- Match and patterns (resolve_match.cpp) ---
   Expr match(const Node& node);

@@ -102,6 +102,8 @@ enum class Syntax : std::uint8_t {
   ImportPrefix,  // Name
   ImportNames,   // ImportName*
   ImportName,    // Name, Name?
+  Rule,          // Word (Word?), Name, TypeParams?, Params, Where?, pattern, e? (parser/rules.h)
+  Where,         // e
   File,          // Version?, Item*, Metadata?
 };
 

@@ -107,6 +107,8 @@ void define_tools(CLI::App& app, Arguments& into) {
   opt->add_option("--entry", into.opt.bindings.function,
                   "the function whose parameters --bind binds (default: main)")
       ->needs(bind);
+  opt->add_option("--rewrite", into.opt.rules,
+                  "a file of rewrite rules, applied before the passes");
   opt->add_flag("--print-after", into.opt.print_after, "print the program after each pass");
   opt->add_flag("--time", into.opt.times, "say how long each pass took, on stderr");
   opt->add_flag("--list", into.opt.list, "print the passes and their options");

@@ -7,6 +7,7 @@
 #include "lang/print.h"
 #include "lang/visit.h"
 #include "parser/attributed_names.h"
+#include "parser/rules.h"
 #include "typecheck/verify.h"
 
 namespace relay::repl {
@@ -30,7 +31,8 @@ std::vector<opt::PassProgram::Entry> own_functions(lang::Module& module,
   return functions;
 }
 
-opt::PassHost host_of(Pipeline& pipeline, const EvaluateCore& evaluate) {
+opt::PassHost host_of(lang::Module& module, typecheck::Checker& checker, Pipeline& pipeline,
+                      const EvaluateCore& evaluate, const PassTexts& texts) {
   const auto constant = [evaluate](const Expr& expr) -> Expr {
     const auto value = evaluate(expr);
     if (!value || !(value->is_scalar() || value->is_tensor())) return nullptr;
@@ -41,7 +43,12 @@ opt::PassHost host_of(Pipeline& pipeline, const EvaluateCore& evaluate) {
           interp::scalar_value,
           [&pipeline](const Expr& fn) { return pipeline.to_core(fn); },
           [&pipeline](const Expr& fn) { return pipeline.optimise(fn); },
-          [](const Expr& fn) { typecheck::verify(fn); }};
+          [](const Expr& fn) { typecheck::verify(fn); },
+          [&checker](const Expr& fn) { return checker.check(fn).or_throw(); },
+          [&module, texts](const std::string& name, const std::string& text) {
+            return parser::parse_rules(*texts.keep(name, text), module).or_throw();
+          },
+          texts.read};
 }
 
 }  // namespace
@@ -58,16 +65,17 @@ lang::Result<PassList> parse_passes(const lang::Source& source) {
 }
 
 ModulePasses::ModulePasses(lang::Module& module, typecheck::Checker& checker, Pipeline& pipeline,
-                           const EvaluateCore& evaluate)
+                           const EvaluateCore& evaluate, const PassTexts& texts)
     : module_(module),
       pipeline_(pipeline),
-      program_(own_functions(module, checker), host_of(pipeline, evaluate)) {}
+      program_(own_functions(module, checker),
+               host_of(module, checker, pipeline, evaluate, texts)) {}
 
-ModulePasses::ModulePasses(lang::Module& module, const Expr& typed, Pipeline& pipeline,
-                           const EvaluateCore& evaluate)
+ModulePasses::ModulePasses(lang::Module& module, const Expr& typed, typecheck::Checker& checker,
+                           Pipeline& pipeline, const EvaluateCore& evaluate, const PassTexts& texts)
     : module_(module),
       pipeline_(pipeline),
-      program_({{"", typed, typed->type}}, host_of(pipeline, evaluate)),
+      program_({{"", typed, typed->type}}, host_of(module, checker, pipeline, evaluate, texts)),
       is_module_(false) {}
 
 void ModulePasses::bind(const std::string& name, const std::function<Expr(const Expr&)>& bound) {

@@ -14,6 +14,14 @@ namespace relay::repl {
 // Runs a value that is closed: what constant folding needs.
 using EvaluateCore = std::function<lang::Result<lang::Value>(const lang::Expr& core)>;
 
+// The texts of rules that passes read.
+struct PassTexts {
+  // Keeps a text for as long as errors may point into it.
+  std::function<const lang::Source*(const std::string& name, const std::string& text)> keep;
+  // The text of a file. Throws Failure.
+  std::function<std::string(const std::string& path)> read;
+};
+
 // A list of passes at the beginning of a text, as "InferType,FuseOps(max_depth=4)". Errors have
 // their place in `source`.
 struct PassList {
@@ -27,10 +35,10 @@ class ModulePasses {
  public:
   // Types the functions. Throws Failure.
   ModulePasses(lang::Module& module, typecheck::Checker& checker, Pipeline& pipeline,
-               const EvaluateCore& evaluate);
+               const EvaluateCore& evaluate, const PassTexts& texts);
   // Of a typed expression.
-  ModulePasses(lang::Module& module, const lang::Expr& typed, Pipeline& pipeline,
-               const EvaluateCore& evaluate);
+  ModulePasses(lang::Module& module, const lang::Expr& typed, typecheck::Checker& checker,
+               Pipeline& pipeline, const EvaluateCore& evaluate, const PassTexts& texts);
   // Throws Failure.
   void run(const opt::PassCall& call) { program_.run(call); }
   // What `bound` makes of the function of that name, which nobody else may call. Throws Failure.

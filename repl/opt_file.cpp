@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/attrs.h"
 #include "lang/source.h"
 #include "opt/pass.h"
 #include "parser/notation.h"
@@ -27,6 +28,16 @@ std::string describe_times(const Session::Passed& passed) {
   return text;
 }
 
+// The list that is asked for; empty: none.
+std::string passes_of(const OptRequest& request) {
+  const std::string named =
+      request.passes.empty() && request.level ? opt::pipeline_at(*request.level) : request.passes;
+  if (request.rules.empty()) return named;
+  const std::string first =
+      fmt::format("Rewrite(rules={})", lang::AttrValue(request.rules).to_string());
+  return named.empty() ? first : first + "," + named;
+}
+
 }  // namespace
 
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
@@ -35,8 +46,7 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
     put_output(opt::describe_passes());
     return 0;
   }
-  const std::string chosen =
-      request.passes.empty() && request.level ? opt::pipeline_at(*request.level) : request.passes;
+  const std::string chosen = passes_of(request);
   if (chosen.empty() || request.path.empty()) {
     reporter.report(
         {Diagnostic(DiagnosticKind::BadCommand, chosen.empty() ? "which passes?" : "which file?")

@@ -18,6 +18,7 @@ struct OptRequest {
   bool times = false;        // how long each took
   std::optional<int> level;  // of the passes; without a list, all that make code faster
   Bindings bindings = {};    // of parameters, before the passes
+  std::string rules = {};    // a file of rewrite rules, applied before the passes
 };
 
 // `relay opt -p PASSES FILE`: prints the functions and types of the file after the passes, in the

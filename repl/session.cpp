@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "lang/derivative.h"
+#include "opt/pass_program.h"
 #include "parser/value_text.h"
 #include "repl/compiled.h"
 #include "repl/debugger.h"
@@ -28,6 +29,7 @@
 #include "repl/source_of.h"
 #include "repl/trace.h"
 #include "stdlib/register.h"
+#include "stdlib/rule_files.h"
 
 namespace relay::repl {
 
@@ -189,15 +191,25 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
     };
     std::string_view rest = source->text().substr(list.end);
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n"), rest.size()));
+    const PassTexts texts{
+        [&](const std::string& name, const std::string& text) {
+          return impl_->sources.add(name, text);
+        },
+        [&](const std::string& path) {
+          for (const auto& file : stdlib::rule_files()) {
+            if (path == opt::kLibraryRules + std::string(file.name)) return std::string(file.text);
+          }
+          return read_file(impl_->pipeline.find_file(path), impl_->options.files).or_throw();
+        }};
     std::optional<ModulePasses> program;
     if (rest.empty()) {
-      program.emplace(impl_->module, impl_->checker, impl_->pipeline, evaluate);
+      program.emplace(impl_->module, impl_->checker, impl_->pipeline, evaluate, texts);
     } else {
       const lang::Source* text = impl_->sources.add("<opt>", std::string(rest));
       program.emplace(
           impl_->module,
           typed_for_showing(impl_->command_expression(*text), impl_->module, impl_->checker),
-          impl_->pipeline, evaluate);
+          impl_->checker, impl_->pipeline, evaluate, texts);
     }
     if (!request.bindings.list.empty()) {
       program->bind(request.bindings.function, [&](const Expr& function) {

@@ -10,7 +10,7 @@ namespace build = lang::build;
 namespace {
 
 Expr bias_as_sum(const Expr& step, const Definitions&) {
-  const auto* call = call_of(step, "nn.bias_add");
+  const auto* call = call_of(step, known::bias_add);
   if (!call) return nullptr;
   const auto& data = *lang::as<lang::TensorType>(call->args[0]->type);
   const auto rank = static_cast<std::int64_t>(data.shape.rank());

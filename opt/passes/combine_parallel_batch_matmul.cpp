@@ -20,7 +20,7 @@ std::size_t column_axis(const lang::Call& call) {
 }
 
 ParallelCalls parallel_products() {
-  return {"nn.batch_matmul",
+  return {lang::NamedOp("nn.batch_matmul"),
           [](const lang::Call& call) {
             const std::size_t columns = column_axis(call);
             if (!known_extent(call.args[1], columns)) return std::string();

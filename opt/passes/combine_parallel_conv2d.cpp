@@ -50,7 +50,7 @@ std::string kind_of_conv(const lang::Call& call) {
 }
 
 ParallelCalls parallel_convolutions() {
-  return {"nn.conv2d", kind_of_conv,
+  return {known::conv2d, kind_of_conv,
           [](const std::vector<const lang::Call*>& calls) {
             const Expr kernel = joined_seconds(calls, output_axis(*calls[0]));
             return build::op("nn.conv2d", {calls[0]->args[0], kernel},

@@ -22,7 +22,7 @@ std::string dtypes_of_dense(const lang::Call& call) {
 
 // Their weights behind one another.
 ParallelCalls flat_dense() {
-  return {"nn.dense",
+  return {known::dense,
           [](const lang::Call& call) {
             return known_extent(call.args[1], 0) ? dtypes_of_dense(call) : std::string();
           },
@@ -38,7 +38,7 @@ ParallelCalls flat_dense() {
 
 // As a batch of products of matrices; only those of equal weights.
 ParallelCalls batched_dense() {
-  return {"nn.dense",
+  return {known::dense,
           [](const lang::Call& call) {
             const auto& data = *lang::as<lang::TensorType>(call.args[0]->type);
             const auto units = known_extent(call.args[1], 0);

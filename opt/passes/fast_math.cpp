@@ -12,13 +12,13 @@ namespace build = lang::build;
 namespace {
 
 struct FastForm {
-  const char* exact;
+  lang::NamedOp exact;
   const char* fast;
 };
-constexpr std::array<FastForm, 4> kFastForms = {{{"exp", "fast_exp"},
-                                                 {"tanh", "fast_tanh"},
-                                                 {"erf", "fast_erf"},
-                                                 {"nn.softmax", "nn.fast_softmax"}}};
+const std::array<FastForm, 4> kFastForms = {{{lang::NamedOp("exp"), "fast_exp"},
+                                             {lang::NamedOp("tanh"), "fast_tanh"},
+                                             {lang::NamedOp("erf"), "fast_erf"},
+                                             {lang::NamedOp("nn.softmax"), "nn.fast_softmax"}}};
 
 Expr fast_form(const Expr& step, const Definitions&) {
   for (const FastForm& form : kFastForms) {

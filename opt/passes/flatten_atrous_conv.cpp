@@ -32,10 +32,10 @@ bool slides_plainly(const lang::Attrs& attrs, std::size_t count) {
 // Of `nn.batch_to_space_nd(nn.conv2d(nn.space_to_batch_nd(x), w))`: the blocks are the phases of a
 // convolution that is dilated by their extents.
 Expr as_dilated(const Expr& step, const Definitions& definitions) {
-  const auto* to_space = call_of(step, "nn.batch_to_space_nd");
-  const auto* conv = to_space ? definitions.call_of(to_space->args[0], "nn.conv2d") : nullptr;
+  const auto* to_space = call_of(step, known::batch_to_space_nd);
+  const auto* conv = to_space ? definitions.call_of(to_space->args[0], known::conv2d) : nullptr;
   const auto* to_batch =
-      conv ? definitions.call_of(conv->args[0], "nn.space_to_batch_nd") : nullptr;
+      conv ? definitions.call_of(conv->args[0], known::space_to_batch_nd) : nullptr;
   if (!to_batch) return nullptr;
   const auto axes = spatial_axes(conv->attrs->get_string("data_layout"));
   // Blocks are taken along the axes behind the batch.

@@ -24,21 +24,21 @@ enum class Around : std::uint8_t {
 };
 
 struct PaddedOperator {
-  const char* name;
+  lang::NamedOp op;
   const char* layout;  // its attribute
   Around around;
 };
-constexpr std::array<PaddedOperator, 10> kPaddedOperators = {
-    {{"nn.conv1d", "data_layout", Around::Zero},
-     {"nn.conv2d", "data_layout", Around::Zero},
-     {"nn.conv3d", "data_layout", Around::Zero},
-     {"qnn.conv2d", "data_layout", Around::ZeroPoint},
-     {"nn.max_pool1d", "layout", Around::Lowest},
-     {"nn.max_pool2d", "layout", Around::Lowest},
-     {"nn.max_pool3d", "layout", Around::Lowest},
-     {"nn.avg_pool1d", "layout", Around::Nothing},
-     {"nn.avg_pool2d", "layout", Around::Nothing},
-     {"nn.avg_pool3d", "layout", Around::Nothing}}};
+const std::array<PaddedOperator, 10> kPaddedOperators = {
+    {{lang::NamedOp("nn.conv1d"), "data_layout", Around::Zero},
+     {lang::NamedOp("nn.conv2d"), "data_layout", Around::Zero},
+     {lang::NamedOp("nn.conv3d"), "data_layout", Around::Zero},
+     {lang::NamedOp("qnn.conv2d"), "data_layout", Around::ZeroPoint},
+     {lang::NamedOp("nn.max_pool1d"), "layout", Around::Lowest},
+     {lang::NamedOp("nn.max_pool2d"), "layout", Around::Lowest},
+     {lang::NamedOp("nn.max_pool3d"), "layout", Around::Lowest},
+     {lang::NamedOp("nn.avg_pool1d"), "layout", Around::Nothing},
+     {lang::NamedOp("nn.avg_pool2d"), "layout", Around::Nothing},
+     {lang::NamedOp("nn.avg_pool3d"), "layout", Around::Nothing}}};
 
 std::optional<double> known_number(const Expr& atom, const Definitions& definitions) {
   const Expr element = definitions.element(atom);
@@ -112,13 +112,13 @@ Expr with_padding(const PaddedOperator& op, const lang::Call& call, const lang::
   args[0] = pad.args[0];
   std::vector<lang::Attr> changed = {{"padding", attr_of_ends(after)}};
   if (op.around == Around::Nothing) changed.push_back({"count_include_pad", true});
-  return build::op(op.name, std::move(args), with_attrs(call.attrs, std::move(changed)));
+  return build::op(op.op.name(), std::move(args), with_attrs(call.attrs, std::move(changed)));
 }
 
 Expr fold_padding(const Expr& step, const Definitions& definitions) {
   for (const PaddedOperator& op : kPaddedOperators) {
-    const auto* call = call_of(step, op.name);
-    const auto* pad = call ? definitions.call_of(call->args[0], "nn.pad") : nullptr;
+    const auto* call = call_of(step, op.op);
+    const auto* pad = call ? definitions.call_of(call->args[0], known::pad) : nullptr;
     if (pad) return with_padding(op, *call, *pad, definitions);
   }
   return nullptr;

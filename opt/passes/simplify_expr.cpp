@@ -1,8 +1,31 @@
 #include "opt/pass_program.h"
+#include "opt/rewrite.h"
 
 namespace relay::opt {
 
 using lang::Expr;
+
+namespace {
+
+// The table of the algebra, without the rules that hold of real numbers only.
+std::vector<PatternRule> algebra(const PassHost& host, bool is_fast) {
+  const std::string name = std::string(kLibraryRules) + "simplify_expr.relay";
+  std::vector<PatternRule> rules = pattern_rules(host.parse_rules(name, host.read_file(name)));
+  if (!is_fast) {
+    std::erase_if(rules, [](const PatternRule& rule) {
+      return rule.written.kind == lang::RuleKind::Approximate;
+    });
+  }
+  return rules;
+}
+
+// What the notation of rules has no words for: index notation, extents, sums over stretched axes,
+// steps that differentiation has made and that may be regrouped.
+Expr simplified_further(const Expr& fn, const SimplifyOptions& how, lang::Program& program) {
+  return eliminate_dead_code(to_anf(simplify(fn, how), &program), &program);
+}
+
+}  // namespace
 
 Pass simplify_expr_pass() {
   Pass pass;
@@ -14,9 +37,13 @@ Pass simplify_expr_pass() {
   pass.example =
       R"(def f(x: Tensor[(4), float32]) { negative(negative(x)) * ones([4]) + transpose(transpose(x)) })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
-    const SimplifyOptions how{program.host().evaluate_primitive, options.get_bool("fast_math")};
+    const PassHost& host = program.host();
+    const bool is_fast = options.get_bool("fast_math");
+    const SimplifyOptions how{host.evaluate_primitive, is_fast};
+    const std::vector<PatternRule> rules = algebra(host, is_fast);
     program.each([&](const Expr& fn) {
-      return eliminate_dead_code(to_anf(simplify(fn, how), &program), &program);
+      const Expr made = rewritten(fn, rules, {host.infer, host.evaluate}, &program);
+      return simplified_further(made, how, program);
     });
   };
   return pass;

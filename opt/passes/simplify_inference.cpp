@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "lang/op.h"
 #include "opt/pass_program.h"
@@ -13,9 +12,10 @@ using lang::Expr;
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kTakenApart = {"nn.batch_norm",    "nn.layer_norm",
-                                                         "nn.instance_norm", "nn.group_norm",
-                                                         "nn.l2_normalize",  "nn.dropout"};
+const std::array<lang::NamedOp, 6> kTakenApart = {
+    lang::NamedOp("nn.batch_norm"),    lang::NamedOp("nn.layer_norm"),
+    lang::NamedOp("nn.instance_norm"), lang::NamedOp("nn.group_norm"),
+    lang::NamedOp("nn.l2_normalize"),  lang::NamedOp("nn.dropout")};
 
 // Dropout with a key does drop.
 bool draws(const lang::Call& call) {
@@ -28,7 +28,8 @@ bool draws(const lang::Call& call) {
 // The operators of its definition.
 Expr by_definition(const Expr& step, const Definitions&) {
   const lang::OpDef* op = operator_of(step);
-  if (!op || std::find(kTakenApart.begin(), kTakenApart.end(), op->name) == kTakenApart.end())
+  if (!op || std::none_of(kTakenApart.begin(), kTakenApart.end(),
+                          [&](const lang::NamedOp& each) { return each.is(*op); }))
     return nullptr;
   const auto& call = lang::cast<lang::Call>(step);
   if (draws(call)) return nullptr;

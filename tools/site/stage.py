@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAVIGATION = {
     "index": {
         "Begin": ["docs/tour", "examples/index"],
-        "Learn": ["docs/tutorial/ad", "docs/notation", "docs/derivatives"],
+        "Learn": ["docs/tutorial/ad", "docs/notation", "docs/rules", "docs/derivatives"],
         "Use": ["docs/prompt", "docs/commands", "docs/errors", "docs/tools"],
         "Look up": ["docs/operators/README", "docs/limits", "docs/reliability", "CHANGELOG"],
         "Change Relay": ["HACKING", "STYLE", "docs/architecture", "docs/adding-an-op", "tests/README", "bench/NOTES"],
