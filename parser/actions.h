@@ -286,6 +286,12 @@ struct action<import_names> : build<Syntax::ImportNames> {};
 template <>
 struct action<import_name> : build<Syntax::ImportName> {};
 template <>
+struct action<schedule_step> : build<Syntax::ScheduleStep> {};
+template <>
+struct action<schedule_params> : build<Syntax::ScheduleParams> {};
+template <>
+struct action<schedule_item> : build<Syntax::Schedule> {};
+template <>
 struct action<version> : build<Syntax::Version> {};
 template <>
 struct action<metadata> : leaf<Syntax::Metadata> {};
