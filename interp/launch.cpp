@@ -103,6 +103,7 @@ class Launcher {
   }
 
   void run(int threads) {
+    if (launch_.is_scheduled && !launch_.is_parallel) threads = 1;
     // Long kernels run in slices, so that a request to stop is noticed; one that combines does so
     // point by point, in order.
     const bool may_split = launch_.kernel.store == loops::StoreKind::Assign;

@@ -6,6 +6,7 @@
 
 #include "lang/diagnostic.h"
 #include "lang/dtype.h"
+#include "loops/generic_schedule.h"
 
 namespace relay::interp {
 
@@ -110,6 +111,8 @@ Plan::Part part_of(const loops::LoweredGroup& group, std::span<const lang::Tenso
   }
   if (alone > 0) add_words(part.consists_of, counted(alone, "kernel", "kernels"));
   if (part.consists_of.empty()) part.consists_of = "a view";
+  if (const loops::GenericSchedule* schedule = loops::schedule_of(group))
+    part.consists_of += fmt::format(", by `{}`", schedule->name);
   return part;
 }
 

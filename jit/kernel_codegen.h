@@ -30,7 +30,7 @@ namespace relay::jit {
 // The methods are spread over loop_codegen.cpp (the domain and the instructions),
 // memory_codegen.cpp (addresses, loads, stores), mask_codegen.cpp (checks, and loads that are
 // masked), segment_codegen.cpp (parts of rows), update_codegen.cpp (points that stay what they
-// are), reduce_codegen.cpp and block_codegen.cpp.
+// are), reduce_codegen.cpp, block_codegen.cpp and tile_codegen.cpp.
 class KernelCodegen {
  public:
   KernelCodegen(const loops::Kernel& kernel, Analysis& analysis, const HostTraits& host,
@@ -195,6 +195,30 @@ class KernelCodegen {
   Partial combine_waiting(const loops::Region& region, const PartialArray& waiting,
                           llvm::Value* blocks, const Partial& rest, int width);
 
+  // tile_codegen.cpp
+  struct TilePoint {
+    std::vector<std::int64_t> indices;  // of the tile's axes
+    std::vector<LaneValue> values;      // what is known there
+  };
+  // A reduction while the points of a tile are.
+  struct Tiled {
+    const loops::Region& region;
+    bool is_vector;
+    int width;
+    Partial start;
+    std::vector<Partial> cells;        // by point: the partial result at hand
+    std::vector<PartialArray> lanes;   // those that wait, of a block
+    std::vector<PartialArray> blocks;  // and of blocks
+  };
+  int tile_width();
+  void find_tile_points(int width);
+  void enter(const TilePoint& point);
+  void emit_tile();
+  std::vector<Partial> reduce_tile(const loops::Instruction& instruction);
+  void tile_fold(const Tiled& tiled, const std::vector<PartialArray>& waiting, llvm::Value* level);
+  void tile_wait(const Tiled& tiled, const std::vector<PartialArray>& waiting, llvm::Value* number);
+  void tile_block(const Tiled& tiled, llvm::Value* begin, llvm::Value* end);
+
   // Small things.
   llvm::Value* int64(std::int64_t value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }
   llvm::Value* size_value(const loops::Size& size);
@@ -236,7 +260,8 @@ class KernelCodegen {
   bool is_exact_ = false;                 // the exact form is being emitted
   llvm::GlobalVariable* zero_ = nullptr;  // see zero_place
   llvm::Value* stop_ = nullptr;           // where a kernel that polls looks
-  std::vector<llvm::Value*> resume_;      // cells: where it begins, by domain axis
+  std::vector<TilePoint> tile_points_;
+  std::vector<llvm::Value*> resume_;  // cells: where it begins, by domain axis
 };
 
 template <class Body>

@@ -96,8 +96,10 @@ llvm::Function* KernelCodegen::emit(const std::string& name) {
       is_empty = b_.CreateOr(is_empty, b_.CreateICmpSLE(extent(axis), int64(0)));
     }
   }
-  written_out_ = analysis_.written_out_axis();
-  lane_axis_ = analysis_.vector_axis();
+  if (kernel_.tile_rank == 0) {
+    written_out_ = analysis_.written_out_axis();
+    lane_axis_ = analysis_.vector_axis();
+  }
   if (analysis_.can_fail()) fail_target_ = new_block("exact");
   when(b_.CreateNot(is_empty), [&] {
     begin_point(-1, nullptr);
@@ -226,6 +228,10 @@ void KernelCodegen::emit_level(const Region& region, int level) {
 void KernelCodegen::emit_axis(std::int32_t axis) {
   if (axis == kernel_.domain_rank) {
     emit_store();
+    return;
+  }
+  if (kernel_.tile_rank > 0 && axis + kernel_.tile_rank == kernel_.domain_rank) {
+    emit_tile();
     return;
   }
   Value* begin = first_index(axis);

@@ -25,6 +25,8 @@ constexpr std::array kFacts = {
     FactRow{FunctionFact::Known, "Known", false},
     FactRow{FunctionFact::Place, "place", false},
     FactRow{FunctionFact::Primitive, "Primitive", true},
+    FactRow{FunctionFact::Schedule, "Schedule", true},
+    FactRow{FunctionFact::StepSchedule, "StepSchedule", true},
     FactRow{FunctionFact::StopFusion, "StopFusion", true},
 };
 constexpr bool are_in_order() {

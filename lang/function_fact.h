@@ -21,6 +21,8 @@ enum class FunctionFact : std::uint8_t {
   Known,         // ad: it stays a call by which a copy of a function is told from others
   Place,         // ad: where in a program the closure is made: a number
   Primitive,     // opt: a group of operators that is one kernel
+  Schedule,      // lang: how its index notation runs (lang/schedule.h)
+  StepSchedule,  // lang: of a function that stands for it: a schedule with parameters
   StopFusion,    // lang: the identity, at which groups end (lang/border.h)
 };
 

@@ -412,7 +412,10 @@ class Expander {
                                std::optional<lang::ReduceOp> op = std::nullopt) {
     std::vector<IndexVarId> vars;
     vars.reserve(binders.size());
-    for (const IndexBinder& binder : binders) vars.push_back(make_.new_var(extent_of(binder, op)));
+    for (const IndexBinder& binder : binders) {
+      vars.push_back(
+          make_.new_var(extent_of(binder, op), operator_ ? std::string() : binder.variable->name));
+    }
     for (std::size_t i = 0; i < binders.size(); ++i)
       env_[binders[i].variable.get()] = Value::scalar(make_.var(vars[i]));
     return vars;

@@ -24,10 +24,17 @@ class Finisher {
   Finisher(Draft draft, std::span<const DType> buffer_dtypes)
       : draft_(std::move(draft)), buffer_dtypes_(buffer_dtypes) {}
 
-  Launch run() {
+  Launch run(std::vector<std::string>* names = nullptr) {
     mark_live();
-    collapse();
+    if (!names) collapse();
     number_axes();
+    if (names) {
+      names->resize(kernel().extents.size());
+      for (std::size_t axis = 0; axis < draft_.axis_names.size(); ++axis) {
+        if (axis_numbers_[axis] >= 0)
+          (*names)[static_cast<std::size_t>(axis_numbers_[axis])] = draft_.axis_names[axis];
+      }
+    }
     kernel().value_count = 0;
     value_ids_.assign(draft_.values.size(), -1);
     axis_ids_.assign(draft_.extents.size(), -1);
@@ -352,6 +359,11 @@ class Finisher {
 
 Launch finish(Draft draft, std::span<const DType> buffer_dtypes) {
   return Finisher(std::move(draft), buffer_dtypes).run();
+}
+
+Launch finish_as_it_is(Draft draft, std::span<const DType> buffer_dtypes,
+                       std::vector<std::string>& names) {
+  return Finisher(std::move(draft), buffer_dtypes).run(&names);
 }
 
 }  // namespace relay::loops

@@ -57,9 +57,10 @@ KernelBuilder::KernelBuilder(const Stages& stages, std::span<const Storage> stor
 
 // --- Kernels ---
 
-IndexExpr KernelBuilder::new_axis(std::int64_t extent, std::int32_t home) {
+IndexExpr KernelBuilder::new_axis(std::int64_t extent, std::int32_t home, std::string name) {
   const auto axis = static_cast<std::int32_t>(draft_.extents.size());
   draft_.extents.push_back(extent);
+  draft_.axis_names.push_back(std::move(name));
   draft_.axis_home.push_back(home);
   draft_.axis_is_value.push_back(false);
   if (home == 0) {
@@ -73,7 +74,8 @@ IndexExpr KernelBuilder::new_axis(std::int64_t extent, std::int32_t home) {
 void KernelBuilder::open_domain(std::span<const IndexVarId> vars) {
   for (IndexVarId var : vars) {
     const std::int64_t extent = stages_.var_extents[static_cast<std::size_t>(var)];
-    vars_[static_cast<std::size_t>(var)] = extent == 1 ? IndexExpr{} : new_axis(extent, 0);
+    const std::string& name = stages_.var_names[static_cast<std::size_t>(var)];
+    vars_[static_cast<std::size_t>(var)] = extent == 1 ? IndexExpr{} : new_axis(extent, 0, name);
   }
 }
 
@@ -93,6 +95,12 @@ void KernelBuilder::build_map(TensorId tensor, std::int32_t buffer) {
     for (std::size_t axis = 0; axis < def.vars.size(); ++axis)
       open_axis(def, axis, 0, stages_.var_extents[static_cast<std::size_t>(def.vars[axis])]);
   }
+  store_map(def, buffer);
+}
+
+void KernelBuilder::build_nest(TensorId tensor, std::int32_t buffer) {
+  const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
+  open_domain(def.vars);
   store_map(def, buffer);
 }
 
@@ -715,7 +723,9 @@ KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t inst
   open_.push_back(number);
   for (IndexVarId var : stages_.vars(node)) {
     const std::int64_t extent = stages_.var_extents[static_cast<std::size_t>(var)];
-    vars_[static_cast<std::size_t>(var)] = extent == 1 ? IndexExpr{} : new_axis(extent, number);
+    const std::string& name = stages_.var_names[static_cast<std::size_t>(var)];
+    vars_[static_cast<std::size_t>(var)] =
+        extent == 1 ? IndexExpr{} : new_axis(extent, number, name);
   }
   const NodeId body = stages_.args(node)[0];
   DType dtype = node.dtype;

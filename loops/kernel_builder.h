@@ -54,6 +54,7 @@ struct Draft {
   std::vector<DraftInstruction> values;
   std::vector<DraftRegion> regions;
   std::vector<std::int64_t> extents;    // of all axes; none is 1
+  std::vector<std::string> axis_names;  // likewise; empty: nobody wrote it
   std::vector<std::int32_t> axis_home;  // region that an axis belongs to; domain: 0
   std::vector<bool> axis_is_value;      // used other than in addresses
   std::vector<std::int32_t> domain;     // domain axes in order
@@ -83,6 +84,8 @@ class KernelBuilder {
 
   // The kernel that stores Map `tensor`, or a copy of it, into `buffer`, row-major.
   void build_map(TensorId tensor, std::int32_t buffer);
+  // The same, with an axis for each of its index variables, whatever is read.
+  void build_nest(TensorId tensor, std::int32_t buffer);
   // The same of its points [begin, end) along an axis.
   void build_piece(TensorId tensor, std::int32_t buffer, std::size_t axis, std::int64_t begin,
                    std::int64_t end);
@@ -133,7 +136,7 @@ class KernelBuilder {
   void open_axis(const TensorDef& def, std::size_t axis, std::int64_t begin, std::int64_t end);
   void store_map(const TensorDef& def, std::int32_t buffer);
   void add_joint(const JointTensor& joint, std::span<const IndexExpr> axes);
-  IndexExpr new_axis(std::int64_t extent, std::int32_t home);
+  IndexExpr new_axis(std::int64_t extent, std::int32_t home, std::string name = {});
   void store(const Operand& result, const std::vector<IndexExpr>& at,
              const std::vector<std::int64_t>& strides);
 

@@ -375,6 +375,8 @@ std::string structural_key(const Kernel& kernel) {
     key.raw(store.output);
     key.address(store.destination);
   }
+  key.raw(kernel.tile_rank);
+  key.raw(kernel.has_lanes);
   key.raw(kernel.polls);
   return key.take();
 }
@@ -388,7 +390,10 @@ std::string to_string(const Kernel& kernel) {
   }
   out += ") for";
   for (std::int32_t axis = 0; axis < kernel.domain_rank; ++axis) {
-    out += fmt::format(" a{} < {}", axis, text_of(kernel.extents[static_cast<std::size_t>(axis)]));
+    const bool is_in_tile = axis + kernel.tile_rank >= kernel.domain_rank;
+    const bool is_lanes = kernel.has_lanes && axis + 1 == kernel.domain_rank;
+    out += fmt::format(" a{} < {}{}", axis, text_of(kernel.extents[static_cast<std::size_t>(axis)]),
+                       is_lanes ? " in lanes" : is_in_tile ? " at once" : "");
   }
   out += " {\n";
   if (!kernel.regions.empty()) {

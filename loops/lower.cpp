@@ -10,6 +10,7 @@
 #include "loops/kernel_builder.h"
 #include "loops/pieces.h"
 #include "loops/reuse.h"
+#include "loops/schedule.h"
 #include "loops/slices.h"
 #include "loops/stored_reads.h"
 #include "loops/updates.h"
@@ -24,9 +25,19 @@ class Lowerer {
  public:
   Lowerer(const lang::Function& group, std::span<const Layout> args, KernelLibrary* library,
           Rearranged rearranged)
-      : stages_(expand(group, args)), rearranged_(rearranged) {
-    StorageChoice choice = choose_storage(stages_, library);
-    updates_ = find_updates(stages_, choice);
+      : stages_(expand(group, args)),
+        rearranged_(rearranged),
+        schedule_(GroupSchedule::of(group, stages_)) {
+    // A nest with a schedule is no library's, so its bits are those of the index notation.
+    StorageChoice choice = choose_storage(stages_, schedule_ ? nullptr : library);
+    if (schedule_) {
+      for (const auto& [id, nest] : schedule_->nests()) {
+        Storage& storage = choice.storage[static_cast<std::size_t>(id)];
+        if (storage != Storage::Nowhere) storage = Storage::Stored;
+      }
+    } else {
+      updates_ = find_updates(stages_, choice);
+    }
     reads_ = stored_reads(stages_, choice);
     find_all_pieces(choice);
     storage_ = std::move(choice.storage);
@@ -324,6 +335,10 @@ class Lowerer {
       add_library(id, found->second);
       return;
     }
+    if (const lang::ScheduledNest* nest = schedule_ ? schedule_->nest_of(id) : nullptr) {
+      add_scheduled(id, *nest);
+      return;
+    }
     if (storage == Storage::View && rearranged_ == Rearranged::View) {
       KernelBuilder builder(stages_, storage_, places_);
       builder.build_map(id, -1);
@@ -348,10 +363,33 @@ class Lowerer {
     for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
       const auto id = static_cast<TensorId>(at);
       if (stages_.tensors[at].kind != TensorKind::Map || choice.storage[at] != Storage::Stored ||
-          choice.library.contains(id) || updates_.contains(id))
+          choice.library.contains(id) || updates_.contains(id) ||
+          (schedule_ && schedule_->nest_of(id)))
         continue;
       if (auto pieces = find_pieces(stages_, choice.storage, id))
         pieces_.emplace(id, std::move(*pieces));
+    }
+  }
+
+  // As its schedule says.
+  void add_scheduled(TensorId id, const lang::ScheduledNest& schedule) {
+    emit_reads(id);
+    const std::int32_t buffer = make(id);
+    KernelBuilder builder(stages_, storage_, places_);
+    builder.build_nest(id, buffer);
+    NamedLaunch nest;
+    nest.launch = finish_as_it_is(std::move(builder.draft()), buffer_dtypes_, nest.axes);
+    const auto make_buffer = [&](DType dtype, const std::vector<std::int64_t>& shape) {
+      buffer_dtypes_.push_back(dtype);
+      group_.made.push_back({dtype, shape, true});
+      return static_cast<std::int32_t>(buffer_dtypes_.size()) - 1;
+    };
+    const auto argument = [&](const std::string& name) { return schedule_->argument(name); };
+    for (Launch& launch : schedule_nest(schedule, std::move(nest), argument, make_buffer)) {
+      group_.launches.push_back(std::move(launch));
+#ifndef NDEBUG
+      verify(group_.launches.back().kernel);
+#endif
     }
   }
 
@@ -472,6 +510,7 @@ class Lowerer {
 
   Stages stages_;
   const Rearranged rearranged_;
+  const std::optional<GroupSchedule> schedule_;
   std::vector<Storage> storage_;
   std::map<TensorId, LibraryStep> library_;
   std::map<TensorId, std::vector<SliceRead>> updates_;

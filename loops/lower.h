@@ -63,6 +63,10 @@ struct Launch {
   // Of an update (loops/updates) and what it reads of its rows: some of them may stay as they are,
   // so rows are dealt to the threads in turn.
   bool deals_rows = false;
+  // Its nest has a schedule (loops/schedule.h): then it is dealt to threads only where that says
+  // so, and is in no band.
+  bool is_scheduled = false;
+  bool is_parallel = false;
   mutable std::shared_ptr<const void> prepared;  // interp/launch: the kernel as the lanes run it
 };
 

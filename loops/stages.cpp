@@ -111,8 +111,9 @@ NodeId NodeFactory::intern(Node made, std::span<const std::int32_t> args,
   return id;
 }
 
-IndexVarId NodeFactory::new_var(std::int64_t extent) {
+IndexVarId NodeFactory::new_var(std::int64_t extent, std::string name) {
   stages_.var_extents.push_back(extent);
+  stages_.var_names.push_back(std::move(name));
   return static_cast<IndexVarId>(stages_.var_extents.size() - 1);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "lang/dtype.h"
@@ -81,6 +82,7 @@ struct Stages {
   std::vector<Node> nodes;
   std::vector<std::int32_t> operands;
   std::vector<std::int64_t> var_extents;  // by index variable
+  std::vector<std::string> var_names;     // likewise, as written; empty: nobody wrote it
   std::vector<TensorDef> tensors;         // what a tensor reads stands before it
   std::vector<lang::TensorRef> literals;
   std::vector<TensorId> results;  // leaves of the group's result
@@ -108,7 +110,7 @@ class NodeFactory {
  public:
   explicit NodeFactory(Stages& stages);
 
-  IndexVarId new_var(std::int64_t extent);
+  IndexVarId new_var(std::int64_t extent, std::string name = {});
   NodeId var(IndexVarId id);
   NodeId constant(DType dtype, std::uint64_t bits);
   NodeId index_constant(std::int64_t value) {

@@ -340,6 +340,47 @@ class GlobalReader final : public lang::Rewriter {
   std::vector<Binding> reads_;
 };
 
+// Groups of a function with a schedule have it, too, and its index notation is in groups.
+class Scheduler final : public lang::Rewriter {
+ public:
+  explicit Scheduler(lang::AttrValue schedule) : schedule_(std::move(schedule)) {}
+
+ protected:
+  Expr pre(const Expr& expr) override {
+    if (lang::is_group(expr)) {
+      const auto& group = lang::cast<lang::Function>(expr);
+      return lang::with_attrs(
+          group, lang::with_fact(lang::FunctionFact::Schedule, schedule_, group.attrs));
+    }
+    if (expr->kind != ExprKind::Comprehension || !is_kernel(expr)) return nullptr;
+    std::vector<VariableRef> params;
+    std::vector<Expr> args;
+    lang::Substitution renamed;
+    for (const auto& variable : lang::free_variables(expr)) {
+      params.push_back(lang::make_variable(variable->name, variable->type, variable->span));
+      args.push_back(lang::make_var(variable));
+      renamed[variable.get()] = lang::make_var(params.back());
+    }
+    const Expr body = lang::rename_bound(lang::substitute(expr, renamed));
+    const auto facts = lang::with_fact(lang::FunctionFact::Schedule, schedule_,
+                                       lang::with_fact(lang::FunctionFact::Primitive));
+    const Expr fn = lang::make_function(params, body->type, body, {}, facts, expr->span);
+    return lang::make_call(fn, args, nullptr, expr->span, body->type);
+  }
+
+ private:
+  const lang::AttrValue schedule_;
+};
+
+Expr scheduled(const Expr& expr) {
+  const auto* fn = as<lang::Function>(expr);
+  const lang::AttrValue* schedule =
+      fn ? lang::find_fact(fn->attrs, lang::FunctionFact::Schedule) : nullptr;
+  if (schedule == nullptr || lang::is_group(expr)) return expr;
+  return lang::make_function(fn->params, fn->result, Scheduler(*schedule).rewrite(fn->body),
+                             fn->type_params, fn->attrs, expr->span, expr->type);
+}
+
 Expr read_globals(const Expr& expr) {
   const auto* fn = as<lang::Function>(expr);
   if (!fn) return GlobalReader().run(expr);
@@ -352,7 +393,7 @@ Expr read_globals(const Expr& expr) {
 }  // namespace
 
 Expr fuse_operators(const Expr& expr, std::size_t most) {
-  return Fuser(most).block(read_globals(expr));
+  return scheduled(Fuser(most).block(read_globals(expr)));
 }
 
 }  // namespace relay::opt

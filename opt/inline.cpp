@@ -382,6 +382,8 @@ class Inliner final : public lang::Rewriter {
 
   bool is_wanted(const lang::GlobalVar& global, const Expr& callee) const {
     const auto& fn = lang::cast<lang::Function>(callee);
+    // Its nests keep their schedule where they are. What is computed for one element has none.
+    if (lang::has_fact(fn, FunctionFact::Schedule) && !is_in_index_notation_) return false;
     if (is_marked(fn)) return !calls(fn.body, global.name);
     if (run_.globals != Globals::Small) return false;
     return is_straight_line(fn, run_.max_bindings) ||

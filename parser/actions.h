@@ -292,6 +292,12 @@ struct action<rule_where> : build<Syntax::Where> {};
 template <>
 struct action<rule_item> : build<Syntax::Rule> {};
 template <>
+struct action<schedule_step> : build<Syntax::ScheduleStep> {};
+template <>
+struct action<schedule_params> : build<Syntax::ScheduleParams> {};
+template <>
+struct action<schedule_item> : build<Syntax::Schedule> {};
+template <>
 struct action<version> : build<Syntax::Version> {};
 template <>
 struct action<metadata> : leaf<Syntax::Metadata> {};

@@ -103,6 +103,47 @@ Document Formatter::constructor(const Node& node) {
   return concat({name, text(" "), fields});
 }
 
+Document Formatter::schedule_steps(Nodes steps) {
+  Parts parts;
+  for (const Node* step : steps) {
+    while (tokens_.take_if(";", parts)) {
+    }
+    parts.push_back(any(*step));
+    if (step == steps.back()) break;
+    while (tokens_.take_if(";", parts)) {
+    }
+    parts.push_back(text(";"));
+    tokens_.trailing(parts);
+    parts.push_back(next_line(make_.line()));
+    tokens_.leading(parts);
+  }
+  while (tokens_.take_if(";", parts)) {
+  }
+  return make_.concat(std::move(parts));
+}
+
+// On one line, with `;` between the steps, or each on its own.
+Document Formatter::schedule(const Node& node) {
+  Parts parts{take("schedule"), text(" "), any(*node.child(0))};
+  Nodes steps = node.children().subspan(1);
+  if (!steps.empty() && steps[0]->kind == Syntax::ScheduleParams) {
+    parts.push_back(any(*steps[0]));
+    steps = steps.subspan(1);
+  }
+  parts.push_back(text(" "));
+  const Document open = take("{");
+  if (steps.empty()) {
+    while (tokens_.take_if(";", parts)) {
+    }
+    parts.push_back(open);
+    inside_nothing(parts);
+    parts.push_back(take("}"));
+    return make_.concat(std::move(parts));
+  }
+  parts.push_back(make_.group(open_block(open, [&] { return schedule_steps(steps); })));
+  return make_.concat(std::move(parts));
+}
+
 Document Formatter::version(const Node& node) {
   const Document open = concat({take("#"), take("["), take("version"), text(" "), take("=")});
   const Document number = any(*node.child(0));

@@ -190,6 +190,18 @@ Document Formatter::content(const Node& node) {
       return rule(node);
     case Syntax::Where:
       return any(*node.child(0));
+    case Syntax::Schedule:
+      return schedule(node);
+    case Syntax::ScheduleParams:
+      return bracketed({.open = '(', .close = ')'}, node.children());
+    case Syntax::ScheduleStep: {
+      Parts words;
+      for (const Node* child : node.children()) {
+        if (!words.empty()) words.push_back(text(" "));
+        words.push_back(any(*child));
+      }
+      return make_.concat(std::move(words));
+    }
     case Syntax::File: {
       Parts parts;
       file(node, parts);

@@ -28,6 +28,8 @@ class Formatter {
   Document def(const Node& node);
   Document type_def(const Node& node);
   Document constructor(const Node& node);
+  Document schedule(const Node& node);
+  Document schedule_steps(Nodes steps);
   Document version(const Node& node);
   Document rule(const Node& node);
 

@@ -125,10 +125,22 @@ struct rule_item
                  p::seq<rule_words, near, rule_signature, expect<"`{` and the pattern", block>,
                         rule_replacement>>> {};
 
+// `schedule f { tile i j 4 16; vectorize j_i }`, and with parameters a step of one's own. The word
+// is a name like any other where no name and bracket follow it.
+struct schedule_word : p::sor<dim_number, dotted_global> {};
+struct schedule_step : p::seq<dotted_global, p::star<near, schedule_word>> {};
+struct schedule_params : bracket<'(', ')', "the parameters", "`,` or `)`", items<name>> {};
+struct schedule_break : p::star<gap, p::one<';'>> {};
+struct schedule_steps : bracket<'{', '}', "the steps", "a step, `;` or `}`",
+                                p::star<schedule_break, gap, schedule_step>, schedule_break> {};
+struct schedule_item : p::seq<p::at<word<"schedule">, near, global, near, p::one<'{', '('>>,
+                              word<"schedule">, near, global, near, p::opt<schedule_params, gap>,
+                              expect<"`{` and the steps", schedule_steps>> {};
+
 struct item_mark : p::one<';'> {};
 struct light_item : p::seq<doc_gap,
                            p::sor<light_def, top_let, type_item, import_item, extern_item,
-                                  rule_item, top_expression>,
+                                  rule_item, schedule_item, top_expression>,
                            p::opt<near, item_mark>> {};
 struct light_file : p::seq<all_items<light_item, "an expression or a definition">, gap, p::eof> {};
 

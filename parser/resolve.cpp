@@ -269,6 +269,9 @@ void Resolver::declare(const Node& item) {
     case Syntax::ExternType:
       declare_type(node, true);
       break;
+    case Syntax::Schedule:
+      declare_schedule(node);
+      break;
     default:
       break;
   }
@@ -307,6 +310,7 @@ void Resolver::define(const Node& def, Item& item, Parsed& parsed) {
     gradient.doc = fmt::format("the gradient of `{}`", name_text(*def.child(0)));
   }
   if (item_is_broken_) return;
+  if (has_bad_schedule(item.expr, *def.child(0))) return;
   if (parameters.has_attributes()) {
     parameters.general = item.expr;
     parameters.general_gradient = gradient.expr;
@@ -354,6 +358,9 @@ void Resolver::item(const Node& node, Parsed& parsed) {
     case Syntax::TopLet:
       top_let(what, item);
       break;
+    case Syntax::Schedule:
+      if (what.find(Syntax::ScheduleParams)) named_schedule(what, item, parsed);
+      return;
     case Syntax::Import: {
       item.kind = ItemKind::Import;
       item.name = read_string(tree_.text(*what.child(0)), strict_);
@@ -439,6 +446,10 @@ Parsed Resolver::file() {
     } else if (node->kind == Syntax::TopExpr) {  // a strict text that is one expression
       attempt([&] { only_expression(*node, parsed); });
     }
+  }
+  for (const Node* node : root.children()) {
+    if (node->kind != Syntax::Item || content(*node).kind != Syntax::Schedule) continue;
+    attempt([&] { schedule(content(*node), parsed); });
   }
   make_instances(parsed);
   parsed.warnings = std::move(warnings_);

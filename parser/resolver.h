@@ -19,6 +19,7 @@
 #include "lang/module.h"
 #include "lang/op.h"
 #include "lang/rewrite_rule.h"
+#include "lang/schedule.h"
 #include "parser/metadata.h"
 #include "parser/numbers.h"
 #include "parser/parse.h"
@@ -85,6 +86,19 @@ class Resolver {
   std::string_view gradient_name(const Node& def);
   void declare_gradient(const Node& def);
   void check_version(const Node& file);
+
+  // --- Schedules (resolve_schedule.cpp) ---
+  void declare_schedule(const Node& node);
+  void schedule(const Node& node, Parsed& parsed);
+  void named_schedule(const Node& node, Item& item, Parsed& parsed);
+  std::optional<lang::NamedSchedule> schedule_called(std::string_view word);
+  lang::ScheduleSteps written_steps(const Node& node);
+  lang::ScheduleSteps basic_steps(const lang::ScheduleSteps& steps, int depth);
+  bool has_bad_schedule(const Expr& function, const Node& name);
+  bool check_and_attach(Expr& function, const lang::ScheduleSteps& steps, const Node& name);
+  std::unordered_map<std::string_view, const Node*> named_schedules_;  // of this text
+  std::unordered_set<std::string> scheduled_;                          // functions
+
   void declare_broken(const Node& item);
   void only_expression(const Node& node, Parsed& parsed);
   void attempt(const std::function<void()>& body);

@@ -90,21 +90,24 @@ enum class Syntax : std::uint8_t {
   RefType,       // type
   NamedType,     // Name, type*
   // Items
-  Item,          // Doc?, one of the following, Mark? (a `;`)
-  Def,           // Global or Name, Function, Function? (its gradient)
-  TypeDef,       // Name, TypeParams?, Constructor*
-  ExternType,    // the same
-  Constructor,   // Name, type* or RecordFields
-  RecordFields,  // (Name, Annotation)*
-  TopLet,        // variable or pattern, Annotation?, e
-  TopExpr,       // e
-  Import,        // String, (ImportPrefix | ImportNames)?
-  ImportPrefix,  // Name
-  ImportNames,   // ImportName*
-  ImportName,    // Name, Name?
-  Rule,          // Word (Word?), Name, TypeParams?, Params, Where?, pattern, e? (parser/rules.h)
-  Where,         // e
-  File,          // Version?, Item*, Metadata?
+  Item,            // Doc?, one of the following, Mark? (a `;`)
+  Def,             // Global or Name, Function, Function? (its gradient)
+  TypeDef,         // Name, TypeParams?, Constructor*
+  ExternType,      // the same
+  Constructor,     // Name, type* or RecordFields
+  RecordFields,    // (Name, Annotation)*
+  TopLet,          // variable or pattern, Annotation?, e
+  TopExpr,         // e
+  Import,          // String, (ImportPrefix | ImportNames)?
+  ImportPrefix,    // Name
+  ImportNames,     // ImportName*
+  ImportName,      // Name, Name?
+  Rule,            // Word (Word?), Name, TypeParams?, Params, Where?, pattern, e? (parser/rules.h)
+  Where,           // e
+  Schedule,        // Global or Name, ScheduleParams?, ScheduleStep*
+  ScheduleParams,  // Name*
+  ScheduleStep,    // Name, (Name | Number)*
+  File,            // Version?, Item*, Metadata?
 };
 
 // The pointers to its children lie right behind a node: a tree is most of the memory that reading

@@ -112,6 +112,13 @@ void define_tools(CLI::App& app, Arguments& into) {
   opt->add_flag("--print-after", into.opt.print_after, "print the program after each pass");
   opt->add_flag("--time", into.opt.times, "say how long each pass took, on stderr");
   opt->add_flag("--list", into.opt.list, "print the passes and their options");
+  auto* tune = app.add_subcommand("tune", "search for schedules of a file's functions by measuring");
+  tune->add_option("FILE", into.tune.path, "the file; its last call of a function is measured")
+      ->required();
+  tune->add_option("-f,--function", into.tune.function,
+                   "one of them (default: each that has index notation)");
+  tune->add_option("--time", into.tune.seconds, "seconds of the search for one (default: 10)")
+      ->check(CLI::PositiveNumber);
 }
 
 int misuse(std::string_view text) {
@@ -128,7 +135,8 @@ std::vector<std::pair<Task, std::string>> tasks_of(const CLI::App& app) {
   for (const auto& [name, task] : {std::pair{"check", Task::Check},
                                    {"fmt", Task::Format},
                                    {"grad", Task::Grad},
-                                   {"opt", Task::Opt}})
+                                   {"opt", Task::Opt},
+                                   {"tune", Task::Tune}})
     add(app.got_subcommand(name), task, fmt::format("`relay {}`", name));
   add(app.count("--explain") > 0, Task::Explain, "`--explain`");
   add(app.count("--version") > 0, Task::Version, "`--version`");

@@ -8,10 +8,11 @@
 #include "repl/grad_file.h"
 #include "repl/opt_file.h"
 #include "repl/tools.h"
+#include "repl/tune.h"
 
 namespace relay::repl {
 
-enum class Task { Prompt, Run, Evaluate, Explain, Version, Check, Format, Grad, Opt };
+enum class Task { Prompt, Run, Evaluate, Explain, Version, Check, Format, Grad, Opt, Tune };
 
 // What the command line asks for.
 struct Arguments {
@@ -32,6 +33,7 @@ struct Arguments {
   FormatRequest format;
   GradRequest grad;
   OptRequest opt;
+  TuneFile tune;
 
   // The files that the program may open.
   formats::FileAccess access() const;

@@ -25,6 +25,7 @@ CommandOutcome run_time(Session& session, std::string_view argument);
 CommandOutcome run_bench(Session& session, std::string_view argument);
 CommandOutcome run_profile(Session& session, std::string_view argument);
 CommandOutcome run_seconds(Session& session, std::string_view argument);
+CommandOutcome run_tune(Session& session, std::string_view argument);
 
 // What something is (commands_ask.cpp).
 CommandOutcome run_doc(Session& session, std::string_view argument);

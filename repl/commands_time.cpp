@@ -7,6 +7,7 @@
 #include "repl/columns.h"
 #include "repl/command_parts.h"
 #include "repl/commands.h"
+#include "repl/tune.h"
 
 namespace relay::repl {
 
@@ -71,6 +72,12 @@ CommandOutcome run_profile(Session& session, std::string_view argument) {
   auto profile = session.profile(std::string(argument));
   if (!profile) return {"", profile.errors(), false};
   return {std::move(profile->table), std::move(profile->errors), false};
+}
+
+CommandOutcome run_tune(Session& session, std::string_view argument) {
+  auto text = tune_command(session, argument);
+  if (!text) return {"", text.errors(), false};
+  return output(std::move(*text));
 }
 
 CommandOutcome run_seconds(Session& session, std::string_view argument) {

@@ -40,6 +40,11 @@ constexpr std::array kForms = {
          "defines a function, which may be generic; `with gradient fn (x, dy) { ... }` behind it "
          "gives it a derivative of its own",
          "def square(x) { x * x }\nsquare(3)\n// expect: 9"},
+    Form{"schedule", "schedule f { tile i j 4 16; vectorize j_i }",
+         "how the index notation of a function runs, by the names of its indices; with parameters, a "
+         "step of one's own",
+         "def f(x) { for i { x[i] + 1 } }\nschedule f { split i 2; unroll i_i }\nf([1, 2, 3])\n"
+         "// expect: [2, 3, 4]"},
     Form{"fn", "fn (x) { e }", "a function", "(fn (x) { x + 1 })(2)\n// expect: 3"},
     Form{"type", "type T { A, B(int32) }",
          "defines a data type, or a record: `type P { P { x: T } }`",

@@ -282,6 +282,8 @@ int run(const Arguments& arguments, repl::Reporter& reporter) {
     case repl::Task::Opt:
       return repl::optimise_file(arguments.opt, arguments.search_path, arguments.access(),
                                  reporter);
+    case repl::Task::Tune:
+      return repl::tune_file(arguments.tune, arguments.search_path, reporter);
     case repl::Task::Check:
       status =
           repl::check_files(arguments.check, arguments.search_path, arguments.access(), reporter);

@@ -10,6 +10,7 @@
 #include "lang/op.h"
 #include "lang/print.h"
 #include "lang/visit.h"
+#include "loops/generic_schedule.h"
 #include "loops/lower.h"
 #include "repl/compiled.h"
 #include "repl/derivative.h"
@@ -116,6 +117,23 @@ std::string show_kernels(const std::string& stage, const Expr& finished, Pipelin
   return text;
 }
 
+// Of each group: which schedule it has, and what that does.
+std::string show_schedules(const Expr& finished, Pipeline& pipeline) {
+  std::string text;
+  for (const Expr& group : groups_of(finished)) {
+    const auto& fn = lang::cast<lang::Function>(group);
+    std::vector<loops::Layout> layouts;
+    for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
+    const auto lowered = loops::lower(fn, layouts, pipeline.kernel_library()).or_throw();
+    const loops::GenericSchedule* const schedule = loops::schedule_of(lowered);
+    if (schedule == nullptr) continue;
+    const lang::AttrValue* own = lang::find_fact(fn.attrs, lang::FunctionFact::Schedule);
+    const bool is_own = schedule->name == loops::kOwnSchedule && own && own->as_string();
+    text += fmt::format("{}: {}\n", schedule->name, is_own ? *own->as_string() : schedule->what);
+  }
+  return text;
+}
+
 // `finished`: a function by its name, or an expression.
 std::string show_native(const std::string& stage, const lang::GlobalVar* global,
                         const Expr& finished, Pipeline& pipeline) {
@@ -134,8 +152,9 @@ std::string show_native(const std::string& stage, const lang::GlobalVar* global,
 }  // namespace
 
 const std::vector<std::string>& show_stages() {
-  static const std::vector<std::string> stages = {"ast",   "typed", "anf",  "grad", "opt", "fused",
-                                                  "loops", "flow",  "llvm", "asm",  "plan"};
+  static const std::vector<std::string> stages = {"ast",  "typed", "anf",   "grad",
+                                                  "opt",  "fused", "loops", "flow",
+                                                  "llvm", "asm",   "plan",  "schedule"};
   return stages;
 }
 
@@ -178,6 +197,10 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
   if (stage == "loops") {
     const std::string kernels = show_kernels(stage, finished, pipeline);
     return kernels.empty() ? std::string(kNoKernels) : kernels;
+  }
+  if (stage == "schedule") {
+    const std::string schedules = show_schedules(finished, pipeline);
+    return schedules.empty() ? std::string(kNoKernels) : schedules;
   }
   return show_native(stage, definition && definition->function ? global : nullptr, finished,
                      pipeline);

@@ -77,7 +77,7 @@ std::vector<Diagnostic> format_file(const std::string& path, const FormatRequest
   return {};
 }
 
-constexpr std::array<std::string_view, 4> kCommands = {"check", "fmt", "grad", "opt"};
+constexpr std::array<std::string_view, 5> kCommands = {"check", "fmt", "grad", "opt", "tune"};
 
 // What is shown at the prompt, and has no command yet.
 struct Planned {

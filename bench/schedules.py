@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""What a person's schedule for a product of matrices makes of oneDNN's speed (bench/schedules).
+
+The sides run in turn, round by round, on one thread; the figures are medians, and the ratio is of those. Needs g++ and libdnnl-dev.
+
+    bench/schedules.py [RELAY] [--rounds 10]
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+RUNS = 5  # of a round
+
+
+def seconds_of_relay(relay, call, *options):
+    """Seconds of each run of a call."""
+    text = (HERE / "schedules" / "matmul.relay").read_text() + f":seconds {RUNS} {call}\n"
+    command = [relay, "--threads", "1", "--jit", "always", *options]
+    out = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    return [float(word) for word in out.strip().splitlines()[-1].split()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("relay", nargs="?", default="build/release/relay")
+    parser.add_argument("--rounds", type=int, default=10)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "sgemm")
+        subprocess.run(["g++", "-O2", "-std=c++20", str(HERE / "schedules" / "sgemm.cpp"), "-o", program, "-ldnnl"], check=True)
+        one_thread = dict(os.environ, OMP_NUM_THREADS="1")
+
+        def seconds_of_dnnl():
+            out = subprocess.run([program, str(RUNS)], capture_output=True, text=True, check=True, env=one_thread).stdout
+            return [float(word) for word in out.split()]
+
+        sides = {
+            "oneDNN": seconds_of_dnnl,
+            "a person's schedule": lambda: seconds_of_relay(options.relay, "matmul(a, b)"),
+            "the nest without one": lambda: seconds_of_relay(options.relay, "plain(a, b)", "--kernels", "off"),
+            "Relay's library": lambda: seconds_of_relay(options.relay, "plain(a, b)"),
+        }
+        times = {name: [] for name in sides}
+        for _ in range(options.rounds):
+            for name, side in sides.items():
+                times[name] += side()
+    of_dnnl = statistics.median(times["oneDNN"])
+    operations = 2 * 512**3
+    for name, seconds in times.items():
+        middle = statistics.median(seconds)
+        print(f"{name:<22} {middle * 1e3:8.2f} ms {operations / middle / 1e9:7.1f} GFLOP/s {of_dnnl / middle:6.2f} of oneDNN")
+
+
+if __name__ == "__main__":
+    main()

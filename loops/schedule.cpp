@@ -1,0 +1,429 @@
+#include "loops/schedule.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lang/function_fact.h"
+#include "loops/launch_editor.h"
+
+namespace relay::loops {
+
+using lang::DiagnosticKind;
+using lang::ScheduledNest;
+
+namespace {
+
+constexpr std::int64_t kMostCached = std::int64_t{1} << 28;  // elements of a copy
+
+[[noreturn]] void refuse(std::string what, const ScheduledNest& schedule) {
+  lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: {}, for the schedule `{}`",
+                                                      what, lang::to_string(schedule.steps())));
+}
+
+std::int32_t leaves_of(const lang::Type& type) {
+  const auto* tuple = lang::as<lang::TupleType>(type);
+  if (tuple == nullptr) return 1;
+  std::int32_t count = 0;
+  for (const lang::Type& field : tuple->fields) count += leaves_of(field);
+  return count;
+}
+
+// The reductions of a tensor's own, and the names of their indices.
+class ReductionFinder {
+ public:
+  explicit ReductionFinder(const Stages& stages) : stages_(stages) {}
+
+  void look_at(NodeId id) {
+    if (!seen_.insert(id).second) return;
+    const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
+    if (!node.has_reduce) return;
+    if (node.kind == NodeKind::Reduce) {
+      ++count;
+      for (const IndexVarId var : stages_.vars(node))
+        names.push_back(stages_.var_names[static_cast<std::size_t>(var)]);
+    }
+    for (const NodeId arg : stages_.args(node)) look_at(arg);
+  }
+
+  std::size_t count = 0;
+  std::vector<std::string> names;
+
+ private:
+  const Stages& stages_;
+  std::set<NodeId> seen_;
+};
+
+}  // namespace
+
+std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, const Stages& stages) {
+  const lang::AttrValue* fact = lang::find_fact(group.attrs, lang::FunctionFact::Schedule);
+  const std::string* text = fact ? fact->as_string() : nullptr;
+  if (text == nullptr) return std::nullopt;
+  GroupSchedule schedule;
+  std::vector<std::string> tensors;
+  std::int32_t leaf = 0;
+  for (const lang::VariableRef& param : group.params) {
+    if (!lang::as<lang::TupleType>(param->type)) {
+      schedule.arguments_.emplace(param->name, leaf);
+      tensors.push_back(param->name);
+    }
+    leaf += leaves_of(param->type);
+  }
+  std::vector<ScheduledNest> nests;
+  std::vector<TensorId> ids;
+  for (std::size_t at = 0; at < stages.tensors.size(); ++at) {
+    const TensorDef& def = stages.tensors[at];
+    if (def.kind != TensorKind::Map || def.vars.empty()) continue;
+    std::vector<std::string> domain;
+    for (const IndexVarId var : def.vars)
+      domain.push_back(stages.var_names[static_cast<std::size_t>(var)]);
+    if (std::find(domain.begin(), domain.end(), "") != domain.end()) continue;
+    ReductionFinder reductions(stages);
+    reductions.look_at(def.body);
+    if (reductions.count > 1) reductions.names.clear();
+    nests.emplace_back(std::move(domain), std::move(reductions.names), reductions.count, tensors);
+    ids.push_back(static_cast<TensorId>(at));
+  }
+  // The function may have other groups, which the other steps are about.
+  lang::ScheduleSteps steps = lang::read_schedule(*text);
+  std::set<std::string> known;
+  for (const ScheduledNest& nest : nests) {
+    for (const std::string& name : nest.names()) known.insert(name);
+  }
+  std::erase_if(steps, [&](const lang::ScheduleStep& step) {
+    if (step.args.empty()) return true;
+    std::string name = step.args[0].text;
+    if (step.word == "cache") return nests.empty() || !schedule.arguments_.contains(name);
+    // `i_o_i` is of `i`; `i_j` is of `i`, too.
+    while (!known.contains(name)) {
+      const std::size_t end = name.rfind('_');
+      if (end == std::string::npos || end == 0) return true;
+      name.resize(end);
+    }
+    return false;
+  });
+  if (nests.empty()) return schedule;
+  if (auto refusal = lang::apply_schedule(steps, nests, "the function"))
+    throw lang::Failure(*refusal);
+  for (std::size_t i = 0; i < nests.size(); ++i) {
+    if (nests[i].is_changed()) schedule.nests_.emplace(ids[i], std::move(nests[i]));
+  }
+  return schedule;
+}
+
+const ScheduledNest* GroupSchedule::nest_of(TensorId tensor) const {
+  const auto found = nests_.find(tensor);
+  return found == nests_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::int32_t> GroupSchedule::argument(const std::string& name) const {
+  const auto found = arguments_.find(name);
+  if (found == arguments_.end()) return std::nullopt;
+  return found->second;
+}
+
+namespace {
+
+class NestScheduler {
+ public:
+  NestScheduler(const ScheduledNest& schedule, NamedLaunch nest, const ArgumentOf& argument,
+                const MakeBuffer& make_buffer)
+      : schedule_(schedule),
+        argument_(argument),
+        make_buffer_(make_buffer),
+        nest_(std::move(nest)) {}
+
+  std::vector<Launch> run() {
+    check();
+    LaunchEditor whole(nest_);
+    fuse(whole);
+    const std::vector<Part> parts = parts_of(whole);
+    nest_ = {whole.take(), names_};
+    for (const Part& part : parts) {
+      LaunchEditor editor(nest_);
+      for (const Box& box : part.boxes) editor.cut(box.axis, box.begin, box.end);
+      settle(editor, part.share);
+      if (part.is_main) {
+        put_in_schedule(editor);
+      } else {
+        drop_fused(editor);
+        launches_.push_back(editor.take());
+      }
+    }
+    return std::move(launches_);
+  }
+
+ private:
+  struct Box {
+    std::int32_t axis;
+    std::int64_t begin, end;
+  };
+  // A part of the points: `share` of them.
+  struct Part {
+    std::vector<Box> boxes;
+    bool is_main = false;
+    double share = 1;
+  };
+
+  void check() {
+    const Kernel& kernel = nest_.launch.kernel;
+    if (kernel.store != StoreKind::Assign) refuse("a nest that combines what it stores", schedule_);
+    if (may_fail(kernel))
+      refuse(
+          "a nest whose indices are checked while it runs, or that divides integers, so that "
+          "the first of several errors depends on the order",
+          schedule_);
+  }
+
+  void fuse(LaunchEditor& editor) {
+    names_ = nest_.axes;
+    for (const ScheduledNest::Fuse& each : schedule_.fuses()) {
+      const std::int32_t outer = editor.axis(each.outer);
+      const std::int32_t inner = editor.axis(each.inner);
+      if (outer >= 0 && inner >= 0) {
+        if (!editor.fuse(outer, inner, each.result))
+          refuse(fmt::format("fusing `{}` and `{}` here", each.outer, each.inner), schedule_);
+        names_[static_cast<std::size_t>(outer)].clear();
+      }
+      const std::int32_t left = inner >= 0 ? inner : outer;
+      if (left < 0) continue;
+      editor.rename(left, each.result);
+      names_[static_cast<std::size_t>(left)] = each.result;
+    }
+  }
+
+  // Axes that have become part of another are no loops any more.
+  void drop_fused(LaunchEditor& editor) const {
+    if (schedule_.fuses().empty()) return;
+    std::vector<std::int32_t> domain;
+    for (std::int32_t axis = 0; axis < editor.kernel().domain_rank; ++axis) {
+      if (!names_[static_cast<std::size_t>(axis)].empty()) domain.push_back(axis);
+    }
+    editor.put_in_order(domain, false);
+  }
+
+  // By what the extent of a loop of the nest must be divided.
+  std::int64_t divisor_of(const std::string& name) const {
+    std::int64_t divisor = 1;
+    std::string at = name;
+    for (const ScheduledNest::Split& split : schedule_.splits()) {
+      if (split.of != at) continue;
+      divisor *= split.size;
+      at = split.outer;
+    }
+    return divisor;
+  }
+
+  // First the part that all sizes divide, then what is left along each axis.
+  std::vector<Part> parts_of(const LaunchEditor& editor) const {
+    std::vector<Part> parts;
+    std::vector<Box> before;
+    double share = 1;
+    for (const std::string& name : schedule_.domain()) {
+      const std::int64_t divisor = divisor_of(name);
+      if (divisor == 1) continue;
+      const std::int32_t axis = editor.axis(name);
+      if (axis < 0) return {{{}, false, 1}};  // one step, which cannot be split
+      const std::int64_t extent = editor.extent(axis);
+      const std::int64_t end = extent / divisor * divisor;
+      if (end == extent) continue;
+      Part rest{before, false,
+                share * static_cast<double>(extent - end) / static_cast<double>(extent)};
+      rest.boxes.push_back({axis, end, extent});
+      parts.push_back(std::move(rest));
+      if (end == 0) return parts;
+      before.push_back({axis, 0, end});
+      share *= static_cast<double>(end) / static_cast<double>(extent);
+    }
+    parts.insert(parts.begin(), Part{before, true, share});
+    return parts;
+  }
+
+  void settle(LaunchEditor& editor, double share) const {
+    Launch& launch = editor.launch();
+    launch.is_scheduled = true;
+    launch.is_parallel = std::any_of(
+        schedule_.loops().begin(), schedule_.loops().end(),
+        [](const lang::ScheduledLoop& loop) { return loop.run == lang::LoopRun::Parallel; });
+    launch.cost = static_cast<std::int64_t>(static_cast<double>(launch.cost) * share) + 1;
+  }
+
+  void put_in_schedule(LaunchEditor& editor) {
+    for (const ScheduledNest::Split& split : schedule_.splits()) {
+      const std::int32_t axis = editor.axis(split.of);
+      RELAY_CHECK(axis >= 0, "an axis that is split is there");
+      editor.split(axis, split.size, split.outer, split.inner);
+    }
+    std::vector<std::int32_t> domain;
+    std::size_t outside = 0;  // the loops that are not in the tile
+    const std::size_t rank = schedule_.tile_rank();
+    std::size_t domain_loops = 0;
+    for (const lang::ScheduledLoop& loop : schedule_.loops())
+      domain_loops += loop.is_reduction ? 0 : 1;
+    std::size_t place = 0;
+    for (const lang::ScheduledLoop& loop : schedule_.loops()) {
+      if (loop.is_reduction) continue;
+      const std::int32_t axis = editor.axis(loop.name);
+      if (axis >= 0) {
+        domain.push_back(axis);
+        if (place + rank < domain_loops) ++outside;
+      }
+      ++place;
+    }
+    Kernel& kernel = editor.kernel();
+    const bool is_tiled = rank > 0 && has_one_walk(kernel);
+    kernel.tile_rank = is_tiled ? static_cast<std::int32_t>(domain.size() - outside) : 0;
+    const auto last =
+        std::find_if(schedule_.loops().rbegin(), schedule_.loops().rend(),
+                     [](const lang::ScheduledLoop& loop) { return !loop.is_reduction; });
+    kernel.has_lanes = is_tiled && last->run == lang::LoopRun::Vectorized;
+    names_of_axes(editor, domain);
+    for (const std::string& name : schedule_.cached()) cache(editor, name);
+    editor.put_in_order(domain, outside == 0);
+    const std::int64_t outer = editor.kernel().domain_rank == 0 ? 1 : editor.extent(0);
+    Launch& launch = editor.launch();
+    launch.kernel.polls = launch.cost / std::max<std::int64_t>(outer, 1) > kSliceCost;
+    launches_.push_back(editor.take());
+  }
+
+  // Is there no reduction, or one with one index?
+  bool has_one_walk(const Kernel& kernel) const {
+    if (kernel.regions.size() == 1) return true;
+    if (kernel.regions.size() == 2 && kernel.regions[1].axes.size() == 1) return true;
+    refuse("a tile around a reduction of several indices, or around several", schedule_);
+  }
+
+  // The axes in the order in which the loops stand, those of reductions too.
+  void names_of_axes(const LaunchEditor& editor, const std::vector<std::int32_t>& domain) {
+    order_.clear();
+    for (const lang::ScheduledLoop& loop : schedule_.loops()) {
+      const std::int32_t axis = editor.axis(loop.name);
+      if (axis >= 0) order_.push_back(axis);
+    }
+    for (const std::int32_t axis : domain) {
+      if (std::find(order_.begin(), order_.end(), axis) == order_.end()) order_.push_back(axis);
+    }
+  }
+
+  // What the nest reads of an argument, copied in the order in which it reads it.
+  void cache(LaunchEditor& editor, const std::string& name) {
+    const std::optional<std::int32_t> leaf = argument_(name);
+    if (!leaf) refuse(fmt::format("a copy of `{}`, which is no argument", name), schedule_);
+    Kernel& kernel = editor.kernel();
+    std::vector<Instruction*> loads;
+    std::map<ValueId, std::int32_t> axis_of;
+    for (Region& region : kernel.regions) {
+      for (Instruction& each : region.code) {
+        if (each.code == Code::Axis) axis_of[each.id] = each.axis;
+        if (each.code == Code::Load &&
+            editor.launch().buffers[static_cast<std::size_t>(each.buffer)] == *leaf)
+          loads.push_back(&each);
+      }
+    }
+    if (loads.size() != 1)
+      refuse(fmt::format("a copy of `{}`, which is read at {} places", name, loads.size()),
+             schedule_);
+    Instruction& load = *loads.front();
+    const bool is_plain =
+        std::all_of(load.address.terms.begin(), load.address.terms.end(),
+                    [&](const AddressTerm& term) { return axis_of.contains(term.index); });
+    if (!is_plain || !load.args.empty())
+      refuse(fmt::format("a copy of `{}`, which is read at an index that is computed, or where a "
+                         "condition holds",
+                         name),
+             schedule_);
+    std::vector<AddressTerm> terms;
+    for (const std::int32_t axis : order_) {
+      for (const AddressTerm& term : load.address.terms) {
+        if (axis_of.at(term.index) == axis) terms.push_back(term);
+      }
+    }
+    if (terms.empty()) return;
+    std::vector<std::int64_t> shape;
+    std::int64_t count = 1;
+    for (const AddressTerm& term : terms) {
+      shape.push_back(editor.extent(axis_of.at(term.index)));
+      if (shape.back() > kMostCached / std::max<std::int64_t>(count, 1))
+        refuse(fmt::format("a copy of `{}` of more than {} elements", name, kMostCached),
+               schedule_);
+      count *= shape.back();
+    }
+    const DType dtype = kernel.buffers[static_cast<std::size_t>(load.buffer)].dtype;
+    const std::int32_t made = make_buffer_(dtype, shape);
+    launches_.push_back(copy(editor, load, terms, shape, *leaf, made));
+    launches_.back().is_parallel = editor.launch().is_parallel;
+    const std::vector<std::int64_t> strides = row_major(shape);
+    load.address = {};
+    load.address.offset = Size::literal(0);
+    for (std::size_t i = 0; i < terms.size(); ++i)
+      load.address.terms.push_back({terms[i].index, editor.size_of(strides[i])});
+    load.buffer = static_cast<std::int32_t>(kernel.buffers.size());
+    kernel.buffers.push_back({dtype, false});
+    editor.launch().buffers.push_back(made);
+  }
+
+  // The launch that stores the elements at `terms`, row-major in that order.
+  static Launch copy(const LaunchEditor& editor, const Instruction& load,
+                     const std::vector<AddressTerm>& terms, const std::vector<std::int64_t>& shape,
+                     std::int32_t from, std::int32_t to) {
+    Launch launch;
+    launch.is_scheduled = true;
+    launch.buffers = {from, to};
+    Kernel& kernel = launch.kernel;
+    kernel.buffers = {{load.dtype, false}, {load.dtype, true}};
+    kernel.output = 1;
+    kernel.regions.resize(1);
+    const auto slot = [&](std::int64_t number) {
+      launch.sizes.push_back(number);
+      return Size::slot(static_cast<std::int64_t>(launch.sizes.size()) - 1);
+    };
+    const auto stride = [&](std::int64_t number) {
+      return number >= -1 && number <= 1 ? Size::literal(number) : slot(number);
+    };
+    const std::vector<std::int64_t> strides = row_major(shape);
+    Instruction read = load;
+    read.buffer = 0;
+    read.address = {};
+    const std::int64_t offset = editor.number_of(load.address.offset);
+    read.address.offset = offset == 0 ? Size::literal(0) : slot(offset);
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      Instruction axis{};
+      axis.code = Code::Axis;
+      axis.dtype = DType::Int64;
+      axis.axis = static_cast<std::int32_t>(i);
+      axis.id = kernel.value_count++;
+      kernel.regions[0].code.push_back(axis);
+      kernel.extents.push_back(slot(shape[i]));
+      read.address.terms.push_back({axis.id, stride(editor.number_of(terms[i].stride))});
+      kernel.destination.terms.push_back({axis.id, stride(strides[i])});
+      launch.cost = i == 0 ? shape[i] : launch.cost * shape[i];
+    }
+    kernel.destination.offset = Size::literal(0);
+    kernel.domain_rank = static_cast<std::int32_t>(shape.size());
+    read.id = kernel.value_count++;
+    kernel.regions[0].code.push_back(read);
+    kernel.regions[0].result = read.id;
+    kernel.slot_count = static_cast<std::int32_t>(launch.sizes.size());
+    return launch;
+  }
+
+  const ScheduledNest& schedule_;
+  const ArgumentOf& argument_;
+  const MakeBuffer& make_buffer_;
+  NamedLaunch nest_;
+  std::vector<std::string> names_;  // of the axes, after fusing
+  std::vector<std::int32_t> order_;
+  std::vector<Launch> launches_;
+};
+
+}  // namespace
+
+std::vector<Launch> schedule_nest(const ScheduledNest& schedule, NamedLaunch nest,
+                                  const ArgumentOf& argument, const MakeBuffer& make_buffer) {
+  return NestScheduler(schedule, std::move(nest), argument, make_buffer).run();
+}
+
+}  // namespace relay::loops

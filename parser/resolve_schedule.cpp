@@ -1,0 +1,197 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lang/build.h"
+#include "lang/function_fact.h"
+#include "parser/resolver.h"
+
+// Schedules. One of a function becomes a fact at it, after each step has been found to keep what
+// the function computes. One with parameters is kept as a function that gives `()` and has its
+// steps as a fact, so it is imported, and found, as functions are.
+namespace relay::parser {
+
+using lang::Diagnostic;
+using lang::FunctionFact;
+using lang::ScheduleStep;
+using lang::ScheduleSteps;
+
+void Resolver::declare_schedule(const Node& node) {
+  if (!node.find(Syntax::ScheduleParams)) return;
+  declare_global(*node.child(0), false);
+  named_schedules_.emplace(name_text(*node.child(0)), &node);
+}
+
+ScheduleSteps Resolver::written_steps(const Node& node) {
+  ScheduleSteps steps;
+  for (const Node* child : node.children()) {
+    if (child->kind != Syntax::ScheduleStep) continue;
+    ScheduleStep& step = steps.emplace_back();
+    step.word = std::string(tree_.text(*child->child(0)));
+    step.span = span(*child);
+    for (const Node* arg : child->children().subspan(1))
+      step.args.push_back({std::string(tree_.text(*arg)), span(*arg)});
+  }
+  return steps;
+}
+
+std::optional<lang::NamedSchedule> Resolver::schedule_called(std::string_view word) {
+  if (const auto own = named_schedules_.find(word); own != named_schedules_.end()) {
+    lang::NamedSchedule schedule;
+    for (const Node* param : own->second->find(Syntax::ScheduleParams)->children())
+      schedule.params.emplace_back(tree_.text(*param));
+    schedule.steps = written_steps(*own->second);
+    return schedule;
+  }
+  const lang::Definition* outer = symbols_.intern(word).outer_global;
+  const auto* function = outer ? lang::as<lang::Function>(outer->function) : nullptr;
+  if (!function) return std::nullopt;
+  const lang::AttrValue* fact = lang::find_fact(function->attrs, FunctionFact::StepSchedule);
+  const std::string* text = fact ? fact->as_string() : nullptr;
+  return text ? lang::read_named_schedule(*text) : std::nullopt;
+}
+
+// What steps of one's own come to.
+ScheduleSteps Resolver::basic_steps(const ScheduleSteps& steps, int depth) {
+  constexpr int kMostDepth = 32;
+  ScheduleSteps basic;
+  for (const ScheduleStep& step : steps) {
+    const auto called =
+        lang::step_form(step.word).empty() ? schedule_called(step.word) : std::nullopt;
+    if (!called) {
+      basic.push_back(step);
+      continue;
+    }
+    if (depth == kMostDepth) {
+      report(Kind::BadAttribute, fmt::format("the schedule `{}` is made of itself", step.word),
+             step.span);
+      return {};
+    }
+    if (called->params.size() != step.args.size()) {
+      Diagnostic diagnostic(Kind::WrongArity,
+                            fmt::format("the schedule `{}` takes {} arguments, but {} are given",
+                                        step.word, called->params.size(), step.args.size()),
+                            step.span);
+      report(std::move(diagnostic.note(
+          fmt::format("note: it is `{}({})`", step.word, fmt::join(called->params, ", ")))));
+      return {};
+    }
+    for (ScheduleStep& made : basic_steps(lang::expand(*called, step), depth + 1))
+      basic.push_back(std::move(made));
+  }
+  return basic;
+}
+
+void Resolver::named_schedule(const Node& node, Item& item, Parsed& parsed) {
+  const std::string_view name = name_text(*node.child(0));
+  const auto schedule = schedule_called(name);
+  if (!schedule || item_is_broken_) return;
+  for (const ScheduleStep& step : schedule->steps) {
+    if (!lang::step_form(step.word).empty() || schedule_called(step.word)) continue;
+    Diagnostic diagnostic(Kind::UnknownName,
+                          fmt::format("`{}` is no step of a schedule", step.word), step.span);
+    suggest(diagnostic, step.word, lang::schedule_words());
+    report(std::move(diagnostic));
+    return;
+  }
+  item.kind = ItemKind::Def;
+  item.name = prefix_ + std::string(name);
+  item.expr = lang::make_function(
+      {}, nullptr, lang::make_tuple({}), {},
+      lang::with_fact(FunctionFact::StepSchedule, lang::to_string(*schedule)), span(node));
+  parsed.items.push_back(std::move(item));
+}
+
+// The same of a schedule that is written at the function, as printed text has it.
+bool Resolver::has_bad_schedule(const Expr& function, const Node& name) {
+  const auto& fn = lang::cast<lang::Function>(function);
+  const lang::AttrValue* fact = lang::find_fact(fn.attrs, FunctionFact::Schedule);
+  if (fact == nullptr) return false;
+  const ScheduleSteps steps = lang::read_schedule(fact->as_string() ? *fact->as_string() : "");
+  std::vector<lang::ScheduledNest> nests = lang::nests_of(fn);
+  auto refusal = lang::apply_schedule(steps, nests, name_text(name));
+  if (!refusal) return false;
+  refusal->span = span(name);
+  report(std::move(*refusal));
+  return true;
+}
+
+// Is all in order? Then the function has the schedule.
+bool Resolver::check_and_attach(Expr& function, const ScheduleSteps& steps, const Node& name) {
+  const auto& fn = lang::cast<lang::Function>(function);
+  std::vector<lang::ScheduledNest> nests = lang::nests_of(fn);
+  if (auto refusal = lang::apply_schedule(steps, nests, name_text(name))) {
+    if (!refusal->span) refusal->span = span(name);
+    report(std::move(*refusal));
+    return false;
+  }
+  const Expr bare = lang::without_facts(function, {FunctionFact::Schedule});
+  const auto& plain = lang::cast<lang::Function>(bare);
+  if (steps.empty()) {
+    function = bare;
+  } else {
+    function = lang::with_attrs(
+        plain, lang::with_fact(FunctionFact::Schedule, lang::to_string(steps), plain.attrs));
+  }
+  return true;
+}
+
+void Resolver::schedule(const Node& node, Parsed& parsed) {
+  if (node.find(Syntax::ScheduleParams)) return;
+  item_is_broken_ = false;
+  const Node& name = *node.child(0);
+  Symbol& symbol = symbols_.intern(name_text(name));
+  const std::string own_name = prefix_ + std::string(symbol.text);
+  if (symbol.broken) return;
+  if (!scheduled_.insert(own_name).second) {
+    report(Kind::DuplicateDefinition, fmt::format("`{}` has a schedule already", symbol.text),
+           span(name));
+    return;
+  }
+  const ScheduleSteps steps = basic_steps(written_steps(node), 0);
+  if (item_is_broken_) return;
+  const auto own = std::find_if(parsed.items.begin(), parsed.items.end(), [&](const Item& item) {
+    return item.kind == ItemKind::Def && item.name == own_name;
+  });
+  if (own != parsed.items.end()) {
+    if (own->parameters && own->parameters->has_attributes()) {
+      report(Kind::Unsupported,
+             fmt::format("not supported: a schedule of `{}`, a parameter of which is an attribute",
+                         symbol.text),
+             span(name));
+      return;
+    }
+    check_and_attach(own->expr, steps, name);
+    return;
+  }
+  const lang::Definition* outer = symbol.own_global ? nullptr : symbol.outer_global;
+  if (!outer || !outer->function) {
+    if (symbol.own_global) return;  // it has errors, or is a `let`
+    Diagnostic diagnostic(Kind::UnknownName,
+                          fmt::format("there is no function `{}` to schedule", symbol.text),
+                          span(name));
+    suggest(diagnostic, symbol.text, visible_names());
+    report(std::move(diagnostic));
+    return;
+  }
+  if (outer->origin != lang::Origin::Own || !outer->instance_of.empty() ||
+      (outer->parameters && outer->parameters->has_attributes())) {
+    report(Kind::Unsupported,
+           fmt::format("not supported: a schedule of `{}`, which {}", symbol.text,
+                       outer->origin != lang::Origin::Own ? "is defined in another file"
+                                                          : "has a parameter that is an attribute"),
+           span(name));
+    return;
+  }
+  // As if it were defined anew.
+  Item item{};
+  item.kind = ItemKind::Def;
+  item.name = outer->name;
+  item.expr = outer->function;
+  item.doc = outer->doc;
+  item.span = outer->span;
+  item.parameters = outer->parameters;
+  if (check_and_attach(item.expr, steps, name)) parsed.items.push_back(std::move(item));
+}
+
+}  // namespace relay::parser

@@ -1,0 +1,273 @@
+#include "repl/tune.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "lang/function_fact.h"
+#include "lang/schedule.h"
+#include "lang/stop.h"
+#include "repl/columns.h"
+#include "repl/command_parts.h"
+#include "repl/output.h"
+#include "repl/schedule_search.h"
+
+namespace relay::repl {
+
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRounds = 5;               // in turn with the best one
+constexpr double kLessByAtLeast = 0.97;  // of the time: what is not the clock's noise
+
+double median(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+// The steps that a function has; empty: none.
+std::string schedule_of(Session& session, const std::string& function) {
+  const lang::Definition* definition = session.module().find(function);
+  const auto* fn = definition ? lang::as<lang::Function>(definition->function) : nullptr;
+  const lang::AttrValue* fact =
+      fn ? lang::find_fact(fn->attrs, lang::FunctionFact::Schedule) : nullptr;
+  return fact && fact->as_string() ? *fact->as_string() : "";
+}
+
+class Tuner {
+ public:
+  Tuner(Session& session, const TuneRequest& request) : session_(session), request_(request) {}
+
+  Tuned run(const std::vector<lang::ScheduledNest>& nests) {
+    const std::string before = schedule_of(session_, request_.function);
+    struct Restore {
+      Tuner& tuner;
+      const std::string& schedule;
+      ~Restore() { (void)tuner.set(schedule); }
+    } restore{*this, before};
+    const auto end = Clock::now() + std::chrono::duration<double>(request_.seconds);
+    Tuned tuned;
+    std::map<std::string, double> known;
+    const auto generic = times_of("", 2);
+    if (!generic) throw lang::Failure(generic.errors());
+    ScheduleSearch search(nests);
+    lang::ScheduleSteps best;
+    for (int i = 0; Clock::now() < end; ++i) {
+      lang::poll();
+      const bool is_fresh = best.empty() || i % 4 == 0;
+      const lang::ScheduleSteps steps = is_fresh ? search.drawn() : search.changed(best);
+      const std::string text = lang::to_string(steps);
+      if (steps.empty() || !known.emplace(text, 0.0).second) {
+        if (++repeated_ > kMostRepeated) break;  // there are no others
+        continue;
+      }
+      repeated_ = 0;
+      ++tuned.tried;
+      if (is_faster(text, lang::to_string(best))) best = steps;
+    }
+    tuned.schedule = lang::to_string(best);
+    const auto [generic_seconds, best_seconds] = in_turn("", tuned.schedule, 2 * kRounds);
+    tuned.generic_seconds = generic_seconds;
+    tuned.best_seconds = best_seconds;
+    // Chosen from many, it must hold once more.
+    if (best_seconds > kLessByAtLeast * generic_seconds) tuned.schedule.clear();
+    return tuned;
+  }
+
+  static constexpr int kMostRepeated = 500;
+
+ private:
+  std::vector<Diagnostic> set(const std::string& schedule) {
+    if (schedule == current_) return {};
+    current_ = schedule;
+    return session_.run("<schedule>",
+                        fmt::format("schedule {} {{ {} }}\n", request_.function, schedule), nullptr,
+                        parser::Notation::Light);
+  }
+
+  lang::Result<std::vector<double>> times_of(const std::string& schedule, int runs) {
+    if (auto errors = set(schedule); !errors.empty()) return errors;
+    return session_.run_times(request_.call, runs);
+  }
+
+  // Medians of both.
+  std::pair<double, double> in_turn(const std::string& one, const std::string& other, int rounds) {
+    std::vector<double> first;
+    std::vector<double> second;
+    for (int i = 0; i < rounds; ++i) {
+      for (auto* times : {&first, &second}) {
+        auto found = times_of(times == &first ? one : other, 1);
+        if (!found) throw lang::Failure(found.errors());
+        times->insert(times->end(), found->begin(), found->end());
+      }
+    }
+    return {median(first), median(second)};
+  }
+
+  bool is_faster(const std::string& schedule, const std::string& best) {
+    const auto once = times_of(schedule, 1);
+    if (!once) {
+      if (lang::is_stop(once.errors().front().kind)) throw lang::Failure(once.errors());
+      return false;  // it cannot be done to this nest
+    }
+    const auto best_once = times_of(best, 1);
+    if (!best_once) throw lang::Failure(best_once.errors());
+    if ((*once)[0] > 1.5 * (*best_once)[0]) return false;
+    const auto [of_best, of_this] = in_turn(best, schedule, kRounds);
+    return of_this < kLessByAtLeast * of_best;
+  }
+
+  Session& session_;
+  const TuneRequest& request_;
+  std::string current_ = "?";
+  int repeated_ = 0;
+};
+
+// A call with ones, where the types of the parameters say all of the shapes.
+std::string plain_call(const std::string& name, const lang::Function& function) {
+  std::string call = name + "(";
+  for (const lang::VariableRef& param : function.params) {
+    const auto* tensor = lang::as<lang::TensorType>(param->type);
+    if (!tensor || !tensor->shape.has_rank()) return {};
+    std::vector<std::int64_t> shape;
+    for (const lang::Dim& dim : tensor->shape.dims()) {
+      if (!dim.is_constant()) return {};
+      shape.push_back(dim.constant());
+    }
+    const std::string dtype = lang::to_string(param->type);
+    const std::size_t comma = dtype.rfind(", ");
+    if (comma == std::string::npos) return {};
+    call += fmt::format("{}ones(shape=[{}], dtype=\"{}\")", param == function.params[0] ? "" : ", ",
+                        fmt::join(shape, ", "), dtype.substr(comma + 2, dtype.size() - comma - 3));
+  }
+  return call + ")";
+}
+
+Diagnostic bad(std::string message) { return {DiagnosticKind::BadCommand, std::move(message)}; }
+
+const lang::Function* function_called(Session& session, const std::string& name) {
+  const lang::Definition* definition = session.module().find(name);
+  return definition ? lang::as<lang::Function>(definition->function) : nullptr;
+}
+
+std::string leading_name(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
+                               text[end] == '_' || text[end] == '.'))
+    ++end;
+  return std::string(text.substr(0, end));
+}
+
+// Takes `10s` from the end of the text.
+double take_seconds(std::string_view& text, double seconds) {
+  const std::size_t blank = text.find_last_of(" \t");
+  if (blank == std::string_view::npos || text.back() != 's') return seconds;
+  const std::string_view word = text.substr(blank + 1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size() - 1, value);
+  if (error != std::errc() || end != word.data() + word.size() - 1 || value <= 0) return seconds;
+  text = text.substr(0, text.find_last_not_of(" \t", blank) + 1);
+  return value;
+}
+
+}  // namespace
+
+lang::Result<Tuned> tune(Session& session, const TuneRequest& request) {
+  return lang::capture([&] {
+    const lang::Function* function = function_called(session, request.function);
+    if (!function)
+      throw lang::Failure(bad(fmt::format("there is no function `{}` here", request.function)));
+    const std::vector<lang::ScheduledNest> nests = lang::nests_of(*function);
+    if (nests.empty())
+      throw lang::Failure(bad(fmt::format(
+          "`{}` has no `for i {{ .. }}` whose loops a schedule could be of", request.function)));
+    return Tuner(session, request).run(nests);
+  });
+}
+
+std::string describe(const Tuned& tuned, const TuneRequest& request) {
+  if (tuned.schedule.empty()) {
+    return fmt::format("// {}: of {} schedules none is faster than the generic one, {}\n",
+                       request.function, tuned.tried, duration(tuned.generic_seconds));
+  }
+  std::string text = fmt::format("schedule {} {{\n", request.function);
+  for (const lang::ScheduleStep& step : lang::read_schedule(tuned.schedule))
+    text += "  " + lang::to_string(lang::ScheduleSteps{step}) + ";\n";
+  return text + fmt::format("}}\n// {} instead of {}; {} schedules tried\n",
+                            duration(tuned.best_seconds), duration(tuned.generic_seconds),
+                            tuned.tried);
+}
+
+lang::Result<std::string> tune_command(Session& session, std::string_view argument) {
+  TuneRequest request;
+  request.seconds = take_seconds(argument, request.seconds);
+  request.function = leading_name(argument);
+  request.call = std::string(argument);
+  const lang::Function* function = function_called(session, request.function);
+  if (function && request.call == request.function) {
+    request.call = plain_call(request.function, *function);
+    if (request.call.empty())
+      return bad(fmt::format("which arguments shall `{}` have?", request.function))
+          .note(fmt::format("help: `:tune {}(..) 10s`, or say the shapes in the types of its "
+                            "parameters",
+                            request.function));
+  }
+  const auto tuned = tune(session, request);
+  if (!tuned) return tuned.errors();
+  return describe(*tuned, request);
+}
+
+int tune_file(const TuneFile& request, const std::vector<std::string>& search_path,
+              Reporter& reporter) {
+  SessionOptions options;
+  options.jit = interp::JitMode::Always;
+  options.search_path = search_path;
+  options.write = [](std::string_view) {};
+  Session session(std::move(options));
+  std::vector<std::string> expressions;
+  std::vector<std::string> functions;
+  auto errors = session.run_file(request.path, [&](const ItemResult& item) {
+    if (item.kind == parser::ItemKind::Expression) expressions.emplace_back(item.span.text());
+    if (item.kind == parser::ItemKind::Def) functions.push_back(item.name);
+  });
+  if (!errors.empty()) {
+    reporter.report(errors);
+    return kProgramError;
+  }
+  std::sort(functions.begin(), functions.end());
+  functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
+  if (!request.function.empty()) functions = {request.function};
+  bool found = false;
+  for (const std::string& name : functions) {
+    const lang::Function* function = function_called(session, name);
+    if (request.function.empty() && (!function || lang::nests_of(*function).empty())) continue;
+    TuneRequest one{name, function ? plain_call(name, *function) : "", request.seconds};
+    for (const std::string& expression : expressions) {
+      if (expression.find(name + "(") != std::string::npos) one.call = expression;
+    }
+    if (one.call.empty() && function) {
+      put_output(fmt::format("// {}: no expression of the file calls it\n", name));
+      continue;
+    }
+    const auto tuned = tune(session, one);
+    if (!tuned) {
+      reporter.report(tuned.errors());
+      return kProgramError;
+    }
+    put_output(describe(*tuned, one));
+    found = true;
+  }
+  if (!found) put_output("// nothing to tune: no function with `for i { .. }` is called\n");
+  return 0;
+}
+
+}  // namespace relay::repl
