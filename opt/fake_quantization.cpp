@@ -1,5 +1,7 @@
 #include "opt/fake_quantization.h"
 
+#include <algorithm>
+
 #include "lang/build.h"
 #include "opt/step_rules.h"
 
@@ -15,13 +17,18 @@ std::size_t rank_of_atom(const Expr& atom) {
   return as<lang::TensorType>(atom->type)->shape.rank();
 }
 
+// One number, and as many of it as there are channels, are the same.
 bool same_parameter(const Expr& a, const Expr& b) {
   if (same_atom(a, b)) return true;
   const auto* x = as<lang::Constant>(a);
   const auto* y = as<lang::Constant>(b);
-  if (!x || !y || !same_type(a, b)) return false;
-  for (std::int64_t i = 0; i < x->value->element_count(); ++i) {
-    if (x->value->number_at(i) != y->value->number_at(i)) return false;
+  if (!x || !y || dtype_of(a) != dtype_of(b)) return false;
+  const std::int64_t of_x = x->value->element_count();
+  const std::int64_t of_y = y->value->element_count();
+  if (of_x != of_y && of_x != 1 && of_y != 1) return false;
+  for (std::int64_t i = 0; i < std::max(of_x, of_y); ++i) {
+    if (x->value->number_at(of_x == 1 ? 0 : i) != y->value->number_at(of_y == 1 ? 0 : i))
+      return false;
   }
   return true;
 }

@@ -70,8 +70,21 @@ Found transposed(const AffineStep& step) {
   return Affine{step.again({data->integers}), how, data->is_exact};
 }
 
-// A pool pads with the lowest number, which stays the lowest.
-Found largest_of_window(const AffineStep& step) { return moved(step); }
+// A pool pads with the lowest number, which stays the lowest. It leaves channels where they are.
+Found largest_of_window(const AffineStep& step) {
+  const Affine* data = step.operand(0);
+  if (!data) return std::nullopt;
+  if (data->how.is_per_channel()) {
+    const std::string letters = letters_of(step.call().attrs->get_string("layout"));
+    if (letters[static_cast<std::size_t>(data->how.axis)] != 'C') return std::nullopt;
+    // Which of the integers is the largest does not depend on the scale, but on its sign.
+    const auto* scale = constant_value(data->how.scale, step.definitions());
+    for (std::int64_t i = 0; !scale || i < scale->element_count(); ++i) {
+      if (!scale || !(scale->number_at(i) > 0)) return std::nullopt;
+    }
+  }
+  return Affine{step.again({data->integers}), data->how, data->is_exact};
+}
 
 Found padded(const AffineStep& step) {
   const Affine* data = step.operand(0);

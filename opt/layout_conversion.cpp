@@ -21,9 +21,10 @@ namespace build = lang::build;
 
 namespace {
 
-Expr transformed(const Expr& value, const std::string& from, const std::string& to) {
-  if (from == to) return value;
-  return build::op("layout_transform", {value}, {{"src_layout", from}, {"dst_layout", to}});
+constexpr const char* kLayoutTransform = "layout_transform";
+
+bool transforms(const lang::Call& call, const std::string& from, const std::string& to) {
+  return call.attrs->get_string("src_layout") == from && call.attrs->get_string("dst_layout") == to;
 }
 
 bool has_blocks(const std::string& layout) { return letters_of(layout).size() > 4; }
@@ -41,7 +42,7 @@ class LayoutConverter final : public lang::Rewriter {
 
  protected:
   Expr pre(const Expr& expr) override {
-    return expr->kind == lang::ExprKind::Let ? block(expr) : Expr();
+    return expr->kind == lang::ExprKind::Let || operator_of(expr) ? block(expr) : Expr();
   }
 
  private:
@@ -53,8 +54,10 @@ class LayoutConverter final : public lang::Rewriter {
     std::vector<lang::Binding> made;
     for (const lang::Binding& binding : opened.bindings) {
       const lang::AlgebraScope scope(lang::algebra_of(binding.value));
-      Expr value = rewrite(binding.value);
-      if (auto laid = converted(value)) {
+      Expr value = operator_of(binding.value) ? binding.value : rewrite(binding.value);
+      if (const Laid* known = transformed_already(value)) {
+        value = known->value;
+      } else if (auto laid = converted(value)) {
         const lang::VariableRef variable =
             lang::make_variable(binding.variable->name, laid->value->type);
         made.push_back({variable, at_place(laid->value, value->span), binding.span});
@@ -76,6 +79,24 @@ class LayoutConverter final : public lang::Rewriter {
   const Laid* find(const Expr& atom) const {
     const lang::Variable* variable = variable_of(atom);
     return variable ? laid_.find(variable) : nullptr;
+  }
+
+  // The value in layout `to`; what it was made from, if that had it.
+  Expr transformed(const Expr& value, const std::string& from, const std::string& to) const {
+    if (from == to) return value;
+    const Expr made =
+        build::op(kLayoutTransform, {value}, {{"src_layout", from}, {"dst_layout", to}});
+    const auto* before = definitions_.call_of(value, kLayoutTransform);
+    const bool is_back =
+        before && transforms(*before, to, from) && lang::equal(before->args[0]->type, made->type);
+    return is_back ? before->args[0] : made;
+  }
+
+  // Of a transformation of a value whose other layout is the one that is wanted.
+  const Laid* transformed_already(const Expr& step) const {
+    const auto* call = call_of(step, kLayoutTransform);
+    const Laid* known = call ? find(call->args[0]) : nullptr;
+    return known && transforms(*call, known->from, known->to) ? known : nullptr;
   }
 
   // Operators may not take a layout that has another rank: then they keep theirs.
@@ -111,18 +132,19 @@ class LayoutConverter final : public lang::Rewriter {
         if (call.attrs->get_string(key) != data->from || has_own_result(call)) return std::nullopt;
         attrs = {{key, data->to}};
         break;
+      case LayoutUse::Bias:
       case LayoutUse::Axis: {
-        const auto axis = axis_in(*data, call.attrs->get_int(key));
-        if (!axis) return std::nullopt;
-        attrs = {{key, *axis}};
-        break;
+        const auto places = places_in(*data, call.attrs->get_int(key));
+        if (places.size() == 1) {
+          attrs = {{key, static_cast<std::int64_t>(places.front())}};
+          break;
+        }
+        return row.use == LayoutUse::Bias ? bias_in_blocks(call, *data, key) : std::nullopt;
       }
       case LayoutUse::Padding: {
-        if (has_blocks(data->to)) return std::nullopt;
-        const lang::AttrValue::List& pairs = *call.attrs->find(key)->as_list();
-        lang::AttrValue::List moved;
-        for (const char letter : data->to) moved.push_back(pairs[data->from.find(letter)]);
-        attrs = {{key, lang::AttrValue(std::move(moved))}};
+        auto pairs = padding_in(*data, *call.attrs->find(key)->as_list());
+        if (!pairs) return std::nullopt;
+        attrs = {{key, lang::AttrValue(std::move(*pairs))}};
         break;
       }
       default:
@@ -143,13 +165,39 @@ class LayoutConverter final : public lang::Rewriter {
     return out && out->as_string() && !out->as_string()->empty();
   }
 
-  // The place of an axis in the new order; nothing where it is in blocks there.
-  static std::optional<std::int64_t> axis_in(const Laid& data, std::int64_t axis) {
+  static std::size_t place_of(const Laid& data, std::int64_t axis) {
     const auto rank = static_cast<std::int64_t>(data.from.size());
-    const char letter = data.from[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)];
-    const auto places = axes_of(data.to, letter);
-    if (places.size() != 1) return std::nullopt;
-    return static_cast<std::int64_t>(places.front());
+    return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+  }
+  // Where an axis is in the new order: two places if it is in blocks.
+  static std::vector<std::size_t> places_in(const Laid& data, std::int64_t axis) {
+    return axes_of(data.to, data.from[place_of(data, axis)]);
+  }
+
+  std::optional<Laid> bias_in_blocks(const lang::Call& call, const Laid& data,
+                                     const std::string& key) {
+    const auto extents = constant_extents(call.args[1]->type);
+    if (!extents) return std::nullopt;
+    std::vector<std::int64_t> shape(data.from.size(), 1);
+    shape[place_of(data, call.attrs->get_int(key))] = extents->front();
+    const Expr whole =
+        build::op("reshape", {call.args[1]}, {{"newshape", lang::AttrValue::ints(shape)}});
+    return Laid{build::op("add", {data.value, transformed(whole, data.from, data.to)}), data.from,
+                data.to};
+  }
+
+  // Blocks cannot be padded inside.
+  static std::optional<lang::AttrValue::List> padding_in(const Laid& data,
+                                                         const lang::AttrValue::List& pairs) {
+    const lang::AttrValue none = lang::AttrValue::ints({0, 0});
+    lang::AttrValue::List moved;
+    for (const char letter : letters_of(data.to)) {
+      const std::size_t place = data.from.find(letter);
+      moved.push_back(place == std::string::npos ? none : pairs[place]);
+      const bool is_split = axes_of(data.to, letter).size() == 2;
+      if (is_split && pairs[place].to_string() != none.to_string()) return std::nullopt;
+    }
+    return moved;
   }
 
   std::optional<Laid> convolution(const lang::Call& call) {
@@ -202,8 +250,9 @@ class LayoutConverter final : public lang::Rewriter {
   }
 
   // What is broadcast to the data, in their new layout.
-  static Expr spread(const Expr& other, const Laid& data) {
+  Expr spread(const Expr& other, const Laid& data) const {
     auto extents = constant_extents(other->type);
+    if (extents && extents->empty()) return other;
     if (!extents || extents->size() > data.from.size()) return nullptr;
     if (std::all_of(extents->begin(), extents->end(), [](auto extent) { return extent == 1; }))
       return build::op("reshape", {other},
@@ -222,15 +271,16 @@ class LayoutConverter final : public lang::Rewriter {
     const auto* tuple = as<lang::Tuple>(definitions_.of(call.args[0]));
     const Laid* first = tuple && !tuple->fields.empty() ? find(tuple->fields[0]) : nullptr;
     if (!first) return std::nullopt;
-    const auto axis = axis_in(*first, call.attrs->get_int(std::string(row.attr)));
+    const auto places = places_in(*first, call.attrs->get_int(std::string(row.attr)));
     std::vector<Expr> fields;
     for (const Expr& field : tuple->fields) {
       const Laid* known = find(field);
-      if (!axis || !known || known->from != first->from || known->to != first->to)
+      if (places.empty() || !known || known->from != first->from || known->to != first->to)
         return std::nullopt;
       fields.push_back(known->value);
     }
-    return again(call, {build::tuple(std::move(fields))}, {{std::string(row.attr), *axis}}, *first);
+    return again(call, {build::tuple(std::move(fields))},
+                 {{std::string(row.attr), static_cast<std::int64_t>(places.front())}}, *first);
   }
 
   const WantedLayout& wanted_;

@@ -28,7 +28,7 @@ constexpr std::array<LayoutRow, 21> kUses = {{
     {"copy", LayoutUse::Elements},
     {"relay.op.annotation.simulated_quantize", LayoutUse::Elements},
     {"annotation.stop_fusion", LayoutUse::Elements},
-    {"nn.bias_add", LayoutUse::Axis, "axis"},
+    {"nn.bias_add", LayoutUse::Bias, "axis"},
     {"nn.softmax", LayoutUse::Axis, "axis"},
     {"nn.log_softmax", LayoutUse::Axis, "axis"},
     {"nn.pad", LayoutUse::Padding, "pad_width"},

@@ -15,6 +15,7 @@ enum class LayoutUse : std::uint8_t {
   Elements,     // does the same to each element
   Broadcast,    // of two operands
   Axis,         // has an attribute that is a place in the layout
+  Bias,         // the same; its second operand lies along that
   Padding,      // has an attribute with a pair for each axis
   Parts,        // takes a tuple of parts along an axis
 };

@@ -69,7 +69,7 @@ double least_divergence(const std::vector<double>& magnitudes, double largest, d
   double reach = largest;
   for (std::size_t count = 1; count <= kBins; ++count) {
     outside -= bins[count - 1];
-    if (count < levels || (count - levels) % 16 != 0) continue;
+    if (count != kBins && (count < levels || (count - levels) % 16 != 0)) continue;
     std::vector<double> cut(bins.begin(), bins.begin() + static_cast<std::ptrdiff_t>(count));
     cut.back() += outside;
     const double found = divergence(cut, in_levels(bins, count, levels));

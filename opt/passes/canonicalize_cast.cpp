@@ -57,12 +57,17 @@ class CastSplitter final : public lang::Rewriter {
       const Expr cast = shared_cast(arg, block, uses);
       if (!cast) continue;
       const lang::VariableRef own = lang::make_variable("cast", cast->type);
-      made.push_back({own, cast, {}});
+      made.push_back({own, copy_of(lang::cast<lang::Call>(cast)), {}});
       arg = lang::make_var(own);
     }
     if (args == call.args) return step;
     return lang::make_call(call.callee, std::move(args), call.attrs, step->span, step->type,
                            call.algebra);
+  }
+
+  // A node that is used in several places is one value.
+  static Expr copy_of(const lang::Call& call) {
+    return lang::make_call(call.callee, call.args, call.attrs, call.span, call.type, call.algebra);
   }
 
   // The cast that defines the atom, if it makes its data wider and several steps use it.

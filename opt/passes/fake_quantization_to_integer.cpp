@@ -23,12 +23,18 @@ bool has_channels(const lang::Call& quantizing) {
   return false;
 }
 
-// Scale, zero point and axis of `qnn.quantize` and `qnn.dequantize` of data of this rank.
-Quantized quantization_of(const lang::Call& call) {
+// Scale, zero point and axis of `qnn.quantize` and `qnn.dequantize`; constants as such, so that
+// they can be compared.
+Quantized quantization_of(const lang::Call& call, const Definitions& definitions) {
+  const auto parameter = [&](const Expr& atom) {
+    const Expr& value = definitions.of(atom);
+    return value->kind == ExprKind::Constant ? value : atom;
+  };
   const std::int64_t axis = call.attrs->get_int("axis");
   const auto rank =
       static_cast<std::int64_t>(as<lang::TensorType>(call.args[0]->type)->shape.rank());
-  return {call.args[1], call.args[2], has_channels(call) && axis < 0 ? axis + rank : axis};
+  return {parameter(call.args[1]), parameter(call.args[2]),
+          has_channels(call) && axis < 0 ? axis + rank : axis};
 }
 
 // What rules make of operands that a quantized operator does not take is nothing.
@@ -100,7 +106,7 @@ class IntegerMaker final : public lang::Rewriter {
   std::optional<Affine> affine_of(const Expr& value) {
     if (const auto* call = call_of(value, "qnn.dequantize")) {
       if (call->attrs->get_dtype("out_dtype") != lang::DType::Float32) return std::nullopt;
-      return Affine{call->args[0], quantization_of(*call)};
+      return Affine{call->args[0], quantization_of(*call, definitions_)};
     }
     const lang::OpDef* op = operator_of(value);
     const auto* rules = op ? fake_quantization_rules(op->name) : nullptr;
@@ -112,7 +118,7 @@ class IntegerMaker final : public lang::Rewriter {
   Expr quantized(const Expr& value) {
     const auto* call = call_of(value, "qnn.quantize");
     if (!call) return nullptr;
-    const Quantized wanted = quantization_of(*call);
+    const Quantized wanted = quantization_of(*call, definitions_);
     const lang::DType dtype = call->attrs->get_dtype("out_dtype");
     if (const Affine* data = find(call->args[0]))
       return unless_refused([&] { return requantize(*data, wanted, dtype); });

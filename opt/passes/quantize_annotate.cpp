@@ -27,7 +27,7 @@ class Annotator final : public lang::Rewriter {
 
  protected:
   Expr pre(const Expr& expr) override {
-    return expr->kind == lang::ExprKind::Let ? block(expr) : Expr();
+    return expr->kind == lang::ExprKind::Let || operator_of(expr) ? block(expr) : Expr();
   }
 
  private:
@@ -36,7 +36,7 @@ class Annotator final : public lang::Rewriter {
     bool changed = false;
     std::vector<lang::Binding> made;
     const auto step = [&](const Expr& value) {
-      Expr found = annotated(rewrite(value), made);
+      Expr found = annotated(operator_of(value) ? value : rewrite(value), made);
       changed = changed || !(found == value);
       return found;
     };
@@ -54,8 +54,8 @@ class Annotator final : public lang::Rewriter {
     const auto& call = lang::cast<lang::Call>(step);
     if (!lang::is_float(dtype_of(call.args[0]))) return step;
     std::vector<Expr> args = call.args;
-    args[0] = simulated(args[0], QuantizedKind::Input, options_.input_bits, made);
-    args[1] = simulated(args[1], QuantizedKind::Weight, options_.weight_bits, made);
+    args[0] = simulated(args[0], QuantizedKind::Input, options_.input_bits, step->span, made);
+    args[1] = simulated(args[1], QuantizedKind::Weight, options_.weight_bits, step->span, made);
     if (args == call.args) return step;
     return lang::make_call(call.callee, std::move(args), call.attrs, step->span, step->type,
                            call.algebra);
@@ -78,13 +78,13 @@ class Annotator final : public lang::Rewriter {
   }
 
   // What several products take is simulated once.
-  Expr simulated(const Expr& atom, QuantizedKind kind, std::int64_t bits,
+  Expr simulated(const Expr& atom, QuantizedKind kind, std::int64_t bits, lang::Span place,
                  std::vector<lang::Binding>& made) {
     if (simulated_of(definitions_.of(atom), definitions_)) return atom;
     const lang::Variable* variable = variable_of(atom);
     if (const Expr* found = variable ? simulated_.find(variable) : nullptr) return *found;
     const double most = std::exp2(static_cast<double>(bits - 1)) - 1;
-    const Expr value = simulate(atom, kind, 0, -most, most);
+    const Expr value = at_place(simulate(atom, kind, 0, -most, most), place);
     const lang::VariableRef name = lang::make_variable("simulated", value->type);
     made.push_back({name, value, {}});
     definitions_.add(name, value);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lang/build.h"
+#include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/quantize.h"
 #include "opt/step_rules.h"
@@ -107,17 +108,33 @@ class Calibrator {
     return reach_of(numbers_of(value), options_.input, options_.percentile, simulated.steps());
   }
 
-  // The value of that name, which the parameter takes.
+  // The value of that name, or what the function without parameters gives, which the parameter
+  // takes.
   Expr data(const lang::Variable& param) {
-    const Expr value =
-        program_.host().evaluate(lang::make_global_var(options_.data, {}, param.type));
-    if (value && lang::equal(value->type, param.type)) return value;
-    lang::fail(lang::DiagnosticKind::TypeMismatch,
-               fmt::format("the data of calibration, `{}`, {}, and the parameter `{}` is `{}`",
-                           options_.data,
-                           value ? "is `" + lang::to_string(value->type) + "`" : "is no tensor",
-                           param.name, lang::to_string(param.type)),
+    const PassProgram::Entry* entry = program_.find(options_.data);
+    const auto* function = entry ? as<lang::FunctionType>(entry->function->type) : nullptr;
+    std::string found = "is no tensor, and no function without parameters that gives one";
+    if (!entry || (function && function->params.empty())) {
+      const bool is_wanted = !entry || lang::equal(function->result, param.type);
+      const Expr value = is_wanted ? value_of_data(entry, param.type) : Expr();
+      if (value && lang::equal(value->type, param.type)) return value;
+      if (value || !is_wanted)
+        found = "is `" + lang::to_string(value ? value->type : function->result) + "`";
+    }
+    lang::fail(lang::DiagnosticKind::BadAttribute,
+               fmt::format("the data of calibration, `{}`, {}; the parameter `{}` is `{}`",
+                           options_.data, found, param.name, lang::to_string(param.type)),
                param.span);
+  }
+  Expr value_of_data(const PassProgram::Entry* entry, const lang::Type& type) {
+    const Expr name =
+        lang::make_global_var(options_.data, {}, entry ? entry->function->type : type);
+    try {
+      return program_.host().evaluate(entry ? build::call(name, {}) : name);
+    } catch (const lang::Failure& failure) {
+      if (lang::is_stop(failure.diagnostics.front().kind)) throw;
+      return nullptr;
+    }
   }
 
   const CalibrateOptions& options_;
