@@ -8,6 +8,7 @@
 #include "lang/checkpoint.h"
 #include "stdlib/ops/formula.h"
 #include "stdlib/ops/memory.h"
+#include "stdlib/ops/quantized.h"
 
 namespace relay::stdlib {
 
@@ -95,56 +96,6 @@ void add_forms() {
       "grad(fn (x) { annotation.checkpoint(tanh(exp(x) * x)) })(0.5)\n"
       "// expect: 1.3381352",
       lang::make_checkpoint);
-}
-
-// --- relay.op.annotation.simulated_quantize ---
-
-void add_simulated_quantize() {
-  OpDef def;
-  def.name = "relay.op.annotation.simulated_quantize";
-  def.level = 11;
-  def.doc =
-      "The data as quantization would leave them: round(min(max(data / dom_scale, clip_min), "
-      "clip_max)) * dom_scale.\n"
-      "Midpoints go to the even neighbour. Kind 0 is the identity. The derivative is that of "
-      "rounding: zero.";
-  def.example =
-      "relay.op.annotation.simulated_quantize([0.26, 9.0], 0.5, -8.0, 7.0, kind=1)\n"
-      "// expect: [0.5, 3.5]";
-  def.inputs = {{"data", "floats"},
-                {"dom_scale", "the scale, a scalar"},
-                {"clip_min", "the least quantized value, a scalar"},
-                {"clip_max", "the largest quantized value, a scalar"}};
-  def.attrs = {
-      required_attr("kind", AttrKind::Int,
-                    "0 identity, 1 input, 2 weight, 3 activation: which value this is"),
-      optional_attr("sign", AttrKind::Bool, true, "values have a sign; Relay knows no other"),
-      optional_attr("rounding", AttrKind::String, "round", "only `round`, as in Relay")};
-  def.type_rule = [](TypeCall& call) {
-    if (!call.attrs->get_bool("sign") || call.attrs->get_string("rounding") != "round") {
-      lang::fail(DiagnosticKind::BadAttribute,
-                 "`sign` must be True and `rounding` must be `round`, as in Relay", call.span);
-    }
-    const Type data = call.tensor(0);
-    const DTypeTerm& dtype = static_cast<const TensorType&>(*data).dtype;
-    call.solver.require(dtype, PrimOperands::kFloat);
-    for (std::size_t i = 1; i < 4; ++i)
-      call.solver.unify(call.args[i], lang::tensor_type(Shape(), dtype));
-    call.returns(data);
-    return RuleOutcome::Solved;
-  };
-  def.definition = [](const DefinitionCall& call) {
-    const Expr& data = call.args[0];
-    return build::comprehension(dims_of(data), [&](const Indices& i) {
-      const Expr value = build::at(data, i);
-      if (call.attrs->get_int("kind") == 0) return value;
-      const Expr steps = build::div(value, call.args[1]);
-      const Expr below = build::prim(Prim::Min, {steps, call.args[3]});
-      const Expr inside = build::prim(Prim::Max, {below, call.args[2]});
-      return build::mul(build::prim(Prim::Round, {inside}), call.args[1]);
-    });
-  };
-  lang::OpRegistry::instance().add(std::move(def));
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace relay::stdlib {
 void add_quantizing_operators();
 void add_quantized_elementwise_operators();
 void add_quantized_product_operators();
+// relay.op.annotation.simulated_quantize.
+void add_simulated_quantize();
 
 // --- Types ---
 

@@ -1,0 +1,83 @@
+#include "opt/quantize.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "lang/build.h"
+#include "lang/op.h"
+
+namespace relay::opt {
+
+using lang::Expr;
+namespace build = lang::build;
+
+namespace {
+
+constexpr const char* kSimulatedQuantize = "relay.op.annotation.simulated_quantize";
+
+struct ProductRow {
+  std::string_view op;
+  QuantizedProduct kind;
+};
+constexpr std::array<ProductRow, 3> kProducts = {{{"nn.conv2d", QuantizedProduct::Convolution},
+                                                  {"nn.dense", QuantizedProduct::Dense},
+                                                  {"nn.batch_matmul", QuantizedProduct::Batches}}};
+
+struct ChoiceName {
+  std::string_view name;
+  ScaleChoice choice;
+};
+constexpr std::array<ChoiceName, 4> kChoices = {{{"max", ScaleChoice::Max},
+                                                 {"power2", ScaleChoice::Power2},
+                                                 {"percentile", ScaleChoice::Percentile},
+                                                 {"kl_divergence", ScaleChoice::Divergence}}};
+
+std::optional<double> number_of(const Expr& atom, const Definitions& definitions) {
+  const Expr element = definitions.element(atom);
+  if (!element) return std::nullopt;
+  return lang::cast<lang::Constant>(element).value->number_at(0);
+}
+
+}  // namespace
+
+QuantizedProduct quantized_product(const Expr& step) {
+  const lang::OpDef* op = operator_of(step);
+  for (const ProductRow& row : kProducts) {
+    if (op && op->name == row.op) return row.kind;
+  }
+  return QuantizedProduct::None;
+}
+
+std::optional<Simulated> simulated_of(const Expr& step, const Definitions& definitions) {
+  const auto* call = call_of(step, kSimulatedQuantize);
+  if (!call) return std::nullopt;
+  const auto scale = number_of(call->args[1], definitions);
+  const auto low = number_of(call->args[2], definitions);
+  const auto high = number_of(call->args[3], definitions);
+  if (!scale || !low || !high) return std::nullopt;
+  return Simulated{call, static_cast<QuantizedKind>(call->attrs->get_int("kind")), *scale, *low,
+                   *high};
+}
+
+Expr simulate(const Expr& data, QuantizedKind kind, double scale, double clip_min,
+              double clip_max) {
+  const auto number = [&](double value) { return build::constant(dtype_of(data), value); };
+  return build::op(kSimulatedQuantize, {data, number(scale), number(clip_min), number(clip_max)},
+                   {{"kind", static_cast<std::int64_t>(kind)}});
+}
+
+ScaleChoice scale_choice(const std::string& option, const std::string& name,
+                         const std::vector<ScaleChoice>& allowed) {
+  std::string names;
+  for (const ChoiceName& row : kChoices) {
+    if (std::find(allowed.begin(), allowed.end(), row.choice) == allowed.end()) continue;
+    if (row.name == name) return row.choice;
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", row.name);
+  }
+  lang::fail(lang::DiagnosticKind::BadAttribute,
+             fmt::format("`{}` is one of {}, not `{}`", option, names, name));
+}
+
+}  // namespace relay::opt
