@@ -9,6 +9,10 @@
 #include "opt/passes.h"
 #include "opt/step_products.h"
 
+namespace relay::lang {
+class ExternalCompilers;  // lang/external_compiler.h
+}
+
 namespace relay::opt {
 
 // What passes need of those who run them.
@@ -22,6 +26,10 @@ struct PassHost {
   std::function<lang::Expr(const lang::Expr& fn)> optimise;
   // Throws if the function is ill typed: a mistake of the pass.
   std::function<void(const lang::Expr& fn)> verify;
+  // Those that functions may be handed to.
+  lang::ExternalCompilers& compilers;
+  // What a text in light notation means where nothing is defined, untyped. Throws Failure.
+  std::function<lang::Expr(const std::string& text)> parse;
 };
 
 // The global functions that code mentions: where it calls or differentiates them, or hands them on;

@@ -41,7 +41,9 @@ opt::PassHost host_of(Pipeline& pipeline, const EvaluateCore& evaluate) {
           interp::scalar_value,
           [&pipeline](const Expr& fn) { return pipeline.to_core(fn); },
           [&pipeline](const Expr& fn) { return pipeline.optimise(fn); },
-          [](const Expr& fn) { typecheck::verify(fn); }};
+          [](const Expr& fn) { typecheck::verify(fn); },
+          *pipeline.external_compilers(),
+          [&pipeline](const std::string& text) { return pipeline.pattern(text); }};
 }
 
 }  // namespace
