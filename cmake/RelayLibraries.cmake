@@ -6,6 +6,11 @@ if(TARGET relay_parser)
   target_link_libraries(relay_parser PRIVATE taocpp::pegtl nlohmann_json::nlohmann_json)
 endif()
 
+if(TARGET relay_external)
+  find_package(nlohmann_json 3 REQUIRED)
+  target_link_libraries(relay_external PRIVATE nlohmann_json::nlohmann_json)
+endif()
+
 # Linked statically where possible: none of them is needed before the first file is read, and each
 # shared object costs startup time.
 if(TARGET relay_formats)

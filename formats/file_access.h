@@ -35,6 +35,7 @@ class FileAccess {
   // hold no files. `why` ends the message about a file elsewhere: "outside of WHY".
   static FileAccess beneath(const std::vector<std::string>& folders, std::string why);
 
+  bool is_limited() const { return is_limited_; }
   bool is_none() const { return is_limited_ && folders_.empty() && why_.empty(); }
 
   // The files that both allow, or, of `also`, all.

@@ -15,6 +15,10 @@
 #include "loops/loop_ir.h"
 #include "loops/normal_form.h"
 
+namespace relay::lang {
+class ExternalCompilers;  // lang/external_compiler.h
+}
+
 namespace relay::interp {
 
 struct FunctionReport;
@@ -77,6 +81,8 @@ class Host {
   // What takes normal forms, or null. Asked for each group that is lowered; loads libraries when a
   // form is large enough for one.
   virtual loops::KernelLibrary* kernel_library() = 0;
+  // What runs functions with the fact `Compiler`; null: nothing does.
+  virtual lang::ExternalCompilers* external_compilers() { return nullptr; }
 };
 
 // The tree evaluator. Runs typed ANF; expects the passes of opt/ to have run (it needs ANF, not

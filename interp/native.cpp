@@ -168,6 +168,8 @@ void check_form(const FunctionCode& code) {
                code.source ? code.source->span : lang::Span());
   };
   if (!code.source) refuse("a constructor as a function");
+  if (const std::string* compiler = lang::compiler_of(code.source))
+    refuse(fmt::format("what the external compiler `{}` runs", *compiler));
   // A loop takes its captures along once; what is called anew for each element would do it each
   // time.
   if (!code.captured.empty() && !code.self)

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "interp/effects.h"
+#include "interp/external.h"
 #include "interp/group.h"
 #include "interp/index_eval.h"
 #include "interp/nodes.h"
@@ -113,6 +114,18 @@ class FunctionPreparer {
       places_[captures[i].get()] = {From::Capture, static_cast<std::uint32_t>(i)};
     }
     if (self_) places_[self_] = {From::Self, 0};
+    if (const std::string* compiler = lang::compiler_of(code_->source)) {
+      if (!captures.empty()) {
+        lang::fail(DiagnosticKind::Unsupported,
+                   fmt::format("not supported: `{}` from outside in a function for the external "
+                               "compiler `{}`",
+                               captures.front()->name, *compiler),
+                   fn_.span);
+      }
+      code_->body = std::make_unique<ExternalFunctionCode>(code_->source, *compiler);
+      code_->slot_count = next_slot_;
+      return code_;
+    }
     Live live;
     code_->body = expression(fn_.body, live, true);
     code_->slot_count = next_slot_;

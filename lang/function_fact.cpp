@@ -28,6 +28,11 @@ constexpr std::array kFacts = {
     FactRow{FunctionFact::Schedule, "Schedule", true},
     FactRow{FunctionFact::StepSchedule, "StepSchedule", true},
     FactRow{FunctionFact::StopFusion, "StopFusion", true},
+    FactRow{FunctionFact::Compiler, "Compiler", true},
+    FactRow{FunctionFact::Composite, "Composite", true},
+    FactRow{FunctionFact::Extern, "Extern", true},
+    FactRow{FunctionFact::PartitionedFromPattern, "PartitionedFromPattern", true},
+    FactRow{FunctionFact::WantsCompiler, "compiler", true},
 };
 constexpr bool are_in_order() {
   for (std::size_t i = 0; i < kFacts.size(); ++i) {
@@ -71,9 +76,25 @@ bool has_fact(const Function& function, FunctionFact fact) {
   return find_fact(function.attrs, fact) != nullptr;
 }
 
+const std::string* find_text(const Function& function, FunctionFact fact) {
+  const AttrValue* value = find_fact(function.attrs, fact);
+  return value ? value->as_string() : nullptr;
+}
+
+const std::string* compiler_of(const Expr& function) {
+  const auto* fn = as<Function>(function);
+  return fn ? find_text(*fn, FunctionFact::Compiler) : nullptr;
+}
+
 bool is_group(const Expr& expr) {
   const auto* fn = as<Function>(expr);
-  return fn && has_fact(*fn, FunctionFact::Primitive);
+  return fn && has_fact(*fn, FunctionFact::Primitive) && !has_fact(*fn, FunctionFact::Compiler);
+}
+
+bool is_unit(const Expr& expr) {
+  const auto* fn = as<Function>(expr);
+  return fn && (has_fact(*fn, FunctionFact::Primitive) || has_fact(*fn, FunctionFact::Compiler) ||
+                has_fact(*fn, FunctionFact::Composite));
 }
 
 AttrsRef with_fact(FunctionFact fact, AttrValue value, const AttrsRef& others) {

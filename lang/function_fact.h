@@ -24,6 +24,12 @@ enum class FunctionFact : std::uint8_t {
   Schedule,      // lang: how its index notation runs (lang/schedule.h)
   StepSchedule,  // lang: of a function that stands for it: a schedule with parameters
   StopFusion,    // lang: the identity, at which groups end (lang/border.h)
+  // Of external compilers (lang/external_compiler.h).
+  Compiler,                // lang: the one that runs it
+  Composite,               // opt: one step of an external compiler, which knows it by this name
+  Extern,                  // parser: it is defined elsewhere; kept for Relay
+  PartitionedFromPattern,  // opt: the operators of a composite, one behind another
+  WantsCompiler,           // opt: `compiler="x"`: its operators are to go to that one
 };
 
 // Is it the name of a fact that people write and read? The others are marks between passes, which
@@ -33,8 +39,15 @@ bool is_fact_for_people(std::string_view name);
 // Its value; null if the function, or the attributes, have it not.
 const AttrValue* find_fact(const AttrsRef& attrs, FunctionFact fact);
 bool has_fact(const Function& function, FunctionFact fact);
+// The value of a fact that is a text; null where there is none.
+const std::string* find_text(const Function& function, FunctionFact fact);
 // Is it a function that is a group of operators?
 bool is_group(const Expr& expr);
+// Is it a function whose body belongs together, so that passes leave it as it is: a group, a
+// composite, what an external compiler runs?
+bool is_unit(const Expr& expr);
+// The external compiler that runs the function; null: none does.
+const std::string* compiler_of(const Expr& function);
 
 // Attributes with the fact, alone or behind others.
 AttrsRef with_fact(FunctionFact fact, AttrValue value = std::int64_t{1},

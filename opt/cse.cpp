@@ -3,6 +3,7 @@
 
 #include "lang/alpha_equal.h"
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "lang/op.h"
 #include "lang/op_traits.h"
 #include "lang/visit.h"
@@ -53,6 +54,7 @@ class Merger final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     if (expr->kind == ExprKind::Let) return block(expr);
+    if (lang::is_unit(expr)) return expr;
     return nullptr;
   }
 

@@ -153,7 +153,7 @@ class ReferenceCleaner {
         return kept_match(value, live);
       case ExprKind::Function: {
         const auto& node = lang::cast<lang::Function>(value);
-        if (lang::is_group(value)) return value;
+        if (lang::is_unit(value)) return value;
         References none;
         Expr body = block(node.body, none);
         if (body == node.body) return value;

@@ -78,7 +78,7 @@ class Fuser final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     if (expr->kind == ExprKind::Let) return block(expr);
-    if (lang::is_group(expr)) return expr;
+    if (lang::is_unit(expr)) return expr;
     // A kernel already: what is inside runs per element.
     const bool is_index_notation = expr->kind == ExprKind::Comprehension ||
                                    expr->kind == ExprKind::Reduction ||

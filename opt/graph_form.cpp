@@ -59,7 +59,7 @@ class LetRemover final : public lang::Rewriter {
       const Expr* node = nodes_.find(var->variable.get());
       return node ? *node : Expr();
     }
-    if (lang::is_group(expr)) return expr;
+    if (lang::is_unit(expr)) return expr;
     return expr->kind == ExprKind::Let ? block(expr) : Expr();
   }
 

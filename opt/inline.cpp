@@ -224,6 +224,7 @@ class Inliner final : public lang::Rewriter {
     const auto* fn = as<lang::Function>(expr);
     if (!fn) return nullptr;
     const bool stays = lang::has_fact(*fn, FunctionFact::Primitive) ||
+                       lang::has_fact(*fn, FunctionFact::Compiler) ||
                        lang::has_fact(*fn, FunctionFact::Place) ||
                        lang::has_fact(*fn, FunctionFact::Known);
     return stays || moved_.contains(fn) ? expr : Expr();
@@ -272,8 +273,9 @@ class Inliner final : public lang::Rewriter {
 
   // What is computed for one element is nothing to save.
   bool is_kept_apart(const lang::Function& fn) const {
-    return (lang::is_checkpoint(fn) || lang::has_fact(fn, FunctionFact::StopFusion)) &&
-           !is_in_index_notation_;
+    return lang::has_fact(fn, FunctionFact::Compiler) ||
+           ((lang::is_checkpoint(fn) || lang::has_fact(fn, FunctionFact::StopFusion)) &&
+            !is_in_index_notation_);
   }
 
   // Let-bound function literals that are not recursive, and how often they are used.

@@ -77,7 +77,7 @@ class PrecisionMixer final : public lang::Rewriter {
       case ExprKind::ScatterReduce:
         return with_wide_variables(expr);
       case ExprKind::Function:
-        return lang::is_group(expr) ? expr : Expr();
+        return lang::is_unit(expr) ? expr : Expr();
       default:
         return nullptr;
     }

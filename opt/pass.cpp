@@ -1,6 +1,7 @@
 #include "opt/pass.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -28,9 +29,41 @@ const Pass* find_pass(const std::string& name) {
   return found == passes().end() ? nullptr : &*found;
 }
 
+namespace {
+
+lang::AttrsRef with_option_names(const Pass& pass, const lang::AttrsRef& given) {
+  if (!given) return given;
+  std::vector<lang::Attr> named;
+  std::size_t next = 0;
+  std::optional<std::size_t> open;  // the place of one that takes all that are left
+  for (const lang::Attr& attr : given->list) {
+    if (!attr.key.empty()) {
+      named.push_back(attr);
+    } else if (open) {
+      lang::AttrValue& before = named[*open].value;
+      lang::AttrValue::List list =
+          before.as_list() ? *before.as_list() : lang::AttrValue::List{before};
+      list.push_back(attr.value);
+      before = std::move(list);
+    } else if (next < pass.options.size()) {
+      if (pass.options[next].kind == lang::AttrKind::Any) open = named.size();
+      named.push_back({pass.options[next++].name, attr.value, attr.span});
+    } else {
+      lang::fail(DiagnosticKind::WrongArity,
+                 fmt::format("`{}` has {} option{}, and this is one more", pass.name,
+                             pass.options.size(), pass.options.size() == 1 ? "" : "s"),
+                 attr.span);
+    }
+  }
+  return lang::make_attrs(std::move(named));
+}
+
+}  // namespace
+
 PassCall pass_call(const std::string& name, const lang::AttrsRef& given, lang::Span place) {
   if (const Pass* pass = find_pass(name))
-    return {pass, lang::complete_attrs(name, pass->options, given, place)};
+    return {pass,
+            lang::complete_attrs(name, pass->options, with_option_names(*pass, given), place)};
   std::vector<std::string> names;
   for (const Pass& pass : passes()) names.push_back(pass.name);
   Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("there is no pass `{}`", name),

@@ -48,8 +48,9 @@ struct PassCall {
   const Pass* pass;
   lang::AttrsRef options;
 };
-// Throws Failure, at `place` or at an attribute: an unknown pass or option, with the name that is
-// closest; a value of another kind.
+// Values without a name are those of the options in order; one of any kind takes all that are left,
+// several as a list. Throws Failure, at `place` or at an attribute: an unknown pass or option, with
+// the name that is closest; a value of another kind; too many.
 PassCall pass_call(const std::string& name, const lang::AttrsRef& given, lang::Span place);
 
 inline constexpr int kHighestLevel = 4;

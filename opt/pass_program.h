@@ -10,6 +10,10 @@
 #include "opt/passes.h"
 #include "opt/step_products.h"
 
+namespace relay::lang {
+class ExternalCompilers;  // lang/external_compiler.h
+}
+
 namespace relay::opt {
 
 // What begins the name of a table of rules that is part of the program.
@@ -33,6 +37,10 @@ struct PassHost {
       parse_rules = {};
   // The text of a file that a pass names. Throws Failure.
   std::function<std::string(const std::string& path)> read_file = {};
+  // Those that functions may be handed to.
+  lang::ExternalCompilers& compilers;
+  // What a text in light notation means where nothing is defined, untyped. Throws Failure.
+  std::function<lang::Expr(const std::string& text)> parse;
 };
 
 // The global functions that code mentions: where it calls or differentiates them, or hands them on;

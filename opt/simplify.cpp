@@ -139,7 +139,7 @@ class Simplifier final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     if (expr->kind == ExprKind::Let) return block(expr);
-    if (lang::is_group(expr)) return expr;
+    if (lang::is_unit(expr)) return expr;
     ranges_.note(expr);
     return nullptr;
   }

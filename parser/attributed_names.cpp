@@ -15,6 +15,17 @@ bool is_word(const SyntaxTree& tree, const Node& value) {
          !lang::parse_dtype(text);
 }
 
+// Only a string can be told from whatever else an expression is.
+std::string unnamed_value(const SyntaxTree& tree, const Node& value) {
+  if (value.kind != Syntax::String) {
+    lang::fail(lang::DiagnosticKind::SyntaxError,
+               "expected the name of an option, as in `max_depth=4`, or a string",
+               tree.span(value));
+  }
+  const std::string_view quoted = tree.text(value);
+  return std::string(quoted.substr(1, quoted.size() - 2));  // names have no escapes
+}
+
 }  // namespace
 
 lang::Result<AttributedNames> parse_attributed_names(const lang::Source& source) {
@@ -26,10 +37,13 @@ lang::Result<AttributedNames> parse_attributed_names(const lang::Source& source)
     for (const Node* each : tree.root->children()) {
       std::vector<lang::Attr> attrs;
       for (const Node* attr : each->children().subspan(1)) {
-        const Node& value = *attr->child(1);
+        const bool is_named = attr->kind == Syntax::Attr;
+        const Node& value = is_named ? *attr->child(1) : *attr;
         if (is_word(tree, value)) {
-          attrs.push_back({std::string(tree.text(*attr->child(0))), std::string(tree.text(value)),
-                           tree.span(*attr)});
+          attrs.push_back({is_named ? std::string(tree.text(*attr->child(0))) : std::string(),
+                           std::string(tree.text(value)), tree.span(*attr)});
+        } else if (!is_named) {
+          attrs.push_back({"", unnamed_value(tree, value), tree.span(value)});
         } else {
           attrs.push_back(resolver.attribute(*attr));
         }

@@ -8,11 +8,11 @@
 
 namespace relay::parser {
 
-// A name with attributes, as `FuseOps(max_depth=4)`.
+// A name with attributes, as `FuseOps(max_depth=4)`, or `AnnotateTarget(dnnl)`.
 struct AttributedName {
   std::string name;
-  lang::AttrsRef attrs;
-  lang::Span span;  // of the name
+  lang::AttrsRef attrs;  // those without a name have an empty key
+  lang::Span span;       // of the name
 };
 
 // Names with attributes, one or several between commas, at the beginning of a text: read as the

@@ -146,7 +146,8 @@ struct light_file : p::seq<all_items<light_item, "an expression or a definition"
 
 // --- Names with attributes (attributed_names.h) ---
 
-struct attribute_list : bracket<'(', ')', "the options", "`,` or `)`", items<attribute>> {};
+struct attribute_list
+    : bracket<'(', ')', "the options", "`,` or `)`", items<p::sor<attribute, expression>>> {};
 struct attributed_name : p::seq<expect<"a name", name>, p::opt<attribute_list>> {};
 struct attributed_names
     : p::seq<gap, attributed_name, p::star<gap, p::one<','>, gap, attributed_name>> {};

@@ -24,7 +24,18 @@ CLI::Validator of_form(Parse parse, const char* what) {
           ""};
 }
 
+void define_plugins(CLI::App& app, Arguments& into) {
+  app.add_option_function<std::vector<std::string>>(
+         "--plugin",
+         [&](const std::vector<std::string>& paths) {
+           into.plugins.insert(into.plugins.end(), paths.begin(), paths.end());
+         },
+         "an external compiler: a shared object; as often as needed")
+      ->allow_extra_args(false);
+}
+
 void define_run_options(CLI::App& app, Arguments& into) {
+  define_plugins(app, into);
   app.add_option("FILE", into.file, "program to run; its top-level expressions are printed");
   app.add_flag("-i,--interactive", into.stays, "go on with a prompt when FILE has run");
   app.add_flag("--no-init", into.no_init,
@@ -112,13 +123,23 @@ void define_tools(CLI::App& app, Arguments& into) {
   opt->add_flag("--print-after", into.opt.print_after, "print the program after each pass");
   opt->add_flag("--time", into.opt.times, "say how long each pass took, on stderr");
   opt->add_flag("--list", into.opt.list, "print the passes and their options");
-  auto* tune = app.add_subcommand("tune", "search for schedules of a file's functions by measuring");
+  auto* tune =
+      app.add_subcommand("tune", "search for schedules of a file's functions by measuring");
   tune->add_option("FILE", into.tune.path, "the file; its last call of a function is measured")
       ->required();
   tune->add_option("-f,--function", into.tune.function,
                    "one of them (default: each that has index notation)");
   tune->add_option("--time", into.tune.seconds, "seconds of the search for one (default: 10)")
       ->check(CLI::PositiveNumber);
+  define_plugins(*opt, into);
+  auto* build = app.add_subcommand(
+      "build_external", "print a file whose parts have been handed to external compilers");
+  build->add_option("FILE", into.opt.path, "the file, or - for standard input")->required();
+  build
+      ->add_option("--compiler", into.opt.compilers,
+                   "the compiler, or several: --compiler dnnl,blas")
+      ->required();
+  define_plugins(*build, into);
 }
 
 int misuse(std::string_view text) {
@@ -136,7 +157,9 @@ std::vector<std::pair<Task, std::string>> tasks_of(const CLI::App& app) {
                                    {"fmt", Task::Format},
                                    {"grad", Task::Grad},
                                    {"opt", Task::Opt},
-                                   {"tune", Task::Tune}})
+                                   {"tune", Task::Tune},
+
+                                   {"build_external", Task::BuildExternal}})
     add(app.got_subcommand(name), task, fmt::format("`relay {}`", name));
   add(app.count("--explain") > 0, Task::Explain, "`--explain`");
   add(app.count("--version") > 0, Task::Version, "`--version`");

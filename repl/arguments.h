@@ -12,7 +12,19 @@
 
 namespace relay::repl {
 
-enum class Task { Prompt, Run, Evaluate, Explain, Version, Check, Format, Grad, Opt, Tune };
+enum class Task {
+  Prompt,
+  Run,
+  Evaluate,
+  Explain,
+  Version,
+  Check,
+  Format,
+  Grad,
+  Opt,
+  BuildExternal,
+  Tune
+};
 
 // What the command line asks for.
 struct Arguments {
@@ -24,11 +36,12 @@ struct Arguments {
   std::optional<std::size_t> memory;  // bytes
   double seconds = 0;                 // 0: any
   std::vector<std::string> search_path;
-  bool stays = false;             // a prompt follows the file
-  bool no_init = false;           // the startup file is not run
-  bool no_files = false;          // the sandbox
-  std::string root;               // likewise: the only folder whose files are opened; empty: all
-  std::vector<std::string> rest;  // arguments of the program
+  std::vector<std::string> plugins;  // external compilers
+  bool stays = false;                // a prompt follows the file
+  bool no_init = false;              // the startup file is not run
+  bool no_files = false;             // the sandbox
+  std::string root;                  // likewise: the only folder whose files are opened; empty: all
+  std::vector<std::string> rest;     // arguments of the program
   std::vector<std::string> check;
   FormatRequest format;
   GradRequest grad;

@@ -41,6 +41,21 @@ constexpr Command kCommands[] = {
      "relay> :opt FoldConstant, SimplifyExpr fn (x: float32) { x * (2.0 - 1.0) }\n"
      "…",
      run_opt},
+    {":partition", Group::See, "NAMES [EXPR]", "hands parts of a program to external compilers",
+     "Of an expression, or of all that is defined; NAMES are those of one or several compilers, as "
+     "in `dnnl,blas`, of which the first that runs a step takes it. What comes out is a program: "
+     "functions with `Compiler=\"dnnl\"` are run by oneDNN. docs/byoc.md tells the rest.",
+     "relay> :partition blas fn (x: Tensor[(2, 2), float32]) { tanh(nn.dense(x, x)) }\n"
+     "…",
+     run_partition},
+    {":why", Group::See, "EXPR", "who runs each operator, and why no other does",
+     "It tells of each operator of an expression, or of the functions that it calls, whether an "
+     "external compiler runs it or Relay does; and what keeps each of the others from it.",
+     "relay> :why fn (x: Tensor[(2), float64]) { tanh(x) }\n"
+     "`tanh`, <why>, line 1: Relay\n"
+     "  blas: it runs `nn.dense`, `nn.matmul` and `nn.batch_matmul` of float32 and float64\n"
+     "  dnnl: it is asked for float32 only, and this is float64",
+     run_why},
     {":grad", Group::See, "EXPR", "the gradient of a function, or of one that is called",
      "It is simplified, as a person would write it. Where a derivative depends on the shapes, the "
      "call gives them.",
@@ -72,6 +87,13 @@ constexpr Command kCommands[] = {
      "relay> :plot [0.0, 4.0, 1.0, 9.0]\n"
      "…",
      run_plot},
+    {":plugin", Group::See, "[FILE]", "opens an external compiler; which ones there are",
+     "A shared object with the functions of include/relay_codegen.h, which then runs in this "
+     "program. docs/byoc.md makes one.",
+     "relay> :plugin\n"
+     "blas   the system's BLAS\n"
+     "dnnl   oneDNN",
+     run_plugin},
     {":graph", Group::See, "EXPR [> FILE]", "the dataflow of a program, or of `grad f`",
      "Each line is a step, with what it is made of and its type. A FILE that ends in `.dot` is "
      "Graphviz' text; for `.svg` and `.png` the program `dot` of Graphviz has to be installed.",

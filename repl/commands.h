@@ -16,6 +16,11 @@ CommandOutcome run_opt(Session& session, std::string_view argument);
 CommandOutcome run_grad(Session& session, std::string_view argument);
 CommandOutcome run_trace(Session& session, std::string_view argument);
 
+// External compilers (commands_external.cpp).
+CommandOutcome run_partition(Session& session, std::string_view argument);
+CommandOutcome run_why(Session& session, std::string_view argument);
+CommandOutcome run_plugin(Session& session, std::string_view argument);
+
 // Pictures (commands_plot.cpp).
 CommandOutcome run_plot(Session& session, std::string_view argument);
 CommandOutcome run_graph(Session& session, std::string_view argument);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "lang/infix.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -191,8 +192,10 @@ Expr FiniteMarks::literal(const Expr& function, const std::string&) {
   const auto& fn = lang::cast<lang::Function>(function);
   if (lang::gradient_of(fn)) return function;
   Inner inner(*this);
-  return lang::make_function(fn.params, fn.result, inner.rewrite(fn.body), fn.type_params, fn.attrs,
-                             function->span, function->type);
+  return lang::without_facts(
+      lang::make_function(fn.params, fn.result, inner.rewrite(fn.body), fn.type_params, fn.attrs,
+                          function->span, function->type),
+      {lang::FunctionFact::Compiler, lang::FunctionFact::Primitive});
 }
 
 Expr FiniteMarks::of(const Expr& typed) {

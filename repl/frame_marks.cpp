@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "lang/visit.h"
 #include "repl/trace_operators.h"
 
@@ -227,8 +228,10 @@ Expr FrameMarks::literal(const Expr& function, const std::string& name) {
   for (const VariableRef& param : fn.params) inner.local(block, param);
   inner.mark(block, {Kind::Entered, name, function->span});
   block.result = inner.block(fn.body, true);
-  return lang::make_function(fn.params, fn.result, lang::close_block(block), fn.type_params,
-                             fn.attrs, function->span, function->type);
+  return lang::without_facts(
+      lang::make_function(fn.params, fn.result, lang::close_block(block), fn.type_params, fn.attrs,
+                          function->span, function->type),
+      {lang::FunctionFact::Compiler, lang::FunctionFact::Primitive});
 }
 
 Expr FrameMarks::of(const Expr& typed) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
@@ -284,8 +285,11 @@ Expr Instrumenter::literal(const Expr& function, const std::string&) {
     is_entry = false;
   }
   block.result = inner.block(fn.body, true);
-  return lang::make_function(std::move(params), fn.result, lang::close_block(block), fn.type_params,
-                             fn.attrs, function->span, function->type);
+  // What is watched runs here, and in no external compiler.
+  return lang::without_facts(
+      lang::make_function(std::move(params), fn.result, lang::close_block(block), fn.type_params,
+                          fn.attrs, function->span, function->type),
+      {lang::FunctionFact::Compiler, lang::FunctionFact::Primitive});
 }
 
 }  // namespace relay::repl

@@ -223,6 +223,7 @@ int run_program(const Arguments& arguments, repl::Reporter& reporter) {
   options.perf = arguments.perf;
   if (has_prompt(arguments)) options.seconds = arguments.seconds;
   options.search_path = arguments.search_path;
+  options.plugins = arguments.plugins;
   options.files = arguments.access();
   if (!arguments.is_confined()) options.code_cache = repl::code_cache_folder();
   options.warn = [&](const auto& warnings) { reporter.report(warnings); };
@@ -280,8 +281,11 @@ int run(const Arguments& arguments, repl::Reporter& reporter) {
       return repl::print_gradient(request, arguments.search_path, arguments.access(), reporter);
     }
     case repl::Task::Opt:
-      return repl::optimise_file(arguments.opt, arguments.search_path, arguments.access(),
-                                 reporter);
+    case repl::Task::BuildExternal: {
+      repl::OptRequest request = arguments.opt;
+      request.plugins = arguments.plugins;
+      return repl::optimise_file(request, arguments.search_path, arguments.access(), reporter);
+    }
     case repl::Task::Tune:
       return repl::tune_file(arguments.tune, arguments.search_path, reporter);
     case repl::Task::Check:

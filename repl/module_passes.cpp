@@ -48,7 +48,9 @@ opt::PassHost host_of(lang::Module& module, typecheck::Checker& checker, Pipelin
           [&module, texts](const std::string& name, const std::string& text) {
             return parser::parse_rules(*texts.keep(name, text), module).or_throw();
           },
-          texts.read};
+          texts.read,
+          *pipeline.external_compilers(),
+          [&pipeline](const std::string& text) { return pipeline.pattern(text); }};
 }
 
 }  // namespace

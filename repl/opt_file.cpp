@@ -47,7 +47,8 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
     return 0;
   }
   const std::string chosen = passes_of(request);
-  if (chosen.empty() || request.path.empty()) {
+  const bool hands_over = !request.compilers.empty();
+  if (!hands_over && (chosen.empty() || request.path.empty())) {
     reporter.report(
         {Diagnostic(DiagnosticKind::BadCommand, chosen.empty() ? "which passes?" : "which file?")
              .note("help: `relay opt -p \"InferType,FuseOps\" FILE`, and `relay opt "
@@ -55,9 +56,9 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
     return kMisuse;
   }
   // Before anything else: a list that is wrong is no mistake of the program.
-  const lang::Source passes("-p", chosen);
+  const lang::Source passes("-p", hands_over ? "PartitionGraph" : chosen);
   auto list = parse_passes(passes);
-  if (list && chosen.find_first_not_of(" \t\n", list->end) != std::string::npos) {
+  if (!hands_over && list && chosen.find_first_not_of(" \t\n", list->end) != std::string::npos) {
     const auto end = static_cast<std::uint32_t>(list->end);
     list = Diagnostic(DiagnosticKind::SyntaxError, "expected `,` or the end of the list",
                       {&passes, end, end});
@@ -75,6 +76,7 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
   options.jit = interp::JitMode::Off;
   options.evaluate = false;
   options.search_path = search_path;
+  options.plugins = request.plugins;
   options.files = files;
   Session session(std::move(options));
   const bool is_strict =
@@ -83,8 +85,9 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
                                        ? session.run("<stdin>", std::move(*text), nullptr)
                                        : session.run_file(request.path, nullptr);
   if (errors.empty()) {
-    const auto passed = session.optimised(
-        {chosen, is_strict, request.print_after, request.level, request.bindings});
+    const auto passed = hands_over ? session.partitioned(request.compilers, "", is_strict)
+                                   : session.optimised({chosen, is_strict, request.print_after,
+                                                        request.level, request.bindings});
     if (passed) {
       for (const std::string& name : passed->generic)
         put_error(fmt::format("relay: `{}` is generic, and stays as it is\n", name));

@@ -23,6 +23,7 @@
 #include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
+#include "parser/parse.h"
 #include "repl/code_cache.h"
 #include "repl/files.h"
 #include "repl/output.h"
@@ -241,13 +242,21 @@ const lang::TypeDef* Pipeline::add_type(lang::TypeDefRef type) {
   return types_.back().get();
 }
 
+// What an external compiler runs are the operators that it was given, and not what they stand for.
+Expr Pipeline::as_written(const std::string& name, const lang::Type& type, const Expr& core) {
+  if (derived_.count(name)) return core;
+  return opt::to_anf(checker_.specialise(name, type).or_throw(), this);
+}
+
 Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type) {
   return lang::capture([&]() -> Expr {
     const std::string key = derived_.count(name)
                                 ? "derived " + name
                                 : checker_.specialisation_key(name, type).or_throw();
     if (const auto found = finished_.find(key); found != finished_.end()) return found->second;
-    Expr ready = finish(optimise(function(name, type)));
+    const Expr core = function(name, type);
+    const Expr ready =
+        lang::compiler_of(core) ? as_written(name, type, core) : finish(optimise(core));
     lang::poll();
     finished_.emplace(key, ready);
     return ready;
@@ -266,6 +275,15 @@ Result<Expr> Pipeline::with_tangent(const Expr& function, const lang::VariableRe
     const Expr literal = opt::to_anf(opt::inline_groups(function), this);
     return finish(optimise(ad::tangent_literal(*this, derivatives_, literal, self)));
   });
+}
+
+Expr Pipeline::pattern(const std::string& text) {
+  const lang::Source* source = patterns_.add("<pattern>", text);
+  const lang::Module nothing;
+  const auto parsed = parser::parse(*source, nothing, parser::Notation::Light).or_throw();
+  if (parsed.items.size() != 1 || parsed.items[0].kind != parser::ItemKind::Expression)
+    lang::fail(DiagnosticKind::SyntaxError, "a pattern is one expression", {});
+  return parsed.items[0].expr;
 }
 
 bool Pipeline::is_binding(const std::string& name) {

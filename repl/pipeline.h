@@ -14,6 +14,7 @@
 #include "lang/module.h"
 #include "opt/purity.h"
 #include "opt/step_products.h"
+#include "repl/external_compilers.h"
 #include "repl/kernel_library.h"
 #include "repl/session.h"
 #include "typecheck/infer.h"
@@ -70,6 +71,11 @@ class Pipeline final : public lang::Program, public interp::Host {
     return options_.kernels == LibraryKernels::Auto ? &transforming_kernels_ : &direct_kernels_;
   }
 
+  SessionCompilers* external_compilers() override { return &external_compilers_; }
+  // The expression that a text in light notation is where nothing is defined, untyped. Throws
+  // Failure.
+  lang::Expr pattern(const std::string& text);
+
   // Who watches instrumented code; null: nobody.
   void set_watcher(Watcher* watcher) { watcher_ = watcher; }
   Watcher* watcher() const { return watcher_; }
@@ -109,6 +115,8 @@ class Pipeline final : public lang::Program, public interp::Host {
 
  private:
   formats::Progress progress(const lang::AttrsRef& attrs) const;
+  // A global function without the steps that make it ready for the evaluator. `core`: with them.
+  lang::Expr as_written(const std::string& name, const lang::Type& type, const lang::Expr& core);
   lang::Expr with_known_functions(const lang::Expr& optimised);
   lang::Expr tidied(const lang::Expr& core, bool is_to_be_differentiated);
   std::optional<lang::Expr> code_of(const std::string& name) const;  // opt/purity.h
@@ -139,6 +147,8 @@ class Pipeline final : public lang::Program, public interp::Host {
   interp::Compiling compiling_;
   LazyKernelLibrary direct_kernels_{false};
   LazyKernelLibrary transforming_kernels_{true};
+  SessionCompilers external_compilers_;
+  lang::SourceStore patterns_;
 };
 
 }  // namespace relay::repl

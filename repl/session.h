@@ -21,6 +21,10 @@
 #include "repl/completion/completions.h"
 #include "typecheck/infer.h"
 
+namespace relay::lang {
+class ExternalCompiler;  // lang/external_compiler.h
+}
+
 namespace relay::repl {
 
 // How much of a value is shown, as `:set` says; what it does not say is as the terminal has it.
@@ -46,6 +50,7 @@ struct SessionOptions {
   bool verify = false;                   // run typecheck::verify after every pass (tests)
   double seconds = 0;                    // that one call of the session may take; 0: any
   std::vector<std::string> search_path;  // folders where imports are looked for
+  std::vector<std::string> plugins;      // external compilers (external/plugin.h)
   formats::FileAccess files = {};        // what the text may open; its imports: Imports
   bool reads_headers = true;  // false: no data files are opened, and what they hold has no type
   std::size_t columns = 100;  // how wide text for people may be
@@ -148,6 +153,16 @@ class Session {
     std::vector<std::pair<std::string, double>> times;  // of each pass, in seconds
   };
   lang::Result<Passed> optimised(const PassRequest& request);
+  // External compilers (session_external.cpp). Opens a plug-in, and says which compiler it is;
+  // which there are; what a program, or an expression, is when parts of it have been handed to some
+  // of them, `dnnl` or `dnnl,blas`, the first that runs a step taking it; and who runs each
+  // operator of an expression, and why the others do not.
+  lang::Result<std::string> add_plugin(const std::string& path);
+  void add_compiler(std::unique_ptr<lang::ExternalCompiler> compiler);  // one that is at hand
+  lang::Result<std::string> external_compilers();
+  lang::Result<Passed> partitioned(const std::string& compilers, const std::string& text,
+                                   bool is_strict = false);
+  lang::Result<std::string> who_runs(const std::string& text);
   // What is compiled of all that has run, or of the function of that name.
   lang::Result<std::string> compiled(const std::string& name);
   // The definition of an operator, at the types of its example, or the text of a function.

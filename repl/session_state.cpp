@@ -97,6 +97,7 @@ Session::Impl::Impl(SessionOptions given)
       imports(options.search_path, options.files) {
   pipeline.set_evaluator(&evaluator);
   debugger = std::make_unique<Debugger>(*this);
+  for (const std::string& path : options.plugins) pipeline.external_compilers()->add_plugin(path);
 }
 
 Session::Impl::~Impl() = default;

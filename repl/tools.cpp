@@ -77,7 +77,8 @@ std::vector<Diagnostic> format_file(const std::string& path, const FormatRequest
   return {};
 }
 
-constexpr std::array<std::string_view, 5> kCommands = {"check", "fmt", "grad", "opt", "tune"};
+constexpr std::array<std::string_view, 6> kCommands = {"build_external", "check", "fmt",
+                                                       "grad",           "opt",   "tune"};
 
 // What is shown at the prompt, and has no command yet.
 struct Planned {
@@ -154,8 +155,9 @@ int report_unknown_command(const std::string& word, Reporter& reporter) {
   Diagnostic diagnostic(DiagnosticKind::BadCommand,
                         fmt::format("there is neither a command nor a file `{}`", word));
   const auto close = lang::closest_names(word, {kCommands.begin(), kCommands.end()});
-  diagnostic.note(close.empty() ? "note: the commands are `check`, `fmt`, `grad` and `opt`"
-                                : fmt::format("help: did you mean `relay {}`?", close.front()));
+  diagnostic.note(close.empty()
+                      ? "note: the commands are `build_external`, `check`, `fmt`, `grad` and `opt`"
+                      : fmt::format("help: did you mean `relay {}`?", close.front()));
   reporter.report({std::move(diagnostic)});
   return kMisuse;
 }

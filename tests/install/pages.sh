@@ -14,7 +14,7 @@ fail() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
 # The options that `relay COMMAND --help` lists.
 options_of() { "$relay" "$@" --help | sed -nE 's/^  (-[^ ]*).*/\1/p' | tr , '\n'; }
 values_of() { "$relay" --help | sed -nE "s/^  $1 TEXT:\{([^}]*)\}.*/\1/p" | tr , '\n'; }
-mapfile -t commands < <("$relay" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+mapfile -t commands < <("$relay" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z_]*\) .*/\1/p')
 ((${#commands[@]} >= 4)) || fail "the help has only the commands ${commands[*]}"
 
 # The words of a part of the page: that of a command, or all that stands before the commands.

@@ -1,8 +1,9 @@
 # What fish offers behind `relay`.
 
-set -l commands check fmt grad opt
+set -l commands build_external check fmt grad opt
 set -l none "not __fish_seen_subcommand_from $commands"
 
+complete -c relay -n "__fish_use_subcommand" -a build_external -d "hand parts of a file to external compilers"
 complete -c relay -n "__fish_use_subcommand" -a check -d "print every definition with its type"
 complete -c relay -n "__fish_use_subcommand" -a fmt -d "lay out a file anew"
 complete -c relay -n "__fish_use_subcommand" -a grad -d "print the derivative of a function"
@@ -29,6 +30,10 @@ complete -c relay -n "$none" -l profile -d "say at the end which lines took the 
 complete -c relay -n "$none" -l stats -d "say at the end what was compiled and run"
 complete -c relay -n "$none" -l strict -d "read the text of -e as strict Relay"
 complete -c relay -n "$none" -l version -d "print the versions"
+
+complete -c relay -n "$none" -l plugin -r -d "an external compiler"
+complete -c relay -n "__fish_seen_subcommand_from opt build_external" -l plugin -r -d "an external compiler"
+complete -c relay -n "__fish_seen_subcommand_from build_external" -l compiler -x -a "dnnl blas" -d "the external compilers"
 
 complete -c relay -n "__fish_seen_subcommand_from fmt" -s w -l write -d "rewrite the files"
 complete -c relay -n "__fish_seen_subcommand_from fmt" -l check -d "only name the files that are not formatted"

@@ -1,0 +1,52 @@
+#include "lang/build.h"
+#include "lang/visit.h"
+#include "opt/compiler_regions.h"
+#include "opt/definitions.h"
+#include "opt/passes.h"
+
+namespace relay::opt {
+
+using lang::Expr;
+
+namespace {
+
+// Takes away the marks between steps of a region.
+class RegionMerger final : public BlockRewriter {
+ public:
+  explicit RegionMerger(lang::Program* program) : effects_(program) {}
+
+ protected:
+  void rewrite(lang::Block& block) override {
+    CompilerRegions regions(block, effects_);
+    if (regions.size() < 2) return;
+    regions.join();
+    std::vector<lang::Binding> made = block.bindings;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      if (regions.region_of(i) == CompilerRegions::kNone) continue;
+      lang::Substitution direct;
+      for (const auto& variable : lang::free_variables(made[i].value)) {
+        const Expr use = lang::make_var(variable);
+        const Expr& value = regions.behind_marks(use);
+        const std::size_t place = regions.place_of(variable_of(value));
+        if (place == CompilerRegions::kNone) continue;
+        const std::size_t region = regions.region_of(place);
+        if (region == CompilerRegions::kNone) continue;
+        if (regions.joined(region) == regions.joined(regions.region_of(i)))
+          direct[variable.get()] = value;
+      }
+      if (!direct.empty()) made[i].value = lang::substitute(made[i].value, direct);
+    }
+    block.bindings = std::move(made);
+  }
+
+ private:
+  Effects effects_;
+};
+
+}  // namespace
+
+Expr merge_compiler_regions(const Expr& function, lang::Program* program) {
+  return eliminate_dead_code(RegionMerger(program).run(function), program);
+}
+
+}  // namespace relay::opt
