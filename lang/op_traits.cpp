@@ -110,9 +110,8 @@ bool is_within(const Expr& expr, const std::function<bool(const Expr&)>& holds) 
 // Every tensor is read at the place that is computed, and nothing is folded.
 bool is_elementwise_stage(const Expr& value) {
   const auto* loop = as<Comprehension>(value);
-  if (!loop) return value->kind == ExprKind::Var || is_scalar(value->type);
-  return is_within(loop->body, [&](const Expr& node) {
-    if (const auto* index = as<Index>(node)) return reads_own_place(*index, loop->binders);
+  return is_within(loop ? loop->body : value, [&](const Expr& node) {
+    if (const auto* index = as<Index>(node)) return loop && reads_own_place(*index, loop->binders);
     return node->kind != ExprKind::Reduction && node->kind != ExprKind::Comprehension &&
            node->kind != ExprKind::ScatterReduce && node->kind != ExprKind::Call;
   });

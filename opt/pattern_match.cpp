@@ -119,7 +119,7 @@ class Matcher {
   explicit Matcher(const Definitions& definitions) : definitions_(definitions) {}
 
   bool run(const ExprPattern& pattern, const Expr& expr, const lang::VariableRef& variable) {
-    root_ = expr;
+    if (expr->kind != lang::ExprKind::Var) root_ = expr;
     root_variable_ = variable;
     return at(pattern, expr, [] { return true; });
   }
@@ -178,8 +178,10 @@ class Matcher {
       case ExprPattern::Kind::Chain:
         return attempt(
             [&] { return bind(pattern, atom) && behind(pattern, atom, kMostSteps, next); });
-      case ExprPattern::Kind::Hole:
-        return hole_(atom, next);
+      case ExprPattern::Kind::Hole: {
+        const auto hole = hole_;  // what it runs sets another
+        return hole(atom, next);
+      }
     }
     return false;
   }
