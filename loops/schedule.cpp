@@ -39,13 +39,16 @@ class ReductionFinder {
   void look_at(NodeId id) {
     if (!seen_.insert(id).second) return;
     const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
-    if (!node.has_reduce) return;
     if (node.kind == NodeKind::Reduce) {
       ++count;
       for (const IndexVarId var : stages_.vars(node))
         names.push_back(stages_.var_names[static_cast<std::size_t>(var)]);
     }
     for (const NodeId arg : stages_.args(node)) look_at(arg);
+    if (node.kind != NodeKind::Read) return;
+    // What an operator makes for one point is part of the point's own code.
+    const TensorDef& read = stages_.tensors[static_cast<std::size_t>(node.ref)];
+    if (read.kind == TensorKind::Map && read.point_axes > 0) look_at(read.body);
   }
 
   std::size_t count = 0;
@@ -76,7 +79,7 @@ std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, cons
   std::vector<TensorId> ids;
   for (std::size_t at = 0; at < stages.tensors.size(); ++at) {
     const TensorDef& def = stages.tensors[at];
-    if (def.kind != TensorKind::Map || def.vars.empty()) continue;
+    if (def.kind != TensorKind::Map || def.vars.empty() || def.point_axes > 0) continue;
     std::vector<std::string> domain;
     for (const IndexVarId var : def.vars)
       domain.push_back(stages.var_names[static_cast<std::size_t>(var)]);

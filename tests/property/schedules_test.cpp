@@ -46,7 +46,7 @@ const std::vector<Scheduled>& programs() {
        {"k"},
        1,
        {"a", "b"}},
-      {"(a, b, c) { for i, j { max(sum k { a[i, k] * b[k, j] } + c[j], cast(0, dtype=T)) } }",
+      {"(a, b, c) { for i, j { maximum(sum k { a[i, k] * b[k, j] } + c[j], cast(0, dtype=T)) } }",
        {kLeft, kRight, kRow},
        {"i", "j"},
        {"k"},
