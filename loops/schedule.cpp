@@ -283,7 +283,7 @@ class NestScheduler {
         std::find_if(schedule_.loops().rbegin(), schedule_.loops().rend(),
                      [](const lang::ScheduledLoop& loop) { return !loop.is_reduction; });
     kernel.has_lanes = is_tiled && last->run == lang::LoopRun::Vectorized;
-    names_of_axes(editor, domain);
+    find_order(editor);
     for (const std::string& name : schedule_.cached()) cache(editor, name);
     editor.put_in_order(domain, outside == 0);
     const std::int64_t outer = editor.kernel().domain_rank == 0 ? 1 : editor.extent(0);
@@ -300,14 +300,17 @@ class NestScheduler {
   }
 
   // The axes in the order in which the loops stand, those of reductions too.
-  void names_of_axes(const LaunchEditor& editor, const std::vector<std::int32_t>& domain) {
+  void find_order(LaunchEditor& editor) {
     order_.clear();
     for (const lang::ScheduledLoop& loop : schedule_.loops()) {
       const std::int32_t axis = editor.axis(loop.name);
       if (axis >= 0) order_.push_back(axis);
     }
-    for (const std::int32_t axis : domain) {
-      if (std::find(order_.begin(), order_.end(), axis) == order_.end()) order_.push_back(axis);
+    // Those of several reductions are no loops of the schedule.
+    for (const Region& region : editor.kernel().regions) {
+      for (const std::int32_t axis : region.axes) {
+        if (std::find(order_.begin(), order_.end(), axis) == order_.end()) order_.push_back(axis);
+      }
     }
   }
 
