@@ -84,7 +84,7 @@ const std::vector<Scheduled>& programs() {
        {},
        0,
        {"a"}},
-      {"(a, w) { for i < N { sum k { a![i + k] * w[k] } } }",
+      {"(a, w) { for i < N { sum k { if i + k < N { a[i + k] * w[k] } else { w[k] } } } }",
        {kColumn, kWeights},
        {"i"},
        {"k"},

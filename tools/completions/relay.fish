@@ -1,12 +1,13 @@
 # What fish offers behind `relay`.
 
-set -l commands check fmt grad opt
+set -l commands check fmt grad opt tune
 set -l none "not __fish_seen_subcommand_from $commands"
 
 complete -c relay -n "__fish_use_subcommand" -a check -d "print every definition with its type"
 complete -c relay -n "__fish_use_subcommand" -a fmt -d "lay out a file anew"
 complete -c relay -n "__fish_use_subcommand" -a grad -d "print the derivative of a function"
 complete -c relay -n "__fish_use_subcommand" -a opt -d "print a file after named passes"
+complete -c relay -n "__fish_use_subcommand" -a tune -d "search for schedules by measuring"
 
 complete -c relay -s h -l help -d "print a short help"
 complete -c relay -l color -x -a "auto always never" -d "colour errors"
@@ -44,3 +45,5 @@ complete -c relay -n "__fish_seen_subcommand_from opt" -l time -d "say how long 
 complete -c relay -n "__fish_seen_subcommand_from opt" -l bind -x -d "a parameter that becomes a constant: n=3"
 complete -c relay -n "__fish_seen_subcommand_from opt" -l entry -x -d "the function whose parameters are bound"
 complete -c relay -n "__fish_seen_subcommand_from opt" -l list -d "print the passes and their options"
+complete -c relay -n "__fish_seen_subcommand_from tune" -s f -l function -x -d "the name of the function"
+complete -c relay -n "__fish_seen_subcommand_from tune" -l time -x -d "seconds of the search for one function"
