@@ -455,7 +455,13 @@ Spread Lowerer::call(const Expr& expr, Block& block) {
     step.results = {slot};
     return Spread::of(Operand::slot(slot));
   }
-  if (lang::is_group(node.callee)) return group(expr, block);
+  if (lang::is_group(node.callee)) {
+    // It stays a nest, which runs as its schedule says.
+    const auto& kernel = cast<lang::Function>(node.callee);
+    const bool is_scheduled = lang::has_fact(kernel, lang::FunctionFact::Schedule);
+    if (is_scheduled && small_depth_ > 0) throw NotSmall{};
+    return is_scheduled ? interpret_alone(expr, block) : group(expr, block);
+  }
   std::vector<Operand> args;
   if (Function* const callee = known_callee(node, block, args)) {
     std::vector<Slot> slots;

@@ -77,7 +77,11 @@ Spread Lowerer::small_value(const Expr& expr, Block& block) {
       throw NotSmall{};
   }
   const auto& node = cast<lang::Call>(expr);
-  if (lang::is_group(node.callee)) return group_body(node, block);
+  if (lang::is_group(node.callee)) {
+    if (lang::has_fact(cast<lang::Function>(node.callee), lang::FunctionFact::Schedule))
+      throw NotSmall{};
+    return group_body(node, block);
+  }
   const auto* op = as<lang::Operator>(node.callee);
   if (!op || !op->op->nests || !op->op->definition) throw NotSmall{};
   for (const Expr& arg : node.args) {

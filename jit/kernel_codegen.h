@@ -217,6 +217,7 @@ class KernelCodegen {
   std::vector<Partial> reduce_tile(const loops::Instruction& instruction);
   void tile_fold(const Tiled& tiled, const std::vector<PartialArray>& waiting, llvm::Value* level);
   void tile_wait(const Tiled& tiled, const std::vector<PartialArray>& waiting, llvm::Value* number);
+  void tile_lane(const Tiled& tiled, llvm::Value* begin, llvm::Value* end, llvm::Value* lane);
   void tile_block(const Tiled& tiled, llvm::Value* begin, llvm::Value* end);
 
   // Small things.

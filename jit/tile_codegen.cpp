@@ -23,6 +23,9 @@ using loops::Region;
 
 namespace {
 
+// Points of a tile up to which the sixteen walks stand one after the other in the code.
+constexpr std::size_t kMostUnrolled = 16;
+
 constexpr int kLaneLevels = std::countr_zero(static_cast<unsigned>(kReductionLanes));
 
 }  // namespace
@@ -152,23 +155,45 @@ void KernelCodegen::tile_wait(const Tiled& tiled, const std::vector<PartialArray
     store_to(waiting[i], level, load_cell(tiled.cells[i], tiled.start));
 }
 
+// Leaves in the cells one of the sixteen partial results of elements [begin, end).
+void KernelCodegen::tile_lane(const Tiled& tiled, Value* begin, Value* end, Value* lane) {
+  const std::int32_t axis = tiled.region.axes[0];
+  for (const Partial& cell : tiled.cells) store_cell(cell, tiled.start);
+  counted_loop(b_, b_.CreateAdd(begin, lane), end, kReductionLanes, [&](Value* t) {
+    for (std::size_t i = 0; i < tile_points_.size(); ++i) {
+      enter(tile_points_[i]);
+      axis_index_[axis] = t;
+      emit_level(tiled.region, 0);
+      const Partial old = load_cell(tiled.cells[i], tiled.start);
+      const Partial element = element_of(tiled.region, tiled.is_vector, t);
+      store_cell(tiled.cells[i], fold(tiled.region, old, element, tiled.width));
+    }
+  });
+}
+
 // Leaves the results of elements [begin, end) in the cells.
 void KernelCodegen::tile_block(const Tiled& tiled, Value* begin, Value* end) {
-  const std::int32_t axis = tiled.region.axes[0];
+  const auto backwards = [](unsigned number) {
+    unsigned lane = 0;
+    for (int bit = 0; bit < kLaneLevels; ++bit)
+      lane |= (number >> bit & 1U) << (kLaneLevels - 1 - bit);
+    return lane;
+  };
+  if (tile_points_.size() <= kMostUnrolled) {
+    for (unsigned number = 0; number < kReductionLanes; ++number) {
+      tile_lane(tiled, begin, end, int64(backwards(number)));
+      const int level = std::countr_one(number);
+      for (int taken = 0; taken < level; ++taken) tile_fold(tiled, tiled.lanes, int64(taken));
+      if (level == kLaneLevels) continue;
+      for (std::size_t i = 0; i < tiled.cells.size(); ++i)
+        store_to(tiled.lanes[i], int64(level), load_cell(tiled.cells[i], tiled.start));
+    }
+    return;
+  }
   counted_loop(b_, int64(0), int64(kReductionLanes), 1, [&](Value* number) {
-    Value* const backwards = b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, number);
-    Value* const lane = b_.CreateLShr(backwards, int64(64 - kLaneLevels));
-    for (const Partial& cell : tiled.cells) store_cell(cell, tiled.start);
-    counted_loop(b_, b_.CreateAdd(begin, lane), end, kReductionLanes, [&](Value* t) {
-      for (std::size_t i = 0; i < tile_points_.size(); ++i) {
-        enter(tile_points_[i]);
-        axis_index_[axis] = t;
-        emit_level(tiled.region, 0);
-        const Partial old = load_cell(tiled.cells[i], tiled.start);
-        store_cell(tiled.cells[i], fold(tiled.region, old,
-                                        element_of(tiled.region, tiled.is_vector, t), tiled.width));
-      }
-    });
+    Value* const lane = b_.CreateLShr(b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, number),
+                                      int64(64 - kLaneLevels));
+    tile_lane(tiled, begin, end, lane);
     tile_wait(tiled, tiled.lanes, number);
   });
   for (std::size_t i = 0; i < tiled.cells.size(); ++i)

@@ -344,8 +344,11 @@ ScheduledNest::Refusal ScheduledNest::check_tile() const {
                                  kMostTilePoints),
                      span);
   }
-  if (rank > 0 && reductions_ > 1)
-    return not_supported("loops that run together around more than one reduction", span);
+  const auto reduced = std::count_if(loops_.begin(), loops_.end(),
+                                     [](const ScheduledLoop& loop) { return loop.is_reduction; });
+  if (rank > 0 && (reductions_ > 1 || reduced > 1))
+    return not_supported(
+        "loops that run together around several reductions, or one of several indices", span);
   return std::nullopt;
 }
 

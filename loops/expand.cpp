@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "lang/any_dim.h"
+#include "lang/function_fact.h"
 #include "lang/static_form.h"
 #include "loops/outline.h"
 
@@ -69,7 +70,8 @@ Value Value::of(LocalTensor local) {
 
 class Expander {
  public:
-  explicit Expander(Stages& stages) : stages_(stages), make_(stages) {}
+  // `outlines`: may a library take sums that stand inside of other arithmetic?
+  Expander(Stages& stages, bool outlines) : stages_(stages), make_(stages), outlines_(outlines) {}
 
   void bind_params(const lang::Function& group, std::span<const Layout> args) {
     std::size_t next = 0;
@@ -540,7 +542,7 @@ class Expander {
     }
     TensorDef def;
     for (const IndexVarId var : vars) def.shape.push_back(extent_of(var));
-    def.body = outline_sums(stages_, make_, element.id, vars, span);
+    def.body = outlines_ ? outline_sums(stages_, make_, element.id, vars, span) : element.id;
     def.vars = std::move(vars);
     def.dtype = make_.node(def.body).dtype;
     def.span = span;
@@ -796,13 +798,15 @@ class Expander {
   std::vector<IndexVarId> enclosing_;      // their index variables
   const lang::OpDef* operator_ = nullptr;  // whose definition is being evaluated
   Span operator_span_;
+  const bool outlines_;
 };
 
 }  // namespace
 
 Stages expand(const lang::Function& group, std::span<const Layout> args) {
   Stages stages;
-  Expander expander(stages);
+  // A nest with a schedule stays whole.
+  Expander expander(stages, !lang::has_fact(group, lang::FunctionFact::Schedule));
   expander.bind_params(group, args);
   expander.run(group.body);
   for (const TensorDef& def : stages.tensors) count_of(def.shape);

@@ -39,13 +39,16 @@ class ReductionFinder {
   void look_at(NodeId id) {
     if (!seen_.insert(id).second) return;
     const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
-    if (!node.has_reduce) return;
     if (node.kind == NodeKind::Reduce) {
       ++count;
       for (const IndexVarId var : stages_.vars(node))
         names.push_back(stages_.var_names[static_cast<std::size_t>(var)]);
     }
     for (const NodeId arg : stages_.args(node)) look_at(arg);
+    if (node.kind != NodeKind::Read) return;
+    // What an operator makes for one point is part of the point's own code.
+    const TensorDef& read = stages_.tensors[static_cast<std::size_t>(node.ref)];
+    if (read.kind == TensorKind::Map && read.point_axes > 0) look_at(read.body);
   }
 
   std::size_t count = 0;
@@ -76,7 +79,7 @@ std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, cons
   std::vector<TensorId> ids;
   for (std::size_t at = 0; at < stages.tensors.size(); ++at) {
     const TensorDef& def = stages.tensors[at];
-    if (def.kind != TensorKind::Map || def.vars.empty()) continue;
+    if (def.kind != TensorKind::Map || def.vars.empty() || def.point_axes > 0) continue;
     std::vector<std::string> domain;
     for (const IndexVarId var : def.vars)
       domain.push_back(stages.var_names[static_cast<std::size_t>(var)]);
@@ -280,7 +283,7 @@ class NestScheduler {
         std::find_if(schedule_.loops().rbegin(), schedule_.loops().rend(),
                      [](const lang::ScheduledLoop& loop) { return !loop.is_reduction; });
     kernel.has_lanes = is_tiled && last->run == lang::LoopRun::Vectorized;
-    names_of_axes(editor, domain);
+    find_order(editor);
     for (const std::string& name : schedule_.cached()) cache(editor, name);
     editor.put_in_order(domain, outside == 0);
     const std::int64_t outer = editor.kernel().domain_rank == 0 ? 1 : editor.extent(0);
@@ -297,14 +300,17 @@ class NestScheduler {
   }
 
   // The axes in the order in which the loops stand, those of reductions too.
-  void names_of_axes(const LaunchEditor& editor, const std::vector<std::int32_t>& domain) {
+  void find_order(LaunchEditor& editor) {
     order_.clear();
     for (const lang::ScheduledLoop& loop : schedule_.loops()) {
       const std::int32_t axis = editor.axis(loop.name);
       if (axis >= 0) order_.push_back(axis);
     }
-    for (const std::int32_t axis : domain) {
-      if (std::find(order_.begin(), order_.end(), axis) == order_.end()) order_.push_back(axis);
+    // Those of several reductions are no loops of the schedule.
+    for (const Region& region : editor.kernel().regions) {
+      for (const std::int32_t axis : region.axes) {
+        if (std::find(order_.begin(), order_.end(), axis) == order_.end()) order_.push_back(axis);
+      }
     }
   }
 

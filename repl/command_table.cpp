@@ -177,10 +177,13 @@ constexpr Command kCommands[] = {
      "Where nobody sees it the expression has run once before, so that what is hot is compiled. "
      "`relay --profile FILE` tells the same of a whole file.",
      "", run_profile},
-    {":tune", Group::Time, "FUNCTION(ARGS) SECONDS", "a faster schedule of a function, by measuring",
-     "Schedules are drawn and changed, and each is run in turn with the best one, for as long as is "
+    {":tune", Group::Time, "EXPR [SECONDS]", "a faster schedule of a function, by measuring",
+     "Schedules are drawn and changed, and each is run in turn with the best one, for as long as "
+     "is "
      "said (`10s` where nothing is). The function stays as it is: what is printed can be pasted. "
-     "The arguments may be left out where the types of the parameters say the shapes.",
+     "The expression is a call of the function; its arguments may be left out where the types of "
+     "the "
+     "parameters say the shapes.",
      "", run_tune},
     {":seconds", Group::Time, "RUNS EXPR", "the seconds of each run, for scripts",
      "The first run is not counted: it checks and compiles.",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -37,9 +38,17 @@ bool works_on_tensors(const lang::Call& call) {
                      [](const Expr& arg) { return !is_scalar_value(arg->type); });
 }
 
-// The groups that run as kernels, in program order.
-std::vector<Expr> groups_of(const Expr& finished) {
+bool has_schedule(const lang::GlobalVar& global, const lang::Module& module) {
+  const lang::Definition* definition = module.find(global.name);
+  const auto* fn = definition ? lang::as<lang::Function>(definition->function) : nullptr;
+  return fn && lang::has_fact(*fn, lang::FunctionFact::Schedule);
+}
+
+// The groups that run as kernels, in program order; also those of functions with a schedule, which
+// stay calls.
+std::vector<Expr> groups_of(const Expr& finished, const lang::Module& module, Pipeline& pipeline) {
   std::vector<Expr> groups;
+  std::set<std::string> seen;
   const auto wrap = [&](const Expr& node) {
     std::vector<lang::VariableRef> params = lang::free_variables(node);
     groups.push_back(lang::make_function(params, node->type, node, {}, nullptr, node->span));
@@ -52,6 +61,9 @@ std::vector<Expr> groups_of(const Expr& finished) {
     if (const auto* call = lang::as<lang::Call>(node)) {
       const auto* op = lang::as<lang::Operator>(call->callee);
       if (op && op->op->effect == lang::Effect::None && works_on_tensors(*call)) return wrap(node);
+      const auto* global = lang::as<lang::GlobalVar>(call->callee);
+      if (global && has_schedule(*global, module) && seen.insert(global->name).second)
+        walk(pipeline.prepared(global->name, global->type).or_throw());
     }
     if (node->kind == lang::ExprKind::Comprehension || node->kind == lang::ExprKind::Reduction ||
         node->kind == lang::ExprKind::ScatterReduce) {
@@ -89,9 +101,10 @@ void add_layouts(const lang::Type& type, lang::Span span, std::vector<loops::Lay
 constexpr std::string_view kNoKernels =
     "no kernels: nothing here works on tensors of rank 1 or more\n";
 
-std::string show_kernels(const std::string& stage, const Expr& finished, Pipeline& pipeline) {
+std::string show_kernels(const std::string& stage, const Expr& finished, const lang::Module& module,
+                         Pipeline& pipeline) {
   std::string text;
-  for (const Expr& group : groups_of(finished)) {
+  for (const Expr& group : groups_of(finished, module, pipeline)) {
     const auto& fn = lang::cast<lang::Function>(group);
     std::vector<loops::Layout> layouts;
     for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
@@ -118,9 +131,9 @@ std::string show_kernels(const std::string& stage, const Expr& finished, Pipelin
 }
 
 // Of each group: which schedule it has, and what that does.
-std::string show_schedules(const Expr& finished, Pipeline& pipeline) {
+std::string show_schedules(const Expr& finished, const lang::Module& module, Pipeline& pipeline) {
   std::string text;
-  for (const Expr& group : groups_of(finished)) {
+  for (const Expr& group : groups_of(finished, module, pipeline)) {
     const auto& fn = lang::cast<lang::Function>(group);
     std::vector<loops::Layout> layouts;
     for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
@@ -136,7 +149,7 @@ std::string show_schedules(const Expr& finished, Pipeline& pipeline) {
 
 // `finished`: a function by its name, or an expression.
 std::string show_native(const std::string& stage, const lang::GlobalVar* global,
-                        const Expr& finished, Pipeline& pipeline) {
+                        const Expr& finished, const lang::Module& module, Pipeline& pipeline) {
   const interp::NativeListing listing =
       global ? interp::list_native(pipeline, *global, finished->type, stage)
              : interp::list_native(pipeline, finished, stage);
@@ -144,7 +157,7 @@ std::string show_native(const std::string& stage, const lang::GlobalVar* global,
     const std::string text = listing.text + describe_refused(listing.refused);
     return text.empty() ? "no functions: nothing here but kernels, and what is inlined\n" : text;
   }
-  const std::string kernels = show_kernels(stage, finished, pipeline);
+  const std::string kernels = show_kernels(stage, finished, module, pipeline);
   if (!kernels.empty() || !listing.text.empty()) return kernels + listing.text;
   return std::string(kNoKernels) + describe_refused(listing.refused);
 }
@@ -195,14 +208,14 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
   if (stage == "fused") return lang::print(pipeline.fuse(optimised));
   const Expr finished = pipeline.finish(optimised);
   if (stage == "loops") {
-    const std::string kernels = show_kernels(stage, finished, pipeline);
+    const std::string kernels = show_kernels(stage, finished, module, pipeline);
     return kernels.empty() ? std::string(kNoKernels) : kernels;
   }
   if (stage == "schedule") {
-    const std::string schedules = show_schedules(finished, pipeline);
+    const std::string schedules = show_schedules(finished, module, pipeline);
     return schedules.empty() ? std::string(kNoKernels) : schedules;
   }
-  return show_native(stage, definition && definition->function ? global : nullptr, finished,
+  return show_native(stage, definition && definition->function ? global : nullptr, finished, module,
                      pipeline);
 }
 

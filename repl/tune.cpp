@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -132,25 +133,51 @@ class Tuner {
   int repeated_ = 0;
 };
 
-// A call with ones, where the types of the parameters say all of the shapes.
-std::string plain_call(const std::string& name, const lang::Function& function) {
-  std::string call = name + "(";
-  for (const lang::VariableRef& param : function.params) {
-    const auto* tensor = lang::as<lang::TensorType>(param->type);
-    if (!tensor || !tensor->shape.has_rank()) return {};
+// Arguments of ones for a function, where the types of its parameters say all of the shapes. They
+// are bindings of the session while it lives, so that the call is computed anew each time.
+class PlainCall {
+ public:
+  PlainCall(Session& session, const std::string& name, const lang::Function& function)
+      : session_(session) {
+    std::string text;
+    for (const lang::VariableRef& param : function.params) {
+      const std::optional<std::string> ones = ones_of(param->type);
+      if (!ones) return;
+      names_.push_back(fmt::format("argument_{}_of_{}", names_.size(), name));
+      text += fmt::format("let {} = {}\n", names_.back(), *ones);
+    }
+    if (!session_.run("<arguments>", std::move(text), nullptr, parser::Notation::Light).empty())
+      return;
+    call_ = fmt::format("{}({})", name, fmt::join(names_, ", "));
+  }
+  ~PlainCall() {
+    for (const std::string& name : names_) (void)session_.forget(name);
+  }
+  PlainCall(const PlainCall&) = delete;
+  PlainCall& operator=(const PlainCall&) = delete;
+
+  const std::string& call() const { return call_; }  // empty: the types do not say
+
+ private:
+  static std::optional<std::string> ones_of(const lang::Type& type) {
+    const auto* tensor = lang::as<lang::TensorType>(type);
+    if (!tensor || !tensor->shape.has_rank()) return std::nullopt;
     std::vector<std::int64_t> shape;
     for (const lang::Dim& dim : tensor->shape.dims()) {
-      if (!dim.is_constant()) return {};
+      if (!dim.is_constant()) return std::nullopt;
       shape.push_back(dim.constant());
     }
-    const std::string dtype = lang::to_string(param->type);
-    const std::size_t comma = dtype.rfind(", ");
-    if (comma == std::string::npos) return {};
-    call += fmt::format("{}ones(shape=[{}], dtype=\"{}\")", param == function.params[0] ? "" : ", ",
-                        fmt::join(shape, ", "), dtype.substr(comma + 2, dtype.size() - comma - 3));
+    const std::string text = lang::to_string(type);  // `Tensor[(3, 4), float32]`
+    const std::size_t comma = text.rfind(", ");
+    if (comma == std::string::npos) return std::nullopt;
+    return fmt::format("ones(shape=[{}], dtype=\"{}\")", fmt::join(shape, ", "),
+                       text.substr(comma + 2, text.size() - comma - 3));
   }
-  return call + ")";
-}
+
+  Session& session_;
+  std::vector<std::string> names_;
+  std::string call_;
+};
 
 Diagnostic bad(std::string message) { return {DiagnosticKind::BadCommand, std::move(message)}; }
 
@@ -213,8 +240,10 @@ lang::Result<std::string> tune_command(Session& session, std::string_view argume
   request.function = leading_name(argument);
   request.call = std::string(argument);
   const lang::Function* function = function_called(session, request.function);
+  std::optional<PlainCall> plain;
   if (function && request.call == request.function) {
-    request.call = plain_call(request.function, *function);
+    plain.emplace(session, request.function, *function);
+    request.call = plain->call();
     if (request.call.empty())
       return bad(fmt::format("which arguments shall `{}` have?", request.function))
           .note(fmt::format("help: `:tune {}(..) 10s`, or say the shapes in the types of its "
@@ -249,12 +278,15 @@ int tune_file(const TuneFile& request, const std::vector<std::string>& search_pa
   bool found = false;
   for (const std::string& name : functions) {
     const lang::Function* function = function_called(session, name);
-    if (request.function.empty() && (!function || lang::nests_of(*function).empty())) continue;
-    TuneRequest one{name, function ? plain_call(name, *function) : "", request.seconds};
+    const bool has_nests = function && !lang::nests_of(*function).empty();
+    if (request.function.empty() && !has_nests) continue;
+    std::optional<PlainCall> plain;
+    if (function) plain.emplace(session, name, *function);
+    TuneRequest one{name, plain ? plain->call() : "", request.seconds};
     for (const std::string& expression : expressions) {
       if (expression.find(name + "(") != std::string::npos) one.call = expression;
     }
-    if (one.call.empty() && function) {
+    if (one.call.empty() && has_nests) {
       put_output(fmt::format("// {}: no expression of the file calls it\n", name));
       continue;
     }

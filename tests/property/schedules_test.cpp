@@ -1,5 +1,5 @@
 // A schedule changes no bit: what a function gives with schedules drawn at random is what it gives
-// without, on lanes and in native code. RELAY_CASES asks for more of them (tests/support/replay.h).
+// without, on lanes and in native code. RELAY_COUNT asks for more of them (tests/support/replay.h).
 
 #include <string>
 #include <vector>
@@ -46,7 +46,7 @@ const std::vector<Scheduled>& programs() {
        {"k"},
        1,
        {"a", "b"}},
-      {"(a, b, c) { for i, j { max(sum k { a[i, k] * b[k, j] } + c[j], cast(0, dtype=T)) } }",
+      {"(a, b, c) { for i, j { maximum(sum k { a[i, k] * b[k, j] } + c[j], cast(0, dtype=T)) } }",
        {kLeft, kRight, kRow},
        {"i", "j"},
        {"k"},
@@ -84,7 +84,7 @@ const std::vector<Scheduled>& programs() {
        {},
        0,
        {"a"}},
-      {"(a, w) { for i { sum k { a![i + k] * w[k] } } }",
+      {"(a, w) { for i < N { sum k { if i + k < N { a[i + k] * w[k] } else { w[k] } } } }",
        {kColumn, kWeights},
        {"i"},
        {"k"},

@@ -7,7 +7,7 @@ _relay() {
   if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      build_external | check | fmt | grad | opt) command=${COMP_WORDS[i]}; break ;;
+      build_external | check | fmt | grad | opt | tune) command=${COMP_WORDS[i]}; break ;;
     esac
   done
   COMPREPLY=()
@@ -32,6 +32,7 @@ _relay() {
     check) ;;
     fmt) options+=" -w --write --check --strict --light" ;;
     grad) options+=" -f --function --mode --strict" ;;
+    tune) options+=" -f --function --time" ;;
     build_external) options+=" --compiler --plugin" ;;
     opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --time --list" ;;
     *) options+=" --plugin -e -i --interactive --no-init --jit --kernels --threads --explain --perf --profile --stats --strict --version" ;;
@@ -43,7 +44,7 @@ _relay() {
   # Folders are on the way to files.
   mapfile -t COMPREPLY < <(compgen -f -X '!*.relay' -- "$word"; compgen -d -S / -- "$word")
   if [[ -z $command && $COMP_CWORD == 1 ]]; then
-    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "build_external check fmt grad opt" -- "$word")
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "build_external check fmt grad opt tune" -- "$word")
   fi
   [[ ${COMPREPLY[0]-} != */ ]] || compopt -o nospace 2>/dev/null
 }

@@ -1,6 +1,6 @@
 # What fish offers behind `relay`.
 
-set -l commands build_external check fmt grad opt
+set -l commands build_external check fmt grad opt tune
 set -l none "not __fish_seen_subcommand_from $commands"
 
 complete -c relay -n "__fish_use_subcommand" -a build_external -d "hand parts of a file to external compilers"
@@ -8,6 +8,7 @@ complete -c relay -n "__fish_use_subcommand" -a check -d "print every definition
 complete -c relay -n "__fish_use_subcommand" -a fmt -d "lay out a file anew"
 complete -c relay -n "__fish_use_subcommand" -a grad -d "print the derivative of a function"
 complete -c relay -n "__fish_use_subcommand" -a opt -d "print a file after named passes"
+complete -c relay -n "__fish_use_subcommand" -a tune -d "search for schedules by measuring"
 
 complete -c relay -s h -l help -d "print a short help"
 complete -c relay -l color -x -a "auto always never" -d "colour errors"
@@ -50,3 +51,5 @@ complete -c relay -n "__fish_seen_subcommand_from opt" -l bind -x -d "a paramete
 complete -c relay -n "__fish_seen_subcommand_from opt" -l entry -x -d "the function whose parameters are bound"
 complete -c relay -n "__fish_seen_subcommand_from opt" -l rewrite -r -d "a file of rewrite rules"
 complete -c relay -n "__fish_seen_subcommand_from opt" -l list -d "print the passes and their options"
+complete -c relay -n "__fish_seen_subcommand_from tune" -s f -l function -x -d "the name of the function"
+complete -c relay -n "__fish_seen_subcommand_from tune" -l time -x -d "seconds of the search for one function"
