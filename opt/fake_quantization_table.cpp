@@ -231,7 +231,7 @@ RuleTable all_rules() {
   RuleTable rules;
   for (const char* op : {"reshape", "squeeze", "expand_dims", "strided_slice", "nn.batch_flatten",
                          "broadcast_to", "nn.depth_to_space", "nn.space_to_depth", "take", "copy",
-                         "repeat", "tile", "reverse", "layout_transform"})
+                         "repeat", "tile", "reverse", "layout_transform", "annotation.stop_fusion"})
     rules[op] = {moved};
   for (const char* op : {"topk", "max", "min"}) rules[op] = {chosen};
   for (const char* op : {"nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d"})

@@ -15,6 +15,7 @@ namespace build = lang::build;
 
 namespace {
 
+constexpr const char* kCastHint = "annotation.cast_hint";
 constexpr const char* kSimulatedQuantize = "relay.op.annotation.simulated_quantize";
 
 struct ProductRow {
@@ -48,6 +49,12 @@ QuantizedProduct quantized_product(const Expr& step) {
     if (op && op->name == row.op) return row.kind;
   }
   return QuantizedProduct::None;
+}
+
+bool hints_at_integers(const Expr& step) {
+  const auto* call = call_of(step, kCastHint);
+  return call && lang::as<lang::TensorType>(step->type) && lang::is_float(dtype_of(step)) &&
+         call->attrs->get_dtype("dtype") == lang::DType::Int8;
 }
 
 std::optional<Simulated> simulated_of(const Expr& step, const Definitions& definitions) {

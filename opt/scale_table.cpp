@@ -11,8 +11,9 @@ namespace relay::opt {
 
 namespace {
 
-constexpr std::array<ScalingRow, 20> kScalings = {{
+constexpr std::array<ScalingRow, 21> kScalings = {{
     {"copy", Scaling::Linear},
+    {"annotation.stop_fusion", Scaling::Linear},
     {"negative", Scaling::Linear},
     {"nn.avg_pool1d", Scaling::Linear, "layout"},
     {"nn.avg_pool2d", Scaling::Linear, "layout"},
