@@ -18,6 +18,13 @@ using lang::Expr;
 using lang::ExprKind;
 using lang::FunctionFact;
 
+namespace {
+
+const lang::NamedOp kBegin("annotation.compiler_begin");
+const lang::NamedOp kEnd("annotation.compiler_end");
+
+}  // namespace
+
 lang::AttrSpec compilers_option() {
   lang::AttrSpec spec{"compilers", lang::AttrKind::Any, lang::AttrValue(),
                       "one, or several, of which the first that runs a step takes it; `None`: that "
@@ -72,15 +79,14 @@ std::string refusal_of(lang::ExternalCompiler& compiler, const Expr& step) {
 }
 
 std::optional<CompilerMark> compiler_mark(const Expr& step) {
-  const lang::Call* begin = call_of(step, "annotation.compiler_begin");
-  const lang::Call* call = begin ? begin : call_of(step, "annotation.compiler_end");
+  const lang::Call* begin = call_of(step, kBegin);
+  const lang::Call* call = begin ? begin : call_of(step, kEnd);
   if (!call) return std::nullopt;
   return CompilerMark{begin != nullptr, call->attrs->get_string("compiler"), call->args[0]};
 }
 
 Expr marked_value(const Expr& value, bool is_begin, const std::string& compiler) {
-  return lang::build::op(is_begin ? "annotation.compiler_begin" : "annotation.compiler_end",
-                         {value}, {{"compiler", compiler}});
+  return lang::build::op((is_begin ? kBegin : kEnd).name(), {value}, {{"compiler", compiler}});
 }
 
 bool is_same_value(const Expr& a, const Expr& b) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "lang/expr.h"
+#include "lang/named_op.h"
 
 // Private to the passes that change layouts.
 namespace relay::opt {
@@ -20,7 +21,7 @@ enum class LayoutUse : std::uint8_t {
   Parts,        // takes a tuple of parts along an axis
 };
 struct LayoutRow {
-  std::string_view op;
+  lang::NamedOp op;
   LayoutUse use;
   std::string_view attr = {};  // the layout, or the axis
 };

@@ -15,15 +15,17 @@ namespace build = lang::build;
 
 namespace {
 
-constexpr const char* kSimulatedQuantize = "relay.op.annotation.simulated_quantize";
+constexpr const char* kCastHint = "annotation.cast_hint";
+const lang::NamedOp kSimulatedQuantize("relay.op.annotation.simulated_quantize");
 
 struct ProductRow {
-  std::string_view op;
+  lang::NamedOp op;
   QuantizedProduct kind;
 };
-constexpr std::array<ProductRow, 3> kProducts = {{{"nn.conv2d", QuantizedProduct::Convolution},
-                                                  {"nn.dense", QuantizedProduct::Dense},
-                                                  {"nn.batch_matmul", QuantizedProduct::Batches}}};
+const std::array<ProductRow, 3> kProducts = {
+    {{lang::NamedOp("nn.conv2d"), QuantizedProduct::Convolution},
+     {lang::NamedOp("nn.dense"), QuantizedProduct::Dense},
+     {lang::NamedOp("nn.batch_matmul"), QuantizedProduct::Batches}}};
 
 struct ChoiceName {
   std::string_view name;
@@ -45,9 +47,15 @@ std::optional<double> number_of(const Expr& atom, const Definitions& definitions
 QuantizedProduct quantized_product(const Expr& step) {
   const lang::OpDef* op = operator_of(step);
   for (const ProductRow& row : kProducts) {
-    if (op && op->name == row.op) return row.kind;
+    if (op && row.op.is(*op)) return row.kind;
   }
   return QuantizedProduct::None;
+}
+
+bool hints_at_integers(const Expr& step) {
+  const auto* call = call_of(step, kCastHint);
+  return call && lang::as<lang::TensorType>(step->type) && lang::is_float(dtype_of(step)) &&
+         call->attrs->get_dtype("dtype") == lang::DType::Int8;
 }
 
 std::optional<Simulated> simulated_of(const Expr& step, const Definitions& definitions) {
@@ -64,7 +72,8 @@ std::optional<Simulated> simulated_of(const Expr& step, const Definitions& defin
 Expr simulate(const Expr& data, QuantizedKind kind, double scale, double clip_min,
               double clip_max) {
   const auto number = [&](double value) { return build::constant(dtype_of(data), value); };
-  return build::op(kSimulatedQuantize, {data, number(scale), number(clip_min), number(clip_max)},
+  return build::op(kSimulatedQuantize.name(),
+                   {data, number(scale), number(clip_min), number(clip_max)},
                    {{"kind", static_cast<std::int64_t>(kind)}});
 }
 

@@ -18,6 +18,9 @@ enum class QuantizedKind : std::uint8_t { Identity = 0, Input = 1, Weight = 2, A
 enum class QuantizedProduct : std::uint8_t { None, Convolution, Dense, Batches };
 QuantizedProduct quantized_product(const lang::Expr& step);
 
+// Is it a mark that asks for integers of 8 bits at this place?
+bool hints_at_integers(const lang::Expr& step);
+
 // A call of `simulated_quantize`, where its scale and bounds are known.
 struct Simulated {
   const lang::Call* call;

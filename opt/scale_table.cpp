@@ -11,28 +11,29 @@ namespace relay::opt {
 
 namespace {
 
-constexpr std::array<ScalingRow, 20> kScalings = {{
-    {"copy", Scaling::Linear},
-    {"negative", Scaling::Linear},
-    {"nn.avg_pool1d", Scaling::Linear, "layout"},
-    {"nn.avg_pool2d", Scaling::Linear, "layout"},
-    {"nn.avg_pool3d", Scaling::Linear, "layout"},
-    {"nn.global_avg_pool2d", Scaling::Linear, "layout"},
-    {"nn.relu", Scaling::Positive},
-    {"nn.leaky_relu", Scaling::Positive},
-    {"nn.max_pool1d", Scaling::Positive, "layout"},
-    {"nn.max_pool2d", Scaling::Positive, "layout"},
-    {"nn.max_pool3d", Scaling::Positive, "layout"},
-    {"nn.global_max_pool2d", Scaling::Positive, "layout"},
-    {"add", Scaling::Sum},
-    {"subtract", Scaling::Sum},
-    {"nn.bias_add", Scaling::Bias},
-    {"multiply", Scaling::Factor},
-    {"nn.conv1d", Scaling::Product, "data_layout"},
-    {"nn.conv2d", Scaling::Product, "data_layout"},
-    {"nn.conv3d", Scaling::Product, "data_layout"},
+const std::array<ScalingRow, 21> kScalings = {{
+    {lang::NamedOp("copy"), Scaling::Linear},
+    {lang::NamedOp("annotation.stop_fusion"), Scaling::Linear},
+    {lang::NamedOp("negative"), Scaling::Linear},
+    {lang::NamedOp("nn.avg_pool1d"), Scaling::Linear, "layout"},
+    {lang::NamedOp("nn.avg_pool2d"), Scaling::Linear, "layout"},
+    {lang::NamedOp("nn.avg_pool3d"), Scaling::Linear, "layout"},
+    {lang::NamedOp("nn.global_avg_pool2d"), Scaling::Linear, "layout"},
+    {lang::NamedOp("nn.relu"), Scaling::Positive},
+    {lang::NamedOp("nn.leaky_relu"), Scaling::Positive},
+    {lang::NamedOp("nn.max_pool1d"), Scaling::Positive, "layout"},
+    {lang::NamedOp("nn.max_pool2d"), Scaling::Positive, "layout"},
+    {lang::NamedOp("nn.max_pool3d"), Scaling::Positive, "layout"},
+    {lang::NamedOp("nn.global_max_pool2d"), Scaling::Positive, "layout"},
+    {lang::NamedOp("add"), Scaling::Sum},
+    {lang::NamedOp("subtract"), Scaling::Sum},
+    {lang::NamedOp("nn.bias_add"), Scaling::Bias},
+    {lang::NamedOp("multiply"), Scaling::Factor},
+    {lang::NamedOp("nn.conv1d"), Scaling::Product, "data_layout"},
+    {lang::NamedOp("nn.conv2d"), Scaling::Product, "data_layout"},
+    {lang::NamedOp("nn.conv3d"), Scaling::Product, "data_layout"},
     // The last axis of its data and of its result; the weight has the results on its first.
-    {"nn.dense", Scaling::Product},
+    {lang::NamedOp("nn.dense"), Scaling::Product},
 }};
 
 std::size_t rank_of(const lang::Expr& tensor) {
@@ -45,7 +46,7 @@ const ScalingRow* scaling_of(const lang::Expr& expr) {
   const lang::OpDef* op = operator_of(expr);
   if (!op) return nullptr;
   const auto* found = std::find_if(kScalings.begin(), kScalings.end(),
-                                   [&](const ScalingRow& row) { return row.op == op->name; });
+                                   [&](const ScalingRow& row) { return row.op.is(*op); });
   return found == kScalings.end() ? nullptr : found;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lang/expr.h"
+#include "lang/named_op.h"
 
 // Private to the passes that move scales of channels into weights.
 namespace relay::opt {
@@ -21,7 +22,7 @@ enum class Scaling : std::uint8_t {
 };
 
 struct ScalingRow {
-  std::string_view op;
+  lang::NamedOp op;
   Scaling how;
   std::string_view layout = {};  // the attribute that names the axes of its data
 };

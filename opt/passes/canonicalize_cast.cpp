@@ -76,7 +76,7 @@ class CastSplitter final : public lang::Rewriter {
     const auto place = variable ? uses.place_of(variable) : std::nullopt;
     if (!place || uses.users_of(variable).size() < 2) return nullptr;
     const Expr& value = block.bindings[*place].value;
-    const auto* cast = call_of(value, "cast");
+    const auto* cast = call_of(value, known::cast);
     if (!cast || lang::size_of(dtype_of(cast->args[0])) >= lang::size_of(dtype_of(value)))
       return nullptr;
     return value;

@@ -16,6 +16,9 @@ namespace build = lang::build;
 
 namespace {
 
+const lang::NamedOp kDequantize("qnn.dequantize");
+const lang::NamedOp kQuantize("qnn.quantize");
+
 bool has_channels(const lang::Call& quantizing) {
   for (std::size_t i = 1; i < 3; ++i) {
     if (as<lang::TensorType>(quantizing.args[i]->type)->shape.rank() > 0) return true;
@@ -93,7 +96,7 @@ class IntegerMaker final : public lang::Rewriter {
   }
 
   static Expr numbers_of(const Affine& affine) {
-    return build::op("qnn.dequantize", {affine.integers, affine.how.scale, affine.how.zero_point},
+    return build::op(kDequantize.name(), {affine.integers, affine.how.scale, affine.how.zero_point},
                      {{"out_dtype", lang::DType::Float32},
                       {"axis", affine.how.is_per_channel() ? affine.how.axis : -1}});
   }
@@ -104,7 +107,7 @@ class IntegerMaker final : public lang::Rewriter {
   }
 
   std::optional<Affine> affine_of(const Expr& value) {
-    if (const auto* call = call_of(value, "qnn.dequantize")) {
+    if (const auto* call = call_of(value, kDequantize)) {
       if (call->attrs->get_dtype("out_dtype") != lang::DType::Float32) return std::nullopt;
       return Affine{call->args[0], quantization_of(*call, definitions_)};
     }
@@ -116,7 +119,7 @@ class IntegerMaker final : public lang::Rewriter {
 
   // What a `qnn.quantize` of known integers is; null for all other steps.
   Expr quantized(const Expr& value) {
-    const auto* call = call_of(value, "qnn.quantize");
+    const auto* call = call_of(value, kQuantize);
     if (!call) return nullptr;
     const Quantized wanted = quantization_of(*call, definitions_);
     const lang::DType dtype = call->attrs->get_dtype("out_dtype");

@@ -50,6 +50,10 @@ class Annotator final : public lang::Rewriter {
   }
 
   Expr annotated(const Expr& step, std::vector<lang::Binding>& made) {
+    if (hints_at_integers(step)) {
+      return simulated(lang::cast<lang::Call>(step).args[0], QuantizedKind::Activation,
+                       options_.input_bits, step->span, made);
+    }
     if (!is_wanted(quantized_product(step))) return step;
     const auto& call = lang::cast<lang::Call>(step);
     if (!lang::is_float(dtype_of(call.args[0]))) return step;
@@ -111,8 +115,8 @@ Pass quantize_annotate_pass() {
   Pass pass;
   pass.name = "QuantizeAnnotate";
   pass.doc =
-      "puts `simulated_quantize` at the data and the weights of convolutions and products, with a "
-      "scale of 0: not chosen yet";
+      "puts `simulated_quantize` at the data and the weights of convolutions and products, and in "
+      "the place of `annotation.cast_hint` of int8, with a scale of 0: not chosen yet";
   pass.options = {
       {"skip_conv_layers", lang::AttrKind::IntList, lang::AttrValue::ints({0}),
        "which convolutions stay in floats, counted from 0 in each function"},
