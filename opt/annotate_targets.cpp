@@ -22,7 +22,7 @@ class TargetAnnotator final : public BlockRewriter {
       : compilers_(compilers), includes_tuples_(includes_tuples) {}
 
  protected:
-  void rewrite(lang::Block& block) override {
+  bool rewrite(lang::Block& block) override {
     std::vector<lang::Binding> made;
     for (const lang::Binding& binding : block.bindings) {
       if (const auto mark = compiler_mark(binding.value)) note_mark(binding, *mark);
@@ -33,8 +33,9 @@ class TargetAnnotator final : public BlockRewriter {
       }
       annotate(binding, target, made);
     }
+    const bool is_marked = made.size() > block.bindings.size();
     block.bindings = std::move(made);
-    reannotate(block);
+    return reannotate(block) || is_marked;
   }
 
  private:
@@ -136,8 +137,8 @@ class TargetAnnotator final : public BlockRewriter {
   }
 
   // The marks around steps that are taken now.
-  void reannotate(lang::Block& block) {
-    if (changed_.empty()) return;
+  bool reannotate(lang::Block& block) {
+    if (changed_.empty()) return false;
     lang::PointerMap<lang::Variable, std::string> taken;
     for (lang::Binding& binding : block.bindings) {
       if (const auto mark = compiler_mark(binding.value)) {
@@ -155,6 +156,7 @@ class TargetAnnotator final : public BlockRewriter {
         taken[binding.variable.get()] = *target;
     }
     changed_ = {};
+    return true;
   }
 
   const std::vector<lang::ExternalCompiler*>& compilers_;
