@@ -72,10 +72,12 @@ std::string refusal_of(lang::ExternalCompiler& compiler, const Expr& step) {
 }
 
 std::optional<CompilerMark> compiler_mark(const Expr& step) {
-  const lang::Call* begin = call_of(step, "annotation.compiler_begin");
-  const lang::Call* call = begin ? begin : call_of(step, "annotation.compiler_end");
-  if (!call) return std::nullopt;
-  return CompilerMark{begin != nullptr, call->attrs->get_string("compiler"), call->args[0]};
+  static const auto* const begin = &lang::OpRegistry::instance().get("annotation.compiler_begin");
+  static const auto* const end = &lang::OpRegistry::instance().get("annotation.compiler_end");
+  const lang::OpDef* op = operator_of(step);
+  if (op != begin && op != end) return std::nullopt;
+  const auto& call = lang::cast<lang::Call>(step);
+  return CompilerMark{op == begin, call.attrs->get_string("compiler"), call.args[0]};
 }
 
 Expr marked_value(const Expr& value, bool is_begin, const std::string& compiler) {
