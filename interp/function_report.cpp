@@ -4,7 +4,10 @@
 #include <limits>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "interp/native.h"
+#include "lang/function_fact.h"
 #include "lang/lowerable.h"
 #include "lang/obstacle.h"
 #include "lang/print.h"
@@ -77,6 +80,13 @@ FunctionReport report_of(const FunctionCode& code, Form form, const std::string&
   report.span =
       code.is_nest ? lang::cast<lang::Function>(code.source).body->span : code.source->span;
   report.calls = code.heat;
+  if (const std::string* compiler = lang::compiler_of(code.source)) {
+    report.tier = Tier::Refused;
+    report.refusal = lang::Diagnostic(
+        lang::DiagnosticKind::Unsupported,
+        fmt::format("not supported: what the external compiler `{}` runs", *compiler), report.span);
+    return report;
+  }
   if (!code.native) return report;
   const NativeCode& native = *code.native;
   report.compile_seconds = native.seconds;

@@ -4,8 +4,8 @@
 #include "lang/op.h"
 #include "lang/pointer_map.h"
 #include "lang/visit.h"
+#include "opt/compiler_regions.h"
 #include "opt/definitions.h"
-#include "opt/effect.h"
 #include "opt/external.h"
 
 namespace relay::opt {
@@ -22,35 +22,41 @@ class TargetAnnotator final : public BlockRewriter {
       : compilers_(compilers), includes_tuples_(includes_tuples) {}
 
  protected:
-  void rewrite(lang::Block& block) override {
+  bool rewrite(lang::Block& block) override {
+    Effects effects;
+    const CompilerRegions regions(block, effects);
     std::vector<lang::Binding> made;
-    for (const lang::Binding& binding : block.bindings) {
+    for (std::size_t i = 0; i < block.bindings.size(); ++i) {
+      const lang::Binding& binding = block.bindings[i];
       if (const auto mark = compiler_mark(binding.value)) note_mark(binding, *mark);
-      std::string target = target_of(binding.value, block);
+      const bool is_marked = regions.region_of(i) != CompilerRegions::kNone;
+      if (is_marked) consider_again(binding.value, block);
+      const std::string target = is_marked ? std::string() : target_of(binding.value, block);
       if (target.empty()) {
         made.push_back(binding);
         continue;
       }
       annotate(binding, target, made);
     }
+    const bool has_more = made.size() > block.bindings.size();
     block.bindings = std::move(made);
-    reannotate(block);
+    return reannotate(block) || has_more;
   }
 
  private:
   // Marks that are there already.
   void note_mark(const lang::Binding& binding, const CompilerMark& mark) {
-    (mark.is_begin ? begins_ : targets_)[binding.variable.get()] = mark.compiler;
+    if (mark.is_begin) {
+      begins_.insert_or_assign(binding.variable.get(), mark);
+    } else {
+      targets_[binding.variable.get()] = mark.compiler;
+    }
   }
 
   // Empty: it is not marked.
   std::string target_of(const Expr& step, const lang::Block& block) {
     if (const auto* call = as<lang::Call>(step)) {
       if (call->args.empty() || compiler_mark(step)) return {};
-      for (const Expr& arg : call->args) {
-        const lang::Variable* variable = variable_of(arg);
-        if (variable && begins_.contains(variable)) return marked_again(step, *call, block);
-      }
       const std::string* composite = composite_called(step, block);
       if (!composite && !operator_of(step)) return {};
       return chosen(step, composite);
@@ -58,24 +64,20 @@ class TargetAnnotator final : public BlockRewriter {
     return includes_tuples_ ? of_parts(step) : std::string();
   }
 
-  // Of a step that stands between marks: what nobody took may be taken now.
-  std::string marked_again(const Expr& step, const lang::Call& call, const lang::Block& block) {
-    for (const Expr& arg : call.args) {
-      const lang::Variable* variable = variable_of(arg);
-      if (!variable || !begins_.contains(variable) || begins_[variable] != kNoCompiler) return {};
-    }
+  // Of a step that is part of a region: what nobody took may be taken now.
+  void consider_again(const Expr& step, const lang::Block& block) {
+    const auto* call = as<lang::Call>(step);
+    if (!call) return;
     lang::Substitution bare;
-    for (const Expr& arg : call.args) {
-      for (const lang::Binding& binding : block.bindings) {
-        if (binding.variable.get() != variable_of(arg)) continue;
-        if (const auto mark = compiler_mark(binding.value)) bare[variable_of(arg)] = mark->value;
-      }
+    for (const Expr& arg : call->args) {
+      const lang::Variable* variable = variable_of(arg);
+      const auto found = variable ? begins_.find(variable) : begins_.end();
+      if (found == begins_.end() || found->second.compiler != kNoCompiler) return;
+      bare[variable] = found->second.value;
     }
     const std::string target = chosen(lang::substitute(step, bare), composite_called(step, block));
-    if (target != kNoCompiler) {
-      for (const Expr& arg : call.args) changed_[variable_of(arg)] = target;
-    }
-    return {};
+    if (target == kNoCompiler) return;
+    for (const Expr& arg : call->args) changed_[variable_of(arg)] = target;
   }
 
   std::string chosen(const Expr& step, const std::string* composite) {
@@ -136,8 +138,8 @@ class TargetAnnotator final : public BlockRewriter {
   }
 
   // The marks around steps that are taken now.
-  void reannotate(lang::Block& block) {
-    if (changed_.empty()) return;
+  bool reannotate(lang::Block& block) {
+    if (changed_.empty()) return false;
     lang::PointerMap<lang::Variable, std::string> taken;
     for (lang::Binding& binding : block.bindings) {
       if (const auto mark = compiler_mark(binding.value)) {
@@ -155,12 +157,13 @@ class TargetAnnotator final : public BlockRewriter {
         taken[binding.variable.get()] = *target;
     }
     changed_ = {};
+    return true;
   }
 
   const std::vector<lang::ExternalCompiler*>& compilers_;
   const bool includes_tuples_;
   std::map<const lang::Variable*, std::string> targets_;  // of values that leave their region
-  std::map<const lang::Variable*, std::string> begins_;   // of values that enter one
+  std::map<const lang::Variable*, CompilerMark> begins_;  // values that enter one
   lang::PointerMap<lang::Variable, std::string> changed_;
 };
 

@@ -33,15 +33,15 @@ lang::AttrSpec compilers_option() {
   return spec;
 }
 
-std::vector<lang::ExternalCompiler*> compilers_for(const lang::Attrs& options,
-                                                   const lang::Function& function,
+std::vector<lang::ExternalCompiler*> compilers_for(const lang::Attrs& options, const Expr& code,
                                                    const PassHost& host) {
   const lang::AttrValue* value = options.find(compilers_option().name);
   lang::Span place;
   if (!value || value->is_null()) {
-    value = lang::find_fact(function.attrs, FunctionFact::WantsCompiler);
+    const auto* fn = as<lang::Function>(code);
+    value = fn ? lang::find_fact(fn->attrs, FunctionFact::WantsCompiler) : nullptr;
     if (!value) return {};
-    place = function.span;
+    place = code->span;
   } else {
     for (const lang::Attr& attr : options.list) {
       if (&attr.value == value) place = attr.span;
@@ -113,19 +113,28 @@ const std::string* composite_called(const Expr& step, const lang::Block& block) 
 
 // --- Blocks ---
 
-Expr BlockRewriter::run(const Expr& function) { return nested(function); }
+Expr BlockRewriter::run(const Expr& code) {
+  return as<lang::Function>(code) ? nested(code) : scope(code);
+}
 
 Expr BlockRewriter::scope(const Expr& body) {
   lang::Block block = lang::open_block(body);
-  for (lang::Binding& binding : block.bindings) binding.value = nested(binding.value);
-  block.result = nested(block.result);
+  bool is_changed = false;
+  const auto look_into = [&](Expr& value) {
+    Expr made = nested(value);
+    is_changed = is_changed || !(made == value);
+    value = std::move(made);
+  };
+  for (lang::Binding& binding : block.bindings) look_into(binding.value);
+  look_into(block.result);
+  const lang::Block before = block;
   if (!lang::build::is_atom(block.result)) {
     const auto result = lang::make_variable("result", block.result->type, block.result->span);
     block.bindings.push_back({result, block.result, block.result->span});
     block.result = lang::make_var(result);
   }
-  rewrite(block);
-  return lang::close_block(block);
+  if (rewrite(block)) return lang::close_block(block);
+  return is_changed ? lang::close_block(before) : body;
 }
 
 Expr BlockRewriter::nested(const Expr& value) {
@@ -133,18 +142,29 @@ Expr BlockRewriter::nested(const Expr& value) {
     case ExprKind::Function: {
       const auto& fn = lang::cast<lang::Function>(value);
       if (lang::is_unit(value)) return value;
-      return lang::make_function(fn.params, fn.result, scope(fn.body), fn.type_params, fn.attrs,
+      Expr body = scope(fn.body);
+      if (body == fn.body) return value;
+      return lang::make_function(fn.params, fn.result, std::move(body), fn.type_params, fn.attrs,
                                  fn.span, fn.type);
     }
     case ExprKind::If: {
       const auto& branch = lang::cast<lang::If>(value);
-      return lang::make_if(branch.condition, scope(branch.then_branch), scope(branch.else_branch),
+      Expr then_branch = scope(branch.then_branch);
+      Expr else_branch = scope(branch.else_branch);
+      if (then_branch == branch.then_branch && else_branch == branch.else_branch) return value;
+      return lang::make_if(branch.condition, std::move(then_branch), std::move(else_branch),
                            value->span, value->type);
     }
     case ExprKind::Match: {
       const auto& match = lang::cast<lang::Match>(value);
       std::vector<lang::Clause> clauses = match.clauses;
-      for (lang::Clause& clause : clauses) clause.body = scope(clause.body);
+      bool is_changed = false;
+      for (lang::Clause& clause : clauses) {
+        Expr body = scope(clause.body);
+        is_changed = is_changed || !(body == clause.body);
+        clause.body = std::move(body);
+      }
+      if (!is_changed) return value;
       return lang::make_match(match.scrutinee, std::move(clauses), match.is_complete, value->span,
                               value->type);
     }

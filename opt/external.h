@@ -16,10 +16,10 @@ inline constexpr std::string_view kNoCompiler = "default";
 
 // The option that they have in common.
 lang::AttrSpec compilers_option();
-// Those that it names, else those that the function asks for: `compiler="dnnl"`. Throws Failure.
+// Those that it names, else, of a function, those that it asks for: `compiler="dnnl"`. Throws
+// Failure.
 std::vector<lang::ExternalCompiler*> compilers_for(const lang::Attrs& options,
-                                                   const lang::Function& function,
-                                                   const PassHost& host);
+                                                   const lang::Expr& code, const PassHost& host);
 
 // Why the compiler does not run a step of code in A-normal form; empty: it does.
 std::string refusal_of(lang::ExternalCompiler& compiler, const lang::Expr& step);
@@ -45,10 +45,12 @@ const std::string* composite_called(const lang::Expr& step, const lang::Block& b
 class BlockRewriter {
  public:
   virtual ~BlockRewriter() = default;
-  lang::Expr run(const lang::Expr& function);
+  // Of a function, or of an expression.
+  lang::Expr run(const lang::Expr& code);
 
  protected:
-  virtual void rewrite(lang::Block& block) = 0;
+  // False: nothing has changed.
+  virtual bool rewrite(lang::Block& block) = 0;
 
  private:
   lang::Expr scope(const lang::Expr& body);

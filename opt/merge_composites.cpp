@@ -82,7 +82,8 @@ class CompositeMerger final : public BlockRewriter {
       : rules_(rules), program_(program) {}
 
  protected:
-  void rewrite(lang::Block& block) override {
+  bool rewrite(lang::Block& block) override {
+    bool is_merged = false;
     Effects effects(program_);
     std::optional<BlockUses> uses;
     for (const CompositeRule& rule : rules_) {
@@ -106,7 +107,9 @@ class CompositeMerger final : public BlockRewriter {
       }
       if (is_changed) drop_unused(block, is_taken);
       if (is_changed) uses.reset();
+      is_merged = is_merged || is_changed;
     }
+    return is_merged;
   }
 
  private:

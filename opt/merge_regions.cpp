@@ -16,11 +16,12 @@ class RegionMerger final : public BlockRewriter {
   explicit RegionMerger(lang::Program* program) : effects_(program) {}
 
  protected:
-  void rewrite(lang::Block& block) override {
+  bool rewrite(lang::Block& block) override {
     CompilerRegions regions(block, effects_);
-    if (regions.size() < 2) return;
+    if (regions.size() < 2) return false;
     regions.join();
     std::vector<lang::Binding> made = block.bindings;
+    bool is_changed = false;
     for (std::size_t i = 0; i < made.size(); ++i) {
       if (regions.region_of(i) == CompilerRegions::kNone) continue;
       lang::Substitution direct;
@@ -28,15 +29,19 @@ class RegionMerger final : public BlockRewriter {
         const Expr use = lang::make_var(variable);
         const Expr& value = regions.behind_marks(use);
         const std::size_t place = regions.place_of(variable_of(value));
-        if (place == CompilerRegions::kNone) continue;
+        if (place == CompilerRegions::kNone || variable_of(value) == variable.get()) continue;
         const std::size_t region = regions.region_of(place);
         if (region == CompilerRegions::kNone) continue;
         if (regions.joined(region) == regions.joined(regions.region_of(i)))
           direct[variable.get()] = value;
       }
-      if (!direct.empty()) made[i].value = lang::substitute(made[i].value, direct);
+      if (direct.empty()) continue;
+      Expr value = lang::substitute(made[i].value, direct);
+      is_changed = is_changed || !(value == made[i].value);
+      made[i].value = std::move(value);
     }
     block.bindings = std::move(made);
+    return is_changed;
   }
 
  private:
@@ -46,7 +51,8 @@ class RegionMerger final : public BlockRewriter {
 }  // namespace
 
 Expr merge_compiler_regions(const Expr& function, lang::Program* program) {
-  return eliminate_dead_code(RegionMerger(program).run(function), program);
+  const Expr merged = RegionMerger(program).run(function);
+  return merged == function ? function : eliminate_dead_code(merged, program);
 }
 
 }  // namespace relay::opt

@@ -36,12 +36,12 @@ class Partitioner final : public BlockRewriter {
   std::vector<MadePartition> take() { return std::move(made_); }
 
  protected:
-  void rewrite(lang::Block& block) override {
+  bool rewrite(lang::Block& block) override {
     const CompilerRegions regions(block, effects_);
     const bool has_marks =
         std::any_of(block.bindings.begin(), block.bindings.end(),
                     [](const auto& each) { return compiler_mark(each.value).has_value(); });
-    if (!has_marks) return;
+    if (!has_marks) return false;
     const std::vector<std::size_t> order = regions.in_order();
     if (order.empty()) fail_at_first(block, regions);
     substitution_.clear();
@@ -66,6 +66,7 @@ class Partitioner final : public BlockRewriter {
     }
     block.result = replaced(block.result, regions);
     block.bindings = std::move(made);
+    return true;
   }
 
  private:
@@ -231,7 +232,7 @@ void partition_graph(PassProgram& program, const PartitionOptions& options) {
     Partitioner partitioner(options, entry.name, program);
     const Expr after = partitioner.run(entry.function);
     for (MadePartition& each : partitioner.take()) made.push_back(std::move(each));
-    return eliminate_dead_code(after, &program);
+    return after == entry.function ? after : eliminate_dead_code(after, &program);
   });
   for (MadePartition& each : made) program.add(each.name, std::move(each.function));
 }

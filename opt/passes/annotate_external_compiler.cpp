@@ -17,7 +17,7 @@ Pass annotate_external_compiler_pass() {
 })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     program.each([&](const Expr& fn) {
-      const auto compilers = compilers_for(options, lang::cast<lang::Function>(fn), program.host());
+      const auto compilers = compilers_for(options, fn, program.host());
       if (compilers.empty()) return fn;
       const Expr merged = to_anf(merge_composites(fn, compilers, program), &program);
       return merge_compiler_regions(to_anf(annotate_targets(merged, compilers, true), &program),

@@ -17,7 +17,7 @@ Pass annotate_target_pass() {
   pass.example = R"(def f(x: Tensor[(4), float32], compiler="dnnl") { sin(nn.relu(x)) })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     program.each([&](const Expr& fn) {
-      const auto compilers = compilers_for(options, lang::cast<lang::Function>(fn), program.host());
+      const auto compilers = compilers_for(options, fn, program.host());
       return annotate_targets(fn, compilers, options.get_bool("include_non_call_ops"));
     });
   };

@@ -18,7 +18,7 @@ Pass merge_composite_pass() {
 })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     program.each([&](const Expr& fn) {
-      const auto compilers = compilers_for(options, lang::cast<lang::Function>(fn), program.host());
+      const auto compilers = compilers_for(options, fn, program.host());
       return merge_composites(fn, compilers, program);
     });
   };

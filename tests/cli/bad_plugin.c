@@ -91,6 +91,11 @@ const RelayCodegen *relay_codegen(uint32_t version) {
   generator.pattern_count = 1;
   generator.patterns = &pattern;
 #endif
+#ifdef NO_PATTERN
+  static const RelayPattern broken = {"bad.add", "fn (x) { x + "};
+  generator.pattern_count = 1;
+  generator.patterns = &broken;
+#endif
   (void)pattern;
   return &generator;
 }
