@@ -26,6 +26,7 @@ constexpr std::array kFacts = {
     FactRow{FunctionFact::Place, "place", false},
     FactRow{FunctionFact::Primitive, "Primitive", true},
     FactRow{FunctionFact::StopFusion, "StopFusion", true},
+    FactRow{FunctionFact::VirtualDevice, "virtual_device", true},
 };
 constexpr bool are_in_order() {
   for (std::size_t i = 0; i < kFacts.size(); ++i) {

@@ -12,16 +12,17 @@ namespace relay::lang {
 
 // Each with the folder that says what it means.
 enum class FunctionFact : std::uint8_t {
-  Closure,       // opt: gives a function with its captures, and nothing else
-  Checkpoint,    // lang: a derivative keeps its arguments only, and computes the rest again
-  GlobalSymbol,  // parser: the name by which other programs link it; kept for Relay
-  Gradient,      // lang: the name of the global function that is its derivative
-  Hash,          // opt: of a group: equal ones have equal hashes
-  Inline,        // opt: not 0: its body takes the place of its calls
-  Known,         // ad: it stays a call by which a copy of a function is told from others
-  Place,         // ad: where in a program the closure is made: a number
-  Primitive,     // opt: a group of operators that is one kernel
-  StopFusion,    // lang: the identity, at which groups end (lang/border.h)
+  Closure,        // opt: gives a function with its captures, and nothing else
+  Checkpoint,     // lang: a derivative keeps its arguments only, and computes the rest again
+  GlobalSymbol,   // parser: the name by which other programs link it; kept for Relay
+  Gradient,       // lang: the name of the global function that is its derivative
+  Hash,           // opt: of a group: equal ones have equal hashes
+  Inline,         // opt: not 0: its body takes the place of its calls
+  Known,          // ad: it stays a call by which a copy of a function is told from others
+  Place,          // ad: where in a program the closure is made: a number
+  Primitive,      // opt: a group of operators that is one kernel
+  StopFusion,     // lang: the identity, at which groups end (lang/border.h)
+  VirtualDevice,  // lang: where its result lives (lang/virtual_device.h)
 };
 
 // Is it the name of a fact that people write and read? The others are marks between passes, which

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lang/source.h"
+#include "opt/analysis.h"
 #include "opt/pass.h"
 #include "parser/notation.h"
 #include "repl/files.h"
@@ -32,21 +33,23 @@ std::string describe_times(const Session::Passed& passed) {
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
                   const formats::FileAccess& files, Reporter& reporter) {
   if (request.list) {
-    put_output(opt::describe_passes());
+    put_output(fmt::format("{}\nanalyses, of `--analyze`:\n{}", opt::describe_passes(),
+                           opt::describe_analyses()));
     return 0;
   }
   const std::string chosen =
       request.passes.empty() && request.level ? opt::pipeline_at(*request.level) : request.passes;
-  if (chosen.empty() || request.path.empty()) {
+  const bool is_asked = !chosen.empty() || !request.analysis.empty();
+  if (!is_asked || request.path.empty()) {
     reporter.report(
-        {Diagnostic(DiagnosticKind::BadCommand, chosen.empty() ? "which passes?" : "which file?")
+        {Diagnostic(DiagnosticKind::BadCommand, is_asked ? "which file?" : "which passes?")
              .note("help: `relay opt -p \"InferType,FuseOps\" FILE`, and `relay opt "
                    "--list` lists the passes")});
     return kMisuse;
   }
   // Before anything else: a list that is wrong is no mistake of the program.
   const lang::Source passes("-p", chosen);
-  auto list = parse_passes(passes);
+  auto list = chosen.empty() ? lang::Result<PassList>(PassList{{}, 0}) : parse_passes(passes);
   if (list && chosen.find_first_not_of(" \t\n", list->end) != std::string::npos) {
     const auto end = static_cast<std::uint32_t>(list->end);
     list = Diagnostic(DiagnosticKind::SyntaxError, "expected `,` or the end of the list",
@@ -73,8 +76,13 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
                                        ? session.run("<stdin>", std::move(*text), nullptr)
                                        : session.run_file(request.path, nullptr);
   if (errors.empty()) {
-    const auto passed = session.optimised(
-        {chosen, is_strict, request.print_after, request.level, request.bindings});
+    const auto passed = session.optimised({.passes = chosen,
+                                           .is_strict = is_strict,
+                                           .shows_each = request.print_after,
+                                           .shows_differences = request.differences,
+                                           .level = request.level,
+                                           .bindings = request.bindings,
+                                           .analysis = request.analysis});
     if (passed) {
       for (const std::string& name : passed->generic)
         put_error(fmt::format("relay: `{}` is generic, and stays as it is\n", name));

@@ -13,6 +13,7 @@ Pass simplify_expr_pass() {
   pass.is_idempotent = false;
   pass.example =
       R"(def f(x: Tensor[(4), float32]) { negative(negative(x)) * ones([4]) + transpose(transpose(x)) })";
+  pass.pipeline_place = 6;
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     const SimplifyOptions how{program.host().evaluate_primitive, options.get_bool("fast_math")};
     program.each([&](const Expr& fn) {

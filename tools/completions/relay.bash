@@ -21,7 +21,7 @@ _relay() {
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
       return
       ;;
-    --explain | --threads | --max-memory | --max-time | -e | -f | --function | -p | --passes) return ;;
+    --explain | --threads | --max-memory | --max-time | -e | -f | --function | -p | --passes | --analyze) return ;;
   esac
   if [[ -n ${options-} ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
@@ -32,7 +32,7 @@ _relay() {
     check) ;;
     fmt) options+=" -w --write --check --strict --light" ;;
     grad) options+=" -f --function --mode --strict" ;;
-    opt) options+=" -p --passes --bind --entry -O --level --print-after --time --list" ;;
+    opt) options+=" -p --passes --bind --entry -O --level --print-after --diff --analyze --time --list" ;;
     *) options+=" -e -i --interactive --no-init --jit --kernels --threads --explain --perf --profile --stats --strict --version" ;;
   esac
   if [[ $word == -* ]]; then
