@@ -30,6 +30,7 @@ struct Statistics {
   std::int64_t kernels_run_lanes = 0;
   std::int64_t kernels_run_native = 0;
   std::int64_t kernels_run_library = 0;
+  std::int64_t tensors_copied = 0;  // between devices
   // With JitMode::Always: the code of kernels that were to be native and ran on lanes, each once.
   std::set<std::string> kernels_fallen_back;
   std::int64_t kernels_compiled = 0;

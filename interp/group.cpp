@@ -251,8 +251,14 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     return machine.fail(std::move(first));
   }
   for (std::size_t i = 0; i < instance->native.size(); ++i) {
-    if (instance->lowered.launches[i].library) ++machine.statistics.kernels_run_library;
-    if (instance->lowered.launches[i].whole) note_lanes(i);
+    const loops::Launch& launched = instance->lowered.launches[i];
+    if (launched.library) ++machine.statistics.kernels_run_library;
+    if (!launched.whole) continue;
+    if (launched.whole->primitive == lang::TensorPrimitive::Copy) {
+      ++machine.statistics.tensors_copied;
+    } else {
+      note_lanes(i);
+    }
   }
   std::size_t next = 0;
   Value value = unflatten(lang::cast<lang::Function>(function_).body->type, *results, next);

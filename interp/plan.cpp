@@ -39,8 +39,7 @@ std::string words_for(const loops::LoweredGroup& group, const loops::Band& band)
       while (!form.empty() && form.back() == '\n') form.pop_back();
       add_words(text, "a library's " + form.substr(0, form.find('\n')));
     } else if (launch.whole) {
-      const bool sorts = launch.whole->primitive == lang::TensorPrimitive::Order;
-      add_words(text, sorts ? "an order" : "bits at random");
+      add_words(text, std::string(lang::words_for(launch.whole->primitive)));
     } else {
       ++kernels;
     }

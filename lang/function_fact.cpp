@@ -33,6 +33,7 @@ constexpr std::array kFacts = {
     FactRow{FunctionFact::Extern, "Extern", true},
     FactRow{FunctionFact::PartitionedFromPattern, "PartitionedFromPattern", true},
     FactRow{FunctionFact::WantsCompiler, "compiler", true},
+    FactRow{FunctionFact::VirtualDevice, "virtual_device", true},
 };
 constexpr bool are_in_order() {
   for (std::size_t i = 0; i < kFacts.size(); ++i) {

@@ -11,6 +11,7 @@ namespace {
 
 struct Records {
   std::map<std::string, std::unique_ptr<const OpDef>, std::less<>> by_name;
+  std::map<std::string, const OpDef*, std::less<>> by_spelling;  // other than its name
   std::vector<const OpDef*> sorted;
 };
 
@@ -126,6 +127,20 @@ AttrValue complete_one(const std::string& owner, const AttrSpec& spec, const Att
 
 }  // namespace
 
+std::string_view words_for(TensorPrimitive primitive) {
+  switch (primitive) {
+    case TensorPrimitive::None:
+      break;
+    case TensorPrimitive::Order:
+      return "an order";
+    case TensorPrimitive::Reinterpret:
+      return "the bits";
+    case TensorPrimitive::Copy:
+      return "a copy";
+  }
+  return "";
+}
+
 OpRegistry& OpRegistry::instance() {
   static OpRegistry registry;
   return registry;
@@ -144,9 +159,17 @@ void OpRegistry::add(OpDef op) {
                 added);
 }
 
+void OpRegistry::alias(std::string_view spelling, std::string_view name) {
+  const OpDef& op = get(name);
+  RELAY_CHECK(find(spelling) == nullptr, "operator `" + std::string(spelling) + "` is named twice");
+  records().by_spelling.emplace(spelling, &op);
+}
+
 const OpDef* OpRegistry::find(std::string_view name) const {
   const auto found = records().by_name.find(name);
-  return found == records().by_name.end() ? nullptr : found->second.get();
+  if (found != records().by_name.end()) return found->second.get();
+  const auto spelled = records().by_spelling.find(name);
+  return spelled == records().by_spelling.end() ? nullptr : spelled->second;
 }
 
 const OpDef& OpRegistry::get(std::string_view name) const {

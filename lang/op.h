@@ -150,7 +150,11 @@ enum class TensorPrimitive : std::uint8_t {
   None,
   Order,  // of each row (the last axis): int64 positions, stable, from small to large, NaN last
   Reinterpret,  // the same bits as elements of the call's dtype, which is as wide
+  Copy,         // the same elements in memory of their own, always
 };
+
+// As words of a listing: "an order", "the bits", "a copy".
+std::string_view words_for(TensorPrimitive primitive);
 
 // What an operator does besides computing; the evaluator (interp/effects) performs it.
 enum class Effect : std::uint8_t {
@@ -226,6 +230,8 @@ class OpRegistry {
  public:
   static OpRegistry& instance();
   void add(OpDef op);  // RELAY_CHECK: name not taken, doc and example not empty
+  // Another spelling of an operator that has been added. Programs are printed with its own name.
+  void alias(std::string_view spelling, std::string_view name);
   const OpDef* find(std::string_view name) const;
   const OpDef& get(std::string_view name) const;  // RELAY_CHECK
   const std::vector<const OpDef*>& all() const;   // sorted by name

@@ -15,6 +15,7 @@
 #include "lang/print_scopes.h"
 #include "lang/record.h"
 #include "lang/type_print.h"
+#include "lang/virtual_device.h"
 #include "lang/visit.h"
 
 namespace relay::lang {
@@ -32,6 +33,7 @@ std::string light_text(const AttrValue& value) {
     }
     return text + '"';
   }
+  if (is_virtual_device(value)) return "\"" + to_string(*virtual_device_of(value)) + "\"";
   const AttrValue::List* list = value.as_list();
   if (!list) return value.to_string();
   std::string text = "[";
@@ -297,6 +299,14 @@ class LightPrinter {
   }
 
   // `used`: what stands on the line before it.
+  static std::string attributes_of(const Variable& param) {
+    std::string text;
+    if (!param.attrs) return text;
+    for (const Attr& attr : param.attrs->list)
+      text += (text.empty() ? "" : ", ") + attr.key + "=" + light_text(attr.value);
+    return text.empty() ? "" : " {" + text + "}";
+  }
+
   std::string signature(const Function& function, std::size_t used) {
     std::string text;
     for (const TypeVarRef& var : function.type_params)
@@ -304,7 +314,8 @@ class LightPrinter {
     if (!text.empty()) text += "]";
     std::vector<std::string> params;
     for (const VariableRef& param : function.params)
-      params.push_back(name(param) + (param->type ? ": " + types_.print(param->type) : ""));
+      params.push_back(name(param) + attributes_of(*param) +
+                       (param->type ? ": " + types_.print(param->type) : ""));
     if (function.attrs) {
       for (const Attr& attr : function.attrs->list)
         params.push_back(attr.key + "=" + light_text(attr.value));

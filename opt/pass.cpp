@@ -75,13 +75,14 @@ PassCall pass_call(const std::string& name, const lang::AttrsRef& given, lang::S
 }
 
 std::string pipeline_at(int level) {
-  std::string text;
-  for (const char* name :
-       {"InferType", "ExpandDerivatives", "ToANormalForm", "Inline", "ResolveBranches",
-        "SimplifyExpr", "FoldConstant", "EliminateCommonSubexpr", "DeadCodeElimination",
-        "JoinStepProducts", "FuseOps"}) {
-    if (find_pass(name)->level <= level) text += (text.empty() ? "" : ",") + std::string(name);
+  std::vector<const Pass*> chosen;
+  for (const Pass& pass : passes()) {
+    if (pass.pipeline_place > 0 && pass.level <= level) chosen.push_back(&pass);
   }
+  std::sort(chosen.begin(), chosen.end(),
+            [](const Pass* a, const Pass* b) { return a->pipeline_place < b->pipeline_place; });
+  std::string text;
+  for (const Pass* pass : chosen) text += (text.empty() ? "" : ",") + pass->name;
   return text;
 }
 

@@ -34,6 +34,8 @@ struct Pass {
   std::string example;
   // A list runs at a level, and passes over those of a higher one. Relay's, where it has the pass.
   int level = 1;
+  // Among those that make code faster, which run where there is no list: which one it is; 0: none.
+  int pipeline_place = 0;
   // Throws Failure.
   std::function<void(PassProgram& program, const lang::Attrs& options)> run;
 };

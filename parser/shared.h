@@ -112,7 +112,10 @@ struct attribute : p::seq<key, gap, assign, gap, expect<"a value for the attribu
 };
 struct param_attributes : bracket<'{', '}', "the attributes", "`,` or `}`", items<attribute>> {};
 struct default_value : p::seq<assign, gap, expect<"a default value", expression>> {};
-struct param : p::seq<variable, p::opt<by_notation<p::seq<gap, param_attributes>, p::failure>>,
+// In the light notation a brace may be that of a body, where the `)` has been forgotten.
+struct attributes_ahead : p::at<p::one<'{'>, gap, key, gap, assign> {};
+struct light_param_attributes : p::seq<attributes_ahead, param_attributes> {};
+struct param : p::seq<variable, p::opt<gap, by_notation<param_attributes, light_param_attributes>>,
                       p::opt<gap, annotation>, p::opt<if_light<p::seq<gap, default_value>>>> {};
 struct params : bracket<'(', ')', "the parameters", "`,` or `)`", items<p::sor<attribute, param>>> {
 };

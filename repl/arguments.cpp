@@ -120,9 +120,15 @@ void define_tools(CLI::App& app, Arguments& into) {
       ->needs(bind);
   opt->add_option("--rewrite", into.opt.rules,
                   "a file of rewrite rules, applied before the passes");
-  opt->add_flag("--print-after", into.opt.print_after, "print the program after each pass");
+  auto* after =
+      opt->add_flag("--print-after", into.opt.print_after, "print the program after each pass");
+  opt->add_flag("--diff", into.opt.differences,
+                "print it before, and which lines each pass changes")
+      ->excludes(after);
+  opt->add_option("--analyze", into.opt.analysis,
+                  "say what an analysis finds, after the passes if there are some");
   opt->add_flag("--time", into.opt.times, "say how long each pass took, on stderr");
-  opt->add_flag("--list", into.opt.list, "print the passes and their options");
+  opt->add_flag("--list", into.opt.list, "print the passes with their options, and the analyses");
   auto* tune =
       app.add_subcommand("tune", "search for schedules of a file's functions by measuring");
   tune->add_option("FILE", into.tune.path, "the file; its last call of a function is measured")

@@ -37,8 +37,10 @@ constexpr Command kCommands[] = {
      "file. "
      "Without passes it lists them; "
      "docs/passes.md shows each at work. Of a generic function it shows what becomes of it at "
-     "float32.",
+     "float32. `:opt --diff PASSES` shows which lines each pass changes.",
      "relay> :opt FoldConstant, SimplifyExpr fn (x: float32) { x * (2.0 - 1.0) }\n"
+     "…\n"
+     "relay> :opt --diff FoldConstant, SimplifyExpr fn (x: float32) { x * (2.0 - 1.0) }\n"
      "…",
      run_opt},
     {":partition", Group::See, "NAMES [EXPR]", "hands parts of a program to external compilers",
@@ -56,6 +58,13 @@ constexpr Command kCommands[] = {
      "  blas: it runs `nn.dense`, `nn.matmul` and `nn.batch_matmul` of float32 and float64\n"
      "  dnnl: it is asked for float32 only, and this is float64",
      run_why},
+    {":analyze", Group::See, "[ANALYSIS [EXPR]]", "what an analysis finds in a program",
+     "Of an expression, or of all that is defined: which variables, operators and parts of the "
+     "language it uses, who calls whom, what a match misses. `relay opt --analyze` in the shell "
+     "does the same with a file. Without one it lists them; docs/analyses.md shows each at work.",
+     "relay> :analyze list_op_freqs fn (x: float32) { exp(x) * exp(x + 1.0) }\n"
+     "…",
+     run_analyze},
     {":grad", Group::See, "EXPR", "the gradient of a function, or of one that is called",
      "It is simplified, as a person would write it. Where a derivative depends on the shapes, the "
      "call gives them.",
@@ -194,8 +203,9 @@ constexpr Command kCommands[] = {
      "There is a line for each function that has run since a definition changed. `:jit NAME` tells "
      "all of one.",
      "", run_jit},
-    {":stats", Group::Time, "[memory]", "kernels compiled and run so far; what came of memory",
-     "`relay --stats` tells the same at the end of a run.",
+    {":stats", Group::Time, "[memory|passes]",
+     "kernels compiled and run so far; what came of memory; the time of passes",
+     "`relay --stats` tells the first two at the end of a run.",
      "relay> :stats memory\n"
      "memory in use          …\n"
      "…",
@@ -239,8 +249,11 @@ constexpr Command kCommands[] = {
      "…",
      run_explain},
     {":ops", Group::Ask, "[PART]", "the operators, or those with PART in their name",
-     "Your own functions stand behind them. `:doc NAME` says more of one.",
+     "Your own functions stand behind them. `:doc NAME` says more of one. `:ops --level N` lists "
+     "those of one of Relay's support levels.",
      "relay> :ops log_\n"
+     "…\n"
+     "relay> :ops --level 10\n"
      "…",
      run_ops},
     {":apropos", Group::Ask, "WORD", "what has to do with a word",

@@ -13,6 +13,7 @@ CommandOutcome run_type(Session& session, std::string_view argument);
 CommandOutcome run_print(Session& session, std::string_view argument);
 CommandOutcome run_show(Session& session, std::string_view argument);
 CommandOutcome run_opt(Session& session, std::string_view argument);
+CommandOutcome run_analyze(Session& session, std::string_view argument);
 CommandOutcome run_grad(Session& session, std::string_view argument);
 CommandOutcome run_trace(Session& session, std::string_view argument);
 

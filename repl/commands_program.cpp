@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "opt/analysis.h"
 #include "opt/pass.h"
 #include "repl/command_parts.h"
 #include "repl/commands.h"
@@ -32,12 +33,23 @@ CommandOutcome run_show(Session& session, std::string_view argument) {
 
 CommandOutcome run_opt(Session& session, std::string_view argument) {
   if (argument.empty()) return output(opt::describe_passes());
-  auto passed = session.optimised({.passes = std::string(argument)});
+  const auto [word, rest] = split_word(argument);
+  const bool shows_differences = word == "--diff";
+  auto passed = session.optimised({.passes = std::string(shows_differences ? rest : argument),
+                                   .shows_differences = shows_differences});
   if (!passed) return {"", passed.errors(), false};
   std::string text;
   for (const std::string& name : passed->generic)
     text += fmt::format("// `{}` is generic, and stays as it is\n", name);
   return output(text + passed->text);
+}
+
+CommandOutcome run_analyze(Session& session, std::string_view argument) {
+  if (argument.empty()) return output(opt::describe_analyses());
+  const auto [name, text] = split_word(argument);
+  auto found = session.optimised({.expression = std::string(text), .analysis = std::string(name)});
+  if (!found) return {"", found.errors(), false};
+  return output(std::move(found->text));
 }
 
 CommandOutcome run_grad(Session& session, std::string_view argument) {

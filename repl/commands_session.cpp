@@ -33,7 +33,8 @@ CommandOutcome run_limit(Session& session, std::string_view argument) {
 CommandOutcome run_stats(Session& session, std::string_view argument) {
   if (argument.empty()) return output(describe_run(session));
   if (argument == "memory") return output(describe_memory(session));
-  return failed(Diagnostic(DiagnosticKind::BadCommand, "usage: :stats [memory]"));
+  if (argument == "passes") return output(session.pass_times());
+  return failed(Diagnostic(DiagnosticKind::BadCommand, "usage: :stats [memory|passes]"));
 }
 
 CommandOutcome run_jit(Session& session, std::string_view argument) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "opt/analysis.h"
 #include "opt/pass_program.h"
 #include "repl/made_program.h"
 #include "repl/pipeline.h"
@@ -41,6 +42,8 @@ class ModulePasses {
                Pipeline& pipeline, const EvaluateCore& evaluate, const PassTexts& texts);
   // Throws Failure.
   void run(const opt::PassCall& call) { program_.run(call); }
+  // What is to be said of the program as it is now. Throws Failure.
+  std::string analyse(const opt::Analysis& analysis) { return analysis.run(program_); }
   // What `bound` makes of the function of that name, which nobody else may call. Throws Failure.
   void bind(const std::string& name,
             const std::function<lang::Expr(const lang::Expr& function)>& bound);

@@ -6,6 +6,7 @@
 
 #include "lang/attrs.h"
 #include "lang/source.h"
+#include "opt/analysis.h"
 #include "opt/pass.h"
 #include "parser/notation.h"
 #include "repl/files.h"
@@ -43,22 +44,24 @@ std::string passes_of(const OptRequest& request) {
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
                   const formats::FileAccess& files, Reporter& reporter) {
   if (request.list) {
-    put_output(opt::describe_passes());
+    put_output(fmt::format("{}\nanalyses, of `--analyze`:\n{}", opt::describe_passes(),
+                           opt::describe_analyses()));
     return 0;
   }
   const std::string chosen = passes_of(request);
   const bool hands_over = !request.compilers.empty();
-  if (!hands_over && (chosen.empty() || request.path.empty())) {
+  const bool is_asked = hands_over || !chosen.empty() || !request.analysis.empty();
+  if (!is_asked || request.path.empty()) {
     reporter.report(
-        {Diagnostic(DiagnosticKind::BadCommand, chosen.empty() ? "which passes?" : "which file?")
+        {Diagnostic(DiagnosticKind::BadCommand, is_asked ? "which file?" : "which passes?")
              .note("help: `relay opt -p \"InferType,FuseOps\" FILE`, and `relay opt "
                    "--list` lists the passes")});
     return kMisuse;
   }
   // Before anything else: a list that is wrong is no mistake of the program.
-  const lang::Source passes("-p", hands_over ? "PartitionGraph" : chosen);
-  auto list = parse_passes(passes);
-  if (!hands_over && list && chosen.find_first_not_of(" \t\n", list->end) != std::string::npos) {
+  const lang::Source passes("-p", chosen);
+  auto list = chosen.empty() ? lang::Result<PassList>(PassList{{}, 0}) : parse_passes(passes);
+  if (list && chosen.find_first_not_of(" \t\n", list->end) != std::string::npos) {
     const auto end = static_cast<std::uint32_t>(list->end);
     list = Diagnostic(DiagnosticKind::SyntaxError, "expected `,` or the end of the list",
                       {&passes, end, end});
@@ -86,8 +89,13 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
                                        : session.run_file(request.path, nullptr);
   if (errors.empty()) {
     const auto passed = hands_over ? session.partitioned(request.compilers, "", is_strict)
-                                   : session.optimised({chosen, is_strict, request.print_after,
-                                                        request.level, request.bindings});
+                                   : session.optimised({.passes = chosen,
+                                                        .is_strict = is_strict,
+                                                        .shows_each = request.print_after,
+                                                        .shows_differences = request.differences,
+                                                        .level = request.level,
+                                                        .bindings = request.bindings,
+                                                        .analysis = request.analysis});
     if (passed) {
       for (const std::string& name : passed->generic)
         put_error(fmt::format("relay: `{}` is generic, and stays as it is\n", name));

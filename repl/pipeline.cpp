@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -78,6 +79,17 @@ Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const Sess
 }
 Pipeline::~Pipeline() = default;
 
+namespace {
+
+// Steps that are passes of the table (opt/pass.h) have their names.
+constexpr const char* kToAnf = "ToANormalForm";
+constexpr const char* kExpandDerivatives = "ExpandDerivatives";
+constexpr const char* kInline = "Inline";
+constexpr const char* kJoinStepProducts = "JoinStepProducts";
+constexpr const char* kFuse = "FuseOps";
+
+}  // namespace
+
 Expr Pipeline::pass(const char* name, Expr expr, const Expr& given) {
   if (!options_.verify) return expr;
   try {
@@ -88,11 +100,24 @@ Expr Pipeline::pass(const char* name, Expr expr, const Expr& given) {
   return expr;
 }
 
+Expr Pipeline::timed(const char* name, const std::function<Expr()>& step) {
+  const auto begun = std::chrono::steady_clock::now();
+  Expr made = step();
+  auto found = std::find_if(step_times_.begin(), step_times_.end(),
+                            [&](const StepTime& each) { return each.name == name; });
+  if (found == step_times_.end()) found = step_times_.insert(found, {name});
+  found->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  ++found->runs;
+  return made;
+}
+
 Expr Pipeline::to_core(const Expr& typed) {
   const Expr plain = pass("expand_operators", opt::expand_operators(pass("inference", typed)));
-  Expr anf = pass("to_anf", opt::to_anf(plain, this));
-  Expr expanded = ad::expand_derivatives(anf, *this, derivatives_).or_throw();
-  return expanded == anf ? anf : pass("expand_derivatives", opt::to_anf(expanded, this));
+  Expr anf = pass(kToAnf, timed(kToAnf, [&] { return opt::to_anf(plain, this); }));
+  return timed(kExpandDerivatives, [&] {
+    Expr expanded = ad::expand_derivatives(anf, *this, derivatives_).or_throw();
+    return expanded == anf ? anf : pass(kExpandDerivatives, opt::to_anf(expanded, this));
+  });
 }
 
 namespace {
@@ -127,27 +152,34 @@ Expr Pipeline::tidied(const Expr& core, bool is_to_be_differentiated) {
     std::function<Expr(const Expr&)> run;
   };
   const std::array steps{
-      Step{"simplify",
+      Step{"SimplifyExpr",
            [&](const Expr& e) { return normalised(opt::simplify(e, {interp::scalar_value}), e); }},
-      Step{"resolve_branches",
+      Step{"ResolveBranches",
            [&](const Expr& e) { return normalised(opt::resolve_branches(e, this), e); }},
-      Step{"eliminate_common_subexpressions",
+      Step{"EliminateCommonSubexpr",
            [&](const Expr& e) { return opt::eliminate_common_subexpressions(e, this); }},
-      Step{"eliminate_dead_code", [&](const Expr& e) { return opt::eliminate_dead_code(e, this); }},
-      Step{"inline_literals",
+      Step{"DeadCodeElimination", [&](const Expr& e) { return opt::eliminate_dead_code(e, this); }},
+      Step{kInline,
            [&](const Expr& e) {
              return normalised(opt::inline_literals(e, *this, kMaxBindings, custom), e);
            }},
   };
-  Expr expr = pass("inline_calls",
-                   opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom), this), core);
+  Expr expr = pass(
+      kInline,
+      timed(
+          kInline,
+          [&] { return opt::to_anf(opt::inline_calls(core, *this, kMaxBindings, custom), this); }),
+      core);
   // Functions that have been inlined where they were used need not be improved first.
   expr = pass("eliminate_unused_functions", opt::eliminate_unused_functions(expr), core);
-  expr = pass("join_step_products", normalised(step_products_.join(expr, *this), expr), core);
+  expr = pass(
+      kJoinStepProducts,
+      timed(kJoinStepProducts, [&] { return normalised(step_products_.join(expr, *this), expr); }),
+      core);
   std::size_t unchanged_by = 0;  // so many steps, one after the other
   for (std::size_t i = 0; i < kRounds * steps.size() && unchanged_by < steps.size(); ++i) {
     const Step& step = steps[i % steps.size()];
-    Expr next = step.run(expr);
+    Expr next = timed(step.name, [&] { return step.run(expr); });
     unchanged_by = next == expr ? unchanged_by + 1 : 0;
     expr = unchanged_by > 0 ? next : pass(step.name, next, core);
   }
@@ -178,7 +210,8 @@ Expr Pipeline::with_known_functions(const Expr& optimised) {
 }
 
 Expr Pipeline::fuse(const Expr& optimised) {
-  return pass("fuse_operators", opt::fuse_operators(with_known_functions(optimised)));
+  const Expr known = with_known_functions(optimised);
+  return pass(kFuse, timed(kFuse, [&] { return opt::fuse_operators(known); }));
 }
 
 Expr Pipeline::finish(const Expr& optimised) {

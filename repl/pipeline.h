@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -75,6 +76,14 @@ class Pipeline final : public lang::Program, public interp::Host {
   // The expression that a text in light notation is where nothing is defined, untyped. Throws
   // Failure.
   lang::Expr pattern(const std::string& text);
+  // How long the steps have taken so far, with what they asked others for, in the order in which
+  // each has run first.
+  struct StepTime {
+    std::string name;
+    double seconds = 0;
+    std::int64_t runs = 0;
+  };
+  const std::vector<StepTime>& step_times() const { return step_times_; }
 
   // Who watches instrumented code; null: nobody.
   void set_watcher(Watcher* watcher) { watcher_ = watcher; }
@@ -123,6 +132,8 @@ class Pipeline final : public lang::Program, public interp::Host {
   // What the pass called `name` has made, checked where that is asked for. `given`: what it was
   // made of; no variable may be free that is not free there.
   lang::Expr pass(const char* name, lang::Expr expr, const lang::Expr& given = {});
+  // What the step makes; its time is noted.
+  lang::Expr timed(const char* name, const std::function<lang::Expr()>& step);
   lang::Module& module_;
   typecheck::Checker& checker_;
   const SessionOptions& options_;
@@ -141,6 +152,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   ad::Pairs derivatives_;
   std::vector<lang::TypeDefRef> types_;
   int made_names_ = 0;
+  std::vector<StepTime> step_times_;
   // Of the loop whose steps are counted: when it began, and when somebody was told of it last.
   std::chrono::steady_clock::time_point steps_begun_;
   std::chrono::steady_clock::time_point steps_told_;

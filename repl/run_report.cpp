@@ -20,10 +20,11 @@ std::string describe_run(Session& session) {
       "kernels run natively   {}\n"
       "kernels run on lanes   {}\n"
       "kernels of libraries   {}\n"
+      "copies between devices {}\n"
       "tensor memory, peak    {:.1f} MiB\n",
       statistics.functions_specialised, statistics.functions_compiled, statistics.kernels_compiled,
       session.evaluator().compile_seconds() * 1e3, statistics.kernels_run_native,
-      statistics.kernels_run_lanes, statistics.kernels_run_library,
+      statistics.kernels_run_lanes, statistics.kernels_run_library, statistics.tensors_copied,
       static_cast<double>(lang::Pool::instance().peak_bytes()) / (1 << 20));
   return counts + describe_loops(session.evaluator().loops());
 }

@@ -10,6 +10,7 @@
 #include "lang/derivative.h"
 #include "opt/pass_program.h"
 #include "parser/value_text.h"
+#include "repl/columns.h"
 #include "repl/compiled.h"
 #include "repl/debugger.h"
 #include "repl/derivative.h"
@@ -20,6 +21,7 @@
 #include "repl/graph.h"
 #include "repl/info.h"
 #include "repl/left_behind.h"
+#include "repl/line_diff.h"
 #include "repl/module_passes.h"
 #include "repl/names.h"
 #include "repl/plan.h"
@@ -182,14 +184,37 @@ Result<Session::Trace> Session::trace(const std::string& text) {
   return table;
 }
 
+namespace {
+
+const opt::Analysis& analysis_of(const Session::PassRequest& request, lang::SourceStore& sources) {
+  const lang::Source* source = sources.add("<analysis>", request.analysis);
+  const auto size = static_cast<std::uint32_t>(request.analysis.size());
+  return opt::analysis_called(request.analysis, {source, 0, size});
+}
+
+// Which lines of the program a pass changes, behind its name.
+std::string difference_by(const opt::PassCall& call, const std::string& before,
+                          const std::string& after, const SessionOptions& options) {
+  if (before == after) return fmt::format("// {} changes nothing\n", call.pass->name);
+  const bool has_colours =
+      options.plot_style && options.plot_style().colours != plot::TextStyle::Colours::None;
+  return fmt::format("// {}\n{}", call.pass->name, shown_difference(before, after, has_colours));
+}
+
+}  // namespace
+
 Result<Session::Passed> Session::optimised(const PassRequest& request) {
   const lang::Source* source = impl_->sources.add("<passes>", request.passes);
   return impl_->entry_guarded([&] {
-    const PassList list = parse_passes(*source).or_throw();
+    const bool has_list = !request.passes.empty() || request.analysis.empty();
+    const PassList list = has_list ? parse_passes(*source).or_throw() : PassList{{}, 0};
+    const opt::Analysis* analysis =
+        request.analysis.empty() ? nullptr : &analysis_of(request, impl_->sources);
     const EvaluateCore evaluate = [&](const Expr& core) {
       return impl_->evaluator.evaluate(impl_->ready(core));
     };
-    std::string_view rest = source->text().substr(list.end);
+    std::string_view rest =
+        request.expression.empty() ? source->text().substr(list.end) : request.expression;
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n"), rest.size()));
     const PassTexts texts{
         [&](const std::string& name, const std::string& text) {
@@ -229,6 +254,8 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
       });
     }
     Passed result;
+    std::string before;
+    if (request.shows_differences) before = result.text = program->print(request.is_strict);
     for (const opt::PassCall& call : list.calls) {
       if (request.level && call.pass->level > *request.level) continue;
       const auto begun = std::chrono::steady_clock::now();
@@ -238,9 +265,18 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
       if (request.shows_each)
         result.text +=
             fmt::format("// after {}\n{}", call.pass->name, program->print(request.is_strict));
+      if (request.shows_differences) {
+        std::string after = program->print(request.is_strict);
+        result.text += difference_by(call, before, after, impl_->options);
+        before = std::move(after);
+      }
     }
     result.generic = program->generic();
-    if (!request.shows_each) result.text = program->print(request.is_strict);
+    if (analysis) {
+      result.text += program->analyse(*analysis);
+    } else if (!request.shows_each && !request.shows_differences) {
+      result.text = program->print(request.is_strict);
+    }
     return result;
   });
 }
@@ -442,6 +478,15 @@ Result<std::vector<double>> Session::run_times(const std::string& text, int runs
 
 lang::Module& Session::module() { return impl_->module; }
 interp::Evaluator& Session::evaluator() { return impl_->evaluator; }
+
+std::string Session::pass_times() const {
+  std::vector<Row> rows;
+  for (const auto& step : impl_->pipeline.step_times()) {
+    rows.push_back({step.name, fmt::format("{:>9.3f} ms in {} run{}", step.seconds * 1e3, step.runs,
+                                           step.runs == 1 ? "" : "s")});
+  }
+  return in_columns(rows, 28, impl_->options.columns);
+}
 const SessionOptions& Session::options() const { return impl_->options; }
 void Session::set_interactive(bool is_interactive) { impl_->options.interactive = is_interactive; }
 std::size_t Session::columns() const {

@@ -141,11 +141,14 @@ class Session {
   std::string end_profile();
   // What was defined here, or an expression, after passes (opt/pass.h).
   struct PassRequest {
-    std::string passes;  // a list of them, which an expression may follow
+    std::string passes;           // a list of them, which an expression may follow
+    std::string expression = {};  // the same, where there is no list
     bool is_strict = false;
-    bool shows_each = false;        // the program after each pass, too
-    std::optional<int> level = {};  // passes of a higher one are passed over
-    Bindings bindings = {};         // made before the passes
+    bool shows_each = false;         // the program after each pass, too
+    bool shows_differences = false;  // the program, and which lines of it each pass changes
+    std::optional<int> level = {};   // passes of a higher one are passed over
+    Bindings bindings = {};          // made before the passes
+    std::string analysis = {};       // what is said of it instead (opt/analysis.h)
   };
   struct Passed {
     std::string text;
@@ -227,6 +230,8 @@ class Session {
 
   lang::Module& module();
   interp::Evaluator& evaluator();
+  // How long the passes of the program's own pipeline have taken: a line for each.
+  std::string pass_times() const;
   const SessionOptions& options() const;
   // From the next call on.
   void set_seconds(double seconds);

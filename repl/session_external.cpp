@@ -73,7 +73,7 @@ lang::Result<Session::Passed> Session::partitioned(const std::string& compilers,
   if (!list) return list.errors();
   const std::string passes = fmt::format(
       "SimplifyInference, FoldConstant, AnnotateExternalCompiler({}), PartitionGraph", *list);
-  return optimised({passes + " " + text, is_strict});
+  return optimised({.passes = passes + " " + text, .is_strict = is_strict});
 }
 
 lang::Result<std::string> Session::who_runs(const std::string& text) {

@@ -111,9 +111,9 @@ std::string show_kernels(const std::string& stage, const Expr& finished, const l
     const auto lowered = loops::lower(fn, layouts, pipeline.kernel_library()).or_throw();
     for (const auto& launch : lowered.launches) {
       if (launch.whole) {
-        const bool sorts = launch.whole->primitive == lang::TensorPrimitive::Order;
-        text += fmt::format("{} of {} rows of {} elements\n", sorts ? "order" : "the bits",
-                            launch.whole->rows, launch.whole->extent);
+        text +=
+            fmt::format("{} of {} rows of {} elements\n", lang::words_for(launch.whole->primitive),
+                        launch.whole->rows, launch.whole->extent);
         continue;
       }
       if (launch.library) {

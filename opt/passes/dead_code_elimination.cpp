@@ -10,6 +10,7 @@ Pass dead_code_elimination_pass() {
   pass.name = "DeadCodeElimination";
   pass.doc = "drops bindings without effect that nobody uses, and writes that nobody reads";
   pass.example = R"(def f(x: float32) { let unused = exp(x); x * 2.0 })";
+  pass.pipeline_place = 9;
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) {
       Expr before;

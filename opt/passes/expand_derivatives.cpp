@@ -12,6 +12,7 @@ Pass expand_derivatives_pass() {
   pass.keeps = Keeps::Rounding;
   pass.level = 0;
   pass.example = R"(def slope(x: float32) { grad(fn (t) { sin(t) * t })(x) })";
+  pass.pipeline_place = 2;
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) { return program.host().without_derivatives(fn); });
   };

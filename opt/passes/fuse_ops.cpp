@@ -14,6 +14,7 @@ Pass fuse_ops_pass() {
                    "the most operators of a group; 0: any number"}};
   pass.is_idempotent = false;  // groups move in front of what is not part of one
   pass.example = R"(def f(x: Tensor[(4, 4), float32]) { sum(exp(x) * x) + 1.0 })";
+  pass.pipeline_place = 11;
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     const auto most =
         static_cast<std::size_t>(std::max<std::int64_t>(0, options.get_int("max_depth")));

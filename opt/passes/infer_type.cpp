@@ -11,6 +11,7 @@ Pass infer_type_pass() {
   pass.in_anf = false;
   pass.level = 0;
   pass.example = R"(def twice(x: float32) { x + x })";
+  pass.pipeline_place = 1;
   pass.run = [](PassProgram&, const lang::Attrs&) {};
   return pass;
 }

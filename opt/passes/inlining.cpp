@@ -16,6 +16,7 @@ Pass inlining_pass() {
   pass.is_idempotent = false;
   pass.example = R"(def cube(x: float32) { x * x * x }
 def f(x: float32) { cube(x) + cube(2.0) })";
+  pass.pipeline_place = 4;
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     constexpr std::int64_t kMost = 1'000'000;
     const auto most =

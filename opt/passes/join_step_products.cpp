@@ -13,6 +13,7 @@ Pass join_step_products_pass() {
   pass.example =
       R"(def rows(n: int32, h, xs: Tensor[(6, 16), float64], w: Tensor[(16, 16), float64]) -> Tensor[(16), float64] { if n == 6 { h } else { rows(n + 1, tanh(w @ xs[n] + h), xs, w) } }
 def whole(xs: Tensor[(6, 16), float64], w: Tensor[(16, 16), float64], h: Tensor[(16), float64]) { rows(0, h, xs, w) })";
+  pass.pipeline_place = 10;
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) { return program.step_products().join(fn, program); });
   };

@@ -36,6 +36,7 @@ Pass simplify_expr_pass() {
   pass.is_idempotent = false;
   pass.example =
       R"(def f(x: Tensor[(4), float32]) { negative(negative(x)) * ones([4]) + transpose(transpose(x)) })";
+  pass.pipeline_place = 6;
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
     const PassHost& host = program.host();
     const bool is_fast = options.get_bool("fast_math");

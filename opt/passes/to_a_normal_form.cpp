@@ -11,6 +11,7 @@ Pass to_a_normal_form_pass() {
   pass.in_anf = false;
   pass.level = 0;
   pass.example = R"(def f(x: float32) { sin(x) * exp(x + 1.0) })";
+  pass.pipeline_place = 3;
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) { return to_anf(fn, &program); });
   };

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "lang/diagnostic.h"
+#include "opt/analysis.h"
+#include "opt/pass.h"
 #include "repl/command.h"
 #include "repl/completion/files.h"
 #include "repl/completion/sources.h"
@@ -100,6 +102,11 @@ void add_argument(const State& state, const Command& command, std::string_view k
   } else if (kind == "STAGE") {
     for (const std::string& stage : Session::stages())
       names.push_back({stage, Group::Word, "a stage"});
+  } else if (kind == "PASSES") {
+    for (const opt::Pass& pass : opt::passes()) names.push_back({pass.name, Group::Word, pass.doc});
+  } else if (kind == "ANALYSIS") {
+    for (const opt::Analysis& analysis : opt::analyses())
+      names.push_back({analysis.name, Group::Word, analysis.doc});
   } else if (kind.starts_with("FILE") || kind == "PATH") {
     add_files(state, typed, command.name == ":load" ? ".relay" : "", names);
     place.begin += begin_of_last_part(typed);

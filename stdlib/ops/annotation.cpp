@@ -38,7 +38,8 @@ void add_identity(const char* name, const char* doc, const char* attributes = ""
                   std::vector<AttrSpec> attrs = {}) {
   const std::string example =
       std::string(name) + "([1.0, 2.0]" + attributes + ")\n// expect: [1.0, 2.0]";
-  lang::OpRegistry::instance().add(identity_operator(name, 10, doc, example, std::move(attrs)));
+  lang::OpRegistry::instance().add(
+      identity_operator(name, kAnnotationLevel, doc, example, std::move(attrs)));
 }
 
 void add_marks() {
@@ -60,17 +61,12 @@ void add_marks() {
   lang::set_attrs_struct("annotation.with_funcid", "WithFuncIdAttrs");
   add_identity("annotation.with_funcid", "Numbers a function inside Relay's partial evaluator.",
                ", fid=3", {optional_attr("fid", AttrKind::Int, -1, "the number of the function")});
-  add_identity(
-      "on_device", "Ties an expression to a device.", "",
-      {nullable_attr("virtual_device", AttrKind::Any, "the device; there is only this one"),
-       optional_attr("constrain_result", AttrKind::Bool, false, "the result is on that device"),
-       optional_attr("constrain_body", AttrKind::Bool, true, "the value is computed there")});
 }
 
 // An identity that becomes code of another kind.
 void add_form(const char* name, const char* doc, const char* example,
               Expr (*form)(const Expr& value)) {
-  OpDef def = identity_operator(name, 10, "", example, {});
+  OpDef def = identity_operator(name, kAnnotationLevel, "", example, {});
   def.doc = doc;
   def.expansion = [form](const DefinitionCall& call) { return form(call.args[0]); };
   lang::OpRegistry::instance().add(std::move(def));
@@ -98,12 +94,37 @@ void add_forms() {
       lang::make_checkpoint);
 }
 
+// --- Spellings ---
+
+// Relay's modules have annotations under longer names than its texts, and its RFC has all of them
+// in one namespace.
+void add_spellings() {
+  lang::OpRegistry& registry = lang::OpRegistry::instance();
+  for (const OpDef* op : std::vector(registry.all())) {
+    if (op->name.starts_with("annotation.")) registry.alias("relay.op." + op->name, op->name);
+  }
+  struct Spelling {
+    const char* spelling;
+    const char* name;
+  };
+  for (const auto& [spelling, name] : {
+           Spelling{"annotation.on_device", "on_device"},
+           Spelling{"relay.op.annotation.on_device", "on_device"},
+           Spelling{"annotation.device_copy", "device_copy"},
+           Spelling{"relay.op.annotation.device_copy", "device_copy"},
+           Spelling{"annotation.simulated_quantize", "relay.op.annotation.simulated_quantize"},
+       })
+    registry.alias(spelling, name);
+}
+
 }  // namespace
 
 void add_annotation_operators() {
   add_marks();
   add_forms();
   add_simulated_quantize();
+  add_device_operators();
+  add_spellings();
 }
 
 }  // namespace relay::stdlib

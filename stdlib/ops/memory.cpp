@@ -17,19 +17,9 @@ using build::op;
 
 namespace {
 
-const AttrSpec kDevice =
-    nullable_attr("virtual_device", AttrKind::Any, "the device; there is only this one");
+const AttrSpec kDevice = nullable_attr("virtual_device", AttrKind::Any, "the device");
 
-// --- device_copy, memory.* ---
-
-void add_device_copy() {
-  const char* doc = "the device; there is only this one";
-  lang::OpRegistry::instance().add(
-      identity_operator("device_copy", 10, "A copy of a value from one device to another.",
-                        "device_copy([1.0, 2.0])\n// expect: [1.0, 2.0]",
-                        {nullable_attr("src_virtual_device", AttrKind::Any, doc),
-                         nullable_attr("dst_virtual_device", AttrKind::Any, doc)}));
-}
+// --- memory.* ---
 
 constexpr const char* kNoMemory =
     "programs do not handle memory here; run the program before Relay has planned its memory";
@@ -227,7 +217,6 @@ void add_debug() {
 }  // namespace
 
 void add_memory_operators() {
-  add_device_copy();
   add_alloc_storage();
   add_alloc_tensor();
   add_kill();

@@ -37,7 +37,7 @@ Value PassedProgram::value(const std::string& call) {
 }
 
 std::string PassedProgram::passed(const std::string& passes) {
-  const auto given = session_.optimised({passes});
+  const auto given = session_.optimised({.passes = passes});
   if (!given) fail_in(passes + " of\n" + text_, given.errors());
   return given->text;
 }

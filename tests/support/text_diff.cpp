@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "repl/line_diff.h"
+
 namespace relay::tests {
 
 std::vector<std::string> split_lines(std::string_view text) {
@@ -27,48 +29,8 @@ namespace {
 
 constexpr std::size_t kContext = 3;
 
-struct Edit {
-  char sign;  // ' ', '-' or '+'
-  std::string_view line;
-};
-
+using Edit = repl::LineEdit;
 using Lines = std::vector<std::string>;
-
-// The shortest list of edits, by the longest common subsequence.
-std::vector<Edit> edits_between(const Lines& a, const Lines& b) {
-  std::size_t head = 0;
-  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
-  std::size_t tail = 0;
-  while (tail < a.size() - head && tail < b.size() - head &&
-         a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) {
-    ++tail;
-  }
-  const std::size_t n = a.size() - head - tail;
-  const std::size_t m = b.size() - head - tail;
-  std::vector<std::vector<std::size_t>> common(n + 1, std::vector<std::size_t>(m + 1, 0));
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t j = m; j-- > 0;) {
-      common[i][j] = a[head + i] == b[head + j] ? common[i + 1][j + 1] + 1
-                                                : std::max(common[i + 1][j], common[i][j + 1]);
-    }
-  }
-  std::vector<Edit> edits;
-  for (std::size_t i = 0; i < head; ++i) edits.push_back({' ', a[i]});
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < n || j < m) {
-    if (i < n && j < m && a[head + i] == b[head + j]) {
-      edits.push_back({' ', a[head + i++]});
-      ++j;
-    } else if (i < n && (j == m || common[i + 1][j] >= common[i][j + 1])) {
-      edits.push_back({'-', a[head + i++]});
-    } else {
-      edits.push_back({'+', b[head + j++]});
-    }
-  }
-  for (std::size_t k = a.size() - tail; k < a.size(); ++k) edits.push_back({' ', a[k]});
-  return edits;
-}
 
 }  // namespace
 
@@ -77,7 +39,7 @@ std::string unified_diff(std::string_view before, std::string_view after,
   const Lines a = split_lines(before);
   const Lines b = split_lines(after);
   if (a == b) return "";
-  const std::vector<Edit> edits = edits_between(a, b);
+  const std::vector<Edit> edits = repl::line_edits(a, b);
   std::string text = "--- " + std::string(before_name) + "\n+++ " + std::string(after_name) + "\n";
   std::size_t old_line = 1;
   std::size_t new_line = 1;

@@ -21,7 +21,7 @@ _relay() {
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
       return
       ;;
-    --explain | --threads | --max-memory | --max-time | -e | -f | --function | -p | --passes) return ;;
+    --explain | --threads | --max-memory | --max-time | -e | -f | --function | -p | --passes | --analyze) return ;;
   esac
   if [[ -n ${options-} ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
@@ -34,7 +34,7 @@ _relay() {
     grad) options+=" -f --function --mode --strict" ;;
     tune) options+=" -f --function --time" ;;
     build_external) options+=" --compiler --plugin" ;;
-    opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --time --list" ;;
+    opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --diff --analyze --time --list" ;;
     *) options+=" --plugin -e -i --interactive --no-init --jit --kernels --threads --explain --perf --profile --stats --strict --version" ;;
   esac
   if [[ $word == -* ]]; then
