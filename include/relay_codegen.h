@@ -85,8 +85,8 @@ typedef struct {
   const RelayValue* results;
 } RelayGraph;
 
-/* Several operators that are one step: `pattern` is a function in Relay's light notation, whose
- * parameters stand for any value. */
+/* Several operators that are one step: `pattern` is what stands behind the name in Relay's
+ * `pattern NAME(x, y) { nn.relu(x + y) }`, whose parameters stand for any value. */
 typedef struct {
   const char* name; /* "NAME.conv2d_relu", where NAME is the generator's */
   const char* pattern;

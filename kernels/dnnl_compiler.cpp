@@ -117,8 +117,7 @@ std::vector<CompositePattern> all_composites() {
         if (middle.name.empty() && end.name.empty()) continue;
         const std::string body = around(end.text, around(middle.text, std::string(anchor.text)));
         made.push_back({fmt::format("dnnl.{}{}{}", anchor.name, middle.name, end.name),
-                        fmt::format("fn ({}{}) {{ {} }}", anchor.more, middle.more, body),
-                        refused});
+                        fmt::format("({}{}) {{ {} }}", anchor.more, middle.more, body), refused});
       }
     }
   }

@@ -26,8 +26,7 @@ class ExternalCode {
 // Several operators that a compiler runs as one step.
 struct CompositePattern {
   std::string name;  // `dnnl.conv2d_bias_relu`
-  // A function in light notation: its parameters stand for any value; attributes that it gives must
-  // have these values.
+  // What stands behind the name in `pattern NAME(x, y) { nn.relu(x + y) }` (opt/pattern.h).
   std::string pattern;
   // Of the operators that were found: why the compiler does not run them so; empty: it does. Null:
   // it runs all.

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "lang/pointer_map.h"
 #include "opt/block_uses.h"
 #include "opt/external.h"
+#include "opt/pattern.h"
 
 // Private to MergeComposite.
 namespace relay::opt {
@@ -14,12 +13,12 @@ namespace relay::opt {
 // Steps of a block that a pattern is made of.
 struct CompositeMatch {
   std::vector<std::size_t> steps;  // places, in order; the last is the one that gives the result
-  std::vector<lang::Expr> values;  // what the pattern's parameters stand for
+  std::vector<lang::Expr> values;  // what the pattern's parameters stand for, each once
 };
-// `pattern`: a function, untyped (lang::CompositePattern). The step at `place` is its result. No
-// step but that one may be used by others.
-std::optional<CompositeMatch> match_composite(const lang::Function& pattern,
-                                              const lang::Block& block, const BlockUses& uses,
+// The step at `place` is the pattern's result. No step but that one may be used by others.
+// `definitions`: of the block.
+std::optional<CompositeMatch> match_composite(const PatternRule& pattern, const lang::Block& block,
+                                              const Definitions& definitions, const BlockUses& uses,
                                               std::size_t place);
 
 }  // namespace relay::opt

@@ -21,7 +21,7 @@ namespace {
 
 struct CompositeRule {
   std::string name;
-  Expr pattern;
+  PatternRule pattern;
   std::function<std::string(const lang::ExternalGraph&)> refusal;
 };
 
@@ -86,14 +86,16 @@ class CompositeMerger final : public BlockRewriter {
     bool is_merged = false;
     Effects effects(program_);
     std::optional<BlockUses> uses;
+    Definitions definitions;
+    for (const lang::Binding& binding : block.bindings)
+      definitions.add(binding.variable, binding.value);
     for (const CompositeRule& rule : rules_) {
       bool is_changed = false;
       std::vector<bool> is_taken(block.bindings.size(), false);
       for (std::size_t place = block.bindings.size(); place-- > 0;) {
         if (is_taken[place]) continue;
         if (!uses) uses.emplace(block, effects);
-        const auto& pattern = lang::cast<lang::Function>(rule.pattern);
-        const auto match = match_composite(pattern, block, *uses, place);
+        const auto match = match_composite(rule.pattern, block, definitions, *uses, place);
         if (!match || is_any_taken(is_taken, match->steps)) continue;
         const Expr literal = literal_of(block, *match, rule.name, number_);
         if (!is_accepted(rule, literal)) continue;
@@ -102,6 +104,7 @@ class CompositeMerger final : public BlockRewriter {
         lang::Binding& binding = block.bindings[place];
         binding.value = lang::make_call(literal, match->values, nullptr, binding.value->span,
                                         binding.value->type);
+        definitions.add(binding.variable, binding.value);
         uses.reset();
         is_changed = true;
       }
@@ -149,17 +152,19 @@ Expr merge_composites(const Expr& function, const std::vector<lang::ExternalComp
   std::vector<CompositeRule> rules;
   for (lang::ExternalCompiler* compiler : compilers) {
     for (const lang::CompositePattern& each : compiler->composites()) {
-      const auto pattern = lang::capture([&] { return program.host().parse(each.pattern); });
-      if (!pattern || !as<lang::Function>(*pattern)) {
+      const auto patterns = lang::capture([&] {
+        const std::string text = fmt::format("pattern {}{}", each.name, each.pattern);
+        return pattern_rules(program.host().parse_rules(each.name, text));
+      });
+      if (!patterns || patterns->size() != 1) {
         lang::Diagnostic diagnostic(
             lang::DiagnosticKind::BadData,
-            fmt::format("the pattern `{}` of the external compiler `{}` is no function in light "
-                        "notation: {}",
-                        each.name, compiler->name(),
-                        pattern ? "another expression" : pattern.errors().front().message));
+            fmt::format("the pattern `{}` of the external compiler `{}` is none: {}", each.name,
+                        compiler->name(),
+                        patterns ? "there is more behind it" : patterns.errors().front().message));
         throw lang::Failure(std::move(diagnostic));
       }
-      rules.push_back({each.name, *pattern, each.refusal});
+      rules.push_back({each.name, patterns->front(), each.refusal});
     }
   }
   return rules.empty() ? function : CompositeMerger(rules, &program).run(function);

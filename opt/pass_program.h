@@ -39,8 +39,6 @@ struct PassHost {
   std::function<std::string(const std::string& path)> read_file = {};
   // Those that functions may be handed to.
   lang::ExternalCompilers& compilers;
-  // What a text in light notation means where nothing is defined, untyped. Throws Failure.
-  std::function<lang::Expr(const std::string& text)> parse;
 };
 
 // The global functions that code mentions: where it calls or differentiates them, or hands them on;

@@ -49,8 +49,7 @@ opt::PassHost host_of(lang::Module& module, typecheck::Checker& checker, Pipelin
             return parser::parse_rules(*texts.keep(name, text), module).or_throw();
           },
           texts.read,
-          *pipeline.external_compilers(),
-          [&pipeline](const std::string& text) { return pipeline.pattern(text); }};
+          *pipeline.external_compilers()};
 }
 
 }  // namespace

@@ -310,15 +310,6 @@ Result<Expr> Pipeline::with_tangent(const Expr& function, const lang::VariableRe
   });
 }
 
-Expr Pipeline::pattern(const std::string& text) {
-  const lang::Source* source = patterns_.add("<pattern>", text);
-  const lang::Module nothing;
-  const auto parsed = parser::parse(*source, nothing, parser::Notation::Light).or_throw();
-  if (parsed.items.size() != 1 || parsed.items[0].kind != parser::ItemKind::Expression)
-    lang::fail(DiagnosticKind::SyntaxError, "a pattern is one expression", {});
-  return parsed.items[0].expr;
-}
-
 bool Pipeline::is_binding(const std::string& name) {
   const lang::Definition* definition = module_.find(name);
   return definition && !definition->function;

@@ -73,9 +73,6 @@ class Pipeline final : public lang::Program, public interp::Host {
   }
 
   SessionCompilers* external_compilers() override { return &external_compilers_; }
-  // The expression that a text in light notation is where nothing is defined, untyped. Throws
-  // Failure.
-  lang::Expr pattern(const std::string& text);
   // How long the steps have taken so far, with what they asked others for, in the order in which
   // each has run first.
   struct StepTime {
@@ -160,7 +157,6 @@ class Pipeline final : public lang::Program, public interp::Host {
   LazyKernelLibrary direct_kernels_{false};
   LazyKernelLibrary transforming_kernels_{true};
   SessionCompilers external_compilers_;
-  lang::SourceStore patterns_;
 };
 
 }  // namespace relay::repl

@@ -17,8 +17,8 @@ bool swaps(const lang::Call& transpose) {
 }
 
 Expr without_transposition(const Expr& step, const Definitions& definitions) {
-  const auto* dense = call_of(step, "nn.dense");
-  const auto* transpose = dense ? definitions.call_of(dense->args[1], "transpose") : nullptr;
+  const auto* dense = call_of(step, known::dense);
+  const auto* transpose = dense ? definitions.call_of(dense->args[1], known::transpose) : nullptr;
   if (!transpose || !swaps(*transpose)) return nullptr;
   return build::op("nn.matmul", {dense->args[0], transpose->args[0]},
                    {{"transpose_a", false},

@@ -89,7 +89,10 @@ std::string text_of(const Expr& code) {
 // The composite as a pattern: without what the pass has written at it.
 lang::CompositePattern pattern_of(const lang::Function& composite) {
   const std::string* name = lang::find_text(composite, lang::FunctionFact::Composite);
-  return {*name, lang::print_light(lang::with_attrs(composite, nullptr))};
+  std::vector<std::string> params;
+  for (const lang::VariableRef& param : composite.params) params.push_back(param->name);
+  return {*name,
+          fmt::format("({}) {{ {} }}", fmt::join(params, ", "), lang::print_light(composite.body))};
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ class Partitioned {
   static void add_to(Session& session) {
     session.add_compiler(std::make_unique<MarkedCompiler>(
         "a", std::set<std::string>{"negative", "nn.relu", "add"},
-        std::vector<lang::CompositePattern>{{"a.add_relu", "fn (x, y) { nn.relu(x + y) }"}}));
+        std::vector<lang::CompositePattern>{{"a.add_relu", "(x, y) { nn.relu(x + y) }"}}));
     session.add_compiler(
         std::make_unique<MarkedCompiler>("b", std::set<std::string>{"abs", "multiply"}));
   }
