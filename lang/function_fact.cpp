@@ -28,12 +28,12 @@ constexpr std::array kFacts = {
     FactRow{FunctionFact::Schedule, "Schedule", true},
     FactRow{FunctionFact::StepSchedule, "StepSchedule", true},
     FactRow{FunctionFact::StopFusion, "StopFusion", true},
+    FactRow{FunctionFact::VirtualDevice, "virtual_device", true},
     FactRow{FunctionFact::Compiler, "Compiler", true},
     FactRow{FunctionFact::Composite, "Composite", true},
     FactRow{FunctionFact::Extern, "Extern", true},
     FactRow{FunctionFact::PartitionedFromPattern, "PartitionedFromPattern", true},
     FactRow{FunctionFact::WantsCompiler, "compiler", true},
-    FactRow{FunctionFact::VirtualDevice, "virtual_device", true},
 };
 constexpr bool are_in_order() {
   for (std::size_t i = 0; i < kFacts.size(); ++i) {
