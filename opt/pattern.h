@@ -57,6 +57,9 @@ struct PatternRule {
 // alternatives; operators with other operands or attributes; expressions that are no patterns.
 std::vector<PatternRule> pattern_rules(const std::vector<lang::RewriteRule>& rules);
 
+// The pattern that an untyped function literal is: its parameters are wildcards. Throws Failure.
+ExprPatternRef pattern_of(const lang::Function& function);
+
 // What has matched what.
 struct ExprMatch {
   // What a part of the pattern has matched that is no wildcard and no number.
