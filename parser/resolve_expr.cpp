@@ -229,7 +229,8 @@ lang::Expr Resolver::infix(const Node& node) {
     const Span where = lang::join(values.back()->span, right->span);
     std::vector<Expr> operands{std::move(values.back()), std::move(right)};
     const Symbol& symbol = symbols_.intern(pending.back()->op);
-    const lang::OpDef* lazy = symbol.op && !is_in_pattern_ ? lang::short_circuit_form(*symbol.op) : nullptr;
+    const lang::OpDef* lazy =
+        symbol.op && !is_in_pattern_ ? lang::short_circuit_form(*symbol.op) : nullptr;
     values.back() = lazy ? lang::make_call(lang::make_operator(lazy, where), std::move(operands),
                                            nullptr, where)
                          : operator_call(pending.back()->op, std::move(operands), {}, where);

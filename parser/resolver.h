@@ -134,7 +134,7 @@ class Resolver {
   VariableRef rule_parameter(const Node& node, const Node& rule);
   Expr rule_pattern(const Node& node);
   Expr pattern_form(const Node& node);  // `either` and its kin; null where `node` is none of them
-  bool is_in_rule_ = false;     // dimensions and dtypes may stand for values of attributes
+  bool is_in_rule_ = false;             // dimensions and dtypes may stand for values of attributes
   bool is_in_pattern_ = false;          // calls are patterns: nothing is added to what is written
   std::unordered_set<const lang::Variable*> named_steps_;  // of the pattern at hand
 
