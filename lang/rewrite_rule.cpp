@@ -8,17 +8,18 @@ namespace relay::lang {
 
 namespace {
 
-struct NamedForm {
+struct NamedPatternForm {
   std::string_view name;
   PatternForm form;
 };
-constexpr std::array<NamedForm, 7> kForms = {{{"elementwise", PatternForm::Elementwise},
-                                              {"injective", PatternForm::Injective},
-                                              {"reduction", PatternForm::Reduction},
-                                              {"operator", PatternForm::Operator},
-                                              {"either", PatternForm::Either},
-                                              {"maybe", PatternForm::Maybe},
-                                              {"chain", PatternForm::Chain}}};
+constexpr std::array<NamedPatternForm, 7> kPatternForms = {
+    {{"elementwise", PatternForm::Elementwise},
+     {"injective", PatternForm::Injective},
+     {"reduction", PatternForm::Reduction},
+     {"operator", PatternForm::Operator},
+     {"either", PatternForm::Either},
+     {"maybe", PatternForm::Maybe},
+     {"chain", PatternForm::Chain}}};
 
 constexpr std::string_view kParameterObject = "parameter";
 
@@ -29,20 +30,20 @@ bool has_role(const Variable& variable, std::string_view role) {
 }
 
 const PatternForm* find_pattern_form(std::string_view name) {
-  const auto found = std::find_if(kForms.begin(), kForms.end(),
-                                  [&](const NamedForm& each) { return each.name == name; });
-  return found == kForms.end() ? nullptr : &found->form;
+  const auto found = std::find_if(kPatternForms.begin(), kPatternForms.end(),
+                                  [&](const NamedPatternForm& each) { return each.name == name; });
+  return found == kPatternForms.end() ? nullptr : &found->form;
 }
 
 std::string_view name_of(PatternForm form) {
-  return std::find_if(kForms.begin(), kForms.end(),
-                      [&](const NamedForm& each) { return each.form == form; })
+  return std::find_if(kPatternForms.begin(), kPatternForms.end(),
+                      [&](const NamedPatternForm& each) { return each.form == form; })
       ->name;
 }
 
 std::vector<std::string> pattern_form_names() {
   std::vector<std::string> names;
-  for (const NamedForm& each : kForms) names.emplace_back(each.name);
+  for (const NamedPatternForm& each : kPatternForms) names.emplace_back(each.name);
   return names;
 }
 

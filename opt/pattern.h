@@ -57,6 +57,9 @@ struct PatternRule {
 // alternatives; operators with other operands or attributes; expressions that are no patterns.
 std::vector<PatternRule> pattern_rules(const std::vector<lang::RewriteRule>& rules);
 
+// The pattern that an untyped function literal is: its parameters are wildcards. Throws Failure.
+ExprPatternRef pattern_of(const lang::Function& function);
+
 // What has matched what.
 struct ExprMatch {
   // What a part of the pattern has matched that is no wildcard and no number.
@@ -72,11 +75,10 @@ struct ExprMatch {
   std::vector<Step> steps;  // each once, operands before what they go into; the root is the last
 };
 
-// Matches an expression, the value of `variable` if that is not null, with a pattern; or what
-// a variable stands for. It sees
-// through `let`s whose values `definitions` has. Operators with effects match nothing. Costs what
-// the pattern is large; alternatives, chains and operators that commute are tried one after the
-// other, so that a pattern of many of them costs their product.
+// Matches an expression, the value of `variable` if that is not null, with a pattern; or what a
+// variable stands for. It sees through `let`s whose values `definitions` has. Operators with
+// effects match nothing. Costs what the pattern is large; alternatives, chains and operators that
+// commute are tried one after the other, so that a pattern of many of them costs their product.
 std::optional<ExprMatch> match(const ExprPattern& pattern, const lang::Expr& expr,
                                const Definitions& definitions,
                                const lang::VariableRef& variable = nullptr);

@@ -70,13 +70,13 @@ bool match_type(const lang::Type& pattern, const lang::Type& actual, TypeSubstit
 
 // --- Numbers and attributes ---
 
-constexpr std::int64_t kMostElements = 4096;  // of a constant that is looked through
+constexpr std::int64_t kMostLooked = 4096;  // of a constant that is looked through
 
 // The bits that all elements have; nothing if they differ, or nobody knows them.
 std::optional<std::uint64_t> common_bits(const Expr& atom, const Definitions& definitions) {
   if (const auto* constant = as<lang::Constant>(definitions.of(atom))) {
     const lang::Tensor& tensor = *constant->value;
-    if (tensor.element_count() == 0 || tensor.element_count() > kMostElements) return std::nullopt;
+    if (tensor.element_count() == 0 || tensor.element_count() > kMostLooked) return std::nullopt;
     for (std::int64_t i = 1; i < tensor.element_count(); ++i) {
       if (tensor.bits_at(i) != tensor.bits_at(0)) return std::nullopt;
     }

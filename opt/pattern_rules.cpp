@@ -57,8 +57,8 @@ std::string_view describe(ExprKind kind) {
 // Makes the pattern of one rule.
 class PatternMaker {
  public:
-  PatternMaker(const RewriteRule& rule, const std::map<std::string, const RewriteRule*>& patterns)
-      : rule_(rule), patterns_(patterns) {
+  PatternMaker(const RewriteRule& rule, std::map<std::string, const RewriteRule*> patterns)
+      : rule_(rule), patterns_(std::move(patterns)) {
     open_.push_back(rule.name);
   }
 
@@ -290,7 +290,7 @@ class PatternMaker {
   }
 
   const RewriteRule& rule_;
-  const std::map<std::string, const RewriteRule*>& patterns_;
+  const std::map<std::string, const RewriteRule*> patterns_;
   std::vector<std::string> open_;  // patterns that are being expanded
 };
 
@@ -373,6 +373,15 @@ void check_names(const PatternRule& rule) {
 }
 
 }  // namespace
+
+ExprPatternRef pattern_of(const lang::Function& function) {
+  RewriteRule rule;
+  rule.kind = lang::RuleKind::Pattern;
+  rule.span = function.span;
+  rule.params = function.params;
+  rule.pattern = function.body;
+  return PatternMaker(rule, {}).run();
+}
 
 std::vector<PatternRule> pattern_rules(const std::vector<RewriteRule>& rules) {
   std::map<std::string, const RewriteRule*> patterns;

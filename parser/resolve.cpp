@@ -369,7 +369,7 @@ void Resolver::item(const Node& node, Parsed& parsed) {
     case Syntax::Rule: {
       Diagnostic diagnostic(DiagnosticKind::Unsupported,
                             "not supported: rules and patterns among definitions", item.span);
-      diagnostic.note("help: put them into a file of their own, for `relay opt --rewrite FILE`");
+      diagnostic.note("help: they have a file of their own, which `relay opt --rewrite` reads");
       report(std::move(diagnostic));
       return;
     }

@@ -386,11 +386,17 @@ std::optional<lang::AttrValue> Resolver::attribute_value(const Node& node) {
       span(node));
   const bool is_local =
       !strict_ && node.kind == Syntax::Name && symbols_.intern(tree_.text(node)).local;
-  if (is_local)
+  if (is_local && is_in_rule_) {
+    diagnostic.note(fmt::format(
+        "help: write `{0}` as an attribute in the pattern, too, or name a step of it by "
+        "`let` for `like={0}`",
+        tree_.text(node)));
+  } else if (is_local) {
     diagnostic.note(
         fmt::format("help: a parameter of a `def` that has a default value may stand "
                     "here, as in `def f(x, {} = 0)`",
                     tree_.text(node)));
+  }
   report(std::move(diagnostic));
   return std::nullopt;
 }

@@ -15,11 +15,10 @@ namespace relay::parser {
 //     pattern NAME(x, w) { PATTERN }
 //
 // In a parameter's type, names that nothing declares are dimensions or dtypes, as their place says;
-// `Constant` and `Constant[TYPE]` ask for a constant; `Integer`, `Float` and `Boolean` for
-// a tensor of such a dtype; `Elementwise` and its kin for an operator. A
-// parameter that stands for an attribute's value in the pattern, as in `strides=s`, is one. All
-// errors of the text, or the rules in its order. `scope`: functions are unknown in rules; only its
-// types are found.
+// `Constant` and `Constant[TYPE]` ask for a constant; `Integer`, `Float` and `Boolean` for a tensor
+// of such a dtype; `Elementwise` and its kin for an operator. A parameter that stands for an
+// attribute's value in the pattern, as in `strides=s`, is one. Replacements and conditions may call
+// the functions of `scope`. All errors of the text, or the rules in its order.
 lang::Result<std::vector<lang::RewriteRule>> parse_rules(const lang::Source& source,
                                                          const lang::Module& scope);
 
