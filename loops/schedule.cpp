@@ -226,8 +226,11 @@ class NestScheduler {
     std::vector<Box> before;
     double share = 1;
     for (const std::string& name : schedule_.domain()) {
+      const bool is_split =
+          std::any_of(schedule_.splits().begin(), schedule_.splits().end(),
+                      [&](const ScheduledNest::Split& split) { return split.of == name; });
+      if (!is_split) continue;
       const std::int64_t divisor = divisor_of(name);
-      if (divisor == 1) continue;
       const std::int32_t axis = editor.axis(name);
       if (axis < 0) return {{{}, false, 1}};  // one step, which cannot be split
       const std::int64_t extent = editor.extent(axis);
