@@ -43,7 +43,7 @@ constexpr Command kCommands[] = {
      "relay> :opt --diff FoldConstant, SimplifyExpr fn (x: float32) { x * (2.0 - 1.0) }\n"
      "…",
      run_opt},
-    {":analyze", Group::See, "[ANALYSIS [EXPR]]", "what an analysis finds in a program",
+    {":analyze", Group::See, "[NAME [EXPR]]", "what an analysis finds in a program",
      "Of an expression, or of all that is defined: which variables, operators and parts of the "
      "language it uses, who calls whom, what a match misses. `relay opt --analyze` in the shell "
      "does the same with a file. Without one it lists them; docs/analyses.md shows each at work.",
@@ -174,7 +174,7 @@ constexpr Command kCommands[] = {
      "all of one.",
      "", run_jit},
     {":stats", Group::Time, "[memory|passes]",
-     "kernels compiled and run so far; what came of memory; the time of passes",
+     "what was compiled and run; memory; the time of passes",
      "`relay --stats` tells the first two at the end of a run.",
      "relay> :stats memory\n"
      "memory in use          …\n"
