@@ -237,7 +237,9 @@ std::string MetadataWriter::refer(const std::string& type_key, const T& content)
   int index = 0;
   for (const Entry& entry : entries_) {
     if (entry.type_key != type_key) continue;
-    if (std::get<T>(entry.content) == content) return fmt::format("meta[{}][{}]", type_key, index);
+    // A constant may be an operand, or an attribute.
+    const T* known = std::get_if<T>(&entry.content);
+    if (known && *known == content) return fmt::format("meta[{}][{}]", type_key, index);
     ++index;
   }
   return add({type_key, content});

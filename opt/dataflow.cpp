@@ -1,6 +1,7 @@
 #include "opt/dataflow.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -106,7 +107,10 @@ class Listing {
     }
     Dataflow::Value value;
     value.name = fmt::format("%{}", flow_.values.size());
-    if (const std::string* bound = names_.find(expr.get())) value.name = *bound;
+    if (const std::string* bound = names_.find(expr.get())) {
+      const int earlier = uses_of_name_[*bound]++;
+      value.name = earlier == 0 ? *bound : fmt::format("{}{}", *bound, earlier);
+    }
     value.maker = maker_of(expr);
     for (const Expr& part : parts_of(expr)) {
       const auto read = value_of(part);
@@ -130,6 +134,7 @@ class Listing {
   lang::PointerMap<lang::ExprNode, std::optional<std::size_t>> values_;
   lang::PointerMap<lang::ExprNode, std::string> names_;
   lang::PointerMap<lang::Variable, Expr> variables_;
+  std::map<std::string, int> uses_of_name_;
   std::vector<Expr> kept_;
 };
 

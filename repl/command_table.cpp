@@ -58,7 +58,7 @@ constexpr Command kCommands[] = {
      "  blas: it runs `nn.dense`, `nn.matmul` and `nn.batch_matmul` of float32 and float64\n"
      "  dnnl: it is asked for float32 only, and this is float64",
      run_why},
-    {":analyze", Group::See, "[ANALYSIS [EXPR]]", "what an analysis finds in a program",
+    {":analyze", Group::See, "[NAME [EXPR]]", "what an analysis finds in a program",
      "Of an expression, or of all that is defined: which variables, operators and parts of the "
      "language it uses, who calls whom, what a match misses. `relay opt --analyze` in the shell "
      "does the same with a file. Without one it lists them; docs/analyses.md shows each at work.",
@@ -204,7 +204,7 @@ constexpr Command kCommands[] = {
      "all of one.",
      "", run_jit},
     {":stats", Group::Time, "[memory|passes]",
-     "kernels compiled and run so far; what came of memory; the time of passes",
+     "what was compiled and run; memory; the time of passes",
      "`relay --stats` tells the first two at the end of a run.",
      "relay> :stats memory\n"
      "memory in use          …\n"

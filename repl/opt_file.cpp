@@ -97,7 +97,8 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
                                                         .bindings = request.bindings,
                                                         .analysis = request.analysis});
     if (passed) {
-      for (const std::string& name : passed->generic)
+      const bool tells_generic = request.analysis.empty();
+      for (const std::string& name : tells_generic ? passed->generic : std::vector<std::string>())
         put_error(fmt::format("relay: `{}` is generic, and stays as it is\n", name));
       put_output(passed->text);
       if (request.times) put_error(describe_times(*passed));

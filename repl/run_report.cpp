@@ -12,6 +12,10 @@ namespace relay::repl {
 
 std::string describe_run(Session& session) {
   const interp::Statistics& statistics = session.evaluator().statistics();
+  const std::string copies =
+      statistics.tensors_copied == 0
+          ? ""
+          : fmt::format("copies between devices {}\n", statistics.tensors_copied);
   const std::string counts = fmt::format(
       "functions specialised  {}\n"
       "functions compiled     {}\n"
@@ -20,11 +24,11 @@ std::string describe_run(Session& session) {
       "kernels run natively   {}\n"
       "kernels run on lanes   {}\n"
       "kernels of libraries   {}\n"
-      "copies between devices {}\n"
+      "{}"
       "tensor memory, peak    {:.1f} MiB\n",
       statistics.functions_specialised, statistics.functions_compiled, statistics.kernels_compiled,
       session.evaluator().compile_seconds() * 1e3, statistics.kernels_run_native,
-      statistics.kernels_run_lanes, statistics.kernels_run_library, statistics.tensors_copied,
+      statistics.kernels_run_lanes, statistics.kernels_run_library, copies,
       static_cast<double>(lang::Pool::instance().peak_bytes()) / (1 << 20));
   return counts + describe_loops(session.evaluator().loops());
 }

@@ -53,6 +53,13 @@ std::string counted_calls(const std::map<std::string, std::size_t>& calls) {
   return listed(names);
 }
 
+std::string called_by(const std::vector<std::string>& callers, std::size_t references) {
+  if (callers.empty()) return "called by nobody";
+  return fmt::format("called {} by {}",
+                     references == 1 ? "once" : fmt::format("{} times", references),
+                     listed(callers));
+}
+
 }  // namespace
 
 Analysis call_graph_analysis() {
@@ -76,10 +83,7 @@ Analysis call_graph_analysis() {
       }
       text +=
           fmt::format("{}: calls {}", name.empty() ? "the expression" : name, counted_calls(calls));
-      if (!name.empty())
-        text += fmt::format("; called {} by {}",
-                            references == 1 ? "once" : fmt::format("{} times", references),
-                            listed(callers));
+      if (!name.empty()) text += "; " + called_by(callers, references);
       text += is_recursive(counts, name) ? "; recursive\n" : "\n";
     }
     return text;

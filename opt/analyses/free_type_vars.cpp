@@ -8,7 +8,7 @@ Analysis free_type_vars_analysis() {
   Analysis analysis;
   analysis.name = "free_type_vars";
   analysis.doc = "the variables that types mention and no function binds, with their kinds";
-  analysis.example = R"(def f[A](x: A, y: Tensor[(n), float32]) { x })";
+  analysis.example = R"(def f[A, n](x: A, y: Tensor[(n), float32]) { x })";
   analysis.run = [](PassProgram& program) {
     return of_each_function(program, [](const lang::Expr& root) -> std::string {
       const auto bound = bound_type_variables(root);

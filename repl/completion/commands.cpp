@@ -104,7 +104,7 @@ void add_argument(const State& state, const Command& command, std::string_view k
       names.push_back({stage, Group::Word, "a stage"});
   } else if (kind == "PASSES") {
     for (const opt::Pass& pass : opt::passes()) names.push_back({pass.name, Group::Word, pass.doc});
-  } else if (kind == "ANALYSIS") {
+  } else if (kind == "NAME" && command.name == ":analyze") {
     for (const opt::Analysis& analysis : opt::analyses())
       names.push_back({analysis.name, Group::Word, analysis.doc});
   } else if (kind.starts_with("FILE") || kind == "PATH") {

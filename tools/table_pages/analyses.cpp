@@ -1,3 +1,4 @@
+#include <cctype>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -30,7 +31,9 @@ This page is made of the table that the program reads, by `./dev docs`.
 )page";
 
 std::string section_on(const opt::Analysis& analysis) {
-  std::string text = fmt::format("\n## {}\n\nSays {}.\n\n```relay\n", analysis.name, analysis.doc);
+  std::string sentence = analysis.doc + ".";
+  sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
+  std::string text = fmt::format("\n## {}\n\n{}\n\n```relay\n", analysis.name, sentence);
   std::istringstream items(analysis.example);
   for (std::string item; std::getline(items, item);) text += "relay> " + item + "\n";
   return text + "relay> :analyze " + analysis.name + "\n```\n";
