@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "external/include.h"
+#include "include/relay_codegen.h"
 #include "lang/external_graph.h"
 
 namespace relay::external {

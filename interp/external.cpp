@@ -37,7 +37,6 @@ Value value_of_leaves(const lang::Type& type, std::vector<lang::TensorRef>& leav
 }  // namespace
 
 struct ExternalFunctionCode::Made {
-  std::vector<lang::ExternalType> params;
   std::vector<lang::ExternalType> results;
   std::unique_ptr<lang::ExternalCode> code;
 };
@@ -64,8 +63,6 @@ void ExternalFunctionCode::make(Machine& machine) const {
         span);
   }
   made_ = std::make_unique<Made>();
-  for (std::size_t i = 0; i < graph.parameters; ++i)
-    made_->params.push_back(graph.nodes[i].outputs[0]);
   for (const lang::ExternalValue& value : graph.results)
     made_->results.push_back(graph.type_of(value));
   made_->code = std::move(made.code);
@@ -73,14 +70,14 @@ void ExternalFunctionCode::make(Machine& machine) const {
 
 Value ExternalFunctionCode::eval(Frame& frame) const {
   Machine& machine = frame.machine;
-  if (!made_) {
-    const auto result = lang::capture([&] {
-      make(machine);
-      return true;
-    });
-    if (!result) return machine.fail(result.errors().front());
-  }
-  const auto& fn = lang::cast<lang::Function>(function_);
+  auto value = lang::capture([&] {
+    if (!made_) make(machine);
+    return run(frame);
+  });
+  return value ? std::move(*value) : machine.fail(value.errors().front());
+}
+
+Value ExternalFunctionCode::run(Frame& frame) const {
   std::vector<lang::TensorRef> args;
   for (std::uint32_t i = 0; i < frame.function.param_count; ++i)
     append_leaves(frame.slots[i], args);
@@ -88,14 +85,14 @@ Value ExternalFunctionCode::eval(Frame& frame) const {
   for (const lang::ExternalType& type : made_->results)
     results.push_back(lang::Tensor::make(type.dtype, type.shape));
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const std::string error =
-      made_->code->run(args, results, machine.threads > 0 ? machine.threads : cores);
+  const int threads = frame.machine.threads > 0 ? frame.machine.threads : cores;
+  const std::string error = made_->code->run(args, results, threads);
   if (!error.empty()) {
-    return machine.fail(DiagnosticKind::BadData,
-                        fmt::format("the external compiler `{}`: {}", compiler_, error), span);
+    lang::fail(DiagnosticKind::BadData,
+               fmt::format("the external compiler `{}`: {}", compiler_, error), span);
   }
   std::size_t next = 0;
-  return value_of_leaves(fn.body->type, results, next);
+  return value_of_leaves(lang::cast<lang::Function>(function_).body->type, results, next);
 }
 
 }  // namespace relay::interp

@@ -15,7 +15,9 @@ class ExternalFunctionCode final : public Code {
 
  private:
   struct Made;
-  void make(Machine& machine) const;  // throws Failure
+  // Both throw Failure.
+  void make(Machine& machine) const;
+  lang::Value run(Frame& frame) const;
 
   lang::Expr function_;
   std::string compiler_;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/dnnl_parts.h"
 #include "kernels/scratch.h"
 
 namespace relay::kernels {
@@ -25,83 +26,6 @@ using Described = dnnl::memory::desc;
 using dnnl::algorithm;
 
 constexpr auto kInference = dnnl::prop_kind::forward_inference;
-
-// What is done to each element of a tensor, where that is an operation of oneDNN's.
-struct Eltwise {
-  algorithm kind;
-  float alpha = 0, beta = 0;
-};
-
-std::optional<Eltwise> eltwise_of(const ExternalNode& node) {
-  if (node.op == "nn.relu") return Eltwise{algorithm::eltwise_relu};
-  if (node.op == "tanh") return Eltwise{algorithm::eltwise_tanh};
-  if (node.op == "sigmoid") return Eltwise{algorithm::eltwise_logistic};
-  if (node.op == "exp") return Eltwise{algorithm::eltwise_exp};
-  if (node.op == "log") return Eltwise{algorithm::eltwise_log};
-  if (node.op == "sqrt") return Eltwise{algorithm::eltwise_sqrt};
-  if (node.op == "abs") return Eltwise{algorithm::eltwise_abs};
-  if (node.op == "nn.leaky_relu") {
-    return Eltwise{algorithm::eltwise_relu, static_cast<float>(node.attrs->get_float("alpha"))};
-  }
-  if (node.op == "clip") {
-    if (node.attrs->is_null("a_min") || node.attrs->is_null("a_max")) return std::nullopt;
-    return Eltwise{algorithm::eltwise_clip, static_cast<float>(node.attrs->get_float("a_min")),
-                   static_cast<float>(node.attrs->get_float("a_max"))};
-  }
-  return std::nullopt;
-}
-
-std::optional<algorithm> binary_of(const ExternalNode& node) {
-  if (node.op == "add" || node.op == "nn.bias_add") return algorithm::binary_add;
-  if (node.op == "multiply") return algorithm::binary_mul;
-  if (node.op == "subtract") return algorithm::binary_sub;
-  return std::nullopt;
-}
-
-// Axes of oneDNN's order, each as the axis of the tensor.
-using Order = std::vector<std::size_t>;
-
-Order order_of_layout(std::string_view layout, std::string_view wanted) {
-  Order order;
-  for (const char axis : wanted) order.push_back(layout.find(axis));
-  return order;
-}
-
-Order natural_order(std::size_t rank) {
-  Order order(rank);
-  for (std::size_t i = 0; i < rank; ++i) order[i] = i;
-  return order;
-}
-
-Described described(const Extents& extents, const Extents& strides) {
-  Extents settled = strides;
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    // Strides of axes of extent 1 mean nothing, and oneDNN wants them in order.
-    if (extents[i] != 1) continue;
-    settled[i] = 1;
-    for (std::size_t j = 0; j < extents.size(); ++j) {
-      if (extents[j] != 1) settled[i] = std::max(settled[i], extents[j] * strides[j]);
-    }
-  }
-  return {extents, dnnl::memory::data_type::f32, settled};
-}
-
-// A row-major tensor whose axes oneDNN counts in that order.
-Described in_order(const std::vector<std::int64_t>& shape, const Order& order) {
-  Extents strides(shape.size(), 1);
-  for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-  Extents extents;
-  Extents steps;
-  for (const std::size_t axis : order) {
-    extents.push_back(shape[axis]);
-    steps.push_back(strides[axis]);
-  }
-  return described(extents, steps);
-}
-
-Described any_layout(const Described& plain) {
-  return {plain.dims(), plain.data_type(), dnnl::memory::format_tag::any};
-}
 
 // A step under construction.
 class StepMaker {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "repl/command_parts.h"
 #include "repl/commands.h"
 
@@ -7,7 +9,10 @@ CommandOutcome run_partition(Session& session, std::string_view argument) {
   const auto [names, text] = split_word(argument);
   const auto passed = session.partitioned(std::string(names), std::string(text));
   if (!passed) return {"", passed.errors(), false};
-  return output(passed->text);
+  std::string told;
+  for (const std::string& name : passed->generic)
+    told += fmt::format("// `{}` is generic, and stays as it is\n", name);
+  return output(told + passed->text);
 }
 
 CommandOutcome run_why(Session& session, std::string_view argument) {

@@ -54,8 +54,10 @@ lang::Result<std::string> Session::external_compilers() {
   return impl_->entry_guarded([&] {
     SessionCompilers& compilers = *impl_->pipeline.external_compilers();
     std::string text;
-    for (const std::string& name : compilers.names())
-      text += fmt::format("{:<6} {}\n", name, compilers.get(name, {}).origin());
+    for (const std::string& name : compilers.names()) {
+      const auto origin = lang::capture([&] { return compilers.get(name, {}).origin(); });
+      text += fmt::format("{:<6} {}\n", name, origin ? *origin : "not in this program");
+    }
     return text;
   });
 }
@@ -83,7 +85,11 @@ lang::Result<std::string> Session::who_runs(const std::string& text) {
         typed_for_showing(impl_->command_expression(*source), impl_->module, impl_->checker);
     SessionCompilers& compilers = *impl_->pipeline.external_compilers();
     std::vector<lang::ExternalCompiler*> all;
-    for (const std::string& name : compilers.names()) all.push_back(&compilers.get(name, {}));
+    for (const std::string& name : compilers.names()) {
+      // One that this program was built without is none that could run something.
+      const auto compiler = lang::capture([&] { return &compilers.get(name, {}); });
+      if (compiler) all.push_back(*compiler);
+    }
     // The functions that it calls, each once.
     std::vector<Expr> functions = {typed};
     std::set<std::string> seen;

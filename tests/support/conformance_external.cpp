@@ -18,6 +18,9 @@ namespace {
 
 using lang::Expr;
 
+const std::string kNone = "-";
+const std::string kDefault = "default";
+
 // What variables of `let` stand for.
 std::map<const lang::Variable*, Expr> definitions_of(const Expr& code) {
   std::map<const lang::Variable*, Expr> found;
@@ -71,17 +74,19 @@ std::vector<Step> steps_of(const Expr& code) {
       const std::string* mark = op_of(value);
       const bool is_marked = mark && *mark == "annotation.compiler_begin";
       step.compilers.push_back(
-          is_marked ? lang::cast<lang::Call>(value).attrs->get_string("compiler") : "-");
+          is_marked ? lang::cast<lang::Call>(value).attrs->get_string("compiler") : kNone);
     }
     steps.push_back(std::move(step));
   });
   return steps;
 }
 
-std::string text_of(const Expr& code) {
+std::string text_of(const Expr& code, bool tells_default) {
   std::vector<std::string> lines;
-  for (const Step& step : steps_of(code))
+  for (Step& step : steps_of(code)) {
+    if (!tells_default) std::replace(step.compilers.begin(), step.compilers.end(), kDefault, kNone);
     lines.push_back(fmt::format("{}({})", step.op, fmt::join(step.compilers, ", ")));
+  }
   std::sort(lines.begin(), lines.end());
   return fmt::format("{}", fmt::join(lines, "; "));
 }
@@ -106,7 +111,7 @@ RecordedCompilers recorded_compilers(const std::string& pass, const Expr& theirs
       continue;
     }
     for (const std::string& compiler : step.compilers) {
-      if (compiler != "-" && compiler != "default") operators[compiler].insert(step.op);
+      if (compiler != kNone && compiler != kDefault) operators[compiler].insert(step.op);
     }
   }
   // The larger ones first, as Relay's tables have them.
@@ -131,9 +136,9 @@ RecordedCompilers recorded_compilers(const std::string& pass, const Expr& theirs
   return made;
 }
 
-std::string compare_marks(const Expr& ours, const Expr& theirs) {
-  const std::string a = text_of(ours);
-  const std::string b = text_of(theirs);
+std::string compare_marks(const Expr& ours, const Expr& theirs, bool tells_default) {
+  const std::string a = text_of(ours, tells_default);
+  const std::string b = text_of(theirs, tells_default);
   return a == b ? "" : fmt::format("handed over: {}\nRelay: {}", a, b);
 }
 

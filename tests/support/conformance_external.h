@@ -18,6 +18,7 @@ struct RecordedCompilers {
 RecordedCompilers recorded_compilers(const std::string& pass, const lang::Expr& theirs);
 
 // Do both hand over the same steps, to the same compilers, and as the same composites? Empty if so.
-std::string compare_marks(const lang::Expr& ours, const lang::Expr& theirs);
+// `tells_default`: steps that no compiler takes are marked, too.
+std::string compare_marks(const lang::Expr& ours, const lang::Expr& theirs, bool tells_default);
 
 }  // namespace relay::tests

@@ -1,4 +1,0 @@
-#pragma once
-
-// The one header of this project that others include, too.
-#include "../include/relay_codegen.h"
