@@ -6,7 +6,6 @@
 
 #include "lang/build.h"
 #include "opt/layout.h"
-#include "opt/spatial.h"
 
 namespace relay::opt {
 

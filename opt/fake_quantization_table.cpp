@@ -5,7 +5,6 @@
 #include "lang/build.h"
 #include "opt/fake_quantization_rules.h"
 #include "opt/layout.h"
-#include "opt/spatial.h"
 
 namespace relay::opt {
 

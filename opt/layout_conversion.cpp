@@ -10,7 +10,6 @@
 #include "lang/visit.h"
 #include "opt/layout.h"
 #include "opt/layout_table.h"
-#include "opt/spatial.h"
 #include "opt/step_rules.h"
 
 namespace relay::opt {

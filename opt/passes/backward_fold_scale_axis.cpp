@@ -1,4 +1,3 @@
-#include "lang/build.h"
 #include "opt/block_uses.h"
 #include "opt/scale_folding.h"
 #include "opt/step_rules.h"
@@ -6,7 +5,6 @@
 namespace relay::opt {
 
 using lang::Expr;
-namespace build = lang::build;
 
 namespace {
 

@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "lang/build.h"
 #include "lang/visit.h"
 #include "opt/block_uses.h"
 #include "opt/scale_folding.h"
@@ -13,7 +12,6 @@
 namespace relay::opt {
 
 using lang::Expr;
-namespace build = lang::build;
 
 namespace {
 

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <utility>
 
-#include "lang/build.h"
 #include "lang/visit.h"
 #include "opt/quantize.h"
 #include "opt/step_rules.h"
@@ -10,7 +9,6 @@
 namespace relay::opt {
 
 using lang::Expr;
-namespace build = lang::build;
 
 namespace {
 
