@@ -20,7 +20,7 @@ namespace build = lang::build;
 
 namespace {
 
-constexpr const char* kLayoutTransform = "layout_transform";
+const lang::NamedOp kLayoutTransform("layout_transform");
 
 bool transforms(const lang::Call& call, const std::string& from, const std::string& to) {
   return call.attrs->get_string("src_layout") == from && call.attrs->get_string("dst_layout") == to;
@@ -84,7 +84,7 @@ class LayoutConverter final : public lang::Rewriter {
   Expr transformed(const Expr& value, const std::string& from, const std::string& to) const {
     if (from == to) return value;
     const Expr made =
-        build::op(kLayoutTransform, {value}, {{"src_layout", from}, {"dst_layout", to}});
+        build::op(kLayoutTransform.name(), {value}, {{"src_layout", from}, {"dst_layout", to}});
     const auto* before = definitions_.call_of(value, kLayoutTransform);
     const bool is_back =
         before && transforms(*before, to, from) && lang::equal(before->args[0]->type, made->type);

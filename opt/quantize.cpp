@@ -15,7 +15,7 @@ namespace build = lang::build;
 
 namespace {
 
-constexpr const char* kCastHint = "annotation.cast_hint";
+const lang::NamedOp kCastHint("annotation.cast_hint");
 const lang::NamedOp kSimulatedQuantize("relay.op.annotation.simulated_quantize");
 
 struct ProductRow {
