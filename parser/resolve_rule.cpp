@@ -58,6 +58,22 @@ lang::Expr Resolver::pattern_form(const Node& node) {
                                        : nullptr;
 }
 
+// A name that is neither a type nor declared would be a type of its own, and restrict nothing.
+void Resolver::check_restriction(const Node& name) {
+  const std::string_view text = tree_.text(name);
+  const Symbol& symbol = symbols_.intern(text);
+  if (symbol.type_param >= 0 || symbol.type() || lang::parse_dtype(text)) return;
+  Diagnostic diagnostic(DiagnosticKind::UnknownType, fmt::format("unknown type `{}`", text),
+                        span(name));
+  const auto close =
+      lang::closest_names(text, {"Constant", "Integer", "Float", "Boolean", "Elementwise",
+                                 "Injective", "Reduction", "Operator"});
+  diagnostic.note(close.empty() ? "help: a type, `Constant`, `Integer`, `Float`, `Boolean`, or "
+                                  "`Elementwise` and its kin"
+                                : fmt::format("help: did you mean `{}`?", close.front()));
+  report(std::move(diagnostic));
+}
+
 lang::VariableRef Resolver::rule_parameter(const Node& node, const Node& rule) {
   const Node& name = *node.child(0);
   const std::string_view text = name_text(name);
@@ -79,6 +95,7 @@ lang::VariableRef Resolver::rule_parameter(const Node& node, const Node& rule) {
     } else if (const auto* trait = lang::find_operator_trait(head)) {
       roles.push_back({std::string(lang::kOperatorRole), std::string(lang::name_of(*trait))});
     } else {
+      if (is_named && written.count == 1) check_restriction(*written.child(0));
       type = this->type(written);
     }
   }

@@ -146,6 +146,7 @@ class Resolver {
   // --- Rewrite rules (resolve_rule.cpp) ---
   std::optional<lang::RewriteRule> rule(const Node& node);
   VariableRef rule_parameter(const Node& node, const Node& rule);
+  void check_restriction(const Node& name);
   Expr rule_pattern(const Node& node);
   Expr pattern_form(const Node& node);  // `either` and its kin; null where `node` is none of them
   bool is_in_rule_ = false;             // dimensions and dtypes may stand for values of attributes
