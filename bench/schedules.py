@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What a person's schedule for a product of matrices makes of oneDNN's speed (bench/schedules).
 
-The sides run in turn, round by round, on one thread; the figures are medians, and the ratio is of those. Needs g++ and libdnnl-dev.
+The sides run in turn, round by round, on one thread; the figures are medians, and the ratio is of those.
+Needs g++ and libdnnl-dev.
 
     bench/schedules.py [RELAY] [--rounds 10]
 """
@@ -32,12 +33,14 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "sgemm")
-        subprocess.run(["g++", "-O2", "-std=c++20", str(HERE / "schedules" / "sgemm.cpp"), "-o", program, "-ldnnl"], check=True)
+        source = str(HERE / "schedules" / "sgemm.cpp")
+        subprocess.run(["g++", "-O2", "-std=c++20", source, "-o", program, "-ldnnl"], check=True)
         one_thread = dict(os.environ, OMP_NUM_THREADS="1")
 
         def seconds_of_dnnl():
-            out = subprocess.run([program, str(RUNS)], capture_output=True, text=True, check=True, env=one_thread).stdout
-            return [float(word) for word in out.split()]
+            command = [program, str(RUNS)]
+            out = subprocess.run(command, capture_output=True, text=True, check=True, env=one_thread)
+            return [float(word) for word in out.stdout.split()]
 
         sides = {
             "oneDNN": seconds_of_dnnl,
@@ -53,7 +56,8 @@ def main():
     operations = 2 * 512**3
     for name, seconds in times.items():
         middle = statistics.median(seconds)
-        print(f"{name:<22} {middle * 1e3:8.2f} ms {operations / middle / 1e9:7.1f} GFLOP/s {of_dnnl / middle:6.2f} of oneDNN")
+        speed = f"{operations / middle / 1e9:7.1f} GFLOP/s {of_dnnl / middle:6.2f} of oneDNN"
+        print(f"{name:<22} {middle * 1e3:8.2f} ms {speed}")
 
 
 if __name__ == "__main__":

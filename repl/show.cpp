@@ -133,17 +133,30 @@ std::string show_kernels(const std::string& stage, const Expr& finished, const l
 // Of each group: which schedule it has, and what that does.
 std::string show_schedules(const Expr& finished, const lang::Module& module, Pipeline& pipeline) {
   std::string text;
+  std::vector<lang::Diagnostic> open;  // of groups whose shapes are not known
   for (const Expr& group : groups_of(finished, module, pipeline)) {
     const auto& fn = lang::cast<lang::Function>(group);
+    const lang::AttrValue* own = lang::find_fact(fn.attrs, lang::FunctionFact::Schedule);
     std::vector<loops::Layout> layouts;
-    for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
+    const auto known = lang::capture([&] {
+      for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
+      return true;
+    });
+    if (!known) {
+      // A schedule that somebody wrote is the same for all shapes.
+      if (own && own->as_string())
+        text += fmt::format("{}: {}\n", loops::kOwnSchedule, *own->as_string());
+      else if (open.empty())
+        open = known.errors();
+      continue;
+    }
     const auto lowered = loops::lower(fn, layouts, pipeline.kernel_library()).or_throw();
     const loops::GenericSchedule* const schedule = loops::schedule_of(lowered);
     if (schedule == nullptr) continue;
-    const lang::AttrValue* own = lang::find_fact(fn.attrs, lang::FunctionFact::Schedule);
     const bool is_own = schedule->name == loops::kOwnSchedule && own && own->as_string();
     text += fmt::format("{}: {}\n", schedule->name, is_own ? *own->as_string() : schedule->what);
   }
+  if (text.empty() && !open.empty()) throw lang::Failure(open);
   return text;
 }
 
