@@ -2,6 +2,7 @@
 
 #include "flow/lowerer.h"
 #include "lang/diagnostic.h"
+#include "lang/function_fact.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/record.h"
@@ -325,7 +326,7 @@ void Lowerer::bind(const lang::Let& let, Block& block) {
   const lang::Variable* variable = let.variable.get();
   if (let.value->kind == ExprKind::Function) {
     if (small_depth_ > 0) throw NotSmall{};
-    if (!uses_.is_value(variable)) {
+    if (!uses_.is_value(variable) && !lang::compiler_of(let.value)) {
       lift(let.variable, let.value);
       return;
     }
