@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "lang/function_fact.h"
+#include "lang/named_op.h"
 #include "lang/visit.h"
+#include "opt/definitions.h"
 
 namespace relay::opt {
 
@@ -18,27 +20,21 @@ using Id = DeviceDomains::Id;
 
 namespace {
 
-constexpr std::string_view kOnDevice = "on_device";
-constexpr std::string_view kDeviceCopy = "device_copy";
+const lang::NamedOp kOnDevice("on_device");
+const lang::NamedOp kDeviceCopy("device_copy");
 
 // Operators that read shapes and sizes, which the host has, or give them.
 struct HostOperands {
-  std::string_view name;
+  lang::NamedOp op;
   std::uint32_t inputs;  // a bit for each
   bool is_result;
 };
-constexpr std::array kHostOperands = {
-    HostOperands{"memory.alloc_storage", 0b111, false},
-    HostOperands{"memory.alloc_tensor", 0b110, false},
-    HostOperands{"vm.reshape_tensor", 0b010, false},
-    HostOperands{"vm.shape_of", 0, true},
+const std::array kHostOperands = {
+    HostOperands{lang::NamedOp("memory.alloc_storage"), 0b111, false},
+    HostOperands{lang::NamedOp("memory.alloc_tensor"), 0b110, false},
+    HostOperands{lang::NamedOp("vm.reshape_tensor"), 0b010, false},
+    HostOperands{lang::NamedOp("vm.shape_of"), 0, true},
 };
-
-const lang::Call* annotation(const Expr& expr, std::string_view name) {
-  const auto* call = as<lang::Call>(expr);
-  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  return op && op->op->name == name ? call : nullptr;
-}
 
 VirtualDevice device_attr(const lang::Attrs& attrs, std::string_view key) {
   const lang::AttrValue* value = attrs.find(key);
@@ -68,7 +64,7 @@ void visit_outside_groups(const Expr& root, const std::function<void(const Expr&
 }  // namespace
 
 std::optional<OnDevice> on_device_of(const Expr& expr) {
-  const lang::Call* call = annotation(expr, kOnDevice);
+  const lang::Call* call = call_of(expr, kOnDevice);
   if (!call) return std::nullopt;
   const lang::AttrsRef attrs = all_attrs(*call);
   return OnDevice{call->args[0], device_attr(*attrs, "virtual_device"),
@@ -76,7 +72,7 @@ std::optional<OnDevice> on_device_of(const Expr& expr) {
 }
 
 std::optional<DeviceCopy> device_copy_of(const Expr& expr) {
-  const lang::Call* call = annotation(expr, kDeviceCopy);
+  const lang::Call* call = call_of(expr, kDeviceCopy);
   if (!call) return std::nullopt;
   const lang::AttrsRef attrs = all_attrs(*call);
   return DeviceCopy{call->args[0], device_attr(*attrs, "src_virtual_device"),
@@ -109,9 +105,8 @@ Id DeviceConstraints::domain_of(const Expr& expr) {
 }
 
 Id DeviceConstraints::callee_of_operator(const lang::Call& call, const lang::OpDef& op) {
-  const auto* const host =
-      std::find_if(kHostOperands.begin(), kHostOperands.end(),
-                   [&](const HostOperands& each) { return each.name == op.name; });
+  const auto* const host = std::find_if(kHostOperands.begin(), kHostOperands.end(),
+                                        [&](const HostOperands& each) { return each.op.is(op); });
   const Id here = domains_.fresh(nullptr);
   const Id at_host = domains_.fixed(nullptr, host_, {});
   std::vector<Id> params;
