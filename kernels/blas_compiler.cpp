@@ -119,9 +119,9 @@ void multiply_by_blas(Gemm<T> gemm, const MatrixProduct& product, const T* a, co
   }
 }
 
-class Products final : public lang::ExternalCode {
+class BlasProducts final : public lang::ExternalCode {
  public:
-  Products(const ExternalGraph& graph, std::vector<MatrixProduct> products)
+  BlasProducts(const ExternalGraph& graph, std::vector<MatrixProduct> products)
       : parameters_(graph.parameters),
         nodes_(graph.nodes),
         results_(graph.results),
@@ -182,7 +182,7 @@ class BlasCompiler final : public lang::ExternalCompiler {
     }
     if (!blas().sgemm)
       return {nullptr, "there is no BLAS on this machine (Debian: libopenblas0, or libblas3)"};
-    return {std::make_unique<Products>(graph, std::move(products)), {}};
+    return {std::make_unique<BlasProducts>(graph, std::move(products)), {}};
   }
 };
 

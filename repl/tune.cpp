@@ -17,6 +17,7 @@
 #include "repl/command_parts.h"
 #include "repl/output.h"
 #include "repl/schedule_search.h"
+#include "repl/tools.h"
 
 namespace relay::repl {
 
