@@ -110,7 +110,8 @@ void define_tools(CLI::App& app, Arguments& into) {
   opt->add_flag("--print-after", into.opt.print_after, "print the program after each pass");
   opt->add_flag("--time", into.opt.times, "say how long each pass took, on stderr");
   opt->add_flag("--list", into.opt.list, "print the passes and their options");
-  auto* tune = app.add_subcommand("tune", "search for schedules of a file's functions by measuring");
+  auto* tune =
+      app.add_subcommand("tune", "search for schedules of a file's functions by measuring");
   tune->add_option("FILE", into.tune.path, "the file; its last call of a function is measured")
       ->required();
   tune->add_option("-f,--function", into.tune.function,
