@@ -31,8 +31,9 @@ class LaunchRows {
   std::optional<std::map<std::int32_t, RowWalk>> walks() {
     if (launch_.library) return walks_of_library();
     const Kernel& kernel = launch_.kernel;
-    if (launch_.cost_of_rows > 0 || launch_.whole || launch_.is_scheduled || kernel.store != StoreKind::Assign ||
-        kernel.domain_rank == 0 || kernel.polls || !kernel.sites.empty())
+    if (launch_.cost_of_rows > 0 || launch_.whole || launch_.is_scheduled ||
+        kernel.store != StoreKind::Assign || kernel.domain_rank == 0 || kernel.polls ||
+        !kernel.sites.empty())
       return std::nullopt;
     for (const Region& region : kernel.regions) {
       for (const Instruction& instruction : region.code) {

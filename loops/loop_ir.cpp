@@ -393,7 +393,9 @@ std::string to_string(const Kernel& kernel) {
     const bool is_in_tile = axis + kernel.tile_rank >= kernel.domain_rank;
     const bool is_lanes = kernel.has_lanes && axis + 1 == kernel.domain_rank;
     out += fmt::format(" a{} < {}{}", axis, text_of(kernel.extents[static_cast<std::size_t>(axis)]),
-                       is_lanes ? " in lanes" : is_in_tile ? " at once" : "");
+                       is_lanes     ? " in lanes"
+                       : is_in_tile ? " at once"
+                                    : "");
   }
   out += " {\n";
   if (!kernel.regions.empty()) {

@@ -142,10 +142,10 @@ struct Kernel {
   std::int32_t output = 0;            // buffer that is stored to
   Address destination;                // terms may only use Axis values when store == Assign
   std::vector<FurtherStore> further;  // only when store == Assign
-  // Where a schedule says so (loops/schedule.h): so many trailing axes of the domain, each of literal
-  // extent, are a tile. Its points are computed together, with one walk over a reduction's elements;
-  // the last axis is spread over vector lanes if `has_lanes`. It changes no bit, and whoever runs
-  // the nest may take the points one by one.
+  // Where a schedule says so (loops/schedule.h): so many trailing axes of the domain, each of
+  // literal extent, are a tile. Its points are computed together, with one walk over a reduction's
+  // elements; the last axis is spread over vector lanes if `has_lanes`. It changes no bit, and
+  // whoever runs the nest may take the points one by one.
   std::int32_t tile_rank = 0;
   bool has_lanes = false;
   // One point of axis 0 may take long: the code asks within it whether to stop.

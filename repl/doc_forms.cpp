@@ -41,7 +41,8 @@ constexpr std::array kForms = {
          "gives it a derivative of its own",
          "def square(x) { x * x }\nsquare(3)\n// expect: 9"},
     Form{"schedule", "schedule f { tile i j 4 16; vectorize j_i }",
-         "how the index notation of a function runs, by the names of its indices; with parameters, a "
+         "how the index notation of a function runs, by the names of its indices; with parameters, "
+         "a "
          "step of one's own",
          "def f(x) { for i { x[i] + 1 } }\nschedule f { split i 2; unroll i_i }\nf([1, 2, 3])\n"
          "// expect: [2, 3, 4]"},
