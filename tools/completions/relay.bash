@@ -32,7 +32,7 @@ _relay() {
     check) ;;
     fmt) options+=" -w --write --check --strict --light" ;;
     grad) options+=" -f --function --mode --strict" ;;
-    opt) options+=" -p --passes --bind --entry -O --level --print-after --diff --analyze --time --list" ;;
+    opt) options+=" -p --passes --bind --entry -O --level --print-after --diff --analyze --analyses --time --list" ;;
     *) options+=" -e -i --interactive --no-init --jit --kernels --threads --explain --perf --profile --stats --strict --version" ;;
   esac
   if [[ $word == -* ]]; then

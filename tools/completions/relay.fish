@@ -45,4 +45,5 @@ complete -c relay -n "__fish_seen_subcommand_from opt" -l analyze -x -d "say wha
 complete -c relay -n "__fish_seen_subcommand_from opt" -l time -d "say how long each pass took"
 complete -c relay -n "__fish_seen_subcommand_from opt" -l bind -x -d "a parameter that becomes a constant: n=3"
 complete -c relay -n "__fish_seen_subcommand_from opt" -l entry -x -d "the function whose parameters are bound"
-complete -c relay -n "__fish_seen_subcommand_from opt" -l list -d "print the passes with their options, and the analyses"
+complete -c relay -n "__fish_seen_subcommand_from opt" -l list -d "print the passes and their options"
+complete -c relay -n "__fish_seen_subcommand_from opt" -l analyses -d "print the analyses"

@@ -25,7 +25,7 @@ $ relay opt --analyze list_op_freqs f.relay
 $ relay opt -p "EliminateCommonSubexpr,ToANormalForm" --analyze dependency_graph f.relay
 ```
 
-The names are Relay's where Relay has the analysis. `:analyze` alone, and `relay opt --list`, list them.
+The names are Relay's where Relay has the analysis. `:analyze` alone, and `relay opt --analyses`, list them.
 
 This page is made of the table that the program reads, by `./dev docs`.
 )page";
