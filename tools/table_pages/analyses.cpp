@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kIntroduction = R"page(# The analyses
 
-An analysis says something of a program and changes nothing. At the prompt `:analyze` asks it of an expression, or of all that has
-been defined; `relay opt --analyze` asks it of a file, after the passes where there are some.
+An analysis says something of a program and changes nothing. At the prompt `:analyze` asks it of an expression, or of all
+that has been defined; `relay opt --analyze` asks it of a file, after the passes where there are some.
 
 ```console
 $ printf 'def f(x: float32) { exp(x) * exp(x + 1.0) }\n' > f.relay
