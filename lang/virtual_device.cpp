@@ -26,7 +26,7 @@ constexpr std::array kDeviceNames = {
 };
 constexpr std::string_view kOther = "device";  // and its number
 
-std::optional<std::int64_t> number_in(std::string_view text) {
+std::optional<std::int64_t> device_number(std::string_view text) {
   std::int64_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size())
@@ -38,7 +38,7 @@ std::optional<std::int64_t> type_named(std::string_view name) {
   const auto* const found = std::find_if(kDeviceNames.begin(), kDeviceNames.end(),
                                          [&](const DeviceName& each) { return each.name == name; });
   if (found != kDeviceNames.end()) return found->type;
-  return name.starts_with(kOther) ? number_in(name.substr(kOther.size())) : std::nullopt;
+  return name.starts_with(kOther) ? device_number(name.substr(kOther.size())) : std::nullopt;
 }
 
 std::string name_of_type(std::int64_t type) {
@@ -57,7 +57,7 @@ std::optional<VirtualDevice> read_text(std::string_view text) {
   }
   const std::size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
-    const auto id = number_in(text.substr(colon + 1));
+    const auto id = device_number(text.substr(colon + 1));
     if (!id) return std::nullopt;
     device.id = *id;
     text = text.substr(0, colon);

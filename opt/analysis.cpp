@@ -28,7 +28,7 @@ const Analysis& analysis_called(const std::string& name, lang::Span place) {
   lang::Diagnostic diagnostic(lang::DiagnosticKind::UnknownName,
                               fmt::format("there is no analysis `{}`", name), place);
   const auto close = lang::closest_names(name, names);
-  diagnostic.note(close.empty() ? "help: `:analyze` and `relay opt --list` list the analyses"
+  diagnostic.note(close.empty() ? "help: `:analyze` and `relay opt --analyses` list them"
                                 : fmt::format("help: did you mean `{}`?", close.front()));
   throw lang::Failure(std::move(diagnostic));
 }

@@ -128,7 +128,8 @@ void define_tools(CLI::App& app, Arguments& into) {
   opt->add_option("--analyze", into.opt.analysis,
                   "say what an analysis finds, after the passes if there are some");
   opt->add_flag("--time", into.opt.times, "say how long each pass took, on stderr");
-  opt->add_flag("--list", into.opt.list, "print the passes with their options, and the analyses");
+  opt->add_flag("--list", into.opt.list, "print the passes and their options");
+  opt->add_flag("--analyses", into.opt.lists_analyses, "print the analyses");
   auto* tune =
       app.add_subcommand("tune", "search for schedules of a file's functions by measuring");
   tune->add_option("FILE", into.tune.path, "the file; its last call of a function is measured")
@@ -203,8 +204,11 @@ std::optional<int> settle_task(const CLI::App& app, int argc, char** argv, Argum
         fmt::format("`{}` is too much: {}", has_file ? into.file : into.rest.front(),
                     tasks.empty() ? "no file is given" : tasks[0].second + " takes no more"));
   }
-  if (into.task == Task::Opt && into.opt.list && !into.opt.path.empty())
-    return misuse(fmt::format("`{}` is too much: `--list` takes no file", into.opt.path));
+  const bool only_lists = into.opt.list || into.opt.lists_analyses;
+  if (into.task == Task::Opt && only_lists && !into.opt.path.empty()) {
+    return misuse(fmt::format("`{}` is too much: `{}` takes no file", into.opt.path,
+                              into.opt.list ? "--list" : "--analyses"));
+  }
   if (into.stays && into.task != Task::Run)
     return misuse("`-i` goes on where a file has run: no file is given");
   if (into.task == Task::Run && into.file.empty()) return misuse("the name of the file is empty");

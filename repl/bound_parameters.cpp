@@ -112,7 +112,8 @@ class Binder {
 
   void check(const lang::Variable& param, const Expr& constant,
              const lang::TypeSubstitution& dims) const {
-    const auto* type = as<lang::TensorType>(lang::substitute(param.type, dims));
+    const lang::Type known = lang::substitute(param.type, dims);
+    const auto* type = as<lang::TensorType>(known);
     const auto* found = as<lang::TensorType>(constant->type);
     for (std::size_t i = 0; i < type->shape.rank(); ++i) {
       if (!type->shape[i].is_any() && !(type->shape[i] == found->shape[i]))

@@ -7,7 +7,7 @@ namespace relay::repl {
 
 namespace {
 
-constexpr std::size_t kMostCells = 4'000'000;
+constexpr std::size_t kMostCompared = 4'000'000;
 constexpr std::string_view kRed = "\x1b[31m";
 constexpr std::string_view kGreen = "\x1b[32m";
 constexpr std::string_view kPlain = "\x1b[0m";
@@ -25,7 +25,7 @@ std::vector<LineEdit> line_edits(const std::vector<std::string>& before,
   }
   const std::size_t n = before.size() - head - tail;
   const std::size_t m = after.size() - head - tail;
-  const bool is_small = n == 0 || m <= kMostCells / n;
+  const bool is_small = n == 0 || m <= kMostCompared / n;
   std::vector<std::vector<std::size_t>> common;
   if (is_small) {
     common.assign(n + 1, std::vector<std::size_t>(m + 1, 0));

@@ -44,8 +44,11 @@ std::string passes_of(const OptRequest& request) {
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
                   const formats::FileAccess& files, Reporter& reporter) {
   if (request.list) {
-    put_output(fmt::format("{}\nanalyses, of `--analyze`:\n{}", opt::describe_passes(),
-                           opt::describe_analyses()));
+    put_output(opt::describe_passes());
+    return 0;
+  }
+  if (request.lists_analyses) {
+    put_output(opt::describe_analyses());
     return 0;
   }
   const std::string chosen = passes_of(request);

@@ -14,6 +14,7 @@ struct OptRequest {
   std::string path;
   std::string passes;
   bool list = false;
+  bool lists_analyses = false;
   bool print_after = false;   // the program after each pass
   bool differences = false;   // the program, and which lines of it each pass changes
   bool times = false;         // how long each took
@@ -28,8 +29,8 @@ struct OptRequest {
 
 // `relay opt -p PASSES FILE`, `relay build_external --compiler NAMES FILE`: prints the functions
 // and types of the file after the passes, in the notation of the file, and runs nothing; or says of
-// it what an analysis finds. `relay opt --list`: the passes and the analyses. Returns the exit code
-// of the program.
+// it what an analysis finds. `relay opt --list` and `--analyses`: which there are. Returns the exit
+// code of the program.
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
                   const formats::FileAccess& files, Reporter& reporter);
 

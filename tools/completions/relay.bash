@@ -34,7 +34,7 @@ _relay() {
     grad) options+=" -f --function --mode --strict" ;;
     tune) options+=" -f --function --time" ;;
     build_external) options+=" --compiler --plugin" ;;
-    opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --diff --analyze --time --list" ;;
+    opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --diff --analyze --analyses --time --list" ;;
     *) options+=" --plugin -e -i --interactive --no-init --jit --kernels --threads --explain --perf --profile --stats --strict --version" ;;
   esac
   if [[ $word == -* ]]; then

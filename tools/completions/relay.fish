@@ -52,6 +52,7 @@ complete -c relay -n "__fish_seen_subcommand_from opt" -l time -d "say how long 
 complete -c relay -n "__fish_seen_subcommand_from opt" -l bind -x -d "a parameter that becomes a constant: n=3"
 complete -c relay -n "__fish_seen_subcommand_from opt" -l entry -x -d "the function whose parameters are bound"
 complete -c relay -n "__fish_seen_subcommand_from opt" -l rewrite -r -d "a file of rewrite rules"
-complete -c relay -n "__fish_seen_subcommand_from opt" -l list -d "print the passes with their options, and the analyses"
+complete -c relay -n "__fish_seen_subcommand_from opt" -l list -d "print the passes and their options"
+complete -c relay -n "__fish_seen_subcommand_from opt" -l analyses -d "print the analyses"
 complete -c relay -n "__fish_seen_subcommand_from tune" -s f -l function -x -d "the name of the function"
 complete -c relay -n "__fish_seen_subcommand_from tune" -l time -x -d "seconds of the search for one function"

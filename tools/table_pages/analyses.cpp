@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kIntroduction = R"page(# The analyses
 
-An analysis says something of a program and changes nothing. At the prompt `:analyze` asks it of an expression, or of all that has
-been defined; `relay opt --analyze` asks it of a file, after the passes where there are some.
+An analysis says something of a program and changes nothing. At the prompt `:analyze` asks it of an expression, or of all
+that has been defined; `relay opt --analyze` asks it of a file, after the passes where there are some.
 
 ```console
 $ printf 'def f(x: float32) { exp(x) * exp(x + 1.0) }\n' > f.relay
@@ -25,7 +25,7 @@ $ relay opt --analyze list_op_freqs f.relay
 $ relay opt -p "EliminateCommonSubexpr,ToANormalForm" --analyze dependency_graph f.relay
 ```
 
-The names are Relay's where Relay has the analysis. `:analyze` alone, and `relay opt --list`, list them.
+The names are Relay's where Relay has the analysis. `:analyze` alone, and `relay opt --analyses`, list them.
 
 This page is made of the table that the program reads, by `./dev docs`.
 )page";
