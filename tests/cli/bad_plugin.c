@@ -69,7 +69,7 @@ static void release(void *code) { (void)code; }
 
 const RelayCodegen *relay_codegen(uint32_t version) {
   (void)version;
-  static const RelayPattern pattern = {"other.add", "fn (x) { x + x }"};
+  static const RelayPattern pattern = {"other.add", "(x) { x + x }"};
   static RelayCodegen generator = {RELAY_CODEGEN_VERSION, "bad", supports, 0, NULL, compile,
                                    result_type,           run,   release};
 #ifdef OLD_VERSION
@@ -92,7 +92,7 @@ const RelayCodegen *relay_codegen(uint32_t version) {
   generator.patterns = &pattern;
 #endif
 #ifdef NO_PATTERN
-  static const RelayPattern broken = {"bad.add", "fn (x) { x + "};
+  static const RelayPattern broken = {"bad.add", "(x) { x + "};
   generator.pattern_count = 1;
   generator.patterns = &broken;
 #endif
