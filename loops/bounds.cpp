@@ -242,9 +242,9 @@ class KernelBounds {
 // --- Library kernels ---
 
 // extent and stride of each loop over a tensor
-using Walk = std::vector<std::pair<std::int64_t, std::int64_t>>;
+using LoopWalk = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-void verify_walk(const Walk& walk, std::int64_t offset, const Bounds& held, const char* what) {
+void verify_walk(const LoopWalk& walk, std::int64_t offset, const Bounds& held, const char* what) {
   Bounds reach = Interval{offset, offset};
   for (const auto& [extent, stride] : walk) {
     if (extent <= 0) return;
@@ -256,9 +256,9 @@ void verify_walk(const Walk& walk, std::int64_t offset, const Bounds& held, cons
 
 void verify(const Contraction& form, const Launch::Library& step, const Bounds& left,
             const Bounds& right, const Bounds& result) {
-  Walk a;
-  Walk b;
-  Walk c;
+  LoopWalk a;
+  LoopWalk b;
+  LoopWalk c;
   for (const auto* axes : {&form.batch, &form.rows, &form.columns, &form.contracted}) {
     for (const ContractionAxis& axis : *axes) {
       a.emplace_back(axis.extent, axis.a);
@@ -273,15 +273,15 @@ void verify(const Contraction& form, const Launch::Library& step, const Bounds& 
 
 void verify(const Window& form, const Launch::Library& step, const Bounds& left,
             const Bounds& right, const Bounds& result) {
-  Walk in = {{form.batch, form.in.batch},
-             {form.groups, form.in.group},
-             {form.in_channels, form.in.channel}};
-  Walk out = {{form.batch, form.out.batch},
-              {form.groups, form.out.group},
-              {form.out_channels, form.out.channel}};
-  Walk kernel = {{form.groups, form.kernel.group},
-                 {form.out_channels, form.kernel.out},
-                 {form.in_channels, form.kernel.in}};
+  LoopWalk in = {{form.batch, form.in.batch},
+                 {form.groups, form.in.group},
+                 {form.in_channels, form.in.channel}};
+  LoopWalk out = {{form.batch, form.out.batch},
+                  {form.groups, form.out.group},
+                  {form.out_channels, form.out.channel}};
+  LoopWalk kernel = {{form.groups, form.kernel.group},
+                     {form.out_channels, form.kernel.out},
+                     {form.in_channels, form.kernel.in}};
   for (const WindowAxis& axis : form.axes) {
     in.emplace_back(axis.in, axis.in_stride);
     out.emplace_back(axis.out, axis.out_stride);

@@ -15,9 +15,9 @@ namespace {
 constexpr std::int64_t kFewestPoints = 1024;  // below, a copy costs no more than further kernels
 constexpr std::int64_t kPointsOfSlices = 8;   // for each point of a slice, at least
 
-class Search {
+class UpdateSearch {
  public:
-  Search(Stages& stages, StorageChoice& choice) : stages_(stages), choice_(choice) {}
+  UpdateSearch(Stages& stages, StorageChoice& choice) : stages_(stages), choice_(choice) {}
 
   std::map<TensorId, std::vector<SliceRead>> run() {
     const std::set<TensorId> results(stages_.results.begin(), stages_.results.end());
@@ -210,7 +210,7 @@ class Search {
 }  // namespace
 
 std::map<TensorId, std::vector<SliceRead>> find_updates(Stages& stages, StorageChoice& choice) {
-  return Search(stages, choice).run();
+  return UpdateSearch(stages, choice).run();
 }
 
 }  // namespace relay::loops

@@ -8,9 +8,9 @@ namespace relay::parser {
 
 namespace {
 
-constexpr std::string_view kSigns = "()[]{}";
+constexpr std::string_view kListSigns = "()[]{}";
 
-std::string_view sign(char c) { return kSigns.substr(kSigns.find(c), 1); }
+std::string_view sign(char c) { return kListSigns.substr(kListSigns.find(c), 1); }
 
 // Ends in a block or list of its own, so that its last line can carry a closing bracket.
 bool is_large(Syntax kind) {

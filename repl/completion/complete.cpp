@@ -71,6 +71,9 @@ class Completer {
         names.push_back({"True", Group::Word, "bool"});
         names.push_back({"False", Group::Word, "bool"});
         break;
+      case PlaceKind::Step:
+        names = names_of_steps(place_);
+        break;
       case PlaceKind::Member:
         add_behind_dot(names);
         break;

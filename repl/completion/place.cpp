@@ -155,6 +155,8 @@ PlaceKind Walk::kind_of(const Frame& frame, Place& place) const {
       if (i > 0) place.path = std::string(token(i - 1).text);
       return PlaceKind::ImportName;
     }
+    case Role::Steps:
+      return PlaceKind::Step;
     default:
       break;
   }
@@ -165,6 +167,8 @@ PlaceKind Walk::kind_of(const Frame& frame, Place& place) const {
   if (names_something && before->is_word()) return PlaceKind::Nothing;
   if (frame.construct == Construct::For && frame.wants_index) return PlaceKind::Nothing;
   if (frame.construct == Construct::Function && !frame.has_params) return PlaceKind::Nothing;
+  if (frame.construct == Construct::Schedule && before == &token(frame.part))
+    return PlaceKind::Value;
   place.in_block = frame.part == end && (frame.role == Role::Top || frame.role == Role::Block ||
                                          frame.role == Role::Group || frame.role == Role::Cases);
   if (frame.part != end && ends_operand(end)) return PlaceKind::After;

@@ -15,7 +15,7 @@ namespace relay::repl::completion {
 
 // What gives names a meaning up to the place, outermost first.
 struct Binder {
-  enum class Kind : std::uint8_t { Function, Let, Global, Index, Case };
+  enum class Kind : std::uint8_t { Function, Let, Global, Index, Case, Schedule };
   Kind kind;
   // Function: `[n](x: T)` without default values; Global: a `let` statement of a function, or empty
   // where it cannot be one.
@@ -60,6 +60,7 @@ enum class PlaceKind : std::uint8_t {
   DType,
   Dim,  // in the shape of a type
   Pattern,
+  Step,        // of a schedule
   Member,      // behind a dot
   FieldName,   // of `with { .. }`
   String,      // inside of a string

@@ -84,6 +84,8 @@ class Program {
       case Binder::Kind::Index:
         for (const std::string& name : binder.names) text_ += "let " + name + " = 0i64; ";
         return;
+      case Binder::Kind::Schedule:
+        return;  // nothing of it has a type
       case Binder::Kind::Case:
         text_ +=
             "match? (" + std::string(binder.source) + ") { " + std::string(binder.pattern) + " => ";

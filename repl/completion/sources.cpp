@@ -11,6 +11,7 @@
 #include "lang/op.h"
 #include "lang/primitive.h"
 #include "lang/record.h"
+#include "lang/schedule.h"
 #include "lang/tree_form.h"
 #include "parser/scan.h"
 #include "repl/completion/probe.h"
@@ -52,6 +53,7 @@ constexpr std::array kItemWords = {
     Word{"type", "type T { A, B(int32) }"},
     Word{"import", "import \"file.relay\""},
     Word{"extern", "extern type T"},
+    Word{"schedule", "schedule f { tile i j 4 16; vectorize j_i }"},
 };
 
 }  // namespace
@@ -65,6 +67,14 @@ void add_locals(const Place& place, std::vector<Name>& names) {
   }
   for (const std::string& constructor : place.constructors)
     names.push_back({constructor, Group::Own});
+}
+
+std::vector<Name> names_of_steps(const Place& place) {
+  std::vector<Name> names;
+  if (place.binders.empty() || place.binders.back().kind != Binder::Kind::Schedule) return names;
+  for (const std::string& name : place.binders.back().names)
+    names.push_back({name, Group::Local, std::string(lang::step_form(name))});
+  return names;
 }
 
 void add_globals(const State& state, std::string_view typed, std::vector<Name>& names) {

@@ -14,6 +14,8 @@ namespace relay::repl::completion {
 
 // Parameters, bindings, and definitions of the text.
 void add_locals(const Place& place, std::vector<Name>& names);
+// What a step of a schedule may mention, and the words of steps.
+std::vector<Name> names_of_steps(const Place& place);
 // Definitions and constructors of the session and the prelude.
 void add_globals(const State& state, std::string_view typed, std::vector<Name>& names);
 // Those of which `typed` is no part of a dotted name: its namespace instead, `nn.`.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lang/schedule.h"
 #include "parser/scan.h"
 
 namespace relay::repl::completion {
@@ -83,9 +84,11 @@ void Walk::word(std::size_t i) {
     fields_.emplace_back(now.text);
     if (!signatures_.empty()) signatures_.back().arguments.emplace_back(now.text);
   }
+  if (frame.role == Role::Steps) return add_loop(now.text);
   if (frame.in_type) return;
   if (frame.construct == Construct::For && frame.wants_index) {
     frame.indices.emplace_back(now.text);
+    scheduled_.emplace_back(now.text);
     frame.wants_index = false;
     return;
   }
@@ -116,6 +119,11 @@ void Walk::word(std::size_t i) {
   } else if (now.is("type") && frame.role == Role::Top) {
     begin(Construct::TypeDef);
     if (i + 1 < tokens_.size()) types_.emplace_back(token(i + 1).text);
+  } else if (now.is("schedule") && frame.role == Role::Top && i == frame.part) {
+    begin(Construct::Schedule);
+    if (i + 1 < tokens_.size()) scheduled_.emplace_back(token(i + 1).text);
+    frame.has_params = false;
+    frame.param_names.clear();
   } else if (now.is("for") || now.is("scatter") ||
              (grammar::is_reduction(now.text) && i + 1 < tokens_.size() &&
               token(i + 1).is_word())) {
@@ -171,7 +179,8 @@ void Walk::open_paren(std::size_t i, Frame& inside) {
   } else if (frame.in_type || frame.role == Role::Constructors) {
     inside.role = Role::TypeGroup;
     inside.in_type = true;
-  } else if (frame.construct == Construct::Function && !frame.has_params) {
+  } else if ((frame.construct == Construct::Function || frame.construct == Construct::Schedule) &&
+             !frame.has_params) {
     inside.role = Role::Params;
   } else if (in_pattern(frame)) {
     inside.role = Role::Pattern;
@@ -233,6 +242,10 @@ void Walk::open_brace(std::size_t i, Frame& inside) {
       for (const std::string& index : frame.indices)
         binders_.push_back({Binder::Kind::Index, {}, {}, {}, {index}, {}, false});
       break;
+    case Construct::Schedule:
+      inside.role = Role::Steps;
+      add_schedule_binder(frame);
+      break;
     case Construct::With:
       inside.role = Role::With;
       inside.subject_end = frame.subject_end;
@@ -280,6 +293,7 @@ void Walk::closed(const Frame& inside, std::size_t i) {
         frame.wants_index = true;
       break;
     case Role::Block:
+    case Role::Steps:
     case Role::Cases:
     case Role::With:
     case Role::Constructors:
@@ -426,6 +440,20 @@ void Walk::add_function_binder() {
                       frame.param_names,
                       frame.dims,
                       false});
+}
+
+// What a step may mention: parameters, loops by the names of indices, other steps.
+void Walk::add_schedule_binder(const Frame& frame) {
+  std::vector<std::string> names = frame.param_names;
+  names.insert(names.end(), scheduled_.begin(), scheduled_.end());
+  for (const std::string& word : lang::schedule_words()) names.push_back(word);
+  binders_.push_back({Binder::Kind::Schedule, {}, {}, {}, std::move(names), {}, false});
+}
+
+// A loop, or a word of a step, and what the loop is split into.
+void Walk::add_loop(std::string_view name) {
+  std::vector<std::string>& names = binders_.back().names;
+  for (const char* end : {"", "_o", "_i"}) names.push_back(std::string(name) + end);
 }
 
 }  // namespace relay::repl::completion

@@ -19,6 +19,7 @@ enum class Role : std::uint8_t {
   Call,
   Group,  // parentheses, which may hold statements
   Block,
+  Steps,  // of a schedule
   Cases,
   Constructors,
   Fields,     // of a record type
@@ -33,7 +34,7 @@ enum class Role : std::uint8_t {
 };
 
 // A construct that has begun in a frame and waits for its `{`.
-enum class Construct : std::uint8_t { None, Function, Match, If, For, With, TypeDef };
+enum class Construct : std::uint8_t { None, Function, Match, If, For, With, TypeDef, Schedule };
 
 inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
@@ -106,6 +107,8 @@ class Walk {
   void end_import(std::size_t first, std::size_t end);
   void next_part(std::size_t i);
   void add_function_binder();
+  void add_schedule_binder(const Frame& frame);
+  void add_loop(std::string_view name);
   bool in_let_pattern(const Frame& frame) const {
     return frame.let != kNowhere && frame.let_equals == kNowhere && !frame.in_type;
   }
@@ -127,6 +130,7 @@ class Walk {
   std::vector<Frame> frames_;
   std::map<char, std::size_t> open_;  // how many frames have that closer
   std::vector<Binder> binders_;
+  std::vector<std::string> scheduled_;  // indices of all index notation so far, and schedules
   std::vector<ImportedNames> imports_;
   std::vector<std::string> types_;
   std::vector<std::string> constructors_;

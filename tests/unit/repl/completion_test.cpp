@@ -169,7 +169,11 @@ const std::vector<Row> kRows = {
     {":doc Colo|", {"Colour : a data type", ""}},
     {":explain ShapeMism|", {"ShapeMismatch"}},
     {":limit |", {"memory", "time", ""}},
-    {":stats |", {"memory", ""}},
+    {"def f(a) { for row, column { a[row, column] } }\nschedule f { split ro|", {"row", ""}},
+    {"def f(a) { for row { a[row] } }\nschedule f { split row 4; vectorize row_|",
+     {"row_i", "row_o"}},
+    {"schedule tiled(first, second) { ti|", {"tile", "tiled", ""}},
+    {":stats |", {"memory", "passes", ""}},
     {":qqq pa|", {""}},
     {"?nn.softm|", {"nn.softmax", ""}},
     // Files
