@@ -47,7 +47,8 @@ CommandOutcome run_opt(Session& session, std::string_view argument) {
 CommandOutcome run_analyze(Session& session, std::string_view argument) {
   if (argument.empty()) return output(opt::describe_analyses());
   const auto [name, text] = split_word(argument);
-  auto found = session.optimised({.expression = std::string(text), .analysis = std::string(name)});
+  auto found = session.optimised(
+      {.passes = {}, .expression = std::string(text), .analysis = std::string(name)});
   if (!found) return {"", found.errors(), false};
   return output(std::move(found->text));
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "opt/pass_program.h"
 #include "opt/rewrite.h"
 
@@ -9,7 +11,7 @@ namespace {
 
 // The table of the algebra, without the rules that hold of real numbers only.
 std::vector<PatternRule> algebra(const PassHost& host, bool is_fast) {
-  const std::string name = std::string(kLibraryRules) + "simplify_expr.relay";
+  const std::string name = fmt::format("{}simplify_expr.relay", kLibraryRules);
   std::vector<PatternRule> rules = pattern_rules(host.parse_rules(name, host.read_file(name)));
   if (!is_fast) {
     std::erase_if(rules, [](const PatternRule& rule) {
