@@ -118,13 +118,14 @@ std::vector<KernelCodegen::Partial> KernelCodegen::reduce_tile(const Instruction
   if (!has_blocks(region)) {
     tile_block(tiled, int64(0), count);
   } else {
-    counted_loop(b_, int64(0), count, kReductionBlock, [&](Value* begin) {
-      Value* const next = b_.CreateAdd(begin, int64(kReductionBlock));
-      Value* const is_followed = b_.CreateICmpSLT(next, count);
-      tile_block(tiled, begin, b_.CreateSelect(is_followed, next, count));
-      when(is_followed, [&] { tile_wait(tiled, tiled.blocks, block_of(begin)); });
+    Value* const whole = b_.CreateAnd(count, int64(-kReductionBlock));
+    counted_loop(b_, int64(0), whole, kReductionBlock, [&](Value* begin) {
+      tile_block(tiled, begin, nullptr);
+      tile_wait(tiled, tiled.blocks, block_of(begin));
     });
-    Value* const blocks = block_of(b_.CreateSub(count, int64(1)));
+    for (const Partial& cell : tiled.cells) store_cell(cell, tiled.start);
+    when(b_.CreateICmpSLT(whole, count), [&] { tile_block(tiled, whole, count); });
+    Value* const blocks = block_of(count);
     Value* const zeros = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, blocks, b_.getFalse());
     counted_loop(b_, int64(0), b_.CreateSub(int64(64), zeros), 1, [&](Value* level) {
       when(b_.CreateTrunc(b_.CreateLShr(blocks, level), b_.getInt1Ty()),
@@ -155,11 +156,13 @@ void KernelCodegen::tile_wait(const Tiled& tiled, const std::vector<PartialArray
     store_to(waiting[i], level, load_cell(tiled.cells[i], tiled.start));
 }
 
-// Leaves in the cells one of the sixteen partial results of elements [begin, end).
+// Leaves in the cells one of the sixteen partial results of elements [begin, end), of a whole block
+// where `end` is null: then the compiler knows how many there are.
 void KernelCodegen::tile_lane(const Tiled& tiled, Value* begin, Value* end, Value* lane) {
   const std::int32_t axis = tiled.region.axes[0];
   for (const Partial& cell : tiled.cells) store_cell(cell, tiled.start);
-  counted_loop(b_, b_.CreateAdd(begin, lane), end, kReductionLanes, [&](Value* t) {
+  Value* const first = b_.CreateAdd(begin, lane);
+  const auto add = [&](Value* t) {
     for (std::size_t i = 0; i < tile_points_.size(); ++i) {
       enter(tile_points_[i]);
       axis_index_[axis] = t;
@@ -168,10 +171,16 @@ void KernelCodegen::tile_lane(const Tiled& tiled, Value* begin, Value* end, Valu
       const Partial element = element_of(tiled.region, tiled.is_vector, t);
       store_cell(tiled.cells[i], fold(tiled.region, old, element, tiled.width));
     }
-  });
+  };
+  if (end != nullptr) {
+    counted_loop(b_, first, end, kReductionLanes, add);
+  } else {
+    counted_loop(b_, int64(0), int64(kReductionBlock), kReductionLanes,
+                 [&](Value* step) { add(b_.CreateAdd(first, step)); });
+  }
 }
 
-// Leaves the results of elements [begin, end) in the cells.
+// Leaves the results of elements [begin, end) in the cells, of a whole block where `end` is null.
 void KernelCodegen::tile_block(const Tiled& tiled, Value* begin, Value* end) {
   const auto backwards = [](unsigned number) {
     unsigned lane = 0;
