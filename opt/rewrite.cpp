@@ -45,7 +45,8 @@ Expr rewritten_once(const Expr& fn, const std::vector<PatternRule>& rules, const
                     std::set<std::string>& applied, const RewriteOptions& options) {
   const MentionCounts mentions(fn);
   return replace_steps(fn, [&](const Expr& step, const Definitions& definitions) -> Expr {
-    if (!step->type) return nullptr;
+    // A variable stands for a step that is there once: mentions of it are no steps of their own.
+    if (!step->type || step->kind == lang::ExprKind::Var) return nullptr;
     for (const PatternRule& rule : rules) {
       if (!rule.written.replacement) continue;
       const auto found = match_rule(rule, step, definitions, host);
