@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lang/pointer_map.h"
@@ -87,12 +88,19 @@ std::optional<ExprMatch> match(const ExprPattern& pattern, const lang::Expr& exp
 class MentionCounts {
  public:
   explicit MentionCounts(const lang::Expr& code);
+  // Of what has taken the place of a step since. What the step mentioned stays counted, so that
+  // is_closed may then say no for a match that is closed, but never yes for one that is not.
+  void add(const lang::Expr& made);
   // Does nothing but the steps of the match mention those of its steps that are not its root, so
   // that the match can be replaced as one thing?
   bool is_closed(const ExprMatch& match) const;
 
  private:
+  void count(const lang::Expr& code);
+
   std::unordered_map<const lang::Variable*, std::size_t> counts_;
+  // That have taken the place of other variables, wherever those are mentioned.
+  std::unordered_set<const lang::Variable*> spread_;
 };
 
 }  // namespace relay::opt

@@ -332,12 +332,21 @@ std::optional<ExprMatch> match(const ExprPattern& pattern, const Expr& expr,
 }
 
 MentionCounts::MentionCounts(const Expr& code) {
+  count(code);
+  if (const auto* var = as<lang::Var>(code)) ++counts_[var->variable.get()];
+}
+
+void MentionCounts::add(const Expr& made) {
+  count(made);
+  if (const auto* var = as<lang::Var>(made)) spread_.insert(var->variable.get());
+}
+
+void MentionCounts::count(const Expr& code) {
   lang::visit_post_order(code, [&](const Expr& node) {
     lang::for_each_child(node, [&](const Expr& child) {
       if (const auto* var = as<lang::Var>(child)) ++counts_[var->variable.get()];
     });
   });
-  if (const auto* var = as<lang::Var>(code)) ++counts_[var->variable.get()];
 }
 
 bool MentionCounts::is_closed(const ExprMatch& match) const {
@@ -350,6 +359,7 @@ bool MentionCounts::is_closed(const ExprMatch& match) const {
   }
   return std::all_of(match.steps.begin(), match.steps.end(), [&](const ExprMatch::Step& step) {
     if (!step.variable || &step == &match.steps.back()) return true;
+    if (spread_.contains(step.variable.get())) return false;
     const auto all = counts_.find(step.variable.get());
     return all == counts_.end() || all->second == inside[step.variable.get()];
   });

@@ -43,7 +43,7 @@ bool repeats_work(const Expr& made, const ExprMatch& match, const MentionCounts&
 // One round.
 Expr rewritten_once(const Expr& fn, const std::vector<PatternRule>& rules, const RuleHost& host,
                     std::set<std::string>& applied, const RewriteOptions& options) {
-  const MentionCounts mentions(fn);
+  MentionCounts mentions(fn);
   return replace_steps(fn, [&](const Expr& step, const Definitions& definitions) -> Expr {
     // A variable stands for a step that is there once: mentions of it are no steps of their own.
     if (!step->type || step->kind == lang::ExprKind::Var) return nullptr;
@@ -54,6 +54,7 @@ Expr rewritten_once(const Expr& fn, const std::vector<PatternRule>& rules, const
       Expr made = replacement_for(rule, *found, step->type, host);
       if (!made || repeats_work(made, *found, mentions)) continue;
       applied.insert(rule.written.name);
+      mentions.add(made);
       if (options.watch) options.watch(rule.written.name);
       return made;
     }
