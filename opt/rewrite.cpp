@@ -75,6 +75,8 @@ Expr rewritten(const Expr& fn, const std::vector<PatternRule>& rules, const Rule
     at = to_anf(eliminate_dead_code(to_anf(next, program), program), program);
   }
   if (applied.empty()) return at;
+  applied.clear();
+  if (rewritten_once(at, rules, host, applied, options) == at) return at;
   throw lang::Failure(
       lang::Diagnostic(lang::DiagnosticKind::BadPattern,
                        fmt::format("after {} rounds, rules still apply: `{}`", options.most_rounds,
