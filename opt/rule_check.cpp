@@ -42,6 +42,11 @@ std::vector<Expr> parts_of(const Expr& expr) {
   return parts;
 }
 
+// Of what a type leaves open, the values may have different extents.
+bool same_form(const lang::Tensor& a, const lang::Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape();
+}
+
 bool same_bits(const lang::Tensor& a, const lang::Tensor& b) {
   for (std::int64_t i = 0; i < a.element_count(); ++i) {
     const bool are_nan =
@@ -112,9 +117,10 @@ std::optional<Diagnostic> fault_at(const PatternRule& rule, const RuleSample& sa
     if (!wanted) return std::nullopt;  // what fails need not fail afterwards
     const Expr made = host.evaluate(after[i]);
     const auto* found = as<lang::Constant>(made);
-    const bool is_kept = found && (rule.written.kind == lang::RuleKind::Exact
-                                       ? same_bits(*wanted->value, *found->value)
-                                       : is_close(*wanted->value, *found->value));
+    const bool is_kept =
+        found && same_form(*wanted->value, *found->value) &&
+        (rule.written.kind == lang::RuleKind::Exact ? same_bits(*wanted->value, *found->value)
+                                                    : is_close(*wanted->value, *found->value));
     if (!is_kept) return changes_value(rule, sample, expected, made);
   }
   return std::nullopt;

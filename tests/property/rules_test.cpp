@@ -122,6 +122,7 @@ TEST_CASE("rules that hold for nearly all values are refused") {
           "approximate rule r(x: Float) { abs(x) } => { x }",
           "rule r(x: Integer) { x / 2 * 2 } => { x }",
           "rule r(x: Tensor[(n), d]) where n % 2 == 1 { sum(x) } => { sum(x) + cast(n, dtype=d) }",
+          "rule r(x: Tensor[(n), bool]) { argwhere(x) } => { argwhere(logical_not(x)) }",  // shapes
       }) {
     CAPTURE(text);
     CHECK_FALSE(session.fault(session.rules(text).back()).empty());
