@@ -30,7 +30,7 @@ struct ExprPattern {
     Either,      // one of the parts
     Maybe,       // parts: what is there in any case, and a step behind it that has a Hole
     Chain,       // the same, with any number of steps
-    Hole,        // what a step stands behind
+    Hole,        // what a step stands behind; the same expression wherever the step mentions it
   };
   Kind kind;
   lang::Span span;
@@ -46,6 +46,7 @@ struct ExprPattern {
   std::vector<ExprPatternRef> parts = {};
   lang::AttrsRef attrs = nullptr;  // as written: values, or parameters (lang::attribute_parameter)
   std::uint32_t index = 0;         // of a Projection
+  std::uint32_t hole = 0;          // of a Hole, and of the Maybe or Chain whose step has it
 };
 
 // A rule, or a pattern with a name.

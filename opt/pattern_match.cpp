@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "lang/alpha_equal.h"
 #include "lang/dtype_class.h"
@@ -126,6 +127,9 @@ class Matcher {
   ExprMatch& found() { return found_; }
 
  private:
+  // Matches what the step stands behind, and goes on.
+  using Hole = std::function<bool(const Expr&, const Next&)>;
+
   // Of `atom`: what it stands for, and what it is bound to.
   struct Place {
     const Expr& value;
@@ -179,7 +183,7 @@ class Matcher {
         return attempt(
             [&] { return bind(pattern, atom) && behind(pattern, atom, kMostSteps, next); });
       case ExprPattern::Kind::Hole: {
-        const auto hole = hole_;  // what it runs sets another
+        const Hole hole = holes_.at(pattern.hole);  // what it runs sets another
         return hole(atom, next);
       }
     }
@@ -191,24 +195,38 @@ class Matcher {
     return bind(pattern, atom) && at(part, atom, next);
   }
 
-  // The longest chain of steps first.
+  // The longest chain of steps first. What follows a hole is still the step, and what follows the
+  // step is not: each goes on with the holes that it is inside of.
   bool behind(const ExprPattern& pattern, const Expr& atom, int most, const Next& next) {
     if (most > 0) {
-      const auto outer = hole_;
+      Hole& hole = holes_[pattern.hole];
+      const Hole outer = hole;
+      Expr operand;  // what the step stands behind, wherever it mentions it
       const bool matched = attempt([&] {
-        hole_ = [&, outer](const Expr& before, const Next& rest) {
-          const auto inner = hole_;
-          hole_ = outer;
-          const bool goes_on = behind(pattern, before, most - 1, rest);
-          hole_ = inner;
+        hole = [&](const Expr& before, const Next& rest) {
+          if (operand) return is_same(operand, before) && rest();
+          operand = before;
+          const Hole inner = hole;
+          hole = outer;
+          const bool goes_on =
+              behind(pattern, before, most - 1, [&] { return inside(hole, inner, rest); });
+          hole = inner;
+          if (!goes_on) operand = nullptr;
           return goes_on;
         };
-        return at(*pattern.parts[1], atom, next);
+        return at(*pattern.parts[1], atom, [&] { return inside(hole, outer, next); });
       });
-      hole_ = outer;
+      hole = outer;
       if (matched) return true;
     }
     return at(*pattern.parts[0], atom, next);
+  }
+
+  static bool inside(Hole& hole, const Hole& filling, const Next& next) {
+    const Hole before = std::exchange(hole, filling);
+    const bool matched = next();
+    hole = before;
+    return matched;
   }
 
   // The same expression wherever the name occurs.
@@ -319,7 +337,7 @@ class Matcher {
   Expr root_;
   lang::VariableRef root_variable_;
   ExprMatch found_;
-  std::function<bool(const Expr&, const Next&)> hole_;
+  std::map<std::uint32_t, Hole> holes_;
 };
 
 }  // namespace

@@ -165,16 +165,18 @@ class PatternMaker {
     ExprPattern pattern{.kind = is_either                    ? Kind::Either
                                 : form == PatternForm::Maybe ? Kind::Maybe
                                                              : Kind::Chain,
-                        .span = node.span};
+                        .span = node.span,
+                        .hole = holes_++};
     for (std::size_t i = 0; i < node.args.size(); ++i)
       pattern.parts.push_back(is_either || i == 0 ? make(node.args[i], scope)
-                                                  : step(node.args[i], scope));
+                                                  : step(node.args[i], scope, pattern.hole));
     return shared(std::move(pattern));
   }
 
   // `nn.relu`, `nn.bias_add(b)`: what it stands behind is its first operand.
-  ExprPatternRef step(const Expr& expr, const Scope& scope) {
-    std::vector<ExprPatternRef> parts{shared({.kind = Kind::Hole, .span = expr->span})};
+  ExprPatternRef step(const Expr& expr, const Scope& scope, std::uint32_t hole) {
+    std::vector<ExprPatternRef> parts{
+        shared({.kind = Kind::Hole, .span = expr->span, .hole = hole})};
     const auto* node = as<lang::Call>(expr);
     if (node) {
       for (const Expr& arg : node->args) parts.push_back(make(arg, scope));
@@ -292,6 +294,7 @@ class PatternMaker {
   const RewriteRule& rule_;
   const std::map<std::string, const RewriteRule*> patterns_;
   std::vector<std::string> open_;  // patterns that are being expanded
+  std::uint32_t holes_ = 0;
 };
 
 // The names that have a value whatever matches, and those that may have one.

@@ -183,7 +183,7 @@ class Sampler {
       case Kind::Number:
         return pattern->number;
       case Kind::Hole:
-        return hole_;
+        return holes_.at(pattern->hole);
       case Kind::Projection: {
         Expr tuple = made(pattern->parts[0]);
         return tuple ? lang::make_projection(std::move(tuple), pattern->index) : Expr();
@@ -210,9 +210,9 @@ class Sampler {
         Expr at = made(pattern.parts[0]);
         const std::int64_t steps = random_.below(pattern.kind == Kind::Maybe ? 2 : 4);
         for (std::int64_t i = 0; i < steps && at; ++i) {
-          const Expr outer = std::exchange(hole_, at);
+          const Expr outer = std::exchange(holes_[pattern.hole], at);
           at = made(pattern.parts[1]);
-          hole_ = outer;
+          holes_[pattern.hole] = outer;
         }
         return at;
       }
@@ -355,7 +355,7 @@ class Sampler {
   std::unordered_map<const lang::Variable*, const lang::OpDef*> operators_;
   std::map<std::string, lang::AttrValue> attrs_;
   std::vector<RuleSample::Input> inputs_;
-  Expr hole_;
+  std::map<std::uint32_t, Expr> holes_;
 };
 
 }  // namespace

@@ -200,6 +200,23 @@ TEST_CASE("alternatives, optional steps, traits and chains") {
                   "tanh(nn.relu(nn.dense(x, w)))") == "a=x b=w : nn.dense nn.relu tanh");
 }
 
+TEST_CASE("a step that mentions its operand twice stands behind one thing") {
+  const std::string twice = "pattern twice(y) { y + abs(y) }\n";
+  const std::string maybe = twice + "pattern p(a) { maybe(nn.relu(a), twice) }";
+  CHECK(described(maybe, "let r = nn.relu(x); r + abs(r)") == "a=x : nn.relu abs add");
+  CHECK(described(maybe, "let r = nn.relu(x); abs(r) + r") == "a=x : nn.relu abs add");
+  CHECK(described(maybe, "nn.relu(x)") == "a=x : nn.relu");
+  CHECK(described(maybe, "nn.relu(x) + abs(y)") == "no");
+  CHECK(described(maybe, "nn.relu(x) + abs(nn.relu(y))") == "no");
+  const std::string chain = twice + "pattern p(a) { tanh(chain(nn.relu(a), twice)) }";
+  CHECK(described(chain, "let r = nn.relu(x); let s = r + abs(r); tanh(s + abs(s))") ==
+        "a=x : nn.relu abs add abs add tanh");
+  CHECK(described(chain, "let r = nn.relu(x); let s = r + abs(r); tanh(s + abs(r))") == "no");
+  CHECK(described("pattern both(y) { maybe(abs(y), add(y)) }\n"
+                  "pattern p(a) { maybe(nn.relu(a), both) }",
+                  "let r = nn.relu(x); abs(r) + r") == "a=x : nn.relu abs add");
+}
+
 TEST_CASE("tuples and their parts") {
   CHECK(described("pattern p(a, b) { concatenate((a, abs(b)), axis=0) }",
                   "concatenate((x, abs(y)), axis=0)") == "a=x b=y : abs part concatenate");
