@@ -62,7 +62,10 @@ class Instance final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     if (const auto* var = as<lang::Var>(expr)) return variable(*var);
-    return nullptr;
+    const auto* call = as<lang::Call>(expr);
+    const auto* callee = call ? as<lang::Var>(call->callee) : nullptr;
+    if (!callee || !lang::has_role(*callee->variable, lang::kOperatorRole)) return nullptr;
+    return same_call(expr, *call, match_.calls.at(callee->variable.get()));
   }
 
   Expr post(const Expr& expr) override {
@@ -72,7 +75,10 @@ class Instance final : public lang::Rewriter {
       return lang::build::index_constant(dim.is_constant() ? dim.constant() : 0);
     }
     const auto* call = as<lang::Call>(expr);
-    return call ? filled(expr, *call) : expr;
+    const auto* callee = call ? as<lang::Operator>(call->callee) : nullptr;
+    if (!callee || !call->attrs) return expr;
+    return lang::make_call(call->callee, call->args, attributes(*callee->op, *call->attrs),
+                           expr->span);
   }
 
  private:
@@ -132,41 +138,38 @@ class Instance final : public lang::Rewriter {
     return nullptr;
   }
 
-  Expr filled(const Expr& expr, const lang::Call& call) {
-    const auto* callee = as<lang::Operator>(call.callee);
-    if (!callee) return expr;
+  // `f(x)`: the operator that `f` stands for, with the attributes that it had.
+  Expr same_call(const Expr& expr, const lang::Call& call, const Expr& matched) {
+    std::vector<Expr> args;
+    for (const Expr& arg : call.args) args.push_back(rewrite(arg));
+    lang::AttrsRef attrs = call.attrs ? attributes(*operator_of(matched), *call.attrs)
+                                      : lang::cast<lang::Call>(matched).attrs;
+    return lang::make_call(rewrite(call.callee), std::move(args), std::move(attrs), expr->span);
+  }
+
+  lang::AttrsRef attributes(const lang::OpDef& op, const lang::Attrs& written) {
     std::vector<lang::Attr> attrs;
-    for (const auto& [variable, matched] : match_.calls) {  // `f(x)`, with f's attributes
-      const bool is_it = lang::has_role(*variable, lang::kOperatorRole) &&
-                         operator_of(matched) == callee->op && !call.attrs;
-      if (is_it && lang::cast<lang::Call>(matched).attrs)
-        attrs = lang::cast<lang::Call>(matched).attrs->list;
-    }
-    if (!call.attrs) {
-      if (attrs.empty()) return expr;
-    } else {
-      for (const lang::Attr& attr : call.attrs->list) {
-        if (attr.key != lang::kLikeAttr) continue;
-        const lang::Call* matched = like(attr.value);
-        if (!matched) {
-          lang::fail(DiagnosticKind::BadAttribute,
-                     "`like` takes the attributes of a step that the pattern names by `let`",
-                     attr.span);
-        }
-        for (const lang::Attr& each : matched->attrs ? matched->attrs->list : attrs) {
-          const auto& specs = callee->op->attrs;
-          if (std::any_of(specs.begin(), specs.end(),
-                          [&](const lang::AttrSpec& spec) { return spec.name == each.key; }))
-            attrs.push_back(each);
-        }
+    for (const lang::Attr& attr : written.list) {
+      if (attr.key != lang::kLikeAttr) continue;
+      const lang::Call* matched = like(attr.value);
+      if (!matched) {
+        lang::fail(DiagnosticKind::BadAttribute,
+                   "`like` takes the attributes of a step that the pattern names by `let`",
+                   attr.span);
       }
-      for (const lang::Attr& attr : call.attrs->list) {
-        if (attr.key == lang::kLikeAttr) continue;
-        std::erase_if(attrs, [&](const lang::Attr& each) { return each.key == attr.key; });
-        attrs.push_back({attr.key, value(attr.value), attr.span});
+      if (!matched->attrs) continue;
+      for (const lang::Attr& each : matched->attrs->list) {
+        if (std::any_of(op.attrs.begin(), op.attrs.end(),
+                        [&](const lang::AttrSpec& spec) { return spec.name == each.key; }))
+          attrs.push_back(each);
       }
     }
-    return lang::make_call(call.callee, call.args, lang::make_attrs(std::move(attrs)), expr->span);
+    for (const lang::Attr& attr : written.list) {
+      if (attr.key == lang::kLikeAttr) continue;
+      std::erase_if(attrs, [&](const lang::Attr& each) { return each.key == attr.key; });
+      attrs.push_back({attr.key, value(attr.value), attr.span});
+    }
+    return lang::make_attrs(std::move(attrs));
   }
 
   const PatternRule& rule_;
