@@ -34,7 +34,8 @@ struct TraitRow {
 
 const std::vector<TraitRow>& trait_rows() {
   static const std::vector<TraitRow> kRows = {
-      {OpTrait::Reshapes, {"reshape", "expand_dims", "squeeze", "reshape_like", "batch_flatten"}},
+      {OpTrait::Reshapes,
+       {"reshape", "expand_dims", "squeeze", "reshape_like", "nn.batch_flatten"}},
       {OpTrait::Broadcasts, {"broadcast_to", "broadcast_to_like"}},
       {OpTrait::TakesShape, {"broadcast_to_like", "collapse_sum_like", "reshape_like"}},
       {OpTrait::Fills, {"zeros_like", "ones_like"}},
@@ -53,10 +54,8 @@ const PointerMap<OpDef, std::uint8_t>& trait_table() {
     PointerMap<OpDef, std::uint8_t> table;
     for (const TraitRow& row : trait_rows()) {
       for (const std::string_view name : row.ops) {
-        if (const OpDef* op = OpRegistry::instance().find(name)) {
-          std::uint8_t& traits = table[op];
-          traits = static_cast<std::uint8_t>(traits | (1U << static_cast<unsigned>(row.trait)));
-        }
+        std::uint8_t& traits = table[&OpRegistry::instance().get(name)];
+        traits = static_cast<std::uint8_t>(traits | (1U << static_cast<unsigned>(row.trait)));
       }
     }
     return table;
