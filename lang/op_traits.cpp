@@ -70,21 +70,24 @@ bool has_trait(const OpDef& op, OpTrait trait) {
   return traits && ((*traits >> static_cast<unsigned>(trait)) & 1U) != 0;
 }
 
-namespace {
-
-// The definition, with variables for arguments; null where it cannot be had.
-Expr definition_of(const Call& call, const OpDef& op) {
-  if (!op.definition) return nullptr;
+Expr definition_of(const Call& call) {
+  const auto* callee = as<Operator>(call.callee);
+  if (!callee || !callee->op->definition || !call.type) return nullptr;
+  const OpDef& op = *callee->op;
   std::vector<Expr> args;
   for (const Expr& arg : call.args) {
     if (!arg->type) return nullptr;
     args.push_back(make_var(make_variable("x", arg->type)));
   }
   const auto made = capture([&] {
-    return definition_at(op, {std::move(args), call.attrs, call.type}, Algebra::Bits);
+    AttrsRef attrs =
+        call.attrs || op.attrs.empty() ? call.attrs : complete_attrs(op, nullptr, call.span);
+    return definition_at(op, {std::move(args), std::move(attrs), call.type}, Algebra::Bits);
   });
   return made && made.value() ? *made.value() : nullptr;
 }
+
+namespace {
 
 // Is each index one of the binders, in their order from the last on, or 0 where the operand is
 // stretched?
@@ -148,9 +151,11 @@ bool has_trait(const Call& call, PatternForm trait) {
   if (!callee || callee->op->effect != Effect::None) return false;
   if (trait == PatternForm::Operator) return true;
   if (!call.type) return false;
-  const OpDef& op = *callee->op;
-  if (op.elementwise) return trait == PatternForm::Elementwise;
-  const Expr definition = definition_of(call, op);
+  if (callee->op->elementwise) return trait == PatternForm::Elementwise;
+  if (trait == PatternForm::Reduction &&
+      !(call.args.size() == 1 && is_smaller(call.type, call.args[0]->type)))
+    return false;
+  const Expr definition = definition_of(call);
   if (!definition) return false;
   switch (trait) {
     case PatternForm::Elementwise: {
@@ -162,8 +167,7 @@ bool has_trait(const Call& call, PatternForm trait) {
     case PatternForm::Injective:
       return is_move(definition);
     case PatternForm::Reduction:
-      return !call.args.empty() && folds(definition) && call.args.size() == 1 &&
-             is_smaller(call.type, call.args[0]->type);
+      return folds(definition);
     default:
       return false;
   }

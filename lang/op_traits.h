@@ -4,8 +4,8 @@
 #include "lang/op.h"
 #include "lang/rewrite_rule.h"
 
-// Traits of operators: what follows from their records, and one table of the rest. Nobody else
-// tells operators by lists of names.
+// Traits of operators: what follows from their records, and one table of the rest. What single
+// passes do with operators (layouts, precision, scales) stands in tables of theirs.
 namespace relay::lang {
 
 // Does it give the same bits with its two operands exchanged?
@@ -28,5 +28,9 @@ bool has_trait(const OpDef& op, OpTrait trait);
 // it. An operator with an effect has none; a definition that needs extents which are symbolic here
 // tells none but Operator.
 bool has_trait(const Call& call, PatternForm trait);
+
+// What the operator of a typed call computes, with variables for the arguments; null where it has
+// no definition, or one that needs extents which are symbolic here.
+Expr definition_of(const Call& call);
 
 }  // namespace relay::lang

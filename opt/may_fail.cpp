@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "lang/any_dim.h"
-#include "lang/diagnostic.h"
 #include "lang/lowerable.h"
+#include "lang/op_traits.h"
 #include "lang/visit.h"
 #include "opt/definitions.h"
 
@@ -133,18 +133,8 @@ bool PureFailures::fails_in_call(const lang::Call& call) {
   const bool may_divide = result && result->dtype.is_known() &&
                           lang::is_int(result->dtype.known()) && call.args.size() == 2;
   if (op.nests) return may_divide;
-  return !op.definition || fails_in_definition(call, op);
-}
-
-bool PureFailures::fails_in_definition(const lang::Call& call, const lang::OpDef& op) {
-  std::vector<Expr> args;
-  for (const Expr& arg : call.args)
-    args.push_back(lang::make_var(lang::make_variable("x", arg->type)));
-  const auto definition = lang::capture([&] {
-    return lang::definition_at(op, {std::move(args), call.attrs, call.type}, lang::Algebra::Bits);
-  });
-  if (!definition || !definition.value()) return true;
-  const Expr body = *definition.value();
+  const Expr body = lang::definition_of(call);
+  if (!body) return true;
   keep_.push_back(body);  // which may move, as what this calls is looked into
   return may_fail(body);
 }

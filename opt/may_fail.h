@@ -33,7 +33,6 @@ class PureFailures {
   bool folds_nothing(const lang::Reduction& reduction) const;
   bool any(const std::vector<lang::Expr>& exprs);
   bool fails_in_call(const lang::Call& call);
-  bool fails_in_definition(const lang::Call& call, const lang::OpDef& op);
   bool may_be_negative(const std::vector<lang::IndexBinder>& binders) const;
   std::optional<std::int64_t> least(const lang::Expr& extent) const;
 

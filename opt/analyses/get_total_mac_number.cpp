@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "lang/op.h"
+#include "lang/op_traits.h"
 #include "lang/visit.h"
 #include "opt/analysis_text.h"
 #include "opt/definitions.h"
@@ -105,18 +105,9 @@ class MacCount {
   void add_definition(const lang::Call& call, std::int64_t times) {
     const auto* op = as<lang::Operator>(call.callee);
     if (!op || !op->op->definition || !call.type) return;
-    std::vector<Expr> args;
-    for (const Expr& arg : call.args)
-      args.push_back(lang::make_var(lang::make_variable("x", arg->type)));
-    const auto definition = lang::capture([&] {
-      return lang::definition_at(
-          *op->op,
-          {std::move(args), lang::complete_attrs(*op->op, call.attrs, call.span), call.type},
-          lang::Algebra::Bits);
-    });
-    if (!definition || !definition.value()) return give_up();
-    kept_.push_back(*definition.value());
-    const Expr body = kept_.back();
+    const Expr body = lang::definition_of(call);
+    if (!body) return give_up();
+    kept_.push_back(body);
     add(body, times);
   }
 
