@@ -7,6 +7,7 @@
 #include "lang/op.h"
 #include "lang/op_traits.h"
 #include "lang/visit.h"
+#include "opt/definitions.h"
 #include "opt/effect.h"
 #include "opt/passes.h"
 
@@ -82,12 +83,12 @@ class Merger final : public lang::Rewriter {
 
   // Sums and products with their operands in one order: `a * b` has the bits of `b * a`.
   static Expr ordered(const Expr& value) {
-    const auto* call = lang::as<lang::Call>(value);
-    const auto* op = call ? lang::as<lang::Operator>(call->callee) : nullptr;
-    if (!op || !lang::is_commutative(*op->op)) return value;
-    if (lang::structural_hash(call->args[0]) <= lang::structural_hash(call->args[1])) return value;
-    return lang::make_call(call->callee, {call->args[1], call->args[0]}, call->attrs, value->span,
-                           value->type, call->algebra);
+    const lang::OpDef* op = operator_of(value);
+    if (!op || !lang::is_commutative(*op)) return value;
+    const auto& call = lang::cast<lang::Call>(value);
+    if (lang::structural_hash(call.args[0]) <= lang::structural_hash(call.args[1])) return value;
+    return lang::make_call(call.callee, {call.args[1], call.args[0]}, call.attrs, value->span,
+                           value->type, call.algebra);
   }
 
   // What a value is found by.

@@ -442,9 +442,7 @@ bool holds(const Rule& rule, const Expr& expr, const Rules& rules) {
 // The operator `where`, and the primitive: what a constant condition chooses.
 Expr chosen(const Expr& expr) {
   const std::vector<Expr>* args = nullptr;
-  const auto* call = as<lang::Call>(expr);
-  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-  if (op && known::where.is(*op->op)) args = &call->args;
+  if (const auto* call = call_of(expr, known::where)) args = &call->args;
   const auto* node = as<lang::Primitive>(expr);
   if (node && node->prim == Prim::Select) args = &node->args;
   const auto* condition = args ? scalar((*args)[0]) : nullptr;

@@ -181,15 +181,15 @@ class Shapes {
         if (Expr read = read_of_type(value, witness)) witness = std::move(read);
         break;
       }
-      const auto* inner = as<lang::Call>(value);
-      const auto* op = inner ? as<lang::Operator>(inner->callee) : nullptr;
-      if (!op || !(lang::has_trait(*op->op, OpTrait::KeepsShape) ||
-                   lang::has_trait(*op->op, OpTrait::Pairwise)))
+      const lang::OpDef* op = operator_of(value);
+      if (!op ||
+          !(lang::has_trait(*op, OpTrait::KeepsShape) || lang::has_trait(*op, OpTrait::Pairwise)))
         break;
-      const auto same = std::find_if(inner->args.begin(), inner->args.end(), [&](const Expr& arg) {
+      const std::vector<Expr>& operands = lang::cast<lang::Call>(value).args;
+      const auto same = std::find_if(operands.begin(), operands.end(), [&](const Expr& arg) {
         return as<lang::Var>(arg) && same_type(arg, witness);
       });
-      if (same == inner->args.end()) break;
+      if (same == operands.end()) break;
       witness = *same;
     }
     if (witness == call_.args[place]) return nullptr;

@@ -274,9 +274,10 @@ class StepProducts::Analysis {
 
   // `if n == 100 { ... } else { ... }` and the like, of a number that each call counts by one.
   bool find_counter(const lang::If& choice, const Calls& calls, Loop& loop) {
-    const auto* test = as<lang::Call>(definitions_.of(choice.condition));
-    const auto* op = test ? as<lang::Operator>(test->callee) : nullptr;
-    if (!op || test->args.size() != 2 || calls.empty()) return false;
+    const Expr& condition = definitions_.of(choice.condition);
+    const lang::OpDef* const op = operator_of(condition);
+    const auto* test = op ? as<lang::Call>(condition) : nullptr;
+    if (!test || test->args.size() != 2 || calls.empty()) return false;
     const bool is_second = integer(test->args[0]).has_value();
     const auto limit = integer(test->args[is_second ? 0 : 1]);
     const Variable* const number = variable_of(test->args[is_second ? 1 : 0]);
@@ -290,8 +291,8 @@ class StepProducts::Analysis {
       if (step == 0 || (loop.step != 0 && step != loop.step)) return false;
       loop.step = step;
     }
-    if (!op->op->elementwise) return false;
-    const lang::Prim comparison = *op->op->elementwise;
+    if (!op->elementwise) return false;
+    const lang::Prim comparison = *op->elementwise;
     return find_end(is_second ? turned(comparison) : comparison, *limit, loop);
   }
 
