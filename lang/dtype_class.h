@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -10,10 +11,19 @@ namespace relay::lang {
 
 enum class DTypeClass : std::uint8_t { Boolean, Integer, Float };
 
+struct NamedDTypeClass {
+  std::string_view name;
+  DTypeClass dtypes;
+};
+inline constexpr std::array<NamedDTypeClass, 3> kDTypeClasses = {
+    {{"Integer", DTypeClass::Integer},
+     {"Float", DTypeClass::Float},
+     {"Boolean", DTypeClass::Boolean}}};
+
 inline std::optional<DTypeClass> parse_dtype_class(std::string_view name) {
-  if (name == "Boolean") return DTypeClass::Boolean;
-  if (name == "Integer") return DTypeClass::Integer;
-  if (name == "Float") return DTypeClass::Float;
+  for (const NamedDTypeClass& each : kDTypeClasses) {
+    if (each.name == name) return each.dtypes;
+  }
   return std::nullopt;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace relay::lang {
 
@@ -11,12 +10,13 @@ namespace {
 struct NamedPatternForm {
   std::string_view name;
   PatternForm form;
+  std::string_view trait = {};  // as the annotation of an operator parameter
 };
 constexpr std::array<NamedPatternForm, 7> kPatternForms = {
-    {{"elementwise", PatternForm::Elementwise},
-     {"injective", PatternForm::Injective},
-     {"reduction", PatternForm::Reduction},
-     {"operator", PatternForm::Operator},
+    {{"elementwise", PatternForm::Elementwise, "Elementwise"},
+     {"injective", PatternForm::Injective, "Injective"},
+     {"reduction", PatternForm::Reduction, "Reduction"},
+     {"operator", PatternForm::Operator, "Operator"},
      {"either", PatternForm::Either},
      {"maybe", PatternForm::Maybe},
      {"chain", PatternForm::Chain}}};
@@ -41,18 +41,20 @@ std::string_view name_of(PatternForm form) {
       ->name;
 }
 
-std::vector<std::string> pattern_form_names() {
-  std::vector<std::string> names;
-  for (const NamedPatternForm& each : kPatternForms) names.emplace_back(each.name);
-  return names;
+const PatternForm* find_operator_trait(std::string_view annotation) {
+  const auto found =
+      std::find_if(kPatternForms.begin(), kPatternForms.end(), [&](const NamedPatternForm& each) {
+        return !each.trait.empty() && each.trait == annotation;
+      });
+  return found == kPatternForms.end() ? nullptr : &found->form;
 }
 
-const PatternForm* find_operator_trait(std::string_view annotation) {
-  if (annotation.empty() || std::islower(static_cast<unsigned char>(annotation[0]))) return nullptr;
-  std::string name(annotation);
-  name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
-  const PatternForm* form = find_pattern_form(name);
-  return form && *form <= PatternForm::Operator ? form : nullptr;
+std::vector<std::string> operator_trait_names() {
+  std::vector<std::string> names;
+  for (const NamedPatternForm& each : kPatternForms) {
+    if (!each.trait.empty()) names.emplace_back(each.trait);
+  }
+  return names;
 }
 
 AttrValue parameter_attribute(const std::string& name) {
@@ -64,6 +66,16 @@ const std::string* attribute_parameter(const AttrValue& value) {
   const AttrObject* object = value.as_object();
   if (!object || object->type_key != kParameterObject) return nullptr;
   return object->find("name")->as_string();
+}
+
+AttrValue with_parameters(const AttrValue& written,
+                          const std::function<AttrValue(const std::string& name)>& value_of) {
+  if (const std::string* name = attribute_parameter(written)) return value_of(*name);
+  const AttrValue::List* list = written.as_list();
+  if (!list) return written;
+  AttrValue::List values;
+  for (const AttrValue& each : *list) values.push_back(with_parameters(each, value_of));
+  return AttrValue(std::move(values));
 }
 
 }  // namespace relay::lang

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,6 @@ enum class RuleKind : std::uint8_t {
 struct RewriteRule {
   RuleKind kind = RuleKind::Exact;
   std::string name;
-  std::string doc;
   Span span;
   // What it speaks of. A type is a restriction, or null; its variables are `type_params`.
   std::vector<VariableRef> params;
@@ -51,13 +51,16 @@ enum class PatternForm : std::uint8_t {
 // `elementwise`; null for a name that is none.
 const PatternForm* find_pattern_form(std::string_view name);
 std::string_view name_of(PatternForm form);
-std::vector<std::string> pattern_form_names();
 // Of an operator parameter's annotation: `Elementwise` for PatternForm::Elementwise.
 const PatternForm* find_operator_trait(std::string_view annotation);
+std::vector<std::string> operator_trait_names();
 
 // The value of an attribute that a parameter stands for, and the parameter's name; null for others.
 AttrValue parameter_attribute(const std::string& name);
 const std::string* attribute_parameter(const AttrValue& value);
+// The value with what `value_of` gives in the place of each parameter in it.
+AttrValue with_parameters(const AttrValue& written,
+                          const std::function<AttrValue(const std::string& name)>& value_of);
 
 // The key under which a call in a replacement takes the attributes of a named step.
 inline constexpr std::string_view kLikeAttr = "like";

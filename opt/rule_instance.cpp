@@ -114,17 +114,10 @@ class Instance final : public lang::Rewriter {
     return lang::make_var(param, var.span);
   }
 
-  lang::AttrValue value(const lang::AttrValue& written) {
-    if (const auto* list = written.as_list()) {
-      lang::AttrValue::List values;
-      for (const lang::AttrValue& each : *list) values.push_back(value(each));
-      return lang::AttrValue(std::move(values));
-    }
-    const std::string* name = lang::attribute_parameter(written);
-    if (!name) return written;
-    if (const auto bound = match_.attrs.find(*name); bound != match_.attrs.end())
+  lang::AttrValue parameter(const std::string& name) {
+    if (const auto bound = match_.attrs.find(name); bound != match_.attrs.end())
       return bound->second;
-    if (auto known = type_parameter(rule_, match_, *name)) return *known;
+    if (auto known = type_parameter(rule_, match_, name)) return *known;
     is_open_ = true;
     return lang::AttrValue(1);
   }
@@ -167,7 +160,10 @@ class Instance final : public lang::Rewriter {
     for (const lang::Attr& attr : written.list) {
       if (attr.key == lang::kLikeAttr) continue;
       std::erase_if(attrs, [&](const lang::Attr& each) { return each.key == attr.key; });
-      attrs.push_back({attr.key, value(attr.value), attr.span});
+      attrs.push_back(
+          {attr.key,
+           lang::with_parameters(attr.value, [&](const auto& name) { return parameter(name); }),
+           attr.span});
     }
     return lang::make_attrs(std::move(attrs));
   }

@@ -6,11 +6,8 @@
 #include <limits>
 #include <map>
 
-#include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
-#include "lang/op_traits.h"
-#include "lang/visit.h"
 
 namespace relay::opt {
 
@@ -323,21 +320,20 @@ class Sampler {
 
   // A written value, where its parameters have values.
   lang::AttrValue value(const lang::AttrValue& written, const lang::AttrSpec& spec) {
-    if (const auto* list = written.as_list()) {
-      lang::AttrValue::List values;
-      const lang::AttrSpec element{spec.name, lang::AttrKind::Int, std::nullopt, ""};
-      for (const lang::AttrValue& each : *list) values.push_back(value(each, element));
-      return lang::AttrValue(std::move(values));
-    }
-    const std::string* name = lang::attribute_parameter(written);
-    if (!name) return written;
+    const lang::AttrSpec element{spec.name, lang::AttrKind::Int, std::nullopt, ""};
+    return lang::with_parameters(written, [&](const std::string& name) {
+      return parameter(name, written.as_list() ? element : spec);
+    });
+  }
+
+  lang::AttrValue parameter(const std::string& name, const lang::AttrSpec& spec) {
     for (const lang::TypeVarRef& var : rule_.written.type_params) {
-      if (var->name != *name) continue;
+      if (var->name != name) continue;
       if (var->kind == lang::VarKind::Dim) return lang::AttrValue(dim_for(var).constant());
       const auto [known, is_new] = types_.dtypes.emplace(var.get(), lang::DTypeTerm(dtype_));
       return lang::AttrValue(known->second.known());
     }
-    const auto [known, is_new] = attrs_.emplace(*name, lang::AttrValue());
+    const auto [known, is_new] = attrs_.emplace(name, lang::AttrValue());
     if (is_new) known->second = any_value(spec);
     return known->second;
   }

@@ -26,16 +26,11 @@ bool has_placeholder(const AttrsRef& attrs) {
 }
 
 AttrValue filled(const AttrValue& value, const lang::Attrs& values) {
-  if (const std::string* name = lang::attribute_parameter(value)) return *values.find(*name);
-  const AttrValue::List* list = value.as_list();
-  if (!list) return value;
-  AttrValue::List result;
-  for (const AttrValue& each : *list) result.push_back(filled(each, values));
-  return AttrValue(std::move(result));
+  return lang::with_parameters(value, [&](const std::string& name) { return *values.find(name); });
 }
 
 bool is_attribute_variable(const lang::VariableRef& variable) {
-  return variable && variable->attrs && variable->attrs->find("attribute");
+  return variable && lang::has_role(*variable, lang::kAttributeRole);
 }
 
 // The value of an attribute where a value of the language is needed; null if it is none.
@@ -130,8 +125,9 @@ void Resolver::bind_attributes(const Signature& signature, Span where) {
   for (const lang::Parameter& parameter : signature.parameters->list) {
     if (!parameter.attribute) continue;
     bind_local(parameter.name,
-               lang::make_variable(parameter.name, nullptr, where,
-                                   lang::make_attrs({{"attribute", AttrValue(true)}})));
+               lang::make_variable(
+                   parameter.name, nullptr, where,
+                   lang::make_attrs({{std::string(lang::kAttributeRole), AttrValue(true)}})));
   }
 }
 

@@ -6,7 +6,6 @@
 
 #include "lang/boxed.h"
 #include "lang/dtype_class.h"
-#include "parser/comments.h"
 #include "parser/mends.h"
 #include "parser/read.h"
 #include "parser/resolver.h"
@@ -65,9 +64,10 @@ void Resolver::check_restriction(const Node& name) {
   if (symbol.type_param >= 0 || symbol.type() || lang::parse_dtype(text)) return;
   Diagnostic diagnostic(DiagnosticKind::UnknownType, fmt::format("unknown type `{}`", text),
                         span(name));
-  const auto close =
-      lang::closest_names(text, {"Constant", "Integer", "Float", "Boolean", "Elementwise",
-                                 "Injective", "Reduction", "Operator"});
+  std::vector<std::string> names = {"Constant"};
+  for (const lang::NamedDTypeClass& each : lang::kDTypeClasses) names.emplace_back(each.name);
+  for (std::string& trait : lang::operator_trait_names()) names.push_back(std::move(trait));
+  const auto close = lang::closest_names(text, names);
   diagnostic.note(close.empty() ? "help: a type, `Constant`, `Integer`, `Float`, `Boolean`, or "
                                   "`Elementwise` and its kin"
                                 : fmt::format("help: did you mean `{}`?", close.front()));
@@ -136,6 +136,8 @@ lang::Expr Resolver::rule_pattern(const Node& node) {
 
 std::optional<RewriteRule> Resolver::rule(const Node& node) {
   item_is_broken_ = false;
+  is_in_rule_ = is_in_pattern_ = implicit_type_params_ = false;
+  named_steps_.clear();
   undeclared_.clear();
   const RuleParts parts(node);
   RewriteRule rule;
@@ -173,8 +175,6 @@ std::optional<RewriteRule> Resolver::rule(const Node& node) {
     const Scope inner(*this);
     rule.replacement = expr(*parts.replacement);
   }
-  is_in_rule_ = false;
-  named_steps_.clear();
   rule.type_params = close_type_params(mark);
   if (item_is_broken_) return std::nullopt;
   return rule;
@@ -203,11 +203,7 @@ std::vector<RewriteRule> Resolver::rules() {
   for (const Node* item : tree_.root->children()) {
     if (item->kind != Syntax::Item || rule_in(*item).kind != Syntax::Rule) continue;
     attempt([&] {
-      std::optional<RewriteRule> made = rule(rule_in(*item));
-      is_in_rule_ = is_in_pattern_ = implicit_type_params_ = false;
-      if (!made) return;
-      if (item->child(0)->kind == Syntax::Doc) made->doc = doc_text(tree_.text(*item->child(0)));
-      rules.push_back(std::move(*made));
+      if (std::optional<RewriteRule> made = rule(rule_in(*item))) rules.push_back(std::move(*made));
     });
   }
   return rules;
