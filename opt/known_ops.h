@@ -2,8 +2,8 @@
 
 #include "lang/named_op.h"
 
-// The operators that several passes are about. What holds of many operators is no name but a trait
-// (lang/op_traits.h).
+// The operators that passes ask for by name. What holds of many operators is a trait
+// (lang/op_traits.h), or stands in the table of the pass that needs it.
 namespace relay::opt::known {
 
 inline const lang::NamedOp add("add");

@@ -33,7 +33,6 @@ struct ExprPattern {
     Hole,        // what a step stands behind; the same expression wherever the step mentions it
   };
   Kind kind;
-  lang::Span span;
   // Of a Wildcard, its parameter; of a Call and a Tuple, the name that the pattern gives them, or
   // null.
   lang::VariableRef variable = nullptr;
@@ -58,9 +57,6 @@ struct PatternRule {
 // everything, or is made of itself; names that are in no pattern, or not in all of its
 // alternatives; operators with other operands or attributes; expressions that are no patterns.
 std::vector<PatternRule> pattern_rules(const std::vector<lang::RewriteRule>& rules);
-
-// The pattern that an untyped function literal is: its parameters are wildcards. Throws Failure.
-ExprPatternRef pattern_of(const lang::Function& function);
 
 // What has matched what.
 struct ExprMatch {

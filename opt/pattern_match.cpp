@@ -2,7 +2,6 @@
 // does not lead to a match of the whole is given up for the next.
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <utility>
 

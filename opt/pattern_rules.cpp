@@ -57,15 +57,17 @@ std::string_view describe(ExprKind kind) {
 // Makes the pattern of one rule.
 class PatternMaker {
  public:
-  PatternMaker(const RewriteRule& rule, std::map<std::string, const RewriteRule*> patterns)
-      : rule_(rule), patterns_(std::move(patterns)) {
+  using Patterns = std::map<std::string, const RewriteRule*>;
+
+  PatternMaker(const RewriteRule& rule, const Patterns& patterns)
+      : rule_(rule), patterns_(patterns) {
     open_.push_back(rule.name);
   }
 
   ExprPatternRef run() {
     Scope scope;
     for (const lang::VariableRef& param : rule_.params) {
-      scope[param.get()] = shared({.kind = Kind::Wildcard, .span = param->span, .variable = param});
+      scope[param.get()] = shared({.kind = Kind::Wildcard, .variable = param});
     }
     ExprPatternRef pattern = block(rule_.pattern, scope);
     if (pattern->kind == Kind::Wildcard) {
@@ -107,21 +109,19 @@ class PatternMaker {
       }
       case ExprKind::Literal:
         if (lang::cast<lang::Literal>(expr).elements) break;
-        return shared({.kind = Kind::Number, .span = expr->span, .number = expr});
+        return shared({.kind = Kind::Number, .number = expr});
       case ExprKind::Constant:
-        return shared({.kind = Kind::Number, .span = expr->span, .number = expr});
+        return shared({.kind = Kind::Number, .number = expr});
       case ExprKind::Tuple: {
-        ExprPattern tuple{.kind = Kind::Tuple, .span = expr->span};
+        ExprPattern tuple{.kind = Kind::Tuple};
         for (const Expr& field : lang::cast<lang::Tuple>(expr).fields)
           tuple.parts.push_back(make(field, scope));
         return shared(std::move(tuple));
       }
       case ExprKind::Projection: {
         const auto& node = lang::cast<lang::Projection>(expr);
-        return shared({.kind = Kind::Projection,
-                       .span = expr->span,
-                       .parts = {make(node.tuple, scope)},
-                       .index = node.index});
+        return shared(
+            {.kind = Kind::Projection, .parts = {make(node.tuple, scope)}, .index = node.index});
       }
       case ExprKind::Let:
         return block(expr, scope);
@@ -165,7 +165,6 @@ class PatternMaker {
     ExprPattern pattern{.kind = is_either                    ? Kind::Either
                                 : form == PatternForm::Maybe ? Kind::Maybe
                                                              : Kind::Chain,
-                        .span = node.span,
                         .hole = holes_++};
     for (std::size_t i = 0; i < node.args.size(); ++i)
       pattern.parts.push_back(is_either || i == 0 ? make(node.args[i], scope)
@@ -175,8 +174,7 @@ class PatternMaker {
 
   // `nn.relu`, `nn.bias_add(b)`: what it stands behind is its first operand.
   ExprPatternRef step(const Expr& expr, const Scope& scope, std::uint32_t hole) {
-    std::vector<ExprPatternRef> parts{
-        shared({.kind = Kind::Hole, .span = expr->span, .hole = hole})};
+    std::vector<ExprPatternRef> parts{shared({.kind = Kind::Hole, .hole = hole})};
     const auto* node = as<lang::Call>(expr);
     if (node) {
       for (const Expr& arg : node->args) parts.push_back(make(arg, scope));
@@ -193,7 +191,7 @@ class PatternMaker {
 
   ExprPatternRef applied(const Expr& callee, std::vector<ExprPatternRef> parts,
                          const lang::AttrsRef& attrs, lang::Span span, bool is_step) {
-    ExprPattern pattern{.kind = Kind::Call, .span = span};
+    ExprPattern pattern{.kind = Kind::Call};
     if (const auto* op = as<lang::Operator>(callee)) {
       pattern.op = op->op;
       pattern.attrs = checked(*op->op, attrs);
@@ -292,7 +290,7 @@ class PatternMaker {
   }
 
   const RewriteRule& rule_;
-  const std::map<std::string, const RewriteRule*> patterns_;
+  const Patterns& patterns_;
   std::vector<std::string> open_;  // patterns that are being expanded
   std::uint32_t holes_ = 0;
 };
@@ -377,17 +375,8 @@ void check_names(const PatternRule& rule) {
 
 }  // namespace
 
-ExprPatternRef pattern_of(const lang::Function& function) {
-  RewriteRule rule;
-  rule.kind = lang::RuleKind::Pattern;
-  rule.span = function.span;
-  rule.params = function.params;
-  rule.pattern = function.body;
-  return PatternMaker(rule, {}).run();
-}
-
 std::vector<PatternRule> pattern_rules(const std::vector<RewriteRule>& rules) {
-  std::map<std::string, const RewriteRule*> patterns;
+  PatternMaker::Patterns patterns;
   for (const RewriteRule& rule : rules) {
     if (rule.kind == lang::RuleKind::Pattern) patterns.emplace(rule.name, &rule);
   }

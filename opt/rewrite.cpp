@@ -1,6 +1,5 @@
 #include "opt/rewrite.h"
 
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -42,7 +41,7 @@ bool repeats_work(const Expr& made, const ExprMatch& match, const MentionCounts&
 
 // One round.
 Expr rewritten_once(const Expr& fn, const std::vector<PatternRule>& rules, const RuleHost& host,
-                    std::set<std::string>& applied, const RewriteOptions& options) {
+                    std::set<std::string>& applied) {
   MentionCounts mentions(fn);
   return replace_steps(fn, [&](const Expr& step, const Definitions& definitions) -> Expr {
     // A variable stands for a step that is there once: mentions of it are no steps of their own.
@@ -55,7 +54,6 @@ Expr rewritten_once(const Expr& fn, const std::vector<PatternRule>& rules, const
       if (!made || repeats_work(made, *found, mentions)) continue;
       applied.insert(rule.written.name);
       mentions.add(made);
-      if (options.watch) options.watch(rule.written.name);
       return made;
     }
     return nullptr;
@@ -64,19 +62,23 @@ Expr rewritten_once(const Expr& fn, const std::vector<PatternRule>& rules, const
 
 }  // namespace
 
+std::vector<PatternRule> read_rules(const PassHost& host, const std::string& path) {
+  return pattern_rules(host.parse_rules(path, host.read_file(path)));
+}
+
 Expr rewritten(const Expr& fn, const std::vector<PatternRule>& rules, const RuleHost& host,
                lang::Program* program, const RewriteOptions& options) {
   Expr at = fn;
   std::set<std::string> applied;
   for (int round = 0; round < options.most_rounds; ++round) {
     applied.clear();
-    const Expr next = rewritten_once(at, rules, host, applied, options);
+    const Expr next = rewritten_once(at, rules, host, applied);
     if (next == at) return at;
     at = to_anf(eliminate_dead_code(to_anf(next, program), program), program);
   }
   if (applied.empty()) return at;
   applied.clear();
-  if (rewritten_once(at, rules, host, applied, options) == at) return at;
+  if (rewritten_once(at, rules, host, applied) == at) return at;
   throw lang::Failure(
       lang::Diagnostic(lang::DiagnosticKind::BadPattern,
                        fmt::format("after {} rounds, rules still apply: `{}`", options.most_rounds,

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <functional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "lang/module.h"
@@ -11,9 +10,14 @@ namespace relay::opt {
 
 struct RewriteOptions {
   int most_rounds = 50;
-  // Is told the name of each rule that is applied.
-  std::function<void(std::string_view)> watch = {};
 };
+
+struct PassHost;  // opt/pass_program.h
+
+// The table of the algebra.
+inline constexpr const char* kAlgebraRules = "std:simplify_expr.relay";
+// The rules of a file, or of a table that is part of the program. Throws Failure.
+std::vector<PatternRule> read_rules(const PassHost& host, const std::string& path);
 
 // Rewrites a typed function by rules until none applies: the first that matches a step is taken,
 // and each round goes over all steps once, from the first to the last. What nobody uses then is

@@ -11,7 +11,9 @@ namespace relay::opt {
 // and after: their bits (a NaN may become any other), or, of an approximate rule, the numbers where
 // they are finite, up to rounding. Throws Failure with each rule that changes a value, its
 // operands and both values; and with each that nothing was found to try on. The same rules are
-// tried on the same code each time. Costs some dozens of small evaluations for each rule.
+// tried on the same code each time. Costs about a hundred small evaluations of either side for each
+// rule, and inferring the types of up to 1500 pieces of code; one that is refused costs hundreds
+// more.
 void check_rules(const std::vector<PatternRule>& rules, const RuleHost& host);
 
 }  // namespace relay::opt

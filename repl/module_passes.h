@@ -50,7 +50,6 @@ class ModulePasses {
   // The module as a text, or the expression in light notation, with the data types and functions
   // that passes have made.
   std::string print(bool is_strict) const;
-  const opt::PassProgram& program() const { return program_; }
   // The functions that stay as they were written.
   std::vector<std::string> generic() const;
 

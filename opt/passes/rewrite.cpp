@@ -11,8 +11,7 @@ namespace {
 void run_rewrite(PassProgram& program, const lang::Attrs& options) {
   const PassHost& host = program.host();
   const std::string& path = options.get_string("rules");
-  const std::vector<PatternRule> rules =
-      pattern_rules(host.parse_rules(path, host.read_file(path)));
+  const std::vector<PatternRule> rules = read_rules(host, path);
   const RuleHost rule_host{host.infer, host.evaluate};
   // The tests have tried what is part of the program.
   if (options.get_bool("check") && !path.starts_with(kLibraryRules)) check_rules(rules, rule_host);
@@ -27,7 +26,7 @@ Pass rewrite_pass() {
   return {
       .name = "Rewrite",
       .doc = "rewrites by the rules of a file, each of which is tried on random values first",
-      .options = {{"rules", lang::AttrKind::String, lang::AttrValue("std:simplify_expr.relay"),
+      .options = {{"rules", lang::AttrKind::String, lang::AttrValue(kAlgebraRules),
                    "a file of them"},
                   {"rounds", lang::AttrKind::Int, lang::AttrValue(50), "over all steps, at most"},
                   {"check", lang::AttrKind::Bool, lang::AttrValue(true),

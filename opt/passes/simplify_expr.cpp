@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "opt/pass_program.h"
 #include "opt/rewrite.h"
 
@@ -11,8 +9,7 @@ namespace {
 
 // The table of the algebra, without the rules that hold of real numbers only.
 std::vector<PatternRule> algebra(const PassHost& host, bool is_fast) {
-  const std::string name = fmt::format("{}simplify_expr.relay", kLibraryRules);
-  std::vector<PatternRule> rules = pattern_rules(host.parse_rules(name, host.read_file(name)));
+  std::vector<PatternRule> rules = read_rules(host, kAlgebraRules);
   if (!is_fast) {
     std::erase_if(rules, [](const PatternRule& rule) {
       return rule.written.kind == lang::RuleKind::Approximate;
@@ -21,8 +18,8 @@ std::vector<PatternRule> algebra(const PassHost& host, bool is_fast) {
   return rules;
 }
 
-// What the notation of rules has no words for: index notation, extents, sums over stretched axes,
-// steps that differentiation has made and that may be regrouped.
+// Also what the notation of rules has no words for: index notation, extents, sums over stretched
+// axes, steps that differentiation has made and that may be regrouped.
 Expr simplified_further(const Expr& fn, const SimplifyOptions& how, lang::Program& program) {
   return eliminate_dead_code(to_anf(simplify(fn, how), &program), &program);
 }

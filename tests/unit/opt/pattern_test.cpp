@@ -243,20 +243,6 @@ TEST_CASE("a match is one thing if nothing else uses its steps") {
   CHECK_FALSE(opt::MentionCounts(shared.function()).is_closed(*found));
 }
 
-TEST_CASE("a function literal is a pattern of its parameters") {
-  static lang::SourceStore sources;
-  stdlib::register_operators();
-  const auto parsed =
-      parser::parse(*sources.add("fn", "fn (a, b) { nn.relu(nn.dense(a, b)) }"), prelude())
-          .or_throw();
-  const auto pattern = opt::pattern_of(lang::cast<lang::Function>(parsed.items[0].expr));
-  const Code code("nn.relu(nn.dense(x, w))");
-  const auto found = opt::match(*pattern, code.root(), code.definitions());
-  REQUIRE(found);
-  CHECK(found->steps.size() == 2);
-  CHECK_FALSE(opt::match(*pattern, Code("nn.dense(x, w)").root(), code.definitions()));
-}
-
 TEST_CASE("what is no pattern is said so") {
   CHECK(error_of("pattern p(a) { a }").starts_with("BadPattern: a pattern that is a name alone"));
   CHECK(error_of("pattern p(a, b) { abs(a) }").starts_with("BadPattern: `b` does not occur"));
