@@ -243,14 +243,14 @@ class Normaliser {
         return;
       case ExprKind::If: {
         const auto& branch = cast<lang::If>(node);
-        contribute(branch.condition, scope);
+        contribute(branch.condition, leave_binders(branch.condition, scope));
         contribute_branch(branch.then_branch, inner_scope(node.get(), 0, scope));
         contribute_branch(branch.else_branch, inner_scope(node.get(), 1, scope));
         return;
       }
       case ExprKind::Match: {
         const auto& match = cast<lang::Match>(node);
-        contribute(match.scrutinee, scope);
+        contribute(match.scrutinee, leave_binders(match.scrutinee, scope));
         for (std::size_t i = 0; i < match.clauses.size(); ++i) {
           contribute_branch(match.clauses[i].body, inner_scope(node.get(), i, scope));
         }
@@ -305,7 +305,7 @@ class Normaliser {
       if (!nest || dependence_.depends(nest, child) || effects_.is_bound_to_place(child))
         return best;
       if (failures_.may_fail(child)) {
-        if (!may_be_guarded(child)) return best;
+        if (child->kind == ExprKind::Let || !may_be_guarded(child)) return best;
         for (const ExprNode* inner : at.nests) {
           if (!is_known_outside(inner, nest)) return best;
         }

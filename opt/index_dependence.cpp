@@ -119,6 +119,7 @@ void IndexDependence::look_at(const Expr& expr) {
 void IndexDependence::walk(const Expr& root, Nest& nest, Way way) {
   lang::poll();
   const Expr* at = &root;
+  bool is_whole = true;  // does all of a chain of bindings leave?
   for (; const auto* let = as<lang::Let>(*at); at = &let->body) {
     if (!nest.seen.insert(at->get()).second) return;
     nest.nodes.insert(at->get());  // bindings stay in their order
@@ -127,6 +128,7 @@ void IndexDependence::walk(const Expr& root, Nest& nest, Way way) {
     if (let->value->kind == ExprKind::Function) nest.bound.insert(variable);
     walk(let->value, nest, way);
     if (may_leave(let->value, nest, way)) continue;
+    is_whole = false;
     nest.bound.insert(variable);
     nest.inside.insert(variable);
   }
@@ -138,6 +140,8 @@ void IndexDependence::walk(const Expr& root, Nest& nest, Way way) {
   lang::for_each_child(
       expr, [&](const Expr& child) { depends = depends || nest.nodes.contains(child.get()); });
   if (depends) nest.nodes.insert(expr.get());
+  if (depends || !is_whole) return;
+  for (at = &root; *at != expr; at = &cast<lang::Let>(*at).body) nest.nodes.erase(at->get());
 }
 
 void IndexDependence::walk_children(const Expr& expr, Nest& nest, Way way) {
