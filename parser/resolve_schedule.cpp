@@ -16,6 +16,19 @@ using lang::FunctionFact;
 using lang::ScheduleStep;
 using lang::ScheduleSteps;
 
+namespace {
+
+// The function with these steps as its schedule, and no other.
+lang::Expr with_schedule(const lang::Expr& function, const ScheduleSteps& steps) {
+  const lang::Expr bare = lang::without_facts(function, {FunctionFact::Schedule});
+  if (steps.empty()) return bare;
+  const auto& plain = lang::cast<lang::Function>(bare);
+  return lang::with_attrs(
+      plain, lang::with_fact(FunctionFact::Schedule, lang::to_string(steps), plain.attrs));
+}
+
+}  // namespace
+
 void Resolver::declare_schedule(const Node& node) {
   if (!node.find(Syntax::ScheduleParams)) return;
   declare_global(*node.child(0), false);
@@ -46,14 +59,16 @@ std::optional<lang::NamedSchedule> Resolver::schedule_called(std::string_view wo
   const lang::Definition* outer = symbols_.intern(word).outer_global;
   const auto* function = outer ? lang::as<lang::Function>(outer->function) : nullptr;
   if (!function) return std::nullopt;
-  const lang::AttrValue* fact = lang::find_fact(function->attrs, FunctionFact::StepSchedule);
-  const std::string* text = fact ? fact->as_string() : nullptr;
+  const std::string* text = lang::find_text(*function, FunctionFact::StepSchedule);
   return text ? lang::read_named_schedule(*text) : std::nullopt;
 }
 
-// What steps of one's own come to.
-ScheduleSteps Resolver::basic_steps(const ScheduleSteps& steps, int depth) {
+// What steps of one's own come to. `made`: how many steps the schedules that are called have had so
+// far. They may call one another twice each, so it is that which is bounded, and not the depth
+// alone.
+ScheduleSteps Resolver::basic_steps(const ScheduleSteps& steps, int depth, std::size_t& made) {
   constexpr int kMostDepth = 32;
+  constexpr std::size_t kMostMade = 1000;
   ScheduleSteps basic;
   for (const ScheduleStep& step : steps) {
     const auto called =
@@ -76,8 +91,17 @@ ScheduleSteps Resolver::basic_steps(const ScheduleSteps& steps, int depth) {
           fmt::format("note: it is `{}({})`", step.word, fmt::join(called->params, ", ")))));
       return {};
     }
-    for (ScheduleStep& made : basic_steps(lang::expand(*called, step), depth + 1))
-      basic.push_back(std::move(made));
+    made += called->steps.size();
+    if (made > kMostMade) {
+      report(Kind::BadAttribute,
+             fmt::format("with `{}` the schedules that are called here have more than {} steps",
+                         step.word, kMostMade),
+             step.span);
+      return {};
+    }
+    for (ScheduleStep& each : basic_steps(lang::expand(*called, step), depth + 1, made))
+      basic.push_back(std::move(each));
+    if (item_is_broken_) return {};
   }
   return basic;
 }
@@ -87,7 +111,9 @@ void Resolver::named_schedule(const Node& node, Item& item, Parsed& parsed) {
   const auto schedule = schedule_called(name);
   if (!schedule || item_is_broken_) return;
   for (const ScheduleStep& step : schedule->steps) {
-    if (!lang::step_form(step.word).empty() || schedule_called(step.word)) continue;
+    if (!lang::step_form(step.word).empty() || named_schedules_.contains(step.word) ||
+        schedule_called(step.word))
+      continue;
     Diagnostic diagnostic(Kind::UnknownName,
                           fmt::format("`{}` is no step of a schedule", step.word), step.span);
     suggest(diagnostic, step.word, lang::schedule_words());
@@ -102,38 +128,21 @@ void Resolver::named_schedule(const Node& node, Item& item, Parsed& parsed) {
   parsed.items.push_back(std::move(item));
 }
 
-// The same of a schedule that is written at the function, as printed text has it.
-bool Resolver::has_bad_schedule(const Expr& function, const Node& name) {
-  const auto& fn = lang::cast<lang::Function>(function);
-  const lang::AttrValue* fact = lang::find_fact(fn.attrs, FunctionFact::Schedule);
-  if (fact == nullptr) return false;
-  const ScheduleSteps steps = lang::read_schedule(fact->as_string() ? *fact->as_string() : "");
-  std::vector<lang::ScheduledNest> nests = lang::nests_of(fn);
+// Reports, at the step or else at the name, why the function cannot have these steps.
+bool Resolver::is_refused(const ScheduleSteps& steps, const Expr& function, const Node& name) {
+  std::vector<lang::ScheduledNest> nests = lang::nests_of(lang::cast<lang::Function>(function));
   auto refusal = lang::apply_schedule(steps, nests, name_text(name));
   if (!refusal) return false;
-  refusal->span = span(name);
+  if (!refusal->span) refusal->span = span(name);
   report(std::move(*refusal));
   return true;
 }
 
-// Is all in order? Then the function has the schedule.
-bool Resolver::check_and_attach(Expr& function, const ScheduleSteps& steps, const Node& name) {
+// The same of a schedule that is written at the function, as printed text has it.
+bool Resolver::has_bad_schedule(const Expr& function, const Node& name) {
   const auto& fn = lang::cast<lang::Function>(function);
-  std::vector<lang::ScheduledNest> nests = lang::nests_of(fn);
-  if (auto refusal = lang::apply_schedule(steps, nests, name_text(name))) {
-    if (!refusal->span) refusal->span = span(name);
-    report(std::move(*refusal));
-    return false;
-  }
-  const Expr bare = lang::without_facts(function, {FunctionFact::Schedule});
-  const auto& plain = lang::cast<lang::Function>(bare);
-  if (steps.empty()) {
-    function = bare;
-  } else {
-    function = lang::with_attrs(
-        plain, lang::with_fact(FunctionFact::Schedule, lang::to_string(steps), plain.attrs));
-  }
-  return true;
+  const std::string* text = lang::find_text(fn, FunctionFact::Schedule);
+  return text && is_refused(lang::read_schedule(*text), function, name);
 }
 
 void Resolver::schedule(const Node& node, Parsed& parsed) {
@@ -148,7 +157,8 @@ void Resolver::schedule(const Node& node, Parsed& parsed) {
            span(name));
     return;
   }
-  const ScheduleSteps steps = basic_steps(written_steps(node), 0);
+  std::size_t made = 0;
+  const ScheduleSteps steps = basic_steps(written_steps(node), 0, made);
   if (item_is_broken_) return;
   const auto own = std::find_if(parsed.items.begin(), parsed.items.end(), [&](const Item& item) {
     return item.kind == ItemKind::Def && item.name == own_name;
@@ -161,7 +171,7 @@ void Resolver::schedule(const Node& node, Parsed& parsed) {
              span(name));
       return;
     }
-    check_and_attach(own->expr, steps, name);
+    if (!is_refused(steps, own->expr, name)) own->expr = with_schedule(own->expr, steps);
     return;
   }
   const lang::Definition* outer = symbol.own_global ? nullptr : symbol.outer_global;
@@ -183,15 +193,16 @@ void Resolver::schedule(const Node& node, Parsed& parsed) {
            span(name));
     return;
   }
+  if (is_refused(steps, outer->function, name)) return;
   // As if it were defined anew.
   Item item{};
   item.kind = ItemKind::Def;
   item.name = outer->name;
-  item.expr = outer->function;
+  item.expr = with_schedule(outer->function, steps);
   item.doc = outer->doc;
   item.span = outer->span;
   item.parameters = outer->parameters;
-  if (check_and_attach(item.expr, steps, name)) parsed.items.push_back(std::move(item));
+  parsed.items.push_back(std::move(item));
 }
 
 }  // namespace relay::parser

@@ -93,9 +93,9 @@ class Resolver {
   void named_schedule(const Node& node, Item& item, Parsed& parsed);
   std::optional<lang::NamedSchedule> schedule_called(std::string_view word);
   lang::ScheduleSteps written_steps(const Node& node);
-  lang::ScheduleSteps basic_steps(const lang::ScheduleSteps& steps, int depth);
+  lang::ScheduleSteps basic_steps(const lang::ScheduleSteps& steps, int depth, std::size_t& made);
+  bool is_refused(const lang::ScheduleSteps& steps, const Expr& function, const Node& name);
   bool has_bad_schedule(const Expr& function, const Node& name);
-  bool check_and_attach(Expr& function, const lang::ScheduleSteps& steps, const Node& name);
   std::unordered_map<std::string_view, const Node*> named_schedules_;  // of this text
   std::unordered_set<std::string> scheduled_;                          // functions
 
