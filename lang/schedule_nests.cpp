@@ -20,13 +20,21 @@ class NestFinder {
   }
 
  private:
-  void walk(const Expr& expr) {
-    if (!seen_.insert(expr.get()).second) return;
-    if (const auto* nest = as<Comprehension>(expr)) {
-      add(*nest);
-      return;
+  // In the order of evaluation; not recursive, for `let` chains are long.
+  void walk(const Expr& root) {
+    std::vector<Expr> open = {root};
+    while (!open.empty()) {
+      const Expr expr = std::move(open.back());
+      open.pop_back();
+      if (!seen_.insert(expr.get()).second) continue;
+      if (const auto* nest = as<Comprehension>(expr)) {
+        add(*nest);
+        continue;
+      }
+      const std::size_t first = open.size();
+      for_each_child(expr, [&](const Expr& child) { open.push_back(child); });
+      std::reverse(open.begin() + static_cast<std::ptrdiff_t>(first), open.end());
     }
-    for_each_child(expr, [&](const Expr& child) { walk(child); });
   }
 
   // A comprehension whose body is another is one nest with it.
