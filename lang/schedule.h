@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,10 +87,9 @@ class ScheduledNest {
   // Why the step is refused, at its place; nothing where it is done. `who`: the function's name.
   std::optional<Diagnostic> apply(const ScheduleStep& step, std::string_view who);
   // The same of the nest that all steps have made, at the last step.
-  std::optional<Diagnostic> check(std::string_view who) const;
+  std::optional<Diagnostic> check() const;
 
   bool has(std::string_view name) const;  // is it a loop, or was it one, or a tensor that is read?
-  bool has_loop(std::string_view name) const;
   bool is_changed() const { return !steps_.empty(); }
   const std::vector<ScheduledLoop>& loops() const { return loops_; }
   // In order.

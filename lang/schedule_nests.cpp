@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -104,7 +103,7 @@ std::optional<Diagnostic> apply_schedule(const ScheduleSteps& steps,
     if (auto refusal = nest.apply(step, who)) return refusal;
   }
   for (const ScheduledNest& nest : nests) {
-    if (auto refusal = nest.check(who)) return refusal;
+    if (auto refusal = nest.check()) return refusal;
   }
   return std::nullopt;
 }

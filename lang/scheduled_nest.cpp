@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <functional>
-#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +18,12 @@ Diagnostic not_supported(std::string what, Span span) {
   return {DiagnosticKind::Unsupported, "not supported: " + std::move(what), span};
 }
 
+void suggest_name(Diagnostic& diagnostic, std::string_view name,
+                  const std::vector<std::string>& candidates) {
+  const auto close = closest_names(name, candidates);
+  if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
+}
+
 constexpr const char* kOrderOfReduction =
     "note: the order of a reduction's elements decides its bits, so it stays as it is";
 
@@ -33,25 +37,21 @@ ScheduledNest::ScheduledNest(std::vector<std::string> domain, std::vector<std::s
 }
 
 ScheduledLoop* ScheduledNest::find(std::string_view name) {
-  const auto found = std::find_if(loops_.begin(), loops_.end(),
-                                  [&](const ScheduledLoop& loop) { return loop.name == name; });
-  return found == loops_.end() ? nullptr : &*found;
+  const std::size_t place = place_of(name);
+  return place == loops_.size() ? nullptr : &loops_[place];
 }
 
 std::size_t ScheduledNest::place_of(std::string_view name) const {
-  for (std::size_t i = 0; i < loops_.size(); ++i) {
-    if (loops_[i].name == name) return i;
-  }
-  return loops_.size();
+  const auto found = std::find_if(loops_.begin(), loops_.end(),
+                                  [&](const ScheduledLoop& loop) { return loop.name == name; });
+  return static_cast<std::size_t>(found - loops_.begin());
 }
-
-bool ScheduledNest::has_loop(std::string_view name) const { return place_of(name) < loops_.size(); }
 
 bool ScheduledNest::has(std::string_view name) const {
   const auto holds = [&](const std::vector<std::string>& list) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };
-  return has_loop(name) || holds(gone_) || holds(tensors_);
+  return place_of(name) < loops_.size() || holds(gone_) || holds(tensors_);
 }
 
 std::vector<std::string> ScheduledNest::names() const {
@@ -86,8 +86,7 @@ ScheduledNest::Refusal ScheduledNest::unknown(const ScheduleArg& arg, std::strin
   }
   Diagnostic diagnostic(DiagnosticKind::UnknownName,
                         fmt::format("`{}` has no index `{}`", who, arg.text), arg.span);
-  const auto close = closest_names(arg.text, names());
-  if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
+  suggest_name(diagnostic, arg.text, names());
   diagnostic.note(fmt::format("note: the loops are {}", fmt::join(names(), ", ")));
   return diagnostic;
 }
@@ -235,8 +234,7 @@ ScheduledNest::Refusal ScheduledNest::cache(const ScheduleStep& step) {
     Diagnostic diagnostic(DiagnosticKind::UnknownName,
                           fmt::format("no tensor `{}` is read at indices here", arg.text),
                           arg.span);
-    const auto close = closest_names(arg.text, tensors_);
-    if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
+    suggest_name(diagnostic, arg.text, tensors_);
     return diagnostic;
   }
   if (std::find(cached_.begin(), cached_.end(), arg.text) != cached_.end())
@@ -250,8 +248,7 @@ std::optional<Diagnostic> ScheduledNest::apply(const ScheduleStep& step, std::st
   if (form.empty()) {
     Diagnostic diagnostic(DiagnosticKind::UnknownName,
                           fmt::format("`{}` is no step of a schedule", step.word), step.span);
-    const auto close = closest_names(step.word, schedule_words());
-    if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
+    suggest_name(diagnostic, step.word, schedule_words());
     diagnostic.note(fmt::format("note: the steps are {}", fmt::join(schedule_words(), ", ")));
     return diagnostic;
   }
@@ -352,7 +349,7 @@ ScheduledNest::Refusal ScheduledNest::check_tile() const {
   return std::nullopt;
 }
 
-std::optional<Diagnostic> ScheduledNest::check(std::string_view) const {
+std::optional<Diagnostic> ScheduledNest::check() const {
   if (steps_.empty()) return std::nullopt;
   if (Refusal refusal = check_tile()) return refusal;
   return check_parallel();

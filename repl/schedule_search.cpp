@@ -65,7 +65,7 @@ ScheduleSteps ScheduleSearch::drawn() {
   for (const ScheduledNest& each : nests_) {
     ScheduledNest nest = each;
     draw(nest);
-    if (nest.check("")) continue;
+    if (nest.check()) continue;
     steps.insert(steps.end(), nest.steps().begin(), nest.steps().end());
   }
   return is_legal(steps) ? steps : ScheduleSteps{};

@@ -253,7 +253,7 @@ lang::ScheduleSteps random_steps(const Scheduled& program, Random& random) {
   };
   const auto attempt = [&](const lang::ScheduleStep& made) {
     lang::ScheduledNest changed = nest;
-    if (!changed.apply(made, "f") && !changed.check("f")) nest = std::move(changed);
+    if (!changed.apply(made, "f") && !changed.check()) nest = std::move(changed);
   };
   for (std::size_t i = 3 + random.below(6); i > 0; --i) attempt(step());
   // As people write it: a tile inside the reduction.
