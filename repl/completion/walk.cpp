@@ -84,7 +84,7 @@ void Walk::word(std::size_t i) {
     fields_.emplace_back(now.text);
     if (!signatures_.empty()) signatures_.back().arguments.emplace_back(now.text);
   }
-  if (frame.role == Role::Steps) return add_loop(now.text);
+  if (frame.role == Role::Steps) return add_step_word(i);
   if (frame.in_type) return;
   if (frame.construct == Construct::For && frame.wants_index) {
     frame.indices.emplace_back(now.text);
@@ -450,10 +450,25 @@ void Walk::add_schedule_binder(const Frame& frame) {
   binders_.push_back({Binder::Kind::Schedule, {}, {}, {}, std::move(names), {}, false});
 }
 
-// A loop, or a word of a step, and what the loop is split into.
-void Walk::add_loop(std::string_view name) {
+// A step's word, or a loop with the names that the step makes of it. What a step of one's own makes
+// is not known here: mostly it splits what it is given.
+void Walk::add_step_word(std::size_t i) {
+  std::size_t first = i;
+  while (first > top().opener + 1 && !token(first).first_on_line && !token(first - 1).is(";"))
+    --first;
   std::vector<std::string>& names = binders_.back().names;
-  for (const char* end : {"", "_o", "_i"}) names.push_back(std::string(name) + end);
+  const std::string name(token(i).text);
+  names.push_back(name);
+  if (i == first) return;
+  const std::string_view word = token(first).text;
+  const std::size_t place = i - first;
+  if (word == "fuse" && place == 2)
+    names.push_back(std::string(token(first + 1).text) + "_" + name);
+  const bool is_split = word == "split"  ? place == 1
+                        : word == "tile" ? place <= 2
+                                         : lang::step_form(word).empty();
+  if (!is_split) return;
+  for (const char* end : {"_o", "_i"}) names.push_back(name + end);
 }
 
 }  // namespace relay::repl::completion

@@ -108,7 +108,7 @@ class Walk {
   void next_part(std::size_t i);
   void add_function_binder();
   void add_schedule_binder(const Frame& frame);
-  void add_loop(std::string_view name);
+  void add_step_word(std::size_t i);
   bool in_let_pattern(const Frame& frame) const {
     return frame.let != kNowhere && frame.let_equals == kNowhere && !frame.in_type;
   }
