@@ -1,7 +1,6 @@
 #include "repl/tune.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -10,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "lang/dtype.h"
 #include "lang/function_fact.h"
+#include "lang/letters.h"
 #include "lang/schedule.h"
 #include "lang/stop.h"
 #include "repl/columns.h"
@@ -28,6 +29,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A search for a schedule of a function, by measuring a call of it.
+struct TuneRequest {
+  std::string function;
+  std::string call;  // what is run; with its arguments at hand
+  double seconds = 10;
+};
+struct Tuned {
+  lang::ScheduleSteps schedule;  // empty: none was faster than the generic one
+  double generic_seconds = 0;    // medians of runs in turn
+  double best_seconds = 0;
+  int tried = 0;
+};
+
 constexpr int kRounds = 5;               // in turn with the best one
 constexpr double kLessByAtLeast = 0.97;  // of the time: what is not the clock's noise
 
@@ -36,21 +50,20 @@ double median(std::vector<double> seconds) {
   return seconds[seconds.size() / 2];
 }
 
-// The steps that a function has; empty: none.
-std::string schedule_of(Session& session, const std::string& function) {
-  const lang::Definition* definition = session.module().find(function);
-  const auto* fn = definition ? lang::as<lang::Function>(definition->function) : nullptr;
-  const lang::AttrValue* fact =
-      fn ? lang::find_fact(fn->attrs, lang::FunctionFact::Schedule) : nullptr;
-  return fact && fact->as_string() ? *fact->as_string() : "";
+const lang::Function* function_called(Session& session, const std::string& name) {
+  const lang::Definition* definition = session.module().find(name);
+  return definition ? lang::as<lang::Function>(definition->function) : nullptr;
 }
 
+// Draws schedules, and changes the best one so far, until the time is over. Each is run in turn
+// with the best one, and the medians are compared. Leaves the function as it was.
 class Tuner {
  public:
   Tuner(Session& session, const TuneRequest& request) : session_(session), request_(request) {}
 
-  Tuned run(const std::vector<lang::ScheduledNest>& nests) {
-    const std::string before = schedule_of(session_, request_.function);
+  Tuned run(const lang::Function& function, const std::vector<lang::ScheduledNest>& nests) {
+    const std::string* const own = lang::find_text(function, lang::FunctionFact::Schedule);
+    const std::string before = own ? *own : "";
     struct Restore {
       Tuner& tuner;
       const std::string& schedule;
@@ -76,12 +89,11 @@ class Tuner {
       ++tuned.tried;
       if (is_faster(text, lang::to_string(best))) best = steps;
     }
-    tuned.schedule = lang::to_string(best);
-    const auto [generic_seconds, best_seconds] = in_turn("", tuned.schedule, 2 * kRounds);
+    const auto [generic_seconds, best_seconds] = in_turn("", lang::to_string(best), 2 * kRounds);
     tuned.generic_seconds = generic_seconds;
     tuned.best_seconds = best_seconds;
     // Chosen from many, it must hold once more.
-    if (best_seconds > kLessByAtLeast * generic_seconds) tuned.schedule.clear();
+    if (best_seconds <= kLessByAtLeast * generic_seconds) tuned.schedule = std::move(best);
     return tuned;
   }
 
@@ -162,17 +174,14 @@ class PlainCall {
  private:
   static std::optional<std::string> ones_of(const lang::Type& type) {
     const auto* tensor = lang::as<lang::TensorType>(type);
-    if (!tensor || !tensor->shape.has_rank()) return std::nullopt;
+    if (!tensor || !tensor->shape.has_rank() || !tensor->dtype.is_known()) return std::nullopt;
     std::vector<std::int64_t> shape;
     for (const lang::Dim& dim : tensor->shape.dims()) {
       if (!dim.is_constant()) return std::nullopt;
       shape.push_back(dim.constant());
     }
-    const std::string text = lang::to_string(type);  // `Tensor[(3, 4), float32]`
-    const std::size_t comma = text.rfind(", ");
-    if (comma == std::string::npos) return std::nullopt;
     return fmt::format("ones(shape=[{}], dtype=\"{}\")", fmt::join(shape, ", "),
-                       text.substr(comma + 2, text.size() - comma - 3));
+                       lang::name_of(tensor->dtype.known()));
   }
 
   Session& session_;
@@ -182,17 +191,26 @@ class PlainCall {
 
 Diagnostic bad(std::string message) { return {DiagnosticKind::BadCommand, std::move(message)}; }
 
-const lang::Function* function_called(Session& session, const std::string& name) {
-  const lang::Definition* definition = session.module().find(name);
-  return definition ? lang::as<lang::Function>(definition->function) : nullptr;
-}
-
+// A name with its dots.
 std::string leading_name(std::string_view text) {
   std::size_t end = 0;
-  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
-                               text[end] == '_' || text[end] == '.'))
-    ++end;
+  while (end < text.size()) {
+    const std::size_t length = text[end] == '.' ? 1 : lang::word_length(text.substr(end));
+    if (length == 0) break;
+    end += length;
+  }
   return std::string(text.substr(0, end));
+}
+
+// Is there a call of the function in the text? `g_f(x)` and `m.f(x)` are none of `f`.
+bool calls(std::string_view text, const std::string& function) {
+  const std::string call = function + "(";
+  for (std::size_t at = text.find(call); at != std::string_view::npos;
+       at = text.find(call, at + 1)) {
+    const std::string_view before = text.substr(0, at);
+    if (lang::word_length_at_end(before) == 0 && !before.ends_with('.')) return true;
+  }
+  return false;
 }
 
 // Takes `10s` from the end of the text.
@@ -207,8 +225,6 @@ double take_seconds(std::string_view& text, double seconds) {
   return value;
 }
 
-}  // namespace
-
 lang::Result<Tuned> tune(Session& session, const TuneRequest& request) {
   return lang::capture([&] {
     const lang::Function* function = function_called(session, request.function);
@@ -218,22 +234,29 @@ lang::Result<Tuned> tune(Session& session, const TuneRequest& request) {
     if (nests.empty())
       throw lang::Failure(bad(fmt::format(
           "`{}` has no `for i {{ .. }}` whose loops a schedule could be of", request.function)));
-    return Tuner(session, request).run(nests);
+    return Tuner(session, request).run(*function, nests);
   });
 }
 
+// What came of it, as a text that can be pasted.
 std::string describe(const Tuned& tuned, const TuneRequest& request) {
   if (tuned.schedule.empty()) {
     return fmt::format("// {}: of {} schedules none is faster than the generic one, {}\n",
                        request.function, tuned.tried, duration(tuned.generic_seconds));
   }
   std::string text = fmt::format("schedule {} {{\n", request.function);
-  for (const lang::ScheduleStep& step : lang::read_schedule(tuned.schedule))
+  for (const lang::ScheduleStep& step : tuned.schedule)
     text += "  " + lang::to_string(lang::ScheduleSteps{step}) + ";\n";
   return text + fmt::format("}}\n// {} instead of {}; {} schedules tried\n",
                             duration(tuned.best_seconds), duration(tuned.generic_seconds),
                             tuned.tried);
 }
+
+bool has_nests(const lang::Function* function) {
+  return function && !lang::nests_of(*function).empty();
+}
+
+}  // namespace
 
 lang::Result<std::string> tune_command(Session& session, std::string_view argument) {
   TuneRequest request;
@@ -242,7 +265,7 @@ lang::Result<std::string> tune_command(Session& session, std::string_view argume
   request.call = std::string(argument);
   const lang::Function* function = function_called(session, request.function);
   std::optional<PlainCall> plain;
-  if (function && request.call == request.function) {
+  if (has_nests(function) && request.call == request.function) {
     plain.emplace(session, request.function, *function);
     request.call = plain->call();
     if (request.call.empty())
@@ -279,17 +302,19 @@ int tune_file(const TuneFile& request, const std::vector<std::string>& search_pa
   bool found = false;
   for (const std::string& name : functions) {
     const lang::Function* function = function_called(session, name);
-    const bool has_nests = function && !lang::nests_of(*function).empty();
-    if (request.function.empty() && !has_nests) continue;
-    std::optional<PlainCall> plain;
-    if (function) plain.emplace(session, name, *function);
-    TuneRequest one{name, plain ? plain->call() : "", request.seconds};
+    if (request.function.empty() && !has_nests(function)) continue;
+    TuneRequest one{name, "", request.seconds};
     for (const std::string& expression : expressions) {
-      if (expression.find(name + "(") != std::string::npos) one.call = expression;
+      if (calls(expression, name)) one.call = expression;
     }
-    if (one.call.empty() && has_nests) {
-      put_output(fmt::format("// {}: no expression of the file calls it\n", name));
-      continue;
+    std::optional<PlainCall> plain;
+    if (one.call.empty() && has_nests(function)) {
+      plain.emplace(session, name, *function);
+      one.call = plain->call();
+      if (one.call.empty()) {
+        put_output(fmt::format("// {}: no expression of the file calls it\n", name));
+        continue;
+      }
     }
     const auto tuned = tune(session, one);
     if (!tuned) {
