@@ -222,8 +222,8 @@ class Lowerer {
       const auto id = static_cast<TensorId>(at);
       const TensorDef& def = stages_.tensors[at];
       if (is_added_[at] || def.kind != TensorKind::Map || storage_[at] != Storage::Stored ||
-          library_.count(id) || !meet(joint.reads, reads_[at]) || points_of(id) != joint.extents ||
-          count_of(def.shape) == 0)
+          library_.count(id) || nest_of(id) || !meet(joint.reads, reads_[at]) ||
+          points_of(id) != joint.extents || count_of(def.shape) == 0)
         continue;
       const auto is_there = [&](TensorId read) {
         const bool waits = std::any_of(joints_.begin(), joints_.end(), [&](const Joint& other) {
@@ -335,7 +335,7 @@ class Lowerer {
       add_library(id, found->second);
       return;
     }
-    if (const lang::ScheduledNest* nest = schedule_ ? schedule_->nest_of(id) : nullptr) {
+    if (const lang::ScheduledNest* nest = nest_of(id)) {
       add_scheduled(id, *nest);
       return;
     }
@@ -363,12 +363,16 @@ class Lowerer {
     for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
       const auto id = static_cast<TensorId>(at);
       if (stages_.tensors[at].kind != TensorKind::Map || choice.storage[at] != Storage::Stored ||
-          choice.library.contains(id) || updates_.contains(id) ||
-          (schedule_ && schedule_->nest_of(id)))
+          choice.library.contains(id) || updates_.contains(id) || nest_of(id))
         continue;
       if (auto pieces = find_pieces(stages_, choice.storage, id))
         pieces_.emplace(id, std::move(*pieces));
     }
+  }
+
+  // As a schedule says; null: none does.
+  const lang::ScheduledNest* nest_of(TensorId id) const {
+    return schedule_ ? schedule_->nest_of(id) : nullptr;
   }
 
   // As its schedule says.

@@ -31,48 +31,62 @@ std::int32_t leaves_of(const lang::Type& type) {
   return count;
 }
 
-// The reductions of a tensor's own, and the names of their indices.
-class ReductionFinder {
+// What a tensor's own code does: its reductions, the names of their indices, and the leaf arguments
+// that it reads.
+class BodyFinder {
  public:
-  explicit ReductionFinder(const Stages& stages) : stages_(stages) {}
+  explicit BodyFinder(const Stages& stages) : stages_(stages) {}
 
   void look_at(NodeId id) {
     if (!seen_.insert(id).second) return;
     const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
     if (node.kind == NodeKind::Reduce) {
-      ++count;
+      ++reductions;
       for (const IndexVarId var : stages_.vars(node))
-        names.push_back(stages_.var_names[static_cast<std::size_t>(var)]);
+        reduced.push_back(stages_.var_names[static_cast<std::size_t>(var)]);
     }
     for (const NodeId arg : stages_.args(node)) look_at(arg);
     if (node.kind != NodeKind::Read) return;
-    // What an operator makes for one point is part of the point's own code.
     const TensorDef& read = stages_.tensors[static_cast<std::size_t>(node.ref)];
+    if (read.kind == TensorKind::Argument) leaves.insert(read.leaf);
+    // What an operator makes for one point is part of the point's own code.
     if (read.kind == TensorKind::Map && read.point_axes > 0) look_at(read.body);
   }
 
-  std::size_t count = 0;
-  std::vector<std::string> names;
+  std::size_t reductions = 0;
+  std::vector<std::string> reduced;
+  std::set<std::int32_t> leaves;
 
  private:
   const Stages& stages_;
   std::set<NodeId> seen_;
 };
 
+// The steps that are about these nests. The function may have other groups, which the others are
+// about. What a step makes of a loop is known once it is done, and no name says what it was made
+// of: `a_b` may be an index as well as `a` and `b`, fused.
+lang::ScheduleSteps steps_about(std::vector<ScheduledNest> nests, lang::ScheduleSteps steps) {
+  std::erase_if(steps, [&](const lang::ScheduleStep& step) {
+    bool is_about_one = false;
+    for (ScheduledNest& nest : nests) {
+      if (step.args.empty() || !nest.has(step.args[0].text)) continue;
+      (void)nest.apply(step, "");
+      is_about_one = true;
+    }
+    return !is_about_one;
+  });
+  return steps;
+}
+
 }  // namespace
 
 std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, const Stages& stages) {
-  const lang::AttrValue* fact = lang::find_fact(group.attrs, lang::FunctionFact::Schedule);
-  const std::string* text = fact ? fact->as_string() : nullptr;
+  const std::string* text = lang::find_text(group, lang::FunctionFact::Schedule);
   if (text == nullptr) return std::nullopt;
   GroupSchedule schedule;
-  std::vector<std::string> tensors;
   std::int32_t leaf = 0;
   for (const lang::VariableRef& param : group.params) {
-    if (!lang::as<lang::TupleType>(param->type)) {
-      schedule.arguments_.emplace(param->name, leaf);
-      tensors.push_back(param->name);
-    }
+    if (!lang::as<lang::TupleType>(param->type)) schedule.arguments_.emplace(param->name, leaf);
     leaf += leaves_of(param->type);
   }
   std::vector<ScheduledNest> nests;
@@ -84,32 +98,20 @@ std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, cons
     for (const IndexVarId var : def.vars)
       domain.push_back(stages.var_names[static_cast<std::size_t>(var)]);
     if (std::find(domain.begin(), domain.end(), "") != domain.end()) continue;
-    ReductionFinder reductions(stages);
-    reductions.look_at(def.body);
-    if (reductions.count > 1) reductions.names.clear();
-    nests.emplace_back(std::move(domain), std::move(reductions.names), reductions.count, tensors);
+    BodyFinder body(stages);
+    body.look_at(def.body);
+    if (body.reductions > 1) body.reduced.clear();
+    std::vector<std::string> tensors;
+    for (const auto& [name, place] : schedule.arguments_) {
+      if (body.leaves.contains(place)) tensors.push_back(name);
+    }
+    nests.emplace_back(std::move(domain), std::move(body.reduced), body.reductions,
+                       std::move(tensors));
     ids.push_back(static_cast<TensorId>(at));
   }
-  // The function may have other groups, which the other steps are about.
-  lang::ScheduleSteps steps = lang::read_schedule(*text);
-  std::set<std::string> known;
-  for (const ScheduledNest& nest : nests) {
-    for (const std::string& name : nest.names()) known.insert(name);
-  }
-  std::erase_if(steps, [&](const lang::ScheduleStep& step) {
-    if (step.args.empty()) return true;
-    std::string name = step.args[0].text;
-    if (step.word == "cache") return nests.empty() || !schedule.arguments_.contains(name);
-    // `i_o_i` is of `i`; `i_j` is of `i`, too.
-    while (!known.contains(name)) {
-      const std::size_t end = name.rfind('_');
-      if (end == std::string::npos || end == 0) return true;
-      name.resize(end);
-    }
-    return false;
-  });
   if (nests.empty()) return schedule;
-  if (auto refusal = lang::apply_schedule(steps, nests, "the function"))
+  if (auto refusal = lang::apply_schedule(steps_about(nests, lang::read_schedule(*text)), nests,
+                                          "the function"))
     throw lang::Failure(*refusal);
   for (std::size_t i = 0; i < nests.size(); ++i) {
     if (nests[i].is_changed()) schedule.nests_.emplace(ids[i], std::move(nests[i]));
@@ -289,10 +291,9 @@ class NestScheduler {
     find_order(editor);
     for (const std::string& name : schedule_.cached()) cache(editor, name);
     editor.put_in_order(domain, outside == 0);
-    const std::int64_t outer = editor.kernel().domain_rank == 0 ? 1 : editor.extent(0);
-    Launch& launch = editor.launch();
-    launch.kernel.polls = launch.cost / std::max<std::int64_t>(outer, 1) > kSliceCost;
+    const std::int64_t outermost = editor.kernel().domain_rank == 0 ? 1 : editor.extent(0);
     launches_.push_back(editor.take());
+    find_polls(launches_.back(), outermost);
   }
 
   // Is there no reduction, or one with one index?
@@ -374,6 +375,11 @@ class NestScheduler {
     editor.launch().buffers.push_back(made);
   }
 
+  // One point of axis 0, of which there are so many, may take long.
+  static void find_polls(Launch& launch, std::int64_t outermost) {
+    launch.kernel.polls = launch.cost / std::max<std::int64_t>(outermost, 1) > kSliceCost;
+  }
+
   // The launch that stores the elements at `terms`, row-major in that order.
   static Launch copy(const LaunchEditor& editor, const Instruction& load,
                      const std::vector<AddressTerm>& terms, const std::vector<std::int64_t>& shape,
@@ -416,6 +422,7 @@ class NestScheduler {
     kernel.regions[0].code.push_back(read);
     kernel.regions[0].result = read.id;
     kernel.slot_count = static_cast<std::int32_t>(launch.sizes.size());
+    find_polls(launch, shape[0]);
     return launch;
   }
 

@@ -7,6 +7,7 @@
 
 #include "interp/launch.h"
 #include "lang/build.h"
+#include "lang/function_fact.h"
 #include "loops/stages.h"
 #include "stdlib/register.h"
 
@@ -413,6 +414,20 @@ TEST_CASE("what a kernel cannot hold is a diagnostic", "[loops]") {
   REQUIRE_FALSE(dim.ok());
   CHECK(dim.errors()[0].message ==
         "not supported: the dimension `n`, which no argument determines, inside a kernel");
+}
+
+TEST_CASE("a copy that a schedule makes asks whether to stop where a row takes long", "[loops]") {
+  const auto copy_of_rows = [](std::int64_t length) {
+    const VariableRef x = param({2, length});
+    const Expr function = make_function({x}, nullptr, map(make_var(x), twice), {},
+                                        with_fact(FunctionFact::Schedule, std::string("cache x")));
+    const std::vector<loops::Layout> layouts = {{DType::Float32, {2, length}, {length, 1}}};
+    const LoweredGroup group = loops::lower(cast<Function>(function), layouts).or_throw();
+    REQUIRE(group.launches.size() == 2);
+    return group.launches[0].kernel;
+  };
+  CHECK(copy_of_rows(std::int64_t{1} << 27).polls);
+  CHECK(!copy_of_rows(1000).polls);
 }
 
 TEST_CASE("many threads give the bits of one", "[loops]") {
