@@ -119,7 +119,7 @@ std::vector<KernelCodegen::Partial> KernelCodegen::reduce_tile(const Instruction
     tile_block(tiled, int64(0), count);
   } else {
     Value* const whole = b_.CreateAnd(count, int64(-kReductionBlock));
-    counted_loop(b_, int64(0), whole, kReductionBlock, [&](Value* begin) {
+    loop(int64(0), whole, kReductionBlock, [&](Value* begin) {
       tile_block(tiled, begin, nullptr);
       tile_wait(tiled, tiled.blocks, block_of(begin));
     });
@@ -172,11 +172,15 @@ void KernelCodegen::tile_lane(const Tiled& tiled, Value* begin, Value* end, Valu
       store_cell(tiled.cells[i], fold(tiled.region, old, element, tiled.width));
     }
   };
-  if (end != nullptr) {
-    counted_loop(b_, first, end, kReductionLanes, add);
-  } else {
+  // A stop is asked for between blocks, where there are some.
+  const bool is_short = has_blocks(tiled.region) || most_elements(tiled.region) <= kReductionBlock;
+  if (end == nullptr) {
     counted_loop(b_, int64(0), int64(kReductionBlock), kReductionLanes,
                  [&](Value* step) { add(b_.CreateAdd(first, step)); });
+  } else if (is_short) {
+    counted_loop(b_, first, end, kReductionLanes, add);
+  } else {
+    loop(first, end, kReductionLanes, add);
   }
 }
 
