@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "lang/dtype.h"
+#include "loops/launch_sizes.h"
 
 namespace relay::loops {
 
 namespace {
-
-std::int64_t number_of(const Size& size, const Launch& launch) {
-  return size.is_literal ? size.value : launch.sizes[static_cast<std::size_t>(size.value)];
-}
 
 class LaunchRows {
  public:

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "loops/launch_sizes.h"
+
 namespace relay::loops {
 
 namespace {
@@ -49,7 +51,6 @@ class Finisher {
                                   buffer(store.output, true), address(store.destination)});
     }
     kernel().sites = std::move(draft_.sites);
-    kernel().slot_count = static_cast<std::int32_t>(launch_.sizes.size());
     double points = 1;
     for (std::int32_t axis : draft_.domain)
       points *= static_cast<double>(draft_.extents[static_cast<std::size_t>(axis)]);
@@ -171,19 +172,12 @@ class Finisher {
 
   // --- Numbers and slots ---
 
-  Size slot(std::int64_t number) {
-    launch_.sizes.push_back(number);
-    return Size::slot(static_cast<std::int64_t>(launch_.sizes.size()) - 1);
-  }
   // A mask and a check of one index have one slot, so that code compares once.
   Size limit(const DraftInstruction& from) {
-    if (from.args.empty()) return slot(from.number);
+    if (from.args.empty()) return slot_of(from.number, launch_);
     const auto [found, is_new] = limits_.try_emplace({from.args[0], from.number});
-    if (is_new) found->second = slot(from.number);
+    if (is_new) found->second = slot_of(from.number, launch_);
     return found->second;
-  }
-  Size stride(std::int64_t number) {
-    return number >= -1 && number <= 1 ? Size::literal(number) : slot(number);
   }
 
   // Is the index of the axis compared with numbers?
@@ -226,7 +220,8 @@ class Finisher {
       axis_numbers_[static_cast<std::size_t>(axis)] =
           static_cast<std::int32_t>(kernel().extents.size());
       const bool is_short = extent < kShortExtent || (extent <= kMostChoices && chooses_by(axis));
-      kernel().extents.push_back(may_be_literal && is_short ? Size::literal(extent) : slot(extent));
+      kernel().extents.push_back(may_be_literal && is_short ? Size::literal(extent)
+                                                            : slot_of(extent, launch_));
     };
     // The outermost axis is the one that is split, and the one that batches grow along.
     for (std::size_t i = 0; i < draft_.domain.size(); ++i) add(draft_.domain[i], i > 0);
@@ -256,9 +251,9 @@ class Finisher {
       const ValueId id = atom.kind == IndexSpace::Atom::Kind::Axis
                              ? axis_ids_[static_cast<std::size_t>(atom.id)]
                              : value_ids_[static_cast<std::size_t>(atom.id)];
-      result.terms.push_back({id, stride(term.coefficient)});
+      result.terms.push_back({id, stride_of(term.coefficient, launch_)});
     }
-    result.offset = index.constant == 0 ? Size::literal(0) : slot(index.constant);
+    result.offset = index.constant == 0 ? Size::literal(0) : slot_of(index.constant, launch_);
     return result;
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "loops/launch_sizes.h"
+
 namespace relay::loops {
 
 LaunchEditor::LaunchEditor(NamedLaunch nest)
@@ -13,23 +15,12 @@ std::int32_t LaunchEditor::axis(const std::string& name) const {
   return found == names_.end() ? -1 : static_cast<std::int32_t>(found - names_.begin());
 }
 
-std::int64_t LaunchEditor::number_of(const Size& size) const {
-  return size.is_literal ? size.value : launch_.sizes[static_cast<std::size_t>(size.value)];
-}
-
 std::int64_t LaunchEditor::extent(std::int32_t axis) const {
-  return number_of(launch_.kernel.extents[static_cast<std::size_t>(axis)]);
+  return number_of(launch_.kernel.extents[static_cast<std::size_t>(axis)], launch_);
 }
 
 void LaunchEditor::rename(std::int32_t axis, std::string name) {
   names_[static_cast<std::size_t>(axis)] = std::move(name);
-}
-
-Size LaunchEditor::size_of(std::int64_t number) {
-  if (number >= -1 && number <= 1) return Size::literal(number);
-  launch_.sizes.push_back(number);
-  launch_.kernel.slot_count = static_cast<std::int32_t>(launch_.sizes.size());
-  return Size::slot(static_cast<std::int64_t>(launch_.sizes.size()) - 1);
 }
 
 // Where the body defines the value of the axis, and that value; makes it if nothing has used it.
@@ -92,19 +83,17 @@ Instruction LaunchEditor::primitive(Prim prim, ValueId a, ValueId b) {
 }
 
 void LaunchEditor::cut(std::int32_t axis, std::int64_t begin, std::int64_t end) {
-  kernel().extents[static_cast<std::size_t>(axis)] = size_of(end - begin);
-  if (end - begin <= 1 && axis == 0) {  // the outermost one is never a literal
-    launch_.sizes.push_back(end - begin);
-    kernel().slot_count = static_cast<std::int32_t>(launch_.sizes.size());
-    kernel().extents[0] = Size::slot(kernel().slot_count - 1);
-  }
+  // The outermost one is never a literal.
+  kernel().extents[static_cast<std::size_t>(axis)] =
+      axis == 0 ? slot_of(end - begin, launch_) : stride_of(end - begin, launch_);
   if (begin == 0) return;
   ValueId id = -1;
   const std::size_t place = define(axis, id);
   for_all_addresses([&](Address& address) {
     for (const AddressTerm& term : address.terms) {
       if (term.index == id)
-        address.offset = size_of(number_of(address.offset) + begin * number_of(term.stride));
+        address.offset = stride_of(
+            number_of(address.offset, launch_) + begin * number_of(term.stride, launch_), launch_);
     }
   });
   if (!is_operand(id)) return;
@@ -130,12 +119,8 @@ void LaunchEditor::split(std::int32_t axis, std::int64_t size, std::string outer
   const std::size_t place = define(axis, id);
   const auto inner_axis = static_cast<std::int32_t>(kernel().extents.size());
   kernel().extents.push_back(Size::literal(size));
-  launch_.sizes.push_back(whole / size);
-  kernel().slot_count = static_cast<std::int32_t>(launch_.sizes.size());
-  const Size old = kernel().extents[static_cast<std::size_t>(axis)];
-  kernel().extents[static_cast<std::size_t>(axis)] = old.is_literal && axis != 0
-                                                         ? Size::literal(whole / size)
-                                                         : Size::slot(kernel().slot_count - 1);
+  Size& old = kernel().extents[static_cast<std::size_t>(axis)];
+  old = old.is_literal && axis != 0 ? Size::literal(whole / size) : slot_of(whole / size, launch_);
   names_[static_cast<std::size_t>(axis)] = std::move(outer);
   names_.push_back(std::move(inner));
 
@@ -151,7 +136,7 @@ void LaunchEditor::split(std::int32_t axis, std::int64_t size, std::string outer
         terms.push_back(term);
         continue;
       }
-      terms.push_back({high.id, size_of(number_of(term.stride) * size)});
+      terms.push_back({high.id, stride_of(number_of(term.stride, launch_) * size, launch_)});
       terms.push_back({low.id, term.stride});
     }
     address.terms = std::move(terms);
@@ -177,7 +162,7 @@ bool LaunchEditor::fuse(std::int32_t outer, std::int32_t inner, std::string name
   const auto stride = [&](const Address& address, ValueId id) {
     std::int64_t sum = 0;
     for (const AddressTerm& term : address.terms)
-      sum += term.index == id ? number_of(term.stride) : 0;
+      sum += term.index == id ? number_of(term.stride, launch_) : 0;
     return sum;
   };
   const auto walks_both = [&](const Address& address) {
@@ -202,7 +187,7 @@ bool LaunchEditor::fuse(std::int32_t outer, std::int32_t inner, std::string name
     const std::int64_t step = stride(address, low);
     std::erase_if(address.terms,
                   [&](const AddressTerm& term) { return term.index == high || term.index == low; });
-    if (step != 0) address.terms.push_back({both.id, size_of(step)});
+    if (step != 0) address.terms.push_back({both.id, stride_of(step, launch_)});
   });
   std::vector<Instruction>& code = kernel().regions[0].code;
   std::erase_if(code, [&](const Instruction& each) { return each.id == high || each.id == low; });
@@ -217,9 +202,7 @@ bool LaunchEditor::fuse(std::int32_t outer, std::int32_t inner, std::string name
     made.back().id = low;
   }
   code.insert(code.begin(), made.begin(), made.end());
-  launch_.sizes.push_back(extent(outer) * steps);
-  kernel().slot_count = static_cast<std::int32_t>(launch_.sizes.size());
-  kernel().extents[static_cast<std::size_t>(inner)] = Size::slot(kernel().slot_count - 1);
+  kernel().extents[static_cast<std::size_t>(inner)] = slot_of(extent(outer) * steps, launch_);
   names_[static_cast<std::size_t>(inner)] = std::move(name);
   names_[static_cast<std::size_t>(outer)].clear();
   return true;
@@ -230,9 +213,7 @@ void LaunchEditor::put_in_order(const std::vector<std::int32_t>& domain, bool be
   std::vector<Size> extents;
   std::vector<std::string> names;
   if (begins_anew) {
-    launch_.sizes.push_back(1);
-    kernel().slot_count = static_cast<std::int32_t>(launch_.sizes.size());
-    extents.push_back(Size::slot(kernel().slot_count - 1));
+    extents.push_back(slot_of(1, launch_));
     names.emplace_back();
   }
   const auto add = [&](std::int32_t axis) {
@@ -244,11 +225,8 @@ void LaunchEditor::put_in_order(const std::vector<std::int32_t>& domain, bool be
   for (const std::int32_t axis : domain) add(axis);
   kernel().domain_rank = static_cast<std::int32_t>(extents.size());
   // The outermost axis is the one that is walked in part, so its extent is no literal.
-  if (kernel().domain_rank > 0 && extents[0].is_literal) {
-    launch_.sizes.push_back(extents[0].value);
-    kernel().slot_count = static_cast<std::int32_t>(launch_.sizes.size());
-    extents[0] = Size::slot(kernel().slot_count - 1);
-  }
+  if (kernel().domain_rank > 0 && extents[0].is_literal)
+    extents[0] = slot_of(extents[0].value, launch_);
   for (const Region& region : kernel().regions) {
     for (const std::int32_t axis : region.axes) add(axis);
   }

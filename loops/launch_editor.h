@@ -30,8 +30,8 @@ class LaunchEditor {
 
   Kernel& kernel() { return launch_.kernel; }
   Launch& launch() { return launch_; }
-  Size size_of(std::int64_t number);  // a stride: a literal, or a slot
-  std::int64_t number_of(const Size& size) const;
+  // By axis; empty: it is part of another.
+  const std::vector<std::string>& names() const { return names_; }
   Launch take() { return std::move(launch_); }
 
  private:

@@ -315,11 +315,15 @@ class Lowerer {
     results_[at] = {buffer, stages_.tensors[at].shape, strides, 0};
   }
 
+  std::int32_t make_buffer(DType dtype, const std::vector<std::int64_t>& shape) {
+    buffer_dtypes_.push_back(dtype);
+    group_.made.push_back({dtype, shape, true});
+    return static_cast<std::int32_t>(buffer_dtypes_.size()) - 1;
+  }
+
   std::int32_t make(TensorId id) {
     const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
-    const auto buffer = static_cast<std::int32_t>(buffer_dtypes_.size());
-    buffer_dtypes_.push_back(def.dtype);
-    group_.made.push_back({def.dtype, def.shape, true});
+    const std::int32_t buffer = make_buffer(def.dtype, def.shape);
     place(id, buffer, row_major(def.shape));
     return buffer;
   }
@@ -383,18 +387,12 @@ class Lowerer {
     builder.build_nest(id, buffer);
     NamedLaunch nest;
     nest.launch = finish_as_it_is(std::move(builder.draft()), buffer_dtypes_, nest.axes);
-    const auto make_buffer = [&](DType dtype, const std::vector<std::int64_t>& shape) {
-      buffer_dtypes_.push_back(dtype);
-      group_.made.push_back({dtype, shape, true});
-      return static_cast<std::int32_t>(buffer_dtypes_.size()) - 1;
+    const auto new_buffer = [&](DType dtype, const std::vector<std::int64_t>& shape) {
+      return make_buffer(dtype, shape);
     };
     const auto argument = [&](const std::string& name) { return schedule_->argument(name); };
-    for (Launch& launch : schedule_nest(schedule, std::move(nest), argument, make_buffer)) {
-      group_.launches.push_back(std::move(launch));
-#ifndef NDEBUG
-      verify(group_.launches.back().kernel);
-#endif
-    }
+    for (Launch& step : schedule_nest(schedule, std::move(nest), argument, new_buffer))
+      add_kernel(std::move(step));
   }
 
   // By a kernel for each.
@@ -464,9 +462,7 @@ class Lowerer {
     const StoredAt& source = places_[static_cast<std::size_t>(def.init)];
     std::int32_t input = source.buffer;
     if (input < 0 || source.strides != row_major(def.shape)) {
-      input = static_cast<std::int32_t>(buffer_dtypes_.size());
-      buffer_dtypes_.push_back(dtype);
-      group_.made.push_back({dtype, def.shape, true});
+      input = make_buffer(dtype, def.shape);
       if (count > 0) {
         KernelBuilder copy(stages_, storage_, places_);
         copy.build_copy(def.init, input);
@@ -506,7 +502,11 @@ class Lowerer {
   }
 
   void launch(KernelBuilder& builder) {
-    group_.launches.push_back(finish(std::move(builder.draft()), buffer_dtypes_));
+    add_kernel(finish(std::move(builder.draft()), buffer_dtypes_));
+  }
+
+  void add_kernel(Launch launch) {
+    group_.launches.push_back(std::move(launch));
 #ifndef NDEBUG
     verify(group_.launches.back().kernel);
 #endif

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "loops/launch_sizes.h"
 #include "loops/stages.h"
 
 namespace relay::loops {
 
 namespace {
-
-std::int64_t number_of(const Size& size, const Launch& launch) {
-  return size.is_literal ? size.value : launch.sizes[static_cast<std::size_t>(size.value)];
-}
 
 bool same_address(const Address& a, const Address& b, const Launch& launch) {
   if (number_of(a.offset, launch) != number_of(b.offset, launch)) return false;

@@ -8,6 +8,7 @@
 
 #include "lang/function_fact.h"
 #include "loops/launch_editor.h"
+#include "loops/launch_sizes.h"
 
 namespace relay::loops {
 
@@ -146,7 +147,8 @@ class NestScheduler {
     LaunchEditor whole(nest_);
     fuse(whole);
     const std::vector<Part> parts = parts_of(whole);
-    nest_ = {whole.take(), names_};
+    nest_.axes = whole.names();
+    nest_.launch = whole.take();
     for (const Part& part : parts) {
       LaunchEditor editor(nest_);
       for (const Box& box : part.boxes) editor.cut(box.axis, box.begin, box.end);
@@ -184,19 +186,15 @@ class NestScheduler {
   }
 
   void fuse(LaunchEditor& editor) {
-    names_ = nest_.axes;
     for (const ScheduledNest::Fuse& each : schedule_.fuses()) {
       const std::int32_t outer = editor.axis(each.outer);
       const std::int32_t inner = editor.axis(each.inner);
       if (outer >= 0 && inner >= 0) {
         if (!editor.fuse(outer, inner, each.result))
           refuse(fmt::format("fusing `{}` and `{}` here", each.outer, each.inner), schedule_);
-        names_[static_cast<std::size_t>(outer)].clear();
+      } else if (outer >= 0 || inner >= 0) {
+        editor.rename(std::max(outer, inner), each.result);
       }
-      const std::int32_t left = inner >= 0 ? inner : outer;
-      if (left < 0) continue;
-      editor.rename(left, each.result);
-      names_[static_cast<std::size_t>(left)] = each.result;
     }
   }
 
@@ -205,7 +203,7 @@ class NestScheduler {
     if (schedule_.fuses().empty()) return;
     std::vector<std::int32_t> domain;
     for (std::int32_t axis = 0; axis < editor.kernel().domain_rank; ++axis) {
-      if (!names_[static_cast<std::size_t>(axis)].empty()) domain.push_back(axis);
+      if (!editor.names()[static_cast<std::size_t>(axis)].empty()) domain.push_back(axis);
     }
     editor.put_in_order(domain, false);
   }
@@ -265,29 +263,25 @@ class NestScheduler {
       RELAY_CHECK(axis >= 0, "an axis that is split is there");
       editor.split(axis, split.size, split.outer, split.inner);
     }
-    std::vector<std::int32_t> domain;
-    std::size_t outside = 0;  // the loops that are not in the tile
-    const std::size_t rank = schedule_.tile_rank();
-    std::size_t domain_loops = 0;
-    for (const lang::ScheduledLoop& loop : schedule_.loops())
-      domain_loops += loop.is_reduction ? 0 : 1;
-    std::size_t place = 0;
+    std::vector<const lang::ScheduledLoop*> loops;  // of the domain
     for (const lang::ScheduledLoop& loop : schedule_.loops()) {
-      if (loop.is_reduction) continue;
-      const std::int32_t axis = editor.axis(loop.name);
-      if (axis >= 0) {
-        domain.push_back(axis);
-        if (place + rank < domain_loops) ++outside;
-      }
-      ++place;
+      if (!loop.is_reduction) loops.push_back(&loop);
+    }
+    const std::size_t rank = schedule_.tile_rank();
+    std::vector<std::int32_t> domain;
+    std::size_t outside = 0;  // the axes that are not in the tile
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+      const std::int32_t axis = editor.axis(loops[i]->name);
+      if (axis < 0) continue;
+      domain.push_back(axis);
+      if (i + rank < loops.size()) ++outside;
     }
     Kernel& kernel = editor.kernel();
-    const bool is_tiled = rank > 0 && has_one_walk(kernel);
-    kernel.tile_rank = is_tiled ? static_cast<std::int32_t>(domain.size() - outside) : 0;
-    const auto last =
-        std::find_if(schedule_.loops().rbegin(), schedule_.loops().rend(),
-                     [](const lang::ScheduledLoop& loop) { return !loop.is_reduction; });
-    kernel.has_lanes = is_tiled && last->run == lang::LoopRun::Vectorized;
+    if (rank > 0) {
+      check_one_walk(kernel);
+      kernel.tile_rank = static_cast<std::int32_t>(domain.size() - outside);
+      kernel.has_lanes = loops.back()->run == lang::LoopRun::Vectorized;
+    }
     find_order(editor);
     for (const std::string& name : schedule_.cached()) cache(editor, name);
     editor.put_in_order(domain, outside == 0);
@@ -296,10 +290,10 @@ class NestScheduler {
     find_polls(launches_.back(), outermost);
   }
 
-  // Is there no reduction, or one with one index?
-  bool has_one_walk(const Kernel& kernel) const {
-    if (kernel.regions.size() == 1) return true;
-    if (kernel.regions.size() == 2 && kernel.regions[1].axes.size() == 1) return true;
+  // A tile has no reduction, or one with one index.
+  void check_one_walk(const Kernel& kernel) const {
+    if (kernel.regions.size() == 1) return;
+    if (kernel.regions.size() == 2 && kernel.regions[1].axes.size() == 1) return;
     refuse("a tile around a reduction of several indices, or around several", schedule_);
   }
 
@@ -363,13 +357,13 @@ class NestScheduler {
     }
     const DType dtype = kernel.buffers[static_cast<std::size_t>(load.buffer)].dtype;
     const std::int32_t made = make_buffer_(dtype, shape);
-    launches_.push_back(copy(editor, load, terms, shape, *leaf, made));
+    launches_.push_back(copy(editor.launch(), load, terms, shape, *leaf, made));
     launches_.back().is_parallel = editor.launch().is_parallel;
     const std::vector<std::int64_t> strides = row_major(shape);
     load.address = {};
     load.address.offset = Size::literal(0);
     for (std::size_t i = 0; i < terms.size(); ++i)
-      load.address.terms.push_back({terms[i].index, editor.size_of(strides[i])});
+      load.address.terms.push_back({terms[i].index, stride_of(strides[i], editor.launch())});
     load.buffer = static_cast<std::int32_t>(kernel.buffers.size());
     kernel.buffers.push_back({dtype, false});
     editor.launch().buffers.push_back(made);
@@ -381,7 +375,7 @@ class NestScheduler {
   }
 
   // The launch that stores the elements at `terms`, row-major in that order.
-  static Launch copy(const LaunchEditor& editor, const Instruction& load,
+  static Launch copy(const Launch& nest, const Instruction& load,
                      const std::vector<AddressTerm>& terms, const std::vector<std::int64_t>& shape,
                      std::int32_t from, std::int32_t to) {
     Launch launch;
@@ -391,19 +385,12 @@ class NestScheduler {
     kernel.buffers = {{load.dtype, false}, {load.dtype, true}};
     kernel.output = 1;
     kernel.regions.resize(1);
-    const auto slot = [&](std::int64_t number) {
-      launch.sizes.push_back(number);
-      return Size::slot(static_cast<std::int64_t>(launch.sizes.size()) - 1);
-    };
-    const auto stride = [&](std::int64_t number) {
-      return number >= -1 && number <= 1 ? Size::literal(number) : slot(number);
-    };
     const std::vector<std::int64_t> strides = row_major(shape);
     Instruction read = load;
     read.buffer = 0;
     read.address = {};
-    const std::int64_t offset = editor.number_of(load.address.offset);
-    read.address.offset = offset == 0 ? Size::literal(0) : slot(offset);
+    const std::int64_t offset = number_of(load.address.offset, nest);
+    read.address.offset = offset == 0 ? Size::literal(0) : slot_of(offset, launch);
     for (std::size_t i = 0; i < terms.size(); ++i) {
       Instruction axis{};
       axis.code = Code::Axis;
@@ -411,9 +398,9 @@ class NestScheduler {
       axis.axis = static_cast<std::int32_t>(i);
       axis.id = kernel.value_count++;
       kernel.regions[0].code.push_back(axis);
-      kernel.extents.push_back(slot(shape[i]));
-      read.address.terms.push_back({axis.id, stride(editor.number_of(terms[i].stride))});
-      kernel.destination.terms.push_back({axis.id, stride(strides[i])});
+      kernel.extents.push_back(slot_of(shape[i], launch));
+      read.address.terms.push_back({axis.id, stride_of(number_of(terms[i].stride, nest), launch)});
+      kernel.destination.terms.push_back({axis.id, stride_of(strides[i], launch)});
       launch.cost = i == 0 ? shape[i] : launch.cost * shape[i];
     }
     kernel.destination.offset = Size::literal(0);
@@ -421,7 +408,6 @@ class NestScheduler {
     read.id = kernel.value_count++;
     kernel.regions[0].code.push_back(read);
     kernel.regions[0].result = read.id;
-    kernel.slot_count = static_cast<std::int32_t>(launch.sizes.size());
     find_polls(launch, shape[0]);
     return launch;
   }
@@ -430,7 +416,6 @@ class NestScheduler {
   const ArgumentOf& argument_;
   const MakeBuffer& make_buffer_;
   NamedLaunch nest_;
-  std::vector<std::string> names_;  // of the axes, after fusing
   std::vector<std::int32_t> order_;
   std::vector<Launch> launches_;
 };
