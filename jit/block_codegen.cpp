@@ -36,8 +36,7 @@ void KernelCodegen::wait(const Region& region, const PartialArray& waiting, Valu
                          const Partial& result, int width) {
   const Partial cell = make_cell(result);
   store_cell(cell, result);
-  Value* const level =
-      b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateNot(block), b_.getFalse());
+  Value* const level = waiting_level(block);
   loop(int64(0), level, 1, [&](Value* taken) {
     store_cell(cell, fold(region, load_from(waiting, taken), load_cell(cell, result), width));
   });
@@ -50,8 +49,7 @@ KernelCodegen::Partial KernelCodegen::combine_waiting(const Region& region,
                                                       const Partial& rest, int width) {
   const Partial cell = make_cell(rest);
   store_cell(cell, rest);
-  Value* const zeros = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, blocks, b_.getFalse());
-  loop(int64(0), b_.CreateSub(int64(64), zeros), 1, [&](Value* level) {
+  loop(int64(0), waiting_levels(blocks), 1, [&](Value* level) {
     Value* const is_taken = b_.CreateTrunc(b_.CreateLShr(blocks, level), b_.getInt1Ty());
     when(is_taken, [&] {
       store_cell(cell, fold(region, load_from(waiting, level), load_cell(cell, rest), width));

@@ -186,6 +186,15 @@ class KernelCodegen {
   llvm::Value* block_of(llvm::Value* t) {
     return b_.CreateLShr(t, std::countr_zero(static_cast<std::uint64_t>(loops::kReductionBlock)));
   }
+  // Where block number `block` waits (loops/reduction_tree.h), and how many levels there may be
+  // something at behind so many blocks.
+  llvm::Value* waiting_level(llvm::Value* block) {
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateNot(block), b_.getFalse());
+  }
+  llvm::Value* waiting_levels(llvm::Value* blocks) {
+    return b_.CreateSub(int64(64),
+                        b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, blocks, b_.getFalse()));
+  }
   // block(begin, end) gives the result of a block of the region's only axis, which is not empty.
   template <class Block>
   Partial reduce_blocks(const loops::Region& region, const Partial& start, int width, Block block);

@@ -126,8 +126,7 @@ std::vector<KernelCodegen::Partial> KernelCodegen::reduce_tile(const Instruction
     for (const Partial& cell : tiled.cells) store_cell(cell, tiled.start);
     when(b_.CreateICmpSLT(whole, count), [&] { tile_block(tiled, whole, count); });
     Value* const blocks = block_of(count);
-    Value* const zeros = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, blocks, b_.getFalse());
-    counted_loop(b_, int64(0), b_.CreateSub(int64(64), zeros), 1, [&](Value* level) {
+    counted_loop(b_, int64(0), waiting_levels(blocks), 1, [&](Value* level) {
       when(b_.CreateTrunc(b_.CreateLShr(blocks, level), b_.getInt1Ty()),
            [&] { tile_fold(tiled, tiled.blocks, level); });
     });
@@ -149,8 +148,7 @@ void KernelCodegen::tile_fold(const Tiled& tiled, const std::vector<PartialArray
 // The cells, number `number` of their kind, join those that wait.
 void KernelCodegen::tile_wait(const Tiled& tiled, const std::vector<PartialArray>& waiting,
                               Value* number) {
-  Value* const level =
-      b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateNot(number), b_.getFalse());
+  Value* const level = waiting_level(number);
   counted_loop(b_, int64(0), level, 1, [&](Value* taken) { tile_fold(tiled, waiting, taken); });
   for (std::size_t i = 0; i < tiled.cells.size(); ++i)
     store_to(waiting[i], level, load_cell(tiled.cells[i], tiled.start));
