@@ -13,6 +13,7 @@
 #include "lang/visit.h"
 #include "loops/generic_schedule.h"
 #include "loops/lower.h"
+#include "loops/stages.h"
 #include "repl/compiled.h"
 #include "repl/derivative.h"
 
@@ -92,10 +93,15 @@ void add_layouts(const lang::Type& type, lang::Span span, std::vector<loops::Lay
     }
     layout.shape.push_back(dim.constant());
   }
-  layout.strides.assign(layout.shape.size(), 1);
-  for (std::size_t i = layout.shape.size(); i-- > 1;)
-    layout.strides[i - 1] = layout.strides[i] * layout.shape[i];
+  layout.strides = loops::row_major(layout.shape);
   layouts.push_back(std::move(layout));
+}
+
+// Of the arguments of a group; fails where a shape is not known.
+std::vector<loops::Layout> layouts_of(const lang::Function& group) {
+  std::vector<loops::Layout> layouts;
+  for (const auto& param : group.params) add_layouts(param->type, group.span, layouts);
+  return layouts;
 }
 
 constexpr std::string_view kNoKernels =
@@ -106,9 +112,7 @@ std::string show_kernels(const std::string& stage, const Expr& finished, const l
   std::string text;
   for (const Expr& group : groups_of(finished, module, pipeline)) {
     const auto& fn = lang::cast<lang::Function>(group);
-    std::vector<loops::Layout> layouts;
-    for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
-    const auto lowered = loops::lower(fn, layouts, pipeline.kernel_library()).or_throw();
+    const auto lowered = loops::lower(fn, layouts_of(fn), pipeline.kernel_library()).or_throw();
     for (const auto& launch : lowered.launches) {
       if (launch.whole) {
         text +=
@@ -136,25 +140,21 @@ std::string show_schedules(const Expr& finished, const lang::Module& module, Pip
   std::vector<lang::Diagnostic> open;  // of groups whose shapes are not known
   for (const Expr& group : groups_of(finished, module, pipeline)) {
     const auto& fn = lang::cast<lang::Function>(group);
-    const lang::AttrValue* own = lang::find_fact(fn.attrs, lang::FunctionFact::Schedule);
-    std::vector<loops::Layout> layouts;
-    const auto known = lang::capture([&] {
-      for (const auto& param : fn.params) add_layouts(param->type, group->span, layouts);
-      return true;
-    });
-    if (!known) {
+    const std::string* own = lang::find_text(fn, lang::FunctionFact::Schedule);
+    const auto layouts = lang::capture([&] { return layouts_of(fn); });
+    if (!layouts) {
       // A schedule that somebody wrote is the same for all shapes.
-      if (own && own->as_string())
-        text += fmt::format("{}: {}\n", loops::kOwnSchedule, *own->as_string());
+      if (own)
+        text += fmt::format("{}: {}\n", loops::kOwnSchedule, *own);
       else if (open.empty())
-        open = known.errors();
+        open = layouts.errors();
       continue;
     }
-    const auto lowered = loops::lower(fn, layouts, pipeline.kernel_library()).or_throw();
+    const auto lowered = loops::lower(fn, *layouts, pipeline.kernel_library()).or_throw();
     const loops::GenericSchedule* const schedule = loops::schedule_of(lowered);
     if (schedule == nullptr) continue;
-    const bool is_own = schedule->name == loops::kOwnSchedule && own && own->as_string();
-    text += fmt::format("{}: {}\n", schedule->name, is_own ? *own->as_string() : schedule->what);
+    const bool is_own = schedule->name == loops::kOwnSchedule && own;
+    text += fmt::format("{}: {}\n", schedule->name, is_own ? *own : schedule->what);
   }
   if (text.empty() && !open.empty()) throw lang::Failure(open);
   return text;
