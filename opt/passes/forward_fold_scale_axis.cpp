@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "lang/visit.h"
 #include "opt/block_uses.h"
@@ -22,35 +23,30 @@ class ForwardMover {
       : block_(block), uses_(uses), scale_(scale) {}
 
   // The new values of the steps behind the binding at `place`, whose data are `data`, by their
-  // places; nothing where one of them cannot take the scale up.
+  // places; nothing where one of them cannot take the scale up. All that is made of it must end in
+  // products.
   std::optional<std::map<std::size_t, Expr>> moved(std::size_t place, const Expr& data) {
-    if (!carry(place)) return std::nullopt;
-    bool is_taken_up = false;
+    carry(place);
     while (!open_.empty()) {
       const std::size_t next = *open_.begin();
       open_.erase(open_.begin());
-      if (next >= block_.bindings.size()) return std::nullopt;
       const Expr& step = block_.bindings[next].value;
       const Expr made = with_scaled_operands(step);
-      const ScalingRow* row = made ? scaling_of(step) : nullptr;
-      if (!row) return std::nullopt;
+      if (!made) return std::nullopt;
       changed_[next] = at_place(made, step->span);
-      is_taken_up = is_taken_up || row->how == Scaling::Product;
-      if (row->how != Scaling::Product && !carry(next)) return std::nullopt;
+      if (scaling_of(step)->how != Scaling::Product) carry(next);
     }
-    if (!is_taken_up) return std::nullopt;
     const lang::Substitution unscaled = {{block_.bindings[place].variable.get(), data}};
     for (auto& [at, value] : changed_) value = lang::substitute(value, unscaled);
     return changed_;
   }
 
  private:
-  bool carry(std::size_t place) {
+  void carry(std::size_t place) {
     const lang::Variable* variable = block_.bindings[place].variable.get();
     carried_.insert(variable);
     const auto& users = uses_.users_of(variable);
     open_.insert(users.begin(), users.end());
-    return !users.empty();
   }
   bool is_carried(const Expr& atom) const { return carried_.contains(variable_of(atom)); }
   bool mentions_carried(const Expr& value) const {
@@ -63,7 +59,6 @@ class ForwardMover {
   // it then. Null where that is another value.
   Expr with_scaled_operands(const Expr& step) const {
     const ScalingRow* row = scaling_of(step);
-    if (!row) return nullptr;
     const auto& call = lang::cast<lang::Call>(step);
     const Expr& first = call.args[0];
     const bool is_first = is_carried(first);
@@ -105,20 +100,49 @@ class ForwardMover {
   std::map<std::size_t, Expr> changed_;
 };
 
+// Of each binding: does all that is made of it end in products, through steps that scales pass?
+std::vector<bool> leading_to_products(const lang::Block& block, const BlockUses& uses) {
+  std::vector<bool> leading(block.bindings.size() + 1, false);
+  for (std::size_t place = block.bindings.size(); place-- > 0;) {
+    const auto& users = uses.users_of(block.bindings[place].variable.get());
+    leading[place] =
+        !users.empty() && std::all_of(users.begin(), users.end(), [&](std::size_t user) {
+          const ScalingRow* row =
+              user < block.bindings.size() ? scaling_of(block.bindings[user].value) : nullptr;
+          return row && (row->how == Scaling::Product || leading[user]);
+        });
+  }
+  return leading;
+}
+
+// One look at the uses does for all scales of the block: what a step that has changed mentions anew
+// stands before all scales that are looked at later. A step changes once, and the rest waits for
+// the next round, where its new operands are steps of their own.
 bool move_on(lang::Block& block, Definitions& definitions, lang::Program& program) {
   Effects effects(&program);
+  const BlockUses uses(block, effects);
+  const std::vector<bool> leading = leading_to_products(block, uses);
+  std::vector<bool> has_changed(block.bindings.size(), false);
+  bool changed = false;
   for (std::size_t place = 0; place < block.bindings.size(); ++place) {
+    if (!leading[place] || has_changed[place]) continue;
     const Expr value = block.bindings[place].value;
     const lang::AlgebraScope scope(lang::algebra_of(value));
     for (const ScaledStep& step : scaled_steps(value, definitions)) {
-      const BlockUses uses(block, effects);
       const auto moved = ForwardMover(block, uses, step.scale).moved(place, step.data);
       if (!moved) continue;
-      for (const auto& [at, made] : *moved) block.bindings[at].value = made;
-      return true;
+      for (const auto& [at, made] : *moved) {
+        if (has_changed[at]) return true;
+      }
+      for (const auto& [at, made] : *moved) {
+        block.bindings[at].value = made;
+        has_changed[at] = true;
+      }
+      changed = true;
+      break;
     }
   }
-  return false;
+  return changed;
 }
 
 }  // namespace
