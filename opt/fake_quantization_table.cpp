@@ -17,6 +17,10 @@ namespace {
 
 using RuleTable = std::unordered_map<std::string_view, FakeQuantizationRules>;
 
+std::int64_t rank_of(const Expr& tensor) {
+  return static_cast<std::int64_t>(as<lang::TensorType>(tensor->type)->shape.rank());
+}
+
 Expr zero_of_int32() { return build::constant_int(DType::Int32, 0); }
 
 // --- Sums ---
@@ -71,11 +75,13 @@ Found added(const AffineStep& step) {
     if (!data || dtype_of(data->integers) != DType::Int32 ||
         !is_zero(data->how.zero_point, step.definitions()))
       continue;
-    // The channels of a bias are those of the data, where both are on the last axis.
-    Quantized how = data->how;
-    const auto other_rank = as<lang::TensorType>(step.call().args[1 - i]->type)->shape.rank();
-    if (how.is_per_channel() && other_rank <= step.rank())
-      how.axis -= static_cast<std::int64_t>(step.rank() - other_rank);
+    // The channels of both operands, and of the sum, are as far from the last axis.
+    const auto at_rank = [&](const Expr& tensor) {
+      Quantized moved = data->how;
+      if (moved.is_per_channel()) moved.axis += rank_of(tensor) - rank_of(step.call().args[i]);
+      return moved;
+    };
+    const Quantized how = at_rank(step.call().args[1 - i]);
     Found other = in_way_of(step, 1 - i, how);
     if (!other && how.is_per_channel() && how.axis >= 0 && !step.operand(1 - i) &&
         constant_value(step.call().args[1 - i], step.definitions())) {
@@ -92,7 +98,8 @@ Found added(const AffineStep& step) {
     if (!other) continue;
     std::vector<Expr> operands = {data->integers, other->integers};
     if (i == 1) std::swap(operands[0], operands[1]);
-    return Affine{step.again(std::move(operands)), data->how, data->is_exact && other->is_exact};
+    return Affine{step.again(std::move(operands)), at_rank(step.expr()),
+                  data->is_exact && other->is_exact};
   }
   return std::nullopt;
 }

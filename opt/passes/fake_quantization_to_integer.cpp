@@ -40,6 +40,16 @@ Quantized quantization_of(const lang::Call& call, const Definitions& definitions
           has_channels(call) && axis < 0 ? axis + rank : axis};
 }
 
+// Null where the step gives something else than the numbers that integers stand for: the places of
+// the largest, or numbers of another dtype.
+const FakeQuantizationRules* rules_of(const Expr& step) {
+  const lang::OpDef* op = operator_of(step);
+  const auto* tensor = as<lang::TensorType>(step->type);
+  if (!op || !tensor || !tensor->dtype.is_known() || tensor->dtype.known() != lang::DType::Float32)
+    return nullptr;
+  return fake_quantization_rules(op->name);
+}
+
 // What rules make of operands that a quantized operator does not take is nothing.
 template <typename Make>
 auto unless_refused(const Make& make) -> decltype(make()) {
@@ -111,8 +121,7 @@ class IntegerMaker final : public lang::Rewriter {
       if (call->attrs->get_dtype("out_dtype") != lang::DType::Float32) return std::nullopt;
       return Affine{call->args[0], quantization_of(*call, definitions_)};
     }
-    const lang::OpDef* op = operator_of(value);
-    const auto* rules = op ? fake_quantization_rules(op->name) : nullptr;
+    const auto* rules = rules_of(value);
     if (!rules || !rules->rule) return std::nullopt;
     return unless_refused([&] { return rules->rule(AffineStep(value, definitions_, find_)); });
   }
@@ -126,8 +135,7 @@ class IntegerMaker final : public lang::Rewriter {
     if (const Affine* data = find(call->args[0]))
       return unless_refused([&] { return requantize(*data, wanted, dtype); });
     const Expr& step = definitions_.of(call->args[0]);
-    const lang::OpDef* op = operator_of(step);
-    const auto* rules = op ? fake_quantization_rules(op->name) : nullptr;
+    const auto* rules = rules_of(step);
     if (!rules || !rules->final_rule) return nullptr;
     return unless_refused(
         [&] { return rules->final_rule(AffineStep(step, definitions_, find_), wanted, dtype); });
