@@ -1,6 +1,7 @@
 #include "opt/layout.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace relay::opt {
 
@@ -29,7 +30,9 @@ std::int64_t block_of(const std::string& layout, char letter) {
   if (place == std::string::npos) return 0;
   std::size_t first = place;
   while (first > 0 && is_digit(layout[first - 1])) --first;
-  return first == place ? 0 : std::stoll(layout.substr(first, place - first));
+  std::int64_t block = 0;  // it stays, where the number is too large
+  std::from_chars(layout.data() + first, layout.data() + place, block);
+  return block;
 }
 
 }  // namespace relay::opt
