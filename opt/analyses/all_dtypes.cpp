@@ -26,7 +26,11 @@ Analysis all_dtypes_analysis() {
   analysis.run = [](PassProgram& program) -> std::string {
     return of_each_function(program, [](const lang::Expr& root) {
       std::set<std::string> names;
-      lang::visit_post_order(root, [&](const lang::Expr& node) { add_dtypes(node->type, names); });
+      lang::visit_post_order(root, [&](const lang::Expr& node) {
+        add_dtypes(node->type, names);
+        // Of parameters too that nobody uses.
+        lang::for_each_binder(node, [&](const auto& bound) { add_dtypes(bound->type, names); });
+      });
       return listed({names.begin(), names.end()});
     });
   };
