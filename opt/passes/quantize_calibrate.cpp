@@ -40,36 +40,53 @@ class Calibrator {
   Calibrator(const CalibrateOptions& options, PassProgram& program)
       : options_(options), program_(program) {}
 
-  // Chooses the scales in the body of a function, from what is computed before it to what comes
-  // later: the second sees values that the first has rounded.
   Expr calibrated(const Expr& fn) {
+    if (options_.has_data_mode) return calibrated_by_data(fn);
+    return replace_steps(fn, [&](const Expr& step, const Definitions& definitions) {
+      return with_scale(step, definitions, [&](const auto&) { return options_.global_scale; });
+    });
+  }
+
+ private:
+  // Chooses the scales in the body of a function, from what is computed before it to what comes
+  // later: the second sees values that the first has rounded. What stands in branches and in inner
+  // functions is not run with the data.
+  Expr calibrated_by_data(const Expr& fn) {
     const auto* function = as<lang::Function>(fn);
     if (!function) return fn;
     lang::Block block = lang::open_block(function->body);
     Definitions definitions;
     bool changed = false;
-    for (std::size_t i = 0; i < block.bindings.size(); ++i) {
-      lang::Binding& binding = block.bindings[i];
-      const auto simulated = simulated_of(binding.value, definitions);
-      if (simulated && simulated->kind != QuantizedKind::Identity && simulated->scale == 0) {
-        const double reach = simulated->kind == QuantizedKind::Weight
-                                 ? reach_of_weight(*simulated, definitions)
-                                 : reach_of_data(*simulated, *function, block, i);
-        const lang::AlgebraScope scope(lang::algebra_of(binding.value));
-        binding.value =
-            at_place(simulate(simulated->call->args[0], simulated->kind, reach / simulated->steps(),
-                              simulated->clip_min, simulated->clip_max),
-                     binding.value->span);
-        changed = true;
-      }
-      definitions.add(binding.variable, binding.value);
+    for (std::size_t i = 0; i <= block.bindings.size(); ++i) {
+      lang::Binding* binding = i < block.bindings.size() ? &block.bindings[i] : nullptr;
+      Expr& value = binding ? binding->value : block.result;
+      const lang::AlgebraScope scope(lang::algebra_of(value));
+      const Expr made = with_scale(value, definitions, [&](const Simulated& simulated) {
+        return reach_of_data(simulated, *function, block, i);
+      });
+      if (made) value = at_place(made, value->span);
+      changed = changed || made;
+      if (binding) definitions.add(binding->variable, value);
     }
     if (!changed) return fn;
     return lang::make_function(function->params, function->result, lang::close_block(block),
                                function->type_params, function->attrs, fn->span, fn->type);
   }
 
- private:
+  // The step, if it is a value whose scale is not chosen yet, with one; null for all others.
+  template <class ReachOfData>
+  Expr with_scale(const Expr& step, const Definitions& definitions,
+                  const ReachOfData& reach) const {
+    const auto simulated = simulated_of(step, definitions);
+    if (!simulated || simulated->kind == QuantizedKind::Identity || simulated->scale != 0)
+      return nullptr;
+    const double reached = simulated->kind == QuantizedKind::Weight
+                               ? reach_of_weight(*simulated, definitions)
+                               : reach(*simulated);
+    return simulate(simulated->call->args[0], simulated->kind, reached / simulated->steps(),
+                    simulated->clip_min, simulated->clip_max);
+  }
+
   double reach_of_weight(const Simulated& simulated, const Definitions& definitions) const {
     const Expr& weight = definitions.of(simulated.call->args[0]);
     Expr value = weight->kind == lang::ExprKind::Constant ? weight : Expr();
@@ -85,7 +102,6 @@ class Calibrator {
 
   double reach_of_data(const Simulated& simulated, const lang::Function& function,
                        const lang::Block& block, std::size_t place) {
-    if (!options_.has_data_mode) return options_.global_scale;
     if (function.params.size() != 1) {
       lang::fail(lang::DiagnosticKind::Unsupported,
                  fmt::format("not supported: calibration by data of a function of {} parameters; "
