@@ -126,7 +126,11 @@ class Ran {
 
   repl::Session& session() { return session_; }
   const std::string& trouble() const { return trouble_; }
-  Expr main() { return session_.module().find("main")->function; }
+  // Where there was no trouble.
+  Expr main() {
+    if (!lang::as<lang::GlobalVar>(function_)) return function_;
+    return session_.module().find("main")->function;
+  }
 
   std::optional<Value> call(const std::vector<Expr>& arguments) {
     if (!trouble_.empty()) return std::nullopt;
@@ -220,6 +224,7 @@ PassOutcome run_pass(const Record& record) {
   const auto text = given.session().optimised({.passes = pass, .is_strict = true});
   if (!text) return {"the pass: " + describe(text.errors().front())};
   Ran ours(text->text);
+  if (!ours.trouble().empty()) return {"what we made: " + ours.trouble()};
   if (hands_over) {
     const std::string difference =
         compare_marks(ours.main(), theirs.main(), !marks_by_list(record.pass));
