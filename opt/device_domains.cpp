@@ -34,11 +34,16 @@ Id DeviceDomains::function(std::vector<Id> params, Id result) {
 
 Id DeviceDomains::root(Id id) {
   while (domains_[id].parent != id) {
-    Id& parent = domains_[id].parent;
-    parent = domains_[parent].parent;
-    id = parent;
+    const Id above = domains_[domains_[id].parent].parent;
+    if (above != domains_[id].parent) changing(id).parent = above;
+    id = above;
   }
   return id;
+}
+
+DeviceDomains::Domain& DeviceDomains::changing(Id id) {
+  if (is_trying_) before_.emplace_back(id, domains_[id]);
+  return domains_[id];
 }
 
 bool DeviceDomains::settles_all(Id function, Id place) {
@@ -60,7 +65,7 @@ bool DeviceDomains::agrees(Id a, Id b) {
     if (left.size() != right.size()) return false;
     const Id left_result = result(a);
     const Id right_result = result(b);
-    domains_[b].parent = a;
+    changing(b).parent = a;
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (!agrees(left[i], right[i])) return false;
     }
@@ -72,9 +77,10 @@ bool DeviceDomains::agrees(Id a, Id b) {
     right_ = b;
     return false;
   }
-  if (!domains_[a].where) domains_[a].where = domains_[b].where;
-  domains_[a].device = *both;
-  domains_[b].parent = a;
+  Domain& joined = changing(a);
+  if (!joined.where) joined.where = domains_[b].where;
+  joined.device = *both;
+  changing(b).parent = a;
   return true;
 }
 
@@ -96,8 +102,14 @@ void DeviceDomains::unify(Id a, Id b, lang::Span where) {
 }
 
 void DeviceDomains::try_unify(Id a, Id b) {
-  std::vector<Domain> before = domains_;
-  if (!agrees(a, b)) domains_ = std::move(before);
+  is_trying_ = true;
+  const bool are_one = agrees(a, b);
+  is_trying_ = false;
+  if (!are_one) {
+    for (auto change = before_.rbegin(); change != before_.rend(); ++change)
+      domains_[change->first] = std::move(change->second);
+  }
+  before_.clear();
 }
 
 void DeviceDomains::settle(Id id, const VirtualDevice& device) {

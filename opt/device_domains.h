@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lang/type.h"
@@ -23,7 +24,7 @@ class DeviceDomains {
   // Both are one from now on. A function and a value agree where all of the function's places are
   // that of the value. Throws Failure, at `where`, if devices disagree.
   void unify(Id a, Id b, lang::Span where);
-  // The same if they agree, else nothing.
+  // The same if they agree, else nothing. Costs what the two are made of.
   void try_unify(Id a, Id b);
 
   bool is_function(Id id) { return domains_[root(id)].is_function; }
@@ -48,10 +49,14 @@ class DeviceDomains {
 
   Id add(Domain domain);
   Id root(Id id);
+  // To write into; while trying, what was there is kept.
+  Domain& changing(Id id);
   bool agrees(Id a, Id b);
   bool settles_all(Id function, Id place);
 
   std::vector<Domain> domains_;
+  bool is_trying_ = false;
+  std::vector<std::pair<Id, Domain>> before_;
   // The two that disagreed.
   Id left_ = 0;
   Id right_ = 0;
