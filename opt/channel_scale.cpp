@@ -94,10 +94,8 @@ Expr ChannelScale::divided(const Expr& other) const {
 }
 
 Expr ChannelScale::bias_times(const lang::Call& call) const {
-  const auto axis = call.attrs->get_int("axis");
-  const auto rank = static_cast<std::int64_t>(extents_.size());
-  const Expr factor =
-      along({static_cast<std::size_t>(axis < 0 ? axis + rank : axis)}, call.args[1], {0});
+  const std::int64_t axis = place_of_axis(call.attrs->get_int("axis"), extents_.size());
+  const Expr factor = along({static_cast<std::size_t>(axis)}, call.args[1], {0});
   return factor ? build::op("multiply", {call.args[1], factor}) : Expr();
 }
 Expr ChannelScale::bias_divided(const lang::Call& call) const {

@@ -26,6 +26,8 @@ class Definitions {
   // The element, as a constant of rank 0, if `atom` is a constant of one element or a full tensor;
   // else null.
   lang::Expr element(const lang::Expr& atom) const;
+  // The same as a number.
+  std::optional<double> number(const lang::Expr& atom) const;
   // Are all its elements these very bits? (The zero of `+0.0` is not that of `-0.0`.)
   bool is_number(const lang::Expr& atom, double wanted) const;
 
@@ -62,6 +64,9 @@ bool same_type(const lang::Expr& a, const lang::Expr& b);
 // One variable, or reads of one element.
 bool same_atom(const lang::Expr& a, const lang::Expr& b);
 lang::DType dtype_of(const lang::Expr& tensor);
+std::size_t rank_of(const lang::Expr& tensor);
+// The place of an axis that may be counted from behind.
+std::int64_t place_of_axis(std::int64_t axis, std::size_t rank);
 // The atom, if it is a constant of rank 0; else null.
 const lang::Constant* scalar(const lang::Expr& atom);
 // The number, if it is a constant of rank 0 and an integer.

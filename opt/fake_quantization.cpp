@@ -13,10 +13,6 @@ namespace build = lang::build;
 
 namespace {
 
-std::size_t rank_of_atom(const Expr& atom) {
-  return as<lang::TensorType>(atom->type)->shape.rank();
-}
-
 // One number, and as many of it as there are channels, are the same.
 bool same_parameter(const Expr& a, const Expr& b) {
   if (same_atom(a, b)) return true;
@@ -35,16 +31,16 @@ bool same_parameter(const Expr& a, const Expr& b) {
 
 }  // namespace
 
-bool Quantized::is_per_channel() const {
-  return rank_of_atom(scale) > 0 || rank_of_atom(zero_point) > 0;
-}
+bool Quantized::is_per_channel() const { return rank_of(scale) > 0 || rank_of(zero_point) > 0; }
+
+std::int64_t Quantized::axis_attr() const { return is_per_channel() ? axis : -1; }
 
 bool same_quantization(const Quantized& a, const Quantized& b) {
   return same_parameter(a.scale, b.scale) && same_parameter(a.zero_point, b.zero_point) &&
          (!a.is_per_channel() || a.axis == b.axis);
 }
 
-std::size_t AffineStep::rank() const { return rank_of_atom(step_); }
+std::size_t AffineStep::rank() const { return rank_of(step_); }
 
 Expr AffineStep::again(std::vector<Expr> operands, std::vector<lang::Attr> changed) const {
   return build::op(operator_of(step_)->name, std::move(operands),
@@ -54,15 +50,14 @@ Expr AffineStep::again(std::vector<Expr> operands, std::vector<lang::Attr> chang
 Expr requantize(const Affine& from, const Quantized& to, lang::DType dtype) {
   if (same_quantization(from.how, to) && dtype_of(from.integers) == dtype) return from.integers;
   if (to.is_per_channel()) return nullptr;
-  return build::op(
-      "qnn.requantize",
-      {from.integers, from.how.scale, from.how.zero_point, to.scale, to.zero_point},
-      {{"axis", from.how.is_per_channel() ? from.how.axis : -1}, {"out_dtype", dtype}});
+  return build::op("qnn.requantize",
+                   {from.integers, from.how.scale, from.how.zero_point, to.scale, to.zero_point},
+                   {{"axis", from.how.axis_attr()}, {"out_dtype", dtype}});
 }
 
 Expr quantized_constant(const Expr& constant, const Quantized& how) {
   return build::op("qnn.quantize", {constant, how.scale, how.zero_point},
-                   {{"out_dtype", lang::DType::Int32}, {"axis", -1}});
+                   {{"out_dtype", lang::DType::Int32}, {"axis", how.axis_attr()}});
 }
 
 }  // namespace relay::opt

@@ -20,6 +20,8 @@ struct Quantized {
   std::int64_t axis = -1;  // not negative where one of the two is a vector
 
   bool is_per_channel() const;
+  // As the operators of the dialect `qnn` have it: -1 where it names none.
+  std::int64_t axis_attr() const;
 };
 bool same_quantization(const Quantized& a, const Quantized& b);
 
@@ -72,7 +74,7 @@ const FakeQuantizationRules* fake_quantization_rules(std::string_view op);
 
 // Integers that stand for the same in another way. Null where both have channels.
 lang::Expr requantize(const Affine& from, const Quantized& to, lang::DType dtype);
-// A constant in integers of int32, whose zero point is 0.
+// A constant in integers of int32, quantized so.
 lang::Expr quantized_constant(const lang::Expr& constant, const Quantized& how);
 
 }  // namespace relay::opt

@@ -45,10 +45,6 @@ bool is_zero(const Expr& zero_point, const Definitions& definitions) {
   return value != nullptr;
 }
 
-std::int64_t place_of_axis(std::int64_t axis, std::size_t rank) {
-  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-}
-
 bool keeps_order(const Affine& data, const Definitions& definitions) {
   const auto* scale = constant_value(data.how.scale, definitions);
   for (std::int64_t i = 0; scale && i < scale->element_count(); ++i) {

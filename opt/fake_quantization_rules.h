@@ -16,8 +16,6 @@ const lang::Tensor* constant_value(const lang::Expr& atom, const Definitions& de
 bool is_zero(const lang::Expr& zero_point, const Definitions& definitions);
 // Are larger integers larger numbers? A scale that is no constant does not tell.
 bool keeps_order(const Affine& data, const Definitions& definitions);
-// The place of an axis that may be counted from behind.
-std::int64_t place_of_axis(std::int64_t axis, std::size_t rank);
 
 // Rules of operators that move elements, or choose among them: the integers move alike.
 Found moved(const AffineStep& step);

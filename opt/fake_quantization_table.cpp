@@ -17,10 +17,6 @@ namespace {
 
 using RuleTable = std::unordered_map<std::string_view, FakeQuantizationRules>;
 
-std::int64_t rank_of(const Expr& tensor) {
-  return static_cast<std::int64_t>(as<lang::TensorType>(tensor->type)->shape.rank());
-}
-
 Expr zero_of_int32() { return build::constant_int(DType::Int32, 0); }
 
 // --- Sums ---
@@ -59,9 +55,7 @@ Found biased(const AffineStep& step) {
   if (is_along) how.axis = 0;
   Found bias = in_way_of(step, 1, how);
   if (!bias && is_along && constant_value(step.call().args[1], step.definitions())) {
-    bias = Affine{build::op("qnn.quantize", {step.call().args[1], how.scale, how.zero_point},
-                            {{"out_dtype", DType::Int32}, {"axis", 0}}),
-                  how, false};
+    bias = Affine{quantized_constant(step.call().args[1], how), how, false};
   }
   if (!bias || !is_zero(how.zero_point, step.definitions())) return std::nullopt;
   return Affine{step.again({data->integers, bias->integers}), data->how,
@@ -76,9 +70,11 @@ Found added(const AffineStep& step) {
         !is_zero(data->how.zero_point, step.definitions()))
       continue;
     // The channels of both operands, and of the sum, are as far from the last axis.
+    const std::int64_t from_behind =
+        data->how.axis - static_cast<std::int64_t>(rank_of(step.call().args[i]));
     const auto at_rank = [&](const Expr& tensor) {
       Quantized moved = data->how;
-      if (moved.is_per_channel()) moved.axis += rank_of(tensor) - rank_of(step.call().args[i]);
+      if (moved.is_per_channel()) moved.axis = place_of_axis(from_behind, rank_of(tensor));
       return moved;
     };
     const Quantized how = at_rank(step.call().args[1 - i]);
@@ -88,12 +84,8 @@ Found added(const AffineStep& step) {
       const auto extents = constant_extents(step.call().args[1 - i]->type);
       const auto channels = constant_extents(how.scale->type);
       if (extents && channels && channels->size() == 1 &&
-          (*extents)[static_cast<std::size_t>(how.axis)] == (*channels)[0]) {
-        other =
-            Affine{build::op("qnn.quantize", {step.call().args[1 - i], how.scale, how.zero_point},
-                             {{"out_dtype", DType::Int32}, {"axis", how.axis}}),
-                   how, false};
-      }
+          (*extents)[static_cast<std::size_t>(how.axis)] == (*channels)[0])
+        other = Affine{quantized_constant(step.call().args[1 - i], how), how, false};
     }
     if (!other) continue;
     std::vector<Expr> operands = {data->integers, other->integers};
@@ -166,28 +158,20 @@ std::optional<ChannelAxes> axes_of_batches(const AffineStep&) { return ChannelAx
 
 // --- Where what comes out is quantized at once ---
 
-// An operator of one operand with a quantized counterpart.
-FinalRule counterpart(const char* name, std::vector<std::string> attributes = {}) {
-  return [name, attributes = std::move(attributes)](const AffineStep& step, const Quantized& wanted,
-                                                    DType dtype) -> Expr {
+// An operator of one operand with a quantized counterpart, which has no other attributes.
+FinalRule counterpart(const char* name) {
+  return [name](const AffineStep& step, const Quantized& wanted, DType dtype) -> Expr {
     const Affine* data = step.operand(0);
     if (!data || data->how.is_per_channel() || wanted.is_per_channel() ||
         dtype_of(data->integers) != dtype || lang::size_of(dtype) > 1)
       return nullptr;
     std::vector<lang::Attr> attrs;
-    for (const std::string& key : attributes) attrs.push_back({key, *step.call().attrs->find(key)});
+    for (const lang::AttrSpec& attr : lang::OpRegistry::instance().get(name).attrs)
+      attrs.push_back({attr.name, *step.call().attrs->find(attr.name)});
     return build::op(
         name,
         {data->integers, data->how.scale, data->how.zero_point, wanted.scale, wanted.zero_point},
         std::move(attrs));
-  };
-}
-FinalRule pool_counterpart() {
-  return [](const AffineStep& step, const Quantized& wanted, DType dtype) -> Expr {
-    const lang::OpDef* op = lang::OpRegistry::instance().find("qnn.avg_pool2d");
-    std::vector<std::string> keys;
-    for (const lang::AttrSpec& attr : op->attrs) keys.push_back(attr.name);
-    return counterpart("qnn.avg_pool2d", keys)(step, wanted, dtype);
   };
 }
 // Means over windows, of int32: they are rounded where the result wants it.
@@ -263,9 +247,9 @@ RuleTable all_rules() {
   rules["sigmoid"] = {{}, counterpart("qnn.sigmoid")};
   rules["sqrt"] = {{}, counterpart("qnn.sqrt")};
   rules["tanh"] = {{}, counterpart("qnn.tanh")};
-  rules["nn.leaky_relu"] = {{}, counterpart("qnn.leaky_relu", {"alpha"})};
-  rules["nn.softmax"] = {{}, counterpart("qnn.softmax", {"axis"})};
-  rules["nn.avg_pool2d"] = {{}, pool_counterpart()};
+  rules["nn.leaky_relu"] = {{}, counterpart("qnn.leaky_relu")};
+  rules["nn.softmax"] = {{}, counterpart("qnn.softmax")};
+  rules["nn.avg_pool2d"] = {{}, counterpart("qnn.avg_pool2d")};
   for (const char* op : {"nn.avg_pool1d", "nn.avg_pool3d", "nn.global_avg_pool2d",
                          "nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d"})
     rules[op] = {{}, mean_in_way_of_result};

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "lang/build.h"
-#include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/layout.h"
 #include "opt/layout_table.h"
@@ -102,15 +101,12 @@ class LayoutConverter final : public lang::Rewriter {
   std::optional<Laid> converted(const Expr& step) {
     const LayoutRow* row = layout_use_of(step);
     if (!row) return std::nullopt;
-    try {
+    return unless_refused([&] {
       auto laid = in_wanted(step, *row);
       const bool is_same =
           laid && lang::equal(transformed(laid->value, laid->to, laid->from)->type, step->type);
       return is_same ? laid : std::nullopt;
-    } catch (const lang::Failure& failure) {
-      if (lang::is_stop(failure.diagnostics.front().kind)) throw;
-      return std::nullopt;
-    }
+    });
   }
 
   std::optional<Laid> in_wanted(const Expr& step, const LayoutRow& row) {
@@ -165,8 +161,7 @@ class LayoutConverter final : public lang::Rewriter {
   }
 
   static std::size_t place_of(const Laid& data, std::int64_t axis) {
-    const auto rank = static_cast<std::int64_t>(data.from.size());
-    return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+    return static_cast<std::size_t>(place_of_axis(axis, data.from.size()));
   }
   // Where an axis is in the new order: two places if it is in blocks.
   static std::vector<std::size_t> places_in(const Laid& data, std::int64_t axis) {

@@ -7,7 +7,6 @@
 #include "lang/build.h"
 #include "lang/function_fact.h"
 #include "lang/pointer_map.h"
-#include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/step_rules.h"
 
@@ -140,9 +139,7 @@ class PrecisionMixer final : public lang::Rewriter {
     }
     std::vector<Expr> args;
     for (const Expr& arg : call.args) args.push_back(rewrite(arg));
-    return args == call.args ? expr
-                             : lang::make_call(call.callee, std::move(args), call.attrs, expr->span,
-                                               expr->type, call.algebra);
+    return args == call.args ? expr : with_operands(expr, std::move(args));
   }
 
   void refuse_missing(const Expr& expr, const lang::OpDef& op) const {
@@ -172,12 +169,7 @@ class PrecisionMixer final : public lang::Rewriter {
         dtype && (dtype->is_null() || (dtype->as_dtype() && lang::is_float(*dtype->as_dtype()))))
       attrs = lang::complete_attrs(
           op, lang::make_attrs(with_attrs(attrs, {{"out_dtype", how_.narrow}})), expr->span);
-    try {
-      return called_again(expr, std::move(args), std::move(attrs));
-    } catch (const lang::Failure& failure) {
-      if (lang::is_stop(failure.diagnostics.front().kind)) throw;
-      return nullptr;
-    }
+    return unless_refused([&] { return called_again(expr, std::move(args), std::move(attrs)); });
   }
 
   // Is each operand narrow, or a parameter or a constant, and one of them no constant?

@@ -36,12 +36,6 @@ constexpr std::array<ChoiceName, 4> kChoices = {{{"max", ScaleChoice::Max},
                                                  {"percentile", ScaleChoice::Percentile},
                                                  {"kl_divergence", ScaleChoice::Divergence}}};
 
-std::optional<double> number_of(const Expr& atom, const Definitions& definitions) {
-  const Expr element = definitions.element(atom);
-  if (!element) return std::nullopt;
-  return lang::cast<lang::Constant>(element).value->number_at(0);
-}
-
 }  // namespace
 
 QuantizedProduct quantized_product(const Expr& step) {
@@ -61,9 +55,9 @@ bool hints_at_integers(const Expr& step) {
 std::optional<Simulated> simulated_of(const Expr& step, const Definitions& definitions) {
   const auto* call = call_of(step, kSimulatedQuantize);
   if (!call) return std::nullopt;
-  const auto scale = number_of(call->args[1], definitions);
-  const auto low = number_of(call->args[2], definitions);
-  const auto high = number_of(call->args[3], definitions);
+  const auto scale = definitions.number(call->args[1]);
+  const auto low = definitions.number(call->args[2]);
+  const auto high = definitions.number(call->args[3]);
   if (!scale || !low || !high) return std::nullopt;
   return Simulated{call, static_cast<QuantizedKind>(call->attrs->get_int("kind")), *scale, *low,
                    *high};

@@ -70,12 +70,6 @@ std::vector<ScaledStep> scaled_steps(const Expr& step, const Definitions& defini
   return readings;
 }
 
-Expr with_operands(const Expr& call, std::vector<Expr> operands) {
-  const auto& given = lang::cast<lang::Call>(call);
-  return lang::make_call(given.callee, std::move(operands), given.attrs, call->span, call->type,
-                         given.algebra);
-}
-
 std::function<void(PassProgram&, const lang::Attrs&)> moving_scales(ScaleMover mover) {
   return [mover = std::move(mover)](PassProgram& program, const lang::Attrs&) {
     program.each([&](const Expr& fn) {

@@ -17,8 +17,6 @@ struct ScaledStep {
   ChannelScale scale;
 };
 std::vector<ScaledStep> scaled_steps(const lang::Expr& step, const Definitions& definitions);
-// The call with other operands, of the same types.
-lang::Expr with_operands(const lang::Expr& call, std::vector<lang::Expr> operands);
 
 // Moves the scales of a block, and says whether it has moved one. Every step is bound, the last
 // one too. What nobody uses afterwards may stay.

@@ -36,10 +36,6 @@ const std::array<ScalingRow, 21> kScalings = {{
     {lang::NamedOp("nn.dense"), Scaling::Product},
 }};
 
-std::size_t rank_of(const lang::Expr& tensor) {
-  return lang::as<lang::TensorType>(tensor->type)->shape.rank();
-}
-
 }  // namespace
 
 const ScalingRow* scaling_of(const lang::Expr& expr) {

@@ -39,11 +39,9 @@ const lang::Variable* variable_of(const Expr& atom) {
 const lang::Dim* dim_read(const lang::Type& tensor, const lang::Attrs& attrs) {
   const auto* type = as<lang::TensorType>(tensor);
   if (!type || !type->shape.has_rank()) return nullptr;
-  const std::int64_t axis = attrs.get_int("axis");
-  const auto rank = static_cast<std::int64_t>(type->shape.rank());
-  const std::int64_t place = axis < 0 ? axis + rank : axis;
-  return place < 0 || place >= rank ? nullptr
-                                    : &type->shape.dims()[static_cast<std::size_t>(place)];
+  const std::size_t rank = type->shape.rank();
+  const auto place = static_cast<std::size_t>(place_of_axis(attrs.get_int("axis"), rank));
+  return place < rank ? &type->shape.dims()[place] : nullptr;
 }
 
 std::optional<std::vector<std::int64_t>> constant_extents(const lang::Type& type) {
@@ -79,6 +77,12 @@ Expr Definitions::element(const Expr& atom) const {
   return nullptr;
 }
 
+std::optional<double> Definitions::number(const Expr& atom) const {
+  const Expr found = element(atom);
+  if (!found) return std::nullopt;
+  return lang::cast<lang::Constant>(found).value->number_at(0);
+}
+
 bool Definitions::is_number(const Expr& atom, double wanted) const {
   const Expr found = element(atom);
   return found && lang::cast<lang::Constant>(found).value->bits_at(0) ==
@@ -96,6 +100,12 @@ bool same_atom(const Expr& a, const Expr& b) {
 
 lang::DType dtype_of(const Expr& tensor) {
   return as<lang::TensorType>(tensor->type)->dtype.known();
+}
+
+std::size_t rank_of(const Expr& tensor) { return as<lang::TensorType>(tensor->type)->shape.rank(); }
+
+std::int64_t place_of_axis(std::int64_t axis, std::size_t rank) {
+  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
 }
 
 bool has_known_shape(const Expr& tensor) {

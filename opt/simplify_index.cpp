@@ -88,9 +88,8 @@ bool IndexRanges::is_within(const Expr& position, const Expr& tensor, std::size_
   const lang::Call* call = definitions.call_of(*found, known::dim_of);
   const auto* type = call ? as<lang::TensorType>(call->args[0]->type) : nullptr;
   if (!type || !type->shape.has_rank()) return false;
-  const std::int64_t given = call->attrs->get_int("axis");
-  const auto own = static_cast<std::size_t>(
-      given < 0 ? given + static_cast<std::int64_t>(type->shape.rank()) : given);
+  const auto own =
+      static_cast<std::size_t>(place_of_axis(call->attrs->get_int("axis"), type->shape.rank()));
   const bool is_same = own == axis && same_atom(call->args[0], tensor);
   return is_same || (!dim.is_any() && own < type->shape.rank() && type->shape[own] == dim);
 }

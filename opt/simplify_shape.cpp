@@ -209,13 +209,13 @@ class Shapes {
 
   Expr composed_transpose(const lang::Call& inner) const {
     const auto axes_of = [](const lang::Call& call) {
-      const auto rank = static_cast<std::int64_t>(as<lang::TensorType>(call.type)->shape.rank());
+      const std::size_t rank = as<lang::TensorType>(call.type)->shape.rank();
       std::vector<std::int64_t> axes;
       if (call.attrs->is_null("axes") || call.attrs->get_ints("axes").empty()) {
-        for (std::int64_t i = rank; i-- > 0;) axes.push_back(i);
+        for (std::size_t i = rank; i-- > 0;) axes.push_back(static_cast<std::int64_t>(i));
       } else {
         for (std::int64_t axis : call.attrs->get_ints("axes"))
-          axes.push_back(axis < 0 ? axis + rank : axis);
+          axes.push_back(place_of_axis(axis, rank));
       }
       return axes;
     };

@@ -7,7 +7,6 @@
 #include "lang/op.h"
 #include "lang/pointer_map.h"
 #include "lang/static_form.h"
-#include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/step_rules.h"
 
@@ -166,8 +165,7 @@ class ExtentsFixer final : public lang::Rewriter {
       args[i] = known(args[i]);
       if (!args[i]) return nullptr;
     }
-    const Expr with_constants = lang::make_call(node.callee, std::move(args), node.attrs,
-                                                expr->span, expr->type, node.algebra);
+    const Expr with_constants = with_operands(expr, std::move(args));
     const Expr untyped = lang::static_call(lang::cast<lang::Call>(with_constants));
     has_fixed_ = true;
     return typed(untyped);
@@ -231,14 +229,12 @@ class ExtentsFixer final : public lang::Rewriter {
 }  // namespace
 
 Expr with_static_extents(const Expr& fn, const Evaluate& evaluate) {
-  try {
+  const Expr made = unless_refused([&] {
     ExtentsFixer fixer(fn, evaluate);
-    const Expr made = fixer.rewrite(fn);
-    return fixer.has_fixed() ? made : fn;
-  } catch (const lang::Failure& failure) {
-    if (lang::is_stop(failure.diagnostics.front().kind)) throw;
-    return fn;
-  }
+    const Expr fixed = fixer.rewrite(fn);
+    return fixer.has_fixed() ? fixed : Expr();
+  });
+  return made ? made : fn;
 }
 
 }  // namespace relay::opt

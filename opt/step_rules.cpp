@@ -94,6 +94,12 @@ Expr at_place(const Expr& made, lang::Span place, const std::vector<Expr>& kept)
   return Placed(place, kept).rewrite(made);
 }
 
+Expr with_operands(const Expr& call, std::vector<Expr> operands) {
+  const auto& given = lang::cast<lang::Call>(call);
+  return lang::make_call(given.callee, std::move(operands), given.attrs, call->span, call->type,
+                         given.algebra);
+}
+
 Expr called_again(const Expr& step, std::vector<Expr> args, lang::AttrsRef attrs) {
   const auto& call = lang::cast<lang::Call>(step);
   const lang::OpDef& op = *operator_of(step);

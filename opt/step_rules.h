@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lang/expr.h"
+#include "lang/stop.h"
 #include "opt/definitions.h"
 #include "opt/pass_program.h"
 
@@ -26,10 +27,24 @@ std::function<void(PassProgram&, const lang::Attrs&)> replacing(StepRule rule);
 // into.
 lang::Expr at_place(const lang::Expr& made, lang::Span place,
                     const std::vector<lang::Expr>& kept = {});
+// The call with other operands, of the same types.
+lang::Expr with_operands(const lang::Expr& call, std::vector<lang::Expr> operands);
 // A call of the operator that `step` calls, with these arguments and attributes, and the type that
 // follows from them. Throws Failure.
 lang::Expr called_again(const lang::Expr& step, std::vector<lang::Expr> args, lang::AttrsRef attrs);
 // The attributes, with others in the place of those of the same names.
 std::vector<lang::Attr> with_attrs(const lang::AttrsRef& attrs, std::vector<lang::Attr> changed);
+
+// What `make` gives; nothing (null) where it fails, as when an operator does not take what it is
+// called with. A request to stop still ends it.
+template <typename Make>
+auto unless_refused(const Make& make) -> decltype(make()) {
+  try {
+    return make();
+  } catch (const lang::Failure& failure) {
+    if (lang::is_stop(failure.diagnostics.front().kind)) throw;
+    return {};
+  }
+}
 
 }  // namespace relay::opt

@@ -61,8 +61,7 @@ class CastSplitter final : public lang::Rewriter {
       arg = lang::make_var(own);
     }
     if (args == call.args) return step;
-    return lang::make_call(call.callee, std::move(args), call.attrs, step->span, step->type,
-                           call.algebra);
+    return with_operands(step, std::move(args));
   }
 
   // A node that is used in several places is one value.

@@ -12,10 +12,9 @@ namespace {
 Expr bias_as_sum(const Expr& step, const Definitions&) {
   const auto* call = call_of(step, known::bias_add);
   if (!call) return nullptr;
-  const auto& data = *lang::as<lang::TensorType>(call->args[0]->type);
-  const auto rank = static_cast<std::int64_t>(data.shape.rank());
-  const std::int64_t axis = call->attrs->get_int("axis");
-  const std::int64_t after = rank - 1 - (axis < 0 ? axis + rank : axis);
+  const std::size_t rank = rank_of(call->args[0]);
+  const std::int64_t place = place_of_axis(call->attrs->get_int("axis"), rank);
+  const std::int64_t after = static_cast<std::int64_t>(rank) - 1 - place;
   Expr bias = call->args[1];
   if (after > 0) bias = build::op("expand_dims", {bias}, {{"axis", 1}, {"num_newaxis", after}});
   return build::op("add", {call->args[0], bias});

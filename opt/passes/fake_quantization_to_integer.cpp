@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "lang/build.h"
-#include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/fake_quantization.h"
 #include "opt/step_rules.h"
@@ -19,13 +18,6 @@ namespace {
 const lang::NamedOp kDequantize("qnn.dequantize");
 const lang::NamedOp kQuantize("qnn.quantize");
 
-bool has_channels(const lang::Call& quantizing) {
-  for (std::size_t i = 1; i < 3; ++i) {
-    if (as<lang::TensorType>(quantizing.args[i]->type)->shape.rank() > 0) return true;
-  }
-  return false;
-}
-
 // Scale, zero point and axis of `qnn.quantize` and `qnn.dequantize`; constants as such, so that
 // they can be compared.
 Quantized quantization_of(const lang::Call& call, const Definitions& definitions) {
@@ -33,11 +25,9 @@ Quantized quantization_of(const lang::Call& call, const Definitions& definitions
     const Expr& value = definitions.of(atom);
     return value->kind == ExprKind::Constant ? value : atom;
   };
-  const std::int64_t axis = call.attrs->get_int("axis");
-  const auto rank =
-      static_cast<std::int64_t>(as<lang::TensorType>(call.args[0]->type)->shape.rank());
-  return {parameter(call.args[1]), parameter(call.args[2]),
-          has_channels(call) && axis < 0 ? axis + rank : axis};
+  Quantized how{parameter(call.args[1]), parameter(call.args[2]), call.attrs->get_int("axis")};
+  if (how.is_per_channel()) how.axis = place_of_axis(how.axis, rank_of(call.args[0]));
+  return how;
 }
 
 // Null where the step gives something else than the numbers that integers stand for: the places of
@@ -48,17 +38,6 @@ const FakeQuantizationRules* rules_of(const Expr& step) {
   if (!op || !tensor || !tensor->dtype.is_known() || tensor->dtype.known() != lang::DType::Float32)
     return nullptr;
   return fake_quantization_rules(op->name);
-}
-
-// What rules make of operands that a quantized operator does not take is nothing.
-template <typename Make>
-auto unless_refused(const Make& make) -> decltype(make()) {
-  try {
-    return make();
-  } catch (const lang::Failure& failure) {
-    if (lang::is_stop(failure.diagnostics.front().kind)) throw;
-    return {};
-  }
 }
 
 // The integers of each step stand in front of it; who uses them decides which of the two stays.
@@ -107,8 +86,7 @@ class IntegerMaker final : public lang::Rewriter {
 
   static Expr numbers_of(const Affine& affine) {
     return build::op(kDequantize.name(), {affine.integers, affine.how.scale, affine.how.zero_point},
-                     {{"out_dtype", lang::DType::Float32},
-                      {"axis", affine.how.is_per_channel() ? affine.how.axis : -1}});
+                     {{"out_dtype", lang::DType::Float32}, {"axis", affine.how.axis_attr()}});
   }
 
   const Affine* find(const Expr& atom) const {

@@ -1,7 +1,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "lang/build.h"
 #include "opt/spatial.h"
@@ -40,12 +39,6 @@ const std::array<PaddedOperator, 10> kPaddedOperators = {
      {lang::NamedOp("nn.avg_pool2d"), "layout", Around::Nothing},
      {lang::NamedOp("nn.avg_pool3d"), "layout", Around::Nothing}}};
 
-std::optional<double> known_number(const Expr& atom, const Definitions& definitions) {
-  const Expr element = definitions.element(atom);
-  if (!element) return std::nullopt;
-  return lang::cast<lang::Constant>(element).value->number_at(0);
-}
-
 // Relay writes the lowest number of float32 with six digits, and reads it back so.
 bool is_lowest(double value, lang::DType dtype) {
   if (dtype == lang::DType::Float32) return value <= -3.40282e38;
@@ -56,14 +49,14 @@ bool is_lowest(double value, lang::DType dtype) {
 
 bool stands_around(const PaddedOperator& op, const lang::Call& call, const lang::Call& pad,
                    const Definitions& definitions) {
-  const auto value = known_number(pad.args[1], definitions);
+  const auto value = definitions.number(pad.args[1]);
   if (!value) return false;
   switch (op.around) {
     case Around::Zero:
     case Around::Nothing:
       return *value == 0;
     case Around::ZeroPoint:
-      return known_number(call.args[2], definitions) == value;
+      return definitions.number(call.args[2]) == value;
     case Around::Lowest:
       return is_lowest(*value, dtype_of(pad.args[0]));
   }

@@ -59,8 +59,7 @@ class Annotator final : public lang::Rewriter {
     args[0] = simulated(args[0], QuantizedKind::Input, options_.input_bits, step->span, made);
     args[1] = simulated(args[1], QuantizedKind::Weight, options_.weight_bits, step->span, made);
     if (args == call.args) return step;
-    return lang::make_call(call.callee, std::move(args), call.attrs, step->span, step->type,
-                           call.algebra);
+    return with_operands(step, std::move(args));
   }
 
   // Convolutions are counted in the order in which they are computed.

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "lang/build.h"
-#include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/quantize.h"
 #include "opt/step_rules.h"
@@ -145,12 +144,8 @@ class Calibrator {
   Expr value_of_data(const PassProgram::Entry* entry, const lang::Type& type) {
     const Expr name =
         lang::make_global_var(options_.data, {}, entry ? entry->function->type : type);
-    try {
-      return program_.host().evaluate(entry ? build::call(name, {}) : name);
-    } catch (const lang::Failure& failure) {
-      if (lang::is_stop(failure.diagnostics.front().kind)) throw;
-      return nullptr;
-    }
+    return unless_refused(
+        [&] { return program_.host().evaluate(entry ? build::call(name, {}) : name); });
   }
 
   const CalibrateOptions& options_;
