@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "lang/build.h"
 #include "opt/fake_quantization_rules.h"

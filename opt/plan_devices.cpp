@@ -3,7 +3,6 @@
 
 #include "opt/plan_devices.h"
 
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "lang/visit.h"
-#include "opt/step_rules.h"
 
 namespace relay::opt {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 

@@ -1,31 +1,31 @@
-#include <string>
 #include <vector>
 
 #include "opt/pass_program.h"
 
 namespace relay::opt {
 
+Pass quantize_calibrate_pass();
+Pass quantize_annotate_pass();
+
 namespace {
 
-// The passes whose options it has, and hands on.
-const std::vector<std::string>& parts_with_options() {
-  static const std::vector<std::string> kParts = {"QuantizeAnnotate", "QuantizeCalibrate"};
+// The passes whose options it has, and hands on. The table of passes is being made while the first
+// asks, so that it is no help yet.
+const std::vector<Pass>& parts_with_options() {
+  static const std::vector<Pass> kParts = {quantize_annotate_pass(), quantize_calibrate_pass()};
   return kParts;
 }
 
-void run_part(PassProgram& program, const std::string& name, const lang::Attrs& given) {
+void run_part(PassProgram& program, const Pass& part, const lang::Attrs& given) {
   std::vector<lang::Attr> own;
-  for (const lang::AttrSpec& option : find_pass(name)->options) {
+  for (const lang::AttrSpec& option : part.options) {
     if (const lang::AttrValue* value = given.find(option.name))
       own.push_back({option.name, *value});
   }
-  program.run(pass_call(name, lang::make_attrs(std::move(own)), {}));
+  program.run(pass_call(part.name, lang::make_attrs(std::move(own)), {}));
 }
 
 }  // namespace
-
-Pass quantize_calibrate_pass();
-Pass quantize_annotate_pass();
 
 Pass quantize_pass() {
   Pass pass;
@@ -33,8 +33,7 @@ Pass quantize_pass() {
   pass.doc =
       "a network of floats in integers of 8 bits: scales into weights, QuantizeAnnotate, "
       "QuantizeCalibrate, QuantizeRealize, and FakeQuantizationToInteger";
-  // The table of passes is being made while this runs, so that it is no help yet.
-  for (const Pass& part : {quantize_annotate_pass(), quantize_calibrate_pass()})
+  for (const Pass& part : parts_with_options())
     pass.options.insert(pass.options.end(), part.options.begin(), part.options.end());
   pass.options.push_back({"do_simulation", lang::AttrKind::Bool, lang::AttrValue(false),
                           "stop before QuantizeRealize, in floats that are rounded"});
@@ -49,7 +48,7 @@ Pass quantize_pass() {
     for (const char* part :
          {"SimplifyInference", "FoldConstant", "FoldScaleAxis", "CanonicalizeOps", "FoldConstant"})
       program.run(pass_call(part, nullptr, {}));
-    for (const std::string& part : parts_with_options()) run_part(program, part, options);
+    for (const Pass& part : parts_with_options()) run_part(program, part, options);
     if (options.get_bool("do_simulation")) return;
     program.run(pass_call("QuantizeRealize", nullptr, {}));
     program.run(pass_call("FakeQuantizationToInteger", lang::make_attrs({{"use_qat", true}}), {}));

@@ -43,10 +43,7 @@ Pass quantize_realize_pass() {
   relay.op.annotation.simulated_quantize(x, 0.0625, -127.0, 127.0, kind=1)
 })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
-    program.each([&](const Expr& fn) {
-      const Expr made = replace_steps(fn, realized);
-      return made == fn ? fn : to_anf(made, &program);
-    });
+    program.each([](const Expr& fn) { return replace_steps(fn, realized); });
   };
   return pass;
 }

@@ -1,13 +1,10 @@
 #include <cctype>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "opt/analysis.h"
-#include "tests/support/page.h"
 #include "tools/table_pages/pages.h"
 
 namespace relay::tools {
@@ -33,10 +30,8 @@ This page is made of the table that the program reads, by `./dev docs`.
 std::string section_on(const opt::Analysis& analysis) {
   std::string sentence = analysis.doc + ".";
   sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
-  std::string text = fmt::format("\n## {}\n\n{}\n\n```relay\n", analysis.name, sentence);
-  std::istringstream items(analysis.example);
-  for (std::string item; std::getline(items, item);) text += "relay> " + item + "\n";
-  return text + "relay> :analyze " + analysis.name + "\n```\n";
+  return fmt::format("\n## {}\n\n{}\n\n{}", analysis.name, sentence,
+                     session(analysis.example, ":analyze " + analysis.name));
 }
 
 }  // namespace
@@ -47,9 +42,7 @@ std::string page_on_analyses() {
   for (const opt::Analysis& analysis : opt::analyses())
     text += fmt::format("| [`{0}`](#{0}) | {1} |\n", analysis.name, analysis.doc);
   for (const opt::Analysis& analysis : opt::analyses()) text += section_on(analysis);
-  tests::PageRun run = tests::run_page(text, interp::JitMode::Off);
-  if (!run.problems.empty()) throw std::runtime_error(run.problems.front());
-  return run.text;
+  return with_outputs(text);
 }
 
 }  // namespace relay::tools

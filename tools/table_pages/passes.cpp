@@ -1,14 +1,11 @@
 #include <algorithm>
 #include <cctype>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "opt/pass.h"
-#include "tests/support/page.h"
 #include "tools/table_pages/pages.h"
 
 namespace relay::tools {
@@ -50,14 +47,6 @@ std::string_view kept(opt::Keeps keeps) {
   return "Functions become other functions.";
 }
 
-// The example typed at the prompt, an item in each line, and the pass.
-std::string session_of(const opt::Pass& pass) {
-  std::string text;
-  std::istringstream items(pass.example);
-  for (std::string item; std::getline(items, item);) text += "relay> " + item + "\n";
-  return text + "relay> :opt " + pass.name + "\n";
-}
-
 std::string section_on(const opt::Pass& pass) {
   std::string text = fmt::format("\n## {}\n\n`{}`, level {}: {}. {}{}\n", pass.name,
                                  opt::usage_of(pass), pass.level, pass.doc, kept(pass.keeps),
@@ -65,7 +54,7 @@ std::string section_on(const opt::Pass& pass) {
   if (!pass.options.empty()) text += "\n| option | |\n| --- | --- |\n";
   for (const lang::AttrSpec& option : pass.options)
     text += fmt::format("| `{}` | {} |\n", option.name, option.doc);
-  return text + fmt::format("\n```relay\n{}```\n", session_of(pass));
+  return text + "\n" + session(pass.example, ":opt " + pass.name);
 }
 
 }  // namespace
@@ -80,9 +69,7 @@ std::string page_on_passes() {
     text += fmt::format("| [`{}`](#{}) | {} |\n", opt::usage_of(pass), anchor, pass.doc);
   }
   for (const opt::Pass& pass : opt::passes()) text += section_on(pass);
-  tests::PageRun run = tests::run_page(text, interp::JitMode::Off);
-  if (!run.problems.empty()) throw std::runtime_error(run.problems.front());
-  return run.text;
+  return with_outputs(text);
 }
 
 }  // namespace relay::tools
