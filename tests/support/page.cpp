@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 #include "tests/support/golden_file.h"
 #include "tests/support/golden_run.h"
@@ -39,7 +40,10 @@ class Blocks {
     const bool goes_on = words == "relay continued";
     if (words != "relay" && words != "console" && !goes_on) return block;
     ++page_.blocks;
-    if (words == "console") return console_.run(block);
+    if (words == "console") {
+      if (!console_) console_.emplace();
+      return console_->run(block);
+    }
     if (!goes_on && !is_transcript(block)) return run_golden_block(block, mode_, page_);
     if (!goes_on) session_ = std::make_unique<Transcript>(mode_);
     if (session_) return session_->run(block, page_.problems);
@@ -50,7 +54,7 @@ class Blocks {
  private:
   interp::JitMode mode_;
   PageRun& page_;
-  Console console_;
+  std::optional<Console> console_;  // its folder has a link to each thing in the repository's root
   std::unique_ptr<Transcript> session_;
 };
 
