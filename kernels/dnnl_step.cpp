@@ -42,6 +42,7 @@ class StepMaker {
       std::string why = check_dtypes(graph_.nodes[call]);
       if (!why.empty()) return why;
     }
+    if (calls_.empty() || calls_.back() != last_) return "its result is not that of its last step";
     const ExternalNode& node = graph_.nodes[calls_[0]];
     if (node.op == "nn.conv2d") return convolution(node);
     if (node.op == "nn.dense") return dense(node);
@@ -254,7 +255,9 @@ class StepMaker {
       const std::size_t own = node.inputs[0].node == before ? 0 : 1;
       const lang::ExternalValue& other = node.inputs[1 - own];
       const bool is_turned = own == 1 && *how == algorithm::binary_sub;
-      if (node.inputs[own].node != before || other.node == before || is_turned)
+      // The primitive keeps nothing of what is between its steps.
+      const bool is_own = std::find(calls_.begin(), calls_.end(), other.node) != calls_.end();
+      if (node.inputs[own].node != before || is_own || is_turned)
         return fmt::format("`{}` is no step of a chain", node.op);
       const auto beside = stretched(node, 1 - own, shape.size());
       if (!beside) return "an operand is stretched in a way that it has not";

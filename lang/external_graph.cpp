@@ -168,6 +168,10 @@ class GraphMaker {
     const Values result = block(fn.body);
     if (result.size() != 1 || graph_.nodes.size() == graph_.composites.back().first)
       refuse(fmt::format("the composite `{}`", *name), place);
+    if (result[0].node + 1 != graph_.nodes.size()) {
+      refuse(fmt::format("the composite `{}`, whose result is not that of its last step,", *name),
+             place);
+    }
     graph_.composites.back().last = graph_.nodes.size() - 1;
     composite_ = -1;
     return result;
