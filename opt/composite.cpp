@@ -35,6 +35,10 @@ std::optional<CompositeMatch> match_composite(const PatternRule& pattern, const 
   for (const lang::VariableRef& param : pattern.written.params) {
     const auto value = found->values.find(param.get());
     if (value == found->values.end()) continue;
+    // What a step of the match gives is not known before its call.
+    const auto at = uses.place_of(variable_of(value->second));
+    if (at && std::binary_search(composite.steps.begin(), composite.steps.end(), *at))
+      return std::nullopt;
     const bool is_known =
         std::any_of(composite.values.begin(), composite.values.end(),
                     [&](const lang::Expr& known) { return is_same_value(known, value->second); });

@@ -61,7 +61,8 @@ class Partitioned {
   static void add_to(Session& session) {
     session.add_compiler(std::make_unique<MarkedCompiler>(
         "a", std::set<std::string>{"negative", "nn.relu", "add"},
-        std::vector<lang::CompositePattern>{{"a.add_relu", "(x, y) { nn.relu(x + y) }"}}));
+        std::vector<lang::CompositePattern>{{"a.add_relu", "(x, y) { nn.relu(x + y) }"},
+                                            {"a.negative_add", "(x, y) { negative(x) + y }"}}));
     session.add_compiler(
         std::make_unique<MarkedCompiler>("b", std::set<std::string>{"abs", "multiply"}));
   }
@@ -145,6 +146,12 @@ TEST_CASE("composites are found whichever way the operands stand, and not where 
   Partitioned shared("def f(x: Tensor[(3), float32]) { let y = x + x; nn.relu(y) * y }\n");
   CHECK(Partitioned::count(shared.after("MergeComposite(a)"), "Composite=") == 0);
   shared.check(kBoth, std::string("f") + kVector);
+}
+
+TEST_CASE("no parameter of a composite stands for one of its steps") {
+  Partitioned program("def f(x: Tensor[(3), float32]) { let y = negative(x); y + y }\n");
+  CHECK(Partitioned::count(program.after("MergeComposite(a)"), "Composite=") == 0);
+  program.check(kBoth, std::string("f") + kVector);
 }
 
 TEST_CASE("marks that are there stay, and what nobody took may be taken by another") {
