@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace relay::opt {
 
 namespace {
@@ -16,7 +18,31 @@ bool is_closed_match(const CompositeMatch& match, const lang::Block& block, cons
   });
 }
 
+CompositeRule read_composite(const lang::CompositePattern& written,
+                             const lang::ExternalCompiler& compiler, const PassHost& host) {
+  const auto patterns = lang::capture([&] {
+    const std::string text = fmt::format("pattern {}{}", written.name, written.pattern);
+    return pattern_rules(host.parse_rules(written.name, text));
+  });
+  if (!patterns || patterns->size() != 1) {
+    lang::fail(
+        lang::DiagnosticKind::BadData,
+        fmt::format("the pattern `{}` of the external compiler `{}` is none: {}", written.name,
+                    compiler.name(),
+                    patterns ? "there is more behind it" : patterns.errors().front().message));
+  }
+  return {written.name, patterns->front(), written.refusal};
+}
+
 }  // namespace
+
+const std::vector<CompositeRule>& Composites::of(lang::ExternalCompiler& compiler) {
+  if (const auto found = read_.find(&compiler); found != read_.end()) return found->second;
+  std::vector<CompositeRule> rules;
+  for (const lang::CompositePattern& each : compiler.composites())
+    rules.push_back(read_composite(each, compiler, host_));
+  return read_[&compiler] = std::move(rules);
+}
 
 std::optional<CompositeMatch> match_composite(const PatternRule& pattern, const lang::Block& block,
                                               const Definitions& definitions, const BlockUses& uses,
@@ -39,10 +65,7 @@ std::optional<CompositeMatch> match_composite(const PatternRule& pattern, const 
     const auto at = uses.place_of(variable_of(value->second));
     if (at && std::binary_search(composite.steps.begin(), composite.steps.end(), *at))
       return std::nullopt;
-    const bool is_known =
-        std::any_of(composite.values.begin(), composite.values.end(),
-                    [&](const lang::Expr& known) { return is_same_value(known, value->second); });
-    if (!is_known) composite.values.push_back(value->second);
+    composite.values.push_back(value->second);
   }
   return composite;
 }

@@ -62,14 +62,7 @@ std::vector<lang::ExternalCompiler*> compilers_for(const lang::Attrs& options, c
 }
 
 std::string refusal_of(lang::ExternalCompiler& compiler, const Expr& step) {
-  std::vector<lang::VariableRef> params;
-  lang::Substitution renamed;
-  for (const auto& variable : lang::free_variables(step)) {
-    params.push_back(lang::make_variable(variable->name, variable->type));
-    renamed[variable.get()] = lang::make_var(params.back());
-  }
-  const Expr fn =
-      lang::make_function(std::move(params), step->type, lang::substitute(step, renamed));
+  const Expr fn = lang::make_function(lang::free_variables(step), step->type, step);
   const auto graph =
       lang::capture([&] { return lang::external_graph(lang::cast<lang::Function>(fn), false); });
   if (!graph) return "it takes tensors of constant extents, and nothing else";

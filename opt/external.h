@@ -57,10 +57,8 @@ class BlockRewriter {
   lang::Expr nested(const lang::Expr& value);
 };
 
-// The three steps of annotating, of one function.
-lang::Expr merge_composites(const lang::Expr& function,
-                            const std::vector<lang::ExternalCompiler*>& compilers,
-                            PassProgram& program);
+// The second and third step of annotating, of one function; the first is merge_composites
+// (opt/merge_composites.h).
 lang::Expr annotate_targets(const lang::Expr& function,
                             const std::vector<lang::ExternalCompiler*>& compilers,
                             bool includes_tuples);

@@ -11,6 +11,7 @@
 #include "opt/compiler_regions.h"
 #include "opt/definitions.h"
 #include "opt/passes.h"
+#include "opt/steps_literal.h"
 
 namespace relay::opt {
 
@@ -118,17 +119,7 @@ class Partitioner final : public BlockRewriter {
     const auto is_member = [&](std::size_t place) {
       return std::find(members.begin(), members.end(), place) != members.end();
     };
-    std::vector<lang::VariableRef> params;
-    std::vector<Expr> args;
-    const auto param_for = [&](const Expr& value) {
-      for (std::size_t i = 0; i < args.size(); ++i) {
-        if (is_same_value(args[i], value)) return lang::make_var(params[i]);
-      }
-      params.push_back(lang::make_variable(fmt::format("{}_i{}", compiler, params.size()),
-                                           value->type, value->span));
-      args.push_back(value);
-      return lang::make_var(params.back());
-    };
+    StepParameters params(compiler + "_i");
     lang::Block inner;
     for (const std::size_t place : members) {
       const lang::Binding& binding = block.bindings[place];
@@ -143,7 +134,7 @@ class Partitioner final : public BlockRewriter {
           renamed[variable.get()] = literal;
         } else {
           const bool is_bound = value->kind == lang::ExprKind::Constant && options_.binds_constants;
-          renamed[variable.get()] = is_bound ? value : param_for(outside(value));
+          renamed[variable.get()] = is_bound ? value : params.add(outside(value));
         }
       }
       inner.bindings.push_back(
@@ -158,14 +149,12 @@ class Partitioner final : public BlockRewriter {
     attrs = lang::with_fact(FunctionFact::GlobalSymbol, name, attrs);
     attrs = lang::with_fact(FunctionFact::Primitive, std::int64_t{1}, attrs);
     const lang::Span place = block.bindings[members.front()].span;
-    const Expr body = lang::close_block(inner);
-    const Expr plain = lang::build::function(params, body);
-    const auto& fn = lang::cast<lang::Function>(plain);
-    made_.push_back({name, lang::rename_bound(lang::make_function(fn.params, body->type, fn.body,
-                                                                  {}, attrs, place, plain->type))});
-    const Expr call = lang::make_call(lang::make_global_var(name, place, plain->type), args,
-                                      nullptr, place, body->type);
-    const auto result = lang::make_variable(compiler, body->type, place);
+    const Expr function = literal_of_steps(params, inner, std::move(attrs), place);
+    made_.push_back({name, function});
+    const lang::Type& type = lang::cast<lang::Function>(function).result;
+    const Expr call = lang::make_call(lang::make_global_var(name, place, function->type),
+                                      params.args(), nullptr, place, type);
+    const auto result = lang::make_variable(compiler, type, place);
     made.push_back({result, call, place});
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const auto& variable = block.bindings[outputs[i]].variable;

@@ -1,4 +1,5 @@
 #include "opt/external.h"
+#include "opt/merge_composites.h"
 #include "opt/passes.h"
 
 namespace relay::opt {
@@ -16,10 +17,11 @@ Pass annotate_external_compiler_pass() {
   sin(tanh(nn.relu(nn.dense(x, w))))
 })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
+    Composites composites(program.host());
     program.each([&](const Expr& fn) {
       const auto compilers = compilers_for(options, fn, program.host());
       if (compilers.empty()) return fn;
-      const Expr merged = to_anf(merge_composites(fn, compilers, program), &program);
+      const Expr merged = to_anf(merge_composites(fn, compilers, composites, program), &program);
       return merge_compiler_regions(to_anf(annotate_targets(merged, compilers, true), &program),
                                     &program);
     });

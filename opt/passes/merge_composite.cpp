@@ -1,4 +1,5 @@
 #include "opt/external.h"
+#include "opt/merge_composites.h"
 
 namespace relay::opt {
 
@@ -17,9 +18,10 @@ Pass merge_composite_pass() {
   nn.relu(nn.bias_add(nn.dense(x, w), b))
 })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
+    Composites composites(program.host());
     program.each([&](const Expr& fn) {
       const auto compilers = compilers_for(options, fn, program.host());
-      return merge_composites(fn, compilers, program);
+      return merge_composites(fn, compilers, composites, program);
     });
   };
   return pass;

@@ -12,7 +12,7 @@ namespace relay::tests {
 
 // An external compiler that takes the operators it is told, and runs those of one float32 tensor to
 // another of the same shape that `add_elementwise` names.
-class MarkedCompiler final : public lang::ExternalCompiler {
+class MarkedCompiler : public lang::ExternalCompiler {
  public:
   MarkedCompiler(std::string name, std::set<std::string> operators,
                  std::vector<lang::CompositePattern> patterns = {})

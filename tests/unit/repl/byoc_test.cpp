@@ -154,6 +154,36 @@ TEST_CASE("no parameter of a composite stands for one of its steps") {
   program.check(kBoth, std::string("f") + kVector);
 }
 
+TEST_CASE("a pass reads the patterns of a compiler once, for however many functions") {
+  class Counted final : public MarkedCompiler {
+   public:
+    explicit Counted(int& asked)
+        : MarkedCompiler("c", {}, {{"c.twice", "(x) { negative(abs(x)) }"}}), asked_(asked) {}
+    std::vector<lang::CompositePattern> composites() override {
+      ++asked_;
+      return MarkedCompiler::composites();
+    }
+
+   private:
+    int& asked_;
+  };
+  int asked = 0;
+  Session session(quiet_options());
+  session.add_compiler(std::make_unique<Counted>(asked));
+  std::string text;
+  for (const char* name : {"f", "g", "h"}) {
+    text += std::string("def ") + name + "(x: Tensor[(3), float32]) { negative(abs(x)) }\n";
+  }
+  REQUIRE(session.run("program", text, nullptr).empty());
+  for (const char* pass : {"MergeComposite(c)", "AnnotateExternalCompiler(c)"}) {
+    asked = 0;
+    const auto passed = session.optimised({.passes = pass});
+    REQUIRE(passed);
+    CHECK(Partitioned::count(passed->text, "Composite=\"c.twice\"") == 3);
+    CHECK(asked == 1);
+  }
+}
+
 TEST_CASE("marks that are there stay, and what nobody took may be taken by another") {
   Partitioned program("def f(x: Tensor[(3), float32]) { abs(nn.relu(x)) }\n");
   const std::string once = program.after("AnnotateTarget(a)");
