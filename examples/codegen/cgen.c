@@ -5,6 +5,7 @@
  *     relay --plugin ./cgen.so ...
  */
 #include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #include "relay_codegen.h"
 
-typedef void (*Kernel)(const float *const *args, float *const *results, long count);
+typedef void (*Kernel)(const float *const *args, float *const *results);
 
 typedef struct {
   void *library;
@@ -56,9 +57,8 @@ static const DLTensor *type_of(const RelayGraph *graph, RelayValue value) {
   return &graph->nodes[value.node].outputs[value.output];
 }
 
-/* 0, with the reason, where it is no step of a loop over `count` floats. */
-static int check_call(const RelayGraph *graph, const RelayNode *node, long count, char *why,
-                      size_t size) {
+/* 0, with the reason, where it is no step of a loop over floats. */
+static int check_call(const RelayGraph *graph, const RelayNode *node, char *why, size_t size) {
   if (find_operator(node->op) < 0) {
     snprintf(why, size, "it writes no C for this operator");
     return 0;
@@ -70,7 +70,7 @@ static int check_call(const RelayGraph *graph, const RelayNode *node, long count
       snprintf(why, size, "it takes float32 only");
       return 0;
     }
-    if (elements(type) != count) {
+    if (elements(type) != elements(&node->outputs[0])) {
       snprintf(why, size, "an operand is stretched");
       return 0;
     }
@@ -80,7 +80,7 @@ static int check_call(const RelayGraph *graph, const RelayNode *node, long count
 
 static int supports(const RelayGraph *call, char *why, size_t size) {
   const RelayNode *node = &call->nodes[call->node_count - 1];
-  return check_call(call, node, elements(&node->outputs[0]), why, size);
+  return check_call(call, node, why, size);
 }
 
 static void emit_call(FILE *file, const RelayGraph *graph, int32_t place) {
@@ -94,28 +94,51 @@ static void emit_call(FILE *file, const RelayGraph *graph, int32_t place) {
   fprintf(file, ";\n");
 }
 
-static void emit(FILE *file, const RelayGraph *graph) {
-  fprintf(file, "#include <math.h>\n");
-  for (int32_t i = 0; i < graph->node_count; ++i) {
-    const RelayNode *node = &graph->nodes[i];
-    if (node->kind != RELAY_CONSTANT) continue;
-    fprintf(file, "static const float constant%d[] = {", (int)i);
-    for (long k = 0; k < elements(&node->outputs[0]); ++k)
-      fprintf(file, "%s%a", k > 0 ? ", " : "", ((const float *)node->outputs[0].data)[k]);
-    fprintf(file, "};\n");
+static void emit_constant(FILE *file, const DLTensor *type, int32_t place) {
+  fprintf(file, "static const float constant%d[] = {", (int)place);
+  for (long k = 0; k < elements(type); ++k) {
+    const float number = ((const float *)type->data)[k];
+    if (k > 0) fprintf(file, ", ");
+    if (isfinite(number)) fprintf(file, "%a", number);
+    else fprintf(file, "%s%s", signbit(number) ? "-" : "", isnan(number) ? "NAN" : "INFINITY");
   }
-  fprintf(file,
-          "void kernel(const float *const *args, float *const *results, long count) {\n"
-          "  for (long i = 0; i < count; ++i) {\n");
+  fprintf(file, "};\n");
+}
+
+/* What has so many elements: calls take nothing of another size. */
+static void emit_loop(FILE *file, const RelayGraph *graph, long count) {
+  fprintf(file, "  for (long i = 0; i < %ld; ++i) {\n", count);
   for (int32_t i = 0; i < graph->node_count; ++i) {
     const RelayNode *node = &graph->nodes[i];
+    if (!is_float32(node->outputs[0].dtype) || elements(&node->outputs[0]) != count) continue;
     if (node->kind == RELAY_PARAMETER) fprintf(file, "    const float v%d = args[%d][i];\n", (int)i, (int)i);
     if (node->kind == RELAY_CONSTANT) fprintf(file, "    const float v%d = constant%d[i];\n", (int)i, (int)i);
     if (node->kind == RELAY_CALL) emit_call(file, graph, i);
   }
-  for (int32_t i = 0; i < graph->result_count; ++i)
-    fprintf(file, "    results[%d][i] = v%d;\n", (int)i, (int)graph->results[i].node);
-  fprintf(file, "  }\n}\n");
+  for (int32_t i = 0; i < graph->result_count; ++i) {
+    if (elements(type_of(graph, graph->results[i])) == count)
+      fprintf(file, "    results[%d][i] = v%d;\n", (int)i, (int)graph->results[i].node);
+  }
+  fprintf(file, "  }\n");
+}
+
+static void emit(FILE *file, const RelayGraph *graph) {
+  fprintf(file, "#include <math.h>\n");
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    const RelayNode *node = &graph->nodes[i];
+    if (node->kind == RELAY_CONSTANT && is_float32(node->outputs[0].dtype))
+      emit_constant(file, &node->outputs[0], i);
+  }
+  fprintf(file, "void kernel(const float *const *args, float *const *results) {\n");
+  for (int32_t i = 0; i < graph->result_count; ++i) {
+    const long count = elements(type_of(graph, graph->results[i]));
+    int is_new = 1;
+    for (int32_t k = 0; k < i; ++k) {
+      if (elements(type_of(graph, graph->results[k])) == count) is_new = 0;
+    }
+    if (is_new) emit_loop(file, graph, count);
+  }
+  fprintf(file, "}\n");
 }
 
 static void release(void *handle) {
@@ -140,10 +163,14 @@ static void keep_types(const RelayGraph *graph, Code *code) {
 
 /* Writes, compiles and opens. NULL, with the reason in `error`, where one of these fails. */
 static void *compile(const RelayGraph *graph, char *error, size_t size) {
-  const long count = elements(type_of(graph, graph->results[0]));
   for (int32_t i = 0; i < graph->node_count; ++i) {
     const RelayNode *node = &graph->nodes[i];
-    if (node->kind == RELAY_CALL && !check_call(graph, node, count, error, size)) return NULL;
+    if (node->kind == RELAY_CALL && !check_call(graph, node, error, size)) return NULL;
+  }
+  for (int32_t i = 0; i < graph->result_count; ++i) {
+    if (is_float32(type_of(graph, graph->results[i])->dtype)) continue;
+    snprintf(error, size, "it gives float32 only");
+    return NULL;
   }
   char folder[] = "/tmp/relay_cgen_XXXXXX";
   if (!mkdtemp(folder)) {
@@ -187,7 +214,7 @@ static int run(void *handle, const DLTensor *args, int32_t arg_count, const DLTe
   if (has_memory) {
     for (int32_t i = 0; i < arg_count; ++i) given[i] = args[i].data;
     for (int32_t i = 0; i < result_count; ++i) made[i] = results[i].data;
-    code->kernel(given, made, elements(&results[0]));
+    code->kernel(given, made);
   } else {
     snprintf(error, size, "out of memory");
   }
