@@ -17,19 +17,19 @@ CompilerRegions::CompilerRegions(const lang::Block& block, Effects& effects)
     : block_(block), groups_(block.bindings.size()) {
   for (std::size_t i = 0; i < block.bindings.size(); ++i) {
     places_[block.bindings[i].variable.get()] = i;
-    groups_[i].is_mark = compiler_mark(block.bindings[i].value).has_value();
+    groups_[i].mark = compiler_mark(block.bindings[i].value);
+    groups_[i].used = lang::free_variables(block.bindings[i].value);
   }
   std::size_t effect = kNone;  // the last one
   for (std::size_t i = 0; i < block.bindings.size(); ++i) {
     const lang::Binding& binding = block.bindings[i];
     effects.define(binding.variable, binding.value);
-    for (const auto& variable : lang::free_variables(binding.value)) {
-      const Expr use = lang::make_var(variable);
-      const std::size_t place = place_of(variable_of(behind_marks(use)));
+    for (const auto& variable : groups_[i].used) {
+      const std::size_t place = place_of(variable_of(behind_marks(variable)));
       if (place != kNone) groups_[i].uses.push_back(place);
     }
     // What has an effect stays in order.
-    if (groups_[i].is_mark || !effects.has_effect(binding.value)) continue;
+    if (groups_[i].mark || !effects.has_effect(binding.value)) continue;
     if (effect != kNone) groups_[i].uses.push_back(effect);
     effect = i;
   }
@@ -41,13 +41,14 @@ std::size_t CompilerRegions::place_of(const lang::Variable* variable) const {
   return found ? *found : kNone;
 }
 
-const Expr& CompilerRegions::behind_marks(const Expr& atom) const {
-  const Expr* value = &atom;
-  while (true) {
-    const std::size_t place = place_of(variable_of(*value));
-    if (place == kNone || !groups_[place].is_mark) return *value;
-    value = &lang::cast<lang::Call>(block_.bindings[place].value).args[0];
+Expr CompilerRegions::behind_marks(const lang::VariableRef& variable) const {
+  const Expr* value = nullptr;
+  std::size_t place = place_of(variable.get());
+  while (place != kNone && groups_[place].mark) {
+    value = &groups_[place].mark->value;
+    place = place_of(variable_of(*value));
   }
+  return value ? *value : lang::make_var(variable);
 }
 
 void CompilerRegions::read_regions() {
@@ -61,17 +62,18 @@ void CompilerRegions::read_regions() {
     set_target(joined(region), target, where);
   };
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    const lang::Binding& binding = block_.bindings[i];
-    if (const auto mark = compiler_mark(binding.value)) {
+    const lang::Span span = block_.bindings[i].span;
+    if (const auto& mark = groups_[i].mark) {
       const std::size_t inner = place_of(variable_of(mark->value));
-      if (!mark->is_begin && inner != kNone && !groups_[inner].is_mark)
-        become_part(inner, mark->compiler, binding.span);
+      if (!mark->is_begin && inner != kNone && !groups_[inner].mark)
+        become_part(inner, mark->compiler, span);
       continue;
     }
-    for (const auto& variable : lang::free_variables(binding.value)) {
+    for (const auto& variable : groups_[i].used) {
       const std::size_t place = place_of(variable.get());
-      const auto mark = place == kNone ? std::nullopt : compiler_mark(block_.bindings[place].value);
-      if (mark && mark->is_begin) become_part(i, mark->compiler, binding.span);
+      if (place == kNone || !groups_[place].mark) continue;
+      const CompilerMark& mark = *groups_[place].mark;
+      if (mark.is_begin) become_part(i, mark.compiler, span);
     }
   }
   // What stands between steps of a region, without marks, is part of it.
@@ -79,7 +81,7 @@ void CompilerRegions::read_regions() {
     is_changed = false;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       if (!is_step(i)) continue;
-      for (const auto& variable : lang::free_variables(block_.bindings[i].value)) {
+      for (const auto& variable : groups_[i].used) {
         const std::size_t place = place_of(variable.get());
         if (place != kNone && is_step(place)) is_changed = connect(i, place) || is_changed;
       }
@@ -89,7 +91,7 @@ void CompilerRegions::read_regions() {
 
 // May it be part of a region?
 bool CompilerRegions::is_step(std::size_t place) const {
-  if (groups_[place].is_mark) return false;
+  if (groups_[place].mark) return false;
   const lang::ExprKind kind = block_.bindings[place].value->kind;
   return kind == lang::ExprKind::Call || kind == lang::ExprKind::Tuple ||
          kind == lang::ExprKind::Projection;
@@ -134,27 +136,29 @@ std::size_t CompilerRegions::node_of(std::size_t place) const {
   return region == kNone ? place : groups_.size() + joined(region);
 }
 
-std::vector<std::vector<std::size_t>> CompilerRegions::users() const {
-  std::vector<std::vector<std::size_t>> users(groups_.size() + targets_.size());
+std::size_t CompilerRegions::joined_node(std::size_t node) const {
+  return node < groups_.size() ? node : groups_.size() + joined(node - groups_.size());
+}
+
+CompilerRegions::Users CompilerRegions::users() const {
+  Users users(groups_.size() + targets_.size());
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (groups_[i].is_mark) continue;
+    if (groups_[i].mark) continue;
+    const std::size_t to = node_of(i);
     for (const std::size_t used : groups_[i].uses) {
       const std::size_t from = node_of(used);
-      const std::size_t to = node_of(i);
-      if (from == to) continue;
-      if (std::find(users[from].begin(), users[from].end(), to) == users[from].end())
-        users[from].push_back(to);
+      if (from != to) users[from].push_back(to);
     }
   }
   return users;
 }
 
 bool CompilerRegions::is_reached_around(std::size_t from, std::size_t to,
-                                        const std::vector<std::vector<std::size_t>>& users) const {
+                                        const Users& users) const {
   std::vector<bool> seen(users.size(), false);
   std::vector<std::size_t> open;
   for (const std::size_t user : users[from]) {
-    if (user != to) open.push_back(user);
+    if (const std::size_t node = joined_node(user); node != to) open.push_back(node);
   }
   while (!open.empty()) {
     const std::size_t node = open.back();
@@ -162,23 +166,28 @@ bool CompilerRegions::is_reached_around(std::size_t from, std::size_t to,
     if (node == to) return true;
     if (seen[node]) continue;
     seen[node] = true;
-    open.insert(open.end(), users[node].begin(), users[node].end());
+    for (const std::size_t user : users[node]) open.push_back(joined_node(user));
   }
   return false;
 }
 
 void CompilerRegions::join() {
-  auto known = users();
+  Users known = users();
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (groups_[i].is_mark || groups_[i].region == kNone) continue;
+    if (groups_[i].mark || groups_[i].region == kNone) continue;
     for (const std::size_t used : groups_[i].uses) {
       if (groups_[used].region == kNone) continue;
       const std::size_t from = joined(groups_[used].region);
       const std::size_t to = joined(groups_[i].region);
       if (from == to || targets_[from] != targets_[to] || targets_[to] == kNoCompiler) continue;
-      if (is_reached_around(node_of(used), node_of(i), known)) continue;
+      const std::size_t whole = node_of(used);
+      const std::size_t part = node_of(i);
+      if (is_reached_around(whole, part, known)) continue;
       joined_[to] = from;
-      known = users();
+      std::vector<std::size_t>& users_of_whole = known[whole];
+      users_of_whole.insert(users_of_whole.end(), known[part].begin(), known[part].end());
+      std::erase_if(users_of_whole, [&](std::size_t user) { return joined_node(user) == whole; });
+      known[part].clear();
     }
   }
 }
@@ -191,7 +200,7 @@ std::vector<std::size_t> CompilerRegions::in_order() const {
   }
   std::vector<std::vector<std::size_t>> members(known.size());
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (!groups_[i].is_mark) members[node_of(i)].push_back(i);
+    if (!groups_[i].mark) members[node_of(i)].push_back(i);
   }
   // Of those that could come next, the one whose last binding stood first.
   using Entry = std::pair<std::size_t, std::size_t>;

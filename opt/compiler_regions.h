@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,12 @@ class CompilerRegions {
   // Of regions that have been joined, one stands for all.
   std::size_t joined(std::size_t region) const;
   const std::string& target_of(std::size_t region) const { return targets_[region]; }
+  // What the value at a place mentions and does not bind.
+  const std::vector<lang::VariableRef>& used_at(std::size_t place) const {
+    return groups_[place].used;
+  }
   // The value behind marks.
-  const lang::Expr& behind_marks(const lang::Expr& atom) const;
+  lang::Expr behind_marks(const lang::VariableRef& variable) const;
   // The place where a variable is bound; kNone: outside.
   std::size_t place_of(const lang::Variable* variable) const;
 
@@ -40,8 +45,9 @@ class CompilerRegions {
  private:
   struct Group {
     std::size_t region = kNone;
+    std::vector<lang::VariableRef> used;
     std::vector<std::size_t> uses;  // places, behind marks; those of effects, too
-    bool is_mark = false;
+    std::optional<CompilerMark> mark;
   };
   void read_regions();
   bool is_step(std::size_t place) const;
@@ -49,9 +55,12 @@ class CompilerRegions {
   void set_target(std::size_t region, const std::string& target, lang::Span place);
   // The group of a binding: its region, or itself.
   std::size_t node_of(std::size_t place) const;
-  std::vector<std::vector<std::size_t>> users() const;  // of nodes
-  bool is_reached_around(std::size_t from, std::size_t to,
-                         const std::vector<std::vector<std::size_t>>& users) const;
+  // The same of a node that has become part of another.
+  std::size_t joined_node(std::size_t node) const;
+  // Of each node the nodes that use it, one as often as it does.
+  using Users = std::vector<std::vector<std::size_t>>;
+  Users users() const;
+  bool is_reached_around(std::size_t from, std::size_t to, const Users& users) const;
 
   const lang::Block& block_;
   std::vector<Group> groups_;

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lang/external_compiler.h"
@@ -11,8 +10,7 @@
 // Private to the passes that hand parts of programs to external compilers.
 namespace relay::opt {
 
-// What marks a step that no compiler takes.
-inline constexpr std::string_view kNoCompiler = "default";
+using lang::kNoCompiler;
 
 // The option that they have in common.
 lang::AttrSpec compilers_option();

@@ -25,9 +25,8 @@ class RegionMerger final : public BlockRewriter {
     for (std::size_t i = 0; i < made.size(); ++i) {
       if (regions.region_of(i) == CompilerRegions::kNone) continue;
       lang::Substitution direct;
-      for (const auto& variable : lang::free_variables(made[i].value)) {
-        const Expr use = lang::make_var(variable);
-        const Expr& value = regions.behind_marks(use);
+      for (const auto& variable : regions.used_at(i)) {
+        const Expr value = regions.behind_marks(variable);
         const std::size_t place = regions.place_of(variable_of(value));
         if (place == CompilerRegions::kNone || variable_of(value) == variable.get()) continue;
         const std::size_t region = regions.region_of(place);

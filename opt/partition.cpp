@@ -46,6 +46,7 @@ class Partitioner final : public BlockRewriter {
     const std::vector<std::size_t> order = regions.in_order();
     if (order.empty()) fail_at_first(block, regions);
     substitution_.clear();
+    is_output_ = outputs_of(block, regions);
     std::vector<lang::Binding> made;
     for (std::size_t i = 0; i < order.size();) {
       std::vector<std::size_t> members = {order[i]};
@@ -60,12 +61,12 @@ class Partitioner final : public BlockRewriter {
       } else {
         for (const std::size_t place : members) {
           lang::Binding kept = block.bindings[place];
-          kept.value = replaced(kept.value, regions);
+          kept.value = replaced(kept.value, regions.used_at(place), regions);
           made.push_back(std::move(kept));
         }
       }
     }
-    block.result = replaced(block.result, regions);
+    block.result = replaced(block.result, lang::free_variables(block.result), regions);
     block.bindings = std::move(made);
     return true;
   }
@@ -94,12 +95,12 @@ class Partitioner final : public BlockRewriter {
     std::abort();
   }
 
-  // What marks and calls of new functions leave of an expression.
-  Expr replaced(const Expr& expr, const CompilerRegions& regions) {
+  // What marks and calls of new functions leave of an expression that mentions these.
+  Expr replaced(const Expr& expr, const std::vector<lang::VariableRef>& used,
+                const CompilerRegions& regions) {
     lang::Substitution substitution;
-    for (const auto& variable : lang::free_variables(expr)) {
-      const Expr use = lang::make_var(variable);
-      const Expr value = outside(regions.behind_marks(use));
+    for (const auto& variable : used) {
+      const Expr value = outside(regions.behind_marks(variable));
       if (variable_of(value) != variable.get()) substitution[variable.get()] = value;
     }
     return substitution.empty() ? expr : lang::substitute(expr, substitution);
@@ -116,19 +117,16 @@ class Partitioner final : public BlockRewriter {
                  std::vector<lang::Binding>& made) {
     const std::string name =
         program_.reserve_name(fmt::format("{}_{}_{}", options_.prefix, compiler, function_name_));
-    const auto is_member = [&](std::size_t place) {
-      return std::find(members.begin(), members.end(), place) != members.end();
-    };
+    const std::size_t region = region_at(regions, members.front());
     StepParameters params(compiler + "_i");
     lang::Block inner;
     for (const std::size_t place : members) {
       const lang::Binding& binding = block.bindings[place];
       lang::Substitution renamed;
-      for (const auto& variable : lang::free_variables(binding.value)) {
-        const Expr use = lang::make_var(variable);
-        const Expr value = regions.behind_marks(use);
+      for (const auto& variable : regions.used_at(place)) {
+        const Expr value = regions.behind_marks(variable);
         const std::size_t at = regions.place_of(variable_of(value));
-        if (at != CompilerRegions::kNone && is_member(at)) {
+        if (at != CompilerRegions::kNone && region_at(regions, at) == region) {
           renamed[variable.get()] = value;
         } else if (const Expr literal = composite_at(block, at)) {
           renamed[variable.get()] = literal;
@@ -140,7 +138,11 @@ class Partitioner final : public BlockRewriter {
       inner.bindings.push_back(
           {binding.variable, lang::substitute(binding.value, renamed), binding.span});
     }
-    const std::vector<std::size_t> outputs = outputs_of(block, regions, members);
+    std::vector<std::size_t> outputs;
+    for (const std::size_t place : members) {
+      if (is_output_[place]) outputs.push_back(place);
+    }
+    if (outputs.empty()) outputs.push_back(members.back());
     std::vector<Expr> fields;
     for (const std::size_t place : outputs)
       fields.push_back(lang::make_var(block.bindings[place].variable));
@@ -179,29 +181,22 @@ class Partitioner final : public BlockRewriter {
     return fn && lang::has_fact(*fn, FunctionFact::Composite) ? value : Expr();
   }
 
-  // The members that others use, or the result is.
-  static std::vector<std::size_t> outputs_of(const lang::Block& block,
-                                             const CompilerRegions& regions,
-                                             const std::vector<std::size_t>& members) {
-    std::vector<bool> is_used(block.bindings.size(), false);
-    const auto note = [&](const Expr& user) {
-      for (const auto& variable : lang::free_variables(user)) {
-        const Expr use = lang::make_var(variable);
-        const std::size_t place = regions.place_of(variable_of(regions.behind_marks(use)));
-        if (place != CompilerRegions::kNone) is_used[place] = true;
+  // Of each place: is what is bound there the result, or used outside of its region?
+  static std::vector<bool> outputs_of(const lang::Block& block, const CompilerRegions& regions) {
+    std::vector<bool> is_output(block.bindings.size(), false);
+    const auto note = [&](const std::vector<lang::VariableRef>& used, std::size_t region) {
+      for (const auto& variable : used) {
+        const std::size_t place = regions.place_of(variable_of(regions.behind_marks(variable)));
+        if (place == CompilerRegions::kNone) continue;
+        if (region == CompilerRegions::kNone || region_at(regions, place) != region)
+          is_output[place] = true;
       }
     };
     for (std::size_t i = 0; i < block.bindings.size(); ++i) {
-      const bool is_member = std::find(members.begin(), members.end(), i) != members.end();
-      if (!is_member && !compiler_mark(block.bindings[i].value)) note(block.bindings[i].value);
+      if (!compiler_mark(block.bindings[i].value)) note(regions.used_at(i), region_at(regions, i));
     }
-    note(block.result);
-    std::vector<std::size_t> outputs;
-    for (const std::size_t place : members) {
-      if (is_used[place]) outputs.push_back(place);
-    }
-    if (outputs.empty()) outputs.push_back(members.back());
-    return outputs;
+    note(lang::free_variables(block.result), CompilerRegions::kNone);
+    return is_output;
   }
 
   const PartitionOptions& options_;
@@ -209,7 +204,9 @@ class Partitioner final : public BlockRewriter {
   PassProgram& program_;
   Effects effects_;
   std::vector<MadePartition> made_;
+  // Of the block at hand.
   std::unordered_map<const lang::Variable*, Expr> substitution_;
+  std::vector<bool> is_output_;
 };
 
 }  // namespace
