@@ -5,10 +5,11 @@
 
 #include <dlfcn.h>
 
-#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
+
+#include "kernels/step_code.h"
 
 namespace relay::kernels {
 
@@ -18,7 +19,6 @@ using lang::DType;
 using lang::ExternalGraph;
 using lang::ExternalNode;
 using lang::ExternalType;
-using lang::TensorRef;
 
 // Fortran's: columns lie side by side.
 template <class T>
@@ -102,7 +102,10 @@ std::string product_of(const ExternalGraph& graph, std::size_t place, MatrixProd
 }
 
 template <class T>
-void multiply_by_blas(Gemm<T> gemm, const MatrixProduct& product, const T* a, const T* b, T* c) {
+void multiply_by_blas(Gemm<T> gemm, const MatrixProduct& product, const NodeMemory& memory) {
+  const T* const a = reinterpret_cast<const T*>(memory[product.a]);
+  const T* const b = reinterpret_cast<const T*>(memory[product.b]);
+  T* const c = reinterpret_cast<T*>(memory[product.c]);
   const T one = 1;
   const T zero = 0;
   // Row-major c = a b is column-major c' = b' a'.
@@ -119,47 +122,15 @@ void multiply_by_blas(Gemm<T> gemm, const MatrixProduct& product, const T* a, co
   }
 }
 
-class BlasProducts final : public lang::ExternalCode {
- public:
-  BlasProducts(const ExternalGraph& graph, std::vector<MatrixProduct> products)
-      : parameters_(graph.parameters),
-        nodes_(graph.nodes),
-        results_(graph.results),
-        products_(std::move(products)) {}
-
-  std::string run(std::span<const TensorRef> args, std::span<const TensorRef> results,
-                  int /*threads*/) override {
-    std::vector<TensorRef> values(nodes_.size());
-    for (std::size_t i = 0; i < parameters_; ++i) values[i] = args[i];
-    for (std::size_t i = parameters_; i < nodes_.size(); ++i) values[i] = nodes_[i].constant;
-    for (const MatrixProduct& product : products_) {
-      const ExternalType& type = nodes_[product.c].outputs[0];
-      values[product.c] = lang::Tensor::make(type.dtype, type.shape);
-      const TensorRef& a = values[product.a];
-      const TensorRef& b = values[product.b];
-      const TensorRef& c = values[product.c];
-      if (product.is_double) {
-        multiply_by_blas(blas().dgemm, product, a->data_as<double>(), b->data_as<double>(),
-                         c->data_as<double>());
-      } else {
-        multiply_by_blas(blas().sgemm, product, a->data_as<float>(), b->data_as<float>(),
-                         c->data_as<float>());
-      }
-    }
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const lang::Tensor& made = *values[results_[i].node];
-      std::memcpy(results[i]->data(), made.data(),
-                  static_cast<std::size_t>(made.element_count()) * lang::size_of(made.dtype()));
-    }
-    return {};
-  }
-
- private:
-  std::size_t parameters_;
-  std::vector<ExternalNode> nodes_;
-  std::vector<lang::ExternalValue> results_;
-  std::vector<MatrixProduct> products_;
-};
+CodeStep step_of(const MatrixProduct& product) {
+  return {product.c, [product](const NodeMemory& memory) {
+            if (product.is_double) {
+              multiply_by_blas(blas().dgemm, product, memory);
+            } else {
+              multiply_by_blas(blas().sgemm, product, memory);
+            }
+          }};
+}
 
 class BlasCompiler final : public lang::ExternalCompiler {
  public:
@@ -172,17 +143,17 @@ class BlasCompiler final : public lang::ExternalCompiler {
   }
 
   Made compile(const ExternalGraph& graph) override {
-    std::vector<MatrixProduct> products;
+    std::vector<CodeStep> steps;
     for (std::size_t i = graph.parameters; i < graph.nodes.size(); ++i) {
       if (graph.nodes[i].kind != ExternalNode::Kind::Call) continue;
       MatrixProduct product;
       std::string why = product_of(graph, i, product);
       if (!why.empty()) return {nullptr, fmt::format("`{}`: {}", graph.nodes[i].op, why)};
-      products.push_back(product);
+      steps.push_back(step_of(product));
     }
     if (!blas().sgemm)
       return {nullptr, "there is no BLAS on this machine (Debian: libopenblas0, or libblas3)"};
-    return {std::make_unique<BlasProducts>(graph, std::move(products)), {}};
+    return {code_of_steps(graph, std::move(steps)), {}};
   }
 };
 

@@ -3,12 +3,11 @@
 #include "kernels/dnnl_compiler.h"
 
 #include <array>
-#include <cstring>
-#include <new>
 
 #include <fmt/format.h>
 
 #include "kernels/dnnl_step.h"
+#include "kernels/step_code.h"
 
 namespace relay::kernels {
 
@@ -17,60 +16,6 @@ namespace {
 using lang::CompositePattern;
 using lang::ExternalGraph;
 using lang::ExternalNode;
-using lang::TensorRef;
-
-class DnnlCode final : public lang::ExternalCode {
- public:
-  DnnlCode(const ExternalGraph& graph, std::vector<DnnlStep> steps)
-      : parameters_(graph.parameters),
-        nodes_(graph.nodes),
-        results_(graph.results),
-        steps_(std::move(steps)) {}
-
-  std::string run(std::span<const TensorRef> args, std::span<const TensorRef> results,
-                  int /*threads*/) override {
-    try {
-      std::vector<TensorRef> made;  // between the steps
-      std::vector<std::byte*> values(nodes_.size());
-      for (std::size_t i = 0; i < parameters_; ++i) values[i] = args[i]->data();
-      for (std::size_t i = parameters_; i < nodes_.size(); ++i) {
-        if (nodes_[i].constant) values[i] = nodes_[i].constant->data();
-      }
-      for (std::size_t i = 0; i < results.size(); ++i) {
-        if (!values[results_[i].node]) values[results_[i].node] = results[i]->data();
-      }
-      for (const DnnlStep& step : steps_) {
-        std::byte*& place = values[step.output.node];
-        if (!place) {
-          const lang::ExternalType& type = nodes_[step.output.node].outputs[0];
-          made.push_back(lang::Tensor::make(type.dtype, type.shape));
-          place = made.back()->data();
-        }
-        step.run(values);
-      }
-      for (std::size_t i = 0; i < results.size(); ++i) {
-        const lang::Tensor& result = *results[i];
-        if (values[results_[i].node] == result.data()) continue;
-        std::memcpy(
-            result.data(), values[results_[i].node],
-            static_cast<std::size_t>(result.element_count()) * lang::size_of(result.dtype()));
-      }
-      return {};
-    } catch (const dnnl::error& error) {
-      return fmt::format("oneDNN has failed: {}", error.message);
-    } catch (const std::bad_alloc&) {
-      return "out of memory";
-    } catch (const lang::Failure& failure) {
-      return failure.diagnostics.front().message;
-    }
-  }
-
- private:
-  std::size_t parameters_;
-  std::vector<ExternalNode> nodes_;
-  std::vector<lang::ExternalValue> results_;
-  std::vector<DnnlStep> steps_;
-};
 
 std::string refused(const ExternalGraph& graph) {
   DnnlStep step;
@@ -132,7 +77,7 @@ class DnnlCompiler final : public lang::ExternalCompiler {
   std::vector<CompositePattern> composites() override { return all_composites(); }
 
   Made compile(const ExternalGraph& graph) override {
-    std::vector<DnnlStep> steps;
+    std::vector<CodeStep> steps;
     for (std::size_t i = graph.parameters; i < graph.nodes.size(); ++i) {
       const ExternalNode& node = graph.nodes[i];
       if (node.kind != ExternalNode::Kind::Call && node.composite < 0) continue;
@@ -141,16 +86,17 @@ class DnnlCompiler final : public lang::ExternalCompiler {
         last = graph.composites[static_cast<std::size_t>(node.composite)].last;
       DnnlStep step;
       std::string why = make_dnnl_step(graph, i, last, step);
+      if (why.empty()) why = step.keep_constants(graph);
       if (!why.empty()) {
         const std::string name =
             node.composite >= 0 ? graph.composites[static_cast<std::size_t>(node.composite)].name
                                 : node.op;
         return {nullptr, fmt::format("`{}`: {}", name, why)};
       }
-      steps.push_back(std::move(step));
+      steps.push_back({step.output.node, [step](const NodeMemory& memory) { step.run(memory); }});
       i = last;
     }
-    return {std::make_unique<DnnlCode>(graph, std::move(steps)), {}};
+    return {code_of_steps(graph, std::move(steps)), {}};
   }
 };
 

@@ -4,6 +4,11 @@
 
 namespace relay::kernels {
 
+const dnnl::engine& dnnl_engine() {
+  static const auto* const made = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *made;
+}
+
 std::optional<Eltwise> eltwise_of(const lang::ExternalNode& node) {
   if (node.op == "nn.relu") return Eltwise{dnnl::algorithm::eltwise_relu};
   if (node.op == "tanh") return Eltwise{dnnl::algorithm::eltwise_tanh};
@@ -44,12 +49,9 @@ Order natural_order(std::size_t rank) {
   return order;
 }
 
-namespace {
-
-dnnl::memory::desc described(const dnnl::memory::dims& extents, const dnnl::memory::dims& strides) {
+dnnl::memory::desc strided(const dnnl::memory::dims& extents, const dnnl::memory::dims& strides) {
   dnnl::memory::dims settled = strides;
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    // Strides of axes of extent 1 mean nothing, and oneDNN wants them in order.
     if (extents[i] != 1) continue;
     settled[i] = 1;
     for (std::size_t j = 0; j < extents.size(); ++j) {
@@ -58,8 +60,6 @@ dnnl::memory::desc described(const dnnl::memory::dims& extents, const dnnl::memo
   }
   return {extents, dnnl::memory::data_type::f32, settled};
 }
-
-}  // namespace
 
 dnnl::memory::desc in_order(const std::vector<std::int64_t>& shape, const Order& order) {
   dnnl::memory::dims strides(shape.size(), 1);
@@ -70,7 +70,7 @@ dnnl::memory::desc in_order(const std::vector<std::int64_t>& shape, const Order&
     extents.push_back(shape[axis]);
     steps.push_back(strides[axis]);
   }
-  return described(extents, steps);
+  return strided(extents, steps);
 }
 
 dnnl::memory::desc any_layout(const dnnl::memory::desc& plain) {

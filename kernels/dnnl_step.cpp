@@ -109,7 +109,7 @@ class StepMaker {
     const Described plain = plain_of(node.outputs[0]);
     const dnnl::eltwise_forward::primitive_desc made(
         dnnl::eltwise_forward::desc(kInference, how.kind, plain, how.alpha, how.beta), attributes(),
-        external_engine());
+        dnnl_engine());
     finish<dnnl::eltwise_forward>(made);
     add_input(DNNL_ARG_SRC, node.inputs[0], plain, plain);
     set_output(plain, plain);
@@ -127,7 +127,7 @@ class StepMaker {
     if (!beside) return "an operand is stretched in a way that it has not";
     const Described small = in_order(*beside, natural_order(shape.size()));
     const dnnl::binary::primitive_desc made(
-        dnnl::binary::desc(*binary_of(node), plain, small, plain), attributes(), external_engine());
+        dnnl::binary::desc(*binary_of(node), plain, small, plain), attributes(), dnnl_engine());
     finish<dnnl::binary>(made);
     add_input(DNNL_ARG_SRC_0, node.inputs[whole], plain, plain);
     add_input(DNNL_ARG_SRC_1, node.inputs[other], small, small);
@@ -141,7 +141,7 @@ class StepMaker {
     if (axis < 0) axis += static_cast<std::int64_t>(node.outputs[0].shape.size());
     const dnnl::softmax_forward::primitive_desc made(
         dnnl::softmax_forward::desc(kInference, plain, static_cast<int>(axis)), attributes(),
-        external_engine());
+        dnnl_engine());
     finish<dnnl::softmax_forward>(made);
     add_input(DNNL_ARG_SRC, node.inputs[0], plain, plain);
     set_output(plain, plain);
@@ -201,7 +201,7 @@ class StepMaker {
     const dnnl::pooling_forward::primitive_desc made(
         dnnl::pooling_forward::desc(kInference, kind, in, out, strides, size, padding.first,
                                     padding.second),
-        attributes(), external_engine());
+        attributes(), dnnl_engine());
     finish<dnnl::pooling_forward>(made);
     add_input(DNNL_ARG_SRC, node.inputs[0], in, in);
     set_output(out, out);
@@ -338,7 +338,7 @@ class StepMaker {
                             any_layout(out), strides, dilation, padding.first, padding.second)
             : Forward::desc(kInference, kHow, any_layout(in), any_layout(kernel), any_layout(out),
                             strides, dilation, padding.first, padding.second);
-    const Forward::primitive_desc made(desc, attributes(posts.ops), external_engine());
+    const Forward::primitive_desc made(desc, attributes(posts.ops), dnnl_engine());
     finish<Forward>(made);
     add_input(DNNL_ARG_SRC, node.inputs[0], in, made.src_desc());
     add_input(DNNL_ARG_WEIGHTS, node.inputs[1], kernel, made.weights_desc());
@@ -361,7 +361,7 @@ class StepMaker {
         posts.bias
             ? Forward::desc(kInference, any_layout(in), any_layout(weights), bias, any_layout(out))
             : Forward::desc(kInference, any_layout(in), any_layout(weights), any_layout(out));
-    const Forward::primitive_desc made(desc, attributes(posts.ops), external_engine());
+    const Forward::primitive_desc made(desc, attributes(posts.ops), dnnl_engine());
     finish<Forward>(made);
     add_input(DNNL_ARG_SRC, node.inputs[0], in, made.src_desc());
     add_input(DNNL_ARG_WEIGHTS, node.inputs[1], weights, made.weights_desc());
@@ -377,48 +377,57 @@ class StepMaker {
 
 void bring_to(const Described& from, std::byte* source, const Described& to, std::byte* target,
               dnnl::stream& stream) {
-  dnnl::memory a(from, external_engine(), source);
-  dnnl::memory b(to, external_engine(), target);
+  dnnl::memory a(from, dnnl_engine(), source);
+  dnnl::memory b(to, dnnl_engine(), target);
   dnnl::reorder(a, b).execute(stream, a, b);
 }
 
 }  // namespace
 
-const dnnl::engine& external_engine() {
-  static const auto* const made = new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return *made;
+std::string DnnlStep::keep_constants(const ExternalGraph& graph) {
+  return error_of([&] {
+    dnnl::stream stream(dnnl_engine());
+    for (Operand& each : inputs) {
+      const lang::TensorRef& constant = graph.nodes[each.node].constant;
+      if (!constant || each.plain == each.wanted) continue;
+      each.kept = lang::Buffer::allocate(each.wanted.get_size());
+      bring_to(each.plain, constant->data(), each.wanted, each.kept->data(), stream);
+      stream.wait();
+    }
+    return std::string();
+  });
 }
 
-void DnnlStep::run(const std::vector<std::byte*>& values) const {
+void DnnlStep::run(const NodeMemory& memory) const {
   omp_set_num_threads(1);  // as when it was made: then no bit depends on how many there are
-  dnnl::stream stream(external_engine());
-  std::vector<Scratch> kept;
+  dnnl::stream stream(dnnl_engine());
+  std::vector<Scratch> moved;
   std::unordered_map<int, dnnl::memory> arguments;
   for (const Operand& each : inputs) {
-    std::byte* data = values[each.node];
-    if (each.plain != each.wanted) {
-      kept.emplace_back(each.wanted.get_size());
-      bring_to(each.plain, data, each.wanted, kept.back().data(), stream);
-      data = kept.back().data();
+    std::byte* data = each.kept ? each.kept->data() : memory[each.node];
+    if (!each.kept && each.plain != each.wanted) {
+      moved.emplace_back(each.wanted.get_size());
+      bring_to(each.plain, data, each.wanted, moved.back().data(), stream);
+      data = moved.back().data();
     }
-    arguments.emplace(each.argument, dnnl::memory(each.wanted, external_engine(), data));
+    arguments.emplace(each.argument, dnnl::memory(each.wanted, dnnl_engine(), data));
   }
-  std::byte* result = values[output.node];
+  std::byte* result = memory[output.node];
   const bool is_reordered = output.plain != output.wanted;
   if (is_reordered) {
-    kept.emplace_back(output.wanted.get_size());
-    result = kept.back().data();
+    moved.emplace_back(output.wanted.get_size());
+    result = moved.back().data();
   }
-  arguments.emplace(output.argument, dnnl::memory(output.wanted, external_engine(), result));
+  arguments.emplace(output.argument, dnnl::memory(output.wanted, dnnl_engine(), result));
   const Scratch work(scratch);
   if (scratch != 0) {
     const Described bytes({static_cast<dnnl::memory::dim>(scratch)}, dnnl::memory::data_type::u8,
                           dnnl::memory::format_tag::a);
-    arguments.emplace(DNNL_ARG_SCRATCHPAD, dnnl::memory(bytes, external_engine(), work.data()));
+    arguments.emplace(DNNL_ARG_SCRATCHPAD, dnnl::memory(bytes, dnnl_engine(), work.data()));
   }
   primitive.execute(stream, arguments);
   stream.wait();
-  if (is_reordered) bring_to(output.wanted, result, output.plain, values[output.node], stream);
+  if (is_reordered) bring_to(output.wanted, result, output.plain, memory[output.node], stream);
   stream.wait();
 }
 
@@ -429,6 +438,8 @@ std::string make_dnnl_step(const ExternalGraph& graph, std::size_t first, std::s
     return StepMaker(graph, first, last, step).make();
   } catch (const dnnl::error& error) {
     return fmt::format("oneDNN has no such primitive: {}", error.message);
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
   }
 }
 

@@ -6,12 +6,11 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "kernels/step_code.h"
 #include "lang/external_graph.h"
 
 // Private to the external compiler `dnnl`.
 namespace relay::kernels {
-
-const dnnl::engine& external_engine();
 
 // One primitive of oneDNN, with the tensors that it takes and makes.
 class DnnlStep {
@@ -22,14 +21,18 @@ class DnnlStep {
     std::size_t node = 0;
     dnnl::memory::desc plain;
     dnnl::memory::desc wanted;
+    lang::Ref<lang::Buffer> kept = nullptr;  // a constant as it is wanted
   };
   dnnl::primitive primitive;
   std::vector<Operand> inputs;
   Operand output;
   std::size_t scratch = 0;  // bytes
 
-  // Memory of every node that it reads and writes, row-major. Throws dnnl::error, std::bad_alloc.
-  void run(const std::vector<std::byte*>& values) const;
+  // Constants that the primitive wants otherwise than they lie are brought there now, and not by
+  // each run. Empty if they were; else why not.
+  std::string keep_constants(const lang::ExternalGraph& graph);
+  // Throws dnnl::error, std::bad_alloc.
+  void run(const NodeMemory& memory) const;
 };
 
 // The step for the nodes first to last of a graph: one call, or a product or convolution with what

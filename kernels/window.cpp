@@ -10,6 +10,7 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "kernels/dnnl_parts.h"
 #include "kernels/scratch.h"
 
 namespace relay::kernels {
@@ -30,28 +31,12 @@ constexpr double kSmallWindowPart = 4'194'304;  // products of a part
 constexpr std::int64_t kFewWindowParts = 4;
 constexpr std::int64_t kChannelBlock = 16;  // oneDNN's; parts begin at multiples
 
-const dnnl::engine& engine() {
-  static const auto* const made = new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return *made;
-}
-
 // A tensor of the window: dims and strides as oneDNN orders them.
 struct Plain {
   Dims dims;
   Dims strides;
 
-  // Strides of axes of extent 1 mean nothing, and oneDNN wants them in order.
-  Desc desc() const {
-    Dims settled = strides;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      if (dims[i] != 1) continue;
-      settled[i] = 1;
-      for (std::size_t j = 0; j < dims.size(); ++j) {
-        if (dims[j] != 1) settled[i] = std::max(settled[i], dims[j] * strides[j]);
-      }
-    }
-    return {dims, memory::data_type::f32, settled};
-  }
+  Desc desc() const { return strided(dims, strides); }
   bool moves() const {
     for (std::size_t i = 0; i < dims.size(); ++i) {
       if (dims[i] != 1 && strides[i] <= 0) return false;
@@ -138,7 +123,7 @@ std::optional<Primitive> make_primitive(const Window& form, const Tensors& part,
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
   constexpr auto kKind = dnnl::prop_kind::forward_training;
   const Forward::primitive_desc forward(
-      {kKind, kDirect, in, kernel, out, strides, dilation, front, back}, attr, engine());
+      {kKind, kDirect, in, kernel, out, strides, dilation, front, back}, attr, dnnl_engine());
   if (form.result == Window::Result::Out) {
     auto made = finish(forward);
     if (!made) return made;
@@ -150,7 +135,7 @@ std::optional<Primitive> make_primitive(const Window& form, const Tensors& part,
   }
   if (form.result == Window::Result::In) {
     const Data::primitive_desc adjoint({kDirect, in, kernel, out, strides, dilation, front, back},
-                                       attr, engine(), forward);
+                                       attr, dnnl_engine(), forward);
     auto made = finish(adjoint);
     if (!made) return made;
     made->primitive = Data(adjoint);
@@ -160,7 +145,7 @@ std::optional<Primitive> make_primitive(const Window& form, const Tensors& part,
     return made;
   }
   const Weights::primitive_desc adjoint({kDirect, in, kernel, out, strides, dilation, front, back},
-                                        attr, engine(), forward);
+                                        attr, dnnl_engine(), forward);
   auto made = finish(adjoint);
   if (!made) return made;
   made->primitive = Weights(adjoint);
@@ -185,7 +170,7 @@ struct Side {
 void execute(const dnnl::primitive& primitive, const std::unordered_map<int, memory>& arguments) {
   omp_set_num_threads(1);  // of this thread: the parts are what runs in parallel
   try {
-    dnnl::stream stream(engine());
+    dnnl::stream stream(dnnl_engine());
     primitive.execute(stream, arguments);
     stream.wait();
   } catch (const dnnl::error& error) {
@@ -238,15 +223,15 @@ class Convolution final : public LibraryKernel {
   }
 
   static void bring(const Side& side, const void* data, const Scratch& blocks, std::int64_t part) {
-    const memory from(side.plain, engine(), at(side, data, part));
-    const memory to(side.wanted, engine(), blocks.data() + side.size() * to_size(part));
+    const memory from(side.plain, dnnl_engine(), at(side, data, part));
+    const memory to(side.wanted, dnnl_engine(), blocks.data() + side.size() * to_size(part));
     execute(side.reorder, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
   }
 
   static memory operand(const Side& side, const void* data, const Scratch& blocks,
                         std::int64_t part) {
-    if (!side.is_reordered) return {side.wanted, engine(), at(side, data, part)};
-    return {side.wanted, engine(), blocks.data() + side.size() * to_size(part)};
+    if (!side.is_reordered) return {side.wanted, dnnl_engine(), at(side, data, part)};
+    return {side.wanted, dnnl_engine(), blocks.data() + side.size() * to_size(part)};
   }
 
   void compute(const void* left, const Scratch& left_blocks, const void* right,
@@ -254,7 +239,7 @@ class Convolution final : public LibraryKernel {
     float* const target = result + i * result_.step + j * result_.other_step;
     const Scratch own(result_.is_reordered ? result_.size() : 0);
     const Scratch work(primitive_.scratch);
-    const memory made(result_.wanted, engine(),
+    const memory made(result_.wanted, dnnl_engine(),
                       result_.is_reordered ? static_cast<void*>(own.data()) : target);
     std::unordered_map<int, memory> arguments = {
         {left_.argument, operand(left_, left, left_blocks, i)},
@@ -263,11 +248,11 @@ class Convolution final : public LibraryKernel {
     if (primitive_.scratch != 0) {
       const Desc desc({static_cast<memory::dim>(primitive_.scratch)}, memory::data_type::u8,
                       memory::format_tag::a);
-      arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(desc, engine(), work.data()));
+      arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(desc, dnnl_engine(), work.data()));
     }
     execute(primitive_.primitive, arguments);
     if (!result_.is_reordered) return;
-    const memory plain(result_.plain, engine(), target);
+    const memory plain(result_.plain, dnnl_engine(), target);
     execute(result_.reorder, {{DNNL_ARG_FROM, made}, {DNNL_ARG_TO, plain}});
   }
 
@@ -348,7 +333,8 @@ Side side_of(const Plain& plain, const Desc& wanted, int argument, bool is_resul
   if (!side.is_reordered) return side;
   const Desc& from = is_result ? wanted : side.plain;
   const Desc& to = is_result ? side.plain : wanted;
-  side.reorder = dnnl::reorder(dnnl::reorder::primitive_desc(engine(), from, engine(), to));
+  side.reorder =
+      dnnl::reorder(dnnl::reorder::primitive_desc(dnnl_engine(), from, dnnl_engine(), to));
   return side;
 }
 
