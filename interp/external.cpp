@@ -1,11 +1,10 @@
 #include "interp/external.h"
 
-#include <algorithm>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "interp/leaves.h"
 #include "lang/external_compiler.h"
 #include "lang/function_fact.h"
 
@@ -13,28 +12,6 @@ namespace relay::interp {
 
 using lang::DiagnosticKind;
 using lang::Value;
-
-namespace {
-
-void append_leaves(const Value& value, std::vector<lang::TensorRef>& leaves) {
-  if (value.kind() == lang::ValueKind::Tuple) {
-    for (const Value& field : value.as_tuple().fields()) append_leaves(field, leaves);
-    return;
-  }
-  leaves.push_back(lang::contiguous(value.to_tensor()));
-}
-
-Value value_of_leaves(const lang::Type& type, std::vector<lang::TensorRef>& leaves,
-                      std::size_t& next) {
-  const auto* tuple = lang::as<lang::TupleType>(type);
-  if (!tuple) return Value::tensor(std::move(leaves[next++]));
-  const auto cell = lang::TupleCell::make(tuple->fields.size());
-  for (std::size_t i = 0; i < tuple->fields.size(); ++i)
-    cell->fields()[i] = value_of_leaves(tuple->fields[i], leaves, next);
-  return Value::tuple(cell);
-}
-
-}  // namespace
 
 struct ExternalFunctionCode::Made {
   std::vector<lang::ExternalType> results;
@@ -81,12 +58,11 @@ Value ExternalFunctionCode::run(Frame& frame) const {
   std::vector<lang::TensorRef> args;
   for (std::uint32_t i = 0; i < frame.function.param_count; ++i)
     append_leaves(frame.slots[i], args);
+  for (lang::TensorRef& arg : args) arg = lang::contiguous(arg);
   std::vector<lang::TensorRef> results;
   for (const lang::ExternalType& type : made_->results)
     results.push_back(lang::Tensor::make(type.dtype, type.shape));
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const int threads = frame.machine.threads > 0 ? frame.machine.threads : cores;
-  const std::string error = made_->code->run(args, results, threads);
+  const std::string error = made_->code->run(args, results, frame.machine.threads);
   if (!error.empty()) {
     lang::fail(DiagnosticKind::BadData,
                fmt::format("the external compiler `{}`: {}", compiler_, error), span);

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "interp/launch.h"
+#include "interp/leaves.h"
 #include "interp/plan.h"
 #include "interp/profile.h"
 #include "interp/quick_launch.h"
@@ -27,25 +28,6 @@ constexpr std::int64_t kHotGroup = 4'000'000;
 // ... and the whole program as many (loading LLVM takes tens of milliseconds of another core).
 constexpr std::int64_t kHotProgram = 20'000'000;
 constexpr std::size_t kMaxInstances = 64;
-
-void flatten(const Value& value, std::vector<lang::TensorRef>& leaves) {
-  if (value.kind() == ValueKind::Tuple) {
-    for (const Value& field : value.as_tuple().fields()) flatten(field, leaves);
-    return;
-  }
-  leaves.push_back(value.to_tensor());
-}
-
-Value unflatten(const Type& type, std::vector<lang::TensorRef>& leaves, std::size_t& next) {
-  if (const auto* tuple = lang::as<lang::TupleType>(type)) {
-    if (tuple->fields.empty()) return Value::unit();
-    auto cell = lang::TupleCell::make(tuple->fields.size());
-    for (std::size_t i = 0; i < tuple->fields.size(); ++i)
-      cell->fields()[i] = unflatten(tuple->fields[i], leaves, next);
-    return Value::tuple(std::move(cell));
-  }
-  return Value::tensor(std::move(leaves[next++]));
-}
 
 void append_bits(const Value& value, std::vector<std::uint64_t>& bits) {
   if (value.is_scalar()) {
@@ -201,7 +183,7 @@ Value Group::run_quickly(Machine& machine, std::span<Value> args) {
 Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span span) {
   if (Value result = run_quickly(machine, {args, count}); !result.is_empty()) return result;
   std::vector<lang::TensorRef> leaves = std::move(machine.spare_leaves);
-  for (std::size_t i = 0; i < count; ++i) flatten(args[i], leaves);
+  for (std::size_t i = 0; i < count; ++i) append_leaves(args[i], leaves);
   shaping_.clear();
   for (std::size_t i : shaping_params_) append_bits(args[i], shaping_);
   Instance* instance = find(leaves);
@@ -261,7 +243,7 @@ Value Group::run(Machine& machine, Value* args, std::size_t count, lang::Span sp
     }
   }
   std::size_t next = 0;
-  Value value = unflatten(lang::cast<lang::Function>(function_).body->type, *results, next);
+  Value value = value_of_leaves(lang::cast<lang::Function>(function_).body->type, *results, next);
   results->clear();
   machine.spare_leaves = std::move(*results);
   return value;
