@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "interp/stack.h"
 #include "lang/op.h"
@@ -156,7 +157,9 @@ int report_unknown_command(const std::string& word, Reporter& reporter) {
                         fmt::format("there is neither a command nor a file `{}`", word));
   const auto close = lang::closest_names(word, {kCommands.begin(), kCommands.end()});
   diagnostic.note(close.empty()
-                      ? "note: the commands are `build_external`, `check`, `fmt`, `grad` and `opt`"
+                      ? fmt::format("note: the commands are `{}` and `{}`",
+                                    fmt::join(kCommands.begin(), kCommands.end() - 1, "`, `"),
+                                    kCommands.back())
                       : fmt::format("help: did you mean `relay {}`?", close.front()));
   reporter.report({std::move(diagnostic)});
   return kMisuse;
