@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "external/graph_view.h"
+#include "lang/diagnostic.h"
 #include "lang/memory.h"
 #include "lang/utf8.h"
 
@@ -198,7 +199,8 @@ std::string fault_of(const RelayCodegen& generator) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
   });
   if (!is_word) return "has a name that is no word of letters, digits and `_`";
-  if (name == "default") return "is called `default`, which is the name of what no compiler takes";
+  if (name == lang::kNoCompiler)
+    return fmt::format("is called `{}`, which is the name of what no compiler takes", name);
   if (!generator.supports) return "has no function `supports`";
   if (!generator.compile) return "has no function `compile`";
   if (!generator.result_type) return "has no function `result_type`";

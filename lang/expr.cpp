@@ -195,8 +195,7 @@ Expr with_gradient(const Expr& expr, const std::string& gradient) {
 }
 
 const std::string* gradient_of(const Function& function) {
-  const AttrValue* value = find_fact(function.attrs, FunctionFact::Gradient);
-  return value ? value->as_string() : nullptr;
+  return find_text(function, FunctionFact::Gradient);
 }
 
 Expr make_tuple(std::vector<Expr> fields, Span span, Type type) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lang/external_graph.h"
@@ -12,6 +13,9 @@
 // is called x. Nothing is thrown over this border, since a compiler may stand in a shared object:
 // what goes wrong is a text, and an empty one says that nothing did.
 namespace relay::lang {
+
+// What no compiler takes is marked with this name.
+inline constexpr std::string_view kNoCompiler = "default";
 
 // A function as its compiler has made it.
 class ExternalCode {

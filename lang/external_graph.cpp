@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/diagnostic.h"
 #include "lang/function_fact.h"
 #include "lang/op.h"
 #include "lang/print.h"
@@ -12,6 +13,8 @@ namespace relay::lang {
 
 namespace {
 
+// The tensors that a type is made of, in order. False where it has a part that is no tensor of
+// constant extents.
 bool append_types(const Type& type, std::vector<ExternalType>& into) {
   if (const auto* tuple = as<TupleType>(type)) {
     for (const Type& field : tuple->fields) {
@@ -62,9 +65,10 @@ class GraphMaker {
   }
 
   static std::vector<ExternalType> types_at(const Type& type, Span place) {
-    auto types = external_types(type);
-    if (!types) refuse(fmt::format("a value of type `{}`", to_string(type)), place);
-    return std::move(*types);
+    std::vector<ExternalType> types;
+    if (!append_types(type, types))
+      refuse(fmt::format("a value of type `{}`", to_string(type)), place);
+    return types;
   }
 
   Values block(const Expr& expr) {
@@ -116,17 +120,13 @@ class GraphMaker {
 
   Values field(const Projection& node) {
     const Values whole = value(node.tuple);
-    const auto& type = cast_tuple(node.tuple->type);
+    const auto& type = *as<TupleType>(node.tuple->type);
     std::size_t begin = 0;
     for (std::uint32_t i = 0; i < node.index; ++i)
       begin += types_at(type.fields[i], node.span).size();
     const std::size_t count = types_at(type.fields[node.index], node.span).size();
     const auto first = whole.begin() + static_cast<std::ptrdiff_t>(begin);
     return {first, first + static_cast<std::ptrdiff_t>(count)};
-  }
-
-  static const TupleType& cast_tuple(const Type& type) {
-    return static_cast<const TupleType&>(*type);
   }
 
   Values call(const Expr& expr) {
@@ -148,7 +148,6 @@ class GraphMaker {
     made.kind = ExternalNode::Kind::Call;
     made.op = op.name;
     made.attrs = cast<Call>(expr).attrs;
-    made.span = expr->span;
     made.composite = composite_;
     for (const Values& arg : args) made.inputs.insert(made.inputs.end(), arg.begin(), arg.end());
     made.outputs = types_at(expr->type, expr->span);
@@ -186,12 +185,6 @@ class GraphMaker {
 };
 
 }  // namespace
-
-std::optional<std::vector<ExternalType>> external_types(const Type& type) {
-  std::vector<ExternalType> types;
-  if (!append_types(type, types)) return std::nullopt;
-  return types;
-}
 
 ExternalGraph external_graph(const Function& function, bool has_text) {
   return GraphMaker(function, has_text).make();

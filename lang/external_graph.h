@@ -2,12 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "lang/attrs.h"
-#include "lang/diagnostic.h"
 #include "lang/expr.h"
 #include "lang/tensor.h"
 
@@ -38,7 +36,6 @@ struct ExternalNode {
   std::string op;
   AttrsRef attrs;  // all of them; null where the operator has none
   std::vector<ExternalValue> inputs;
-  Span span;
   int composite = -1;  // the place of the composite that it is part of; -1: of none
 };
 
@@ -62,10 +59,6 @@ struct ExternalGraph {
     return nodes[value.node].outputs[value.output];
   }
 };
-
-// The tensors that a type is made of, in order; nothing where it has a part that is no tensor of
-// constant extents.
-std::optional<std::vector<ExternalType>> external_types(const Type& type);
 
 // Of a typed function in A-normal form, of calls of operators, tuples and projections. Throws
 // Failure (Unsupported), at the place, for everything else.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace relay::repl {
 
 CommandOutcome output(std::string text) { return {std::move(text), {}, false}; }
@@ -12,6 +14,14 @@ CommandOutcome outcome_of(lang::Result<std::string> result) {
   if (!result) return {"", result.errors(), false};
   if (!result->empty() && result->back() != '\n') *result += '\n';
   return output(std::move(*result));
+}
+
+CommandOutcome outcome_of(const lang::Result<Session::Passed>& passed) {
+  if (!passed) return {"", passed.errors(), false};
+  std::string told;
+  for (const std::string& name : passed->generic)
+    told += fmt::format("// `{}` is generic, and stays as it is\n", name);
+  return output(told + passed->text);
 }
 
 std::string_view trimmed(std::string_view text) {

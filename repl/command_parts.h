@@ -13,6 +13,8 @@ CommandOutcome output(std::string text);
 CommandOutcome failed(lang::Diagnostic diagnostic);
 // Ends the text with a line break.
 CommandOutcome outcome_of(lang::Result<std::string> result);
+// The program, below a line for each function that stays as it is.
+CommandOutcome outcome_of(const lang::Result<Session::Passed>& passed);
 
 std::string_view trimmed(std::string_view text);
 // Splits off the first word.

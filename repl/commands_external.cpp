@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "repl/command_parts.h"
 #include "repl/commands.h"
 
@@ -7,12 +5,7 @@ namespace relay::repl {
 
 CommandOutcome run_partition(Session& session, std::string_view argument) {
   const auto [names, text] = split_word(argument);
-  const auto passed = session.partitioned(std::string(names), std::string(text));
-  if (!passed) return {"", passed.errors(), false};
-  std::string told;
-  for (const std::string& name : passed->generic)
-    told += fmt::format("// `{}` is generic, and stays as it is\n", name);
-  return output(told + passed->text);
+  return outcome_of(session.partitioned(std::string(names), std::string(text)));
 }
 
 CommandOutcome run_why(Session& session, std::string_view argument) {

@@ -35,13 +35,8 @@ CommandOutcome run_opt(Session& session, std::string_view argument) {
   if (argument.empty()) return output(opt::describe_passes());
   const auto [word, rest] = split_word(argument);
   const bool shows_differences = word == "--diff";
-  auto passed = session.optimised({.passes = std::string(shows_differences ? rest : argument),
-                                   .shows_differences = shows_differences});
-  if (!passed) return {"", passed.errors(), false};
-  std::string text;
-  for (const std::string& name : passed->generic)
-    text += fmt::format("// `{}` is generic, and stays as it is\n", name);
-  return output(text + passed->text);
+  return outcome_of(session.optimised({.passes = std::string(shows_differences ? rest : argument),
+                                       .shows_differences = shows_differences}));
 }
 
 CommandOutcome run_analyze(Session& session, std::string_view argument) {

@@ -10,6 +10,7 @@
 
 #include "external/plugin.h"
 #include "kernels/external.h"
+#include "lang/diagnostic.h"
 #include "lang/memory.h"
 #include "lang/op.h"
 

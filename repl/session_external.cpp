@@ -1,9 +1,8 @@
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "lang/function_fact.h"
 #include "lang/visit.h"
 #include "opt/explain_compilers.h"
 #include "opt/passes.h"
@@ -65,12 +64,9 @@ lang::Result<std::string> Session::external_compilers() {
 lang::Result<Session::Passed> Session::partitioned(const std::string& compilers,
                                                    const std::string& text, bool is_strict) {
   const auto list = impl_->entry_guarded([&] {
-    std::string quoted;
-    for (const std::string& name : compilers_listed(compilers)) {
-      impl_->pipeline.external_compilers()->get(name, {});
-      quoted += fmt::format("{}\"{}\"", quoted.empty() ? "" : ", ", name);
-    }
-    return quoted;
+    const std::vector<std::string> names = compilers_listed(compilers);
+    for (const std::string& name : names) impl_->pipeline.external_compilers()->get(name, {});
+    return fmt::format("\"{}\"", fmt::join(names, "\", \""));
   });
   if (!list) return list.errors();
   const std::string passes = fmt::format(
