@@ -131,8 +131,8 @@ class Partitioner final : public BlockRewriter {
         } else if (const Expr literal = composite_at(block, at)) {
           renamed[variable.get()] = literal;
         } else {
-          const bool is_bound = value->kind == lang::ExprKind::Constant && options_.binds_constants;
-          renamed[variable.get()] = is_bound ? value : params.add(outside(value));
+          const Expr constant = options_.binds_constants ? constant_of(block, value, at) : Expr();
+          renamed[variable.get()] = constant ? constant : params.add(outside(value));
         }
       }
       inner.bindings.push_back(
@@ -179,6 +179,12 @@ class Partitioner final : public BlockRewriter {
     const Expr& value = block.bindings[place].value;
     const auto* fn = as<lang::Function>(value);
     return fn && lang::has_fact(*fn, FunctionFact::Composite) ? value : Expr();
+  }
+
+  // The constant that an atom is, or that is bound at its place; null for anything else.
+  static Expr constant_of(const lang::Block& block, const Expr& atom, std::size_t place) {
+    const Expr& value = place == CompilerRegions::kNone ? atom : block.bindings[place].value;
+    return value->kind == lang::ExprKind::Constant ? value : Expr();
   }
 
   // Of each place: is what is bound there the result, or used outside of its region?
