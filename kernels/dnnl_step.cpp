@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <new>
 #include <optional>
-#include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>

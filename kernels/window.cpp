@@ -2,7 +2,6 @@
 
 #include <omp.h>
 
-#include <algorithm>
 #include <new>
 #include <optional>
 #include <unordered_map>

@@ -1,6 +1,5 @@
 #include "opt/compiler_regions.h"
 
-#include <algorithm>
 #include <queue>
 
 #include <fmt/format.h>

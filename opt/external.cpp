@@ -1,8 +1,5 @@
 #include "opt/external.h"
 
-#include <algorithm>
-#include <unordered_map>
-
 #include <fmt/format.h>
 
 #include "lang/build.h"

@@ -19,7 +19,7 @@ using repl::Session;
 // A program with two compilers, `a` and `b`, which take operators of their own.
 class Partitioned {
  public:
-  explicit Partitioned(const std::string& text) : text_(text), session_(quiet_options()) {
+  explicit Partitioned(const std::string& text) : session_(quiet_options()) {
     add_to(session_);
     REQUIRE(session_.run("program", text, nullptr).empty());
   }
@@ -67,7 +67,6 @@ class Partitioned {
         std::make_unique<MarkedCompiler>("b", std::set<std::string>{"abs", "multiply"}));
   }
 
-  std::string text_;
   Session session_;
 };
 
