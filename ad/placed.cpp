@@ -46,6 +46,11 @@ Expr is_between(const Expr& index, const Expr& extent) {
                                  build::prim(Prim::Lt, {index, extent})});
 }
 
+// An int64.
+Expr steps_of(const IndexBinder& binder) {
+  return build::cast_to(lang::DType::Int64, binder.extent);
+}
+
 std::optional<std::int64_t> constant_of(const std::optional<Dim>& dim) {
   return dim && dim->is_constant() ? std::optional(dim->constant()) : std::nullopt;
 }
@@ -63,16 +68,6 @@ struct Axis {
   const IndexBinder* digit = nullptr;
   Expr digit_point;
   std::vector<Expr> conditions;  // what holds where these are points
-
-  // What is the same at all points is only known to be right if there are any.
-  Expr place() const {
-    if (binder) return lang::make_var(own.variable);
-    const Expr& offset = index.offset;
-    const auto number = number_in(offset);
-    const auto extent = constant_of(std::optional(length));
-    if (number && extent && *number >= 0 && *number < *extent) return offset;
-    return build::select(is_between(offset, own.extent), offset, build::index_constant(0));
-  }
 };
 
 // One that is read at every index from 0 to its extent - 1, whatever those are.
@@ -133,6 +128,7 @@ class Placing {
     for (std::size_t axis = 0; axis < read_.indices.size(); ++axis) {
       if (!add_axis(axis)) return std::nullopt;
     }
+    is_read_ = condition_of_reading();
     for (const IndexBinder& binder : read_.domain) {
       if (!used_.contains(binder.variable.get())) rest_.push_back(binder);
     }
@@ -148,6 +144,8 @@ class Placing {
     const Dim& length = as<lang::TensorType>(read_.variable->type)->shape[number];
     auto index = indices_.of(read_.indices[number]);
     if (!index) return false;
+    if (!read_.guard && !index->terms.empty() && is_int64(read_.indices[number]))
+      check_ends(*index, length);
     Axis axis;
     axis.index = *index;
     axis.length = length;
@@ -169,6 +167,72 @@ class Placing {
     }
     axes_.push_back(std::move(axis));
     return true;
+  }
+
+  // Whether anything is read at all, if that is not known; null: something is. Where the guard
+  // varies over the points, it says nothing of all of them.
+  Expr condition_of_reading() const {
+    Expr all = read_.guard && !indices_.vary(read_.guard) ? read_.guard : nullptr;
+    for (const IndexBinder& binder : read_.domain) {
+      const auto extent = constant_of(dim_of(binder.extent, extents_));
+      if (extent && *extent > 0) continue;
+      const Expr has_points = build::prim(Prim::Gt, {steps_of(binder), build::index_constant(0)});
+      all = all ? build::prim(Prim::And, {all, has_points}) : has_points;
+    }
+    return all;
+  }
+
+  // Nothing else reads at these indices once the value is not needed, so it is for the adjoint to
+  // fail where one is outside of the axis: the offset is taken through a read at the first and at
+  // the last one, as far as these are not known to be inside.
+  void check_ends(LinearIndex& index, const Dim& length) const {
+    if (length.is_any()) return;
+    const auto offset = index.offset ? number_in(index.offset) : 0;
+    for (const bool is_low : {true, false}) {
+      std::optional<Dim> end = offset ? std::optional(Dim(*offset)) : std::nullopt;
+      Expr way;  // from the offset to there
+      for (const auto& [binder, factor] : index.terms) {
+        if ((factor < 0) != is_low) continue;
+        const auto extent = dim_of(binder->extent, extents_);
+        end = end && extent && !extent->is_any()
+                  ? std::optional(*end + (*extent - Dim(1)) * Dim(factor))
+                  : std::nullopt;
+        const Expr steps = times(factor, build::sub(steps_of(*binder), build::index_constant(1)));
+        way = way ? build::add(way, steps) : steps;
+      }
+      if (end && !is_low) end = length - Dim(1) - *end;
+      const auto room = constant_of(end);
+      if (room && *room >= 0) continue;
+      const Expr at = index.offset ? index.offset : build::index_constant(0);
+      Expr checked = inside_axis(way ? build::add(at, way) : at, length);
+      if (way) checked = build::sub(checked, way);
+      const Expr is_read = condition_of_reading();
+      index.offset = is_read ? build::if_(is_read, checked, at) : checked;
+    }
+  }
+
+  // The index, which is an error if the axis has none such.
+  Expr inside_axis(const Expr& index, const Dim& length) const {
+    const IndexBinder along = {lang::make_variable("r", lang::scalar_type(lang::DType::Int64)),
+                               length.is_constant() ? build::index_constant(length.constant())
+                                                    : lang::make_dim_term(length)};
+    const Expr all = lang::make_comprehension({along}, lang::make_var(along.variable), read_.span,
+                                              lang::tensor_type({length}, lang::DType::Int64));
+    return lang::make_index(all, {index}, false, read_.span, lang::scalar_type(lang::DType::Int64));
+  }
+
+  // Where a scatter adds what an axis is given. One that is the same at all points need only be
+  // right if something is read.
+  Expr place_of(const Axis& axis) const {
+    if (axis.binder) return lang::make_var(axis.own.variable);
+    const Expr& offset = axis.index.offset;
+    const auto number = number_in(offset);
+    const auto extent = constant_of(std::optional(axis.length));
+    if (number && extent && *number >= 0 && *number < *extent) return offset;
+    const bool may_be_any = read_.guard && indices_.vary(read_.guard);
+    if (may_be_any)
+      return build::select(is_between(offset, axis.own.extent), offset, build::index_constant(0));
+    return is_read_ ? build::if_(is_read_, offset, build::index_constant(0)) : offset;
   }
 
   // `binder + rest` and `rest - binder`; the rest may have other binders, which are summed over.
@@ -313,7 +377,7 @@ class Placing {
       if (kept.insert(binder->variable.get()).second) binders.push_back(*binder);
     }
     std::vector<Expr> places;
-    for (const Axis& axis : axes_) places.push_back(axis.place());
+    for (const Axis& axis : axes_) places.push_back(place_of(axis));
     return scattered({read_.variable, places, value(kept), binders, read_.span});
   }
 
@@ -324,6 +388,7 @@ class Placing {
   Variables used_;                 // binders of the domain that are inverted
   Variables others_;               // those that stand beside one
   std::vector<IndexBinder> rest_;  // those that are not inverted
+  Expr is_read_;                   // null: something is read
 };
 
 // What is read from a table is summed over the binders that do not occur in the indices before it
