@@ -33,7 +33,7 @@ void ExternalFunctionCode::make(Machine& machine) const {
   auto made = compiler.compile(graph);
   if (!made.code) {
     lang::fail(
-        DiagnosticKind::BadData,
+        DiagnosticKind::BadCompiler,
         fmt::format("the external compiler `{}` does not compile {}: {}", compiler_,
                     graph.symbol.empty() ? "this function" : fmt::format("`{}`", graph.symbol),
                     made.error),
@@ -64,7 +64,7 @@ Value ExternalFunctionCode::run(Frame& frame) const {
     results.push_back(lang::Tensor::make(type.dtype, type.shape));
   const std::string error = made_->code->run(args, results, frame.machine.threads);
   if (!error.empty()) {
-    lang::fail(DiagnosticKind::BadData,
+    lang::fail(DiagnosticKind::BadCompiler,
                fmt::format("the external compiler `{}`: {}", compiler_, error), span);
   }
   std::size_t next = 0;

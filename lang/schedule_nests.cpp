@@ -83,7 +83,7 @@ std::optional<Diagnostic> apply_schedule(const ScheduleSteps& steps,
                                          std::vector<ScheduledNest>& nests, std::string_view who) {
   if (nests.empty() && !steps.empty()) {
     return Diagnostic(
-        DiagnosticKind::BadAttribute,
+        DiagnosticKind::BadSchedule,
         fmt::format("`{}` has no `for i {{ .. }}` whose loops a schedule could be of", who),
         steps.front().span);
   }
@@ -93,7 +93,7 @@ std::optional<Diagnostic> apply_schedule(const ScheduleSteps& steps,
       if (!step.args.empty() && nest.has(step.args[0].text)) fitting.push_back(&nest);
     }
     if (fitting.size() > 1) {
-      return Diagnostic(DiagnosticKind::BadAttribute,
+      return Diagnostic(DiagnosticKind::BadSchedule,
                         fmt::format("`{}` stands for something in {} nests of `{}`",
                                     step.args[0].text, fitting.size(), who),
                         step.args[0].span)

@@ -11,7 +11,7 @@ namespace relay::lang {
 namespace {
 
 Diagnostic refused(std::string why, Span span) {
-  return {DiagnosticKind::BadAttribute, std::move(why), span};
+  return {DiagnosticKind::BadSchedule, std::move(why), span};
 }
 
 Diagnostic not_supported(std::string what, Span span) {

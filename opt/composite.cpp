@@ -26,7 +26,7 @@ CompositeRule read_composite(const lang::CompositePattern& written,
   });
   if (!patterns || patterns->size() != 1) {
     lang::fail(
-        lang::DiagnosticKind::BadData,
+        lang::DiagnosticKind::BadCompiler,
         fmt::format("the pattern `{}` of the external compiler `{}` is none: {}", written.name,
                     compiler.name(),
                     patterns ? "there is more behind it" : patterns.errors().front().message));

@@ -71,7 +71,7 @@ class PatternMaker {
     }
     ExprPatternRef pattern = block(rule_.pattern, scope);
     if (pattern->kind == Kind::Wildcard) {
-      lang::fail(DiagnosticKind::BadPattern, "a pattern that is a name alone fits everything",
+      lang::fail(DiagnosticKind::BadRule, "a pattern that is a name alone fits everything",
                  rule_.pattern->span);
     }
     return pattern;
@@ -101,7 +101,7 @@ class PatternMaker {
       case ExprKind::Var: {
         const lang::VariableRef& variable = lang::cast<lang::Var>(expr).variable;
         if (lang::has_role(*variable, lang::kOperatorRole)) {
-          lang::fail(DiagnosticKind::BadPattern,
+          lang::fail(DiagnosticKind::BadRule,
                      fmt::format("`{0}` is an operator, which is called: `{0}(x)`", variable->name),
                      expr->span);
         }
@@ -129,7 +129,7 @@ class PatternMaker {
         return call(expr, scope);
       case ExprKind::Operator:
       case ExprKind::GlobalVar:
-        lang::fail(DiagnosticKind::BadPattern,
+        lang::fail(DiagnosticKind::BadRule,
                    "an operator in a pattern is called, as in `nn.relu(x)`", expr->span);
       default:
         break;
@@ -182,7 +182,7 @@ class PatternMaker {
     const bool is_step = node || expr->kind == ExprKind::Operator ||
                          expr->kind == ExprKind::GlobalVar || as<lang::Var>(expr);
     if (!is_step) {
-      lang::fail(DiagnosticKind::BadPattern,
+      lang::fail(DiagnosticKind::BadRule,
                  "a step is an operator, or a call without its first operand", expr->span);
     }
     return applied(node ? node->callee : expr, std::move(parts), node ? node->attrs : nullptr,
@@ -200,7 +200,7 @@ class PatternMaker {
       const lang::AttrValue* trait =
           var->variable->attrs ? var->variable->attrs->find(lang::kOperatorRole) : nullptr;
       if (!trait) {
-        lang::fail(DiagnosticKind::BadPattern,
+        lang::fail(DiagnosticKind::BadRule,
                    fmt::format("`{0}` is called, but stands for no operator: `{0}: Elementwise`",
                                var->variable->name),
                    callee->span);
@@ -212,12 +212,12 @@ class PatternMaker {
       const PatternForm* form = lang::find_pattern_form(name);
       if (!form) return expanded(name, std::move(parts), span);
       if (*form > PatternForm::Operator) {
-        lang::fail(DiagnosticKind::BadPattern, fmt::format("`{}` is no step", name), span);
+        lang::fail(DiagnosticKind::BadRule, fmt::format("`{}` is no step", name), span);
       }
       pattern.trait = *form;
     }
     if (!pattern.op && attrs) {
-      lang::fail(DiagnosticKind::BadPattern,
+      lang::fail(DiagnosticKind::BadRule,
                  "attributes are those of one operator; this may be any", attrs->list[0].span);
     }
     pattern.parts = std::move(parts);
@@ -233,7 +233,7 @@ class PatternMaker {
                  fmt::format("not supported: the function `{}` in a pattern", name), span);
     }
     if (std::find(open_.begin(), open_.end(), name) != open_.end()) {
-      lang::fail(DiagnosticKind::BadPattern,
+      lang::fail(DiagnosticKind::BadRule,
                  fmt::format("the pattern `{}` is made of itself", name), span);
     }
     const RewriteRule& inner = *found->second;
@@ -353,7 +353,7 @@ void check_names(const PatternRule& rule) {
     const bool is_there =
         bound.sometimes.contains(param.get()) || bound.attrs.contains(param->name);
     if (is_there) continue;
-    lang::fail(DiagnosticKind::BadPattern,
+    lang::fail(DiagnosticKind::BadRule,
                fmt::format("`{}` does not occur in the pattern of {} `{}`", param->name, kind,
                            rule.written.name),
                param->span);
@@ -365,7 +365,7 @@ void check_names(const PatternRule& rule) {
       if (!var || bound.always.contains(var->variable.get()) ||
           !bound.sometimes.contains(var->variable.get()))
         return;
-      lang::fail(DiagnosticKind::BadPattern,
+      lang::fail(DiagnosticKind::BadRule,
                  fmt::format("`{}` may have no value: not all that the pattern matches has it",
                              var->variable->name),
                  node->span);

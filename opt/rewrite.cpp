@@ -80,7 +80,7 @@ Expr rewritten(const Expr& fn, const std::vector<PatternRule>& rules, const Rule
   applied.clear();
   if (rewritten_once(at, rules, host, applied) == at) return at;
   throw lang::Failure(
-      lang::Diagnostic(lang::DiagnosticKind::BadPattern,
+      lang::Diagnostic(lang::DiagnosticKind::BadRule,
                        fmt::format("after {} rounds, rules still apply: `{}`", options.most_rounds,
                                    fmt::join(applied, "`, `")),
                        fn->span)

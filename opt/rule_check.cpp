@@ -92,7 +92,7 @@ std::string text_of(const lang::TensorRef& tensor) {
 
 Diagnostic changes_value(const PatternRule& rule, const RuleSample& sample, const Expr& before,
                          const Expr& after) {
-  Diagnostic diagnostic(DiagnosticKind::BadPattern,
+  Diagnostic diagnostic(DiagnosticKind::BadRule,
                         fmt::format("rule `{}` changes a value", rule.written.name),
                         rule.written.span);
   for (const RuleSample::Input& input : sample.inputs)
@@ -164,7 +164,7 @@ std::optional<Diagnostic> fault_of(const PatternRule& rule, const RuleHost& host
   }
   if (samples > 0) return std::nullopt;
   if (!why.empty()) return why.front();
-  return Diagnostic(DiagnosticKind::BadPattern,
+  return Diagnostic(DiagnosticKind::BadRule,
                     fmt::format("rule `{}` was tried on nothing: of {} calls of random types, its "
                                 "pattern matches none that its replacement fits",
                                 rule.written.name, kTries),

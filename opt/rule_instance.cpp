@@ -90,7 +90,7 @@ class Instance final : public lang::Rewriter {
     }
     if (lang::has_role(variable, lang::kAttributeRole)) {
       if (Expr value = as_value(match_.attrs.at(variable.name), var.span)) return value;
-      lang::fail(DiagnosticKind::BadAttribute,
+      lang::fail(DiagnosticKind::BadRule,
                  fmt::format("`{}` is {} here, which is no value of the language", variable.name,
                              match_.attrs.at(variable.name).to_string()),
                  var.span);
@@ -99,7 +99,7 @@ class Instance final : public lang::Rewriter {
     if (bound == match_.values.end()) return Expr(&var);  // bound by the code itself
     if (wants_constants_) {
       if (bound->second->kind == ExprKind::Constant) return bound->second;
-      lang::fail(DiagnosticKind::BadPattern,
+      lang::fail(DiagnosticKind::BadRule,
                  fmt::format("a condition is decided before the program runs, and `{}` need not be "
                              "known then",
                              variable.name),
@@ -146,7 +146,7 @@ class Instance final : public lang::Rewriter {
       if (attr.key != lang::kLikeAttr) continue;
       const lang::Call* matched = like(attr.value);
       if (!matched) {
-        lang::fail(DiagnosticKind::BadAttribute,
+        lang::fail(DiagnosticKind::BadRule,
                    "`like` takes the attributes of a step that the pattern names by `let`",
                    attr.span);
       }

@@ -118,7 +118,7 @@ lang::Expr Resolver::rule_pattern(const Node& node) {
       } else if (child == node.last()) {
         result = expr(*child);
       } else {
-        report(Kind::BadPattern, "a pattern is one expression, behind `let`s that name its steps",
+        report(Kind::BadRule, "a pattern is one expression, behind `let`s that name its steps",
                span(*child));
       }
     }

@@ -78,7 +78,7 @@ ScheduleSteps Resolver::basic_steps(const ScheduleSteps& steps, int depth, std::
       continue;
     }
     if (depth == kMostDepth) {
-      report(Kind::BadAttribute, fmt::format("the schedule `{}` is made of itself", step.word),
+      report(Kind::BadSchedule, fmt::format("the schedule `{}` is made of itself", step.word),
              step.span);
       return {};
     }
@@ -93,7 +93,7 @@ ScheduleSteps Resolver::basic_steps(const ScheduleSteps& steps, int depth, std::
     }
     made += called->steps.size();
     if (made > kMostMade) {
-      report(Kind::BadAttribute,
+      report(Kind::BadSchedule,
              fmt::format("with `{}` the schedules that are called here have more than {} steps",
                          step.word, kMostMade),
              step.span);

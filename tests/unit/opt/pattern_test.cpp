@@ -244,17 +244,17 @@ TEST_CASE("a match is one thing if nothing else uses its steps") {
 }
 
 TEST_CASE("what is no pattern is said so") {
-  CHECK(error_of("pattern p(a) { a }").starts_with("BadPattern: a pattern that is a name alone"));
-  CHECK(error_of("pattern p(a, b) { abs(a) }").starts_with("BadPattern: `b` does not occur"));
+  CHECK(error_of("pattern p(a) { a }").starts_with("BadRule: a pattern that is a name alone"));
+  CHECK(error_of("pattern p(a, b) { abs(a) }").starts_with("BadRule: `b` does not occur"));
   CHECK(error_of("pattern p(a) { abso(a) }") == "UnknownName: unknown name `abso`");
-  CHECK(error_of("pattern p(a) { abs(p(a)) }") == "BadPattern: the pattern `p` is made of itself");
+  CHECK(error_of("pattern p(a) { abs(p(a)) }") == "BadRule: the pattern `p` is made of itself");
   CHECK(error_of("pattern p(a) { sum(a, axs=1) }") ==
         "UnknownAttribute: `sum` has no attribute `axs`");
   CHECK(error_of("pattern p(a) { abs(a, a) }") ==
         "WrongArity: operator `abs` takes 1 operand, not 2");
   CHECK(error_of("pattern p(a) { for i { a[i] } }").starts_with("Unsupported: "));
   CHECK(error_of("rule r(a, b) { either(abs(a), a + b) } => { b }")
-            .starts_with("BadPattern: `b` may have no value"));
+            .starts_with("BadRule: `b` may have no value"));
   CHECK(error_of("rule r(a) { abs(a) } => { c }") == "UnknownName: unknown name `c`");
 }
 

@@ -31,6 +31,10 @@ const std::map<std::string, std::string> kElsewhere = {
     {"HiddenBuiltin", "tests/repl/forget.out"},
     // Somebody must press Ctrl-C.
     {"Interrupted", "tests/cli/interrupt.out"},
+    // Rules are read by the passes.
+    {"BadRule", "tests/cli/rewrite.out"},
+    // A plug-in must have been made.
+    {"BadCompiler", "tests/cli/plugin.out"},
     // A limit must have been set.
     {"OutOfTime", "tests/cli/limits.out"},
 };

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "tests/support/passed_program.h"
 
@@ -126,8 +127,8 @@ constexpr HandedOver kBlas[] = {
 };
 
 void check(const HandedOver& each, const std::string& compiler) {
-  const std::string text = std::string(kNumbers) + "def f(" + typed(each.params, each.args) +
-                           ") { " + each.body + " }\n";
+  const std::string text =
+      fmt::format("{}def f({}) {{ {} }}\n", kNumbers, typed(each.params, each.args), each.body);
   const std::string call = "f(" + arguments(each.args) + ")";
   INFO(text << call);
   PassedProgram before(text);
@@ -145,9 +146,10 @@ TEST_CASE("oneDNN runs calls and composites") {
 }
 
 TEST_CASE("weights that are constants lie as oneDNN wants them, at every run") {
-  const std::string text = std::string(kNumbers) +
-                           "def f(x: Tensor[(2, 4, 9, 9), float32]) { nn.relu(nn.conv2d(x, "
-                           "reshape(sin(arange(0.0, 288.0, 1.0)), newshape=(8, 4, 3, 3)))) }\n";
+  const std::string text = fmt::format(
+      "{}def f(x: Tensor[(2, 4, 9, 9), float32]) {{ nn.relu(nn.conv2d(x, reshape(sin(arange(0.0, "
+      "288.0, 1.0)), newshape=(8, 4, 3, 3)))) }}\n",
+      kNumbers);
   const std::string data = tensor("(2, 4, 9, 9)");
   const std::string call = "(f(" + data + "), f(negative(" + data + ")), f(" + data + "))";
   PassedProgram before(text);
