@@ -51,7 +51,10 @@ void put_item_in(const repl::Display& display, repl::ItemResult result) {
     repl::put_output(repl::describe(result, display));
 }
 
-void put_item(const repl::ItemResult& result) { put_item_in(repl::display_for_output(), result); }
+void put_item(const repl::ItemResult& result) {
+  put_item_in(repl::display_for_output(), result);
+  repl::flush_output();  // what comes next may run for hours, and be killed
+}
 
 constexpr bool kHasReplay = true;  // `:bug` writes one
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -80,6 +81,19 @@ void put_output(std::string_view text) {
 void flush_output() {
   const StatusHidden hidden;
   if (std::fflush(stdout) != 0) give_up();
+}
+
+void put_live_output(std::string_view text) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kMostFlushes = 1000;  // in a second; each takes a microsecond or two
+  static Clock::time_point begin;
+  static int flushes = 0;
+  put_output(text);
+  if (const auto now = Clock::now(); now - begin >= std::chrono::seconds(1)) {
+    begin = now;
+    flushes = 0;
+  }
+  if (++flushes <= kMostFlushes) flush_output();
 }
 
 void put_error(std::string_view text) {

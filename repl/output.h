@@ -33,6 +33,10 @@ bool wants_color(std::string_view setting, int descriptor);
 void put_output(std::string_view text);
 // Hands on what has been written so far; fails as put_output() does.
 void flush_output();
+// put_output() for a program that runs: whoever watches a long run sees its lines as they are
+// printed, and a run that is killed has shown them. After a thousand texts in one second the others
+// of that second wait for what is written or flushed later, as each flush is a call of the system.
+void put_live_output(std::string_view text);
 
 // Writes text to standard error. Where nobody takes it there is nobody to tell.
 void put_error(std::string_view text);

@@ -404,7 +404,7 @@ void Pipeline::write(std::string_view text) {
   if (options_.write) {
     options_.write(text);
   } else {
-    put_output(text);
+    put_live_output(text);
   }
 }
 
