@@ -217,6 +217,26 @@ std::optional<Edit> update(std::string_view text, std::uint32_t equals) {
                   text.substr(equals + 1, expression_end(text, equals, "") - equals - 1)));
 }
 
+// `r := e`, where `r` has been bound: to a reference, as far as one can see, or to anything.
+struct Assignment {
+  Edit write;
+  bool is_reference;
+};
+std::optional<Assignment> assignment(std::string_view text, std::uint32_t sign) {
+  const Piece name = word_before(text, sign);
+  if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
+  const std::string bound = fmt::format("let {} = ", name.text);
+  const std::size_t binding = text.substr(0, name.begin).rfind(bound);
+  if (binding == std::string_view::npos) return std::nullopt;
+  const std::uint32_t end = expression_end(text, sign + 2, ",");
+  const std::string value = trimmed(text, sign + 2, end);
+  if (value.empty()) return std::nullopt;
+  const std::string ours = fmt::format("ref_write({}, {})", name.text, value);
+  return Assignment{
+      replaced(name.begin, end, ours, fmt::format("help: a reference is written by `{}`", ours)),
+      text.substr(binding + bound.size()).starts_with("ref(")};
+}
+
 // `type A = B | C`
 std::optional<Edit> alternatives(std::string_view text, std::uint32_t equals) {
   const std::uint32_t end = expression_end(text, equals, "");
@@ -352,11 +372,14 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     edits.push_back({" =", at, "help: the value of a function stands behind `=`, or in braces", 1});
   if (rest.starts_with(':') && says(error, "close the constructor")) add(named_fields(text, at));
   if (rest.starts_with(":=")) {
+    const auto written = assignment(text, at);
+    if (written && written->is_reference) edits.push_back(written->write);
     edits.push_back({"=", at, "help: a binding is `let x = …`", 2});
     const Piece name = word_before(text, at);
     edits.push_back({fmt::format("let {} =", name.text), name.begin,
                      fmt::format("help: a binding is `let {} = …`", name.text),
                      at + 2 - name.begin});
+    if (written && !written->is_reference) edits.push_back(written->write);
   }
   if (rest.starts_with('=') && !rest.starts_with("==")) {
     add(binding(text, at));
@@ -430,6 +453,8 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"throw", "", "", kFailure},
       Help{"from", "", "", "help: a file is imported as `import \"file.relay\"`"},
       Help{"where", "", "", "help: a `let` stands before what uses it"},
+      Help{"", ":=", "to close the block",
+           "help: a reference is written by `ref_write(r, x)`, and a binding is `let x = …`"},
       Help{"", ":", "to close the block",
            "help: a record has a type: `type Point { Point { x: float32 } }`, then `Point(x = "
            "1.0)`"},
