@@ -7,6 +7,7 @@
 #include "lang/record.h"
 #include "lang/tree_form.h"
 #include "parser/resolver.h"
+#include "parser/scan.h"
 #include "parser/strings.h"
 
 namespace relay::parser {
@@ -168,6 +169,22 @@ void Resolver::help_with_arguments(Diagnostic& diagnostic, std::string_view form
   if (nodes.empty() || is_reversed) return;
   for (const Node* node : nodes.subspan(1)) add(tree_.text(*node));
   if (args.find('\n') != std::string::npos) return;
+  // No function is differentiated at an integer: `grad(f, 1)` is by the second parameter elsewhere.
+  const bool is_place = form == "grad" && args.size() == 1 && grammar::is_digit(args[0]);
+  if (is_place && before.empty() && args != "0") {
+    diagnostic.note(
+        fmt::format("help: the derivatives are by all parameters, in a tuple: "
+                    "`grad({})(…).{}` is one of them",
+                    tree_.text(*nodes[0]), args));
+    return;
+  }
+  if (is_place && before.empty()) {
+    diagnostic.note(
+        fmt::format("help: the derivatives are by all parameters: `grad({})(…)`; of "
+                    "several they are a tuple, which begins with `.0`",
+                    tree_.text(*nodes[0])));
+    return;
+  }
   diagnostic.note(fmt::format("help: the derivative is a function: `{}({})({})`", form,
                               tree_.text(*nodes[0]), args));
 }

@@ -152,6 +152,10 @@ RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
     call.fail(DiagnosticKind::NotDifferentiable,
               fmt::format("`{}` needs a function", name_of(mode)));
   }
+  if (mode == DiffMode::Grad && function->params.empty()) {
+    call.fail(DiagnosticKind::NotDifferentiable,
+              "`grad` differentiates by the parameters of a function, and this one has none");
+  }
   for (std::size_t i = 0; i < function->params.size(); ++i) {
     const Type& param = function->params[i];
     refuse_functions_and_references(
