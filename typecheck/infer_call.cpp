@@ -497,6 +497,20 @@ std::optional<std::string> missing_attribute(const Call& call, const OpDef& op) 
   return std::nullopt;
 }
 
+// `random.uniform([3])`: what is given is an attribute that has no default, and the key is missing.
+std::optional<std::string> missing_key(const Call& call, const OpDef& op) {
+  if (!are_written(call) || call.args.size() != 1) return std::nullopt;
+  const std::optional<AttrValue> value = attribute_from(call.args[0]);
+  if (!value || value->as_int()) return std::nullopt;
+  for (const AttrSpec& attr : op.attrs) {
+    if (attr_default(op, attr) || (call.attrs && call.attrs->find(attr.name))) continue;
+    if (!coerce_attr(attr.kind, *value)) return std::nullopt;
+    return fmt::format("help: a key comes first: `{}(random.key(0), {}={})`", op.name, attr.name,
+                       texts_of(call, 0));
+  }
+  return std::nullopt;
+}
+
 Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
   Diagnostic diagnostic(DiagnosticKind::WrongArity,
                         fmt::format("`{}` takes {}, found {}", op.name,
@@ -513,7 +527,8 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
   }
   diagnostic.note(fmt::format("note: `{}({})`", op.name, parts));
   if (call.args.size() < op.inputs.size() && op.inputs[0].name == "key") {
-    const auto help = missing_attribute(call, op);
+    auto help = missing_key(call, op);
+    if (!help) help = missing_attribute(call, op);
     diagnostic.note(help.value_or("help: a key comes first, as `random.key(0)`"));
   }
   if (call.args.size() <= op.inputs.size()) return diagnostic;
