@@ -388,6 +388,74 @@ void add_argument_labels(Diagnostic& diagnostic, const Relation& relation,
   }
 }
 
+// The elements of `[a, b]`, which is a call of `stack` that nobody has written; null elsewhere.
+const Tuple* elements_of_list(const Relation& relation) {
+  if (relation.op->name != "stack" || !relation.needed_by.empty() || !relation.call ||
+      !relation.span || !relation.span.text().starts_with('['))
+    return nullptr;
+  return as<Tuple>(relation.call->args[0]);
+}
+
+// `[k, 2.5]`: the integer that would have to be a float.
+std::optional<Diagnostic> explain_list_of_dtypes(const Relation& relation, const Tuple& elements,
+                                                 const TupleType& types, Solver& solver) {
+  const auto dtype_of = [&](const Type& type) {
+    const Literal* literal = open_literal(type, solver);
+    return literal && literal->is_float ? std::optional(DType::Float32) : known_dtype(type);
+  };
+  std::optional<std::size_t> integer;
+  std::optional<std::size_t> real;
+  for (std::size_t i = 0; i < types.fields.size(); ++i) {
+    const std::optional<DType> dtype = dtype_of(types.fields[i]);
+    if (!dtype) continue;
+    if (is_float(*dtype) && !real) real = i;
+    if (is_int(*dtype) && !integer) integer = i;
+  }
+  if (!integer || !real) return std::nullopt;
+  const DType dtype = *dtype_of(types.fields[*real]);
+  const Type& found = types.fields[*integer];
+  Diagnostic diagnostic(DiagnosticKind::DTypeMismatch,
+                        fmt::format("the elements of a tensor have one dtype, found `{}` and `{}`",
+                                    name_of(*known_dtype(found)), name_of(dtype)),
+                        relation.span);
+  for (const std::size_t i : {*integer, *real})
+    diagnostic.label(elements.fields[i]->span, describe_type(types.fields[i], solver));
+  diagnostic.note(fmt::format("help: `cast({}, dtype=\"{}\")` has dtype `{}`",
+                              quote(elements.fields[*integer]->span, "..."), name_of(dtype),
+                              name_of(dtype)));
+  return diagnostic;
+}
+
+// `[f, g]`, `[point, point]`: no tensor has such elements.
+std::optional<Diagnostic> explain_list(DiagnosticKind kind, const Relation& relation,
+                                       const std::vector<Type>& args, Solver& solver) {
+  const Tuple* elements = elements_of_list(relation);
+  const auto* types = elements ? as<TupleType>(args[0]) : nullptr;
+  if (!types || types->fields.size() != elements->fields.size()) return std::nullopt;
+  if (kind == DiagnosticKind::DTypeMismatch)
+    return explain_list_of_dtypes(relation, *elements, *types, solver);
+  const auto is_no_tensor = [](const Type& type) {
+    return type->kind != TypeKind::Tensor && type->kind != TypeKind::Var;
+  };
+  const auto first = std::find_if(types->fields.begin(), types->fields.end(), is_no_tensor);
+  if (kind != DiagnosticKind::TypeMismatch || first == types->fields.end()) return std::nullopt;
+  const std::string shown = solver.show(*first);
+  Diagnostic diagnostic(kind,
+                        fmt::format("`[…]` makes a tensor, and `{}` is no element of one", shown),
+                        relation.span);
+  diagnostic.label(elements->fields[static_cast<std::size_t>(first - types->fields.begin())]->span,
+                   fmt::format("`{}`", shown));
+  constexpr std::size_t kMostElements = 4;
+  const bool are_alike = std::all_of(types->fields.begin(), types->fields.end(),
+                                     [&](const Type& type) { return solver.show(type) == shown; });
+  if (!are_alike || types->fields.size() > kMostElements) return diagnostic;
+  std::string list = "Nil";
+  for (std::size_t i = elements->fields.size(); i-- > 0;)
+    list = fmt::format("Cons({}, {})", quote(elements->fields[i]->span, "..."), list);
+  diagnostic.note(fmt::format("help: a list is `{}`", list));
+  return diagnostic;
+}
+
 std::string argument_list(const std::vector<Type>& args, Solver& solver) {
   std::string text;
   for (std::size_t i = 0; i < args.size(); ++i) {
@@ -405,6 +473,10 @@ Failure explain_relation(Failure failure, const Relation& relation, Solver& solv
   std::vector<Type> args;
   for (const Type& arg : relation.args) args.push_back(solver.resolve(arg));
   show_types(diagnostic, args, solver);
+  if (!diagnostic.span) {
+    if (auto better = explain_list(diagnostic.kind, relation, args, solver))
+      return Failure(std::move(*better));
+  }
   bool is_core = is_core_rule(*relation.op);
   if (diagnostic.kind == DiagnosticKind::DTypeMismatch) {
     if (auto better = literal_argument(relation, args, solver)) return Failure(std::move(*better));
