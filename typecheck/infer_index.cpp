@@ -25,6 +25,26 @@ std::optional<std::int64_t> stated_integer(const Expr& expr) {
   return std::nullopt;
 }
 
+// `xs[[0, 2]]` and `xs[xs > 1.0]` of another language. `type` is the index's.
+void help_with_selection(Diagnostic& diagnostic, const Index& node, const Type& type) {
+  const auto* tensor = as<TensorType>(type);
+  if (node.indices.size() != 1 || !tensor || !tensor->shape.has_rank()) return;
+  const auto* literal = as<Literal>(node.indices[0]);
+  const std::optional<DType> dtype =
+      tensor->dtype.is_known() ? std::optional(tensor->dtype.known()) : std::nullopt;
+  const bool is_integer = dtype ? is_int(*dtype) : literal && !literal->is_float;
+  const std::string from = quote(node.tensor->span, "…");
+  const std::string index = quote(node.indices[0]->span, "…");
+  if (is_integer && tensor->shape.rank() > 0) {
+    diagnostic.note(fmt::format("help: several are `take({}, {}, axis=0)`", from, index));
+  } else if (dtype == DType::Bool && tensor->shape.rank() == 1) {
+    diagnostic.note(
+        fmt::format("help: those where it holds are `take({}, squeeze(argwhere({}), "
+                    "axis=[1]), axis=0)`",
+                    from, index));
+  }
+}
+
 }  // namespace
 
 Dim Inference::extent_dim(const Expr& extent) const {
@@ -38,7 +58,7 @@ Dim Inference::extent_dim(const Expr& extent) const {
 }
 
 // An index or an extent: an integer scalar; an undecorated number is an int64.
-void Inference::infer_position(const Expr& index) {
+void Inference::infer_position(const Expr& index, const Index* element) {
   Type type = infer(index);
   bool negated = false;
   if (as_literal(index, negated)) {
@@ -55,6 +75,7 @@ void Inference::infer_position(const Expr& index) {
         fmt::format("an index must be an integer scalar, found `{}`", solver_.show(type)),
         index->span);
     diagnostic.label(index->span, describe_type(type, solver_));
+    if (element) help_with_selection(diagnostic, *element, solver_.resolve(type));
     throw Failure(std::move(diagnostic));
   }
   if (solver_.has_woken()) relations_.drain();
@@ -280,7 +301,7 @@ Type Inference::infer_index(const Expr& expr) {
     if (var && binders_.find(var->variable.get())) {
       infer(index);
     } else {
-      infer_position(index);
+      infer_position(index, &node);
     }
   }
   indices_[&node] = {node.tensor, &node.indices, tensor, axes};

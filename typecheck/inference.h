@@ -316,7 +316,7 @@ class Inference {
   lang::Type infer_element_set(const lang::ScatterReduce& node);
   lang::Type infer_index(const lang::Expr& expr);
   void refuse_index_of_tuple(const lang::Index& node, const lang::Type& tuple);
-  void infer_position(const lang::Expr& index);
+  void infer_position(const lang::Expr& index, const lang::Index* element = nullptr);
   void check_literal_indices();
   // finish.cpp
   bool settle_index_relations(bool all);
