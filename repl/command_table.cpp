@@ -33,7 +33,8 @@ constexpr Command kCommands[] = {
      "…",
      run_show},
     {":opt", Group::See, "[PASSES [EXPR]]", "what named passes make of a program",
-     "Of an expression, or of all that is defined. `relay opt` in the shell does the same with a "
+     "Of an expression and the functions of yours that it calls, or of all that is defined. `relay "
+     "opt` in the shell does the same with a "
      "file. "
      "Without passes it lists them; "
      "docs/passes.md shows each at work. Of a generic function it shows what becomes of it at "
@@ -44,7 +45,8 @@ constexpr Command kCommands[] = {
      "…",
      run_opt},
     {":partition", Group::See, "NAMES [EXPR]", "hands parts of a program to external compilers",
-     "Of an expression, or of all that is defined; NAMES are those of one or several compilers, as "
+     "Of an expression and the functions of yours that it calls, or of all that is defined; NAMES "
+     "are those of one or several compilers, as "
      "in `dnnl,blas`, of which the first that runs a step takes it. What comes out is a program: "
      "functions with `Compiler=\"dnnl\"` are run by oneDNN. docs/byoc.md tells the rest.",
      "relay> :partition blas fn (x: Tensor[(2, 2), float32]) { nn.dense(x, x) }\n"
@@ -59,7 +61,8 @@ constexpr Command kCommands[] = {
      "  dnnl: it is asked for float32 only, and this is float64",
      run_why},
     {":analyze", Group::See, "[NAME [EXPR]]", "what an analysis finds in a program",
-     "Of an expression, or of all that is defined: which variables, operators and parts of the "
+     "Of an expression and the functions of yours that it calls, or of all that is defined: which "
+     "variables, operators and parts of the "
      "language it uses, who calls whom, what a match misses. `relay opt --analyze` in the shell "
      "does the same with a file. Without one it lists them; docs/analyses.md shows each at work.",
      "relay> :analyze list_op_freqs fn (x: float32) { exp(x) * exp(x + 1.0) }\n"

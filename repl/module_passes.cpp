@@ -1,5 +1,9 @@
 #include "repl/module_passes.h"
 
+#include <map>
+#include <set>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "interp/scalar.h"
@@ -29,6 +33,65 @@ std::vector<opt::PassProgram::Entry> own_functions(lang::Module& module,
                          is_ground ? scheme.type : nullptr});
   }
   return functions;
+}
+
+// Calls of functions under the names that their instances have here.
+class CallRenamer final : public lang::Rewriter {
+ public:
+  using Name = std::function<std::string(const lang::GlobalVar& global)>;
+  explicit CallRenamer(Name name) : name_(std::move(name)) {}
+
+ protected:
+  Expr post(const Expr& expr) override {
+    const auto* global = lang::as<lang::GlobalVar>(expr);
+    if (!global) return expr;
+    std::string name = name_(*global);
+    if (name == global->name) return expr;
+    return lang::make_global_var(std::move(name), expr->span, expr->type);
+  }
+
+ private:
+  const Name name_;
+};
+
+// A typed expression behind the own functions that it calls, by way of others too, at the types of
+// the calls. The first instance of a function has its name, others have new ones.
+std::vector<opt::PassProgram::Entry> with_called_functions(const Expr& typed, lang::Module& module,
+                                                           typecheck::Checker& checker,
+                                                           Pipeline& pipeline) {
+  std::vector<std::pair<std::string, Expr>> found = {{"", typed}};
+  std::map<std::string, std::string> names;  // by function and type
+  std::set<std::string> taken;
+  CallRenamer renamer([&](const lang::GlobalVar& global) -> std::string {
+    const lang::Definition* definition = module.find(global.name);
+    const bool is_own =
+        definition && definition->function && definition->origin == lang::Origin::Own;
+    if (!is_own || !global.type) return global.name;
+    const auto [name, is_new] = names.try_emplace(global.name + " " + lang::to_string(global.type));
+    if (is_new) {
+      name->second =
+          taken.insert(global.name).second ? global.name : pipeline.reserve_name(global.name);
+      found.emplace_back(name->second, checker.specialise(global.name, global.type).or_throw());
+    }
+    return name->second;
+  });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Expr renamed = renamer.rewrite(found[i].second);
+    found[i].second = renamed;
+  }
+  std::vector<opt::PassProgram::Entry> entries;
+  for (auto each = found.rbegin(); each != found.rend(); ++each) {
+    if (!each->first.empty() && !module.find(each->first))
+      pipeline.add_function(each->first, each->second);
+    entries.push_back({each->first, each->second, each->second->type});
+  }
+  return entries;
+}
+
+std::set<std::string> names_of(const std::vector<opt::PassProgram::Entry>& entries) {
+  std::set<std::string> names;
+  for (const auto& entry : entries) names.insert(entry.name);
+  return names;
 }
 
 opt::PassHost host_of(lang::Module& module, typecheck::Checker& checker, Pipeline& pipeline,
@@ -76,8 +139,29 @@ ModulePasses::ModulePasses(lang::Module& module, const Expr& typed, typecheck::C
                            Pipeline& pipeline, const EvaluateCore& evaluate, const PassTexts& texts)
     : module_(module),
       pipeline_(pipeline),
-      program_({{"", typed, typed->type}}, host_of(module, checker, pipeline, evaluate, texts)),
+      program_(with_called_functions(typed, module, checker, pipeline),
+               host_of(module, checker, pipeline, evaluate, texts)),
+      called_(names_of(program_.functions())),
       is_module_(false) {}
+
+void ModulePasses::run(const opt::PassCall& call) {
+  program_.run(call);
+  if (is_module_) return;
+  std::set<std::string> reached;
+  std::vector<std::string> open = {""};
+  while (!open.empty()) {
+    const std::string name = std::move(open.back());
+    open.pop_back();
+    const auto* entry = program_.find(name);
+    if (!entry || !reached.insert(name).second) continue;
+    const opt::MentionedFunctions mentioned = opt::functions_mentioned_in(entry->function);
+    open.insert(open.end(), mentioned.called.begin(), mentioned.called.end());
+    open.insert(open.end(), mentioned.gradients.begin(), mentioned.gradients.end());
+  }
+  program_.remove_if([&](const opt::PassProgram::Entry& entry) {
+    return called_.contains(entry.name) && !reached.contains(entry.name);
+  });
+}
 
 void ModulePasses::bind(const std::string& name, const std::function<Expr(const Expr&)>& bound) {
   const auto* entry = program_.find(name);
@@ -123,6 +207,9 @@ std::vector<std::string> ModulePasses::generic() const {
 std::string ModulePasses::print(bool is_strict) const {
   std::vector<MadeFunction> roots;
   for (const auto& entry : program_.functions()) {
+    // What is defined under its name is still what it is.
+    const bool is_known = called_.contains(entry.name) && module_.find(entry.name);
+    if (is_known && !entry.is_changed) continue;
     roots.push_back(
         {entry.name, entry.function, program_.has_changed_meaning() ? entry.type_before : nullptr});
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,18 +38,19 @@ class ModulePasses {
   // Types the functions. Throws Failure.
   ModulePasses(lang::Module& module, typecheck::Checker& checker, Pipeline& pipeline,
                const EvaluateCore& evaluate, const PassTexts& texts);
-  // Of a typed expression.
+  // Of a typed expression, with the own functions that it calls, by way of others too, at the types
+  // of the calls.
   ModulePasses(lang::Module& module, const lang::Expr& typed, typecheck::Checker& checker,
                Pipeline& pipeline, const EvaluateCore& evaluate, const PassTexts& texts);
   // Throws Failure.
-  void run(const opt::PassCall& call) { program_.run(call); }
+  void run(const opt::PassCall& call);
   // What is to be said of the program as it is now. Throws Failure.
   std::string analyse(const opt::Analysis& analysis) { return analysis.run(program_); }
   // What `bound` makes of the function of that name, which nobody else may call. Throws Failure.
   void bind(const std::string& name,
             const std::function<lang::Expr(const lang::Expr& function)>& bound);
-  // The module as a text, or the expression in light notation, with the data types and functions
-  // that passes have made.
+  // The module as a text, or the expression in light notation, behind those functions that passes
+  // have changed; with the data types and functions that passes have made.
   std::string print(bool is_strict) const;
   // The functions that stay as they were written.
   std::vector<std::string> generic() const;
@@ -59,6 +61,8 @@ class ModulePasses {
   lang::Module& module_;
   Pipeline& pipeline_;
   opt::PassProgram program_;
+  std::set<std::string> called_ = {};  // the functions that are there because an expression calls
+                                       // them, and the expression, which has no name
   const bool is_module_ = true;
 };
 

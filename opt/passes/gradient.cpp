@@ -100,8 +100,13 @@ Pass gradient_pass() {
   pass.is_idempotent = false;
   pass.example = "def f(x: float32, y: float32) { sin(x) * y }";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
-    program.set_changed_meaning();
-    program.each_at_once([&](const auto& entry) { return with_gradient(entry, program.host()); });
+    // What an expression calls is called for its value.
+    const bool is_expression = program.find("") != nullptr;
+    if (!is_expression) program.set_changed_meaning();
+    program.each_at_once([&](const auto& entry) {
+      const bool is_meant = !is_expression || entry.name.empty();
+      return is_meant ? with_gradient(entry, program.host()) : entry.function;
+    });
   };
   return pass;
 }
