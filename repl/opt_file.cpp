@@ -1,14 +1,23 @@
 #include "repl/opt_file.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "interp/stack.h"
 #include "lang/attrs.h"
+#include "lang/module.h"
+#include "lang/print.h"
 #include "lang/source.h"
+#include "lang/visit.h"
 #include "opt/analysis.h"
 #include "opt/pass.h"
 #include "parser/notation.h"
+#include "parser/parse.h"
 #include "repl/files.h"
 #include "repl/module_passes.h"
 #include "repl/output.h"
@@ -37,6 +46,130 @@ std::string passes_of(const OptRequest& request) {
   const std::string first =
       fmt::format("Rewrite(rules={})", lang::AttrValue(request.rules).to_string());
   return named.empty() ? first : first + "," + named;
+}
+
+// The globals that code mentions.
+std::set<std::string> mentioned_in(const lang::Expr& expr) {
+  std::set<std::string> names;
+  lang::visit_post_order(expr, [&](const lang::Expr& node) {
+    if (const auto* global = lang::as<lang::GlobalVar>(node)) names.insert(global->name);
+  });
+  return names;
+}
+
+// Around the functions and types of a file: what else is in it, in light notation.
+class RestOfFile {
+ public:
+  // Throws Failure.
+  RestOfFile(const lang::Source& text, lang::Module& module) : module_(module) {
+    const parser::Parsed parsed = parser::parse(text, module).or_throw();
+    for (const parser::Item& item : parsed.items) {
+      const std::string written(item.span.text());
+      if (item.kind == parser::ItemKind::Import) imports_ += written + "\n";
+      const bool is_let = item.kind == parser::ItemKind::Let;
+      if (!is_let && item.kind != parser::ItemKind::Expression) continue;
+      const lang::Definition* definition = is_let && !item.pattern ? find(item.name) : nullptr;
+      if (definition && definition->function) continue;  // printed as what it is, a function
+      const std::set<std::string> used = mentioned_in(item.expr);
+      used_.insert(used.begin(), used.end());
+      items_ += as_it_is_called(item, used).value_or(written) + (item.hide_value ? ";\n" : "\n");
+    }
+  }
+
+  const std::string& imports() const { return imports_; }
+  bool has_items() const { return !items_.empty(); }
+  bool uses(const std::string& name) const { return used_.contains(name); }
+
+  // `functions`: the functions and types after passes. Those that passes have dropped, and that are
+  // used here, are as they were.
+  std::string around(const std::string& functions) const {
+    std::string text = imports_ + functions;
+    std::set<std::string> seen = used_;
+    std::vector<std::string> open(seen.begin(), seen.end());
+    while (!open.empty()) {
+      const std::string name = std::move(open.back());
+      open.pop_back();
+      const lang::Definition* definition = find(name);
+      if (!definition || !definition->function) continue;
+      if (!has_definition(functions, name))
+        text += lang::print_light_definition(name, definition->function) + "\n";
+      for (const std::string& each : mentioned_in(definition->function)) {
+        if (seen.insert(each).second) open.push_back(each);
+      }
+    }
+    return text + items_;
+  }
+
+ private:
+  const lang::Definition* find(const std::string& name) const {
+    const lang::Definition* definition = module_.find(name);
+    return definition && definition->origin == lang::Origin::Own ? definition : nullptr;
+  }
+
+  static bool has_definition(const std::string& text, const std::string& name) {
+    const std::string begin = "\ndef " + name;
+    const std::string lines = "\n" + text;
+    for (const char* behind : {"(", "["}) {
+      if (lines.find(begin + behind) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  // Defaults and attributes are part of calls by now: printed functions have none.
+  std::optional<std::string> as_it_is_called(const parser::Item& item,
+                                             const std::set<std::string>& used) const {
+    const bool is_plain = std::none_of(used.begin(), used.end(), [&](const std::string& name) {
+      const lang::Definition* definition = find(name);
+      return definition && (definition->parameters || !definition->instance_of.empty());
+    });
+    if (is_plain) return std::nullopt;
+    std::string value = lang::print_light(item.expr);
+    if (lang::as<lang::Let>(item.expr)) value = "{\n" + value + "\n}";
+    if (item.kind == parser::ItemKind::Expression) return value;
+    const std::string target = item.pattern ? std::string(item.pattern->span.text()) : item.name;
+    const std::string type =
+        item.annotation && !item.pattern ? ": " + lang::to_string(item.annotation) : "";
+    return fmt::format("let {}{} = {}", target, type, value);
+  }
+
+  lang::Module& module_;
+  std::string imports_;
+  std::string items_;
+  std::set<std::string> used_;
+};
+
+// Functions are no longer called for what they were.
+bool changes_meaning(const PassList& passes) {
+  return std::any_of(passes.calls.begin(), passes.calls.end(), [](const opt::PassCall& call) {
+    return call.pass->name.ends_with("Gradient");
+  });
+}
+
+// What is printed of a file after passes.
+lang::Result<std::string> whole_file(const std::string& functions, const lang::Source& text,
+                                     const PassList& passes, const Bindings& bindings,
+                                     lang::Module& module) {
+  std::optional<lang::Result<std::string>> whole;
+  // Texts may nest deeply.
+  interp::EvaluationStack::instance().run([&] {
+    whole.emplace(lang::capture([&] {
+      const RestOfFile rest(text, module);
+      if (!bindings.list.empty() && rest.uses(bindings.function)) {
+        lang::fail(DiagnosticKind::Unsupported,
+                   fmt::format("not supported: `--bind` of a parameter of `{}`, which a top-level "
+                               "binding or expression uses",
+                               bindings.function));
+      }
+      if (!changes_meaning(passes)) return rest.around(functions);
+      if (rest.has_items()) {
+        put_error(
+            "relay: functions are gradients now, and top-level bindings and expressions are left "
+            "out\n");
+      }
+      return rest.imports() + functions;
+    }));
+  });
+  return std::move(*whole);
 }
 
 }  // namespace
@@ -85,8 +218,8 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
   options.plugins = request.plugins;
   options.files = files;
   Session session(std::move(options));
-  const bool is_strict =
-      parser::is_strict(lang::Source(request.path, *text), parser::Notation::Auto);
+  const lang::Source whole(request.path, *text);
+  const bool is_strict = parser::is_strict(whole, parser::Notation::Auto);
   std::vector<Diagnostic> errors = request.path == "-"
                                        ? session.run("<stdin>", std::move(*text), nullptr)
                                        : session.run_file(request.path, nullptr);
@@ -103,11 +236,20 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
       const bool tells_generic = request.analysis.empty();
       for (const std::string& name : tells_generic ? passed->generic : std::vector<std::string>())
         put_error(fmt::format("relay: `{}` is generic, and stays as it is\n", name));
-      put_output(passed->text);
-      if (request.times) put_error(describe_times(*passed));
-      return 0;
+      const bool is_program =
+          !is_strict && request.analysis.empty() && !request.print_after && !request.differences;
+      const lang::Result<std::string> printed =
+          is_program ? whole_file(passed->text, whole, *list, request.bindings, session.module())
+                     : lang::Result<std::string>(passed->text);
+      if (printed) {
+        put_output(*printed);
+        if (request.times) put_error(describe_times(*passed));
+        return 0;
+      }
+      errors = printed.errors();
+    } else {
+      errors = passed.errors();
     }
-    errors = passed.errors();
   }
   reporter.report(errors);
   reporter.hint("relay --explain");
