@@ -63,18 +63,14 @@ class BodyFinder {
   std::set<NodeId> seen_;
 };
 
-// The steps that are about these nests. The function may have other groups, which the others are
-// about. What a step makes of a loop is known once it is done, and no name says what it was made
-// of: `a_b` may be an index as well as `a` and `b`, fused.
-lang::ScheduleSteps steps_about(std::vector<ScheduledNest> nests, lang::ScheduleSteps steps) {
+// The steps that are about the nest. The function may have others, which the other steps are about.
+// What a step makes of a loop is known once it is done, and no name says what it was made of: `a_b`
+// may be an index as well as `a` and `b`, fused.
+lang::ScheduleSteps steps_about(ScheduledNest nest, lang::ScheduleSteps steps) {
   std::erase_if(steps, [&](const lang::ScheduleStep& step) {
-    bool is_about_one = false;
-    for (ScheduledNest& nest : nests) {
-      if (step.args.empty() || !nest.has(step.args[0].text)) continue;
-      (void)nest.apply(step, "");
-      is_about_one = true;
-    }
-    return !is_about_one;
+    if (step.args.empty() || !nest.has(step.args[0].text)) return true;
+    (void)nest.apply(step, "");
+    return false;
   });
   return steps;
 }
@@ -110,12 +106,14 @@ std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, cons
                        std::move(tensors));
     ids.push_back(static_cast<TensorId>(at));
   }
-  if (nests.empty()) return schedule;
-  if (auto refusal = lang::apply_schedule(steps_about(nests, lang::read_schedule(*text)), nests,
-                                          "the function"))
-    throw lang::Failure(*refusal);
+  const lang::ScheduleSteps steps = lang::read_schedule(*text);
   for (std::size_t i = 0; i < nests.size(); ++i) {
-    if (nests[i].is_changed()) schedule.nests_.emplace(ids[i], std::move(nests[i]));
+    // One by one: what a function inside of the function computes is here as often as it is called,
+    // and all of these are the one nest of the text.
+    std::vector<ScheduledNest> nest = {std::move(nests[i])};
+    if (auto refusal = lang::apply_schedule(steps_about(nest[0], steps), nest, "the function"))
+      throw lang::Failure(*refusal);
+    if (nest[0].is_changed()) schedule.nests_.emplace(ids[i], std::move(nest[0]));
   }
   return schedule;
 }

@@ -102,6 +102,18 @@ bool calls(const Expr& body, const std::string& name) {
   return found;
 }
 
+bool has_nest(const lang::Function& fn) {
+  bool found = false;
+  lang::visit_post_order(
+      fn.body, [&](const Expr& node) { found = found || node->kind == ExprKind::Comprehension; });
+  return found;
+}
+
+bool has_schedule(const Expr& expr) {
+  const auto* fn = as<lang::Function>(expr);
+  return fn && lang::has_fact(*fn, FunctionFact::Schedule);
+}
+
 // Which global functions are inlined: all that are small or marked, or those that are marked.
 enum class Globals : std::uint8_t { Small, Marked };
 
@@ -200,6 +212,8 @@ struct Run {
   int max_bindings;
   CustomGradients custom;
   Globals globals;
+  // The function that it is inlined in has a schedule, which is about the nests of its own text.
+  bool is_scheduled = false;
   std::vector<std::string> stack = {};  // the functions whose bodies are being inlined
   // How many nodes functions have with what they call inlined, outside and inside of index
   // notation. The keys are kept alive.
@@ -387,6 +401,7 @@ class Inliner final : public lang::Rewriter {
     // Its nests keep their schedule where they are. What is computed for one element has none.
     if (lang::has_fact(fn, FunctionFact::Schedule) && !is_in_index_notation_) return false;
     if (is_marked(fn)) return !calls(fn.body, global.name);
+    if (run_.is_scheduled && !is_in_index_notation_ && has_nest(fn)) return false;
     if (run_.globals != Globals::Small) return false;
     return is_straight_line(fn, run_.max_bindings) ||
            (is_in_index_notation_ && run_.is_point_code(callee));
@@ -417,13 +432,13 @@ class Inliner final : public lang::Rewriter {
 
 Expr inline_literals(const Expr& expr, lang::Program& program, int max_bindings,
                      CustomGradients custom) {
-  Run run{program, max_bindings, custom, Globals::Marked};
+  Run run{program, max_bindings, custom, Globals::Marked, has_schedule(expr)};
   return Inliner(run).run(expr);
 }
 
 Expr inline_calls(const Expr& expr, lang::Program& program, int max_bindings,
                   CustomGradients custom) {
-  Run run{program, max_bindings, custom, Globals::Small};
+  Run run{program, max_bindings, custom, Globals::Small, has_schedule(expr)};
   return Inliner(run).run(expr);
 }
 
