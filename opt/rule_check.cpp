@@ -7,6 +7,7 @@
 
 #include "lang/build.h"
 #include "lang/diagnostic.h"
+#include "lang/print.h"
 #include "lang/value.h"
 #include "lang/visit.h"
 #include "opt/rule_samples.h"
@@ -97,6 +98,8 @@ Diagnostic changes_value(const PatternRule& rule, const RuleSample& sample, cons
                         rule.written.span);
   for (const RuleSample::Input& input : sample.inputs)
     diagnostic.note(fmt::format("note: where {} = {}", input.variable->name, text_of(input.value)));
+  if (sample.has_choices)
+    diagnostic.note(fmt::format("note: for example `{}`", lang::print_light(sample.before)));
   const auto value = [](const Expr& expr) {
     const auto* constant = as<lang::Constant>(expr);
     return constant ? text_of(constant->value) : std::string("an error");
@@ -106,9 +109,14 @@ Diagnostic changes_value(const PatternRule& rule, const RuleSample& sample, cons
   return diagnostic;
 }
 
+struct Fault {
+  Diagnostic diagnostic;
+  std::vector<RuleSample::Attribute> attributes = {};  // of the sample
+};
+
 // Nothing where the rule keeps the value of the sample.
-std::optional<Diagnostic> fault_at(const PatternRule& rule, const RuleSample& sample,
-                                   const RuleHost& host) {
+std::optional<Fault> fault_at(const PatternRule& rule, const RuleSample& sample,
+                              const RuleHost& host) {
   const std::vector<Expr> before = parts_of(closed(sample.before, sample));
   const std::vector<Expr> after = parts_of(closed(sample.after, sample));
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -121,7 +129,7 @@ std::optional<Diagnostic> fault_at(const PatternRule& rule, const RuleSample& sa
         found && same_form(*wanted->value, *found->value) &&
         (rule.written.kind == lang::RuleKind::Exact ? same_bits(*wanted->value, *found->value)
                                                     : is_close(*wanted->value, *found->value));
-    if (!is_kept) return changes_value(rule, sample, expected, made);
+    if (!is_kept) return Fault{changes_value(rule, sample, expected, made), sample.attributes};
   }
   return std::nullopt;
 }
@@ -133,12 +141,12 @@ std::int64_t elements_of(const RuleSample& sample) {
 }
 
 // The same, or what is found at a sample of fewer elements, which is easier to read.
-Diagnostic smallest_fault(Diagnostic fault, std::int64_t elements, const PatternRule& rule,
-                          SampleValues values, const RuleHost& host) {
+Fault smallest_fault(Fault fault, std::int64_t elements, const PatternRule& rule,
+                     SampleValues values, const DefaultAttrs& defaults, const RuleHost& host) {
   RuleRandom random(kSeed);
   std::vector<Diagnostic> why;
   for (int i = 0; i < kTries / 2; ++i) {
-    const auto sample = sample_of(rule, random, values, i % 2 == 0, host, why);
+    const auto sample = sample_of(rule, random, values, defaults, i % 2 == 0, host, why);
     if (!sample || elements_of(*sample) >= elements) continue;
     auto found = fault_at(rule, *sample, host);
     if (!found) continue;
@@ -148,7 +156,8 @@ Diagnostic smallest_fault(Diagnostic fault, std::int64_t elements, const Pattern
   return fault;
 }
 
-std::optional<Diagnostic> fault_of(const PatternRule& rule, const RuleHost& host) {
+std::optional<Fault> fault_of(const PatternRule& rule, const RuleHost& host,
+                              const DefaultAttrs& defaults = {}) {
   const bool is_exact = rule.written.kind == lang::RuleKind::Exact;
   RuleRandom random(kSeed);
   std::vector<Diagnostic> why;
@@ -156,25 +165,57 @@ std::optional<Diagnostic> fault_of(const PatternRule& rule, const RuleHost& host
   for (int i = 0; i < kTries && samples < kSamples; ++i) {
     const auto values = is_exact && i % 2 == 1 ? SampleValues::Special : SampleValues::Moderate;
     const bool is_small = samples < kSamples / 4 && i < kTries / 4;
-    const auto sample = sample_of(rule, random, values, is_small, host, why);
+    const auto sample = sample_of(rule, random, values, defaults, is_small, host, why);
     if (!sample) continue;
     ++samples;
     if (auto fault = fault_at(rule, *sample, host))
-      return smallest_fault(std::move(*fault), elements_of(*sample), rule, values, host);
+      return smallest_fault(std::move(*fault), elements_of(*sample), rule, values, defaults, host);
   }
   if (samples > 0) return std::nullopt;
-  if (!why.empty()) return why.front();
-  return Diagnostic(DiagnosticKind::BadRule,
-                    fmt::format("rule `{}` was tried on nothing: of {} calls of random types, its "
-                                "pattern matches none that its replacement fits",
-                                rule.written.name, kTries),
-                    rule.written.span)
-      .note("help: give its operands types, as in `x: Tensor[(n, m), float32]`");
+  if (!why.empty()) return Fault{why.front()};
+  return Fault{
+      Diagnostic(DiagnosticKind::BadRule,
+                 fmt::format("rule `{}` was tried on nothing: of {} calls of random types, its "
+                             "pattern matches none that its replacement fits",
+                             rule.written.name, kTries),
+                 rule.written.span)
+          .note("help: give its operands types, as in `x: Tensor[(n, m), float32]`")};
 }
 
 bool is_good_up_to_rounding(PatternRule rule, const RuleHost& host) {
   rule.written.kind = lang::RuleKind::Approximate;
   return !fault_of(rule, host);
+}
+
+// The attributes that the pattern leaves open and whose defaults make the rule hold; none where it
+// holds for no defaults, or all its attributes have them.
+DefaultAttrs mending_defaults(const PatternRule& rule, const Fault& first, const RuleHost& host) {
+  DefaultAttrs defaults;
+  std::optional<Fault> fault = first;
+  while (fault) {
+    const std::size_t before = defaults.size();
+    for (const RuleSample::Attribute& each : fault->attributes) {
+      defaults.emplace(std::pair(each.op->name, each.name), each.default_value);
+    }
+    if (defaults.size() == before) return {};
+    fault = fault_of(rule, host, defaults);
+  }
+  return defaults;
+}
+
+// What is sure to mend the rule.
+std::optional<std::string> help_for(const PatternRule& rule, const Fault& fault,
+                                    const RuleHost& host) {
+  std::vector<std::string> missing;
+  for (const auto& [name, value] : mending_defaults(rule, fault, host))
+    missing.push_back(fmt::format("`{}={}` of `{}`", name.second, value.to_string(), name.first));
+  if (!missing.empty()) {
+    return fmt::format("help: attributes that a pattern does not write may be any: write {} in it",
+                       fmt::join(missing, " and "));
+  }
+  if (rule.written.kind == lang::RuleKind::Exact && is_good_up_to_rounding(rule, host))
+    return "help: of finite numbers it holds up to rounding: declare it an `approximate rule`";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -185,12 +226,8 @@ void check_rules(const std::vector<PatternRule>& rules, const RuleHost& host) {
     if (!rule.written.replacement) continue;
     auto fault = fault_of(rule, host);
     if (!fault) continue;
-    if (rule.written.kind == lang::RuleKind::Exact && is_good_up_to_rounding(rule, host)) {
-      fault->note(
-          "help: of finite numbers it holds up to rounding: declare it an `approximate "
-          "rule`");
-    }
-    errors.push_back(std::move(*fault));
+    if (auto help = help_for(rule, *fault, host)) fault->diagnostic.note(std::move(*help));
+    errors.push_back(std::move(fault->diagnostic));
   }
   if (!errors.empty()) throw lang::Failure(std::move(errors));
 }

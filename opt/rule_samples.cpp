@@ -76,8 +76,9 @@ lang::TensorRef random_tensor(const lang::TensorType& type, SampleValues values,
 
 class Sampler {
  public:
-  Sampler(const PatternRule& rule, RuleRandom& random, SampleValues values, bool is_small)
-      : rule_(rule), random_(random), values_(values), is_small_(is_small) {
+  Sampler(const PatternRule& rule, RuleRandom& random, SampleValues values,
+          const DefaultAttrs& defaults, bool is_small)
+      : rule_(rule), random_(random), values_(values), defaults_(defaults), is_small_(is_small) {
     dtype_ = any_dtype();
     for (const lang::VariableRef& param : rule.written.params) {
       const auto* tensor = as<lang::TensorType>(param->type);
@@ -93,7 +94,9 @@ class Sampler {
   // Code that the pattern may match, with variables and constants for its wildcards; null where
   // this try has led to nothing.
   Expr code() { return made(rule_.pattern); }
-  const std::vector<RuleSample::Input>& inputs() const { return inputs_; }
+  const std::vector<RuleSample::Input>& inputs() const { return drawn_.inputs; }
+  // All of the sample but for its code.
+  RuleSample drawn() { return std::move(drawn_); }
 
  private:
   // Few different ones, so that they are often equal.
@@ -165,10 +168,12 @@ class Sampler {
     lang::TensorRef value = random_tensor(*tensor, values_, random_);
     Expr made;
     if (lang::has_role(*pattern.variable, lang::kConstantRole)) {
+      drawn_.has_choices = true;
       made = lang::make_constant(std::move(value));
     } else {
-      inputs_.push_back({lang::make_variable(pattern.variable->name, type), std::move(value)});
-      made = lang::make_var(inputs_.back().variable);
+      drawn_.inputs.push_back(
+          {lang::make_variable(pattern.variable->name, type), std::move(value)});
+      made = lang::make_var(drawn_.inputs.back().variable);
     }
     return known_[pattern.variable.get()] = made;
   }
@@ -227,6 +232,7 @@ class Sampler {
 
   Expr call(const ExprPattern& pattern, std::vector<Expr> parts) {
     const lang::OpDef* op = pattern.op;
+    if (!op) drawn_.has_choices = true;
     if (!op && pattern.op_variable) {
       const lang::OpDef*& known = operators_[pattern.op_variable.get()];
       if (!known) known = any_operator(parts.size(), pattern.trait);
@@ -242,7 +248,14 @@ class Sampler {
         attrs.push_back({spec.name, value(*written, spec)});
       } else if (!spec.default_value ||
                  (varies_ && random_.one_in(few_attrs(*op) ? 2 : 5) && can_vary(spec))) {
-        attrs.push_back({spec.name, any_value(spec)});
+        const lang::AttrValue drawn = any_value(spec);
+        const bool is_default = spec.default_value && (drawn == *spec.default_value ||
+                                                       defaults_.contains({op->name, spec.name}));
+        if (is_default) continue;
+        attrs.push_back({spec.name, drawn});
+        drawn_.has_choices = true;
+        if (pattern.op && spec.default_value)
+          drawn_.attributes.push_back({op, spec.name, *spec.default_value});
       }
     }
     return lang::make_call(lang::make_operator(op), std::move(parts),
@@ -335,12 +348,14 @@ class Sampler {
     }
     const auto [known, is_new] = attrs_.emplace(name, lang::AttrValue());
     if (is_new) known->second = any_value(spec);
+    drawn_.has_choices = true;
     return known->second;
   }
 
   const PatternRule& rule_;
   RuleRandom& random_;
   const SampleValues values_;
+  const DefaultAttrs& defaults_;
   const bool is_small_;
   DType dtype_;
   std::array<std::int64_t, 2> few_ = {};
@@ -350,16 +365,17 @@ class Sampler {
   std::unordered_map<const lang::Variable*, Expr> known_;
   std::unordered_map<const lang::Variable*, const lang::OpDef*> operators_;
   std::map<std::string, lang::AttrValue> attrs_;
-  std::vector<RuleSample::Input> inputs_;
+  RuleSample drawn_;
   std::map<std::uint32_t, Expr> holes_;
 };
 
 }  // namespace
 
 std::optional<RuleSample> sample_of(const PatternRule& rule, RuleRandom& random,
-                                    SampleValues values, bool is_small, const RuleHost& host,
+                                    SampleValues values, const DefaultAttrs& defaults,
+                                    bool is_small, const RuleHost& host,
                                     std::vector<lang::Diagnostic>& why) {
-  Sampler sampler(rule, random, values, is_small);
+  Sampler sampler(rule, random, values, defaults, is_small);
   const Expr code = sampler.code();
   if (!code) return std::nullopt;
   std::vector<lang::VariableRef> params;
@@ -371,9 +387,8 @@ std::optional<RuleSample> sample_of(const PatternRule& rule, RuleRandom& random,
   const Definitions definitions;
   const auto found = match_rule(rule, fn.body, definitions, host);
   if (!found) return std::nullopt;
-  RuleSample sample;
-  for (std::size_t i = 0; i < fn.params.size(); ++i)
-    sample.inputs.push_back({fn.params[i], sampler.inputs()[i].value});
+  RuleSample sample = sampler.drawn();
+  for (std::size_t i = 0; i < fn.params.size(); ++i) sample.inputs[i].variable = fn.params[i];
   sample.before = fn.body;
   sample.after = replacement_for(rule, *found, fn.body->type, host, &why);
   if (!sample.after) return std::nullopt;
