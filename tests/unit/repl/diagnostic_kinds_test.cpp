@@ -33,8 +33,6 @@ const std::map<std::string, std::string> kElsewhere = {
     {"Interrupted", "tests/cli/interrupt.out"},
     // Rules are read by the passes.
     {"BadRule", "tests/cli/rewrite.out"},
-    // A plug-in must have been made.
-    {"BadCompiler", "tests/cli/plugin.out"},
     // A limit must have been set.
     {"OutOfTime", "tests/cli/limits.out"},
 };
