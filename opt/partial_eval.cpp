@@ -14,7 +14,7 @@ using lang::Span;
 namespace partial {
 
 Evaluator::Evaluator(const PartialEvalHost& host, const PartialEvalOptions& options)
-    : functions_(host.program),
+    : functions_(host.program, host.without_derivatives),
       folder_(host, residual_),
       fuel_(options.fuel),
       most_(static_cast<std::size_t>(std::max<std::int64_t>(options.max_size, 0))) {}

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "lang/expr.h"
@@ -21,6 +22,9 @@ struct PartialEvalHost {
   lang::Program& program;
   const Evaluate& evaluate;  // null where there is no constant: then the call stays
   const EvaluatePrimitive& evaluate_primitive;
+  // Derivative forms of known functions are replaced by what they stand for: in functions that are
+  // called before anything is run, as in those at hand.
+  std::function<lang::Expr(const lang::Expr& fn)> without_derivatives;
 };
 
 // Runs a typed function in A-normal form as far as it goes while its parameters are unknown, and

@@ -57,6 +57,9 @@ class Evaluator {
                     const lang::Expr& self_atom);
   // `self`: the variable that it is bound to; null: it has no name.
   const Value* function(const lang::Expr& expr, Frame* frame, const lang::Variable* self);
+  const Value* literal(const lang::Expr& expr, Frame* frame, const lang::Variable* self,
+                       lang::Span span);
+  const Value* as_written(const Value* fn, lang::Span span);
   const Value* projection(const lang::Expr& expr, Frame* frame, lang::Span span);
   const Value* read(const lang::Expr& expr, Frame* frame, lang::Span span);
   const Value* write(const lang::Expr& expr, Frame* frame, lang::Span span);

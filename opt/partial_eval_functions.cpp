@@ -49,7 +49,8 @@ Expr Functions::global(const lang::GlobalVar& global) {
     if (lang::equal(each->type, global.type)) return each;
   }
   if (!program_.is_function(global.name)) return nullptr;
-  const auto found = lang::capture([&] { return program_.function(global.name, global.type); });
+  const auto found =
+      lang::capture([&] { return prepare_(program_.function(global.name, global.type)); });
   lang::poll();
   if (!found || !as<lang::Function>(*found)) return nullptr;
   // Functions that differentiation has made need not be normal.

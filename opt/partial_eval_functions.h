@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "lang/module.h"
@@ -15,7 +16,10 @@ namespace relay::opt::partial {
 // What the partial evaluator asks about the functions that are called.
 class Functions {
  public:
-  explicit Functions(lang::Program& program) : program_(program) {}
+  using Prepare = std::function<lang::Expr(const lang::Expr& function)>;
+  // `prepare`: what is done to each function that the program gives, before it is evaluated.
+  Functions(lang::Program& program, Prepare prepare)
+      : program_(program), prepare_(std::move(prepare)) {}
 
   // The function of that name and type; null where there is none at hand.
   lang::Expr global(const lang::GlobalVar& global);
@@ -42,6 +46,7 @@ class Functions {
 
  private:
   lang::Program& program_;
+  const Prepare prepare_;
   std::set<std::string> names_;
   std::map<std::string, std::vector<lang::Expr>> globals_;  // by name
   std::map<std::string, bool> recursive_;

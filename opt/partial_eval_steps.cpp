@@ -139,7 +139,7 @@ Evaluator::Next Evaluator::step(const Expr& expr, Frame* frame) {
     }
     case ExprKind::Differentiate: {
       const auto& node = cast<lang::Differentiate>(expr);
-      const Value* fn = atom(node.fn, frame);
+      const Value* fn = as_written(atom(node.fn, frame), span);
       heap_.expose(fn);
       return {residual_.add(
           lang::make_differentiate(node.mode, residual_.use(fn), span, expr->type), span)};
@@ -185,8 +185,13 @@ const Value* Evaluator::function(const Expr& expr, Frame* frame, const lang::Var
     }
     return residual_.closure(expr, frame, size, at(expr->span, frame));
   }
+  return literal(expr, frame, self, at(expr->span, frame));
+}
+
+const Value* Evaluator::literal(const Expr& expr, Frame* frame, const lang::Variable* self,
+                                Span span) {
   auto step = std::make_unique<Step>();
-  step->span = at(expr->span, frame);
+  step->span = span;
   if (!self) {
     step->value = copied(expr, frame, nullptr, nullptr);
     return residual_.add(std::move(step), expr->type);
@@ -194,6 +199,11 @@ const Value* Evaluator::function(const Expr& expr, Frame* frame, const lang::Var
   step->variable = lang::make_variable(residual_.hint(), expr->type, step->span);
   step->value = copied(expr, frame, self, lang::make_var(step->variable));
   return residual_.add(std::move(step), expr->type);
+}
+
+// What a derivative is taken of is not run: it would be rounded elsewhere.
+const Value* Evaluator::as_written(const Value* fn, Span span) {
+  return fn->known == Known::Closure ? literal(fn->code, fn->frame, self_of(fn), span) : fn;
 }
 
 const Value* Evaluator::projection(const Expr& expr, Frame* frame, Span span) {

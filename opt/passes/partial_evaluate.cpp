@@ -1,10 +1,24 @@
+#include "lang/visit.h"
 #include "opt/dead_references.h"
 #include "opt/partial_eval.h"
+#include "opt/partial_eval_functions.h"
 #include "opt/pass_program.h"
 
 namespace relay::opt {
 
 using lang::Expr;
+
+namespace {
+
+bool has_derivative(const Expr& expr) {
+  bool found = false;
+  lang::visit_post_order(expr, [&](const Expr& node) {
+    found = found || node->kind == lang::ExprKind::Differentiate;
+  });
+  return found;
+}
+
+}  // namespace
 
 Pass partial_evaluate_pass() {
   Pass pass;
@@ -21,7 +35,16 @@ Pass partial_evaluate_pass() {
       R"(def raised(x: float32, n: int32) -> float32 { if n == 0 { 1.0 } else { x * raised(x, n - 1) } }
 def main(x: float32) { raised(x, 3) })";
   pass.run = [](PassProgram& program, const lang::Attrs& options) {
-    const PartialEvalHost host{program, program.host().evaluate, program.host().evaluate_primitive};
+    // A derivative is taken of code as it is written: of a loop that has been run, it would add its
+    // terms in another order, and be rounded elsewhere. That of an unknown function stays a form.
+    const auto without_derivatives = [&program](const Expr& fn) {
+      if (!has_derivative(fn)) return fn;
+      Expr expanded = program.host().without_derivatives(fn);
+      return partial::Functions::counts_steps(expanded) ? fn : expanded;
+    };
+    program.each(without_derivatives);
+    const PartialEvalHost host{program, program.host().evaluate, program.host().evaluate_primitive,
+                               without_derivatives};
     const PartialEvalOptions limits{options.get_int("fuel"), options.get_int("max_size")};
     program.each_at_once([&](const PassProgram::Entry& entry) {
       return eliminate_dead_references(partially_evaluate(entry.function, entry.name, host, limits),
