@@ -30,6 +30,22 @@ constexpr double kSmallWindowPart = 4'194'304;  // products of a part
 constexpr std::int64_t kFewWindowParts = 4;
 constexpr std::int64_t kChannelBlock = 16;  // oneDNN's; parts begin at multiples
 
+// oneDNN puts channels in blocks of 8 or 16, of which a few fill little. Measured on one thread
+// beside the loops (times of oneDNN / times of the loops; 128 to 512 by 128 to 512 places, windows
+// of 3, 5 and 7; `bench/NOTES.md`): the result with one channel out 1.6 to 9, from 1 to 2, 1 to 4
+// and 2 to 2 channels 0.7 to 7, from more 0.4 to 1.4; the adjoints from 1 to 1 channels 1.2 to 10,
+// with 2 in or out 1.3 to 1.8, from more 0.01 to 1.5.
+constexpr std::int64_t kFewResultChannels = 4;
+constexpr std::int64_t kFewAdjointChannels = 2;
+
+// Groups of one channel have kernels of their own.
+bool has_few_channels(const Window& form) {
+  if (form.groups != 1) return false;
+  const std::int64_t pairs = form.in_channels * form.out_channels;
+  if (form.result != Window::Result::Out) return pairs <= kFewAdjointChannels;
+  return form.out_channels == 1 || pairs <= kFewResultChannels;
+}
+
 // A tensor of the window: dims and strides as oneDNN orders them.
 struct Plain {
   Dims dims;
@@ -379,7 +395,7 @@ std::shared_ptr<const LibraryKernel> assemble(const Window& part, const Parts& p
 std::shared_ptr<const LibraryKernel> make_window(const Window& form) {
   if (form.dtype != lang::DType::Float32 || loops::products_of(form) < kFewestWindowProducts)
     return nullptr;
-  if (!groups_are_regular(form)) return nullptr;
+  if (!groups_are_regular(form) || has_few_channels(form)) return nullptr;
   // oneDNN settles how many threads a primitive takes when it makes it.
   omp_set_num_threads(1);
   try {

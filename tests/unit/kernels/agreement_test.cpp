@@ -70,6 +70,11 @@ def product(a: Tensor[(64, 96), float32], b: Tensor[(96, 80), float32]) {
   squares(for i, j { sum k { a[i, k] * b[k, j] } })
 }
 def dense_loss(a, w) { squares(nn.dense(a, w)) }
+def few(x: Tensor[(300, 260), float32], k: Tensor[(5, 5), float32]) {
+  for y < 296, z < 256 { sum i < 5, j < 5 { x[y + i, z + j] * k[i, j] } }
+}
+let ko = reshape(noise(25, 0.5), newshape=[5, 5]);
+let kf = reshape(noise(16 * 49, 0.5), newshape=[1, 16, 7, 7]);
 let g = reshape(noise(64 * 80, 0.9), newshape=[64, 80]);
 let f = reshape(noise(40 * 36, 0.9), newshape=[40, 36]);
 let m = reshape(noise(80 * 80, 1.1), newshape=[80, 80]);
@@ -268,6 +273,10 @@ TEST_CASE("what is no work for a library stays with the loops") {
            "for i < 16, j < 20 { sum k { a[i, k] * b[k, j] } }",  // few products
            "cast(matmul(cast(a, dtype=\"int32\"), cast(b, dtype=\"int32\")), dtype=\"float32\")",
            "matmul(cast(a, dtype=\"float16\"), cast(b, dtype=\"float16\"))",
+           "few(p, ko)",                        // one channel
+           "nn.conv2d(x, kf, padding=[3, 3])",  // one channel out
+           "grad(fn (y) { sum(few(y, ko) * few(y, ko)) })(p)",
+           "grad(fn (y) { sum(few(p, y) * few(p, y)) })(ko)",
        }) {
     INFO(expression);
     value_of(*session, expression);
