@@ -185,7 +185,8 @@ class PluginCompiler final : public lang::ExternalCompiler {
 };
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  Diagnostic diagnostic(DiagnosticKind::BadCompiler, fmt::format("the plug-in `{}` {}", path, what));
+  Diagnostic diagnostic(DiagnosticKind::BadCompiler,
+                        fmt::format("the plug-in `{}` {}", path, what));
   diagnostic.note(
       "note: what a plug-in has to be is in include/relay_codegen.h, and in docs/byoc.md");
   throw lang::Failure(std::move(diagnostic));

@@ -217,8 +217,8 @@ class PatternMaker {
       pattern.trait = *form;
     }
     if (!pattern.op && attrs) {
-      lang::fail(DiagnosticKind::BadRule,
-                 "attributes are those of one operator; this may be any", attrs->list[0].span);
+      lang::fail(DiagnosticKind::BadRule, "attributes are those of one operator; this may be any",
+                 attrs->list[0].span);
     }
     pattern.parts = std::move(parts);
     return shared(std::move(pattern));
@@ -233,8 +233,8 @@ class PatternMaker {
                  fmt::format("not supported: the function `{}` in a pattern", name), span);
     }
     if (std::find(open_.begin(), open_.end(), name) != open_.end()) {
-      lang::fail(DiagnosticKind::BadRule,
-                 fmt::format("the pattern `{}` is made of itself", name), span);
+      lang::fail(DiagnosticKind::BadRule, fmt::format("the pattern `{}` is made of itself", name),
+                 span);
     }
     const RewriteRule& inner = *found->second;
     if (parts.size() != inner.params.size()) {

@@ -1,6 +1,5 @@
 #include "opt/static_extents.h"
 
-
 #include "lang/any_dim.h"
 #include "lang/extents.h"
 #include "lang/op.h"

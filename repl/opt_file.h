@@ -29,8 +29,8 @@ struct OptRequest {
 
 // `relay opt -p PASSES FILE`, `relay build_external --compiler NAMES FILE`: prints the functions
 // and types of the file after the passes, in the notation of the file, with what else is in a file
-// in light notation, and runs nothing; or says of it what an analysis finds. `relay opt --list` and `--analyses`: which there are. Returns the exit
-// code of the program.
+// in light notation, and runs nothing; or says of it what an analysis finds. `relay opt --list` and
+// `--analyses`: which there are. Returns the exit code of the program.
 int optimise_file(const OptRequest& request, const std::vector<std::string>& search_path,
                   const formats::FileAccess& files, Reporter& reporter);
 
