@@ -8,12 +8,14 @@
 #include "lang/build.h"
 #include "lang/derivative.h"
 #include "lang/diagnostic.h"
+#include "lang/function_fact.h"
 #include "lang/let_placement.h"
 #include "lang/light_piece.h"
 #include "lang/op.h"
 #include "lang/print.h"
 #include "lang/print_scopes.h"
 #include "lang/record.h"
+#include "lang/schedule.h"
 #include "lang/type_print.h"
 #include "lang/virtual_device.h"
 #include "lang/visit.h"
@@ -47,6 +49,7 @@ class LightPrinter {
  public:
   explicit LightPrinter(const Expr& root) : plan_(root), lets_(plan_), lines_(plan_.scope_count()) {
     reserve_words(names_);
+    visit_post_order(root, [this](const Expr& node) { keep_for_schedule(node); });
     visit_post_order(root, [this](const Expr& node) {
       note_names(node);
       lets_.note(node);
@@ -64,6 +67,16 @@ class LightPrinter {
 
  private:
   // --- What is known before ---
+
+  // A schedule is about indices by their names, so no dimension takes one of these.
+  void keep_for_schedule(const Expr& node) {
+    const auto* function = as<Function>(node);
+    const std::string* text = function ? find_text(*function, FunctionFact::Schedule) : nullptr;
+    if (!text) return;
+    for (const ScheduleStep& step : read_schedule(*text)) {
+      for (const ScheduleArg& arg : step.args) types_.keep(arg.text);
+    }
+  }
 
   void note_names(const Expr& node) {
     if (const auto* op = as<Operator>(node)) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "lang/type.h"
 
@@ -24,6 +25,8 @@ class TypeNames {
   std::string name(const TypeVarRef& var);
   // The same; from now on the variable counts as declared.
   std::string declare(const TypeVarRef& var);
+  // No variable that has no name yet gets this one.
+  void keep(std::string name) { taken_.insert(std::move(name)); }
   std::string print(const Type& type);
   std::string print(const Shape& shape);
   std::string print(const DTypeTerm& dtype);

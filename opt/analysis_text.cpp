@@ -24,13 +24,15 @@ std::string indented(const std::string& lines) {
 std::string of_each_function(const PassProgram& program,
                              const std::function<std::string(const lang::Expr&)>& of) {
   std::string text;
+  const bool is_alone = program.functions().size() == 1;
   for (const auto& entry : program.functions()) {
     const std::string found = of(entry.function);
-    if (entry.name.empty()) {
+    if (entry.name.empty() && is_alone) {
       text += found + "\n";
     } else {
       const bool is_long = found.find('\n') != std::string::npos;
-      text += fmt::format("{}:{}\n", entry.name, is_long ? indented(found) : " " + found);
+      text += fmt::format("{}:{}\n", entry.name.empty() ? "the expression" : entry.name,
+                          is_long ? indented(found) : " " + found);
     }
   }
   return text;

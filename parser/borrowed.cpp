@@ -377,7 +377,9 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     edits.push_back({"=", at, "help: a binding is `let x = …`", 2});
     const Piece name = word_before(text, at);
     edits.push_back({fmt::format("let {} =", name.text), name.begin,
-                     fmt::format("help: a binding is `let {} = …`", name.text),
+                     fmt::format("help: a binding is `let {0} = …`, and a reference is written by "
+                                 "`ref_write({0}, …)`",
+                                 name.text),
                      at + 2 - name.begin});
     if (written && !written->is_reference) edits.push_back(written->write);
   }

@@ -71,8 +71,12 @@ void add_locals(const Place& place, std::vector<Name>& names) {
 
 std::vector<Name> names_of_steps(const Place& place) {
   std::vector<Name> names;
-  if (place.binders.empty() || place.binders.back().kind != Binder::Kind::Schedule) return names;
-  for (const std::string& name : place.binders.back().names)
+  // What the text behind the place binds stands behind the schedule's.
+  const auto schedule =
+      std::find_if(place.binders.rbegin(), place.binders.rend(),
+                   [](const Binder& binder) { return binder.kind == Binder::Kind::Schedule; });
+  if (schedule == place.binders.rend()) return names;
+  for (const std::string& name : schedule->names)
     names.push_back({name, Group::Local, std::string(lang::step_form(name))});
   return names;
 }

@@ -117,6 +117,13 @@ class Uses {
         pattern(*node.child(0));
         visit_from(node, 1);
         return;
+      case Syntax::Schedule:
+        if (node.count > 1 && node.child(1)->kind == Syntax::ScheduleParams) {
+          visit_from(node, 2);
+        } else {
+          visit_from(node, 0);
+        }
+        return;
       case Syntax::Def:
       case Syntax::TypeDef:
       case Syntax::ExternType:
