@@ -36,7 +36,8 @@ constexpr Program kPrograms[] = {
      "let a = [[1.0, 2.0], [3.0, 4.0]]\nfor i, j { sum k { a[i, k] * a[k, j] } }"},
     {"second order", "grad(grad(fn (x: float32) { x * x * x }))(2.0)"},
     {"closures", "def twice(f) { fn (x) { f(f(x)) } }\ntwice(fn (x) { x * 2.0 })(1.5)"},
-    {"references", "let r = ref(1.0)\ndef bump() { r := !r * 2.0 }\nbump()\n!r"},
+    {"references",
+     "let r = ref(1.0)\ndef bump() { ref_write(r, ref_read(r) * 2.0) }\nbump()\nref_read(r)"},
     {"errors", "def f(x) { x + [1.0, 2.0, 3.0] }\nf([1.0, 2.0])\nlet y = nonsense(1)"},
     {"redefinitions",
      "def f(x) { x * x }\ndef g(x) { f(f(x)) }\ng(3.0)\n\ndef f(x) { x + 1.0 }\n\ng(3.0)\n\n"
