@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -110,5 +111,9 @@ class PassProgram final : public lang::Program {
   bool has_changed_meaning_ = false;
   bool is_in_anf_ = false;  // the pass at hand wants it
 };
+
+// The functions of the program that `entry` calls or differentiates, by way of others too, and
+// itself.
+std::set<std::string> reached_from(const PassProgram& program, const std::string& entry);
 
 }  // namespace relay::opt

@@ -147,17 +147,7 @@ ModulePasses::ModulePasses(lang::Module& module, const Expr& typed, typecheck::C
 void ModulePasses::run(const opt::PassCall& call) {
   program_.run(call);
   if (is_module_) return;
-  std::set<std::string> reached;
-  std::vector<std::string> open = {""};
-  while (!open.empty()) {
-    const std::string name = std::move(open.back());
-    open.pop_back();
-    const auto* entry = program_.find(name);
-    if (!entry || !reached.insert(name).second) continue;
-    const opt::MentionedFunctions mentioned = opt::functions_mentioned_in(entry->function);
-    open.insert(open.end(), mentioned.called.begin(), mentioned.called.end());
-    open.insert(open.end(), mentioned.gradients.begin(), mentioned.gradients.end());
-  }
+  const std::set<std::string> reached = opt::reached_from(program_, "");
   program_.remove_if([&](const opt::PassProgram::Entry& entry) {
     return called_.contains(entry.name) && !reached.contains(entry.name);
   });
@@ -204,7 +194,7 @@ std::vector<std::string> ModulePasses::generic() const {
   return names;
 }
 
-std::string ModulePasses::print(bool is_strict) const {
+ModulePasses::Printed ModulePasses::print(bool is_strict) const {
   std::vector<MadeFunction> roots;
   for (const auto& entry : program_.functions()) {
     // What is defined under its name is still what it is.
@@ -214,9 +204,13 @@ std::string ModulePasses::print(bool is_strict) const {
         {entry.name, entry.function, program_.has_changed_meaning() ? entry.type_before : nullptr});
   }
   const MadeProgram made = collect_made(roots, module_, pipeline_);
-  if (is_module_ && is_strict) return print_strict(made);
-  std::string text;
-  const auto add = [&](const std::string& item) { text += item + "\n"; };
+  Printed printed;
+  for (const auto& [name, body] : made.functions) printed.defined.push_back(name);
+  if (is_module_ && is_strict) {
+    printed.text = print_strict(made);
+    return printed;
+  }
+  const auto add = [&](const std::string& item) { printed.text += item + "\n"; };
   for (const lang::TypeDef* type : module_.types()) {
     const bool is_shown =
         is_module_ && type->origin == lang::Origin::Own && module_.find_type(type->name) == type;
@@ -232,7 +226,7 @@ std::string ModulePasses::print(bool is_strict) const {
     }
   }
   if (expression) add(lang::print_light(expression));
-  return text;
+  return printed;
 }
 
 // Tensors and devices that the notation has no words for stand in the metadata of the whole text.

@@ -51,7 +51,13 @@ class ModulePasses {
             const std::function<lang::Expr(const lang::Expr& function)>& bound);
   // The module as a text, or the expression in light notation, behind those functions that passes
   // have changed; with the data types and functions that passes have made.
-  std::string print(bool is_strict) const;
+  struct Printed {
+    std::string text;
+    std::vector<std::string> defined;  // the functions in it
+  };
+  Printed print(bool is_strict) const;
+  // What functions' names mean to those who call them is not what it was (Gradient).
+  bool has_changed_meaning() const { return program_.has_changed_meaning(); }
   // The functions that stay as they were written.
   std::vector<std::string> generic() const;
 

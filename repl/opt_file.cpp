@@ -13,9 +13,9 @@
 #include "lang/module.h"
 #include "lang/print.h"
 #include "lang/source.h"
-#include "lang/visit.h"
 #include "opt/analysis.h"
 #include "opt/pass.h"
+#include "opt/pass_program.h"
 #include "parser/notation.h"
 #include "parser/parse.h"
 #include "repl/files.h"
@@ -48,15 +48,6 @@ std::string passes_of(const OptRequest& request) {
   return named.empty() ? first : first + "," + named;
 }
 
-// The globals that code mentions.
-std::set<std::string> mentioned_in(const lang::Expr& expr) {
-  std::set<std::string> names;
-  lang::visit_post_order(expr, [&](const lang::Expr& node) {
-    if (const auto* global = lang::as<lang::GlobalVar>(node)) names.insert(global->name);
-  });
-  return names;
-}
-
 // Around the functions and types of a file: what else is in it, in light notation.
 class RestOfFile {
  public:
@@ -70,7 +61,7 @@ class RestOfFile {
       if (!is_let && item.kind != parser::ItemKind::Expression) continue;
       const lang::Definition* definition = is_let && !item.pattern ? find(item.name) : nullptr;
       if (definition && definition->function) continue;  // printed as what it is, a function
-      const std::set<std::string> used = mentioned_in(item.expr);
+      const std::vector<std::string> used = opt::functions_mentioned_in(item.expr).called;
       used_.insert(used.begin(), used.end());
       items_ += as_it_is_called(item, used).value_or(written) + (item.hide_value ? ";\n" : "\n");
     }
@@ -80,10 +71,10 @@ class RestOfFile {
   bool has_items() const { return !items_.empty(); }
   bool uses(const std::string& name) const { return used_.contains(name); }
 
-  // `functions`: the functions and types after passes. Those that passes have dropped, and that are
-  // used here, are as they were.
-  std::string around(const std::string& functions) const {
-    std::string text = imports_ + functions;
+  // Functions that passes have dropped, and that are used here, are as they were.
+  std::string around(const Session::Passed& passed) const {
+    std::string text = imports_ + passed.text;
+    const std::set<std::string> defined(passed.defined.begin(), passed.defined.end());
     std::set<std::string> seen = used_;
     std::vector<std::string> open(seen.begin(), seen.end());
     while (!open.empty()) {
@@ -91,9 +82,9 @@ class RestOfFile {
       open.pop_back();
       const lang::Definition* definition = find(name);
       if (!definition || !definition->function) continue;
-      if (!has_definition(functions, name))
+      if (!defined.contains(name))
         text += lang::print_light_definition(name, definition->function) + "\n";
-      for (const std::string& each : mentioned_in(definition->function)) {
+      for (const std::string& each : opt::functions_mentioned_in(definition->function).called) {
         if (seen.insert(each).second) open.push_back(each);
       }
     }
@@ -106,18 +97,9 @@ class RestOfFile {
     return definition && definition->origin == lang::Origin::Own ? definition : nullptr;
   }
 
-  static bool has_definition(const std::string& text, const std::string& name) {
-    const std::string begin = "\ndef " + name;
-    const std::string lines = "\n" + text;
-    for (const char* behind : {"(", "["}) {
-      if (lines.find(begin + behind) != std::string::npos) return true;
-    }
-    return false;
-  }
-
   // Defaults and attributes are part of calls by now: printed functions have none.
   std::optional<std::string> as_it_is_called(const parser::Item& item,
-                                             const std::set<std::string>& used) const {
+                                             const std::vector<std::string>& used) const {
     const bool is_plain = std::none_of(used.begin(), used.end(), [&](const std::string& name) {
       const lang::Definition* definition = find(name);
       return definition && (definition->parameters || !definition->instance_of.empty());
@@ -138,17 +120,9 @@ class RestOfFile {
   std::set<std::string> used_;
 };
 
-// Functions are no longer called for what they were.
-bool changes_meaning(const PassList& passes) {
-  return std::any_of(passes.calls.begin(), passes.calls.end(), [](const opt::PassCall& call) {
-    return call.pass->name.ends_with("Gradient");
-  });
-}
-
 // What is printed of a file after passes.
-lang::Result<std::string> whole_file(const std::string& functions, const lang::Source& text,
-                                     const PassList& passes, const Bindings& bindings,
-                                     lang::Module& module) {
+lang::Result<std::string> whole_file(const Session::Passed& passed, const lang::Source& text,
+                                     const Bindings& bindings, lang::Module& module) {
   std::optional<lang::Result<std::string>> whole;
   // Texts may nest deeply.
   interp::EvaluationStack::instance().run([&] {
@@ -160,13 +134,13 @@ lang::Result<std::string> whole_file(const std::string& functions, const lang::S
                                "binding or expression uses",
                                bindings.function));
       }
-      if (!changes_meaning(passes)) return rest.around(functions);
+      if (!passed.has_changed_meaning) return rest.around(passed);
       if (rest.has_items()) {
         put_error(
             "relay: functions are gradients now, and top-level bindings and expressions are left "
             "out\n");
       }
-      return rest.imports() + functions;
+      return rest.imports() + passed.text;
     }));
   });
   return std::move(*whole);
@@ -239,7 +213,7 @@ int optimise_file(const OptRequest& request, const std::vector<std::string>& sea
       const bool is_program =
           !is_strict && request.analysis.empty() && !request.print_after && !request.differences;
       const lang::Result<std::string> printed =
-          is_program ? whole_file(passed->text, whole, *list, request.bindings, session.module())
+          is_program ? whole_file(*passed, whole, request.bindings, session.module())
                      : lang::Result<std::string>(passed->text);
       if (printed) {
         put_output(*printed);

@@ -255,7 +255,7 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
     }
     Passed result;
     std::string before;
-    if (request.shows_differences) before = result.text = program->print(request.is_strict);
+    if (request.shows_differences) before = result.text = program->print(request.is_strict).text;
     for (const opt::PassCall& call : list.calls) {
       if (request.level && call.pass->level > *request.level) continue;
       const auto begun = std::chrono::steady_clock::now();
@@ -264,18 +264,21 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
       result.times.emplace_back(call.pass->name, took.count());
       if (request.shows_each)
         result.text +=
-            fmt::format("// after {}\n{}", call.pass->name, program->print(request.is_strict));
+            fmt::format("// after {}\n{}", call.pass->name, program->print(request.is_strict).text);
       if (request.shows_differences) {
-        std::string after = program->print(request.is_strict);
+        std::string after = program->print(request.is_strict).text;
         result.text += difference_by(call, before, after, impl_->options);
         before = std::move(after);
       }
     }
     result.generic = program->generic();
+    result.has_changed_meaning = program->has_changed_meaning();
     if (analysis) {
       result.text += program->analyse(*analysis);
     } else if (!request.shows_each && !request.shows_differences) {
-      result.text = program->print(request.is_strict);
+      ModulePasses::Printed printed = program->print(request.is_strict);
+      result.text = std::move(printed.text);
+      result.defined = std::move(printed.defined);
     }
     return result;
   });

@@ -152,7 +152,10 @@ class Session {
   };
   struct Passed {
     std::string text;
+    std::vector<std::string> defined;  // the functions that the text defines
     std::vector<std::string> generic;  // functions without ground types: they stay as they are
+    // What functions' names mean to those who call them is not what it was (Gradient).
+    bool has_changed_meaning = false;
     std::vector<std::pair<std::string, double>> times;  // of each pass, in seconds
   };
   lang::Result<Passed> optimised(const PassRequest& request);

@@ -20,21 +20,6 @@ namespace {
   throw lang::Failure(std::move(diagnostic));
 }
 
-std::set<std::string> reached_from(const PassProgram& program, const std::string& entry) {
-  std::set<std::string> reached;
-  std::vector<std::string> work{entry};
-  while (!work.empty()) {
-    const std::string name = std::move(work.back());
-    work.pop_back();
-    const auto* found = program.find(name);
-    if (!found || !reached.insert(name).second) continue;
-    const MentionedFunctions mentioned = functions_mentioned_in(found->function);
-    work.insert(work.end(), mentioned.called.begin(), mentioned.called.end());
-    work.insert(work.end(), mentioned.gradients.begin(), mentioned.gradients.end());
-  }
-  return reached;
-}
-
 }  // namespace
 
 Pass remove_unused_functions_pass() {
