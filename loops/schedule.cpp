@@ -63,16 +63,15 @@ class BodyFinder {
   std::set<NodeId> seen_;
 };
 
-// The steps that are about the nest. The function may have others, which the other steps are about.
-// What a step makes of a loop is known once it is done, and no name says what it was made of: `a_b`
-// may be an index as well as `a` and `b`, fused.
-lang::ScheduleSteps steps_about(ScheduledNest nest, lang::ScheduleSteps steps) {
-  std::erase_if(steps, [&](const lang::ScheduleStep& step) {
-    if (step.args.empty() || !nest.has(step.args[0].text)) return true;
-    (void)nest.apply(step, "");
-    return false;
-  });
-  return steps;
+// Has the nest take the steps that are about it; the function may have others, which the other
+// steps are about. What a step makes of a loop is known once it is done, and no name says what it
+// was made of: `a_b` may be an index as well as `a` and `b`, fused.
+void apply_own_steps(ScheduledNest& nest, const lang::ScheduleSteps& steps) {
+  for (const lang::ScheduleStep& step : steps) {
+    if (step.args.empty() || !nest.has(step.args[0].text)) continue;
+    if (auto refusal = nest.apply(step, "the function")) throw lang::Failure(*refusal);
+  }
+  if (auto refusal = nest.check()) throw lang::Failure(*refusal);
 }
 
 }  // namespace
@@ -110,10 +109,8 @@ std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, cons
   for (std::size_t i = 0; i < nests.size(); ++i) {
     // One by one: what a function inside of the function computes is here as often as it is called,
     // and all of these are the one nest of the text.
-    std::vector<ScheduledNest> nest = {std::move(nests[i])};
-    if (auto refusal = lang::apply_schedule(steps_about(nest[0], steps), nest, "the function"))
-      throw lang::Failure(*refusal);
-    if (nest[0].is_changed()) schedule.nests_.emplace(ids[i], std::move(nest[0]));
+    apply_own_steps(nests[i], steps);
+    if (nests[i].is_changed()) schedule.nests_.emplace(ids[i], std::move(nests[i]));
   }
   return schedule;
 }

@@ -12,6 +12,7 @@
 #include "lang/function_fact.h"
 #include "lang/match_dims.h"
 #include "lang/op.h"
+#include "lang/schedule.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
 
@@ -99,13 +100,6 @@ bool calls(const Expr& body, const std::string& name) {
     const auto* global = as<lang::GlobalVar>(node);
     found = found || (global && global->name == name);
   });
-  return found;
-}
-
-bool has_nest(const lang::Function& fn) {
-  bool found = false;
-  lang::visit_post_order(
-      fn.body, [&](const Expr& node) { found = found || node->kind == ExprKind::Comprehension; });
   return found;
 }
 
@@ -401,7 +395,7 @@ class Inliner final : public lang::Rewriter {
     // Its nests keep their schedule where they are. What is computed for one element has none.
     if (lang::has_fact(fn, FunctionFact::Schedule) && !is_in_index_notation_) return false;
     if (is_marked(fn)) return !calls(fn.body, global.name);
-    if (run_.is_scheduled && !is_in_index_notation_ && has_nest(fn)) return false;
+    if (run_.is_scheduled && !is_in_index_notation_ && !lang::nests_of(fn).empty()) return false;
     if (run_.globals != Globals::Small) return false;
     return is_straight_line(fn, run_.max_bindings) ||
            (is_in_index_notation_ && run_.is_point_code(callee));
