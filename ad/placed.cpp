@@ -46,6 +46,13 @@ Expr is_between(const Expr& index, const Expr& extent) {
                                  build::prim(Prim::Lt, {index, extent})});
 }
 
+// Over an axis of that length.
+IndexBinder binder_over(const Dim& length) {
+  return {lang::make_variable("r", lang::scalar_type(lang::DType::Int64)),
+          length.is_constant() ? build::index_constant(length.constant())
+                               : lang::make_dim_term(length)};
+}
+
 // An int64.
 Expr steps_of(const IndexBinder& binder) {
   return build::cast_to(lang::DType::Int64, binder.extent);
@@ -125,10 +132,10 @@ class Placing {
     if (std::any_of(read_.domain.begin(), read_.domain.end(),
                     [&](const IndexBinder& binder) { return indices_.vary(binder.extent); }))
       return std::nullopt;
+    is_read_ = condition_of_reading();
     for (std::size_t axis = 0; axis < read_.indices.size(); ++axis) {
       if (!add_axis(axis)) return std::nullopt;
     }
-    is_read_ = condition_of_reading();
     for (const IndexBinder& binder : read_.domain) {
       if (!used_.contains(binder.variable.get())) rest_.push_back(binder);
     }
@@ -157,9 +164,7 @@ class Placing {
       axis.own = *axis.binder;
     } else {
       if (length.is_any() || !is_int64(read_.indices[number])) return false;
-      axis.own = {lang::make_variable("r", lang::scalar_type(lang::DType::Int64)),
-                  length.is_constant() ? build::index_constant(length.constant())
-                                       : lang::make_dim_term(length)};
+      axis.own = binder_over(length);
       if (!terms.empty() && !invert_step(axis) && !invert_digits(axis)) return false;
     }
     for (const IndexBinder* binder : {axis.binder, axis.digit}) {
@@ -206,16 +211,13 @@ class Placing {
       const Expr at = index.offset ? index.offset : build::index_constant(0);
       Expr checked = inside_axis(way ? build::add(at, way) : at, length);
       if (way) checked = build::sub(checked, way);
-      const Expr is_read = condition_of_reading();
-      index.offset = is_read ? build::if_(is_read, checked, at) : checked;
+      index.offset = is_read_ ? build::if_(is_read_, checked, at) : checked;
     }
   }
 
   // The index, which is an error if the axis has none such.
   Expr inside_axis(const Expr& index, const Dim& length) const {
-    const IndexBinder along = {lang::make_variable("r", lang::scalar_type(lang::DType::Int64)),
-                               length.is_constant() ? build::index_constant(length.constant())
-                                                    : lang::make_dim_term(length)};
+    const IndexBinder along = binder_over(length);
     const Expr all = lang::make_comprehension({along}, lang::make_var(along.variable), read_.span,
                                               lang::tensor_type({length}, lang::DType::Int64));
     return lang::make_index(all, {index}, false, read_.span, lang::scalar_type(lang::DType::Int64));

@@ -256,10 +256,7 @@ Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program&
 }
 
 lang::Result<Expr> expand_derivatives(const Expr& expr, lang::Program& program, Pairs& pairs) {
-  bool needed = false;
-  lang::visit_post_order(
-      expr, [&](const Expr& node) { needed = needed || node->kind == ExprKind::Differentiate; });
-  if (!needed) return expr;
+  if (!lang::has_derivative(expr)) return expr;
   return lang::capture([&] {
     const lang::AlgebraScope scope(lang::Algebra::Real);
     return Expander(program, pairs).block(expr);

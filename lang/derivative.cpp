@@ -3,6 +3,7 @@
 #include <array>
 
 #include "lang/diagnostic.h"
+#include "lang/visit.h"
 
 namespace relay::lang {
 
@@ -161,6 +162,13 @@ Type derivative_type(DiffMode mode, const FunctionType& function) {
   if (takes_direction(mode))
     params.insert(params.end(), function.params.begin(), function.params.end());
   return function_type(std::move(params), std::move(result));
+}
+
+bool has_derivative(const Expr& expr) {
+  bool found = false;
+  visit_post_order(
+      expr, [&](const Expr& node) { found = found || node->kind == ExprKind::Differentiate; });
+  return found;
 }
 
 }  // namespace relay::lang

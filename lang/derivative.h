@@ -34,6 +34,8 @@ bool needs_scalar_result(DiffMode mode);
 bool takes_direction(DiffMode mode);
 // Are arguments (and, of `jacobian`, results) tensors of floats only?
 bool needs_tensors(DiffMode mode);
+// Does the expression hold such a form?
+bool has_derivative(const Expr& expr);
 // The function that the derivative of `function` is. Null where a rank is needed and not known; not
 // for functions that have no such derivative.
 Type derivative_type(DiffMode mode, const FunctionType& function);

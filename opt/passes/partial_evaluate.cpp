@@ -1,4 +1,4 @@
-#include "lang/visit.h"
+#include "lang/derivative.h"
 #include "opt/dead_references.h"
 #include "opt/partial_eval.h"
 #include "opt/partial_eval_functions.h"
@@ -7,18 +7,6 @@
 namespace relay::opt {
 
 using lang::Expr;
-
-namespace {
-
-bool has_derivative(const Expr& expr) {
-  bool found = false;
-  lang::visit_post_order(expr, [&](const Expr& node) {
-    found = found || node->kind == lang::ExprKind::Differentiate;
-  });
-  return found;
-}
-
-}  // namespace
 
 Pass partial_evaluate_pass() {
   Pass pass;
@@ -38,7 +26,7 @@ def main(x: float32) { raised(x, 3) })";
     // A derivative is taken of code as it is written: of a loop that has been run, it would add its
     // terms in another order, and be rounded elsewhere. That of an unknown function stays a form.
     const auto without_derivatives = [&program](const Expr& fn) {
-      if (!has_derivative(fn)) return fn;
+      if (!lang::has_derivative(fn)) return fn;
       Expr expanded = program.host().without_derivatives(fn);
       return partial::Functions::counts_steps(expanded) ? fn : expanded;
     };
