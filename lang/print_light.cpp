@@ -49,11 +49,12 @@ class LightPrinter {
  public:
   explicit LightPrinter(const Expr& root) : plan_(root), lets_(plan_), lines_(plan_.scope_count()) {
     reserve_words(names_);
-    visit_post_order(root, [this](const Expr& node) { keep_for_schedule(node); });
-    visit_post_order(root, [this](const Expr& node) {
-      note_names(node);
+    std::vector<TypeVarRef> dims;
+    visit_post_order(root, [&](const Expr& node) {
+      note_names(node, dims);
       lets_.note(node);
     });
+    for (const TypeVarRef& dim : dims) names_.reserve(types_.name(dim));
   }
 
   std::string expression(const Expr& root) { return block(root, ScopePlan::kRoot); }
@@ -68,17 +69,8 @@ class LightPrinter {
  private:
   // --- What is known before ---
 
-  // A schedule is about indices by their names, so no dimension takes one of these.
-  void keep_for_schedule(const Expr& node) {
-    const auto* function = as<Function>(node);
-    const std::string* text = function ? find_text(*function, FunctionFact::Schedule) : nullptr;
-    if (!text) return;
-    for (const ScheduleStep& step : read_schedule(*text)) {
-      for (const ScheduleArg& arg : step.args) types_.keep(arg.text);
-    }
-  }
-
-  void note_names(const Expr& node) {
+  // `dims`: the variables that get names when all that these must not be is known.
+  void note_names(const Expr& node, std::vector<TypeVarRef>& dims) {
     if (const auto* op = as<Operator>(node)) {
       if (!is_record_form(*op->op)) names_.reserve(head_of(op->op->name));
     } else if (const auto* global = as<GlobalVar>(node)) {
@@ -86,10 +78,19 @@ class LightPrinter {
     } else if (const auto* constructor = as<ConstructorRef>(node)) {
       names_.reserve(constructor->constructor->name);
     } else if (const auto* term = as<DimTerm>(node)) {
-      term->dim.for_each_variable(
-          [this](const TypeVarRef& var) { names_.reserve(types_.name(var)); });
+      term->dim.for_each_variable([&](const TypeVarRef& var) { dims.push_back(var); });
     } else if (const auto* function = as<Function>(node)) {
-      for (const TypeVarRef& var : function->type_params) names_.reserve(types_.name(var));
+      dims.insert(dims.end(), function->type_params.begin(), function->type_params.end());
+      keep_for_schedule(*function);
+    }
+  }
+
+  // A schedule is about indices by their names, so no dimension takes one of these.
+  void keep_for_schedule(const Function& function) {
+    const std::string* text = find_text(function, FunctionFact::Schedule);
+    if (!text) return;
+    for (const ScheduleStep& step : read_schedule(*text)) {
+      for (const ScheduleArg& arg : step.args) types_.keep(arg.text);
     }
   }
 

@@ -217,9 +217,10 @@ Found juxtaposition(std::string_view text, std::uint32_t at) {
     end = next.end();
   }
   if (args.empty()) return std::nullopt;
-  const bool is_derivative = lang::parse_diff_mode(function.text).has_value();
-  if (is_derivative && args.size() > 1) args.front() += ")(" + args[1];
-  if (is_derivative && args.size() > 1) args.erase(args.begin() + 1);
+  if (args.size() > 1 && lang::parse_diff_mode(function.text)) {
+    args.front() += ")(" + args[1];
+    args.erase(args.begin() + 1);
+  }
   const std::string ours = fmt::format("{}({})", function.text, fmt::join(args, ", "));
   return replaced(function.begin, end, ours,
                   fmt::format("help: a call has parentheses: `{}`", ours));

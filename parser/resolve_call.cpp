@@ -170,19 +170,16 @@ void Resolver::help_with_arguments(Diagnostic& diagnostic, std::string_view form
   for (const Node* node : nodes.subspan(1)) add(tree_.text(*node));
   if (args.find('\n') != std::string::npos) return;
   // No function is differentiated at an integer: `grad(f, 1)` is by the second parameter elsewhere.
-  const bool is_place = form == "grad" && args.size() == 1 && grammar::is_digit(args[0]);
-  if (is_place && before.empty() && args != "0") {
+  const bool is_place =
+      form == "grad" && before.empty() && args.size() == 1 && grammar::is_digit(args[0]);
+  if (is_place) {
     diagnostic.note(
-        fmt::format("help: the derivatives are by all parameters, in a tuple: "
-                    "`grad({})(…).{}` is one of them",
-                    tree_.text(*nodes[0]), args));
-    return;
-  }
-  if (is_place && before.empty()) {
-    diagnostic.note(
-        fmt::format("help: the derivatives are by all parameters: `grad({})(…)`; of "
-                    "several they are a tuple, which begins with `.0`",
-                    tree_.text(*nodes[0])));
+        args == "0" ? fmt::format("help: the derivatives are by all parameters: `grad({})(…)`; of "
+                                  "several they are a tuple, which begins with `.0`",
+                                  tree_.text(*nodes[0]))
+                    : fmt::format("help: the derivatives are by all parameters, in a tuple: "
+                                  "`grad({})(…).{}` is one of them",
+                                  tree_.text(*nodes[0]), args));
     return;
   }
   diagnostic.note(fmt::format("help: the derivative is a function: `{}({})({})`", form,
