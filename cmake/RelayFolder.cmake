@@ -12,6 +12,11 @@
 #     HEADERS of a shared object: compiled once for all its sources
 #   A folder without sources makes no target; others may depend on it all the same.
 #
+# relay_part(NAME PROGRAM program [DEPS folder...] [SEES folder...] [LIBS library...])
+#
+#   A folder whose main.cpp becomes a program of its own, a part of `relay` (repl/parts.h), and whose
+#   other files become a static library relay_NAME, which tests may link.
+#
 # relay_see(TARGET folder...)
 #
 #   Lets TARGET include the headers of these folders.
@@ -97,6 +102,21 @@ function(relay_folder name)
     _relay_finish(relay ${name})
     relay_link(relay ${arg_SEES})
   endif()
+endfunction()
+
+function(relay_part name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM" "DEPS;SEES;LIBS")
+  set(arg_COLD TRUE)
+  set(root "${PROJECT_SOURCE_DIR}/${name}")
+  file(GLOB sources CONFIGURE_DEPENDS "${root}/*.cpp" "${root}/*/*.cpp")
+  list(REMOVE_ITEM sources "${root}/main.cpp")
+  add_library(relay_${name} STATIC ${sources})
+  _relay_finish(relay_${name} ${name})
+  add_executable(${arg_PROGRAM} "${root}/main.cpp")
+  target_link_libraries(${arg_PROGRAM} PRIVATE relay_${name})
+  _relay_finish(${arg_PROGRAM} ${name})
+  add_dependencies(relay ${arg_PROGRAM})  # who builds the program has its parts
+  set_property(GLOBAL APPEND PROPERTY RELAY_PARTS ${arg_PROGRAM})
 endfunction()
 
 # Gives a target of the folder what relay_folder() was told; reads the caller's arg_ variables.

@@ -2,6 +2,7 @@
 #
 #   bin/relay                          the program
 #   lib/relay/librelay_*.so            what it loads when first needed, found from bin/ by its RPATH
+#   lib/relay/relay-*                  its parts (repl/parts.h)
 #   share/relay/stdlib/                the standard library, for reading
 #   share/doc/relay/                   the documentation and the examples
 #   share/man/man1/relay.1, and completions for bash, zsh and fish
@@ -11,13 +12,14 @@
 if(NOT TARGET relay)
   return()
 endif()
-include(GNUInstallDirs)
-
-set(RELAY_OBJECTS_DIR "${CMAKE_INSTALL_LIBDIR}/relay")
 set(RELAY_DATA_DIR "${CMAKE_INSTALL_DATADIR}/relay")
-file(RELATIVE_PATH objects_from_program "/${CMAKE_INSTALL_BINDIR}" "/${RELAY_OBJECTS_DIR}")
-set_target_properties(relay PROPERTIES INSTALL_RPATH "$ORIGIN/${objects_from_program}")
+set_target_properties(relay PROPERTIES INSTALL_RPATH "$ORIGIN/${RELAY_OBJECTS_FROM_PROGRAM}")
 install(TARGETS relay RUNTIME)
+get_property(parts GLOBAL PROPERTY RELAY_PARTS)
+foreach(part IN LISTS parts)
+  set_target_properties(${part} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS ${part} RUNTIME DESTINATION "${RELAY_OBJECTS_DIR}")
+endforeach()
 foreach(object relay_jit relay_kernels)
   if(TARGET ${object})
     install(TARGETS ${object} LIBRARY DESTINATION "${RELAY_OBJECTS_DIR}")

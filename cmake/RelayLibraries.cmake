@@ -76,6 +76,12 @@ if(TARGET relay_kernels)
   target_link_libraries(relay_kernels PRIVATE "${RELAY_DNNL}" OpenMP::OpenMP_CXX)
 endif()
 
+if(TARGET relay_repl)
+  # From the folder of the program to that of what it loads, where they are installed (RelayInstall).
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/repl/parts.cpp" PROPERTIES
+    COMPILE_DEFINITIONS "RELAY_PARTS_FROM_PROGRAM=\"${RELAY_OBJECTS_FROM_PROGRAM}\"" SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
+
 if(TARGET relay)
   message(STATUS "relay: native code ${RELAY_JIT}, library kernels ${RELAY_KERNELS}")
 endif()

@@ -11,6 +11,7 @@
 #include "repl/choices.h"
 #include "repl/limits.h"
 #include "repl/output.h"
+#include "repl/parts.h"
 
 namespace relay::repl {
 
@@ -147,6 +148,9 @@ void define_tools(CLI::App& app, Arguments& into) {
                    "the compiler, or several: --compiler dnnl,blas")
       ->required();
   define_plugins(*build, into);
+  // The program has become the part before the line is read: these are for `--help`.
+  for (const Part& part : parts())
+    app.add_subcommand(std::string(part.command), std::string(part.help));
 }
 
 int misuse(std::string_view text) {

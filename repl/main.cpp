@@ -27,6 +27,7 @@
 #include "repl/main_call.h"
 #include "repl/output.h"
 #include "repl/pager.h"
+#include "repl/parts.h"
 #include "repl/plotting.h"
 #include "repl/progress.h"
 #include "repl/report.h"
@@ -306,6 +307,8 @@ int run(const Arguments& arguments, repl::Reporter& reporter) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const repl::Part* part = argc > 1 ? repl::find_part(argv[1]) : nullptr)
+    return repl::become_part(*part, argv + 1);
   // Small pieces that are freed join their neighbours at once: glibc would do it later for all of
   // them, in one pause of up to seconds.
   mallopt(M_MXFAST, 0);

@@ -16,6 +16,7 @@
 #include "repl/explain.h"
 #include "repl/files.h"
 #include "repl/output.h"
+#include "repl/parts.h"
 #include "repl/session.h"
 
 namespace relay::repl {
@@ -78,17 +79,19 @@ std::vector<Diagnostic> format_file(const std::string& path, const FormatRequest
   return {};
 }
 
-constexpr std::array<std::string_view, 6> kCommands = {"build_external", "check", "fmt",
-                                                       "grad",           "opt",   "tune"};
+// Those of the program itself, and its parts.
+std::vector<std::string> commands() {
+  std::vector<std::string> names = {"build_external", "check", "fmt", "grad", "opt", "tune"};
+  for (const Part& part : parts()) names.emplace_back(part.command);
+  return names;
+}
 
 // What is shown at the prompt, and has no command yet.
 struct Planned {
   std::string_view name;
   std::string_view instead;
 };
-constexpr std::array<Planned, 1> kPlanned = {{
-    {"doc", ":doc NAME"},
-}};
+constexpr std::array kPlanned = {Planned{"doc", ":doc NAME"}};
 
 }  // namespace
 
@@ -140,7 +143,8 @@ int explain_kind(const std::string& name, Reporter& reporter) {
 bool is_unknown_command(const std::string& word) {
   if (word.empty() || word.front() == '-' || word.find_first_of("./\\") != std::string::npos)
     return false;
-  if (std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end()) return false;
+  const auto known = commands();
+  if (std::find(known.begin(), known.end(), word) != known.end()) return false;
   std::error_code ignored;
   return !std::filesystem::is_regular_file(word, ignored);
 }
@@ -155,11 +159,11 @@ int report_unknown_command(const std::string& word, Reporter& reporter) {
   }
   Diagnostic diagnostic(DiagnosticKind::BadCommand,
                         fmt::format("there is neither a command nor a file `{}`", word));
-  const auto close = lang::closest_names(word, {kCommands.begin(), kCommands.end()});
+  const auto known = commands();
+  const auto close = lang::closest_names(word, known);
   diagnostic.note(close.empty()
                       ? fmt::format("note: the commands are `{}` and `{}`",
-                                    fmt::join(kCommands.begin(), kCommands.end() - 1, "`, `"),
-                                    kCommands.back())
+                                    fmt::join(known.begin(), known.end() - 1, "`, `"), known.back())
                       : fmt::format("help: did you mean `relay {}`?", close.front()));
   reporter.report({std::move(diagnostic)});
   return kMisuse;

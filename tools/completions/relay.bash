@@ -7,7 +7,7 @@ _relay() {
   if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      build_external | check | fmt | grad | opt | tune) command=${COMP_WORDS[i]}; break ;;
+      build_external | check | fmt | grad | import | kernel | lsp | opt | tune) command=${COMP_WORDS[i]}; break ;;
     esac
   done
   COMPREPLY=()
@@ -44,7 +44,7 @@ _relay() {
   # Folders are on the way to files.
   mapfile -t COMPREPLY < <(compgen -f -X '!*.relay' -- "$word"; compgen -d -S / -- "$word")
   if [[ -z $command && $COMP_CWORD == 1 ]]; then
-    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "build_external check fmt grad opt tune" -- "$word")
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "build_external check fmt grad import kernel lsp opt tune" -- "$word")
   fi
   [[ ${COMPREPLY[0]-} != */ ]] || compopt -o nospace 2>/dev/null
 }

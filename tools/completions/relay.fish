@@ -1,12 +1,15 @@
 # What fish offers behind `relay`.
 
-set -l commands build_external check fmt grad opt tune
+set -l commands build_external check fmt grad import kernel lsp opt tune
 set -l none "not __fish_seen_subcommand_from $commands"
 
 complete -c relay -n "__fish_use_subcommand" -a build_external -d "hand parts of a file to external compilers"
 complete -c relay -n "__fish_use_subcommand" -a check -d "print every definition with its type"
 complete -c relay -n "__fish_use_subcommand" -a fmt -d "lay out a file anew"
 complete -c relay -n "__fish_use_subcommand" -a grad -d "print the derivative of a function"
+complete -c relay -n "__fish_use_subcommand" -a import -d "write a model of another framework as a program"
+complete -c relay -n "__fish_use_subcommand" -a kernel -d "be the kernel of a notebook, or install it"
+complete -c relay -n "__fish_use_subcommand" -a lsp -d "serve an editor"
 complete -c relay -n "__fish_use_subcommand" -a opt -d "print a file after named passes"
 complete -c relay -n "__fish_use_subcommand" -a tune -d "search for schedules by measuring"
 
