@@ -182,9 +182,17 @@ Expr KnownFunctions::specialised(const Expr& function) { return Pass(*this).run(
 Expr KnownFunctions::prepared(const Expr& function) {
   const auto found = prepared_.find(function.get());
   if (found != prepared_.end()) return found->second.second;
-  const Expr inlined = program_.inlined(function);
-  const Expr known = specialised(inlined);
-  const Expr result = known == inlined ? inlined : program_.inlined(known);
+  const auto inlined_again = [this](const Expr& known, const Expr& before) {
+    return known == before ? before : program_.inlined(known);
+  };
+  constexpr int kRounds = 4;  // of functions of functions of functions
+  Expr result = program_.inlined(function);
+  for (int round = 0; round < kRounds; ++round) {
+    const Expr before = result;
+    result = inlined_again(derivatives_.resolved(result), result);
+    result = inlined_again(specialised(result), result);
+    if (result == before) break;
+  }
   prepared_[function.get()] = {function, result};
   return result;
 }

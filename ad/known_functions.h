@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ad/growing_recursion.h"
+#include "ad/known_derivatives.h"
 #include "lang/expr.h"
 #include "lang/module.h"
 
@@ -21,8 +22,8 @@ namespace relay::ad {
 // like any other, with an accumulator where it goes round a recursion.
 class KnownFunctions {
  public:
-  KnownFunctions(lang::Program& program, GrowingRecursion& growing)
-      : program_(program), growing_(growing) {}
+  KnownFunctions(lang::Program& program, GrowingRecursion& growing, KnownDerivatives& derivatives)
+      : program_(program), growing_(growing), derivatives_(derivatives) {}
 
   // A typed ANF function as it is differentiated: with such calls, and small ones inlined.
   // Computed once for each function.
@@ -52,6 +53,7 @@ class KnownFunctions {
 
   lang::Program& program_;
   GrowingRecursion& growing_;
+  KnownDerivatives& derivatives_;
   std::map<std::string, std::string> copies_;   // by what they are copies of, and what is known
   std::map<std::string, std::string> origins_;  // of copies: what they are in the end copies of
   std::map<std::string, int> counts_;           // of copies, by their origin

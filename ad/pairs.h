@@ -10,6 +10,7 @@
 #include "ad/adjoint_cells.h"
 #include "ad/growing_recursion.h"
 #include "ad/jvps.h"
+#include "ad/known_derivatives.h"
 #include "ad/known_functions.h"
 #include "ad/reference_use.h"
 #include "ad/threading.h"
@@ -44,7 +45,8 @@ class Pairs {
         tangents_(program),
         cells_(program, tangents_),
         growing_(program),
-        functions_(program, growing_),
+        derivatives_(program, *this),
+        functions_(program, growing_, derivatives_),
         uses_(program, cells_, growing_, functions_),
         threading_(program, growing_, functions_),
         jvps_(program, *this) {}
@@ -65,11 +67,14 @@ class Pairs {
   lang::Expr prepared(const lang::Expr& function) { return functions_.prepared(function); }
   // An expression with calls of copies in which the functions are known that are handed over.
   lang::Expr specialised(const lang::Expr& expr) { return functions_.specialised(expr); }
+  // An expression in which derivatives that are asked of known functions are known functions, too.
+  lang::Expr resolved(const lang::Expr& expr) { return derivatives_.resolved(expr); }
   // The program's definitions have changed.
   void forget() {
     globals_.clear();
     known_.clear();
     functions_.forget();
+    derivatives_.forget();
     threading_.forget();
     jvps_.forget();
     uses_.forget();
@@ -98,6 +103,7 @@ class Pairs {
   Tangents tangents_;
   AdjointCells cells_;
   GrowingRecursion growing_;
+  KnownDerivatives derivatives_;
   KnownFunctions functions_;
   ReferenceUse uses_;
   Threading threading_;

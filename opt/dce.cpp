@@ -1,5 +1,6 @@
 #include "lang/visit.h"
 #include "opt/effect.h"
+#include "opt/idle_walks.h"
 #include "opt/passes.h"
 
 namespace relay::opt {
@@ -26,10 +27,12 @@ class Cleaner final : public lang::Rewriter {
     use(result);
     for (const lang::Binding& binding : opened.bindings)
       effects_.define(binding.variable, binding.value);
+    const std::vector<bool> idle =
+        only_functions_ ? std::vector<bool>(opened.bindings.size()) : idle_walks(opened, effects_);
     std::vector<lang::Binding> kept;
     for (std::size_t i = opened.bindings.size(); i-- > 0;) {
       lang::Binding& binding = opened.bindings[i];
-      if (!live.contains(binding.variable.get()) && may_go(binding.value)) {
+      if (idle[i] || (!live.contains(binding.variable.get()) && may_go(binding.value))) {
         changed = true;
         continue;
       }

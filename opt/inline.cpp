@@ -88,6 +88,27 @@ bool is_straight_line(const lang::Function& fn, int max_bindings) {
   return straight_bindings(fn.body, max_bindings) <= max_bindings;
 }
 
+// Is it a function that makes a function, `def twice(f) { fn (x) { f(f(x)) } }`, maybe beside other
+// results, in few steps? Inlined, what it makes is known where it is called.
+bool makes_function(const lang::Function& fn, int max_bindings) {
+  const lang::Block block = lang::open_block(fn.body);
+  std::unordered_set<const lang::Variable*> literals;
+  std::vector<Expr> results = {block.result};
+  if (block.bindings.size() > static_cast<std::size_t>(max_bindings)) return false;
+  for (const auto& [variable, value, span] : block.bindings) {
+    if (value->kind == ExprKind::If || value->kind == ExprKind::Match) return false;
+    if (value->kind == ExprKind::Function) literals.insert(variable.get());
+    const auto* result = as<lang::Var>(block.result);
+    const auto* tuple = as<lang::Tuple>(value);
+    if (result && tuple && result->variable == variable) results = tuple->fields;
+  }
+  if (const auto* tuple = as<lang::Tuple>(block.result)) results = tuple->fields;
+  return std::any_of(results.begin(), results.end(), [&](const Expr& result) {
+    const auto* var = as<lang::Var>(result);
+    return result->kind == ExprKind::Function || (var && literals.contains(var->variable.get()));
+  });
+}
+
 // Relay's mark of what is to be inlined, whatever its form. Differentiation sets it.
 bool is_marked(const lang::Function& fn) {
   const lang::AttrValue* mark = lang::find_fact(fn.attrs, FunctionFact::Inline);
@@ -397,7 +418,7 @@ class Inliner final : public lang::Rewriter {
     if (is_marked(fn)) return !calls(fn.body, global.name);
     if (run_.is_scheduled && !is_in_index_notation_ && !lang::nests_of(fn).empty()) return false;
     if (run_.globals != Globals::Small) return false;
-    return is_straight_line(fn, run_.max_bindings) ||
+    return is_straight_line(fn, run_.max_bindings) || makes_function(fn, run_.max_bindings) ||
            (is_in_index_notation_ && run_.is_point_code(callee));
   }
 

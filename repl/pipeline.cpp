@@ -200,13 +200,24 @@ class Unmarker final : public lang::Rewriter {
 }  // namespace
 
 // What is handed to a function that calls it, `map(fn (x) { x + d }, xs)`, is known there in a copy
-// of that function: a call like any other, and no closure.
+// of that function: a call like any other, and no closure. So is what a derivative is asked of,
+// where a function makes it of one that it was given; what comes of it may be handed on.
 Expr Pipeline::with_known_functions(const Expr& optimised) {
   const lang::AlgebraScope scope(lang::Algebra::Bits);
-  const Expr known = Unmarker().rewrite(derivatives_.specialised(optimised));
-  if (known == optimised) return optimised;
-  const Expr named = pass("with_known_functions", opt::to_anf(known), optimised);
-  return tidied(named, has_function(named));
+  const auto tidied_again = [&](const Expr& known, const Expr& before) {
+    if (known == before) return before;
+    const Expr named = pass("with_known_functions", opt::to_anf(known), optimised);
+    return tidied(named, has_function(named));
+  };
+  constexpr int kRounds = 4;  // of functions of functions of functions
+  Expr expr = optimised;
+  for (int round = 0; round < kRounds; ++round) {
+    const Expr before = expr;
+    expr = tidied_again(derivatives_.resolved(expr), expr);
+    expr = tidied_again(Unmarker().rewrite(derivatives_.specialised(expr)), expr);
+    if (expr == before) break;
+  }
+  return expr;
 }
 
 Expr Pipeline::fuse(const Expr& optimised) {
