@@ -11,10 +11,10 @@
 namespace relay::parser {
 
 Reading parse_all(const lang::Source& source, const lang::Module& scope, Notation notation,
-                  const std::string& prefix) {
+                  const std::string& prefix, Occurrences* occurrences) {
   SyntaxTree tree = read_text(source, is_strict(source, notation), true);
   if (!tree.errors.empty()) add_mends(tree);
-  return resolve(tree, scope, prefix);
+  return resolve(tree, scope, prefix, occurrences);
 }
 
 lang::Result<Parsed> parse(const lang::Source& source, const lang::Module& scope, Notation notation,

@@ -11,6 +11,8 @@
 // stack; a normal one (8 MiB) is enough for a thousand levels.
 namespace relay::parser {
 
+struct Occurrence;  // parser/occurrences.h
+
 enum class ItemKind { Def, Type, Let, Expression, Import };
 
 // One item of a file or prompt entry, names resolved.
@@ -70,8 +72,10 @@ struct Reading {
 // What parse() reads, and what can be read of a text with errors. Of what is left
 // out the names are known, so their uses are no errors. Other items may still mention items that
 // are left out because of what those mention.
+// `occurrences`: gets every name that is read (parser/occurrences.h), where it is not null.
 Reading parse_all(const lang::Source& source, const lang::Module& scope,
-                  Notation notation = Notation::Auto, const std::string& prefix = "");
+                  Notation notation = Notation::Auto, const std::string& prefix = "",
+                  std::vector<Occurrence>* occurrences = nullptr);
 
 enum class Completeness { Complete, Incomplete, Broken };
 // For the prompt: Incomplete when more lines could make the text valid (open brackets, strings or

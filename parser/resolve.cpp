@@ -16,11 +16,13 @@ namespace relay::parser {
 using lang::Diagnostic;
 using lang::DiagnosticKind;
 
-Resolver::Resolver(const SyntaxTree& tree, const lang::Module& scope, std::string prefix)
+Resolver::Resolver(const SyntaxTree& tree, const lang::Module& scope, std::string prefix,
+                   Occurrences* occurrences)
     : tree_(tree),
       scope_(scope),
       strict_(tree.strict),
       prefix_(std::move(prefix)),
+      occurrences_(occurrences),
       symbols_(scope) {}
 
 Resolver::~Resolver() { lang::free_elements(signatures_); }
@@ -64,6 +66,7 @@ void Resolver::declare_global(const Node& name, bool is_let) {
   }
   symbol.own_global = &spans_.emplace_back(span(name));
   symbol.own_is_let = is_let;
+  note(NameKind::Global, span(name), prefix_ + std::string(symbol.text), span(name), true);
 }
 
 // Enters the type's name and its constructors' names; their fields come when all types are known.
@@ -80,6 +83,7 @@ void Resolver::declare_type(const Node& node, bool is_extern) {
   def->name = std::string(symbol.text);
   def->is_extern = is_extern;
   def->span = span(name);
+  note_definition(NameKind::Type, name);
   symbol.own_type = def.get();
   for (const Node* child : node.children()) {
     if (child->kind != Syntax::Constructor) continue;
@@ -102,6 +106,7 @@ void Resolver::declare_type(const Node& node, bool is_extern) {
     constructor.tag = static_cast<std::uint32_t>(def->constructors.size() - 1);
     constructor.owner = def.get();
     constructor.span = span(constructor_name);
+    note_definition(NameKind::Constructor, constructor_name);
     constructor_symbol.own_constructor = &constructor;
   }
   // They stand for types until find_dimension_params says otherwise.
@@ -463,8 +468,9 @@ std::vector<lang::TypeDefRef> Resolver::types() const {
   return types;
 }
 
-Reading resolve(const SyntaxTree& tree, const lang::Module& scope, const std::string& prefix) {
-  const auto boxed = lang::make_boxed<Resolver>(tree, scope, prefix);
+Reading resolve(const SyntaxTree& tree, const lang::Module& scope, const std::string& prefix,
+                Occurrences* occurrences) {
+  const auto boxed = lang::make_boxed<Resolver>(tree, scope, prefix, occurrences);
   Resolver& resolver = boxed->value;
   Reading reading;
   reading.parsed = resolver.file();

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "lang/module.h"
+#include "parser/occurrences.h"
 #include "parser/parse.h"
 #include "parser/syntax.h"
 
@@ -11,7 +12,9 @@ namespace relay::parser {
 
 // Gives the names of a tree their meanings and spells the notation's sugar out: syntax to core.
 // The tree's errors and those about names, in the order of the text.
-Reading resolve(const SyntaxTree& tree, const lang::Module& scope, const std::string& prefix = "");
+// `occurrences`: gets every name that is read, where it is not null.
+Reading resolve(const SyntaxTree& tree, const lang::Module& scope, const std::string& prefix = "",
+                Occurrences* occurrences = nullptr);
 
 // What the prelude's `name` is called where a `let` of a text takes the name: what stands before
 // the `let` means it so.

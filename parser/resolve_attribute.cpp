@@ -118,15 +118,18 @@ std::optional<AttrValue> Resolver::attribute_parameter(const Node& name) {
     return lang::parameter_attribute(std::string(symbol.text));
   if (!is_attribute_variable(symbol.local) && !named_steps_.contains(symbol.local.get()))
     return std::nullopt;
+  note(NameKind::Local, span(name), symbol.text, symbol.local->span);
   return lang::parameter_attribute(symbol.local->name);
 }
 
 void Resolver::bind_attributes(const Signature& signature, Span where) {
   for (const lang::Parameter& parameter : signature.parameters->list) {
     if (!parameter.attribute) continue;
+    const Span name = span_of_parameter(
+        std::string_view(signature.full_name).substr(prefix_.size()), parameter.name);
     bind_local(parameter.name,
                lang::make_variable(
-                   parameter.name, nullptr, where,
+                   parameter.name, nullptr, name ? name : where,
                    lang::make_attrs({{std::string(lang::kAttributeRole), AttrValue(true)}})));
   }
 }

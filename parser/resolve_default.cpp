@@ -189,6 +189,8 @@ bool Resolver::place_by_name(const Node& attr, std::string_view function,
                .label(slots.given[place], "given here too"));
     return false;
   }
+  note(NameKind::Parameter, span(key), fmt::format("{}.{}", function, name),
+       span_of_parameter(function, name));
   slots.given[place] = span(*attr.child(1));
   if (list[place].attribute) {
     slots.attributes[place] = attribute_value(*attr.child(1));

@@ -150,6 +150,7 @@ lang::Expr Resolver::sequence(const Node& node) {
         const auto [place, is_new] =
             graphs_.try_emplace(name_text(name), Graph{std::move(value), span(name)});
         if (is_new) {
+          note_definition(NameKind::Local, name);
           graph_log_.push_back(name_text(name));
         } else {
           report(Diagnostic(DiagnosticKind::DuplicateDefinition,

@@ -96,6 +96,7 @@ lang::PatternRef Resolver::constructor_pattern(const Node& node, const Node& nam
                                                std::size_t first_field, BoundNames& bound) {
   Symbol& symbol = symbols_.intern(tree_.text(name));
   const lang::Constructor* constructor = symbol.constructor();
+  if (constructor) note_constructor(*constructor, span(name));
   if (constructor && (node.kind == Syntax::RecordPattern || node.find(Syntax::FieldPattern)))
     return record_pattern(node, *constructor, bound);
   std::vector<lang::PatternRef> fields;

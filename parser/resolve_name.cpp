@@ -33,6 +33,7 @@ void Resolver::bind_local(std::string_view name, lang::VariableRef variable) {
   Symbol& symbol = symbols_.intern(name);
   shadowed_.emplace_back(&symbol, std::move(symbol.local));
   symbol.local = std::move(variable);
+  note(NameKind::Local, symbol.local->span, name, symbol.local->span, true);
 }
 
 std::string_view Resolver::name_text(const Node& node) const {
@@ -87,7 +88,10 @@ bool Resolver::is_ahead(const Symbol& symbol) const {
 // constructor or an operator.
 lang::Expr Resolver::meaning(Symbol& symbol, const Node& node) {
   const Span at = span(node);
-  if (!strict_ && symbol.local) return lang::make_var(symbol.local, at);
+  if (!strict_ && symbol.local) {
+    note(NameKind::Local, at, symbol.text, symbol.local->span);
+    return lang::make_var(symbol.local, at);
+  }
   if (symbol.broken) return broken(node);
   if (symbol.type_param >= 0) {
     return lang::make_dim_term(
@@ -95,8 +99,14 @@ lang::Expr Resolver::meaning(Symbol& symbol, const Node& node) {
   }
   // At the prompt, what earlier entries defined counts as this text's.
   if (!strict_ && is_own(symbol)) return global_var(symbol, at);
-  if (symbol.constructor()) return lang::make_constructor_ref(symbol.constructor(), at);
-  if (symbol.op) return lang::make_operator(symbol.op, at);
+  if (symbol.constructor()) {
+    note_constructor(*symbol.constructor(), at);
+    return lang::make_constructor_ref(symbol.constructor(), at);
+  }
+  if (symbol.op) {
+    note(NameKind::Operator, at, symbol.op->name, {});
+    return lang::make_operator(symbol.op, at);
+  }
   if (!strict_ && symbol.outer_global) return global_var(symbol, at);
   return nullptr;
 }
@@ -106,7 +116,8 @@ bool Resolver::is_own(const Symbol& symbol) const {
          (symbol.outer_global && symbol.outer_global->origin == lang::Origin::Own);
 }
 
-lang::Expr Resolver::global_var(const Symbol& symbol, Span where) const {
+lang::Expr Resolver::global_var(const Symbol& symbol, Span where) {
+  note_global(symbol, where);
   if (symbol.own_global && !is_ahead(symbol))
     return lang::make_global_var(prefix_ + std::string(symbol.text), where);
   const lang::Definition& outer = *symbol.outer_global;
@@ -161,7 +172,10 @@ lang::Expr Resolver::dotted(const Node& node) {
 
 lang::Expr Resolver::local(const Node& node) {
   Symbol& symbol = symbols_.intern(name_text(node));
-  if (symbol.local) return lang::make_var(symbol.local, span(node));
+  if (symbol.local) {
+    note(NameKind::Local, span(node), symbol.text, symbol.local->span);
+    return lang::make_var(symbol.local, span(node));
+  }
   // At the prompt a printed `let %x = ...` is a top-level binding.
   const bool is_top_let =
       symbol.own_global ? symbol.own_is_let : symbol.outer_global && !symbol.outer_global->function;
@@ -205,7 +219,10 @@ lang::Expr Resolver::global_fields(const Node& node) {
 
 lang::Expr Resolver::graph(const Node& node) {
   const auto found = graphs_.find(name_text(node));
-  if (found != graphs_.end()) return found->second.expr;
+  if (found != graphs_.end()) {
+    note(NameKind::Local, span(node), name_text(node), found->second.span);
+    return found->second.expr;
+  }
   report(Kind::UnknownName, fmt::format("graph variable `{}` is not bound here", tree_.text(node)),
          span(node));
   return nothing(node);

@@ -28,6 +28,7 @@ void Resolver::record_fields(const Node& node, lang::Constructor& constructor) {
               .label(span(**earlier), "the first one"));
     }
     names.push_back(&name);
+    note_field(name, true);
     constructor.field_names.emplace_back(text);
     constructor.fields.push_back(type(*node.child(i + 1)->child(0)));
   }
@@ -58,6 +59,7 @@ std::vector<lang::Expr> Resolver::records_with(const std::vector<std::string>& f
 
 lang::Expr Resolver::field(const Node& name, Expr record, Span where) {
   const std::vector<std::string> fields{std::string(tree_.text(name))};
+  note_field(name);
   std::vector<Expr> args{std::move(record)};
   for (Expr& candidate : records_with(fields, where)) args.push_back(std::move(candidate));
   return lang::make_call(lang::make_operator(&lang::record_get(), span(name)), std::move(args),
@@ -100,6 +102,7 @@ lang::Expr Resolver::with(const Node& node) {
                         fmt::format("field `{}` is given twice", name), span(key))
                  .label(span(first), "given here too"));
     }
+    note_field(key);
     fields.push_back(std::move(name));
     keys.push_back(&key);
     args.push_back(expr(*attr->child(1)));
@@ -150,7 +153,10 @@ std::optional<std::size_t> Resolver::place_of_field(const lang::Constructor& con
                                                     const Node& name) {
   const std::string_view text = tree_.text(name);
   const std::optional<std::size_t> place = lang::field_place(constructor, text);
-  if (place) return place;
+  if (place) {
+    note_field(name);
+    return place;
+  }
   const auto& names = constructor.field_names;
   Diagnostic diagnostic(DiagnosticKind::UnknownField,
                         fmt::format("`{}` has no field `{}`", constructor.name, text), span(name));

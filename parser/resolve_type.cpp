@@ -70,6 +70,7 @@ int Resolver::declare_type_param(std::string_view name, Span span) {
   param.shadowed = symbol.type_param;
   type_params_.push_back(std::move(param));
   symbol.type_param = index;
+  note(NameKind::TypeVariable, span, name, span, true);
   return index;
 }
 
@@ -105,6 +106,7 @@ std::vector<lang::TypeVarRef> Resolver::close_type_params(std::size_t mark) {
 
 lang::TypeVarRef Resolver::use_type_param(int index, VarKind kind, Span span) {
   TypeParam& param = type_params_[static_cast<std::size_t>(index)];
+  note(NameKind::TypeVariable, span, param.name, param.span);
   if (!param.var) {
     param.var = lang::TypeVar::rigid(kind, std::string(param.name));
     param.kind = kind;
@@ -236,6 +238,7 @@ lang::Type Resolver::named_type(const Node& node) {
     unknown_type(name_node, "type");
     return lang::incomplete_type();
   }
+  note(NameKind::Type, span(name_node), name, def->span);
   const auto given = node.children().subspan(1);
   if (given.size() != def->params.size()) {
     report(Diagnostic(DiagnosticKind::WrongArity,

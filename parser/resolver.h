@@ -22,6 +22,7 @@
 #include "lang/schedule.h"
 #include "parser/metadata.h"
 #include "parser/numbers.h"
+#include "parser/occurrences.h"
 #include "parser/parse.h"
 #include "parser/symbols.h"
 #include "parser/syntax.h"
@@ -34,7 +35,9 @@ class PatternLiterals;  // match_tree.h
 // resolve*.cpp by subject.
 class Resolver {
  public:
-  Resolver(const SyntaxTree& tree, const lang::Module& scope, std::string prefix = "");
+  // `occurrences`: is told of every name, where it is not null.
+  Resolver(const SyntaxTree& tree, const lang::Module& scope, std::string prefix = "",
+           Occurrences* occurrences = nullptr);
   ~Resolver();
   Resolver(const Resolver&) = delete;
 
@@ -111,7 +114,7 @@ class Resolver {
   Expr local(const Node& node);
   Expr global(const Node& node);
   Expr global_fields(const Node& node);
-  Expr global_var(const Symbol& symbol, Span span) const;  // own or outer, which it must be
+  Expr global_var(const Symbol& symbol, Span span);  // own or outer, which it must be
   Expr graph(const Node& node);
   Expr dotted(const Node& node);
   bool means_more(const Symbol& symbol) const;
@@ -124,6 +127,15 @@ class Resolver {
   void suggest(lang::Diagnostic& diagnostic, std::string_view name,
                const std::vector<std::string>& candidates);
   std::vector<std::string> visible_names() const;
+
+  // --- Where names stand (resolve_occurrence.cpp) ---
+  void note(NameKind kind, Span where, std::string_view name, Span definition,
+            bool is_definition = false);
+  void note_definition(NameKind kind, const Node& name);
+  void note_global(const Symbol& symbol, Span where);
+  void note_constructor(const lang::Constructor& constructor, Span where);
+  void note_field(const Node& name, bool is_definition = false);
+  Span span_of_parameter(std::string_view function, std::string_view name) const;
 
   // --- Expressions (resolve_expr.cpp) ---
   Expr expr(const Node& node);
@@ -368,6 +380,7 @@ class Resolver {
   const lang::Module& scope_;
   const bool strict_;
   const std::string prefix_;  // of this text's globals
+  Occurrences* const occurrences_;
   SymbolTable symbols_;
   std::vector<lang::Diagnostic> errors_;
   std::vector<lang::Diagnostic> warnings_;

@@ -37,6 +37,7 @@ const BinderInfo* Inference::binder_info(const Variable* variable) const {
 
 // A node with one owner is come by once.
 void Inference::record(const Expr& expr, const Type& type) {
+  if (observed_ && expr->span) observed_->push_back({expr->span, type});
   if (purpose_ == Purpose::kScheme && expr->is_unique()) return;
   Type& place = nodes_[expr.get()];
   if (!place) place = type;
@@ -48,6 +49,7 @@ const Type* Inference::recorded(const Expr& expr) const {
 
 void Inference::introduce(const VariableRef& variable, const Type& type, Span origin) {
   variables_[variable.get()] = {type, next_order_++, origin};
+  if (observed_ && variable->span) observed_->push_back({variable->span, type, true});
 }
 
 std::optional<Label> Inference::origin_of(const Expr& expr) const {

@@ -73,6 +73,13 @@ struct CheckedValue {
   lang::Type type;
 };
 
+// What inference has found out about a piece of code, or about a variable where it is introduced.
+struct TypeAt {
+  lang::Span span;
+  lang::Type type;
+  bool is_variable = false;
+};
+
 // Inference over a module. Schemes of definitions are inferred when first asked for and cached;
 // after a redefinition call `forget`. Definitions that call each other are inferred together (one
 // component at a time).
@@ -100,6 +107,13 @@ class Checker {
   // The type of the custom gradient of function `name`, which must fit the function: it takes its
   // parameters and the adjoint of its result, and gives an adjoint for each parameter.
   lang::Result<Scheme> check_gradient(const std::string& name);
+
+  // The types of all code inside of the function `name`, or of an expression, in the order in which
+  // inference has come by; over the variables of its scheme, in its usual form where that says
+  // more. Of code with errors as much as is known. Cost: inference of the function, or of the
+  // expression.
+  std::vector<TypeAt> types_inside(const std::string& name);
+  std::vector<TypeAt> types_inside(const lang::Expr& expr, const lang::Type& expected = nullptr);
 
   // The body of global `name` at ground function type `type` as a typed Function. Quantified dims
   // of the definition stay symbolic (rigid variables); everything else is ground.

@@ -159,6 +159,8 @@ class Inference {
   // known.
   lang::Type enter_annotation(const lang::ExprNode* site, const lang::Type& annotation,
                               lang::Span span, const std::string& because);
+  // From here on every type that is found goes there, too.
+  void observe(std::vector<TypeAt>* observed) { observed_ = observed; }
   // For code in which something that is indexed has more axes than indices.
   void leave_ranks_open() { indexes_fully_ = false; }
   bool has_indexed_fully() const { return has_indexed_fully_; }
@@ -406,6 +408,7 @@ class Inference {
   std::vector<RecordUse> records_;
   std::vector<TreeUse> waiting_trees_;
   PointerMap<lang::Call, std::vector<LeafFunction>> trees_;  // of Purpose::kCode only
+  std::vector<TypeAt>* observed_ = nullptr;
   std::vector<lang::Diagnostic> warnings_;
   std::vector<lang::Diagnostic> errors_;
   // While it lives errors are neither explained nor kept: what is tried may fail.
