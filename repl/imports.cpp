@@ -50,6 +50,9 @@ void Imports::set_tree(const std::string& folder) {
 
 std::string Imports::read(const ImportedFile& file, lang::Span span) const {
   if (file.text) return std::string(*file.text);
+  if (edited_) {
+    if (std::optional<std::string> text = edited_(file.path)) return std::move(*text);
+  }
   auto text = read_file(file.path, access_);
   if (text) return std::move(*text);
   refuse(lang::Failure(text.errors()), file.path, span);

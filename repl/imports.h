@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,9 +40,12 @@ struct ImportedFile {
 // session loads them; here is only the bookkeeping.
 class Imports {
  public:
-  // `files`: what may be opened in all.
-  Imports(std::vector<std::string> search_path, const formats::FileAccess& files)
-      : search_path_(std::move(search_path)), files_allowed_(files) {
+  using EditedText = std::function<std::optional<std::string>(const std::string& path)>;
+  // `files`: what may be opened in all. `edited`: texts that are read instead of what the disk has;
+  // null: none.
+  Imports(std::vector<std::string> search_path, const formats::FileAccess& files,
+          EditedText edited = nullptr)
+      : search_path_(std::move(search_path)), files_allowed_(files), edited_(std::move(edited)) {
     set_tree("");
   }
 
@@ -85,6 +89,7 @@ class Imports {
 
   std::vector<std::string> search_path_;
   formats::FileAccess files_allowed_;
+  EditedText edited_;
   formats::FileAccess access_;
   std::map<std::string, std::unique_ptr<ImportedFile>> files_;  // by key
   std::uint64_t texts_ = 1;

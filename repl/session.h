@@ -27,6 +27,8 @@ class ExternalCompiler;  // lang/external_compiler.h
 
 namespace relay::repl {
 
+struct ReadText;  // repl/read_text.h
+
 // How much of a value is shown, as `:set` says; what it does not say is as the terminal has it.
 struct ShownSize {
   std::optional<std::size_t> columns = std::nullopt;
@@ -52,6 +54,9 @@ struct SessionOptions {
   std::vector<std::string> search_path;  // folders where imports are looked for
   std::vector<std::string> plugins;      // external compilers (external/plugin.h)
   formats::FileAccess files = {};        // what the text may open; its imports: Imports
+  // The text of a file that is being edited and not saved, which is imported instead of what the
+  // disk has; default: there are none.
+  std::function<std::optional<std::string>(const std::string& path)> edited = nullptr;
   bool reads_headers = true;  // false: no data files are opened, and what they hold has no type
   std::size_t columns = 100;  // how wide text for people may be
   ShownSize shown = {};
@@ -106,6 +111,13 @@ class Session {
   std::vector<lang::Diagnostic> run_file(const std::string& path,
                                          const std::function<void(const ItemResult&)>& on_item,
                                          const OnRead& on_read = nullptr);
+  // Reads a text whose folder is `directory`, for who shows it while it is being typed: checks
+  // and runs nothing, and defines nothing but what it imports. `source` must live as long as the
+  // result. What cannot be read is left out, as parser::parse_all says.
+  ReadText read(const lang::Source& source, const std::string& directory);
+  // Runs what recurses over programs as the session does: on the evaluation stack, and within the
+  // limits of a call. Returns what has ended it before its time.
+  std::vector<lang::Diagnostic> within_limits(const std::function<void()>& body);
   // Calls @main if it exists.
   bool has_main() const;
 

@@ -94,7 +94,7 @@ Session::Impl::Impl(SessionOptions given)
       checker(module),
       pipeline(module, checker, options),
       evaluator(pipeline, options.jit, options.threads),
-      imports(options.search_path, options.files) {
+      imports(options.search_path, options.files, options.edited) {
   pipeline.set_evaluator(&evaluator);
   debugger = std::make_unique<Debugger>(*this);
   for (const std::string& path : options.plugins) pipeline.external_compilers()->add_plugin(path);
@@ -163,7 +163,7 @@ std::vector<Diagnostic> Session::Impl::run_text(
       for (Item& item : reading.parsed.items) {
         if (item.expr) item.expr = with_files(item.expr, reading.errors);
       }
-      throw lang::Failure(check_rest(module, std::move(reading)));
+      throw lang::Failure(check_rest(module, prelude, std::move(reading)));
     }
     return std::move(reading.parsed);
   });

@@ -17,6 +17,7 @@
 #include "repl/imports.h"
 #include "repl/numbered_results.h"
 #include "repl/pipeline.h"
+#include "repl/read_text.h"
 #include "repl/session.h"
 #include "typecheck/infer.h"
 

@@ -1,0 +1,194 @@
+#include "repl/text_check.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "lang/record.h"
+#include "lang/stop.h"
+#include "lang/visit.h"
+#include "parser/resolve.h"
+#include "repl/left_behind.h"
+#include "repl/let_function.h"
+#include "repl/session_state.h"
+#include "repl/set_aside.h"
+#include "repl/text_errors.h"
+
+namespace relay::repl {
+
+using lang::Diagnostic;
+using lang::Expr;
+using parser::Item;
+using parser::ItemKind;
+
+TextCheck::TextCheck(lang::Module& module, lang::Module& prelude, typecheck::Checker& checker,
+                     parser::Reading& reading)
+    : module_(module), prelude_(prelude), checker_(checker), reading_(reading) {
+  for (Item& item : reading_.parsed.items) {
+    let_as_definition(item, [&](const std::string& name) { return function_called(name); });
+    define(item);
+  }
+  for (const Item& item : reading_.parsed.items) {
+    if (item.expr) note_mentions(item);
+  }
+  for (const Item* item : lost_) leave_out(*item);  // now that all that read them are known
+}
+
+std::vector<Diagnostic> TextCheck::errors(KnownItems* known) {
+  TextErrors errors;
+  for (const Diagnostic& error : reading_.errors) errors.add({error}, error.span);
+  std::vector<const Item*> pending;
+  for (const Item& item : reading_.parsed.items) {
+    if (item.expr) pending.push_back(&item);
+  }
+  std::vector<std::pair<const Item*, lang::Type>> right;
+  // Items that read a binding further down wait for it. What never comes is not checked.
+  for (std::size_t before = pending.size() + 1; pending.size() < before;) {
+    before = pending.size();
+    std::erase_if(pending, [&](const Item* item) {
+      if (unsound_.contains(item)) return true;
+      if (waits(*item)) return false;
+      lang::Type type;
+      if (known && known->find(*item, type)) {
+        if (item->kind == ItemKind::Let) bind(*item, type);
+        return true;
+      }
+      lang::poll();
+      std::vector<Diagnostic> found = check(*item, type);
+      if (!found.empty()) {
+        leave_out(*item);
+      } else if (known) {
+        right.emplace_back(item, type);
+      }
+      errors.add(found, item->span);
+      return true;
+    });
+  }
+  for (Diagnostic& warning : checker_.take_warnings()) warnings_.push_back(std::move(warning));
+  for (const auto& [item, type] : right) {
+    const bool has_warning =
+        std::any_of(warnings_.begin(), warnings_.end(), [&, place = item->span](const auto& each) {
+          return each.span.source == place.source && lang::join(each.span, place) == place;
+        });
+    if (!has_warning) known->add(*item, type);
+  }
+  return errors.take();
+}
+
+// Of this text, else of the module; null if that is none.
+const lang::Function* TextCheck::function_called(const std::string& name) const {
+  for (const Item& item : reading_.parsed.items) {
+    if (item.name != name || item.kind == ItemKind::Import) continue;
+    return item.kind == ItemKind::Def ? lang::as<lang::Function>(item.expr) : nullptr;
+  }
+  const lang::Definition* definition = module_.find(name);
+  return definition ? lang::as<lang::Function>(definition->function) : nullptr;
+}
+
+void TextCheck::define(const Item& item) {
+  if (item.kind == ItemKind::Type) {
+    if (auto hidden = hidden_constructors(*item.type_def, module_))
+      warnings_.push_back(std::move(*hidden));
+    module_.define(item.type_def);
+  }
+  if (!item.expr || item.kind == ItemKind::Expression) return;
+  for (const std::string& name : names_of(item)) {
+    defined_.emplace(name, &item);
+    set_aside(name, module_, prelude_);
+    if (item.kind == ItemKind::Let) module_.remove(name);
+  }
+  if (item.kind == ItemKind::Let) {
+    missing_.insert(&item);
+    return;
+  }
+  module_.define({item.name, item.expr, nullptr, lang::Origin::Own, item.doc, item.span,
+                  item.parameters, item.instance_of, item.instance_attrs});
+}
+
+// What is neither of this text nor known before can only be something that was left out.
+void TextCheck::note_mentions(const Item& item) {
+  lang::visit_post_order(item.expr, [&](const Expr& node) {
+    const auto* global = lang::as<lang::GlobalVar>(node);
+    if (!global) return;
+    const auto found = defined_.find(global->name);
+    if (found != defined_.end()) {
+      readers_[found->second].push_back(&item);
+      mentions_[&item].push_back(found->second);
+    } else if (!module_.find(global->name)) {
+      lost_.push_back(&item);
+    }
+  });
+}
+
+// Does it reach a binding whose type is not known yet?
+bool TextCheck::waits(const Item& item) const {
+  if (missing_.empty()) return false;
+  std::unordered_set<const Item*> seen;
+  std::vector<const Item*> work{&item};
+  while (!work.empty()) {
+    const Item* next = work.back();
+    work.pop_back();
+    if (!seen.insert(next).second) continue;
+    if (next != &item && missing_.contains(next)) return true;
+    if (const auto found = mentions_.find(next); found != mentions_.end())
+      work.insert(work.end(), found->second.begin(), found->second.end());
+  }
+  return false;
+}
+
+void TextCheck::leave_out(const Item& item) {
+  std::vector<const Item*> work{&item};
+  while (!work.empty()) {
+    const Item* next = work.back();
+    work.pop_back();
+    if (!unsound_.insert(next).second) continue;
+    const auto& readers = readers_[next];
+    work.insert(work.end(), readers.begin(), readers.end());
+  }
+}
+
+std::vector<Diagnostic> TextCheck::check(const Item& item, lang::Type& type) {
+  if (item.kind == ItemKind::Def) {
+    const std::string owner = owner_of_gradient(module_, item.name);
+    const auto scheme = owner.empty() ? checker_.scheme(item.name) : checker_.check_gradient(owner);
+    return scheme ? std::vector<Diagnostic>{} : scheme.errors();
+  }
+  const auto find = [&](const std::string& name) { return function_called(name); };
+  if (item.kind == ItemKind::Expression && is_function(item.expr, find)) {
+    const auto scheme = checker_.type_of(item.expr);
+    return scheme ? std::vector<Diagnostic>{} : scheme.errors();
+  }
+  const auto typed = checker_.check_value(item.expr, item.annotation);
+  if (!typed) return typed.errors();
+  if (item.kind == ItemKind::Let) {
+    type = typed->type;
+    bind(item, type);
+  }
+  return {};
+}
+
+void TextCheck::bind(const Item& item, const lang::Type& type) {
+  if (item.pattern) {
+    bind_part(item.pattern, item, type);
+  } else {
+    module_.define({item.name, nullptr, type, lang::Origin::Own, item.doc, item.span});
+  }
+  missing_.erase(&item);
+}
+
+void TextCheck::bind_part(const lang::PatternRef& pattern, const Item& item,
+                          const lang::Type& type) {
+  if (pattern->kind == lang::PatternKind::Variable) {
+    const lang::Variable& variable = *pattern->variable;
+    module_.define(
+        {item.prefix + variable.name, nullptr, type, lang::Origin::Own, item.doc, variable.span});
+    return;
+  }
+  const auto* tuple = lang::as<lang::TupleType>(type);
+  for (std::size_t i = 0; i < pattern->fields.size(); ++i) {
+    bind_part(pattern->fields[i], item,
+              tuple ? tuple->fields[i]
+                    : lang::field_type(*lang::as<lang::AdtType>(type), *pattern->constructor, i));
+  }
+}
+
+}  // namespace relay::repl
