@@ -35,6 +35,14 @@ if(TARGET relay_repl)
   endforeach()
 endif()
 
+if(TARGET relay_server)
+  find_package(nlohmann_json 3 REQUIRED)
+  foreach(target relay_server relay-lsp)
+    target_link_libraries(${target} PRIVATE nlohmann_json::nlohmann_json)
+    target_compile_definitions(${target} PRIVATE RELAY_VERSION="${PROJECT_VERSION}")
+  endforeach()
+endif()
+
 # The interpreter's lanes are loops over arrays: worth every optimisation that keeps the bits. GCC must not make
 # copies of the math functions before it inlines them, or the loops call the copies and stay scalar.
 if(TARGET relay_interp)

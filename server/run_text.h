@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "server/protocol.h"
+
+namespace relay::server {
+
+// Runs a text, and says what its items give, as evaluation.h has it. A text that could write files
+// is not run. Takes about `seconds` at most.
+Json run_text(const std::string& path, const std::string& text, double seconds);
+
+}  // namespace relay::server
