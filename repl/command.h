@@ -20,6 +20,7 @@ struct CommandOutcome {
   enum class Request { None, Load, Reload, Save, Edit, Bug };
   Request request = Request::None;
   std::string argument = {};
+  std::optional<Table> table = std::nullopt;  // of which `text` is the text
 };
 
 // One `:command` of the prompt: all that the prompt, `:help`, completion and docs/commands.md know

@@ -46,7 +46,7 @@ CommandOutcome run_graph(Session& session, std::string_view argument) {
   return outcome_of(lang::capture([&] {
     const PictureFile file = split_picture_file(argument);
     const plot::Dataflow flow = session.dataflow(std::string(file.text)).or_throw();
-    if (file.path.empty()) return shown_graph(flow, shows_points(session.options()));
+    if (file.path.empty()) return shown_graph(flow, session.options());
     write_graph(flow, file.path, session.options().files);
     return fmt::format("written to {}\n", file.path);
   }));

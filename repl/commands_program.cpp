@@ -55,7 +55,11 @@ CommandOutcome run_grad(Session& session, std::string_view argument) {
 CommandOutcome run_trace(Session& session, std::string_view argument) {
   auto trace = session.trace(std::string(argument));
   if (!trace) return {"", trace.errors(), false};
-  return {std::move(trace->table), std::move(trace->errors), false};
+  CommandOutcome outcome;
+  outcome.text = table_text(trace->table);
+  outcome.errors = std::move(trace->errors);
+  outcome.table = std::move(trace->table);
+  return outcome;
 }
 
 }  // namespace relay::repl

@@ -23,23 +23,26 @@ Driver::State Driver::feed(std::string_view line) {
     const auto command = as_command(text);
     if (!command) {
       run_entry(text);
-      continue;
+    } else {
+      if (events_.on_entry) events_.on_entry(text);
+      events_.replay->add_entry(text);
+      if (run_command_line(*command) == State::Quit) return State::Quit;
     }
-    if (events_.on_entry) events_.on_entry(text);
-    events_.replay->add_entry(text);
-    if (run_command_line(*command) == State::Quit) return State::Quit;
+    if (is_given_up_) break;
   }
+  if (is_given_up_) lines_.abandon();
   return lines_.is_empty() ? State::Ready : State::NeedsMore;
 }
 
 Driver::State Driver::feed_block(std::string_view block) {
   State state = State::Ready;
+  is_given_up_ = false;
   for (bool is_last = false; !is_last && state != State::Quit;) {
     const std::size_t end = block.find('\n');
     is_last = end == std::string_view::npos;
     has_more_of_block_ = !is_last;
     state = feed(block.substr(0, end));
-    if (was_interrupted()) return State::Ready;
+    if (was_interrupted() || is_given_up_) return State::Ready;
     if (!is_last) block.remove_prefix(end + 1);
   }
   return state == State::Quit ? state : finish();
@@ -51,7 +54,12 @@ Driver::State Driver::run_command_line(std::string_view line) {
     outcome = run_command(session_, line);
     if (outcome.request != CommandOutcome::Request::None) outcome.errors = carry_out(outcome);
   });
-  if (!outcome.text.empty()) say(outcome.text);
+  if (outcome.table && events_.on_table) {
+    events_.replay->add_output(outcome.text);
+    events_.on_table(*outcome.table);
+  } else if (!outcome.text.empty()) {
+    say(outcome.text);
+  }
   report(outcome.errors);
   resume_ = outcome.resume;
   return outcome.quit || outcome.resume ? State::Quit : State::Ready;
@@ -69,6 +77,7 @@ void Driver::report(const std::vector<lang::Diagnostic>& errors) {
   is_interrupted_ = has_interrupt && !session_.is_given_up();
   if (errors.empty()) return;
   had_errors_ = true;
+  is_given_up_ = events_.gives_up_at_mistake;
   for (const lang::Diagnostic& error : errors) events_.replay->add_output(lang::render(error));
   if (events_.on_errors) events_.on_errors(errors);
 }
@@ -152,6 +161,7 @@ void Driver::surviving(const std::function<void()>& body) {
       lang::clear_stop();
     } catch (const std::exception& error) {
       had_errors_ = true;
+      is_given_up_ = events_.gives_up_at_mistake;
       events_.replay->add_output(fmt::format("internal error: {}\n", error.what()));
       events_.on_internal(error.what());
     }

@@ -28,6 +28,10 @@ struct DriverEvents {
   EntryLines::HasMore has_more_lines = nullptr;
   // Of several drivers of one session; default: one of its own.
   std::shared_ptr<Replay> replay = nullptr;
+  // What a command has said in a table; without it, its text is said.
+  std::function<void(const Table&)> on_table = nullptr;
+  // Does a mistake give up the rest of a block, as an interrupt does?
+  bool gives_up_at_mistake = false;
 };
 
 // The language of the prompt: lines are gathered into entries (repl/entry_lines.h), an entry is run
@@ -41,7 +45,7 @@ class Driver {
   enum class State { Ready, NeedsMore, Quit };
   State feed(std::string_view line);
   // Lines that are there all at once: all of them are run, the last entry complete or not. An
-  // interrupt gives up the rest.
+  // interrupt gives up the rest, and a mistake where the events say so.
   State feed_block(std::string_view block);
   // The text ended: runs what has been gathered, complete or not.
   State finish();
@@ -82,6 +86,7 @@ class Driver {
   std::optional<Session::Resume> resume_;
   bool had_errors_ = false;
   bool is_interrupted_ = false;
+  bool is_given_up_ = false;  // the rest of the block
 };
 
 }  // namespace relay::repl

@@ -7,6 +7,8 @@
 #include "plot/sixel.h"
 #include "repl/child.h"
 #include "repl/derivative.h"
+#include "repl/plotting.h"
+#include "repl/shown_picture.h"
 
 namespace relay::repl {
 
@@ -53,8 +55,13 @@ plot::Dataflow dataflow_of_program(const Expr& expr, bool is_gradient, const std
   return plot::dataflow_of(text, typed, body_of, kMostNodes);
 }
 
-std::string shown_graph(const plot::Dataflow& flow, bool has_points) {
-  if (!has_points) return plot::listing_of(flow);
+std::string shown_graph(const plot::Dataflow& flow, const SessionOptions& options) {
+  if (options.show_picture) {
+    const ChildOutput drawn = output_of({"dot", "-Tsvg"}, plot::dot_of(flow));
+    options.show_picture({plot::listing_of(flow), drawn.ended_well ? drawn.text : std::string()});
+    return {};
+  }
+  if (!shows_points(options)) return plot::listing_of(flow);
   const ChildOutput drawn = output_of({"dot", "-Tpng"}, plot::dot_of(flow));
   if (!drawn.ended_well) return plot::listing_of(flow);
   return plot::sixel_of(*formats::rgb_of_png(drawn.text));

@@ -5,6 +5,7 @@
 #include "formats/file_access.h"
 #include "plot/dataflow.h"
 #include "repl/pipeline.h"
+#include "repl/session.h"
 
 namespace relay::repl {
 
@@ -17,8 +18,9 @@ plot::Dataflow dataflow_of_program(const lang::Expr& expr, bool is_gradient,
                                    typecheck::Checker& checker, Pipeline& pipeline);
 
 // A graph for the screen: lines, or, where points are shown and the program `dot` is installed, its
-// picture.
-std::string shown_graph(const plot::Dataflow& flow, bool has_points);
+// picture. Nothing where whoever shows pictures has been given both
+// (SessionOptions::show_picture).
+std::string shown_graph(const plot::Dataflow& flow, const SessionOptions& options);
 
 // Writes a graph, as the extension says: `.dot` or `.gv` as its text, `.svg` and `.png` by the
 // program `dot`. Throws Failure, without a place.

@@ -13,6 +13,7 @@
 #include "plot/sixel.h"
 #include "plot/svg.h"
 #include "repl/output.h"
+#include "repl/shown_picture.h"
 
 namespace relay::repl {
 
@@ -50,6 +51,11 @@ namespace {
 
 std::string shown_plot(const plot::Figure& figure, const SessionOptions& options) {
   const plot::TextStyle style = style_of(options);
+  if (options.show_picture) {
+    options.show_picture(
+        {plot::text_of(figure, style), plot::svg_of(plot::draw(figure), formats::png_bytes)});
+    return {};
+  }
   if (!shows_points(options)) return plot::text_of(figure, style);
   // About as wide as the text would be.
   constexpr double kPointsInColumn = 9;

@@ -9,8 +9,9 @@
 // `plot` and `:plot`: what stands between values and plot/.
 namespace relay::repl {
 
-// Draws a value: gives the text, or writes the request's file and gives none. Throws Failure,
-// without a place, as plot/figure.h and formats/output_file.h say.
+// Draws a value: gives the text, or none where that has gone to the request's file or to whoever
+// shows pictures (SessionOptions::show_picture). Throws Failure, without a place, as plot/figure.h
+// and formats/output_file.h say.
 std::string draw_plot(const lang::Value& value, const plot::Request& request,
                       const SessionOptions& options);
 

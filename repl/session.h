@@ -19,6 +19,7 @@
 #include "plot/text.h"
 #include "repl/bound_parameters.h"
 #include "repl/completion/completions.h"
+#include "repl/table.h"
 #include "typecheck/infer.h"
 
 namespace relay::lang {
@@ -28,6 +29,7 @@ class ExternalCompiler;  // lang/external_compiler.h
 namespace relay::repl {
 
 struct ReadText;  // repl/read_text.h
+struct ShownPicture;  // repl/shown_picture.h
 
 // How much of a value is shown, as `:set` says; what it does not say is as the terminal has it.
 struct ShownSize {
@@ -69,6 +71,9 @@ struct SessionOptions {
   std::function<plot::TextStyle()> plot_style = nullptr;
   // Does the terminal draw points (sixel)? Asked where a plot is shown; default: it does not.
   std::function<bool()> draws_points = nullptr;
+  // Where a plot goes, and a graph, that no file is written of; default: its text to `write`, or
+  // what a command says.
+  std::function<void(const ShownPicture&)> show_picture = nullptr;
   // Told now and then how far reading or writing a file is, in bytes; default: nobody is.
   std::function<void(const std::string& path, std::int64_t done, std::int64_t whole)> progress =
       nullptr;
@@ -137,7 +142,7 @@ class Session {
   // by its parameters and its body; or `grad f(x)` with the adjoints, `jvp f(x, dx)` with the
   // tangents. Of a run that fails: the lines up to there, and the errors.
   struct Trace {
-    std::string table;
+    Table table;
     std::vector<lang::Diagnostic> errors;
   };
   lang::Result<Trace> trace(const std::string& text);

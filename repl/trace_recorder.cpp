@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "lang/utf8.h"
 #include "repl/columns.h"
 #include "repl/shown_derivative.h"
 #include "repl/trace_operators.h"
@@ -21,35 +20,6 @@ constexpr int kDeepest = 6;             // calls inside calls that are shown
 constexpr std::size_t kSteps = 5;       // of a loop, else its first and last two
 constexpr std::size_t kHalf = 100'000;  // events that are kept, at the beginning and at the end
 constexpr std::size_t kGap = ~(~std::size_t{0} >> 1U);
-
-struct TableLine {
-  int depth;
-  std::vector<std::string> cells;  // label, value, derivatives
-};
-
-std::string in_table(std::vector<TableLine>& lines, const std::vector<std::string>& headings) {
-  std::vector<std::size_t> widths = {6, 5};
-  for (std::size_t i = 2; i < headings.size(); ++i)
-    widths.push_back(lang::code_points(headings[i]));
-  for (TableLine& each : lines) {
-    const int indent = 2 * std::min(each.depth, kDeepest + 1);
-    each.cells[0] =
-        std::string(static_cast<std::size_t>(indent), ' ') + shortened(each.cells[0], kValueLine);
-    each.cells.resize(headings.size());
-    for (std::size_t i = 0; i < headings.size(); ++i)
-      widths[i] = std::max(widths[i], lang::code_points(each.cells[i]));
-  }
-  std::string text;
-  const auto add = [&](const std::vector<std::string>& cells) {
-    std::string line;
-    for (std::size_t i = 0; i + 1 < cells.size(); ++i) line += filled(cells[i], widths[i]) + " | ";
-    line += cells.back();
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  };
-  add(headings);
-  for (const TableLine& each : lines) add(each.cells);
-  return text;
-}
 
 }  // namespace
 
@@ -195,8 +165,8 @@ void TraceRecorder::add_derivative(Event& event, bool is_tangent, const Value& v
   }
 }
 
-std::string TraceRecorder::table() const {
-  std::vector<TableLine> lines;
+Table TraceRecorder::table() const {
+  std::vector<Table::Line> lines;
   int depth = 0;
   const auto gap = [&](std::size_t left_out) {
     lines.push_back(
@@ -224,7 +194,7 @@ std::string TraceRecorder::table() const {
   }
   std::vector<std::string> headings = {"source", "value"};
   headings.insert(headings.end(), columns_.begin(), columns_.end());
-  return in_table(lines, headings);
+  return {std::move(headings), std::move(lines)};
 }
 
 }  // namespace relay::repl

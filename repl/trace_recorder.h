@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "repl/instrument.h"
+#include "repl/table.h"
 #include "repl/watcher.h"
 
 namespace relay::repl {
@@ -22,7 +23,7 @@ class TraceRecorder final : public Watcher {
   void fail(const std::string& what);
 
   bool is_empty() const { return first_.empty(); }
-  std::string table() const;
+  Table table() const;
 
   lang::Result<lang::Value> hear(const std::string& name, std::size_t place,
                                  const std::vector<lang::Value>& values) override;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "repl/table.h"
+
+// Pieces of HTML for the output of a cell. They stand alone, without scripts or a style sheet, as a
+// notebook is shown by programs that know nothing of us, in the dark or not.
+namespace relay::notebook {
+
+// The text as itself, also within an attribute.
+std::string escaped(std::string_view text);
+
+// A text of the language, or a value of it, in the colours of the prompt.
+std::string highlighted(std::string_view text);
+
+// The first cell of a line, a text of the language, is as deep as the line.
+std::string html_of(const repl::Table& table);
+
+// Of what stands on the left, such as the letters of code, and on the right, such as numbers.
+inline constexpr std::string_view kTextCell =
+    "text-align:left;white-space:pre;padding:1px 12px 1px 4px";
+inline constexpr std::string_view kHeadCell =
+    "text-align:left;padding:1px 12px 1px 4px;opacity:0.7;font-weight:normal";
+inline constexpr std::string_view kTable =
+    "border-collapse:collapse;font-family:monospace;font-size:90%;margin:2px 0";
+
+}  // namespace relay::notebook

@@ -1,0 +1,24 @@
+#include "notebook/server.h"
+
+#include "notebook/requests.h"
+
+namespace relay::notebook {
+
+void Server::send_control_impl(xeus::xmessage message) {
+  const std::string type = message.header().value("msg_type", "");
+  if (type == "interrupt_reply") Request::interrupt();
+  nlohmann::json content = message.content();
+  if (!content.contains("status")) content["status"] = "ok";  // the protocol asks for it
+  xserver_shell_main::send_control_impl(
+      xeus::xmessage(message.identities(), message.header(), message.parent_header(),
+                     message.metadata(), std::move(content), xeus::buffer_sequence()));
+}
+
+std::unique_ptr<xeus::xserver> make_server(xeus::xcontext& context,
+                                           const xeus::xconfiguration& config,
+                                           nlohmann::json::error_handler_t on_bad_text) {
+  return std::make_unique<Server>(context.get_wrapped_context<zmq::context_t>(), config,
+                                  on_bad_text);
+}
+
+}  // namespace relay::notebook

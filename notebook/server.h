@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+
+#include <xeus/xserver_shell_main.hpp>
+
+namespace relay::notebook {
+
+// xeus' server with the control channel on a thread of its own, beside the thread that runs cells.
+// xeus answers a request to interrupt and tells nobody: the answer is where we hear of it.
+class Server final : public xeus::xserver_shell_main {
+ public:
+  using xeus::xserver_shell_main::xserver_shell_main;
+
+ private:
+  void send_control_impl(xeus::xmessage message) override;
+};
+
+std::unique_ptr<xeus::xserver> make_server(xeus::xcontext& context,
+                                           const xeus::xconfiguration& config,
+                                           nlohmann::json::error_handler_t on_bad_text);
+
+}  // namespace relay::notebook
