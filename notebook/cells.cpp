@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -72,16 +73,21 @@ Cells::Cells(CellEvents events)
   constexpr int kNoBlankLines = 0;  // a cell may have as many empty lines as it likes
   driver_ = std::make_unique<repl::Driver>(*session_, driver_events(), kNoBlankLines);
   session_->set_interactive(true);
+  // Whoever is asked in a cell could not be interrupted: the answer comes by the thread that runs
+  // it.
+  session_->set_at_stop([this](const std::string& where) {
+    print(Streams::Name::Output, where + "(goes on: not supported in a notebook: to wait here)\n");
+    return repl::Session::Resume::Continue;
+  });
 }
 
 repl::SessionOptions Cells::options() {
   repl::SessionOptions options;
   options.search_path = import_folders();
   options.code_cache = repl::code_cache_folder();
-  options.write = [this](std::string_view text) { streams_.write(Streams::Name::Output, text); };
+  options.write = [this](std::string_view text) { print(Streams::Name::Output, text); };
   options.warn = [this](const std::vector<Diagnostic>& warnings) {
-    for (const Diagnostic& warning : warnings)
-      streams_.write(Streams::Name::Error, lang::render(warning));
+    for (const Diagnostic& warning : warnings) print(Streams::Name::Error, lang::render(warning));
   };
   options.show_picture = [this](const repl::ShownPicture& picture) {
     show({without_line_end(picture.text), "", picture.svg}, events_.on_shown);
@@ -121,16 +127,30 @@ repl::DriverEvents Cells::driver_events() {
 }
 
 void Cells::show(const Shown& shown, const std::function<void(const Shown&)>& where) {
+  show_types();
   streams_.flush();
   if (!is_silent_) where(shown);
 }
 
+void Cells::print(Streams::Name name, std::string_view text) {
+  show_types();
+  streams_.write(name, text);
+}
+
+void Cells::show_types() {
+  if (types_.empty()) return;
+  const std::string text = without_line_end(std::exchange(types_, ""));
+  show({text, highlighted(text)}, events_.on_shown);
+}
+
 void Cells::show_item(const repl::ItemResult& result) {
-  const std::string text =
-      without_line_end(repl::describe(result, display_of(session_->options())));
-  if (text.empty()) return;
-  if (result.kind != parser::ItemKind::Expression)
-    return show({text, highlighted(text)}, events_.on_shown);
+  const std::string shown = repl::describe(result, display_of(session_->options()));
+  if (shown.empty()) return;
+  if (result.kind != parser::ItemKind::Expression) {
+    types_ += shown;
+    return;
+  }
+  const std::string text = without_line_end(shown);
   // The last line is the type, with what there is to note of the value.
   const std::size_t line = text.rfind('\n');
   const std::size_t type = line == std::string::npos ? text.rfind(" : " + result.type) : line;
@@ -146,7 +166,7 @@ void Cells::show_text(std::string_view text) {
                                                command->name) != kProgramCommands.end();
   if (is_program)
     return show({without_line_end(std::string(text)), highlighted(text)}, events_.on_shown);
-  streams_.write(Streams::Name::Output, text);
+  print(Streams::Name::Output, text);
 }
 
 CellEnd Cells::run(const std::string& code, bool is_silent) {
@@ -161,6 +181,7 @@ CellEnd Cells::run(const std::string& code, bool is_silent) {
   }
   // One that has come where nothing looked.
   if (end_.is_good() && lang::is_stopping()) end_.errors = {lang::stop_diagnostic()};
+  show_types();
   streams_.flush();
   return std::move(end_);
 }

@@ -63,6 +63,8 @@ class Cells {
   repl::DriverEvents driver_events();
   void show_item(const repl::ItemResult& result);
   void show_text(std::string_view text);
+  void print(Streams::Name name, std::string_view text);
+  void show_types();
   void show(const Shown& shown, const std::function<void(const Shown&)>& where);
   std::string about(const std::string& name, bool is_thorough);
 
@@ -71,6 +73,8 @@ class Cells {
   CellEnd end_;
   bool is_silent_ = false;
   std::string command_;  // that runs now, if one does
+  // Of definitions in a row, which are shown together.
+  std::string types_;
   repl::Session* session_;
   std::unique_ptr<repl::Driver> driver_;
 };

@@ -71,7 +71,7 @@ std::string escaped(std::string_view text) {
 
 std::string highlighted(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
-  return fmt::format("<pre>{}</pre>", coloured(text));
+  return fmt::format("<pre style=\"white-space:pre-wrap\">{}</pre>", coloured(text));
 }
 
 std::string html_of(const repl::Table& table) {
@@ -84,9 +84,8 @@ std::string html_of(const repl::Table& table) {
     html += "<tr>";
     for (std::size_t i = 0; i < table.headings.size(); ++i) {
       const std::string_view cell = i < line.cells.size() ? std::string_view(line.cells[i]) : "";
-      const std::string indent = i == 0 && line.depth > 0
-                                     ? fmt::format(";padding-left:{}px", 4 + kIndent * line.depth)
-                                     : "";
+      const std::string indent =
+          i == 0 && line.depth > 0 ? fmt::format(";padding-left:{}px", kIndent * line.depth) : "";
       html += fmt::format("<td style=\"{}{}\">{}</td>", kTextCell, indent, coloured(cell));
     }
     html += "</tr>";

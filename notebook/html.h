@@ -18,12 +18,10 @@ std::string highlighted(std::string_view text);
 // The first cell of a line, a text of the language, is as deep as the line.
 std::string html_of(const repl::Table& table);
 
-// Of what stands on the left, such as the letters of code, and on the right, such as numbers.
-inline constexpr std::string_view kTextCell =
-    "text-align:left;white-space:pre;padding:1px 12px 1px 4px";
-inline constexpr std::string_view kHeadCell =
-    "text-align:left;padding:1px 12px 1px 4px;opacity:0.7;font-weight:normal";
+// Styles of tables, of cells with text, and of headings.
+inline constexpr std::string_view kTextCell = "text-align:left;white-space:pre";
+inline constexpr std::string_view kHeadCell = "text-align:left;opacity:0.7;font-weight:normal";
 inline constexpr std::string_view kTable =
-    "border-collapse:collapse;font-family:monospace;font-size:90%;margin:2px 0";
+    "border-collapse:separate;border-spacing:0.7em 0;font-family:monospace;font-size:90%";
 
 }  // namespace relay::notebook

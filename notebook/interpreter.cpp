@@ -45,7 +45,11 @@ std::size_t byte_of_cursor(const std::string& code, int cursor) {
 
 }  // namespace
 
-Interpreter::Interpreter() : cells_(events()) { xeus::register_interpreter(this); }
+Interpreter::Interpreter()
+    : progress_([this](const std::string& text, bool is_new) { show_progress(text, is_new); }),
+      cells_(events()) {
+  xeus::register_interpreter(this);
+}
 
 CellEvents Interpreter::events() {
   CellEvents events;
@@ -58,33 +62,24 @@ CellEvents Interpreter::events() {
   events.on_shown = [this](const Shown& shown) {
     display_data(bundle_of(shown), Json::object(), Json::object());
   };
-  events.on_progress = [this](const std::string& text) { show_progress(text); };
+  events.on_progress = [this](const std::string& text) { progress_.tell(text); };
   return events;
 }
 
-// What is done within a second needs no word.
-void Interpreter::show_progress(const std::string& text) {
-  constexpr auto kBefore = std::chrono::seconds(1);
-  constexpr auto kBetween = std::chrono::milliseconds(300);
-  const auto now = std::chrono::steady_clock::now();
-  if (progress_.empty() ? now - progress_shown_ < kBefore : now - progress_shown_ < kBetween)
-    return;
-  progress_shown_ = now;
-  const bool is_first = progress_.empty();
-  if (is_first) progress_ = fmt::format("relay-progress-{}", ++progresses_);
-  const Json transient = {{"display_id", progress_}};
-  if (is_first) return display_data({{"text/plain", text}}, Json::object(), transient);
-  update_display_data({{"text/plain", text}}, Json::object(), transient);
+void Interpreter::show_progress(const std::string& text, bool is_new) {
+  if (is_new) ++progresses_;
+  const Json place = {{"display_id", fmt::format("relay-progress-{}", progresses_)}};
+  const Json data = {{"text/plain", text}};
+  if (is_new) return display_data(data, Json::object(), place);
+  update_display_data(data, Json::object(), place);
 }
 
 Json Interpreter::execute_request_impl(int count, const std::string& code, bool is_silent, bool,
                                        Json user_expressions, bool) {
   count_ = count;
-  progress_.clear();
-  progress_shown_ = std::chrono::steady_clock::now();
+  progress_.begin();
   const CellEnd end = cells_.run(code, is_silent);
-  if (!progress_.empty())
-    update_display_data({{"text/plain", ""}}, Json::object(), {{"display_id", progress_}});
+  progress_.end();
   if (!end.is_good()) {
     const auto [name, message] = name_and_message(end);
     publish_execution_error(name, message, traceback_of(end));

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include <xeus/xinterpreter.hpp>
 
 #include "notebook/cells.h"
+#include "notebook/progress.h"
 
 namespace relay::notebook {
 
@@ -26,13 +26,12 @@ class Interpreter final : public xeus::xinterpreter {
   void shutdown_request_impl() override;  // on the thread of the control channel
 
   CellEvents events();
-  void show_progress(const std::string& text);
+  void show_progress(const std::string& text, bool is_new);
   Json value_of(const std::string& expression);
 
-  int count_ = 0;         // of the cell that runs
-  std::string progress_;  // the display that says how far something is; empty: none yet
-  int progresses_ = 0;
-  std::chrono::steady_clock::time_point progress_shown_;
+  int count_ = 0;       // of the cell that runs
+  int progresses_ = 0;  // places that say how far something is
+  Progress progress_;
   Cells cells_;
 };
 

@@ -1,5 +1,6 @@
 #include "notebook/kernel.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -18,6 +19,7 @@
 #include "notebook/interpreter.h"
 #include "notebook/server.h"
 #include "repl/output.h"
+#include "repl/signals.h"
 #include "repl/tools.h"
 
 namespace relay::notebook {
@@ -31,7 +33,7 @@ void end_with_parent() {
   std::thread([first = getppid()] {
     constexpr auto kBetween = std::chrono::seconds(1);
     while (getppid() == first) std::this_thread::sleep_for(kBetween);
-    std::_Exit(0);
+    repl::Signals::end_by(SIGTERM);
   }).detach();
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "notebook/logo.h"
 #include "repl/output.h"
 #include "repl/tools.h"
 
@@ -16,11 +17,6 @@ namespace relay::notebook {
 namespace fs = std::filesystem;
 
 namespace {
-
-// A nabla, which is a gradient.
-constexpr std::string_view kLogo =
-    R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="12" fill="#264b6e"/><path d="M12 15H52L32 51Z" fill="none" stroke="#f4b942" stroke-width="6" stroke-linejoin="round"/></svg>
-)";
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -73,7 +69,9 @@ int install_kernel(const std::optional<std::string>& prefix) {
     const fs::path folder = kernel_folder(prefix);
     fs::create_directories(folder);
     write(folder / "kernel.json", kernel_json(fs::read_symlink("/proc/self/exe").string()));
-    write(folder / "logo-svg.svg", kLogo);
+    write(folder / "logo-svg.svg", logo_svg());
+    for (const int size : {32, 64})
+      write(folder / fmt::format("logo-{}x{}.png", size, size), logo_png(size));
     repl::put_output(fmt::format("installed {}\n", folder.string()));
     return 0;
   });

@@ -36,19 +36,17 @@ std::vector<std::int64_t> shown_of(std::int64_t extent, std::int64_t most) {
   return indices;
 }
 
-constexpr std::string_view kNumberCell = "text-align:right;padding:1px 6px";
-constexpr std::string_view kIndexCell =
-    "text-align:right;padding:1px 6px;opacity:0.55;font-weight:normal";
+// Of a row and not of each cell, of which there are many.
+constexpr std::string_view kRow = "<tr style=\"text-align:right\">";
 
 std::string index_cell(std::int64_t index) {
-  return fmt::format("<th style=\"{}\">{}</th>", kIndexCell,
+  return fmt::format("<th style=\"opacity:0.55\">{}</th>",
                      index < 0 ? std::string("…") : std::to_string(index));
 }
 
 std::string element_cell(const Tensor& tensor, std::int64_t linear) {
   const bool is_finite = !lang::is_float(tensor.dtype()) || std::isfinite(tensor.number_at(linear));
-  return fmt::format("<td style=\"{}{}\">{}</td>", kNumberCell,
-                     is_finite ? "" : ";color:#d1503f;font-weight:bold",
+  return fmt::format("<td{}>{}</td>", is_finite ? "" : " style=\"color:#d1503f;font-weight:bold\"",
                      escaped(lang::element_text(tensor.dtype(), tensor.bits_at(linear))));
 }
 
@@ -63,12 +61,11 @@ std::string matrix(const Tensor& tensor, std::int64_t base) {
   for (const std::int64_t column : across) html += index_cell(column);
   html += "</tr></thead><tbody>";
   for (const std::int64_t row : shown_of(is_vector ? 1 : shape[shape.size() - 2], kMostRows)) {
-    html += "<tr>";
+    html += kRow;
     if (!is_vector) html += index_cell(row);
     for (const std::int64_t column : across) {
-      html += row < 0 || column < 0
-                  ? fmt::format("<td style=\"{};opacity:0.55\">…</td>", kNumberCell)
-                  : element_cell(tensor, base + row * columns + column);
+      html += row < 0 || column < 0 ? "<td>…</td>"
+                                    : element_cell(tensor, base + row * columns + column);
     }
     html += "</tr>";
   }

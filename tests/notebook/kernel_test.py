@@ -55,9 +55,14 @@ class KernelTest(unittest.TestCase):
         cells = re.findall(r"<td[^>]*>([^<]*)</td>", value["text/html"])
         self.assertEqual(cells, ["1.5", "2.0", "3.0", "-4.0"])
 
+    def test_types_of_definitions_in_a_row_stand_together(self):
+        outputs = self.run_cell("let n1 = 1\nlet n2 = 2\nprint(n1)\nlet n3 = 3\nn3")
+        self.assertEqual([kind for kind, _ in outputs], ["display_data", "stream", "display_data", "execute_result"])
+        self.assertEqual(data(outputs, "display_data")[0]["text/plain"], "n1 : int32\nn2 : int32")
+
     def test_a_large_tensor_is_an_excerpt(self):
         value = self.value_of("for i < 1000, j < 1000 { i + j }")
-        self.assertLess(len(value["text/html"]), 60000)
+        self.assertLess(len(value["text/html"]), 15000)
         self.assertIn(">…<", value["text/html"])
         self.assertIn(">1998<", value["text/html"])
         self.assertLess(len(value["text/plain"].splitlines()), 30)
@@ -257,7 +262,7 @@ class KernelTest(unittest.TestCase):
 
     def test_a_breakpoint_tells_and_goes_on(self):
         outputs = self.run_cell("def stops(x: float32) { let y = x + 1.0; y * 2.0 }\n:break stops\nstops(3.0)\n:break off")
-        self.assertIn("stops", texts(outputs))
+        self.assertRegex(texts(outputs), r"stops(.|\n)*\(goes on: not supported in a notebook: to wait here\)\n")
         self.assertEqual(data(outputs, "execute_result")[0]["text/plain"], "8.0 : float32")
 
     def test_quit_asks_a_console_to_end(self):

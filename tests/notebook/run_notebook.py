@@ -29,8 +29,20 @@ def comparable(output):
     return output
 
 
+def merge_streams(outputs):
+    """How a text comes in pieces is a matter of time."""
+    merged = []
+    for output in outputs:
+        last = merged[-1] if merged else None
+        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            merged.append(output)
+    return merged
+
+
 def lines_of(outputs):
-    return json.dumps([comparable(each) for each in outputs], indent=1, ensure_ascii=False).replace("\\n", "\n").splitlines()
+    return json.dumps([comparable(each) for each in outputs], indent=1, sort_keys=True, ensure_ascii=False).replace("\\n", "\n").splitlines()
 
 
 def run(stored, folder):
@@ -41,6 +53,8 @@ def run(stored, folder):
     NotebookClient(fresh, timeout=PATIENCE, kernel_name="relay", allow_errors=True, resources={"metadata": {"path": folder}}).execute()
     for cell in fresh.cells:
         cell.metadata.pop("execution", None)  # at what time of day it ran
+        if cell.cell_type == "code":
+            cell.outputs = merge_streams(cell.outputs)
     return fresh
 
 

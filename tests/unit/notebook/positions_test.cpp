@@ -33,7 +33,7 @@ std::string part_around(std::string cell) {
 
 TEST_CASE("an entry goes with those before it, whose names it may use", "[notebook]") {
   CHECK(part_around("let a = 1\na|") == "let a = 1\na");
-  CHECK(part_around("let a|\nlet b = 2") == "let a");
+  CHECK(part_around("let a|\nlet b = 2") == "let a\nlet b = 2");  // not complete before
   CHECK(part_around("let a| = 1\nlet b = 2") == "let a = 1");
   CHECK(part_around("def f(x) {\n  x|\n}\nf(1)") == "def f(x) {\n  x\n}");
   CHECK(part_around("|") == "");

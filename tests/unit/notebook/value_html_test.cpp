@@ -36,10 +36,10 @@ using Cells = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a matrix is a table with its indices", "[notebook]") {
-  const std::string html = notebook::html_of(counted(DType::Int32, {2, 3}), ": the type");
+  const std::string html = notebook::html_of(counted(DType::Int32, {2, 3}), ": bool");
   CHECK(cells_of(html, "td") == Cells{"0", "1", "2", "3", "4", "5"});
   CHECK(cells_of(html, "th") == Cells{"", "0", "1", "2", "0", "1"});
-  CHECK(html.find("<pre>: the type</pre>") != std::string::npos);
+  CHECK(html.find(">: bool</pre>") != std::string::npos);
 }
 
 TEST_CASE("a vector is one row", "[notebook]") {
