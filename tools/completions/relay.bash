@@ -35,10 +35,18 @@ _relay() {
     tune) options+=" -f --function --time" ;;
     build_external) options+=" --compiler --plugin" ;;
     opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --diff --analyze --analyses --time --list" ;;
+    kernel)
+      options="-h --help"
+      [[ " ${COMP_WORDS[*]} " != *"install "* ]] || options+=" --user --prefix"
+      ;;
     *) options+=" --plugin -e -i --interactive --no-init --jit --kernels --threads --explain --perf --profile --stats --strict --version" ;;
   esac
   if [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+    return
+  fi
+  if [[ $command == kernel && $COMP_CWORD == 2 ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "install uninstall run" -- "$word")
     return
   fi
   # Folders are on the way to files.

@@ -59,3 +59,6 @@ complete -c relay -n "__fish_seen_subcommand_from opt" -l list -d "print the pas
 complete -c relay -n "__fish_seen_subcommand_from opt" -l analyses -d "print the analyses"
 complete -c relay -n "__fish_seen_subcommand_from tune" -s f -l function -x -d "the name of the function"
 complete -c relay -n "__fish_seen_subcommand_from tune" -l time -x -d "seconds of the search for one function"
+complete -c relay -n "__fish_seen_subcommand_from kernel" -x -a "install uninstall run" -d "a kernel for Jupyter"
+complete -c relay -n "__fish_seen_subcommand_from kernel" -l user -d "in the user's own folder"
+complete -c relay -n "__fish_seen_subcommand_from kernel" -l prefix -x -a "(__fish_complete_directories)" -d "in share/jupyter of this folder"
