@@ -99,6 +99,19 @@ if(TARGET relay_notebook)
   endforeach()
 endif()
 
+# Models of ONNX are read where its definitions are there; the rest of `relay import` needs no library.
+if(TARGET relay_models)
+  find_package(ONNX CONFIG QUIET)
+  find_package(Protobuf QUIET)
+  if(ONNX_FOUND AND Protobuf_FOUND AND TARGET onnx_proto)
+    get_target_property(onnx_include onnx_proto INTERFACE_INCLUDE_DIRECTORIES)
+    target_include_directories(relay_models SYSTEM PRIVATE "${onnx_include}" ${Protobuf_INCLUDE_DIRS})
+    target_link_libraries(relay_models PUBLIC onnx_proto protobuf::libprotobuf)
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/models/onnx/read_model.cpp" PROPERTIES
+      COMPILE_DEFINITIONS RELAY_HAS_ONNX SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endif()
+
 if(TARGET relay)
   message(STATUS "relay: native code ${RELAY_JIT}, library kernels ${RELAY_KERNELS}")
 endif()

@@ -1,0 +1,84 @@
+#include "models/names.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "lang/letters.h"
+#include "lang/op.h"
+
+namespace relay::models {
+
+namespace {
+
+constexpr std::size_t kLongest = 60;
+
+// Words that mean something where a name may stand, besides the operators.
+constexpr auto kWords = std::to_array<std::string_view>({"let",      "fn",
+                                                         "def",      "if",
+                                                         "else",     "type",
+                                                         "match",    "extern",
+                                                         "free_var", "ref",
+                                                         "for",      "import",
+                                                         "ref_read", "ref_write",
+                                                         "True",     "False",
+                                                         "inf",      "nan",
+                                                         "pi",       "grad",
+                                                         "vjp",      "jvp",
+                                                         "hvp",      "hessian",
+                                                         "jacobian", "value_and_grad",
+                                                         "tree_map", "tree_fold",
+                                                         "with",     "scatter",
+                                                         "schedule", "None",
+                                                         "dim",      "prim",
+                                                         "Tensor",   "sum",
+                                                         "prod",     "max",
+                                                         "min",      "all",
+                                                         "any",      "argmax",
+                                                         "argmin",   "scan",
+                                                         "weights",  "Weights",
+                                                         "main",     "i",
+                                                         "w",        "check_grad",
+                                                         "map",      "length",
+                                                         "foldl",    "rev",
+                                                         "zip"});
+
+bool is_word(std::string_view name) {
+  if (std::find(kWords.begin(), kWords.end(), name) != kWords.end()) return true;
+  return lang::OpRegistry::instance().find(name) != nullptr || lang::parse_dtype(name).has_value();
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+std::string legal_name(std::string_view wanted, std::string_view fallback) {
+  std::string name;
+  for (const char c : wanted) {
+    if (name.size() == kLongest) break;
+    if (is_letter(c) || is_digit(c)) {
+      name += c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  if (name.empty()) name = fallback;
+  if (is_digit(name.front())) name = fmt::format("{}_{}", fallback, name);
+  if (is_word(name)) name += '_';
+  return name;
+}
+
+std::string Names::unique(std::string_view wanted, std::string_view fallback) {
+  const std::string name = legal_name(wanted, fallback);
+  std::string free = name;
+  const std::string_view joint = name.ends_with('_') ? "" : "_";
+  for (int number = 2; taken_.contains(free); ++number)
+    free = fmt::format("{}{}{}", name, joint, number);
+  taken_.insert(free);
+  return free;
+}
+
+}  // namespace relay::models

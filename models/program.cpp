@@ -1,0 +1,157 @@
+#include "models/program.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "formats/formats.h"
+#include "formats/output_file.h"
+#include "parser/format.h"
+
+namespace relay::models {
+
+namespace {
+
+// Lines of comment; what would end one is left out.
+std::string comment_text(std::string_view text, std::string_view mark) {
+  std::string lines(mark);
+  for (const char c : text) {
+    if (c == '\n') {
+      lines += fmt::format("\n{}", mark);
+    } else if (static_cast<unsigned char>(c) >= ' ') {
+      lines += c;
+    }
+  }
+  return lines + "\n";
+}
+
+std::string parameter_list(const std::vector<Parameter>& parameters) {
+  std::vector<std::string> texts;
+  texts.reserve(parameters.size());
+  for (const Parameter& each : parameters)
+    texts.push_back(fmt::format("{}: {}", each.name, lang::to_string(each.type)));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// `[n, m]`: the dimension variables of the types, in the order in which they come.
+std::string quantifiers(const std::vector<Parameter>& parameters) {
+  std::vector<std::string> names;
+  for (const Parameter& each : parameters) {
+    for (const lang::TypeVarRef& var : lang::variables_of(each.type)) {
+      if (std::find(names.begin(), names.end(), var->name) == names.end())
+        names.push_back(var->name);
+    }
+  }
+  return names.empty() ? std::string() : fmt::format("[{}]", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::string string_literal(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c == '\n' ? ' ' : c;
+  }
+  return result + "\"";
+}
+
+std::string block_text(const Block& block) {
+  std::string text = "{\n";
+  for (const Line& line : block.lines) {
+    if (!line.comment.empty()) text += comment_text(line.comment, "// ");
+    text += fmt::format("let {} = {};\n", line.name, line.expression);
+  }
+  return text + block.result + "\n}";
+}
+
+Program::Program(std::string title) : title_(std::move(title)) {
+  for (const char* own : {"model", "main", "w", "weights", "Weights"}) names_.take(own);
+}
+
+std::string Program::weight(const std::string& name, lang::TensorRef tensor) {
+  const auto [place, is_new] = weight_places_.emplace(name, weights_.size());
+  if (is_new) {
+    std::string field = fields_.unique(name, "weight");
+    weights_.push_back({name, std::move(field), std::move(tensor)});
+  }
+  return "w." + weights_[place->second].field;
+}
+
+lang::Type Program::type_of(const lang::Tensor& tensor) {
+  std::vector<lang::Dim> dims(tensor.shape().begin(), tensor.shape().end());
+  return lang::tensor_type(lang::Shape(std::move(dims)), tensor.dtype());
+}
+
+void Program::define(const std::string& name, std::string text) {
+  if (defined_.insert(name).second) definitions_.push_back(std::move(text));
+}
+
+void Program::set_model(std::string doc, std::vector<Parameter> parameters, Block body) {
+  doc_ = std::move(doc);
+  parameters_ = std::move(parameters);
+  body_ = std::move(body);
+}
+
+std::string Program::record() const {
+  std::string text = "type Weights {\nWeights {\n";
+  for (const Kept& each : weights_)
+    text += fmt::format("{}: {},\n", each.field, lang::to_string(type_of(*each.tensor)));
+  return text + "},\n}\n";
+}
+
+std::string Program::model() const {
+  const std::string doc = doc_.empty() ? std::string() : comment_text(doc_, "/// ");
+  const std::string dims = quantifiers(parameters_);
+  const std::string parameters = parameter_list(parameters_);
+  if (!has_weights())
+    return fmt::format("{}def main{}({}) {}\n", doc, dims, parameters, block_text(body_));
+  std::vector<std::string> arguments = {"weights"};
+  for (const Parameter& each : parameters_) arguments.push_back(each.name);
+  return fmt::format(
+      "{}def model{}(w: Weights{}{}) {}\n\n/// The model with its weights.\ndef main{}({}) {{ "
+      "model({}) }}\n",
+      doc, dims, parameters.empty() ? "" : ", ", parameters, block_text(body_), dims, parameters,
+      fmt::join(arguments, ", "));
+}
+
+lang::Result<std::string> Program::text(const std::string& weights_file) const {
+  std::string text = comment_text(title_, "// ");
+  if (has_weights()) {
+    text += "\n" + record() + "\nlet weights = Weights(\n";
+    for (const Kept& each : weights_) {
+      text += fmt::format("{} = load({}, {}),\n", each.field, string_literal(weights_file),
+                          string_literal(each.name));
+    }
+    text += ")\n";
+  }
+  for (const std::string& each : definitions_) text += fmt::format("\n{}\n", each);
+  text += "\n" + model();
+  const lang::Source source("imported program", text);
+  return parser::format(source, parser::Notation::Light);
+}
+
+std::string Program::weights_path(const std::string& path) {
+  return std::filesystem::path(path).replace_extension(".safetensors").string();
+}
+
+lang::Result<bool> Program::write(const std::string& path) const {
+  const std::string weights = weights_path(path);
+  auto program = text(std::filesystem::path(weights).filename().string());
+  if (!program.ok()) return program.errors();
+  return lang::capture([&] {
+    if (has_weights()) {
+      std::vector<formats::NamedTensor> tensors;
+      tensors.reserve(weights_.size());
+      for (const Kept& each : weights_) tensors.push_back({each.name, each.tensor});
+      formats::write_tensors({.path = weights}, tensors, nullptr).or_throw();
+    }
+    formats::write_whole(path, program.value());
+    return true;
+  });
+}
+
+}  // namespace relay::models
