@@ -89,8 +89,10 @@ class Extents {
     for (std::size_t k = 0; k < dims_.size(); ++k) {
       if (dims_[k] == dim) return Dim::variable(variables_[k]);
     }
+    // A variable whose name is none is an expression that gives the extent.
     const auto own = dim.as_variable();
-    names_.push_back(own ? own->name : fmt::format("extent_{}", names_.size()));
+    const bool has_name = own && own->name.find('(') == std::string::npos;
+    names_.push_back(has_name ? own->name : fmt::format("extent_{}", names_.size()));
     dims_.push_back(dim);
     variables_.push_back(lang::TypeVar::rigid(lang::VarKind::Dim, names_.back()));
     return Dim::variable(variables_.back());

@@ -1,11 +1,12 @@
+#include "models/onnx/importer.h"
 #include "models/onnx/onnx.h"
 
 namespace relay::models::onnx {
 
 lang::Result<Program> import(const Request& request) {
-  const auto model = read_model(request.path);
+  auto model = read_model(request.path);
   if (!model.ok()) return model.errors();
-  return lang::Diagnostic(lang::DiagnosticKind::Unsupported, "not yet");
+  return lang::capture([&] { return Importer(model.value(), request.shapes).run(); });
 }
 
 }  // namespace relay::models::onnx

@@ -1,0 +1,85 @@
+#include "models/onnx/windows.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace relay::models::onnx {
+
+namespace {
+
+constexpr std::int64_t kMost = 1 << 24;  // of a stride or a padding
+
+std::vector<std::int64_t> numbers(const Call& call, std::string_view key, std::size_t count,
+                                  std::int64_t otherwise, std::int64_t least) {
+  auto result = call.integers(key).value_or(std::vector<std::int64_t>(count, otherwise));
+  if (result.size() != count)
+    call.bad(fmt::format("`{}` has {} elements, not {}", key, result.size(), count));
+  for (const std::int64_t each : result) {
+    if (each < least || each > kMost) call.bad(fmt::format("`{}` has the element {}", key, each));
+  }
+  return result;
+}
+
+bool are_all(const std::vector<std::int64_t>& list, std::int64_t value) {
+  return std::all_of(list.begin(), list.end(), [&](std::int64_t each) { return each == value; });
+}
+
+}  // namespace
+
+std::string Windows::attributes() const {
+  std::string text;
+  if (!are_all(strides, 1)) text += fmt::format(", strides={}", list_text(strides));
+  if (!are_all(dilations, 1)) text += fmt::format(", dilation={}", list_text(dilations));
+  if (are_all(pads, 0)) return text;
+  const std::size_t axes = strides.size();
+  const std::vector<std::int64_t> fronts(pads.begin(),
+                                         pads.begin() + static_cast<std::ptrdiff_t>(axes));
+  const bool is_even =
+      std::equal(fronts.begin(), fronts.end(), pads.begin() + static_cast<std::ptrdiff_t>(axes));
+  return text + fmt::format(", padding={}", list_text(is_even && axes > 1 ? fronts : pads));
+}
+
+std::size_t spatial_axes(const Call& call, std::size_t input) {
+  const std::size_t rank = call.rank(input);
+  if (rank < 3 || rank > 5)
+    call.unsupported(
+        fmt::format("windows over data of {} axes: one to three behind batch and channels", rank));
+  return rank - 2;
+}
+
+std::vector<std::int64_t> kernel_of(const Call& call, std::size_t weight) {
+  const std::size_t axes = spatial_axes(call, weight);
+  std::vector<std::int64_t> kernel;
+  for (std::size_t k = 0; k < axes; ++k) kernel.push_back(call.extent(weight, k + 2));
+  return kernel;
+}
+
+Windows windows_of(const Call& call, std::size_t input, const std::vector<std::int64_t>& kernel,
+                   bool ignores_auto) {
+  const std::size_t axes = spatial_axes(call, input);
+  if (kernel.size() != axes) call.bad("the kernel has not an extent for each axis");
+  Windows windows{.strides = numbers(call, "strides", axes, 1, 1),
+                  .dilations = numbers(call, "dilations", axes, 1, 1),
+                  .pads = numbers(call, "pads", 2 * axes, 0, 0)};
+  const std::string automatic = call.string("auto_pad", "NOTSET");
+  if (automatic == "NOTSET" || automatic.empty() || ignores_auto) return windows;
+  if (automatic != "SAME_UPPER" && automatic != "SAME_LOWER" && automatic != "VALID")
+    call.bad(fmt::format("`auto_pad` is `{}`", automatic));
+  std::fill(windows.pads.begin(), windows.pads.end(), 0);
+  if (automatic == "VALID") return windows;
+  for (std::size_t k = 0; k < axes; ++k) {
+    const std::int64_t span = (kernel[k] - 1) * windows.dilations[k] + 1;
+    std::int64_t pads = span - 1;  // with a stride of 1, whatever the extent
+    if (windows.strides[k] != 1) {
+      const std::int64_t in = call.extent(input, k + 2);
+      const std::int64_t out = (in + windows.strides[k] - 1) / windows.strides[k];
+      pads = std::max<std::int64_t>(0, (out - 1) * windows.strides[k] + span - in);
+    }
+    windows.pads[k] = automatic == "SAME_UPPER" ? pads / 2 : pads - pads / 2;
+    windows.pads[k + axes] = pads - windows.pads[k];
+  }
+  return windows;
+}
+
+}  // namespace relay::models::onnx

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/onnx/call.h"
+
+// The windows of convolutions and pools.
+namespace relay::models::onnx {
+
+struct Windows {
+  std::vector<std::int64_t> strides, dilations;
+  std::vector<std::int64_t> pads;  // all fronts, then all backs
+  // `, strides=[2, 2], padding=[1, 1]`; what is the default is left out.
+  std::string attributes() const;
+};
+
+// How many axes of an input stand behind its batch and its channels: one to three.
+std::size_t spatial_axes(const Call& call, std::size_t input);
+// The extents of the windows of a weight, or what `kernel_shape` says.
+std::vector<std::int64_t> kernel_of(const Call& call, std::size_t weight);
+// `pads`, or what `auto_pad` stands for, of windows over `input`. `ignores_auto`: whoever asks says
+// it himself.
+Windows windows_of(const Call& call, std::size_t input, const std::vector<std::int64_t>& kernel,
+                   bool ignores_auto = false);
+
+}  // namespace relay::models::onnx
