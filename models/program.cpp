@@ -59,6 +59,12 @@ std::string string_literal(std::string_view text) {
   return result + "\"";
 }
 
+void shorten(Block& block) {
+  if (block.lines.empty() || block.lines.back().name != block.result) return;
+  block.result = std::move(block.lines.back().expression);
+  block.lines.pop_back();
+}
+
 std::string block_text(const Block& block) {
   std::string text = "{\n";
   for (const Line& line : block.lines) {

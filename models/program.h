@@ -94,6 +94,8 @@ class Program {
   Block body_;
 };
 
+// Where the value is what the last line names, it is that line's expression.
+void shorten(Block& block);
 // `{ let a = …; … result }`, for a block inside of an expression: a branch, a function literal.
 std::string block_text(const Block& block);
 // A string of the language, quoted.

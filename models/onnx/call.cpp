@@ -92,19 +92,22 @@ bool Call::wants(std::size_t output) const {
   return output < node.outputs.size() && !node.outputs[output].empty();
 }
 
-void Call::give(const std::string& expression) {
-  const std::size_t place = outputs_.size();
-  std::string hint = output_name(place);
+std::string Call::hint() const {
+  std::string hint = output_name(outputs_.size());
   // `/fc/Gemm_output_0` is called after its node.
   if (const auto end = hint.rfind("_output_"); end != std::string::npos && end > 0)
     hint.resize(end);
   const bool is_number =
       std::all_of(hint.begin(), hint.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (is_number || hint.empty()) hint = node.op + (hint.empty() ? "" : "_") + hint;
-  if (hint.front() >= 'A' && hint.front() <= 'Z')
-    hint.front() = static_cast<char>(hint.front() + 32);
-  Value value = importer.line(hint, expression);
-  value.name = output_name(place);
+  if (!is_number) return hint;
+  std::string name;
+  for (const char c : node.op) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return hint.empty() ? name : name + "_" + hint;
+}
+
+void Call::give(const std::string& expression) {
+  Value value = importer.line(hint(), expression);
+  value.name = output_name(outputs_.size());
   outputs_.push_back(std::move(value));
 }
 
@@ -114,14 +117,12 @@ void Call::give(Value value) {
 }
 
 void Call::give_fields(const std::string& expression) {
-  const Value tuple = importer.line(node.name.empty() ? node.op : node.name, expression);
-  for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-    if (wants(k)) {
-      give(fmt::format("{}.{}", tuple.text, k));
-    } else {
-      outputs_.push_back({});
-    }
-  }
+  const Value tuple = importer.line(node.name.empty() ? hint() : node.name, expression);
+  const auto* type = lang::as<lang::TupleType>(tuple.type);
+  if (!type || type->fields.size() < node.outputs.size())
+    bad(fmt::format("it has {} outputs", node.outputs.size()));
+  for (std::size_t k = 0; k < node.outputs.size(); ++k)
+    outputs_.push_back(importer.field(tuple, k, output_name(k)));
 }
 
 }  // namespace relay::models::onnx

@@ -57,6 +57,8 @@ class Call {
   // Is the output asked for?
   bool wants(std::size_t output) const;
   std::string output_name(std::size_t output) const;
+  // What the line of the next output would like to be called.
+  std::string hint() const;
 
   [[noreturn]] void unsupported(const std::string& what) const;
   [[noreturn]] void bad(const std::string& what) const;

@@ -1,4 +1,5 @@
 // If, Loop and Scan: branches, and functions that call themselves.
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -30,15 +31,20 @@ std::string scalar_text(Call& call, std::size_t k) {
   return call.rank(k) == 0 ? call.text(k) : fmt::format("reshape({}, newshape=[])", call.text(k));
 }
 
+// Does nothing but the value at hand tell this extent?
+bool is_open(const Dim& dim) {
+  bool result = dim.is_any();
+  dim.for_each_variable([&](const lang::TypeVarRef& var) {
+    result = result || var->name.find('(') != std::string::npos;
+  });
+  return result;
+}
+
 // A type as an annotation: extents that no name stands for are open.
 Type annotated(const Value& value) {
   std::vector<Dim> dims;
   for (const Dim& dim : value.dims()) {
-    bool is_open = dim.is_any();
-    dim.for_each_variable([&](const lang::TypeVarRef& var) {
-      is_open = is_open || var->name.find('(') != std::string::npos;
-    });
-    dims.push_back(is_open ? Dim::any() : dim);
+    dims.push_back(is_open(dim) ? Dim::any() : dim);
   }
   return lang::tensor_type(lang::Shape(std::move(dims)), value.dtype());
 }
@@ -47,6 +53,7 @@ std::string text_of_inner(Importer& importer, Importer::Inner& inner) {
   std::vector<std::string> texts;
   for (Value& each : inner.outputs) texts.push_back(importer.text_of(each));
   inner.block.result = tuple_text(texts);
+  shorten(inner.block);
   return block_text(inner.block);
 }
 
@@ -100,7 +107,8 @@ Importer::Inner settled_body(Call& call, Recursion& loop) {
             fmt::format("the state `{}`, whose type changes from step to step", state.name));
       std::vector<Dim> dims = state.dims();
       for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-        if (dims[axis] == next.dims()[axis]) continue;
+        // What is not known of the next state is checked when it runs.
+        if (dims[axis] == next.dims()[axis] || is_open(next.dims()[axis])) continue;
         const std::string open = fmt::format("dim_of({}, axis={})", loop.names[k], axis);
         if (dims[axis].to_string() == open) continue;
         dims[axis] = Dim::variable(lang::TypeVar::rigid(lang::VarKind::Dim, open));
@@ -124,6 +132,16 @@ std::string recursion_text(Call& call, Recursion& loop, Importer::Inner& inner,
   const std::size_t first_part = loop.first_state + loop.states.size();
   for (std::size_t k = first_part; k < inner.outputs.size(); ++k) {
     importer.text_of(inner.outputs[k]);
+    // What is written of a state has the state's extents.
+    for (std::size_t state = 0; state < loop.states.size(); ++state) {
+      if (inner.outputs[loop.first_state + state].text == inner.outputs[k].text)
+        inner.outputs[k].type = loop.states[state].type;
+    }
+    const std::vector<Dim>& extents = inner.outputs[k].dims();
+    if (std::any_of(extents.begin(), extents.end(), &is_open))
+      call.unsupported(fmt::format(
+          "`{}`, of which a part is written in each step whose extents are not known before",
+          loop.body.outputs[k].name));
     written.push_back(
         {importer.program().names().unique(loop.body.outputs[k].name, "ys"), inner.outputs[k]});
   }
@@ -187,15 +205,15 @@ Value parameter(Call& call, Recursion& loop, const Port& port, const Type& type)
 void give_results(Call& call, const std::string& text, std::size_t states,
                   const std::vector<Written>& written, bool may_stop) {
   const std::size_t count = states + written.size();
+  if (count == 1 && !may_stop) return call.give(text);
   const Value result = call.let(call.node.name.empty() ? "loop_result" : call.node.name, text);
-  const auto field = [&](std::size_t k) {
-    return count + (may_stop ? 1 : 0) == 1 ? result.text : fmt::format("{}.{}", result.text, k);
-  };
   for (std::size_t k = 0; k < count; ++k) {
-    if (k < states || !may_stop)
-      call.give(field(k));
-    else
-      call.give(fmt::format("{}[0:{}]", field(k), field(count)));
+    const Value part = call.importer.field(result, k, call.output_name(k));
+    if (k < states || !may_stop) {
+      call.give(part);
+    } else {
+      call.give(fmt::format("{}[0:{}.{}]", part.text, result.text, count));
+    }
   }
 }
 
@@ -216,7 +234,7 @@ void loop(Call& call) {
     const auto count = integers_of(call.in(0));
     // The largest number there is stands for none.
     if (!count || (*count)[0] < std::numeric_limits<std::int32_t>::max())
-      loop.count = call.let("count", scalar_text(call, 0)).text;
+      loop.count = scalar_text(call, 0);
     if (count && (*count)[0] < std::numeric_limits<std::int32_t>::max())
       loop.count = fmt::format("{}", (*count)[0]);
   }

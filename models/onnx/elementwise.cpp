@@ -90,6 +90,7 @@ bool give_elements(Call& call) {
     if (element.is_any()) return false;
     elements.push_back(std::move(element));
   }
+  if (!are_few(elements)) return false;
   call.give(elements_value(call.output_name(0), std::move(elements), a.rank() == 0 && b.rank() == 0,
                            a.dtype()));
   return true;
@@ -322,7 +323,7 @@ void softmax(Call& call) {
     text = fmt::format("nn.{}({}, axis={})", op == "Softmax" ? "softmax" : "log_softmax", x, at);
   }
   if (!is_joined) return call.give(text);
-  call.give(reshaped(call, call.output_name(0), call.let("scores", text), call.in(0).dims()));
+  call.give(reshaped(call, call.hint(), call.let("scores", text), call.in(0).dims()));
 }
 
 constexpr auto kOperators = std::to_array<Operator>({

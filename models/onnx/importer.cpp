@@ -19,7 +19,7 @@ using lang::Type;
 
 constexpr std::int64_t kLongestLiteral = 16;  // elements of a constant that is written out
 constexpr std::int64_t kMostFolded = 4096;    // elements of constants that are computed with
-constexpr int kMostDepth = 64;                // of graphs in one another
+constexpr int kMostDepth = 8;  // of graphs in one another: a loop is read several times
 
 bool is_letter_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -158,22 +158,36 @@ Type Importer::type_of(const std::string& expression) {
   return typer_.type_of(text, named);
 }
 
+namespace {
+
+// An extent that nothing tells is asked of the value where it is needed.
+Type with_extents(const Type& type, const std::string& text) {
+  const auto* tensor = lang::as<lang::TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank()) return type;
+  std::vector<Dim> dims = tensor->shape.dims();
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (!dims[axis].is_any()) continue;
+    dims[axis] = Dim::variable(
+        lang::TypeVar::rigid(lang::VarKind::Dim, fmt::format("dim_of({}, axis={})", text, axis)));
+  }
+  return lang::tensor_type(lang::Shape(std::move(dims)), tensor->dtype);
+}
+
+}  // namespace
+
 Value Importer::line(std::string_view hint, const std::string& expression) {
   Type type = type_of(expression);
   const std::string name = program_.names().unique(hint, "y");
-  // An extent that nothing tells is asked of the value where it is needed.
-  if (const auto* tensor = lang::as<lang::TensorType>(type); tensor && tensor->shape.has_rank()) {
-    std::vector<Dim> dims = tensor->shape.dims();
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-      if (!dims[axis].is_any()) continue;
-      dims[axis] = Dim::variable(
-          lang::TypeVar::rigid(lang::VarKind::Dim, fmt::format("dim_of({}, axis={})", name, axis)));
-    }
-    type = lang::tensor_type(lang::Shape(std::move(dims)), tensor->dtype);
-  }
+  type = with_extents(type, name);
   block_->lines.push_back({name, expression});
   declare(name, type);
   return {.name = std::string(hint), .text = name, .type = type};
+}
+
+Value Importer::field(const Value& tuple, std::size_t k, std::string name) {
+  const std::string text = fmt::format("{}.{}", tuple.text, k);
+  const Type type = lang::as<lang::TupleType>(tuple.type)->fields.at(k);
+  return {.name = std::move(name), .text = text, .type = with_extents(type, text)};
 }
 
 void Importer::define(const std::string& name, const std::string& text) {
@@ -355,11 +369,7 @@ Program Importer::run() {
     errors_.emplace_back(DiagnosticKind::BadData, "the model has no outputs");
   if (!errors_.empty()) throw lang::Failure(std::move(errors_));
   body.result = results.size() == 1 ? results[0] : fmt::format("({})", fmt::join(results, ", "));
-  // The last line is the value itself, where it is all that is said.
-  if (!body.lines.empty() && body.lines.back().name == body.result) {
-    body.result = body.lines.back().expression;
-    body.lines.pop_back();
-  }
+  shorten(body);
   std::vector<std::string> names;
   for (const Port& port : graph.outputs) names.push_back(port.name);
   program_.set_model(names.size() == 1 ? fmt::format("Gives `{}`.", names[0])

@@ -31,6 +31,8 @@ class Importer {
   std::string text_of(Value& value);
   // Adds a line, and gives its value. `hint`: what it would like to be called.
   Value line(std::string_view hint, const std::string& expression);
+  // Field `k` of a tuple, which needs no line.
+  Value field(const Value& tuple, std::size_t k, std::string name);
   // The type of an expression over the names that are known.
   lang::Type type_of(const std::string& expression);
   // A definition that lines call.

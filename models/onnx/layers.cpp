@@ -120,9 +120,29 @@ std::string epsilon(const Call& call) {
   return literal(call.number("epsilon", 1e-5F), DType::Float32);
 }
 
+// By the mean and the variance of the batch, which also move those that are kept.
+void trained_batch_norm(Call& call) {
+  std::vector<std::int64_t> axes = {0};
+  for (std::size_t k = 2; k < call.rank(0); ++k) axes.push_back(static_cast<std::int64_t>(k));
+  const std::string list = list_text(axes);
+  const std::string x = call.text(0);
+  const Value mean = call.let("batch_mean", fmt::format("mean({}, axis={})", x, list));
+  const Value spread =
+      call.let("batch_variance",
+               fmt::format("variance({0}, mean({0}, axis={1}, keepdims=True), axis={1})", x, list));
+  call.give(fmt::format("nn.batch_norm({}, {}, {}, {}, {}, epsilon={}).0", x, call.text(1),
+                        call.text(2), mean.text, spread.text, epsilon(call)));
+  const double momentum = call.number("momentum", 0.9F);
+  const auto moved = [&](std::size_t k, const Value& now) {
+    return fmt::format("{} * {} + {} * {}", call.like(0, momentum), call.text(k),
+                       call.like(0, 1 - momentum), now.text);
+  };
+  if (call.wants(1)) call.give(moved(3, mean));
+  if (call.wants(2)) call.give(moved(4, spread));
+}
+
 void batch_norm(Call& call) {
-  if (call.integer("training_mode", 0) != 0 || call.wants(1))
-    call.unsupported("batch normalisation that is trained: export the model for inference");
+  if (call.integer("training_mode", 0) != 0) return trained_batch_norm(call);
   call.give(fmt::format("nn.batch_norm({}, {}, {}, {}, {}, epsilon={}).0", call.text(0),
                         call.text(1), call.text(2), call.text(3), call.text(4), epsilon(call)));
 }
@@ -278,7 +298,7 @@ constexpr auto kOperators = std::to_array<Operator>({
     {"GlobalAveragePool", &global_pool, ""},
     {"GlobalMaxPool", &global_pool, ""},
     {"GlobalLpPool", &global_pool, ""},
-    {"BatchNormalization", &batch_norm, "of inference"},
+    {"BatchNormalization", &batch_norm, "also `training_mode`"},
     {"InstanceNormalization", &instance_norm, ""},
     {"LayerNormalization", &layer_norm, ""},
     {"LRN", &local_response, ""},

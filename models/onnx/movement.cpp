@@ -75,7 +75,7 @@ void reshape(Call& call) {
     target[*rest] = divisor.is_constant(0) ? Dim(0) : Dim::floor_div(element_count(left), divisor);
   }
   if (target.size() <= 1 && give_moved_elements(call, target.empty())) return;
-  call.give(reshaped(call, call.output_name(0), call.in(0), target));
+  call.give(reshaped(call, call.hint(), call.in(0), target));
 }
 
 void flatten(Call& call) {
@@ -86,7 +86,7 @@ void flatten(Call& call) {
     call.bad(fmt::format("axis {} of {} axes", at, rank));
   const auto axis = static_cast<std::size_t>(at);
   if (axis == 1 && rank > 1) {
-    Value flat = call.let(call.output_name(0), fmt::format("nn.batch_flatten({})", call.text(0)));
+    Value flat = call.let(call.hint(), fmt::format("nn.batch_flatten({})", call.text(0)));
     flat.type =
         lang::tensor_type(lang::Shape({call.in(0).dims()[0], product(call.in(0).dims(), 1, rank)}),
                           call.in(0).dtype());
@@ -94,8 +94,8 @@ void flatten(Call& call) {
     return call.give(flat);
   }
   const auto& dims = call.in(0).dims();
-  call.give(reshaped(call, call.output_name(0), call.in(0),
-                     {product(dims, 0, axis), product(dims, axis, rank)}));
+  call.give(
+      reshaped(call, call.hint(), call.in(0), {product(dims, 0, axis), product(dims, axis, rank)}));
 }
 
 void transpose(Call& call) {
@@ -141,9 +141,10 @@ void concat(Call& call) {
     const Value& value = call.in(k);
     are_known = are_known && value.elements && value.dtype() == call.in(0).dtype();
     are_constant = are_constant && value.constant;
+    are_known = are_known && elements.size() <= 4096;
     if (are_known) elements.insert(elements.end(), value.elements->begin(), value.elements->end());
   }
-  if (are_known && !are_constant)
+  if (are_known && !are_constant && are_few(elements))
     return call.give(
         elements_value(call.output_name(0), std::move(elements), false, call.in(0).dtype()));
   if (call.input_count() == 1) return call.give(Value(call.in(0)));
@@ -251,8 +252,8 @@ void expand(Call& call) {
     if (!a.is_constant(1) && a.is_constant()) shape[k] = a;
   }
   if (shape == from) return call.give(Value(call.in(0)));
-  Value result = call.let(call.output_name(0), fmt::format("broadcast_to({}, shape={})",
-                                                           call.text(0), list_text(shape)));
+  Value result = call.let(
+      call.hint(), fmt::format("broadcast_to({}, shape={})", call.text(0), list_text(shape)));
   result.type = lang::tensor_type(lang::Shape(shape), call.in(0).dtype());
   call.importer.declare(result.text, result.type);
   call.give(result);
@@ -289,7 +290,8 @@ void depth_to_space(Call& call) {
   if (block < 1) call.bad("a block of no elements");
   if (call.node.op == "SpaceToDepth")
     return call.give(fmt::format("nn.space_to_depth({}, block_size={})", call.text(0), block));
-  const std::string mode = call.string("mode", "DCR");
+  std::string mode = call.string("mode", "DCR");
+  if (mode == "CRD") mode = "CDR";  // the same, as Relay names it
   call.give(fmt::format("nn.depth_to_space({}, block_size={}, mode={})", call.text(0), block,
                         string_literal(mode)));
 }

@@ -160,6 +160,14 @@ std::string direction_of(Call& call, std::size_t k, std::size_t direction) {
   return fmt::format("take({}, {}, axis=0)", call.text(k), direction);
 }
 
+bool is_zero(const Value& value) {
+  if (!value.constant) return false;
+  for (std::int64_t k = 0; k < value.constant->element_count(); ++k) {
+    if (value.constant->bits_at(k) != 0) return false;
+  }
+  return true;
+}
+
 Cell cell_of(const Call& call, std::size_t direction, std::size_t directions) {
   Cell cell{.op = call.node.op,
             .dtype = call.in(0).dtype(),
@@ -238,7 +246,7 @@ void recurrent(Call& call) {
     Cell cell = cell_of(call, direction, directions);
     cell.is_reverse = way == "reverse" || direction == 1;
     const auto start = [&](std::size_t k) {
-      if (!call.has(k))
+      if (!call.has(k) || is_zero(call.in(k)))
         return fmt::format("zeros(shape=[{}, {}], dtype={})", batch, hidden,
                            dtype_text(cell.dtype));
       return is_batch_first ? fmt::format("take({}, {}, axis=1)", call.text(k), direction)

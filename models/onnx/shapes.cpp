@@ -79,8 +79,8 @@ void constant_of_shape(Call& call) {
                                         Dim(lang::int_from_bits(dtype, (*value)->bits_at(0)))),
                        false, dtype));
   }
-  Value result = call.let(call.output_name(0), fmt::format("full({}, shape={}, dtype={})", number,
-                                                           list_text(shape), dtype_text(dtype)));
+  Value result = call.let(call.hint(), fmt::format("full({}, shape={}, dtype={})", number,
+                                                   list_text(shape), dtype_text(dtype)));
   result.type = lang::tensor_type(lang::Shape(shape), dtype);
   call.importer.declare(result.text, result.type);
   call.give(result);

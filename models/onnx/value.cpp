@@ -1,5 +1,6 @@
 #include "models/onnx/value.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -126,6 +127,13 @@ Value elements_value(std::string name, std::vector<Dim> elements, bool is_scalar
   return value;
 }
 
+bool are_few(const std::vector<Dim>& elements) {
+  constexpr std::size_t kMostTerms = 16;
+  return elements.size() <= static_cast<std::size_t>(kMostElements) &&
+         std::all_of(elements.begin(), elements.end(),
+                     [](const Dim& each) { return each.terms().size() <= kMostTerms; });
+}
+
 std::optional<std::vector<std::int64_t>> integers_of(const Value& value) {
   if (!value.constant || !value.elements) return std::nullopt;
   std::vector<std::int64_t> result;
@@ -157,6 +165,16 @@ std::string literal(const Tensor& tensor) {
   if (tensor.element_count() == 0) {
     return fmt::format("zeros(shape={}, dtype={})", list_text(tensor.shape()),
                        dtype_text(tensor.dtype()));
+  }
+  const std::int64_t count = tensor.element_count();
+  bool are_same = count > 4;
+  for (std::int64_t k = 1; are_same && k < count; ++k)
+    are_same = tensor.bits_at(k) == tensor.bits_at(0);
+  if (are_same) {
+    const std::string rest =
+        fmt::format("shape={}, dtype={}", list_text(tensor.shape()), dtype_text(tensor.dtype()));
+    if (tensor.bits_at(0) == 0) return fmt::format("zeros({})", rest);
+    return fmt::format("full({}, {})", literal(tensor.number_at(0), tensor.dtype()), rest);
   }
   std::int64_t place = 0;
   return rows(tensor, 0, place);

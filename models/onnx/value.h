@@ -35,6 +35,9 @@ Value constant_value(std::string name, lang::TensorRef tensor);
 Value elements_value(std::string name, std::vector<lang::Dim> elements, bool is_scalar,
                      lang::DType dtype = lang::DType::Int64);
 
+// Is it worth while to know these? Not where they are many, or long.
+bool are_few(const std::vector<lang::Dim>& elements);
+
 // The integers of a constant of at most one axis.
 std::optional<std::vector<std::int64_t>> integers_of(const Value& value);
 // The numbers of a constant, in row-major order.

@@ -66,7 +66,7 @@ class Depthwise(nn.Module):
         self.up = nn.ConvTranspose2d(6, 3, 4, stride=2, padding=1)
 
     def forward(self, x):
-        return torch.sigmoid(self.up(F.hardswish(self.point(F.relu6(self.depth(x))))))
+        return torch.sigmoid(self.up(F.silu(self.point(F.elu(self.depth(x))))))
 
 
 class Attention(nn.Module):
