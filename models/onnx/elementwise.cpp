@@ -391,8 +391,8 @@ constexpr auto kOperators = std::to_array<Operator>({
     {"Shrink", &shrink, ""},
     {"Where", &where, ""},
     {"Softmax", &softmax, "before opset 13 over all axes from `axis` on"},
-    {"LogSoftmax", &softmax, "likewise"},
-    {"Hardmax", &softmax, "likewise"},
+    {"LogSoftmax", &softmax, "before opset 13 over all axes from `axis` on"},
+    {"Hardmax", &softmax, "before opset 13 over all axes from `axis` on"},
 });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "models/onnx/call.h"
 #include "models/onnx/onnx.h"
 #include "models/onnx/operators.h"
+#include "models/repeats.h"
 
 namespace relay::models::onnx {
 
@@ -369,6 +370,20 @@ Program Importer::run() {
     errors_.emplace_back(DiagnosticKind::BadData, "the model has no outputs");
   if (!errors_.empty()) throw lang::Failure(std::move(errors_));
   body.result = results.size() == 1 ? results[0] : fmt::format("({})", fmt::join(results, ", "));
+  name_repeats(body, {.type_of =
+                          [&](const std::string& name) {
+                            const auto found = locals_.find(name);
+                            return found == locals_.end() ? nullptr : found->second;
+                          },
+                      .define =
+                          [&](const std::string& name, const std::string& text) {
+                            return lang::capture([&] {
+                                     define(name, text);
+                                     return true;
+                                   })
+                                .ok();
+                          },
+                      .names = program_.names()});
   shorten(body);
   std::vector<std::string> names;
   for (const Port& port : graph.outputs) names.push_back(port.name);

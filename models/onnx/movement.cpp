@@ -392,7 +392,7 @@ constexpr auto kOperators = std::to_array<Operator>({
     {"Resize", &resize,
      "of one to three axes behind channels, sizes known; scales that are quotients of extents; no "
      "cropping"},
-    {"Upsample", &resize, "likewise"},
+    {"Upsample", &resize, "as Resize"},
     {"ReverseSequence", &reverse_sequence, ""},
     {"Trilu", &triangle, ""},
 });

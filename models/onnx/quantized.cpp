@@ -172,7 +172,7 @@ constexpr auto kOperators = std::to_array<Operator>({
     {"MatMulInteger", &integer_product, ""},
     {"ConvInteger", &integer_convolution, ""},
     {"QLinearConv", &quantized_convolution, "the factors of the scales in float32"},
-    {"QLinearMatMul", &quantized_product, "likewise"},
+    {"QLinearMatMul", &quantized_product, "the factors of the scales in float32"},
     {"QLinearAdd", &quantized_binary, "of ONNX Runtime", kRuntime},
     {"QLinearMul", &quantized_binary, "of ONNX Runtime", kRuntime},
     {"QLinearSigmoid", &quantized_unary, "of ONNX Runtime", kRuntime},

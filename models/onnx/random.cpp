@@ -57,10 +57,10 @@ void bernoulli(Call& call) {
 
 constexpr auto kOperators = std::to_array<Operator>({
     {"RandomNormal", &draw, "other numbers than those of ONNX Runtime", "", false},
-    {"RandomNormalLike", &draw, "likewise", "", false},
-    {"RandomUniform", &draw, "likewise", "", false},
-    {"RandomUniformLike", &draw, "likewise", "", false},
-    {"Bernoulli", &bernoulli, "likewise", "", false},
+    {"RandomNormalLike", &draw, "other numbers than those of ONNX Runtime", "", false},
+    {"RandomUniform", &draw, "other numbers than those of ONNX Runtime", "", false},
+    {"RandomUniformLike", &draw, "other numbers than those of ONNX Runtime", "", false},
+    {"Bernoulli", &bernoulli, "other numbers than those of ONNX Runtime", "", false},
 });
 
 }  // namespace

@@ -284,8 +284,8 @@ void recurrent(Call& call) {
 
 constexpr auto kOperators = std::to_array<Operator>({
     {"LSTM", &recurrent, "a recursive function over time; hidden size known", "", false},
-    {"GRU", &recurrent, "likewise", "", false},
-    {"RNN", &recurrent, "likewise", "", false},
+    {"GRU", &recurrent, "a recursive function over time; hidden size known", "", false},
+    {"RNN", &recurrent, "a recursive function over time; hidden size known", "", false},
 });
 
 }  // namespace

@@ -143,7 +143,7 @@ void window(Call& call) {
 
 constexpr auto kOperators = std::to_array<Operator>({
     {"Shape", &shape_of, "extents; gives no line"},
-    {"Size", &size_of_tensor, "likewise"},
+    {"Size", &size_of_tensor, "extents; gives no line"},
     {"Constant", &constant, "no strings", "", false},
     {"ConstantOfShape", &constant_of_shape, ""},
     {"Range", &range, ""},

@@ -109,7 +109,8 @@ std::string run(const fs::path& model, const fs::path& folder, bool gradients,
   const std::vector<lang::TensorRef> wanted = tensors_of(data, "out");
   if (wanted.empty()) return "no results are known of it";
   for (std::size_t k = 0; k < wanted.size(); ++k) {
-    const lang::Value& field = wanted.size() == 1 ? value.value() : value.value().as_tuple().fields()[k];
+    const lang::Value& field =
+        wanted.size() == 1 ? value.value() : value.value().as_tuple().fields()[k];
     const std::string differs = difference(*field.to_tensor(), *wanted[k]);
     if (!differs.empty()) return fmt::format("result {}: {}", k, differs);
   }

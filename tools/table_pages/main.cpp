@@ -1,6 +1,6 @@
 // Writes a page that is made of a table of the program, or says whether it is old.
 //
-//   table_pages [--check] commands|passes|analyses FILE
+//   table_pages [--check] commands|passes|analyses|imports FILE
 //
 // Exit code 1: with --check, the page is not what would be written now. 2: the call is wrong.
 
@@ -41,6 +41,7 @@ constexpr std::array kPages = {
     Page{"commands", relay::tools::page_on_commands},
     Page{"passes", relay::tools::page_on_passes},
     Page{"analyses", relay::tools::page_on_analyses},
+    Page{"imports", relay::tools::page_on_imports},
 };
 
 }  // namespace
@@ -51,7 +52,7 @@ int main(int argc, char** argv) {
   const auto* const page = std::find_if(kPages.begin(), kPages.end(),
                                         [&](const Page& each) { return each.table == table; });
   if (page == kPages.end()) {
-    fmt::print(stderr, "usage: {} [--check] commands|passes|analyses FILE\n", argv[0]);
+    fmt::print(stderr, "usage: {} [--check] commands|passes|analyses|imports FILE\n", argv[0]);
     return 2;
   }
   try {
