@@ -66,6 +66,7 @@ void shorten(Block& block) {
 }
 
 std::string block_text(const Block& block) {
+  if (block.lines.empty() && block.result.starts_with('{')) return block.result;
   std::string text = "{\n";
   for (const Line& line : block.lines) {
     if (!line.comment.empty()) text += comment_text(line.comment, "// ");

@@ -211,9 +211,10 @@ std::string Importer::definition(const std::string& base,
 }
 
 bool Importer::is_lost(const Node& node) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& name) {
-    return !name.empty() && find(name).is_lost();
-  });
+  bool result = false;
+  for (const std::string& name : node.inputs)
+    result = (!name.empty() && find(name).is_lost()) || result;
+  return result;
 }
 
 void Importer::report(const Node& node, std::vector<lang::Diagnostic> errors) {

@@ -3,6 +3,7 @@
 it, with results that NumPy gave.
 
   node_cases.py --measure RELAY [PATTERN]   imports and runs all of them, and says how many agree
+  node_cases.py --choose FOLDER MEASURED    writes some of each operator, but for those that are in the list of what differs
   node_cases.py --write FOLDER [NAME...]    writes those as NAME.onnx and NAME.npz, for the tests
 
 Inputs that are shapes, axes and the like are constants in a model that anybody exports: integers of at
@@ -26,6 +27,12 @@ STATIC = {
     "CumSum": [1], "Range": [0, 1, 2], "HannWindow": [0], "HammingWindow": [0], "BlackmanWindow": [0], "DFT": [1], "STFT": [1, 3],
     "Trilu": [1], "Loop": [0], "MelWeightMatrix": [0, 1, 2, 3, 4], "Dropout": [1, 2], "SplitToSequence": [1], "SequenceAt": [1],
 }
+
+# Operators with several ways to use them.
+VARIED = {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "Resize", "Slice", "LSTM", "GRU", "RNN", "Scan", "Gemm", "Pad",
+          "Reshape", "Gather", "Softmax", "ReduceSum", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "OneHot", "TopK",
+          "LayerNormalization", "BatchNormalization", "Einsum", "ScatterND", "Split", "Squeeze", "Unsqueeze", "Cast", "GridSample",
+          "NonMaxSuppression", "Trilu", "CumSum", "Mod", "QuantizeLinear", "DequantizeLinear", "Loop", "If", "Clip"}
 
 
 def cases():
@@ -70,7 +77,7 @@ def save(folder, name, model, inputs, outputs):
     onnx.save(model, os.path.join(folder, name + ".onnx"))
     arrays = {f"in_{k}": each for k, each in enumerate(inputs)}
     arrays.update({f"out_{k}": each for k, each in enumerate(outputs)})
-    np.savez(os.path.join(folder, name + ".npz"), **arrays)
+    np.savez_compressed(os.path.join(folder, name + ".npz"), **arrays)
 
 
 def run(relay, folder, name, inputs, outputs):
@@ -132,6 +139,30 @@ def measure(relay, pattern, keep_inputs):
     print(f"= cases: {sum(map(len, good.values()))} of {sum(map(len, good.values())) + sum(map(len, bad.values()))}")
 
 
+def choose(folder, bad, most, extra):
+    """Of each operator the smallest cases that agree: one, or `most` of those that are listed."""
+    chosen = {}
+    for case, model, version in cases():
+        op = model.graph.node[0].op_type
+        if case.name in bad or case.name.endswith("_expanded") or not FIRST <= version.get("", LAST) <= LAST:
+            continue
+        if "ai.onnx.preview.training" in version or "ai.onnx.ml" in version:
+            continue
+        model, inputs, outputs = prepared(case, model)
+        if not all(is_plain(each) for each in [*inputs, *outputs]):
+            continue
+        size = len(model.SerializeToString()) + sum(each.nbytes for each in [*inputs, *outputs])
+        chosen.setdefault(op, []).append((size, case.name, model, inputs, outputs))
+    for op, list_ in chosen.items():
+        list_.sort(key=lambda each: each[:2])
+        kept = [each for k, each in enumerate(list_) if k == 0 or each[0] < 12000]
+        count = most if op in extra else 1
+        step = max(1, len(kept) // count)
+        for size, name, model, inputs, outputs in kept[::step][:count]:
+            if size < 40000:
+                save(folder, name, model, inputs, outputs)
+
+
 def write(folder, names):
     os.makedirs(folder, exist_ok=True)
     for case, model, version in cases():
@@ -144,7 +175,11 @@ def write(folder, names):
 if __name__ == "__main__":
     keep = "--inputs" in sys.argv
     arguments = [each for each in sys.argv[1:] if each != "--inputs"]
-    if arguments[0] == "--measure":
+    if arguments[0] == "--choose":
+        bad = {line.split("\t")[1] for line in open(arguments[2]) if "\t" in line}
+        os.makedirs(arguments[1], exist_ok=True)
+        choose(arguments[1], bad, 4, VARIED)
+    elif arguments[0] == "--measure":
         measure(os.path.abspath(arguments[1]), arguments[2] if len(arguments) > 2 else "", keep)
     else:
         write(arguments[1], set(arguments[2:]))
