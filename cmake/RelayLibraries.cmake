@@ -19,9 +19,14 @@ if(TARGET relay_formats)
   find_path(RELAY_PNG_INCLUDE png.h REQUIRED)
   find_library(RELAY_PNG NAMES libpng16.a png16 png REQUIRED)
   find_library(RELAY_ZLIB NAMES libz.a z REQUIRED)
+  # A shared object takes theirs: Debian's archives are not position-independent.
+  find_library(RELAY_SHARED_PNG NAMES png16 png REQUIRED)
+  find_library(RELAY_SHARED_ZLIB NAMES z REQUIRED)
+  set(is_shared "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>")
   target_include_directories(relay_formats SYSTEM PRIVATE "${RELAY_ZLIB_INCLUDE}"
                                                           "${RELAY_PNG_INCLUDE}")
-  target_link_libraries(relay_formats PRIVATE "${RELAY_PNG}" "${RELAY_ZLIB}"
+  target_link_libraries(relay_formats PRIVATE "$<IF:${is_shared},${RELAY_SHARED_PNG},${RELAY_PNG}>"
+                                              "$<IF:${is_shared},${RELAY_SHARED_ZLIB},${RELAY_ZLIB}>"
                                               nlohmann_json::nlohmann_json)
 endif()
 
@@ -54,6 +59,8 @@ if(TARGET relay_interp)
   set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS "${lane_options}"
                                                   SKIP_PRECOMPILE_HEADERS ON
                                                   SKIP_UNITY_BUILD_INCLUSION ON)
+  # On its own: a library for other programs leaves `operator new` to them (api/).
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/interp/heap.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 
 if(TARGET relay_jit)

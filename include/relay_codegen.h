@@ -7,44 +7,13 @@
 #ifndef RELAY_CODEGEN_H
 #define RELAY_CODEGEN_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "relay_dlpack.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Tensors are those of DLPack (https://dmlc.github.io/dlpack), of which this is a part; whoever has
- * its header includes that one first. */
-#ifndef DLPACK_DLPACK_H_
-#define DLPACK_DLPACK_H_
-typedef enum { kDLCPU = 1 } DLDeviceType;
-typedef struct {
-  DLDeviceType device_type;
-  int32_t device_id;
-} DLDevice;
-typedef enum {
-  kDLInt = 0U,
-  kDLUInt = 1U,
-  kDLFloat = 2U,
-  kDLBfloat = 4U,
-  kDLBool = 6U
-} DLDataTypeCode;
-typedef struct {
-  uint8_t code;
-  uint8_t bits;
-  uint16_t lanes;
-} DLDataType;
-typedef struct {
-  void* data;
-  DLDevice device;
-  int32_t ndim;
-  DLDataType dtype;
-  int64_t* shape;
-  int64_t* strides; /* NULL: row-major without gaps, as all tensors here */
-  uint64_t byte_offset;
-} DLTensor;
-#endif
+/* Tensors are those of DLPack; those of Relay are row-major without gaps: `strides` is NULL. */
 
 #define RELAY_CODEGEN_VERSION 1
 

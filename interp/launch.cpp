@@ -17,6 +17,7 @@
 #include "interp/worker_pool.h"
 #include "lang/op.h"
 #include "lang/stop.h"
+#include "lang/wrapped_memory.h"
 #include "loops/bands.h"
 #include "loops/stages.h"
 
@@ -451,7 +452,7 @@ std::vector<TensorRef> run_all(const loops::LoweredGroup& group, std::vector<Ten
 
 bool is_free(const lang::Tensor& tensor) {
   constexpr std::uintptr_t kAlignment = 64;
-  return tensor.is_unique() && tensor.owns_buffer_alone() &&
+  return tensor.is_unique() && tensor.owns_buffer_alone() && !lang::is_wrapped(tensor) &&
          reinterpret_cast<std::uintptr_t>(tensor.data()) % kAlignment == 0;
 }
 

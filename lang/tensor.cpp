@@ -15,6 +15,7 @@
 #include "lang/memory.h"
 #include "lang/pool.h"
 #include "lang/sanitizer.h"
+#include "lang/wrapped_memory.h"
 
 namespace relay::lang {
 namespace {
@@ -163,7 +164,10 @@ Ref<Buffer> Buffer::allocate(std::size_t bytes) {
   }
 }
 
-Buffer::~Buffer() { Pool::instance().release(data_, size_); }
+Buffer::~Buffer() {
+  if (size_ == kWrapperSize) release_wrapped(data_);
+  Pool::instance().release(data_, size_);
+}
 
 // --- Tensors that have been dropped ---
 
@@ -245,6 +249,13 @@ struct KeptTensors {
     return has_some;
   }
 
+  // Memory that is wrapped lies elsewhere than in its buffer (lang/wrapped_memory.h).
+  static bool is_wrapped(const Tensor& tensor) {
+    const Buffer& buffer = *tensor.buffer_;
+    return buffer.size() == kWrapperSize &&
+           (tensor.data_ < buffer.data() || tensor.data_ > buffer.data() + buffer.size());
+  }
+
   static void free(Tensor* tensor) {
     tensor->~Tensor();
     ::operator delete(tensor);
@@ -270,6 +281,8 @@ constinit thread_local KeptTensors kept_tensors;
 void Tensor::operator delete(Tensor* tensor, std::destroying_delete_t) {
   if (!kept_tensors.keep(tensor)) KeptTensors::free(tensor);
 }
+
+bool is_wrapped(const Tensor& tensor) { return KeptTensors::is_wrapped(tensor); }
 
 bool Tensor::free_kept() { return kept_tensors.free_all(); }
 std::size_t Tensor::bytes_made_again() { return kept_tensors.bytes_made_again; }

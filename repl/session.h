@@ -202,6 +202,26 @@ class Session {
   lang::Result<lang::Value> evaluate(const std::string& text);
   // The value of an expression that was made and not read, such as a call with values at hand.
   lang::Result<lang::Value> evaluate(const lang::Expr& expr);
+
+  // For whoever holds values on behalf of another program (session_values.cpp). The one expression
+  // of a text; `name` is what the text is called in errors.
+  lang::Result<lang::Expr> read(const std::string& name, const std::string& text);
+  // The value of an expression that was read or made, with its type, which `expected` may settle
+  // where it is not null. Empty for a function that is not settled by that: it is no value yet.
+  struct Typed {
+    lang::Value value;
+    lang::Type type;
+    std::string scheme;  // the type, printed; of a function that is no value yet, its most general
+  };
+  lang::Result<Typed> evaluate_typed(const lang::Expr& expr, const lang::Type& expected = nullptr);
+  // Calls a function value, whose parameters must have the types of the arguments. Cost: nothing is
+  // checked or derived again.
+  lang::Result<lang::Value> call(const lang::Value& function, std::vector<lang::Value> args);
+  // Gives a value a name, as `let` does.
+  void bind(const std::string& name, const lang::Value& value, const lang::Type& type);
+  // The value of a top-level `let`; null if there is none of that name.
+  const lang::Value* bound_value(const std::string& name) const;
+
   struct Timing {
     lang::Value value;
     double first_seconds;      // includes checking and compiling

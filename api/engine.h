@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/turn.h"
+#include "repl/session.h"
+
+namespace relay::api {
+
+// What an engine is, and its values keep alive: their types and constructors belong to it.
+struct Core {
+  explicit Core(const relay_options& options);
+
+  Caller caller;
+  double seconds;
+  std::uint64_t bytes;
+  std::unique_ptr<repl::Session> session;  // is taken down in a turn
+  bool is_closed = false;                  // the engine has been freed
+  std::uint64_t generation = 0;            // counts what may have changed definitions
+  int held_functions = 0;                  // function values that have names of their own
+  std::vector<std::string> names;
+  std::map<std::string, std::string> docs;
+};
+// Held by values, too. The last one that goes waits for no turn.
+using CoreRef = std::shared_ptr<Core>;
+CoreRef make_core(const relay_options& options);
+
+// Runs `body` in a turn of its own within the engine's limits; what it throws becomes an error.
+// `core` may be null.
+relay_error* enter(Core* core, const std::function<relay_error*()>& body) noexcept;
+
+}  // namespace relay::api
+
+struct relay_engine {
+  relay::api::CoreRef core;
+};

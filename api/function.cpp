@@ -1,0 +1,165 @@
+// Calls of functions, and the functions that are their derivatives.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/value.h"
+#include "lang/derivative.h"
+
+namespace {
+
+using namespace relay;       // NOLINT: the interface itself
+using namespace relay::api;  // NOLINT
+
+using Args = std::span<relay_value* const>;
+
+// A program may call a function with ever other shapes.
+constexpr std::size_t kMostSpecialised = 64;
+
+bool is_text(const relay_value& value) { return !value.type; }
+
+bool fits(const Specialised& each, Args args) {
+  if (each.params.size() != args.size()) return false;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (is_text(*args[i]) != !each.params[i]) return false;
+    if (is_text(*args[i]) ? each.codes[i] != args[i]->code
+                          : !lang::equal(each.params[i], args[i]->type))
+      return false;
+  }
+  return true;
+}
+
+// Is it a function value with just these parameters? Then there is nothing to settle.
+const lang::FunctionType* settled_type(const relay_value& function, Args args) {
+  const auto* type = lang::as<lang::FunctionType>(function.type);
+  if (!type || function.value.kind() != lang::ValueKind::Closure || !type->quantified.empty() ||
+      type->params.size() != args.size())
+    return nullptr;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (is_text(*args[i]) || !lang::equal(type->params[i], args[i]->type)) return nullptr;
+  }
+  return type;
+}
+
+// `fn (a0, a2) { f(a0, g, a2) }` at the types of the arguments.
+Specialised specialise(relay_value& function, Args args) {
+  std::string params;
+  std::string list;
+  Specialised made;
+  std::vector<lang::Type> types;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (i > 0) list += ", ";
+    if (is_text(*args[i])) {
+      list += args[i]->code;
+    } else {
+      if (!params.empty()) params += ", ";
+      params += fmt::format("arg{}", i);
+      list += fmt::format("arg{}", i);
+      types.push_back(args[i]->type);
+    }
+    made.params.push_back(args[i]->type);
+    made.codes.push_back(is_text(*args[i]) ? args[i]->code : "");
+  }
+  repl::Session& session = *function.core->session;
+  const std::string code = fmt::format("fn ({}) {{ {}({}) }}", params, code_of(function), list);
+  const lang::Expr expr = session.read("<call>", code).or_throw();
+  repl::Session::Typed typed =
+      session.evaluate_typed(expr, lang::function_type(types, lang::incomplete_type())).or_throw();
+  made.function = std::move(typed.value);
+  made.result = lang::as<lang::FunctionType>(typed.type)->result;
+  return made;
+}
+
+// What there is for these arguments, at the front of the list.
+const Specialised& specialised(relay_value& function, Args args) {
+  auto& list = function.specialised;
+  if (function.generation != function.core->generation) list.clear();
+  function.generation = function.core->generation;
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [&](const Specialised& each) { return fits(each, args); });
+  if (found != list.end()) {
+    std::rotate(list.begin(), found, found + 1);
+  } else {
+    Specialised made = specialise(function, args);
+    if (list.size() == kMostSpecialised) list.pop_back();
+    list.insert(list.begin(), std::move(made));
+  }
+  return list.front();
+}
+
+relay_error* call(relay_value& function, Args args, relay_value** result) {
+  std::vector<lang::Value> values;
+  values.reserve(args.size());
+  for (const relay_value* each : args) {
+    if (!is_text(*each)) values.push_back(each->value);
+  }
+  repl::Session& session = *function.core->session;
+  if (const lang::FunctionType* type = settled_type(function, args)) {
+    *result = make_value(function.core,
+                         session.call(function.value, std::move(values)).or_throw(), type->result);
+    return nullptr;
+  }
+  const Specialised& made = specialised(function, args);
+  *result = make_value(function.core, session.call(made.function, std::move(values)).or_throw(),
+                       made.result);
+  return nullptr;
+}
+
+relay_error* derivative(relay_value* function, lang::DiffMode mode, const char* name,
+                        relay_value** made) {
+  if (!made) return bad_argument(fmt::format("{}: `derivative` is NULL", name));
+  *made = nullptr;
+  if (!function) return bad_argument(fmt::format("{}: `function` is NULL", name));
+  if (relay_value_kind(function) != RELAY_FUNCTION || !function->core)
+    return bad_argument(fmt::format("{}: the value is no function", name));
+  return enter(function->core.get(), [&]() -> relay_error* {
+    const std::string code = fmt::format("{}({})", lang::name_of(mode), code_of(*function));
+    repl::Session& session = *function->core->session;
+    std::string scheme = session.type_of(code).or_throw();
+    *made = make_function(function->core, code, std::move(scheme));
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+relay_error* relay_call(relay_value* function, relay_value* const* args, size_t count,
+                        relay_value** result) {
+  if (!result) return bad_argument("relay_call: `result` is NULL");
+  *result = nullptr;
+  if (!function) return bad_argument("relay_call: `function` is NULL");
+  if (relay_value_kind(function) != RELAY_FUNCTION || !function->core)
+    return bad_argument("relay_call: the value is no function");
+  if (!args && count > 0) return bad_argument("relay_call: `args` is NULL");
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_fine = args[i] && (!args[i]->core || args[i]->core == function->core);
+    if (!is_fine)
+      return check_owner(args[i], function->core, fmt::format("relay_call: argument {}", i));
+  }
+  return enter(function->core.get(), [&] { return call(*function, {args, count}, result); });
+}
+
+relay_error* relay_grad(relay_value* function, relay_value** made) {
+  return derivative(function, lang::DiffMode::Grad, "relay_grad", made);
+}
+relay_error* relay_value_and_grad(relay_value* function, relay_value** made) {
+  return derivative(function, lang::DiffMode::ValueAndGrad, "relay_value_and_grad", made);
+}
+relay_error* relay_jvp(relay_value* function, relay_value** made) {
+  return derivative(function, lang::DiffMode::Jvp, "relay_jvp", made);
+}
+relay_error* relay_vjp(relay_value* function, relay_value** made) {
+  return derivative(function, lang::DiffMode::Vjp, "relay_vjp", made);
+}
+relay_error* relay_hessian(relay_value* function, relay_value** made) {
+  return derivative(function, lang::DiffMode::Hessian, "relay_hessian", made);
+}
+relay_error* relay_jacobian(relay_value* function, relay_value** made) {
+  return derivative(function, lang::DiffMode::Jacobian, "relay_jacobian", made);
+}
+
+}  // extern "C"

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+#include <relay.h>
+
+#include <csignal>
+
+namespace relay::python {
+
+void note_main_thread();
+
+// While one lives, Ctrl-C ends what Relay runs for the main thread, besides what Python does then.
+// Python itself only looks at signals between its own instructions.
+class SignalsDuring {
+ public:
+  SignalsDuring();
+  ~SignalsDuring();
+  SignalsDuring(const SignalsDuring&) = delete;
+  SignalsDuring& operator=(const SignalsDuring&) = delete;
+
+ private:
+  bool is_set_ = false;
+};
+
+// Raises what an error is in Python; takes it. Does nothing with NULL.
+void raise(relay_error* error);
+
+// A call of the interface, without the GIL. Raises.
+template <class F>
+void interruptible(const F& call) {
+  relay_error* error = nullptr;
+  {
+    const SignalsDuring signals;
+    const pybind11::gil_scoped_release running;
+    error = call();
+  }
+  if (error) raise(error);
+}
+
+}  // namespace relay::python

@@ -1,0 +1,188 @@
+#include "python/extension/value.h"
+
+#include <pybind11/stl.h>
+
+#include <array>
+#include <vector>
+
+#include "python/extension/arrays.h"
+#include "python/extension/interrupts.h"
+
+namespace relay::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Never destroyed: the interpreter may be gone before they would be.
+struct Hooks {
+  py::object error;
+  py::object to_value;
+  py::object from_value;
+};
+Hooks& hooks() {
+  static auto* const made = new Hooks;
+  return *made;
+}
+
+py::object told(const relay_error* error) {
+  py::list notes;
+  for (std::size_t i = 0; i < relay_error_note_count(error); ++i)
+    notes.append(py::str(relay_error_note(error, i)));
+  const relay_error* const next = relay_error_next(error);
+  return hooks().error(relay_error_kind(error), relay_error_message(error),
+                       relay_error_text(error), relay_error_file(error), relay_error_line(error),
+                       relay_error_column(error), notes, next ? told(next) : py::none());
+}
+
+// The arguments of a call as values, and what keeps those alive that were made for it.
+class Arguments {
+ public:
+  Arguments(const py::args& args, const py::object& home) {
+    values_.reserve(args.size());
+    for (const py::handle each : args) values_.push_back(value_of(each, home));
+  }
+  relay_value* const* data() const { return values_.data(); }
+  std::size_t size() const { return values_.size(); }
+
+ private:
+  relay_value* value_of(py::handle object, const py::object& home) {
+    if (py::isinstance<Value>(object)) return object.cast<const Value&>().get();
+    py::object made =
+        is_array(object) ? from_array(object) : hooks().to_value(object, home);
+    made_.push_back(std::move(made));
+    return made_.back().cast<const Value&>().get();
+  }
+  std::vector<relay_value*> values_;
+  std::vector<py::object> made_;
+};
+
+relay_value* called(const Function& function, const py::args& args) {
+  const Arguments given(args, function.home());
+  relay_value* result = nullptr;
+  interruptible([&] { return relay_call(function.get(), given.data(), given.size(), &result); });
+  return result;
+}
+py::object call(const Function& function, const py::args& args) {
+  return to_python(called(function, args), function.home());
+}
+
+using Derive = relay_error* (*)(relay_value*, relay_value**);
+py::object derivative(const Function& function, Derive derive) {
+  relay_value* made = nullptr;
+  interruptible([&] { return derive(function.get(), &made); });
+  return to_python(made, function.home());
+}
+
+py::object tuple_of(const std::vector<const Value*>& fields, const py::object& home) {
+  std::vector<relay_value*> values;
+  for (const Value* each : fields) values.push_back(each->get());
+  relay_value* made = nullptr;
+  interruptible([&] { return relay_tuple(values.data(), values.size(), &made); });
+  return as_value(made, home);
+}
+
+template <class Convert>
+py::list fields_of(const Value& value, const Convert& convert) {
+  py::list fields;
+  for (std::size_t i = 0; i < relay_field_count(value.get()); ++i) {
+    relay_value* field = nullptr;
+    interruptible([&] { return relay_field(value.get(), i, &field); });
+    fields.append(convert(field, value.home()));
+  }
+  return fields;
+}
+
+// Texts are made in turn with what runs, so without the GIL.
+py::object text_of(const Value& value, const char* (*text)(const relay_value*)) {
+  const char* found = nullptr;
+  {
+    const py::gil_scoped_release running;
+    found = text(value.get());
+  }
+  return found ? py::object(py::str(found)) : py::none();
+}
+
+const char* kind_of(const Value& value) {
+  constexpr std::array kNames = {"tensor", "tuple", "data", "function", "reference"};
+  return kNames[relay_value_kind(value.get())];
+}
+
+std::vector<std::string> field_names(const Value& value) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < relay_field_count(value.get()); ++i) {
+    const char* const name = relay_field_name(value.get(), i);
+    names.emplace_back(name ? name : "");
+  }
+  return names;
+}
+
+}  // namespace
+
+void raise(relay_error* error) {
+  // Ctrl-C is Python's own exception, where Python has seen it too.
+  const bool is_interrupt = std::string(relay_error_kind(error)) == "Interrupted";
+  if (is_interrupt && PyErr_CheckSignals() != 0) {
+    relay_error_free(error);
+    throw py::error_already_set();
+  }
+  const py::object exception = told(error);
+  relay_error_free(error);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw py::error_already_set();
+}
+
+void set_hooks(py::object error, py::object to_value, py::object from_value) {
+  hooks() = {std::move(error), std::move(to_value), std::move(from_value)};
+}
+
+py::object as_value(relay_value* value, const py::object& home) {
+  constexpr auto kTake = py::return_value_policy::take_ownership;
+  switch (relay_value_kind(value)) {
+    case RELAY_TENSOR:
+      return py::cast(new Tensor(value, py::none()), kTake);
+    case RELAY_FUNCTION:
+      return py::cast(new Function(value, home), kTake);
+    default:
+      return py::cast(new Value(value, home), kTake);
+  }
+}
+
+py::object to_python(relay_value* value, const py::object& home) {
+  const relay_kind kind = relay_value_kind(value);
+  py::object made = as_value(value, home);
+  if (kind == RELAY_TENSOR || kind == RELAY_FUNCTION) return made;
+  return hooks().from_value(made, home);
+}
+
+void define_values(py::module_& module) {
+  py::class_<Value>(module, "Value")
+      .def_property_readonly("kind", kind_of)
+      .def_property_readonly("type", [](const Value& v) { return text_of(v, relay_value_type); })
+      .def_property_readonly("text", [](const Value& v) { return text_of(v, relay_value_text); })
+      .def_property_readonly("home", &Value::home)
+      .def_property_readonly("constructor", [](const Value& v) { return relay_constructor(v.get()); })
+      .def_property_readonly("field_names", field_names)
+      .def("fields", [](const Value& v) { return fields_of(v, to_python); })
+      .def("values", [](const Value& v) { return fields_of(v, as_value); });
+  py::class_<Tensor, Value>(module, "Tensor", py::dynamic_attr())
+      .def_property_readonly("shape", shape_of)
+      .def_property_readonly("dtype", dtype_of)
+      .def("numpy", to_array)
+      .def("__dlpack__", to_dlpack, py::arg("stream") = py::none())
+      .def("__dlpack_device__", [](const Tensor&) { return std::pair(1, 0); });
+  py::class_<Function, Value>(module, "Function", py::dynamic_attr())
+      .def("__call__", call)
+      .def("value", [](const Function& f, const py::args& a) { return as_value(called(f, a), f.home()); })
+      .def("_grad", [](const Function& f) { return derivative(f, relay_grad); })
+      .def("_value_and_grad", [](const Function& f) { return derivative(f, relay_value_and_grad); })
+      .def("_jvp", [](const Function& f) { return derivative(f, relay_jvp); })
+      .def("_vjp", [](const Function& f) { return derivative(f, relay_vjp); })
+      .def("_hessian", [](const Function& f) { return derivative(f, relay_hessian); })
+      .def("_jacobian", [](const Function& f) { return derivative(f, relay_jacobian); });
+  module.def("from_array", from_array);
+  module.def("from_dlpack", from_dlpack);
+  module.def("tuple", tuple_of);
+}
+
+}  // namespace relay::python

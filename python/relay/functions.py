@@ -1,0 +1,46 @@
+"""Functions of programs, and those that are their derivatives (docs/derivatives.md)."""
+
+from relay._relay import Function
+
+
+def _function(f):
+    if not isinstance(f, Function):
+        raise TypeError(f"a `{type(f).__name__}` is no function of Relay")
+    return f
+
+
+def grad(f):
+    """The gradient: of one argument, or a tuple for several."""
+    return _function(f)._grad()
+
+
+def value_and_grad(f):
+    """The value with the gradient."""
+    return _function(f)._value_and_grad()
+
+
+def jvp(f):
+    """The value with its tangent, of arguments and as many directions."""
+    return _function(f)._jvp()
+
+
+def vjp(f):
+    """The value with the function that takes the adjoint of the value back to the arguments."""
+    return _function(f)._vjp()
+
+
+def hessian(f):
+    """The second derivatives."""
+    return _function(f)._hessian()
+
+
+def jacobian(f):
+    """The derivatives of each element of the result."""
+    return _function(f)._jacobian()
+
+
+def _repr(f):
+    return f"<Relay function {getattr(f, '__name__', '')}: {f.type}>"
+
+
+Function.__repr__ = _repr

@@ -1,0 +1,117 @@
+"""Programs: what a file, or a text, defines."""
+
+import os
+import sys
+import threading
+
+from relay import _relay
+from relay.data import Data, class_of
+
+
+def _print(text):
+    sys.stdout.write(text)
+
+
+class Module:
+    """A program that has been run, with what it has defined as attributes: functions, values, and a
+    class for each constructor of its data types.
+
+    jit          "auto", "off" or "always"
+    threads      of a loop; 0: as many as there are cores
+    seconds      that a call may take; 0: any
+    bytes        of memory that all values may take while a call runs; 0: a share of the machine's
+    search_path  folders where imports are looked for
+    code_cache   the folder where native code is kept for later; None: nowhere
+    output       gets what the program prints; None: sys.stdout does
+    """
+
+    def __init__(self, name="<module>", *, jit="auto", threads=0, seconds=0.0, bytes=0, search_path=(), code_cache=None,
+                 output=None):
+        path = ":".join(os.fspath(folder) for folder in search_path)
+        self._engine = _relay.Engine(jit, threads, seconds, bytes, path, os.fspath(code_cache or ""), output or _print)
+        self._classes = {}
+        self._constructors = {}
+        self._found = {}
+        self.__name__ = name
+
+    def run(self, text, name="<text>"):
+        """Runs items of the language; the value of the last expression among them, or None."""
+        self._found.clear()
+        return self._engine.run(name, text, self)
+
+    def eval(self, text):
+        """The value of one expression."""
+        return self._engine.eval(text, self)
+
+    def interrupt(self):
+        """Has the call that runs, in another thread, end with an Error."""
+        self._engine.interrupt()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = self._found.get(name)
+        if found is None:
+            if name not in self._engine.names():
+                raise AttributeError(f"{self.__name__} defines no {name!r}")
+            found = self._found[name] = self._named(name)
+        return found
+
+    def _named(self, name):
+        value = self._engine.get(name, self)
+        if isinstance(value, _relay.Function) and value.constructor is not None:
+            return self._class(value)
+        if isinstance(value, Data) and not value._fields:
+            return type(value)
+        if isinstance(value, _relay.Function):
+            value.__name__ = name
+            value.__doc__ = self._engine.doc(name)
+        return value
+
+    def _constructor(self, name):
+        """The constructor as a function, or its one value."""
+        found = self._constructors.get(name)
+        if found is None:
+            found = self._constructors[name] = self._engine.value(name, self)
+        return found
+
+    def _class(self, value):
+        """Of what a value of data, or a constructor, is."""
+        name = value.constructor
+        found = self._classes.get(name)
+        if found is None:
+            found = self._classes[name] = class_of(self, name, value.field_names)
+        return found
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *self._engine.names()})
+
+    def __repr__(self):
+        return f"<Relay program {self.__name__!r}>"
+
+
+def load(path, **options):
+    """Runs a file; `options` are those of Module."""
+    module = Module(os.fspath(path), **options)
+    module._engine.load(os.fspath(path), module)
+    return module
+
+
+def program(text, name="<program>", **options):
+    """Runs a text; `options` are those of Module."""
+    module = Module(name, **options)
+    module.run(text, name)
+    return module
+
+
+_default = None
+_making = threading.Lock()
+
+
+def eval(text):
+    """The value of an expression that needs no program."""
+    global _default
+    with _making:
+        if _default is None:
+            _default = Module("<eval>")
+    return _default.eval(text)

@@ -1,0 +1,93 @@
+"""Tensors, which NumPy and PyTorch read without a copy."""
+
+import numpy
+
+from relay import _relay
+from relay._relay import Tensor
+
+
+def tensor(thing, dtype=None):
+    """A tensor of an array, of what has `__dlpack__`, or of a number: `int32` or `float32`.
+
+    The memory of an array is used as it is, and must not change as long as the tensor lives.
+    """
+    if isinstance(thing, Tensor) and dtype is None:
+        return thing
+    if dtype is None and not isinstance(thing, (numpy.ndarray, numpy.generic)):
+        if isinstance(thing, bool):
+            dtype = numpy.bool_
+        elif isinstance(thing, int):
+            dtype = numpy.int32
+            if not -(2**31) <= thing < 2**31:
+                raise OverflowError(f"{thing} is no int32; numpy.int64({thing}) is larger")
+        elif isinstance(thing, float):
+            dtype = numpy.float32
+        elif hasattr(thing, "__dlpack__"):
+            return _of_library(thing)
+        else:
+            raise TypeError(f"a `{type(thing).__name__}` is no value of Relay")
+    return _relay.from_array(numpy.asarray(thing, dtype))
+
+
+def _of_library(thing):
+    if type(thing).__module__ == "torch" and str(thing.dtype) == "torch.bool":  # its capsule says uint8
+        return _relay.from_array(thing.numpy())
+    return _relay.from_dlpack(thing.__dlpack__())
+
+
+class _Arithmetic(numpy.lib.mixins.NDArrayOperatorsMixin):
+    """What a tensor has of an array. Arithmetic is NumPy's, and gives its arrays."""
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return getattr(ufunc, method)(*(each.numpy() if isinstance(each, Tensor) else each for each in inputs), **options)
+
+    def __repr__(self):
+        return f"{self.text} : {self.type}"
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("a number has no length")
+        return self.shape[0]
+
+    def __getitem__(self, index):
+        return self.numpy()[index]
+
+    def __iter__(self):
+        return iter(self.numpy())
+
+    def __float__(self):
+        return float(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __bool__(self):
+        return bool(self.item())
+
+    def __index__(self):
+        item = self.item()
+        if not isinstance(item, int):
+            raise TypeError(f"a tensor of `{self.dtype}` is no index")
+        return item
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    def item(self):
+        """The one element, as a number of Python."""
+        return self.numpy().item()
+
+    def tolist(self):
+        return self.numpy().tolist()
+
+
+for _origin in (numpy.lib.mixins.NDArrayOperatorsMixin, _Arithmetic):
+    for _name, _member in vars(_origin).items():
+        if callable(_member) or isinstance(_member, property):
+            setattr(Tensor, _name, _member)
+Tensor.__hash__ = None
