@@ -242,14 +242,17 @@ class Inliner final : public lang::Rewriter {
   explicit Inliner(Run& run, bool is_in_index_notation = false)
       : run_(run), is_in_index_notation_(is_in_index_notation) {}
 
-  Expr run(const Expr& root) {
+  // `is_called`: whoever has the result calls the function that it is, or takes it out of it.
+  Expr run(const Expr& root, bool is_called = false) {
     find_literals(root);
+    find_called(root, is_called);
     return rewrite(root);
   }
 
  protected:
   Expr pre(const Expr& expr) override {
     if (is_index_notation(expr) && !is_in_index_notation_) return in_index_notation(expr);
+    if (is_made_for_others(expr)) return expr;
     const auto* fn = as<lang::Function>(expr);
     if (!fn) return nullptr;
     const bool stays = lang::has_fact(*fn, FunctionFact::Primitive) ||
@@ -281,7 +284,8 @@ class Inliner final : public lang::Rewriter {
                              (uses_[var->variable.get()] == 1 && !lang::gradient_of(fn));
       if (!is_wanted || !fits(fn, call->args)) return expr;
       // The literal as it was: what it calls is inlined here once more.
-      return Inliner(run_, is_in_index_notation_).run(body_with(fn, call->args, expr->span));
+      return Inliner(run_, is_in_index_notation_)
+          .run(body_with(fn, call->args, expr->span), called_.contains(call));
     }
     return expr;
   }
@@ -339,6 +343,40 @@ class Inliner final : public lang::Rewriter {
                             !is_kept_apart(fn) && !lang::gradient_of(fn) && fits(fn, call->args);
       if (is_moved) moved_.insert(&fn);
     }
+  }
+
+  // Which calls give what is called, or taken apart, here.
+  void find_called(const Expr& root, bool is_called) {
+    std::unordered_set<const lang::Variable*> called;
+    lang::visit_post_order(root, [&](const Expr& node) {
+      if (node->kind != ExprKind::Call && node->kind != ExprKind::Projection) return;
+      lang::for_each_child(node, [&](const Expr& child) {
+        if (const auto* var = as<lang::Var>(child)) called.insert(var->variable.get());
+      });
+    });
+    lang::visit_post_order(root, [&](const Expr& node) {
+      const auto* let = as<lang::Let>(node);
+      if (let && called.contains(let->variable.get())) called_.insert(let->value.get());
+    });
+    if (!is_called) return;
+    const lang::Block block = lang::open_block(root);
+    called_.insert(block.result.get());
+    const auto* result = as<lang::Var>(block.result);
+    for (const auto& binding : block.bindings) {
+      if (result && binding.variable == result->variable) called_.insert(binding.value.get());
+    }
+  }
+
+  // A call of what makes a function that nobody calls here: it would only be code made twice.
+  bool is_made_for_others(const Expr& expr) {
+    const auto* call = as<lang::Call>(expr);
+    const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
+    if (!global || called_.contains(expr.get())) return false;
+    const Expr callee = callee_of(*call, *global);
+    if (!callee) return false;
+    const auto& fn = lang::cast<lang::Function>(callee);
+    return !is_marked(fn) && !is_straight_line(fn, run_.max_bindings) &&
+           makes_function(fn, run_.max_bindings);
   }
 
   // The body is typed for `?` extents. Where more is known of an argument, its operators would have
@@ -428,7 +466,7 @@ class Inliner final : public lang::Rewriter {
     Expr body = body_with(lang::cast<lang::Function>(callee), call.args, expr->span);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     run_.stack.push_back(global.name);
-    Expr result = Inliner(run_, is_in_index_notation_).run(body);
+    Expr result = Inliner(run_, is_in_index_notation_).run(body, called_.contains(&call));
     run_.stack.pop_back();
     return result;
   }
@@ -436,6 +474,7 @@ class Inliner final : public lang::Rewriter {
   Run& run_;
   std::unordered_map<const lang::Variable*, Expr> literals_;
   std::unordered_map<const lang::Variable*, int> uses_;
+  std::unordered_set<const lang::ExprNode*> called_;  // values whose parts, or which, are called
   // The literals whose only use is a call that they are inlined at. Nothing is inlined in them
   // where they are bound, and then once more where they are called: that would double at each level
   // of literals in literals.
