@@ -5,6 +5,7 @@
 
 #include "api/value.h"
 #include "lang/memory.h"
+#include "lang/stop.h"
 
 namespace relay::api {
 
@@ -52,9 +53,7 @@ Core::Core(const relay_options& options)
       session(std::make_unique<repl::Session>(session_options(options))) {}
 
 CoreRef make_core(const relay_options& options) {
-  return CoreRef(new Core(options), [](Core* core) {
-    in_some_turn([core] { delete core; });
-  });
+  return CoreRef(new Core(options), [](Core* core) { in_some_turn([core] { delete core; }); });
 }
 
 relay_error* enter(Core* core, const std::function<relay_error*()>& body) noexcept try {
@@ -96,8 +95,9 @@ relay_error* relay_engine_new(const relay_options* options, relay_engine** engin
   relay_options_init(&usual);
   if (!options) options = &usual;
   if (options->version != RELAY_API_VERSION) {
-    return bad_argument("relay_engine_new: the options are not of this version; "
-                        "relay_options_init() sets them");
+    return bad_argument(
+        "relay_engine_new: the options are not of this version; "
+        "relay_options_init() sets them");
   }
   const bool is_jit = options->jit == RELAY_JIT_AUTO || options->jit == RELAY_JIT_OFF ||
                       options->jit == RELAY_JIT_ALWAYS;
@@ -113,6 +113,11 @@ void relay_engine_free(relay_engine* engine) {
   if (!engine) return;
   in_some_turn([engine] {
     engine->core->is_closed = true;
+    try {  // its values may keep the rest of it: nothing is to be in the making after this
+      engine->core->session->evaluator().settle();
+    } catch (...) {
+      lang::clear_stop();
+    }
     delete engine;
   });
 }

@@ -20,7 +20,7 @@ struct Core {
   std::unique_ptr<repl::Session> session;  // is taken down in a turn
   bool is_closed = false;                  // the engine has been freed
   std::uint64_t generation = 0;            // counts what may have changed definitions
-  int held_functions = 0;                  // function values that have names of their own
+  int held_values = 0;                     // that have names of their own
   std::vector<std::string> names;
   std::map<std::string, std::string> docs;
 };

@@ -14,8 +14,8 @@ namespace {
 
 // For when there is no memory to tell of anything else.
 relay_error& no_memory() {
-  static auto* const error = new relay_error{"OutOfMemory", "there is no memory left", "", "", 0, 0,
-                                             {}, nullptr};
+  static auto* const error =
+      new relay_error{"OutOfMemory", "there is no memory left", "", "", 0, 0, {}, nullptr};
   return *error;
 }
 

@@ -18,13 +18,14 @@ using Args = std::span<relay_value* const>;
 // A program may call a function with ever other shapes.
 constexpr std::size_t kMostSpecialised = 64;
 
-bool is_text(const relay_value& value) { return !value.type; }
+// Does the argument stand in the text of a call, which settles its type?
+bool is_text(const relay_value& value) { return !value.type || value.is_open; }
 
 bool fits(const Specialised& each, Args args) {
   if (each.params.size() != args.size()) return false;
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (is_text(*args[i]) != !each.params[i]) return false;
-    if (is_text(*args[i]) ? each.codes[i] != args[i]->code
+    if (is_text(*args[i]) ? each.codes[i] != code_of(*args[i])
                           : !lang::equal(each.params[i], args[i]->type))
       return false;
   }
@@ -43,30 +44,27 @@ const lang::FunctionType* settled_type(const relay_value& function, Args args) {
   return type;
 }
 
-// `fn (a0, a2) { f(a0, g, a2) }` at the types of the arguments.
+// `fn (arg0: float32, arg2: int32) { f(arg0, g, arg2) }`.
 Specialised specialise(relay_value& function, Args args) {
   std::string params;
   std::string list;
   Specialised made;
-  std::vector<lang::Type> types;
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (i > 0) list += ", ";
     if (is_text(*args[i])) {
-      list += args[i]->code;
+      list += code_of(*args[i]);
     } else {
       if (!params.empty()) params += ", ";
-      params += fmt::format("arg{}", i);
+      params += fmt::format("arg{}: {}", i, lang::to_string(args[i]->type));
       list += fmt::format("arg{}", i);
-      types.push_back(args[i]->type);
     }
-    made.params.push_back(args[i]->type);
-    made.codes.push_back(is_text(*args[i]) ? args[i]->code : "");
+    made.params.push_back(is_text(*args[i]) ? nullptr : args[i]->type);
+    made.codes.push_back(is_text(*args[i]) ? code_of(*args[i]) : "");
   }
   repl::Session& session = *function.core->session;
   const std::string code = fmt::format("fn ({}) {{ {}({}) }}", params, code_of(function), list);
-  const lang::Expr expr = session.read("<call>", code).or_throw();
   repl::Session::Typed typed =
-      session.evaluate_typed(expr, lang::function_type(types, lang::incomplete_type())).or_throw();
+      session.evaluate_typed(session.read("<call>", code).or_throw(), true).or_throw();
   made.function = std::move(typed.value);
   made.result = lang::as<lang::FunctionType>(typed.type)->result;
   return made;
@@ -97,8 +95,8 @@ relay_error* call(relay_value& function, Args args, relay_value** result) {
   }
   repl::Session& session = *function.core->session;
   if (const lang::FunctionType* type = settled_type(function, args)) {
-    *result = make_value(function.core,
-                         session.call(function.value, std::move(values)).or_throw(), type->result);
+    *result = make_value(function.core, session.call(function.value, std::move(values)).or_throw(),
+                         type->result);
     return nullptr;
   }
   const Specialised& made = specialised(function, args);

@@ -100,8 +100,7 @@ relay_error* run(relay_engine* engine, relay_value** last, const Run& body) {
   });
 }
 
-relay_error* check(const char* function, relay_engine* engine, const char* text,
-                   const char* what) {
+relay_error* check(const char* function, relay_engine* engine, const char* text, const char* what) {
   if (!engine) return bad_argument(fmt::format("{}: `engine` is NULL", function));
   if (!text) return bad_argument(fmt::format("{}: `{}` is NULL", function, what));
   return nullptr;

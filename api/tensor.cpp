@@ -73,9 +73,10 @@ relay_error* understand(const DLTensor& tensor, const char* function, Given& giv
     return bad_argument(fmt::format("{}: {}", function, what));
   };
   if (tensor.device.device_type != kDLCPU) {
-    return wrong(fmt::format("the tensor is on a device of the type {}, and Relay computes on the "
-                             "processor (kDLCPU, 1)",
-                             static_cast<int>(tensor.device.device_type)));
+    return wrong(
+        fmt::format("the tensor is on a device of the type {}, and Relay computes on the "
+                    "processor (kDLCPU, 1)",
+                    static_cast<int>(tensor.device.device_type)));
   }
   const auto dtype = dtype_of(tensor.dtype);
   if (!dtype) {
@@ -171,9 +172,9 @@ relay_error* relay_tensor_from_dlpack(DLManagedTensor* tensor, relay_value** val
       std::unique_ptr<relay_value> made(new relay_value);
       made->type = lang::tensor_type(
           lang::Shape(std::vector<lang::Dim>(given.shape.begin(), given.shape.end())), given.dtype);
-      made->value = lang::Value::tensor(
-          lang::wrap_memory(given.dtype, std::move(given.shape), std::move(given.strides),
-                            given.data, [tensor] { after_turn([tensor] { call_deleter(tensor); }); }));
+      made->value = lang::Value::tensor(lang::wrap_memory(
+          given.dtype, std::move(given.shape), std::move(given.strides), given.data,
+          [tensor] { after_turn([tensor] { call_deleter(tensor); }); }));
       *value = made.release();
     } else {
       *value = as_value(copied(given));

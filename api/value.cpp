@@ -30,9 +30,12 @@ bool is_of_no_engine(const Type& type) {
 
 relay_value* make_value(const CoreRef& core, Value value, const Type& type) {
   auto made = std::make_unique<relay_value>();
-  made->type = value.is_scalar() ? lang::scalar_type(value.dtype())
-                                 : repl::concrete_type(type, value);
-  if (!is_of_no_engine(made->type)) made->core = core;
+  made->type =
+      value.is_scalar() ? lang::scalar_type(value.dtype()) : repl::concrete_type(type, value);
+  if (!is_of_no_engine(made->type)) {
+    made->core = core;
+    made->is_open = !lang::variables_of(made->type).empty();
+  }
   made->value = std::move(value);
   return made.release();
 }
@@ -48,8 +51,9 @@ relay_value* make_function(const CoreRef& core, std::string code, std::string sc
 relay_error* check_owner(const relay_value* value, const CoreRef& core, const std::string& what) {
   if (!value) return bad_argument(what + " is NULL");
   if (!value->core || !core || value->core == core) return nullptr;
-  return bad_argument(what + " belongs to another engine: only tensors and tuples of them may be "
-                             "shared");
+  return bad_argument(what +
+                      " belongs to another engine: only tensors and tuples of them may be "
+                      "shared");
 }
 
 const lang::Constructor* constructor_of(const relay_value& value) {
@@ -58,14 +62,14 @@ const lang::Constructor* constructor_of(const relay_value& value) {
   return nullptr;
 }
 
-const std::string& code_of(relay_value& function) {
-  if (function.code.empty()) {
-    Core& core = *function.core;
-    std::string name = fmt::format("__held{}", ++core.held_functions);
-    core.session->bind(name, function.value, function.type);
-    function.code = std::move(name);
+const std::string& code_of(relay_value& value) {
+  if (value.code.empty()) {
+    Core& core = *value.core;
+    std::string name = fmt::format("__held{}", ++core.held_values);
+    core.session->bind(name, value.value, value.type);
+    value.code = std::move(name);
   }
-  return function.code;
+  return value.code;
 }
 
 }  // namespace relay::api
@@ -84,8 +88,8 @@ std::span<lang::Value> fields_of(const relay_value* value) {
 
 lang::Type field_type(const relay_value& value, std::size_t index) {
   if (const auto* tuple = lang::as<lang::TupleType>(value.type)) return tuple->fields[index];
-  return lang::field_type(*lang::as<lang::AdtType>(value.type),
-                          value.value.as_adt().constructor(), index);
+  return lang::field_type(*lang::as<lang::AdtType>(value.type), value.value.as_adt().constructor(),
+                          index);
 }
 
 // `text` as it was made first. Null where it cannot be.
@@ -169,8 +173,8 @@ relay_error* relay_tuple(relay_value* const* fields, size_t count, relay_value**
       values.push_back(fields[i]->value);
       types.push_back(fields[i]->type);
     }
-    lang::Value made = count == 0 ? lang::Value::unit()
-                                  : lang::Value::tuple(lang::TupleCell::make(values));
+    lang::Value made =
+        count == 0 ? lang::Value::unit() : lang::Value::tuple(lang::TupleCell::make(values));
     *value = make_value(core, std::move(made), lang::tuple_type(std::move(types)));
     return nullptr;
   });
@@ -187,7 +191,8 @@ relay_error* relay_field(const relay_value* value, size_t index, relay_value** f
   *field = nullptr;
   const std::size_t count = fields_of(value).size();
   if (index >= count)
-    return bad_argument(fmt::format("relay_field: there are {} fields, and no field {}", count, index));
+    return bad_argument(
+        fmt::format("relay_field: there are {} fields, and no field {}", count, index));
   return enter(nullptr, [&]() -> relay_error* {
     *field = make_value(value->core, fields_of(value)[index], field_type(*value, index));
     return nullptr;

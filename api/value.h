@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,8 +15,8 @@ namespace relay::api {
 
 // What a function has been made at the types of arguments that it has been called with.
 struct Specialised {
-  std::vector<lang::Type> params;  // null: the argument is a function that is a text, ...
-  std::vector<std::string> codes;  // ... this one
+  std::vector<lang::Type> params;  // null: the argument stands in the text of the call, ...
+  std::vector<std::string> codes;  // ... as this
   lang::Value function;            // of the other arguments
   lang::Type result;
 };
@@ -30,7 +30,8 @@ struct relay_value {
   relay::api::CoreRef core;  // null: tensors and tuples of them, which are of no engine
   relay::lang::Value value;  // Empty: a function that is a text, whose types its arguments settle
   relay::lang::Type type;    // null, likewise
-  std::string code;          // an expression for the function; empty: it has none yet
+  bool is_open = false;      // the type has variables, as that of an empty list has
+  std::string code;          // an expression for it in a program; empty: it has none yet
   std::string scheme;        // of such a function: its type
   std::string type_text;
   std::string value_text;
@@ -39,8 +40,8 @@ struct relay_value {
 
   std::once_flag is_viewed;
   DLTensor view{};
-  std::uint64_t bits = 0;              // of a scalar
-  std::vector<std::int64_t> extents;   // of the view, and its strides
+  std::uint64_t bits = 0;             // of a scalar
+  std::vector<std::int64_t> extents;  // of the view, and its strides
 };
 
 namespace relay::api {
@@ -53,7 +54,7 @@ relay_value* make_function(const CoreRef& core, std::string code, std::string sc
 relay_error* check_owner(const relay_value* value, const CoreRef& core, const std::string& what);
 // The constructor that a function is, or that has made data; null: neither.
 const lang::Constructor* constructor_of(const relay_value& value);
-// An expression that means this function, in the engine.
-const std::string& code_of(relay_value& function);
+// An expression that means this value, in its engine.
+const std::string& code_of(relay_value& value);
 
 }  // namespace relay::api

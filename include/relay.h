@@ -53,10 +53,10 @@ typedef enum { RELAY_JIT_AUTO = 0, RELAY_JIT_OFF = 1, RELAY_JIT_ALWAYS = 2 } rel
 typedef struct {
   uint32_t version; /* RELAY_API_VERSION */
   relay_jit jit;
-  int32_t threads;  /* of a loop; 0: as many as there are cores */
-  double seconds;   /* that one call may take; 0: any */
-  uint64_t bytes;   /* of memory for values, of all engines together, while one of this engine's
-                       calls runs; 0: a share of what the machine has */
+  int32_t threads; /* of a loop; 0: as many as there are cores */
+  double seconds;  /* that one call may take; 0: any */
+  uint64_t bytes;  /* of memory for values, of all engines together, while one of this engine's
+                      calls runs; 0: a share of what the machine has */
   const char* search_path; /* where imports are looked for: "a:b"; NULL: beside the file */
   const char* code_cache;  /* the folder where native code is kept for later; NULL: nowhere */
   /* Gets what the program prints, which is lost without it. It must not call the library. */
@@ -69,7 +69,8 @@ RELAY_API void relay_options_init(relay_options* options);
 
 /* `options`: NULL for the usual ones. An engine has its own definitions. */
 RELAY_API relay_error* relay_engine_new(const relay_options* options, relay_engine** engine);
-/* Its values stay what they are; functions of it can no longer be called. NULL: nothing happens. */
+/* Its values stay what they are; functions of it can no longer be called. Waits for native code
+ * that is being made. NULL: nothing happens. */
 RELAY_API void relay_engine_free(relay_engine* engine);
 
 /* Runs the items of a file, or of a text, which errors call `name`. `last`: the value of the last
@@ -131,8 +132,8 @@ RELAY_API relay_error* relay_tensor_to_dlpack(const relay_value* value, DLManage
 RELAY_API relay_error* relay_tuple(relay_value* const* fields, size_t count, relay_value** value);
 RELAY_API size_t relay_field_count(const relay_value* value);
 RELAY_API relay_error* relay_field(const relay_value* value, size_t index, relay_value** field);
-/* The constructor of data: "Cons"; NULL of another value. The name of a field of a record: "w"; NULL
- * if it has none. */
+/* The constructor of data: "Cons"; NULL of another value. The name of a field of a record: "w";
+ * NULL if it has none. */
 RELAY_API const char* relay_constructor(const relay_value* value);
 RELAY_API const char* relay_field_name(const relay_value* value, size_t index);
 /* The value of `NAME(fields...)`, where NAME is a constructor in the program. */

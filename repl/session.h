@@ -206,14 +206,14 @@ class Session {
   // For whoever holds values on behalf of another program (session_values.cpp). The one expression
   // of a text; `name` is what the text is called in errors.
   lang::Result<lang::Expr> read(const std::string& name, const std::string& text);
-  // The value of an expression that was read or made, with its type, which `expected` may settle
-  // where it is not null. Empty for a function that is not settled by that: it is no value yet.
+  // The value of an expression that was read or made, with its type. A function whose types are
+  // open is no value yet, unless it `is_settled`: then the parameters that it has settle them all.
   struct Typed {
     lang::Value value;
     lang::Type type;
     std::string scheme;  // the type, printed; of a function that is no value yet, its most general
   };
-  lang::Result<Typed> evaluate_typed(const lang::Expr& expr, const lang::Type& expected = nullptr);
+  lang::Result<Typed> evaluate_typed(const lang::Expr& expr, bool is_settled = false);
   // Calls a function value, whose parameters must have the types of the arguments. Cost: nothing is
   // checked or derived again.
   lang::Result<lang::Value> call(const lang::Value& function, std::vector<lang::Value> args);

@@ -12,14 +12,13 @@ Result<Expr> Session::read(const std::string& name, const std::string& text) {
   return impl_->entry_guarded([&] { return impl_->command_expression(*source); });
 }
 
-Result<Session::Typed> Session::evaluate_typed(const Expr& expr, const Type& expected) {
+Result<Session::Typed> Session::evaluate_typed(const Expr& expr, bool is_settled) {
   return impl_->entry_guarded([&]() -> Typed {
-    if (!expected && impl_->is_polymorphic_function(expr)) {
-      const typecheck::Scheme scheme =
-          impl_->checker.type_of(impl_->with_files(expr)).or_throw();
+    if (!is_settled && impl_->is_polymorphic_function(expr)) {
+      const typecheck::Scheme scheme = impl_->checker.type_of(impl_->with_files(expr)).or_throw();
       return {{}, scheme.type, to_string(scheme)};
     }
-    const auto [typed, general] = impl_->checked_value(expr, expected);
+    const auto [typed, general] = impl_->checked_value(expr);
     Value value = impl_->evaluate(typed, expr->span);
     Type type = concrete_type(general, value);
     std::string scheme = lang::to_string(type);

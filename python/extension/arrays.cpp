@@ -1,9 +1,9 @@
 #include "python/extension/arrays.h"
 
-#include <pybind11/numpy.h>
-
 #include <memory>
 #include <vector>
+
+#include <pybind11/numpy.h>
 
 #include "python/extension/interrupts.h"
 

@@ -1,16 +1,18 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
 #include <relay.h>
 
 #include <csignal>
+
+#include <pybind11/pybind11.h>
 
 namespace relay::python {
 
 void note_main_thread();
 
-// While one lives, Ctrl-C ends what Relay runs for the main thread, besides what Python does then.
-// Python itself only looks at signals between its own instructions.
+// While one lives, Ctrl-C ends what Relay runs for the main thread, besides what Python does then,
+// but not in its first hundredth of a second. Python itself only looks at signals between its own
+// instructions.
 class SignalsDuring {
  public:
   SignalsDuring();
@@ -19,7 +21,7 @@ class SignalsDuring {
   SignalsDuring& operator=(const SignalsDuring&) = delete;
 
  private:
-  bool is_set_ = false;
+  bool is_watched_ = false;
 };
 
 // Raises what an error is in Python; takes it. Does nothing with NULL.

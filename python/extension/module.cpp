@@ -1,11 +1,10 @@
 // The extension `relay._relay`: engines, values and errors of relay.h as Python objects. What a
 // value is in Python beyond that, the package says (python/relay).
 
-#include "python/extension/value.h"
-
 #include <pybind11/stl.h>
 
 #include "python/extension/interrupts.h"
+#include "python/extension/value.h"
 
 namespace py = pybind11;
 using namespace relay::python;  // NOLINT: the extension itself
@@ -63,10 +62,12 @@ class Engine {
     });
   }
   py::object eval(const std::string& text, const py::object& home) {
-    return given(home, [&](relay_value** value) { return relay_eval(engine_, text.c_str(), value); });
+    return given(home,
+                 [&](relay_value** value) { return relay_eval(engine_, text.c_str(), value); });
   }
   py::object get(const std::string& name, const py::object& home) {
-    return given(home, [&](relay_value** value) { return relay_get(engine_, name.c_str(), value); });
+    return given(home,
+                 [&](relay_value** value) { return relay_get(engine_, name.c_str(), value); });
   }
   py::object value(const std::string& name, const py::object& home) {
     relay_value* value = nullptr;

@@ -1,9 +1,9 @@
 #include "python/extension/value.h"
 
-#include <pybind11/stl.h>
-
 #include <array>
 #include <vector>
+
+#include <pybind11/stl.h>
 
 #include "python/extension/arrays.h"
 #include "python/extension/interrupts.h"
@@ -30,9 +30,9 @@ py::object told(const relay_error* error) {
   for (std::size_t i = 0; i < relay_error_note_count(error); ++i)
     notes.append(py::str(relay_error_note(error, i)));
   const relay_error* const next = relay_error_next(error);
-  return hooks().error(relay_error_kind(error), relay_error_message(error),
-                       relay_error_text(error), relay_error_file(error), relay_error_line(error),
-                       relay_error_column(error), notes, next ? told(next) : py::none());
+  return hooks().error(relay_error_kind(error), relay_error_message(error), relay_error_text(error),
+                       relay_error_file(error), relay_error_line(error), relay_error_column(error),
+                       notes, next ? told(next) : py::none());
 }
 
 // The arguments of a call as values, and what keeps those alive that were made for it.
@@ -48,8 +48,7 @@ class Arguments {
  private:
   relay_value* value_of(py::handle object, const py::object& home) {
     if (py::isinstance<Value>(object)) return object.cast<const Value&>().get();
-    py::object made =
-        is_array(object) ? from_array(object) : hooks().to_value(object, home);
+    py::object made = is_array(object) ? from_array(object) : hooks().to_value(object, home);
     made_.push_back(std::move(made));
     return made_.back().cast<const Value&>().get();
   }
@@ -65,6 +64,14 @@ relay_value* called(const Function& function, const py::args& args) {
 }
 py::object call(const Function& function, const py::args& args) {
   return to_python(called(function, args), function.home());
+}
+
+[[noreturn]] void refuse_names(const Function&, const py::args&, const py::kwargs& named) {
+  const auto name = named.begin()->first.cast<std::string>();
+  throw py::type_error("`" + name +
+                       "` cannot be given by its name: an attribute is part of the code, "
+                       "as in m.eval(\"fn (x) { f(x, " +
+                       name + "=...) }\")");
 }
 
 using Derive = relay_error* (*)(relay_value*, relay_value**);
@@ -161,7 +168,8 @@ void define_values(py::module_& module) {
       .def_property_readonly("type", [](const Value& v) { return text_of(v, relay_value_type); })
       .def_property_readonly("text", [](const Value& v) { return text_of(v, relay_value_text); })
       .def_property_readonly("home", &Value::home)
-      .def_property_readonly("constructor", [](const Value& v) { return relay_constructor(v.get()); })
+      .def_property_readonly("constructor",
+                             [](const Value& v) { return relay_constructor(v.get()); })
       .def_property_readonly("field_names", field_names)
       .def("fields", [](const Value& v) { return fields_of(v, to_python); })
       .def("values", [](const Value& v) { return fields_of(v, as_value); });
@@ -173,7 +181,9 @@ void define_values(py::module_& module) {
       .def("__dlpack_device__", [](const Tensor&) { return std::pair(1, 0); });
   py::class_<Function, Value>(module, "Function", py::dynamic_attr())
       .def("__call__", call)
-      .def("value", [](const Function& f, const py::args& a) { return as_value(called(f, a), f.home()); })
+      .def("__call__", refuse_names)
+      .def("value",
+           [](const Function& f, const py::args& a) { return as_value(called(f, a), f.home()); })
       .def("_grad", [](const Function& f) { return derivative(f, relay_grad); })
       .def("_value_and_grad", [](const Function& f) { return derivative(f, relay_value_and_grad); })
       .def("_jvp", [](const Function& f) { return derivative(f, relay_jvp); })

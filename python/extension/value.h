@@ -1,9 +1,10 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
 #include <relay.h>
 
 #include <utility>
+
+#include <pybind11/pybind11.h>
 
 namespace relay::python {
 

@@ -1,11 +1,18 @@
 """Programs: what a file, or a text, defines."""
 
+import atexit
 import os
 import sys
 import threading
+import weakref
 
 from relay import _relay
 from relay.data import Data, class_of
+
+
+# Code that is still being compiled when the process ends would be in the way of LLVM's own end.
+_engines = weakref.WeakSet()
+atexit.register(lambda: [engine.close() for engine in list(_engines)])
 
 
 def _print(text):
@@ -29,6 +36,7 @@ class Module:
                  output=None):
         path = ":".join(os.fspath(folder) for folder in search_path)
         self._engine = _relay.Engine(jit, threads, seconds, bytes, path, os.fspath(code_cache or ""), output or _print)
+        _engines.add(self._engine)
         self._classes = {}
         self._constructors = {}
         self._found = {}
@@ -38,6 +46,11 @@ class Module:
         """Runs items of the language; the value of the last expression among them, or None."""
         self._found.clear()
         return self._engine.run(name, text, self)
+
+    def load(self, path):
+        """Runs a file as `run` does a text."""
+        self._found.clear()
+        return self._engine.load(os.fspath(path), self)
 
     def eval(self, text):
         """The value of one expression."""
@@ -93,7 +106,7 @@ class Module:
 def load(path, **options):
     """Runs a file; `options` are those of Module."""
     module = Module(os.fspath(path), **options)
-    module._engine.load(os.fspath(path), module)
+    module.load(path)
     return module
 
 

@@ -9,12 +9,12 @@
 
 static int failures = 0;
 
-#define CHECK(condition)                                                     \
-  do {                                                                       \
-    if (!(condition)) {                                                      \
-      printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);         \
-      ++failures;                                                            \
-    }                                                                        \
+#define CHECK(condition)                                             \
+  do {                                                               \
+    if (!(condition)) {                                              \
+      printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                    \
+    }                                                                \
   } while (0)
 
 #define CHECK_TEXT(found, expected) check_text(__FILE__, __LINE__, (found), (expected))
@@ -46,11 +46,19 @@ static void check_error(const char* file, int line, relay_error* error, const ch
   relay_error_free(error);
 }
 
-/* Is it printed so, with that type? Releases it. */
+/* Is it printed so, but for the spaces of its columns, with that type? Releases it. */
 #define GIVES(value, text, type) check_value(__FILE__, __LINE__, (value), (text), (type))
 static void check_value(const char* file, int line, relay_value* value, const char* text,
                         const char* type) {
-  check_text(file, line, relay_value_text(value), text);
+  char found[256];
+  size_t size = 0;
+  for (const char* c = relay_value_text(value); c && *c && size + 1 < sizeof found; ++c) {
+    const char last = size ? found[size - 1] : '[';
+    if ((*c == ' ' || *c == '\n') && (last == ' ' || last == '[')) continue;
+    found[size++] = *c == '\n' ? ' ' : *c;
+  }
+  found[size] = 0;
+  check_text(file, line, found, text);
   check_text(file, line, relay_value_type(value), type);
   relay_value_release(value);
 }

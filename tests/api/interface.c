@@ -17,7 +17,8 @@ static const char* const kProgram =
     "def add_to(a: float32) { fn (b: float32) { a + b } }\n"
     "def cubed(x: float32) { x * x * x }\n"
     "def pick(x: Tensor[(3), float32], i: int32) { x[i] }\n"
-    "def area(s: Shape) { match s { Circle(r) => 3.0 * r * r, Square(a) => a * a, Point => 0.0 } }\n"
+    "def area(s: Shape) { match s { Circle(r) => 3.0 * r * r, Square(a) => a * a, Point => 0.0 } "
+    "}\n"
     "let weights = [1.0, 2.0, 3.0];\n";
 
 static void test_texts(relay_engine* engine) {
@@ -31,9 +32,9 @@ static void test_texts(relay_engine* engine) {
   GIVES(value, "15", "int32");
   OK(relay_run(engine, NULL, "def later(x) { x }", &value));
   CHECK(value == NULL);
-  const char* const names[] = {"Line",   "Circle", "Square", "Point",  "loss",    "twice", "square",
-                               "scaled", "adder",  "add_to", "cubed",  "pick",    "area",  "weights",
-                               "k",      "later",  NULL};
+  const char* const names[] = {"Line",   "Circle",  "Square", "Point",  "loss",  "twice",
+                               "square", "scaled",  "adder",  "add_to", "cubed", "pick",
+                               "area",   "weights", "k",      "later",  NULL};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     if (names[i])
       CHECK_TEXT(relay_name(engine, i), names[i]);
@@ -73,7 +74,8 @@ static void test_lent_tensors(relay_engine* engine) {
   relay_value_release(value);
   CHECK(relay_value_kind(reference) == RELAY_REFERENCE);
   relay_value* grow = evaluated(engine,
-      "fn (r: Ref[Tensor[(2, 3), float32]]) { let x = ref_read(r); ref_write(r, x * 0.0); x + 1.0 }");
+                                "fn (r: ref(Tensor[(2, 3), float32])) { let x = ref_read(r); "
+                                "ref_write(r, zeros([2, 3])); x + 1.0 }");
   GIVES(called(grow, &reference, 1), "[[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]",
         "Tensor[(2, 3), float32]");
   relay_value_release(reference);
@@ -137,21 +139,22 @@ static void test_dtypes(relay_engine* engine) {
     const char* name;
     unsigned char bytes[16];
     const char* text;
-  } kRows[] = {
-      {{kDLBool, 8, 1}, "bool", {0, 2}, "[False, True]"},
-      {{kDLInt, 8, 1}, "int8", {1, 255}, "[1, -1]"},
-      {{kDLUInt, 8, 1}, "uint8", {1, 255}, "[1, 255]"},
-      {{kDLInt, 16, 1}, "int16", {1, 0, 255, 255}, "[1, -1]"},
-      {{kDLUInt, 16, 1}, "uint16", {1, 0, 255, 255}, "[1, 65535]"},
-      {{kDLInt, 32, 1}, "int32", {1, 0, 0, 0, 2}, "[1, 2]"},
-      {{kDLUInt, 32, 1}, "uint32", {1, 0, 0, 0, 2}, "[1, 2]"},
-      {{kDLInt, 64, 1}, "int64", {1, 0, 0, 0, 0, 0, 0, 0, 2}, "[1, 2]"},
-      {{kDLUInt, 64, 1}, "uint64", {1, 0, 0, 0, 0, 0, 0, 0, 2}, "[1, 2]"},
-      {{kDLFloat, 16, 1}, "float16", {0, 0x3c, 0, 0xc0}, "[1.0, -2.0]"},
-      {{kDLBfloat, 16, 1}, "bfloat16", {0x80, 0x3f, 0, 0xc0}, "[1.0, -2.0]"},
-      {{kDLFloat, 32, 1}, "float32", {0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}, "[1.0, -2.0]"},
-      {{kDLFloat, 64, 1}, "float64", {0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0},
-       "[1.0, -2.0]"}};
+  } kRows[] = {{{kDLBool, 8, 1}, "bool", {0, 2}, "[False, True]"},
+               {{kDLInt, 8, 1}, "int8", {1, 255}, "[1, -1]"},
+               {{kDLUInt, 8, 1}, "uint8", {1, 255}, "[1, 255]"},
+               {{kDLInt, 16, 1}, "int16", {1, 0, 255, 255}, "[1, -1]"},
+               {{kDLUInt, 16, 1}, "uint16", {1, 0, 255, 255}, "[1, 65535]"},
+               {{kDLInt, 32, 1}, "int32", {1, 0, 0, 0, 2}, "[1, 2]"},
+               {{kDLUInt, 32, 1}, "uint32", {1, 0, 0, 0, 2}, "[1, 2]"},
+               {{kDLInt, 64, 1}, "int64", {1, 0, 0, 0, 0, 0, 0, 0, 2}, "[1, 2]"},
+               {{kDLUInt, 64, 1}, "uint64", {1, 0, 0, 0, 0, 0, 0, 0, 2}, "[1, 2]"},
+               {{kDLFloat, 16, 1}, "float16", {0, 0x3c, 0, 0xc0}, "[1.0, -2.0]"},
+               {{kDLBfloat, 16, 1}, "bfloat16", {0x80, 0x3f, 0, 0xc0}, "[1.0, -2.0]"},
+               {{kDLFloat, 32, 1}, "float32", {0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}, "[1.0, -2.0]"},
+               {{kDLFloat, 64, 1},
+                "float64",
+                {0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0},
+                "[1.0, -2.0]"}};
   const int64_t two = 2;
   for (size_t i = 0; i < sizeof kRows / sizeof *kRows; ++i) {
     Lent lent;
@@ -164,7 +167,8 @@ static void test_dtypes(relay_engine* engine) {
     const DLTensor* view = relay_tensor_view(value);
     CHECK(view->dtype.code == kRows[i].dtype.code && view->dtype.bits == kRows[i].dtype.bits);
     CHECK(memcmp((const char*)view->data + view->dtype.bits / 8, bytes + view->dtype.bits / 8,
-                 view->dtype.bits / 8) == 0 || kRows[i].dtype.code == kDLBool);
+                 view->dtype.bits / 8) == 0 ||
+          kRows[i].dtype.code == kDLBool);
     GIVES(value, kRows[i].text, type);
   }
   float one = 1.5f;
@@ -191,7 +195,8 @@ static void test_functions(relay_engine* engine) {
   GIVES(part, "0.5", "float32");
   args[0] = line, args[1] = x, args[2] = y;
   relay_value *loss = named(engine, "loss"), *grad, *both;
-  CHECK_TEXT(relay_value_type(loss), "fn (Line, Tensor[(n), float32], Tensor[(n), float32]) -> float32");
+  CHECK_TEXT(relay_value_type(loss),
+             "fn (Line, Tensor[(n), float32], Tensor[(n), float32]) -> float32");
   CHECK_TEXT(relay_value_text(loss), "<function>");
   /* e = x + 0.5 - 2x: -0.5, -1.5, -2.5 */
   GIVES(called(loss, args, 3), "8.75", "float32");
@@ -229,8 +234,8 @@ static void test_functions(relay_engine* engine) {
   OK(relay_grad(add_one, &grad));
   GIVES(called(grad, &offset, 1), "1.0", "float32");
   relay_value_release(grad);
-  FAILS(relay_call(add_one, &three, 1, &result), "TypeMismatch",
-        "argument 1 is `int32`, and `__held1` takes `float32`");
+  FAILS(relay_call(add_one, &three, 1, &result), "DTypeMismatch",
+        "argument 1 of `__held1` must be `float32`, found `int32`");
   relay_value_release(add_one);
   relay_value_release(add_to);
   /* Derivatives of all kinds, and of derivatives. */
@@ -283,7 +288,8 @@ static void test_functions(relay_engine* engine) {
 
 static void test_errors(relay_engine* engine) {
   relay_value *value = (relay_value*)engine, *result;
-  relay_error* error = relay_run(engine, "bad.relay", "let a = [1.0, 2.0]\na + [1.0, 2.0, 3.0]", &value);
+  relay_error* error =
+      relay_run(engine, "bad.relay", "let a = [1.0, 2.0]\na + [1.0, 2.0, 3.0]", &value);
   CHECK(value == NULL);
   CHECK_TEXT(relay_error_kind(error), "BroadcastMismatch");
   CHECK_TEXT(relay_error_message(error),
@@ -309,7 +315,8 @@ static void test_errors(relay_engine* engine) {
   relay_error_free(error);
   /* At run time, in a function; the engine goes on. */
   float xs[3] = {1, 2, 3};
-  relay_value *pick = named(engine, "pick"), *args[2] = {float_vector(xs, 3), evaluated(engine, "5")};
+  relay_value *pick = named(engine, "pick"),
+              *args[2] = {float_vector(xs, 3), evaluated(engine, "5")};
   for (int i = 0; i < 2; ++i) {
     error = relay_call(pick, args, 2, &result);
     CHECK(error && result == NULL);
@@ -317,8 +324,7 @@ static void test_errors(relay_engine* engine) {
     CHECK_TEXT(relay_error_file(error), "program.relay");
     relay_error_free(error);
   }
-  FAILS(relay_call(pick, args, 1, &result), "ArityMismatch",
-        "`pick` takes 2 arguments, not 1");
+  FAILS(relay_call(pick, args, 1, &result), "WrongArity", "`pick` takes 2 arguments, found 1");
   relay_value_release(args[1]);
   args[1] = evaluated(engine, "2");
   GIVES(called(pick, args, 2), "3.0", "float32");
@@ -355,7 +361,8 @@ static void test_wrong_calls(relay_engine* engine) {
         "relay_construct: `square` is no constructor");
   FAILS(relay_construct(engine, "Circle", NULL, 1, &value), "BadArgument",
         "relay_construct: `fields` is NULL");
-  FAILS(relay_field(two, 0, &value), "BadArgument", "relay_field: there are 0 fields, and no field 0");
+  FAILS(relay_field(two, 0, &value), "BadArgument",
+        "relay_field: there are 0 fields, and no field 0");
   FAILS(relay_tuple(&none, 1, &value), "BadArgument", "relay_tuple: field 0 is NULL");
   relay_value* square = named(engine, "square");
   FAILS(relay_call(square, NULL, 1, &value), "BadArgument", "relay_call: `args` is NULL");
@@ -373,16 +380,22 @@ static void test_wrong_calls(relay_engine* engine) {
   FAILS(relay_tensor_from_dlpack(&lent.tensor, &value), "BadArgument",
         "relay_tensor_from_dlpack: the tensor is on a device of the type 2, and Relay computes on "
         "the processor (kDLCPU, 1)");
-  FAILS(relay_tensor_from_dlpack(lend(&lent, data, (DLDataType){kDLFloat, 8, 1}, 1, &shape, NULL), &value),
-        "BadArgument", "relay_tensor_from_dlpack: there is no dtype with code 2, 8 bits and 1 lanes");
-  FAILS(relay_tensor_from_dlpack(lend(&lent, data, (DLDataType){kDLFloat, 32, 4}, 1, &shape, NULL), &value),
-        "BadArgument", "relay_tensor_from_dlpack: there is no dtype with code 2, 32 bits and 4 lanes");
-  FAILS(relay_tensor_from_dlpack(lend(&lent, data, (DLDataType){5, 64, 1}, 1, &shape, NULL), &value),
-        "BadArgument", "relay_tensor_from_dlpack: there is no dtype with code 5, 64 bits and 1 lanes");
+  FAILS(relay_tensor_from_dlpack(lend(&lent, data, (DLDataType){kDLFloat, 8, 1}, 1, &shape, NULL),
+                                 &value),
+        "BadArgument",
+        "relay_tensor_from_dlpack: there is no dtype with code 2, 8 bits and 1 lanes");
+  FAILS(relay_tensor_from_dlpack(lend(&lent, data, (DLDataType){kDLFloat, 32, 4}, 1, &shape, NULL),
+                                 &value),
+        "BadArgument",
+        "relay_tensor_from_dlpack: there is no dtype with code 2, 32 bits and 4 lanes");
+  FAILS(
+      relay_tensor_from_dlpack(lend(&lent, data, (DLDataType){5, 64, 1}, 1, &shape, NULL), &value),
+      "BadArgument",
+      "relay_tensor_from_dlpack: there is no dtype with code 5, 64 bits and 1 lanes");
   FAILS(relay_tensor_from_dlpack(lend(&lent, data, kFloat32, 1, &negative, NULL), &value),
         "BadArgument", "relay_tensor_from_dlpack: an extent is -2");
-  FAILS(relay_tensor_from_dlpack(lend(&lent, data, kFloat32, 2, huge, NULL), &value),
-        "BadArgument", "relay_tensor_from_dlpack: the tensor is larger than any memory");
+  FAILS(relay_tensor_from_dlpack(lend(&lent, data, kFloat32, 2, huge, NULL), &value), "BadArgument",
+        "relay_tensor_from_dlpack: the tensor is larger than any memory");
   FAILS(relay_tensor_from_dlpack(lend(&lent, NULL, kFloat32, 1, &shape, NULL), &value),
         "BadArgument", "relay_tensor_from_dlpack: `data` is NULL");
   CHECK(lent.freed == 0 && value == NULL);
@@ -392,10 +405,12 @@ static void test_wrong_calls(relay_engine* engine) {
         "relay_tensor_to_dlpack: the value is no tensor");
   /* Engines do not share what has types of their own. */
   OK(relay_engine_new(NULL, &other));
-  OK(relay_run(other, NULL, "type Line { Line { slope: float32, offset: float32 } }\ndef id(x) { x }", NULL));
+  OK(relay_run(other, NULL,
+               "type Line { Line { slope: float32, offset: float32 } }\ndef id(x) { x }", NULL));
   relay_value *foreign = evaluated(other, "Line(1.0, 2.0)"), *id = named(other, "id"), *shared;
   FAILS(relay_call(square, &foreign, 1, &value), "BadArgument",
-        "relay_call: argument 0 belongs to another engine: only tensors and tuples of them may be shared");
+        "relay_call: argument 0 belongs to another engine: only tensors and tuples of them may be "
+        "shared");
   shared = evaluated(other, "([1.0], 2)");
   relay_value* first;
   OK(relay_field(shared, 0, &first));

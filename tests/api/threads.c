@@ -1,4 +1,5 @@
-/* Engines in threads of their own, one engine used by several threads, calls that are interrupted. */
+/* Engines in threads of their own, one engine used by several threads, calls that are interrupted.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -21,15 +22,17 @@ static void* with_an_engine_of_its_own(void* number) {
   options.jit = own % 2 == 0 ? RELAY_JIT_ALWAYS : RELAY_JIT_AUTO;
   relay_engine* engine;
   OK(relay_engine_new(&options, &engine));
-  snprintf(text, sizeof text,
-           "type Own { Own(int32) }\n"
-           "def count(n: int32, s: int32) -> int32 { if n == 0 { s } else { count(n - 1, s + %d) } }\n"
-           "def f(x) { sum(x * x) * %d.0 }\ndef own(n) { match n { Own(k) => k + %d } }\n",
-           own, own, own);
+  snprintf(
+      text, sizeof text,
+      "type Own { Own(int32) }\n"
+      "def count(n: int32, s: int32) -> int32 { if n == 0 { s } else { count(n - 1, s + %d) } }\n"
+      "def f(x) { sum(x * x) * %d.0 }\ndef own(n) { match n { Own(k) => k + %d } }\n",
+      own, own, own);
   OK(relay_run(engine, "own.relay", text, NULL));
-  relay_value *count = named(engine, "count"), *f = named(engine, "f"), *grad, *get = named(engine, "own");
+  relay_value *count = named(engine, "count"), *f = named(engine, "f"), *grad,
+              *get = named(engine, "own");
   OK(relay_grad(f, &grad));
-  relay_value *args[2] = {evaluated(engine, "100"), evaluated(engine, "0")};
+  relay_value* args[2] = {evaluated(engine, "100"), evaluated(engine, "0")};
   float data[3] = {1, 2, 3};
   for (int i = 0; i < kRounds; ++i) {
     relay_value *x = float_vector(data, 3), *made;

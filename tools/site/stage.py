@@ -15,7 +15,8 @@ NAVIGATION = {
     "index": {
         "Begin": ["docs/tour", "examples/index"],
         "Learn": ["docs/tutorial/ad", "docs/notation", "docs/rules", "docs/derivatives"],
-        "Use": ["docs/prompt", "docs/commands", "docs/errors", "docs/tools", "docs/notebook", "docs/schedules", "docs/byoc", "docs/quantization", "docs/importing"],
+        "Use": ["docs/prompt", "docs/commands", "docs/errors", "docs/tools", "docs/schedules", "docs/byoc", "docs/quantization"],
+        "Reach": ["docs/notebook", "docs/editors", "docs/importing", "docs/python", "docs/c"],
         "Look up": ["docs/operators/README", "docs/passes", "docs/analyses", "docs/importing_onnx", "docs/limits", "docs/reliability", "CHANGELOG"],
         "Change Relay": ["HACKING", "STYLE", "docs/architecture", "docs/adding-an-op", "tests/README", "bench/NOTES"],
     },
