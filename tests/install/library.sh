@@ -54,7 +54,7 @@ quietly cmake --build "$folder/build"
 quietly "$folder/build/sum"
 grep -q '^24.0, [0-9]' "$folder/output" || { cat "$folder/output"; fail "the program in C++"; }
 quietly "$folder/build/fit" "$folder/fit.relay"
-grep -q '^the line is Line(slope = 1.99' "$folder/output" || { cat "$folder/output"; fail "the program in C"; }
+grep -q '^the line is Line(slope = 2.0000' "$folder/output" || { cat "$folder/output"; fail "the program in C"; }
 
 # What it exports is what relay.h declares, and nothing else.
 library=$(find "$folder/moved" -name librelay.so)
