@@ -33,8 +33,9 @@ void interruptible(const F& call) {
   relay_error* error = nullptr;
   {
     const SignalsDuring signals;
-    const pybind11::gil_scoped_release running;
+    PyThreadState* const mine = PyEval_SaveThread();  // the call throws nothing
     error = call();
+    PyEval_RestoreThread(mine);
   }
   if (error) raise(error);
 }

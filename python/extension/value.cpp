@@ -35,10 +35,20 @@ py::object told(const relay_error* error) {
                        notes, next ? told(next) : py::none());
 }
 
+// The type of the objects that calls see most.
+PyTypeObject* tensor_type;
+
+// What an object of these types holds, without a look into pybind11's tables.
+template <class T>
+const T& held_in(PyObject* object) {
+  auto* const instance = reinterpret_cast<py::detail::instance*>(object);
+  return *static_cast<const T*>(instance->simple_value_holder[0]);
+}
+
 // The arguments of a call as values, and what keeps those alive that were made for it.
 class Arguments {
  public:
-  Arguments(const py::args& args, const py::object& home) {
+  Arguments(const py::tuple& args, const py::object& home) {
     values_.reserve(args.size());
     for (const py::handle each : args) values_.push_back(value_of(each, home));
   }
@@ -47,6 +57,7 @@ class Arguments {
 
  private:
   relay_value* value_of(py::handle object, const py::object& home) {
+    if (Py_TYPE(object.ptr()) == tensor_type) return held_in<Tensor>(object.ptr()).get();
     if (py::isinstance<Value>(object)) return object.cast<const Value&>().get();
     py::object made = is_array(object) ? from_array(object) : hooks().to_value(object, home);
     made_.push_back(std::move(made));
@@ -56,22 +67,37 @@ class Arguments {
   std::vector<py::object> made_;
 };
 
-relay_value* called(const Function& function, const py::args& args) {
+relay_value* called(const Function& function, const py::tuple& args) {
   const Arguments given(args, function.home());
   relay_value* result = nullptr;
   interruptible([&] { return relay_call(function.get(), given.data(), given.size(), &result); });
   return result;
 }
-py::object call(const Function& function, const py::args& args) {
-  return to_python(called(function, args), function.home());
-}
 
-[[noreturn]] void refuse_names(const Function&, const py::args&, const py::kwargs& named) {
+[[noreturn]] void refuse_names(const py::dict& named) {
   const auto name = named.begin()->first.cast<std::string>();
   throw py::type_error("`" + name +
                        "` cannot be given by its name: an attribute is part of the code, "
                        "as in m.eval(\"fn (x) { f(x, " +
                        name + "=...) }\")");
+}
+
+// `f(...)`, as Python itself calls it: the way through pybind11 takes longer than most of the rest.
+PyObject* call(PyObject* self, PyObject* args, PyObject* named) {
+  try {
+    if (named && PyDict_Size(named) > 0) refuse_names(py::reinterpret_borrow<py::dict>(named));
+    const auto& function = held_in<Function>(self);
+    return to_python(called(function, py::reinterpret_borrow<py::tuple>(args)), function.home())
+        .release()
+        .ptr();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
 }
 
 using Derive = relay_error* (*)(relay_value*, relay_value**);
@@ -173,15 +199,14 @@ void define_values(py::module_& module) {
       .def_property_readonly("field_names", field_names)
       .def("fields", [](const Value& v) { return fields_of(v, to_python); })
       .def("values", [](const Value& v) { return fields_of(v, as_value); });
-  py::class_<Tensor, Value>(module, "Tensor", py::dynamic_attr())
-      .def_property_readonly("shape", shape_of)
+  py::class_<Tensor, Value> tensors(module, "Tensor");
+  tensors.def_property_readonly("shape", shape_of)
       .def_property_readonly("dtype", dtype_of)
       .def("numpy", to_array)
       .def("__dlpack__", to_dlpack, py::arg("stream") = py::none())
       .def("__dlpack_device__", [](const Tensor&) { return std::pair(1, 0); });
-  py::class_<Function, Value>(module, "Function", py::dynamic_attr())
-      .def("__call__", call)
-      .def("__call__", refuse_names)
+  py::class_<Function, Value> functions(module, "Function", py::dynamic_attr());
+  functions
       .def("value",
            [](const Function& f, const py::args& a) { return as_value(called(f, a), f.home()); })
       .def("_grad", [](const Function& f) { return derivative(f, relay_grad); })
@@ -190,6 +215,8 @@ void define_values(py::module_& module) {
       .def("_vjp", [](const Function& f) { return derivative(f, relay_vjp); })
       .def("_hessian", [](const Function& f) { return derivative(f, relay_hessian); })
       .def("_jacobian", [](const Function& f) { return derivative(f, relay_jacobian); });
+  tensor_type = reinterpret_cast<PyTypeObject*>(tensors.ptr());
+  reinterpret_cast<PyTypeObject*>(functions.ptr())->tp_call = call;
   module.def("from_array", from_array);
   module.def("from_dlpack", from_dlpack);
   module.def("tuple", tuple_of);
