@@ -17,8 +17,9 @@ def number(x: float32) { x + 1.0 }
 array = np.ones(4, dtype="float32")
 tensor = m.same(array)
 scalar = relay.tensor(1.0)
-for what, f, x in [("x, a tensor", m.same, tensor), ("x + 1, a tensor", m.more, tensor), ("x + 1, a number", m.number, scalar),
-                   ("x + 1, an array", m.more, array), ("x + 1, 1.0 of Python", m.number, 1.0)]:
+for what, f, x in [("x, a tensor", m.same, tensor), ("x + 1, a tensor", m.more, tensor),
+                   ("x + 1, a number", m.number, scalar), ("x + 1, an array", m.more, array),
+                   ("x + 1, 1.0 of Python", m.number, 1.0)]:
     best = float("inf")
     for _ in range(15):
         begin = time.perf_counter()

@@ -64,15 +64,18 @@ def _equal(a, b):
     return bool(numpy.array_equal(numpy.asarray(a), numpy.asarray(b)))
 
 
+def places_of(field_names):
+    """What the fields of a constructor are called in Python."""
+    return tuple(name or f"_{i}" for i, name in enumerate(field_names))
+
+
 def class_of(module, name, field_names):
     """The class of a constructor; `field_names` has "" for fields without names."""
-    names = tuple(n for n in field_names if n)
-    places = names or tuple(f"_{i}" for i in range(len(field_names)))
     return type(name, (Data,), {
         "__slots__": (),
-        "__match_args__": places,
+        "__match_args__": places_of(field_names),
         "__module__": module.__name__,
         "__doc__": module._engine.doc(name) or None,
-        "_names": names,
+        "_names": tuple(each for each in field_names if each),
         "_module": module,
     })

@@ -7,7 +7,7 @@ import threading
 import weakref
 
 from relay import _relay
-from relay.data import Data, class_of
+from relay.data import Data, class_of, places_of
 
 
 # Code that is still being compiled when the process ends would be in the way of LLVM's own end.
@@ -44,13 +44,18 @@ class Module:
 
     def run(self, text, name="<text>"):
         """Runs items of the language; the value of the last expression among them, or None."""
-        self._found.clear()
+        self._forget()
         return self._engine.run(name, text, self)
 
     def load(self, path):
         """Runs a file as `run` does a text."""
-        self._found.clear()
+        self._forget()
         return self._engine.load(os.fspath(path), self)
+
+    def _forget(self):
+        """What names stand for may change."""
+        self._found.clear()
+        self._constructors.clear()
 
     def eval(self, text):
         """The value of one expression."""
@@ -61,7 +66,7 @@ class Module:
         self._engine.interrupt()
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
         found = self._found.get(name)
         if found is None:
@@ -91,9 +96,10 @@ class Module:
     def _class(self, value):
         """Of what a value of data, or a constructor, is."""
         name = value.constructor
+        names = value.field_names
         found = self._classes.get(name)
-        if found is None:
-            found = self._classes[name] = class_of(self, name, value.field_names)
+        if found is None or found.__match_args__ != places_of(names):
+            found = self._classes[name] = class_of(self, name, names)
         return found
 
     def __dir__(self):

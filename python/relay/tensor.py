@@ -43,7 +43,8 @@ class _Arithmetic(numpy.lib.mixins.NDArrayOperatorsMixin):
         return array if dtype is None else array.astype(dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return getattr(ufunc, method)(*(each.numpy() if isinstance(each, Tensor) else each for each in inputs), **options)
+        arrays = [each.numpy() if isinstance(each, Tensor) else each for each in inputs]
+        return getattr(ufunc, method)(*arrays, **options)
 
     def __repr__(self):
         return f"{self.text} : {self.type}"

@@ -46,7 +46,8 @@ for count, cell in enumerate(cells, 1):
         cell["outputs"], cell["execution_count"] = found, count
     elif found != cell["outputs"]:
         wrong += 1
-        print(f"cell {count} gives\n{json.dumps(found, indent=1)}\nand has kept\n{json.dumps(cell['outputs'], indent=1)}")
+        print(f"cell {count} gives\n{json.dumps(found, indent=1)}")
+        print(f"and has kept\n{json.dumps(cell['outputs'], indent=1)}")
 if "--update" in sys.argv:
     with open(path, "w") as file:
         json.dump(notebook, file, indent=1, ensure_ascii=False)

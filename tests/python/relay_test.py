@@ -172,6 +172,17 @@ class Values(unittest.TestCase):
         self.assertEqual(int(self.m.run("def more(x) { x + 1 }\nmore(2)")), 3)
         self.assertEqual(int(self.m.more(3)), 4)
 
+    def test_redefinition(self):
+        m = relay.program("type P { P { a: int32 } }\ntype Q { None1 }\ndef f(p: P) { p.a }")
+        first, f = m.P, m.f
+        self.assertEqual(int(f(m.P(3))), 3)
+        m.run("def g(x) { x }")
+        self.assertIs(m.P, first)
+        m.run("type P { P { b: int32, c: int32 } }\ndef f(p: P) { p.b + p.c }")
+        self.assertEqual(int(f(m.P(3, c=4))), 7)
+        with self.assertRaises(TypeError):
+            m.P(a=1)
+
     def test_functions_as_values(self):
         self.assertEqual(int(self.m.twice(self.m.square, 3)), 81)
         add = self.m.adder(1.0)
@@ -310,7 +321,8 @@ class Agreement(unittest.TestCase):
 
     def test_examples(self):
         program = os.path.join(os.path.dirname(relay.__file__), "..", "..", "relay")
-        for name in ["01_iris", "02_lists", "03_second_derivatives", "04_digits", "07_newton", "08_ode", "11_own_operators"]:
+        for name in ["01_iris", "02_lists", "03_second_derivatives", "04_digits", "07_newton", "08_ode",
+                     "11_own_operators"]:
             path = f"examples/{name}.relay"
             seen = []
             m = relay.Module(path, output=seen.append)
