@@ -1,6 +1,8 @@
 #include "python/extension/value.h"
 
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include <pybind11/stl.h>
@@ -45,6 +47,32 @@ const T& held_in(PyObject* object) {
   return *static_cast<const T*>(instance->simple_value_holder[0]);
 }
 
+template <class T>
+py::object scalar(T value, DLDataTypeCode code) {
+  const DLTensor tensor = {
+      &value,  {kDLCPU, 0}, 0, {static_cast<std::uint8_t>(code), sizeof(T) * 8, 1},
+      nullptr, nullptr,     0};
+  relay_value* made = nullptr;
+  interruptible([&] { return relay_tensor_copy(&tensor, &made); });
+  return as_value(made, py::none());
+}
+
+// What relay.tensor makes of a number; null for anything else, and what
+// no `int32` or `float32` can be.
+py::object number(PyObject* object) {
+  if (PyFloat_CheckExact(object)) {
+    const double value = PyFloat_AS_DOUBLE(object);
+    const auto rounded = static_cast<float>(value);
+    return std::isinf(rounded) && !std::isinf(value) ? py::object() : scalar(rounded, kDLFloat);
+  }
+  if (PyBool_Check(object)) return scalar(object == Py_True, kDLBool);
+  if (!PyLong_CheckExact(object)) return {};
+  int overflow = 0;
+  const long value = PyLong_AsLongAndOverflow(object, &overflow);
+  const bool is_small = overflow == 0 && value >= INT32_MIN && value <= INT32_MAX;
+  return is_small ? scalar(static_cast<std::int32_t>(value), kDLInt) : py::object();
+}
+
 // The arguments of a call as values, and what keeps those alive that were made for it.
 class Arguments {
  public:
@@ -59,7 +87,8 @@ class Arguments {
   relay_value* value_of(py::handle object, const py::object& home) {
     if (Py_TYPE(object.ptr()) == tensor_type) return held_in<Tensor>(object.ptr()).get();
     if (py::isinstance<Value>(object)) return object.cast<const Value&>().get();
-    py::object made = is_array(object) ? from_array(object) : hooks().to_value(object, home);
+    py::object made = number(object.ptr());
+    if (!made) made = is_array(object) ? from_array(object) : hooks().to_value(object, home);
     made_.push_back(std::move(made));
     return made_.back().cast<const Value&>().get();
   }

@@ -22,6 +22,8 @@ def tensor(thing, dtype=None):
                 raise OverflowError(f"{thing} is no int32; numpy.int64({thing}) is larger")
         elif isinstance(thing, float):
             dtype = numpy.float32
+            if numpy.isfinite(thing) and abs(thing) > numpy.finfo(dtype).max:
+                raise OverflowError(f"{thing} is no float32; numpy.float64({thing}) is larger")
         elif hasattr(thing, "__dlpack__"):
             return _of_library(thing)
         else:

@@ -506,6 +506,15 @@ int main(void) {
   test_limits();
   test_redefinition(engine);
   relay_engine_free(engine);
+  /* The same by native code from the first call on. */
+  relay_options options;
+  relay_options_init(&options);
+  options.jit = RELAY_JIT_ALWAYS;
+  OK(relay_engine_new(&options, &engine));
+  OK(relay_run(engine, "program.relay", kProgram, NULL));
+  test_lent_tensors(engine);
+  test_functions(engine);
+  relay_engine_free(engine);
   if (failures == 0) printf("ok\n");
   return failures != 0;
 }

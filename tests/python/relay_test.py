@@ -55,6 +55,9 @@ class Values(unittest.TestCase):
         self.assertTrue(relay.eval("1 < 2"))
         with self.assertRaisesRegex(OverflowError, "3000000000 is no int32"):
             self.m.square(3000000000)
+        with self.assertRaisesRegex(OverflowError, "1e\\+300 is no float32"):
+            self.m.square(1e300)
+        self.assertEqual([self.m.identity(x).item() for x in [np.inf, -2**31, 2**31 - 1]], [np.inf, -2**31, 2**31 - 1])
         with self.assertRaisesRegex(TypeError, "a `str` is no value of Relay"):
             self.m.square("3")
 
