@@ -369,6 +369,7 @@ void Resolver::item(const Node& node, Parsed& parsed) {
     case Syntax::Import: {
       item.kind = ItemKind::Import;
       item.name = read_string(tree_.text(*what.child(0)), strict_);
+      note_imported(what);
       break;
     }
     case Syntax::Rule: {

@@ -31,6 +31,18 @@ void Resolver::note_field(const Node& name, bool is_definition) {
   note(NameKind::Field, span(name), tree_.text(name), {}, is_definition);
 }
 
+// `(f, g as h)`: both names of what has two.
+void Resolver::note_imported(const Node& import) {
+  const Node* names = import.find(Syntax::ImportNames);
+  if (!names || !occurrences_) return;
+  for (const Node* name : names->children()) {
+    if (name->kind != Syntax::ImportName) continue;
+    const lang::Definition* meant = scope_.lookup(tree_.text(*name->last()));
+    if (!meant) continue;
+    for (const Node* each : name->children()) note(NameKind::Global, span(*each), meant->name, {});
+  }
+}
+
 // A parameter of a function of this text, where that is written; of another one, none.
 lang::Span Resolver::span_of_parameter(std::string_view function, std::string_view name) const {
   const auto def = own_defs_.find(function);

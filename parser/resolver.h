@@ -135,6 +135,7 @@ class Resolver {
   void note_global(const Symbol& symbol, Span where);
   void note_constructor(const lang::Constructor& constructor, Span where);
   void note_field(const Node& name, bool is_definition = false);
+  void note_imported(const Node& import);
   Span span_of_parameter(std::string_view function, std::string_view name) const;
 
   // --- Expressions (resolve_expr.cpp) ---

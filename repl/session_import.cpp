@@ -23,7 +23,9 @@ using parser::ItemKind;
 void Session::Impl::import_files(const lang::Source& source, parser::Notation notation,
                                  const std::string& directory, lang::Module& scope,
                                  ImportedFile* importer, Exports* passed_on) {
-  for (const parser::ImportItem& item : parser::imports_of(source, notation)) {
+  const auto items = guarded([&] { return parser::imports_of(source, notation); });
+  if (!items) throw lang::Failure(items.errors());
+  for (const parser::ImportItem& item : *items) {
     ImportedFile& file = imports.find(item.path, directory, item.span);
     if (importer) importer->imports.push_back(&file);
     bring_up_to_date(file, item.span);

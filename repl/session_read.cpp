@@ -14,6 +14,7 @@ ReadText Session::read(const lang::Source& source, const std::string& directory)
   text.prelude.import(impl_->prelude);
   const auto read = [&] {
     impl_->warnings.clear();
+    const Imports::Reading reading_it(impl_->imports, source.name(), {});
     impl_->imports.set_tree(directory);
     impl_->imports.look_again();
     auto imported = lang::capture([&] {

@@ -147,7 +147,10 @@ std::vector<Diagnostic> Session::Impl::run_text(
     const lang::Source& source, const std::string& directory,
     const std::function<void(const ItemResult&)>& on_item, parser::Notation notation) {
   std::optional<Undo> before;
-  const auto has_imports = [&] { return !parser::imports_of(source, notation).empty(); };
+  const auto has_imports = [&] {
+    const auto items = guarded([&] { return parser::imports_of(source, notation); });
+    return !items || !items->empty();
+  };
   if (options.interactive && has_imports()) before.emplace(*this);
   try {
     imports.set_tree(directory);

@@ -53,13 +53,16 @@ std::vector<Diagnostic> TextCheck::errors(KnownItems* known) {
         return true;
       }
       lang::poll();
-      std::vector<Diagnostic> found = check(*item, type);
-      if (!found.empty()) {
-        leave_out(*item);
-      } else if (known) {
-        right.emplace_back(item, type);
+      const auto checked = lang::capture([&] {
+        type = check(*item);
+        return true;
+      });
+      if (checked && item->kind == ItemKind::Let) bind(*item, type);
+      if (checked && known) right.emplace_back(item, type);
+      if (!checked) {
+        errors.add(checked.errors(), item->span);
+        if (item->kind == ItemKind::Let) bind_open(*item);
       }
-      errors.add(found, item->span);
       return true;
     });
   }
@@ -146,24 +149,34 @@ void TextCheck::leave_out(const Item& item) {
   }
 }
 
-std::vector<Diagnostic> TextCheck::check(const Item& item, lang::Type& type) {
+// The type of a `let`, else null. Throws Failure.
+lang::Type TextCheck::check(const Item& item) {
   if (item.kind == ItemKind::Def) {
     const std::string owner = owner_of_gradient(module_, item.name);
-    const auto scheme = owner.empty() ? checker_.scheme(item.name) : checker_.check_gradient(owner);
-    return scheme ? std::vector<Diagnostic>{} : scheme.errors();
+    if (owner.empty()) {
+      checker_.scheme(item.name).or_throw();
+    } else {
+      checker_.check_gradient(owner).or_throw();
+    }
+    return nullptr;
   }
   const auto find = [&](const std::string& name) { return function_called(name); };
   if (item.kind == ItemKind::Expression && is_function(item.expr, find)) {
-    const auto scheme = checker_.type_of(item.expr);
-    return scheme ? std::vector<Diagnostic>{} : scheme.errors();
+    checker_.type_of(item.expr).or_throw();
+    return nullptr;
   }
-  const auto typed = checker_.check_value(item.expr, item.annotation);
-  if (!typed) return typed.errors();
-  if (item.kind == ItemKind::Let) {
-    type = typed->type;
-    bind(item, type);
+  const lang::Type type = checker_.check_value(item.expr, item.annotation).or_throw().type;
+  return item.kind == ItemKind::Let ? type : nullptr;
+}
+
+// Of a `let` with errors, or that depends on what was not looked at: nothing is demanded of what it
+// binds.
+void TextCheck::bind_open(const Item& item) {
+  for (const std::string& name : names_of(item)) {
+    module_.define(
+        {name, nullptr, lang::incomplete_type(), lang::Origin::Own, item.doc, item.span});
   }
-  return {};
+  missing_.erase(&item);
 }
 
 void TextCheck::bind(const Item& item, const lang::Type& type) {

@@ -24,7 +24,7 @@ class KnownItems {
 };
 
 // Checks the items of a text and runs none, be there errors in reading it or not: those items that
-// neither are broken nor reach one that is.
+// neither are broken nor mention, be it by way of others, one that is.
 class TextCheck {
  public:
   // `module`: what the text sees; gets its definitions. `prelude`: as a session has it. `checker`:
@@ -44,7 +44,8 @@ class TextCheck {
   void note_mentions(const Item& item);
   bool waits(const Item& item) const;
   void leave_out(const Item& item);
-  std::vector<lang::Diagnostic> check(const Item& item, lang::Type& type);
+  lang::Type check(const Item& item);
+  void bind_open(const Item& item);
   void bind(const Item& item, const lang::Type& type);
   void bind_part(const lang::PatternRef& pattern, const Item& item, const lang::Type& type);
 

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <tuple>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "lang/type_print.h"
-#include "lang/visit.h"
-#include "typecheck/components.h"
 
 namespace relay::server {
 
@@ -26,118 +23,7 @@ bool holds(lang::Span span, std::size_t offset) {
   return span.begin <= offset && offset <= span.end;
 }
 
-constexpr std::string_view kGradient = ".gradient";
-
-// Does it hold data of a type that the text itself defines? Such a type is another one when the
-// text is read again.
-bool has_own_data(const lang::Type& type) {
-  if (const auto* adt = lang::as<lang::AdtType>(type)) {
-    return adt->def->origin == Origin::Own ||
-           std::any_of(adt->args.begin(), adt->args.end(), has_own_data);
-  }
-  if (const auto* tuple = lang::as<lang::TupleType>(type))
-    return std::any_of(tuple->fields.begin(), tuple->fields.end(), has_own_data);
-  if (const auto* function = lang::as<lang::FunctionType>(type)) {
-    return has_own_data(function->result) ||
-           std::any_of(function->params.begin(), function->params.end(), has_own_data);
-  }
-  const auto* reference = lang::as<lang::ReferenceType>(type);
-  return reference && has_own_data(reference->content);
-}
-
 }  // namespace
-
-// Finds the items that say and mean what they did in the last version.
-class Analysis::Known final : public repl::KnownItems {
- public:
-  Known(const repl::ReadText& text, const std::unordered_map<std::string, lang::Type>& before)
-      : before_(before) {
-    const std::vector<Item>& items = text.reading.parsed.items;
-    for (const Item& item : items) {
-      if (item.expr) keys_[place_of(item)] = key_of(item, text.occurrences);
-    }
-    std::vector<std::string> changed;
-    std::unordered_map<std::string, std::vector<const Item*>> readers;
-    std::unordered_set<std::string> names;
-    for (const Item& item : items) {
-      if (!item.expr) continue;
-      for (const std::string& name : typecheck::globals_of(item.expr))
-        readers[name].push_back(&item);
-      // A gradient has the type of its function.
-      if (item.name.ends_with(kGradient))
-        readers[item.name.substr(0, item.name.size() - kGradient.size())].push_back(&item);
-      const bool is_changed = !before.contains(keys_[place_of(item)]);
-      if (is_changed) changed_.insert(place_of(item));
-      for (const std::string& name : defined_by(item)) {
-        const bool is_second = !names.insert(name).second;
-        if (is_changed || is_second) changed.push_back(name);
-      }
-    }
-    while (!changed.empty()) {
-      const std::string name = std::move(changed.back());
-      changed.pop_back();
-      for (const Item* reader : readers[name]) {
-        if (!changed_.insert(place_of(*reader)).second) continue;
-        for (const std::string& next : defined_by(*reader)) changed.push_back(next);
-      }
-    }
-  }
-
-  bool find(const Item& item, lang::Type& type) override {
-    if (changed_.contains(place_of(item))) return false;
-    const std::string& key = keys_[place_of(item)];
-    type = before_.at(key);
-    if (item.kind == ItemKind::Let && !type) return false;
-    right.emplace(key, type);
-    return true;
-  }
-
-  void add(const Item& item, const lang::Type& type) override {
-    if (type && has_own_data(type)) return;
-    right.emplace(keys_[place_of(item)], type);
-  }
-
-  std::unordered_map<std::string, lang::Type> right;
-
- private:
-  // Items keep their places while they are checked; gradients and instances stand in others.
-  using Place = std::string;
-  static Place place_of(const Item& item) {
-    return fmt::format("{}:{}:{}", item.span.begin, item.span.end, item.name);
-  }
-
-  static std::vector<std::string> defined_by(const Item& item) {
-    std::vector<std::string> names;
-    if (item.kind == ItemKind::Expression) return names;
-    if (!item.pattern) return {item.name};
-    lang::for_each_variable(item.pattern, [&](const lang::VariableRef& variable) {
-      names.push_back(item.prefix + variable->name);
-    });
-    return names;
-  }
-
-  // What an item says, and what the names in it mean. The texts of globals are not in it.
-  static std::string key_of(const Item& item, const parser::Occurrences& occurrences) {
-    std::string key = fmt::format("{} {} {}\n", static_cast<int>(item.kind), item.name,
-                                  std::string_view(item.span.text()));
-    const auto first = std::lower_bound(
-        occurrences.begin(), occurrences.end(), item.span.begin,
-        [](const Occurrence& each, std::uint32_t begin) { return each.span.begin < begin; });
-    for (auto each = first; each != occurrences.end() && each->span.end <= item.span.end; ++each) {
-      key += static_cast<char>('a' + static_cast<int>(each->kind));
-      if (each->kind == NameKind::Global || each->kind == NameKind::Operator) key += each->name;
-      // Which of several locals of one name.
-      if (each->kind == NameKind::Local && each->definition)
-        key += std::to_string(each->definition.begin - item.span.begin);
-      key += each->definition ? ' ' : '\n';
-    }
-    return key;
-  }
-
-  const std::unordered_map<std::string, lang::Type>& before_;
-  std::unordered_map<Place, std::string> keys_;
-  std::unordered_set<Place> changed_;
-};
 
 Analysis::Analysis(std::string path, AnalysisOptions options)
     : path_(std::move(path)),
@@ -172,6 +58,27 @@ void Analysis::update(const std::string& text) {
   }
   auto source = std::make_unique<lang::Source>(path_, text);
   std::swap(source_, source);
+  try {
+    read_and_check();
+  } catch (const std::exception& error) {
+    // A mistake of ours: nothing is known of this version, and the next one is looked at anew.
+    forget_all();
+    diagnostics_.emplace_back(lang::DiagnosticKind::Unsupported,
+                              fmt::format("not supported: internal error: {}", error.what()),
+                              lang::Span{source_.get(), 0, 0});
+  }
+}
+
+void Analysis::forget_all() {
+  text_ = {};
+  module_ = {};
+  diagnostics_.clear();
+  imports_.clear();
+  environment_.clear();
+  start_session();
+}
+
+void Analysis::read_and_check() {
   read();
   std::vector<std::string> imports;
   for (const Item& item : items()) {
@@ -239,11 +146,11 @@ void Analysis::check() {
   std::vector<Diagnostic> warnings = std::move(text_.reading.parsed.warnings);
   std::move(text_.warnings.begin(), text_.warnings.end(), std::back_inserter(warnings));
   auto stopped = session_->within_limits([&] {
-    Known known(text_, right_);
+    UnchangedItems known(text_, *checker_, right_);
     repl::TextCheck check(module_, text_.prelude, *checker_, text_.reading);
     diagnostics_ = check.errors(&known);
     for (Diagnostic& each : check.take_warnings()) warnings.push_back(std::move(each));
-    right_ = std::move(known.right);
+    right_ = known.take_right();
   });
   if (!stopped.empty()) right_.clear();
   std::move(stopped.begin(), stopped.end(), std::back_inserter(diagnostics_));

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,7 +13,7 @@
 #include "parser/occurrences.h"
 #include "repl/read_text.h"
 #include "repl/session.h"
-#include "repl/text_check.h"
+#include "server/unchanged_items.h"
 #include "typecheck/infer.h"
 
 namespace relay::server {
@@ -63,9 +62,9 @@ class Analysis {
   void within_limits(const std::function<void()>& body) { session_->within_limits(body); }
 
  private:
-  class Known;
-
   void start_session();
+  void forget_all();
+  void read_and_check();
   void read();
   void check();
   std::string environment() const;
@@ -83,8 +82,8 @@ class Analysis {
   // What items are checked in besides the other items: what is imported, and the text of its types.
   std::string environment_;
   std::string types_text_;
-  // What was right in the last version, by what it says and means; the type is that of a `let`.
-  std::unordered_map<std::string, lang::Type> right_;
+  // What was right in the last version, by what it says and means.
+  RightItems right_;
   std::map<const parser::Item*, std::vector<typecheck::TypeAt>> types_;
 };
 

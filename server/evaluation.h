@@ -20,7 +20,7 @@ namespace relay::server {
 // that has failed; or {"refused": why} for a text that is not run.
 class Evaluations {
  public:
-  static constexpr double kSeconds = 3;
+  static constexpr double kSeconds = 2;
 
   using Done = std::function<void(const Json& outcome)>;
   // Begins, unless the same text is being run, or has been run last. `done` is called from here or

@@ -1,4 +1,6 @@
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "server/features.h"
@@ -17,12 +19,28 @@ const Occurrence* occurrence_at(Document& document, const Json& params) {
   return analysis.occurrence_at(offset);
 }
 
+// The beginning of the file that is imported where the position is; null where none is.
+Json imported_file(Document& document, const Json& params) {
+  const std::size_t offset = document.lines().offset(document.text(), member(params, "position"));
+  for (const parser::Item& item : document.analysis().items()) {
+    const bool is_here = item.span.begin <= offset && offset <= item.span.end;
+    if (item.kind != parser::ItemKind::Import || !is_here) continue;
+    const auto path = std::filesystem::path(document.path()).parent_path() / item.name;
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(path, unknown)) return nullptr;
+    const Json begin = {{"line", 0}, {"character", 0}};
+    return {{"uri", uri_of(canonical(path.string()))},
+            {"range", {{"start", begin}, {"end", begin}}}};
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Json definition(Workspace& workspace, const Json& params) {
   Document& document = workspace.document(params);
   const Occurrence* found = occurrence_at(document, params);
-  if (!found) return nullptr;
+  if (!found) return imported_file(document, params);
   const auto target = target_of(document.analysis(), *found);
   if (!target) return nullptr;
   const auto text = workspace.text_of(target->path);

@@ -6,7 +6,8 @@
 // the server's, which are JSON over as many lines as they take; `# ` before a comment. In strings
 // `$DIR` is the folder of the file, and `{"$lines": [...]}` is a string of several lines. The
 // server has dealt with a message, and with all that it takes time for, before the next one comes;
-// those that begin with `>> ` come together with the next.
+// those that begin with `>> ` come together with the next, and of those that begin with `>- ` the answers
+// are not compared.
 //
 // Exits with 0 if all is as expected, 1 if not, 2 if it was called wrongly.
 
@@ -107,18 +108,22 @@ Replay replay(const std::string& file, const std::string& folder) {
   server::Server server({}, [&](const server::Json& message) {
     said.push_back(as_lines(Json::parse(message.dump()), folder));
   });
-  const auto settle = [&] {
+  const auto settle = [&](bool shows) {
     while (server.step()) {
     }
     server.evaluations().finish();
     server.idle();
-    for (const std::string& each : said) result.text += each + "\n";
+    for (const std::string& each : said) {
+      if (shows) result.text += each + "\n";
+    }
     said.clear();
   };
   const std::vector<std::string> lines = split_lines(file);
   for (std::size_t i = 0; i < lines.size();) {
     const std::string& line = lines[i];
-    if (!line.starts_with("> ") && !line.starts_with(">> ") && !line.starts_with("< ")) {
+    const bool is_message =
+        line.starts_with("> ") || line.starts_with(">> ") || line.starts_with(">- ");
+    if (!is_message && !line.starts_with("< ")) {
       result.text += line + "\n";
       ++i;
       continue;
@@ -137,9 +142,9 @@ Replay replay(const std::string& file, const std::string& folder) {
                        return replaced(text, "$DIR", folder);
                      }).dump());
     }
-    if (line.starts_with("> ")) settle();
+    if (!line.starts_with(">> ")) settle(!line.starts_with(">- "));
   }
-  settle();
+  settle(true);
   if (const auto status = server.exit_status()) result.text += fmt::format("# exit {}\n", *status);
   return result;
 }
