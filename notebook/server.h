@@ -7,13 +7,15 @@
 namespace relay::notebook {
 
 // xeus' server with the control channel on a thread of its own, beside the thread that runs cells.
-// xeus answers a request to interrupt and tells nobody: the answer is where we hear of it.
+// xeus answers a request to interrupt and tells nobody: the answer is where we hear of it. Of a
+// cell that was waiting behind one that failed it says that it has failed, too: it was given up.
 class Server final : public xeus::xserver_shell_main {
  public:
   using xeus::xserver_shell_main::xserver_shell_main;
 
  private:
   void send_control_impl(xeus::xmessage message) override;
+  void send_shell_impl(xeus::xmessage message) override;
 };
 
 std::unique_ptr<xeus::xserver> make_server(xeus::xcontext& context,

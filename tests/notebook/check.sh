@@ -27,5 +27,5 @@ if [ $status = 2 ] && grep -q 'is not part of this build' "$folder/said"; then
   exit 77
 fi
 [ $status = 0 ] || { cat "$folder/said"; exit 1; }
-export RELAY="$program"
+export RELAY="$program" PYTHONDONTWRITEBYTECODE=1
 "$python" -W ignore "$@"

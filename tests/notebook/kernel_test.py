@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -151,6 +152,14 @@ class KernelTest(unittest.TestCase):
         self.error_of("def broken(x) {\n  let 3 = x;\n")
         self.assertEqual(self.value_of("1 + 1")["text/plain"], "2 : int32")
 
+    def test_cells_that_wait_behind_a_mistake_are_given_up(self):
+        first, second = self.kernel.begin(ENDLESS), self.kernel.begin("1 + 1")
+        time.sleep(0.3)
+        self.kernel.manager.interrupt_kernel()
+        self.assertEqual(self.kernel.reply(first)["status"], "error")
+        self.assertEqual(self.kernel.reply(second)["status"], "aborted")
+        self.kernel.outputs(first)
+
     def test_run_time_errors(self):
         self.assertEqual(self.error_of("let v = [1, 2, 3]\nlet at = 7\nv[at]")["ename"], "IndexOutOfRange")
 
@@ -219,9 +228,13 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(content["matches"], ["nn.softmax"])
         self.assertEqual((content["cursor_start"], content["cursor_end"]), (len("let y = "), len("let y = nn.softm")))
 
-    def test_completion_knows_types(self):
-        content = self.complete("nn.softm")
-        self.assertIn("axis", content["metadata"]["_jupyter_types_experimental"][0]["signature"] + "axis")
+    def test_completions_say_what_they_are(self):
+        content = self.complete("let width = 3.0;\nwidt")
+        self.assertEqual(content["metadata"]["_jupyter_types_experimental"], [{"start": 17, "end": 21, "text": "width", "type": "", "signature": "float32"}])
+
+    def test_completion_of_attributes_and_fields_of_the_same_cell(self):
+        self.assertEqual(self.complete("nn.softmax(x, ax")["matches"], ["axis="])
+        self.assertEqual(self.complete("type Pair { Pair { left: float32, right: float32 } }\nlet p = Pair(left=1.0, right=2.0)\np.")["matches"], ["left", "right"])
 
     def test_completion_of_a_command_below_entries(self):
         content = self.complete("let a = 1\n:forg")
@@ -279,14 +292,37 @@ class KernelTest(unittest.TestCase):
 class EndTest(unittest.TestCase):
     def test_shutdown_while_a_cell_runs(self):
         kernel = Kernel()
-        process = kernel.manager.provisioner.process
+        pid = kernel.manager.provisioner.process.pid
         kernel.begin(ENDLESS)
         time.sleep(0.3)
         began = time.monotonic()
         kernel.client.stop_channels()
         kernel.manager.shutdown_kernel()
-        self.assertIsNotNone(process.poll() if hasattr(process, "poll") and process else 0)
+        self.assertFalse(is_running(pid))
         self.assertLess(time.monotonic() - began, 4)
+
+    def test_a_kernel_ends_when_its_server_is_killed(self):
+        code = "import kernel, time; print(kernel.Kernel().manager.provisioner.process.pid, flush=True); time.sleep(60)"
+        server = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], cwd=os.path.dirname(__file__), stdout=subprocess.PIPE, text=True)
+        with server.stdout:
+            pid = int(server.stdout.readline())
+        os.kill(pid, 0)
+        server.kill()
+        server.wait()
+        for _ in range(100):
+            if not is_running(pid):
+                return
+            time.sleep(0.1)
+        self.fail("it still runs")
+
+
+def is_running(pid):
+    """And is no zombie that nobody has waited for."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 if __name__ == "__main__":
