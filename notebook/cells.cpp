@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -27,9 +28,15 @@ using lang::DiagnosticKind;
 
 namespace {
 
-// What these say is a text of the language.
+// What these say is a text of the language, but for some stages of `:show`.
 constexpr auto kProgramCommands =
     std::to_array<std::string_view>({":grad", ":show", ":opt", ":source", ":print", ":type"});
+constexpr auto kOtherStages =
+    std::to_array<std::string_view>({"loops", "schedule", "flow", "llvm", "asm", "plan"});
+
+bool is_among(std::string_view word, std::span<const std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 const repl::Command* command_of(const std::string& line) {
   const auto found = repl::find_command(repl::split_word(line).first);
@@ -162,8 +169,9 @@ void Cells::show_item(const repl::ItemResult& result) {
 
 void Cells::show_text(std::string_view text) {
   const repl::Command* command = command_of(command_);
-  const bool is_program = command && std::find(kProgramCommands.begin(), kProgramCommands.end(),
-                                               command->name) != kProgramCommands.end();
+  const bool is_program =
+      command && is_among(command->name, kProgramCommands) &&
+      !is_among(repl::split_word(repl::split_word(command_).second).first, kOtherStages);
   if (is_program)
     return show({without_line_end(std::string(text)), highlighted(text)}, events_.on_shown);
   print(Streams::Name::Output, text);

@@ -73,8 +73,7 @@ class Cells {
   CellEnd end_;
   bool is_silent_ = false;
   std::string command_;  // that runs now, if one does
-  // Of definitions in a row, which are shown together.
-  std::string types_;
+  std::string types_;    // of definitions in a row, which are shown together
   repl::Session* session_;
   std::unique_ptr<repl::Driver> driver_;
 };

@@ -39,7 +39,9 @@ std::string logo_png(int size) {
   const auto pixels = lang::Tensor::make(lang::DType::UInt8, {size, size, 3});
   const double unit = 64.0 / size;
   for (int i = 0; i < size * size; ++i) {
-    const Point p = {(i % size + 0.5) * unit, (i / size + 0.5) * unit};
+    const int row = i / size;
+    const int column = i % size;
+    const Point p = {(column + 0.5) * unit, (row + 0.5) * unit};
     double distance = 64;
     for (std::size_t k = 0; k < kCorners.size(); ++k)
       distance = std::min(distance, distance_to_edge(p, kCorners[k], kCorners[(k + 1) % 3]));

@@ -103,6 +103,10 @@ class KernelTest(unittest.TestCase):
         self.assertIn("squares", shown["image/svg+xml"])
         self.assertIn("┤", shown["text/plain"])
 
+    def test_an_image_is_a_picture_in_points(self):
+        [shown] = data(self.run_cell('plot(for i < 8, j < 8 { cast(i * j, dtype="float32") }, kind="image")'), "display_data")
+        self.assertIn("data:image/png;base64,", shown["image/svg+xml"])
+
     def test_a_command_plots_too(self):
         [shown] = data(self.run_cell(":plot [1.0, 2.0]"), "display_data")
         self.assertIn("image/svg+xml", shown)
@@ -119,6 +123,10 @@ class KernelTest(unittest.TestCase):
         shown = data(self.run_cell("def cube(x) { x * x * x }\n:grad cube"), "display_data")[-1]
         self.assertEqual(shown["text/plain"], "fn (x: float32) -> float32 { 3.0 * (x * x) }")
         self.assertRegex(shown["text/html"], r"<span style=.color:[^>]*>3\.0</span>")
+
+    def test_what_is_no_text_of_the_language_is_not_coloured(self):
+        outputs = self.run_cell(":show loops for i < 3 { i * 2 }\n:show typed 1 + 2")
+        self.assertEqual([kind for kind, _ in outputs], ["stream", "display_data"])
 
     def test_a_trace_is_a_table(self):
         [shown] = data(self.run_cell("def h(x: float32) { let y = x * x; y + 1.0 }\n:trace grad h(3.0)"), "display_data")[1:]
