@@ -12,7 +12,14 @@ import unittest
 sys.path.insert(0, os.path.dirname(__file__))
 from kernel import Kernel, data, texts
 
-ENDLESS = "def spin(n) { spin(n + 1) }\nspin(0)"
+ENDLESS = "def spin(n) { spin(n + 1) }\nprint(0)\nspin(0)"
+
+
+def begin_endless(kernel):
+    """A cell that runs for ever, once it has begun: an interrupt before that would be of nothing."""
+    request = kernel.begin(ENDLESS)
+    kernel.next_output(request)
+    return request
 
 
 class KernelTest(unittest.TestCase):
@@ -161,8 +168,8 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(self.value_of("1 + 1")["text/plain"], "2 : int32")
 
     def test_cells_that_wait_behind_a_mistake_are_given_up(self):
-        first, second = self.kernel.begin(ENDLESS), self.kernel.begin("1 + 1")
-        time.sleep(0.3)
+        first, second = begin_endless(self.kernel), self.kernel.begin("1 + 1")
+        time.sleep(0.3)  # so that the second waits
         self.kernel.manager.interrupt_kernel()
         self.assertEqual(self.kernel.reply(first)["status"], "error")
         self.assertEqual(self.kernel.reply(second)["status"], "aborted")
@@ -192,8 +199,7 @@ class KernelTest(unittest.TestCase):
     # Interrupts
 
     def check_interrupt(self, interrupt):
-        request = self.kernel.begin(ENDLESS)
-        time.sleep(0.3)
+        request = begin_endless(self.kernel)
         began = time.monotonic()
         interrupt()
         reply = self.kernel.reply(request)
@@ -301,8 +307,7 @@ class EndTest(unittest.TestCase):
     def test_shutdown_while_a_cell_runs(self):
         kernel = Kernel()
         pid = kernel.manager.provisioner.process.pid
-        kernel.begin(ENDLESS)
-        time.sleep(0.3)
+        begin_endless(kernel)
         began = time.monotonic()
         kernel.client.stop_channels()
         kernel.manager.shutdown_kernel()
