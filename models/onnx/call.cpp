@@ -111,6 +111,15 @@ void Call::give(const std::string& expression) {
   outputs_.push_back(std::move(value));
 }
 
+void Call::give(const std::string& expression, std::vector<lang::Dim> extents) {
+  give(expression);
+  Value& value = outputs_.back();
+  const auto* tensor = lang::as<lang::TensorType>(value.type);
+  if (!tensor) return;
+  value.type = lang::tensor_type(lang::Shape(std::move(extents)), tensor->dtype);
+  importer.declare(value.text, value.type);
+}
+
 void Call::give(Value value) {
   if (!value.constant) value.name = output_name(outputs_.size());
   outputs_.push_back(std::move(value));

@@ -52,6 +52,9 @@ class Call {
   // The next output is this, in a line named after it.
   void give(const std::string& expression);
   void give(Value value);
+  // The same where the builder knows the extents too: the language may leave them open as long as
+  // they are no numbers.
+  void give(const std::string& expression, std::vector<lang::Dim> extents);
   // All outputs are the fields of a tuple.
   void give_fields(const std::string& expression);
   // Is the output asked for?

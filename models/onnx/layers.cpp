@@ -23,13 +23,18 @@ std::string biased(const Call& call, const std::string& text, std::size_t bias) 
 
 void convolution(Call& call) {
   const std::size_t axes = spatial_axes(call, 0);
-  const Windows windows = windows_of(call, 0, kernel_of(call, 1));
+  const std::vector<std::int64_t> kernel = kernel_of(call, 1);
+  const Windows windows = windows_of(call, 0, kernel);
   const std::int64_t group = call.integer("group", 1);
+  std::vector<Dim> extents = {call.in(0).dims()[0], call.in(1).dims()[0]};
+  for (std::size_t k = 0; k < axes; ++k)
+    extents.push_back(windows.left(call.in(0).dims()[k + 2], k, kernel[k]));
   call.give(
       biased(call,
              fmt::format("nn.conv{}d({}, {}{}{})", axes, call.text(0), call.text(1),
                          windows.attributes(), group == 1 ? "" : fmt::format(", groups={}", group)),
-             2));
+             2),
+      std::move(extents));
 }
 
 void transposed_convolution(Call& call) {
@@ -59,9 +64,17 @@ void transposed_convolution(Call& call) {
     rest += fmt::format(", output_padding={}", list_text(extra));
   const std::int64_t group = call.integer("group", 1);
   if (group != 1) rest += fmt::format(", groups={}", group);
-  call.give(biased(
-      call, fmt::format("nn.conv{}d_transpose({}, {}{})", axes, call.text(0), call.text(1), rest),
-      2));
+  std::vector<Dim> extents = {call.in(0).dims()[0], call.in(1).dims()[1] * Dim(group)};
+  for (std::size_t k = 0; k < axes; ++k) {
+    const std::int64_t span = (kernel[k] - 1) * windows.dilations[k] + 1;
+    extents.push_back((call.in(0).dims()[k + 2] - Dim(1)) * Dim(windows.strides[k]) +
+                      Dim(span + extra[k] - windows.pads[k] - windows.pads[k + axes]));
+  }
+  call.give(
+      biased(call,
+             fmt::format("nn.conv{}d_transpose({}, {}{})", axes, call.text(0), call.text(1), rest),
+             2),
+      std::move(extents));
 }
 
 void pool(Call& call) {

@@ -297,20 +297,23 @@ void depth_to_space(Call& call) {
 }
 
 // The extents of a resized tensor, which are those of its scales.
-std::vector<std::int64_t> sizes_of_scales(const Call& call, const std::vector<double>& scales) {
-  std::vector<std::int64_t> sizes;
+std::vector<Dim> sizes_of_scales(const Call& call, const std::vector<double>& scales) {
+  std::vector<Dim> sizes;
   if (scales.size() != call.rank(0)) call.bad("there is not a scale for each axis");
   for (std::size_t k = 0; k < scales.size(); ++k) {
-    if (scales[k] == 1 && k < 2) {
-      sizes.push_back(-1);
+    const Dim& extent = call.in(0).dims()[k];
+    const double scale = scales[k];
+    if (!(scale > 0 && scale < 1e6)) call.bad("a scale that gives no extent");
+    if (scale == std::floor(scale)) {
+      sizes.push_back(extent * Dim(static_cast<std::int64_t>(scale)));
       continue;
     }
-    const double size = static_cast<double>(call.extent(0, k)) * scales[k];
-    if (!(size >= 0 && size < 1e9)) call.bad("a scale that gives no extent");
-    if (size != std::floor(size))
+    const double size = static_cast<double>(call.extent(0, k)) * scale;
+    if (!(size < 1e9) || size != std::floor(size)) {
       call.unsupported(
           "a scale that is not the quotient of two extents: positions would be those of another");
-    sizes.push_back(static_cast<std::int64_t>(size));
+    }
+    sizes.emplace_back(static_cast<std::int64_t>(size));
   }
   return sizes;
 }
@@ -320,11 +323,12 @@ void resize(Call& call) {
   const bool is_old = call.node.op == "Upsample" || call.opset() < 11;
   if (rank < 3 || rank > 5)
     call.unsupported("resizing what has not one, two or three axes behind channels");
-  std::vector<std::int64_t> sizes;
+  std::vector<Dim> sizes;
   const bool has_sizes = !is_old && call.has(3);
   const std::size_t scales_at = is_old ? 1 : 2;
   if (has_sizes) {
-    sizes = call.known(3);
+    if (!call.in(3).elements) call.unsupported("sizes that are computed of data");
+    sizes = *call.in(3).elements;
   } else if (const auto* scales = call.node.find<std::vector<double>>("scales")) {
     sizes = sizes_of_scales(call, *scales);
   } else {
@@ -332,8 +336,7 @@ void resize(Call& call) {
   }
   if (sizes.size() != rank) call.bad("there is not a size for each axis");
   for (std::size_t k = 0; k < 2; ++k) {
-    if (sizes[k] != -1 && !(call.in(0).dims()[k] == Dim(sizes[k])))
-      call.unsupported("resizing the batch or the channels");
+    if (!(call.in(0).dims()[k] == sizes[k])) call.unsupported("resizing the batch or the channels");
   }
   const std::string mode = call.string("mode", "nearest");
   std::string where =
@@ -355,9 +358,10 @@ void resize(Call& call) {
     call.unsupported("exclude_outside of what is not cubic");
   if (where != "half_pixel")
     rest += fmt::format(", coordinate_transformation_mode={}", string_literal(where));
-  const std::vector<std::int64_t> spatial(sizes.begin() + 2, sizes.end());
+  const std::vector<Dim> spatial(sizes.begin() + 2, sizes.end());
   call.give(fmt::format("image.resize{}d({}, size={}{})", rank - 2, call.text(0),
-                        list_text(spatial), rest));
+                        list_text(spatial), rest),
+            sizes);
 }
 
 void reverse_sequence(Call& call) {
@@ -390,7 +394,8 @@ constexpr auto kOperators = std::to_array<Operator>({
     {"DepthToSpace", &depth_to_space, ""},
     {"SpaceToDepth", &depth_to_space, ""},
     {"Resize", &resize,
-     "of one to three axes behind channels, sizes known; scales that are quotients of extents; no "
+     "of one to three axes behind channels, sizes that are no data; scales that are whole, or "
+     "quotients of extents; no "
      "cropping"},
     {"Upsample", &resize, "as Resize"},
     {"ReverseSequence", &reverse_sequence, ""},

@@ -84,10 +84,10 @@ std::string peephole(const Cell& cell, std::size_t k, std::string_view state) {
 std::string step_lines(const Call& call, const Cell& cell) {
   const auto f = [&](std::size_t k, const std::string& x) { return activation(call, cell, k, x); };
   if (cell.op == "RNN")
-    return fmt::format("let new = {};\n", f(0, "at(inputs, place) + nn.dense(h, r)"));
+    return fmt::format("let new = {};\n", f(0, "inputs[place, :, :] + nn.dense(h, r)"));
   std::string text;
   if (cell.op == "LSTM") {
-    text = "let gates = at(inputs, place) + nn.dense(h, r);\n";
+    text = "let gates = inputs[place, :, :] + nn.dense(h, r);\n";
     text += fmt::format("let input = {};\n", f(0, gate("gates", 0) + peephole(cell, 0, "c")));
     text += cell.couples_gates ? fmt::format("let forget = {} - input;\n", cell.number(1))
                                : fmt::format("let forget = {};\n",
@@ -96,7 +96,7 @@ std::string step_lines(const Call& call, const Cell& cell) {
     text += fmt::format("let output = {};\n", f(0, gate("gates", 1) + peephole(cell, 1, "cell")));
     return text + fmt::format("let new = output * {};\n", f(2, "cell"));
   }
-  text = "let now = at(inputs, place);\nlet gates = nn.dense(h, r[0:2 * hidden, :]);\n";
+  text = "let now = inputs[place, :, :];\nlet gates = nn.dense(h, r[0:2 * hidden, :]);\n";
   text += fmt::format("let update = {};\n", f(0, gate("now", 0) + " + " + gate("gates", 0)));
   text += fmt::format("let reset = {};\n", f(0, gate("now", 1) + " + " + gate("gates", 1)));
   const std::string past = cell.resets_behind
@@ -122,12 +122,8 @@ std::string definition(const Call& call, const Cell& cell, const std::string& na
   if (cell.resets_behind) text += fmt::format(", rb: Tensor[(hidden), {}]", type);
   if (cell.has_peepholes) text += fmt::format(", p: Tensor[(3 * hidden), {}]", type);
   if (cell.has_lengths) text += ", lengths: Tensor[(batch), int32]";
-  text += ") {\nlet inputs = nn.dense(reshape(x, newshape=[-3, 0]), w) + b;\n";
+  text += ") {\nlet inputs = x @ transpose(w) + b;\n";
   std::string lines = step_lines(call, cell);
-  const std::string row =
-      fmt::format("(for row < batch, k < {} {{ inputs[place * batch + row, k] }})", many);
-  for (std::size_t at = 0; (at = lines.find("at(inputs, place)")) != std::string::npos;)
-    lines.replace(at, 17, row);
   if (cell.is_reverse) lines = "let place = time - 1 - t;\n" + lines;
   std::string kept = "new";
   std::string written = "new";
@@ -141,8 +137,8 @@ std::string definition(const Call& call, const Cell& cell, const std::string& na
   }
   const std::string place = cell.is_reverse ? "place" : "t";
   if (!cell.is_reverse) {
-    for (std::size_t at = 0; (at = lines.find("[place *")) != std::string::npos;)
-      lines.replace(at, 8, "[t *");
+    for (std::size_t at = 0; (at = lines.find("[place,")) != std::string::npos;)
+      lines.replace(at, 7, "[t,");
   }
   text += fmt::format(
       "let step = fn (t: int64, h: {0}{1}, ys: Tensor[(time, batch, hidden), {2}]) {{\n", state,

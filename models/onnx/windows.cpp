@@ -40,6 +40,14 @@ std::string Windows::attributes() const {
   return text + fmt::format(", padding={}", list_text(is_even && axes > 1 ? fronts : pads));
 }
 
+lang::Dim Windows::left(const lang::Dim& extent, std::size_t axis, std::int64_t kernel,
+                        bool overhangs) const {
+  const std::int64_t span = (kernel - 1) * dilations[axis] + 1;
+  const lang::Dim room = extent + lang::Dim(pads[axis] + pads[axis + strides.size()] - span);
+  const std::int64_t more = overhangs ? strides[axis] - 1 : 0;
+  return lang::Dim::floor_div(room + lang::Dim(more), strides[axis]) + lang::Dim(1);
+}
+
 std::size_t spatial_axes(const Call& call, std::size_t input) {
   const std::size_t rank = call.rank(input);
   if (rank < 3 || rank > 5)

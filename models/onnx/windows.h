@@ -14,6 +14,9 @@ struct Windows {
   std::vector<std::int64_t> pads;  // all fronts, then all backs
   // `, strides=[2, 2], padding=[1, 1]`; what is the default is left out.
   std::string attributes() const;
+  // What is left of an axis of this extent, for windows of `kernel` elements.
+  lang::Dim left(const lang::Dim& extent, std::size_t axis, std::int64_t kernel,
+                 bool overhangs = false) const;
 };
 
 // How many axes of an input stand behind its batch and its channels: one to three.

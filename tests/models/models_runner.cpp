@@ -23,6 +23,7 @@
 #include <fmt/ranges.h>
 
 #include "formats/formats.h"
+#include "lang/sanitizer.h"
 #include "models/import.h"
 #include "models/typer.h"
 #include "repl/session.h"
@@ -235,7 +236,9 @@ int main(int count, char** texts) {
     return kSkipped;
   if (damaged == 0) return compare(models, mode == "--gradients");
   // What is asked of memory without need fails here.
+#ifndef RELAY_ASAN  // which maps far more
   const rlimit limit{4UL << 30U, 4UL << 30U};
   if (setrlimit(RLIMIT_AS, &limit) != 0) return 2;
+#endif
   return refuse(models, damaged);
 }
