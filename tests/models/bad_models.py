@@ -36,6 +36,26 @@ def main(folder):
         [helper.make_tensor("w", TensorProto.FLOAT, [4, 2], [0.0] * 8)]), "mismatch")
     save(model("no_shape", [node("Relu", ["x"], ["y"])], [value("x", None)], [value("y", None)]), "no_shape")
     save(model("old", [node("Relu", ["x"], ["y"])], [value("x", [2])], [value("y", [2])], opset=7), "old")
+    # What operators have that is not supported.
+    x, xyz = value("x", [1, 1, 4, 4]), value("xyz", [2, 3])
+    number = lambda name, *numbers: helper.make_tensor(name, TensorProto.FLOAT, [len(numbers)], numbers)
+    whole = lambda name, *numbers: helper.make_tensor(name, TensorProto.INT64, [len(numbers)], numbers)
+    save(model("limits", [
+        node("Resize", ["x", "", "scales"], ["a"], name="resize"),
+        node("Resize", ["x", "region", "", "sizes"], ["b"], name="crop", coordinate_transformation_mode="tf_crop_and_resize"),
+        node("RoiAlign", ["x", "rois", "places"], ["c"], name="align"),
+        node("MaxPool", ["x"], ["d", "e"], name="pool", kernel_shape=[2, 2]),
+        node("Dropout", ["x", "ratio", "training"], ["f"], name="dropout"),
+        node("Unique", ["xyz"], ["g"], name="unique", axis=0),
+        node("ReduceSum", ["x", "axes"], ["h"], name="axes_of_data"),
+        node("TopK", ["x", "count"], ["i", "j"], name="count_of_data"),
+        node("SequenceConstruct", ["x", "x"], ["k"], name="sequence"),
+        node("StringNormalizer", ["x"], ["l"], name="strings"),
+        node("DFT", ["x"], ["m"], name="fourier"),
+    ], [x, xyz, value("axes", [2], TensorProto.INT64), value("count", [1], TensorProto.INT64)], [value("a", None)],
+        [number("scales", 1, 1, 0.6, 0.6), number("region", 0, 0, 0, 0, 1, 1, 1, 1), whole("sizes", 1, 1, 3, 3), whole("places", 0),
+         helper.make_tensor("rois", TensorProto.FLOAT, [1, 4], [0.0, 0.0, 2.0, 2.0]), helper.make_tensor("ratio", TensorProto.FLOAT, [], [0.5]),
+         helper.make_tensor("training", TensorProto.BOOL, [], [True])], opset=16), "limits")
     # A weight whose shape asks for more than is there, and one whose data stand elsewhere.
     large = helper.make_tensor("w", TensorProto.FLOAT, [2], [0.0, 1.0])
     large.dims[0] = 1 << 40
