@@ -19,7 +19,7 @@ constexpr std::size_t kLeastRun = 3;   // lines of a function that is worth its 
 constexpr std::size_t kLeastGain = 4;  // lines that are saved
 constexpr std::int64_t kMostSteps = 20'000'000;
 
-bool is_letter(char c) {
+bool is_name_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -77,16 +77,16 @@ class Search {
     bool is_string = false;
     for (std::size_t at = 0; at < text.size();) {
       if (text[at] == '"') is_string = !is_string;
-      if (is_string || !is_letter(text[at]) ||
-          (at > 0 && (is_letter(text[at - 1]) || text[at - 1] == '.'))) {
+      if (is_string || !is_name_letter(text[at]) ||
+          (at > 0 && (is_name_letter(text[at - 1]) || text[at - 1] == '.'))) {
         rest += text[at++];
         continue;
       }
       std::size_t end = at;
-      while (end < text.size() && is_letter(text[end])) ++end;
+      while (end < text.size() && is_name_letter(text[end])) ++end;
       if (text.compare(at, 2, "w.") == 0) {
         ++end;
-        while (end < text.size() && is_letter(text[end])) ++end;
+        while (end < text.size() && is_name_letter(text[end])) ++end;
       }
       const std::string word = text.substr(at, end - at);
       if (context_.type_of(word)) {

@@ -326,7 +326,7 @@ void scan(Call& call) {
   give_results(call, text, states, written, false);
 }
 
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kControlOperators = std::to_array<Operator>({
     {"If", &branch, "an `if`", "", false},
     {"Loop", &loop, "a function that calls itself; no sequences as states", "", false},
     {"Scan", &scan, "a function that calls itself; outputs along the first axis", "", false},
@@ -334,6 +334,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> control_operators() { return kOperators; }
+std::span<const Operator> control_operators() { return kControlOperators; }
 
 }  // namespace relay::models::onnx

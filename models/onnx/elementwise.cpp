@@ -326,7 +326,7 @@ void softmax(Call& call) {
   call.give(reshaped(call, call.hint(), call.let("scores", text), call.in(0).dims()));
 }
 
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kElementwiseOperators = std::to_array<Operator>({
     {"Abs", &unary, ""},
     {"Acos", &unary, ""},
     {"Acosh", &unary, ""},
@@ -397,6 +397,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> elementwise_operators() { return kOperators; }
+std::span<const Operator> elementwise_operators() { return kElementwiseOperators; }
 
 }  // namespace relay::models::onnx

@@ -189,7 +189,7 @@ void non_max_suppression(Call& call) {
   call.give(fmt::format("cast({}.0[0:{}], dtype=\"int64\")", chosen.text, count.text));
 }
 
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kIndexingOperators = std::to_array<Operator>({
     {"Gather", &gather, "computed places out of range wrap around"},
     {"GatherElements", &gather_elements, ""},
     {"GatherND", &gather_nd, ""},
@@ -205,6 +205,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> indexing_operators() { return kOperators; }
+std::span<const Operator> indexing_operators() { return kIndexingOperators; }
 
 }  // namespace relay::models::onnx

@@ -302,7 +302,7 @@ void loss(Call& call) {
   }
 }
 
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kLayersOperators = std::to_array<Operator>({
     {"Conv", &convolution, "over one to three axes"},
     {"ConvTranspose", &transposed_convolution, "over one to three axes"},
     {"MaxPool", &pool, "without the places"},
@@ -329,6 +329,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> layer_operators() { return kOperators; }
+std::span<const Operator> layer_operators() { return kLayersOperators; }
 
 }  // namespace relay::models::onnx

@@ -379,7 +379,7 @@ void triangle(Call& call) {
                         call.integer("upper", 1) != 0 ? "" : ", upper=False"));
 }
 
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kMovementOperators = std::to_array<Operator>({
     {"Reshape", &reshape, "of a computed shape, `dyn.reshape`"},
     {"Flatten", &flatten, ""},
     {"Transpose", &transpose, ""},
@@ -404,6 +404,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> movement_operators() { return kOperators; }
+std::span<const Operator> movement_operators() { return kMovementOperators; }
 
 }  // namespace relay::models::onnx

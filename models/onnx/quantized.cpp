@@ -165,7 +165,7 @@ void quantized_unary(Call& call) {
 }
 
 constexpr std::string_view kRuntime = "com.microsoft";
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kQuantizedOperators = std::to_array<Operator>({
     {"QuantizeLinear", &quantize, "int8 and uint8"},
     {"DequantizeLinear", &dequantize, ""},
     {"DynamicQuantizeLinear", &dynamic_quantize, ""},
@@ -182,6 +182,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> quantized_operators() { return kOperators; }
+std::span<const Operator> quantized_operators() { return kQuantizedOperators; }
 
 }  // namespace relay::models::onnx

@@ -55,7 +55,7 @@ void bernoulli(Call& call) {
   call.give(fmt::format("cast({} < {}, dtype={})", drawn.text, call.text(0), dtype_text(dtype)));
 }
 
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kRandomOperators = std::to_array<Operator>({
     {"RandomNormal", &draw, "other numbers than those of ONNX Runtime", "", false},
     {"RandomNormalLike", &draw, "other numbers than those of ONNX Runtime", "", false},
     {"RandomUniform", &draw, "other numbers than those of ONNX Runtime", "", false},
@@ -65,6 +65,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> random_operators() { return kOperators; }
+std::span<const Operator> random_operators() { return kRandomOperators; }
 
 }  // namespace relay::models::onnx

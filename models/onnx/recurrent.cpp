@@ -278,7 +278,7 @@ void recurrent(Call& call) {
   if (is_lstm) call.give(together(cs, is_batch_first ? 1 : 0));
 }
 
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kRecurrentOperators = std::to_array<Operator>({
     {"LSTM", &recurrent, "a recursive function over time; hidden size known", "", false},
     {"GRU", &recurrent, "a recursive function over time; hidden size known", "", false},
     {"RNN", &recurrent, "a recursive function over time; hidden size known", "", false},
@@ -286,6 +286,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> recurrent_operators() { return kOperators; }
+std::span<const Operator> recurrent_operators() { return kRecurrentOperators; }
 
 }  // namespace relay::models::onnx

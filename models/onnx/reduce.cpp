@@ -79,7 +79,7 @@ void lp_normalize(Call& call) {
   call.give(fmt::format("{} / {}", x, norm));
 }
 
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kReduceOperators = std::to_array<Operator>({
     {"ReduceSum", &reduce, "axes known"},
     {"ReduceMean", &reduce, ""},
     {"ReduceMax", &reduce, ""},
@@ -98,6 +98,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> reduce_operators() { return kOperators; }
+std::span<const Operator> reduce_operators() { return kReduceOperators; }
 
 }  // namespace relay::models::onnx

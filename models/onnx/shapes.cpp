@@ -141,7 +141,7 @@ void window(Call& call) {
   call.give(fmt::format("for i < {} {{ {} }}", sizes[0], text));
 }
 
-constexpr auto kOperators = std::to_array<Operator>({
+constexpr auto kShapesOperators = std::to_array<Operator>({
     {"Shape", &shape_of, "extents; gives no line"},
     {"Size", &size_of_tensor, "extents; gives no line"},
     {"Constant", &constant, "no strings", "", false},
@@ -156,6 +156,6 @@ constexpr auto kOperators = std::to_array<Operator>({
 
 }  // namespace
 
-std::span<const Operator> shape_operators() { return kOperators; }
+std::span<const Operator> shape_operators() { return kShapesOperators; }
 
 }  // namespace relay::models::onnx

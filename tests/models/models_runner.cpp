@@ -235,7 +235,7 @@ int main(int count, char** texts) {
   if (!first.ok() && first.errors()[0].message.find("this build has no ONNX") != std::string::npos)
     return kSkipped;
   if (damaged == 0) return compare(models, mode == "--gradients");
-  // What is asked of memory without need fails here.
+    // What is asked of memory without need fails here.
 #ifndef RELAY_ASAN  // which maps far more
   const rlimit limit{4UL << 30U, 4UL << 30U};
   if (setrlimit(RLIMIT_AS, &limit) != 0) return 2;
