@@ -33,7 +33,8 @@ struct Pieces {
 
 class Search {
  public:
-  Search(Block& block, const RepeatContext& context) : block_(block), context_(context) {
+  Search(Block& block, const RepeatContext& context, std::set<std::string>& made)
+      : block_(block), context_(context), made_(made) {
     for (const Line& line : block.lines) pieces_.push_back(pieces_of(line.expression));
     for (std::size_t k = 0; k < block.lines.size(); ++k) place_.emplace(block.lines[k].name, k);
     find_last_uses();
@@ -72,7 +73,9 @@ class Search {
 
   Pieces pieces_of(const std::string& text) const {
     Pieces pieces;
-    pieces.is_whole = text.find('{') != std::string::npos;
+    // Nor do calls of what has a name already become functions.
+    pieces.is_whole =
+        text.find('{') != std::string::npos || made_.contains(text.substr(0, text.find('(')));
     std::string rest;
     bool is_string = false;
     for (std::size_t at = 0; at < text.size();) {
@@ -266,6 +269,7 @@ class Search {
       shape_of(found.starts[k], found.length, &outside[k]);
     const std::string name = context_.names.unique("block", "block");
     if (!context_.define(name, definition(name, found, outside))) return false;
+    made_.insert(name);
     std::vector<Line> lines;
     std::size_t run = 0;
     for (std::size_t k = 0; k < block_.lines.size();) {
@@ -284,6 +288,7 @@ class Search {
 
   Block& block_;
   const RepeatContext& context_;
+  std::set<std::string>& made_;  // names of functions
   std::vector<Pieces> pieces_;
   std::map<std::string, std::size_t> place_;  // of the line that makes a name
   std::vector<std::size_t> last_use_;         // of each line: the line, or the end
@@ -294,7 +299,8 @@ class Search {
 }  // namespace
 
 void name_repeats(Block& block, const RepeatContext& context) {
-  while (Search(block, context).name_one()) {
+  std::set<std::string> made;
+  while (Search(block, context, made).name_one()) {
   }
 }
 
