@@ -80,12 +80,18 @@ Program::Program(std::string title) : title_(std::move(title)) {
 }
 
 std::string Program::weight(const std::string& name, lang::TensorRef tensor) {
-  const auto [place, is_new] = weight_places_.emplace(name, weights_.size());
-  if (is_new) {
-    std::string field = fields_.unique(name, "weight");
-    weights_.push_back({name, std::move(field), std::move(tensor)});
+  // Graphs inside of others may have weights of their own by the same name.
+  std::string own = name;
+  auto found = weight_places_.find(own);
+  for (int number = 2; found != weight_places_.end(); ++number) {
+    const Kept& kept = weights_[found->second];
+    if (kept.tensor == tensor || lang::bit_equal(*kept.tensor, *tensor)) return "w." + kept.field;
+    own = fmt::format("{}_{}", name, number);
+    found = weight_places_.find(own);
   }
-  return "w." + weights_[place->second].field;
+  weight_places_.emplace(own, weights_.size());
+  weights_.push_back({own, fields_.unique(own, "weight"), std::move(tensor)});
+  return "w." + weights_.back().field;
 }
 
 lang::Type Program::type_of(const lang::Tensor& tensor) {
