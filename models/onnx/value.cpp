@@ -129,9 +129,13 @@ Value elements_value(std::string name, std::vector<Dim> elements, bool is_scalar
 
 bool are_few(const std::vector<Dim>& elements) {
   constexpr std::size_t kMostTerms = 16;
+  const auto is_short = [](const Dim& dim) {
+    return dim.terms().size() <= kMostTerms &&
+           std::all_of(dim.terms().begin(), dim.terms().end(),
+                       [](const Dim::Term& term) { return term.atoms.size() <= kMostTerms; });
+  };
   return elements.size() <= static_cast<std::size_t>(kMostElements) &&
-         std::all_of(elements.begin(), elements.end(),
-                     [](const Dim& each) { return each.terms().size() <= kMostTerms; });
+         std::all_of(elements.begin(), elements.end(), is_short);
 }
 
 std::optional<std::vector<std::int64_t>> integers_of(const Value& value) {
