@@ -106,8 +106,10 @@ if(TARGET relay_notebook)
   endforeach()
 endif()
 
-# Models of ONNX are read where its definitions are there; the rest of `relay import` needs no library.
+# Models of ONNX are read where its definitions are there; the rest of `relay import` needs no other library.
 if(TARGET relay_models)
+  find_package(nlohmann_json 3 REQUIRED)
+  target_link_libraries(relay_models PRIVATE nlohmann_json::nlohmann_json)
   find_package(ONNX CONFIG QUIET)
   find_package(Protobuf QUIET)
   set(RELAY_ONNX OFF)

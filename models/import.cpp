@@ -3,6 +3,7 @@
 #include <string>
 
 #include "formats/bytes.h"
+#include "models/nnvm/import_symbol.h"
 #include "models/onnx/onnx.h"
 
 namespace relay::models {
@@ -30,6 +31,7 @@ std::string head_of(const std::string& path) {
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> all = {
+      {"NNVM, MXNet", &nnvm::recognises_symbol, &nnvm::import_symbol},
       {"ONNX", [](std::string_view) { return true; }, &onnx::import},
   };
   return all;
