@@ -28,6 +28,7 @@ void mx_group_norm(OperatorCall& call);
 void mx_l2_normalization(OperatorCall& call);
 void mx_lrn(OperatorCall& call);
 void mx_norm(OperatorCall& call);
+void mx_rnn(OperatorCall& call);  // mxnet_rnn.cpp
 
 // Shapes and places (mxnet_shapes.cpp, mxnet_places.cpp).
 void mx_concat(OperatorCall& call);

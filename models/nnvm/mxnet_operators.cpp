@@ -35,6 +35,9 @@ constexpr Operator kMxnetOperators[] = {
     {"UpSampling", mx_upsampling, "`nn.upsampling`; bilinear: `nn.conv2d_transpose`"},
     {"Dropout", dropout, "its data: nothing is dropped"},
     {"Embedding", mx_embedding, "`take`"},
+    {"RNN", mx_rnn,
+     "a function that calls itself for each step of time; not `projection_size`, not "
+     "`use_sequence_length`"},
     {"_rnn_param_concat", mx_concat, "`concatenate`"},
     {"Flatten", batch_flatten, "`nn.batch_flatten`"},
     {"flatten", batch_flatten, "`nn.batch_flatten`"},

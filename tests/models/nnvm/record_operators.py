@@ -40,6 +40,30 @@ INPUTS = {
 T = {key: torch.tensor(value).double() if value.dtype == np.float32 else torch.tensor(value) for key, value in INPUTS.items()}
 
 
+def recurrent(kind, layers, both):
+    """A layer of PyTorch, with its weights as MXNet packs them and its states, among the inputs."""
+    key = f"{kind}{layers}{'b' if both else ''}"
+    args = {"nonlinearity": "relu"} if kind == "rnn_relu" else {}
+    make = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}.get(kind, torch.nn.RNN)
+    layer = make(2, 3, layers, bidirectional=both, **args).double()
+    ends = [f"_l{i}{tail}" for i in range(layers) for tail in (("", "_reverse") if both else ("",))]
+    packed = []
+    for what in ("weight", "bias"):
+        for end in ends:
+            for side in ("ih", "hh"):
+                packed.append(numbers(*getattr(layer, f"{what}_{side}{end}").shape).flatten() * 0.5)
+                getattr(layer, f"{what}_{side}{end}").data = torch.tensor(packed[-1]).double().reshape(
+                    getattr(layer, f"{what}_{side}{end}").shape)
+    INPUTS[f"{key}_w"] = np.concatenate(packed)
+    names = [f"{key}_h"] + ([f"{key}_c"] if kind == "lstm" else [])
+    for name in names:
+        INPUTS[name] = numbers(len(ends), 3, 3)
+    states = tuple(torch.tensor(INPUTS[name]).double() for name in names)
+    result, last = layer(T["step"], states if kind == "lstm" else states[0])
+    last = last if kind == "lstm" else (last,)
+    return f"step {key}_w {' '.join(names)}", [a.detach() for a in (result, *last)]
+
+
 class Table:
     def __init__(self, name, version):
         self.name = name
@@ -150,6 +174,13 @@ def nnvm():
                          ("less_equal", (x <= row).double())):
         c.case(f"broadcast_{name}", "x row", result)
     c.case("broadcast_pow", "p x", p ** x)
+    c.case("broadcast_mod", "x row", torch.fmod(x, row))
+    c.case("logical_not", "where", 1 - T["where"])
+    c.case("logical_and", "x where", T["where"])
+    c.case("logical_or", "x where", torch.ones_like(x))
+    c.case("broadcast_left_shift", "i32 i32", T["i32"] << T["i32"])
+    c.case("broadcast_right_shift", "i32 i32", T["i32"] >> T["i32"])
+    c.case("__rshift_scalar__", "i32", T["i32"] >> 1, scalar=1)
     c.case("__add_symbol__", "x row", x + row)
     for name, result in (("add", x + 1.5), ("sub", x - 1.5), ("rsub", 1.5 - x), ("mul", x * 1.5), ("div", x / 1.5),
                          ("rdiv", 1.5 / x), ("rpow", 1.5 ** x)):
@@ -320,21 +351,27 @@ def mxnet():
     c.case("Cast", "x", x.int(), dtype="int32")
     for op, result in (("_mod", np.mod(p, q)), ("_power", p ** q), ("_maximum", torch.maximum(p, q)),
                        ("_minimum", torch.minimum(p, q)), ("_hypot", torch.hypot(p, q)), ("_equal", (p == q).double()),
-                       ("_lesser", (p < q).double()), ("_greater_equal", (p >= q).double())):
+                       ("_lesser", (p < q).double()), ("_greater_equal", (p >= q).double()),
+                       ("_greater", (p > q).double()), ("_not_equal", (p != q).double()),
+                       ("_lesser_equal", (p <= q).double())):
         c.case(op, "p q", result)
     c.case("add_n", "x y b1", x + y + T["b1"], num_args=3)
     for op, result in (("maximum", torch.maximum(x, row)), ("minimum", torch.minimum(x, row)), ("lesser", (x < row).double()),
-                       ("lesser_equal", (x <= row).double()), ("not_equal", (x != row).double()), ("mod", np.mod(x, row)),
+                       ("lesser_equal", (x <= row).double()), ("greater_equal", (x >= row).double()), ("not_equal", (x != row).double()), ("mod", np.mod(x, row)),
                        ("hypot", torch.hypot(x, row))):
         c.case(f"broadcast_{op}", "x row", result)
     c.case("broadcast_logical_and", "x where", T["where"])
     c.case("broadcast_logical_or", "x where", torch.ones_like(x))
+    c.case("broadcast_logical_xor", "x where", 1 - T["where"])
     c.case("broadcast_power", "p x", p ** x)
     for op, result in (("_plus", x + 1.5), ("_minus", x - 1.5), ("_rminus", 1.5 - x), ("_mul", x * 1.5), ("_div", x / 1.5),
                        ("_rdiv", 1.5 / x), ("_mod", np.mod(x, 1.5)), ("_rmod", np.mod(1.5, x)), ("_rpower", 1.5 ** x),
                        ("_maximum", torch.clip(x, min=1.5)), ("_minimum", torch.clip(x, max=1.5)),
                        ("_greater", (x > 1.5).double()), ("_lesser_equal", (x <= 1.5).double())):
         c.case(f"{op}_scalar", "x", result, scalar="1.5")
+    o = T["o"]
+    for op, result in (("equal", o == 0.5), ("not_equal", o != 0.5), ("greater_equal", o >= 0.5), ("lesser", o < 0.5)):
+        c.case(f"_{op}_scalar", "o", result.double(), scalar="0.5")
     c.case("_power_scalar", "p", p ** 1.5, scalar="1.5")
     # shapes
     c.case("Reshape", "x", x.reshape(2, 12), target_shape="(0, 12)")
@@ -393,6 +430,10 @@ def mxnet():
     c.case("SequenceReverse", "step", step.flip(0))
     turned = torch.stack([torch.cat([step[:l, i].flip(0), step[l:, i]]) for i, l in enumerate(lengths)], 1)
     c.case("SequenceReverse", "step steplen", turned, use_sequence_length=True)
+    for kind, layers, both_ways in (("rnn_tanh", 1, False), ("rnn_relu", 1, False), ("lstm", 2, True), ("gru", 2, False)):
+        inputs, results = recurrent(kind, layers, both_ways)
+        c.case("RNN", inputs, results, mode=kind, state_size=3, num_layers=layers, bidirectional=both_ways,
+               state_outputs=True)
     # sums and products
     c.case("norm", "x", x.norm().reshape(1))
     c.case("norm", "x", x.abs().sum(2), ord=1, axis=2)
