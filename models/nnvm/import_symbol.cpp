@@ -11,6 +11,7 @@
 #include "models/nnvm/operators.h"
 #include "models/nnvm/params.h"
 #include "models/nnvm/symbol.h"
+#include "models/repeats.h"
 
 namespace relay::models::nnvm {
 
@@ -61,19 +62,32 @@ class SymbolImporter {
     if (!errors_.empty()) throw lang::Failure(std::move(errors_));
     block.result =
         results.size() == 1 ? results.front() : fmt::format("({})", fmt::join(results, ", "));
-    // The last line is the value itself.
-    if (!block.lines.empty() && block.lines.back().name == block.result) {
-      block.result = std::move(block.lines.back().expression);
-      block.lines.pop_back();
-    }
+    name_repeats(block, {.type_of = [&](const std::string& name) { return type_of(name); },
+                         .define = [&](const std::string& name,
+                                       const std::string& text) { return define(name, text); },
+                         .names = program_.names()});
+    shorten(block);
     program_.set_model({}, parameters(), std::move(block));
     return std::move(program_);
   }
 
  private:
-  std::string node_text(const SymbolNode& node) const {
-    return fmt::format("{}: node {} ({})", request_.path, in_backticks(node.name),
-                       in_backticks(node.op));
+  static std::string node_text(const SymbolNode& node) {
+    return fmt::format("node {} ({})", in_backticks(node.name), in_backticks(node.op));
+  }
+
+  lang::Type type_of(const std::string& name) const {
+    const auto found = types_.find(name);
+    return found == types_.end() ? nullptr : found->second;
+  }
+
+  bool define(const std::string& name, const std::string& text) {
+    return lang::capture([&] {
+             typer_.define(text);
+             program_.define(name, text);
+             return true;
+           })
+        .ok();
   }
 
   // Only what the heads need is imported.
@@ -94,11 +108,10 @@ class SymbolImporter {
         unknown[node.op].push_back(node.name);
     }
     for (const auto& [op, nodes] : unknown) {
-      errors_.push_back(
-          Diagnostic(DiagnosticKind::Unsupported,
-                     fmt::format("not supported: {}: the operator {} of {} (node{} {})",
-                                 request_.path, in_backticks(op), dialect_.name,
-                                 nodes.size() == 1 ? "" : "s", formats::list_of(nodes))));
+      errors_.push_back(Diagnostic(
+          DiagnosticKind::Unsupported,
+          fmt::format("not supported: the operator {} of {} (node{} {})", in_backticks(op),
+                      dialect_.name, nodes.size() == 1 ? "" : "s", formats::list_of(nodes))));
     }
     if (!errors_.empty()) throw lang::Failure(std::move(errors_));
   }
@@ -201,7 +214,7 @@ class SymbolImporter {
         if (entries_[input.node].empty()) return;
         errors_.push_back(Diagnostic(
             DiagnosticKind::Unsupported,
-            fmt::format("not supported: {}: it reads output {} of {}, of which only the first {} "
+            fmt::format("{}: not supported: it reads output {} of {}, of which only the first {} "
                         "come",
                         node_text(node), input.output, in_backticks(symbol_.nodes[input.node].name),
                         entries_[input.node].size())));
@@ -228,6 +241,7 @@ class SymbolImporter {
       for (const Diagnostic& each : failure.diagnostics) explain(node, each);
       return;
     }
+    for (const Operand& value : call.values()) types_.emplace(value.text, value.type);
     for (const Operand& output : call.outputs()) {
       all_.push_back({.operand = output});
       entries_[i].push_back(&all_.back());
@@ -239,8 +253,8 @@ class SymbolImporter {
 
   void explain(const SymbolNode& node, const Diagnostic& what) {
     const bool is_unsupported = what.kind == DiagnosticKind::Unsupported;
-    Diagnostic mine(what.kind, fmt::format("{}{}: {}", is_unsupported ? "not supported: " : "",
-                                           node_text(node), what.message));
+    Diagnostic mine(what.kind, fmt::format("{}: {}{}", node_text(node),
+                                           is_unsupported ? "not supported: " : "", what.message));
     mine.notes = what.notes;
     errors_.push_back(std::move(mine));
   }
@@ -255,7 +269,7 @@ class SymbolImporter {
     if (head.output >= entries_[head.node].size()) {
       errors_.push_back(Diagnostic(
           DiagnosticKind::Unsupported,
-          fmt::format("not supported: {}: the graph gives its output {}, of which only the first "
+          fmt::format("{}: not supported: the graph gives its output {}, of which only the first "
                       "{} come",
                       node_text(node), head.output, entries_[head.node].size())));
       return {};
@@ -295,6 +309,7 @@ class SymbolImporter {
   Typer typer_;
   std::map<std::string, lang::TensorRef> weights_;
   std::map<std::string, lang::TypeVarRef> dims_;
+  std::map<std::string, lang::Type> types_;  // of what lines mention
   std::vector<bool> is_needed_;
   std::deque<Entry> all_;                     // variables and outputs
   std::vector<std::vector<Entry*>> entries_;  // of each node

@@ -177,13 +177,10 @@ void mx_activation(OperatorCall& call) {
   const std::string& x = call.text(0);
   if (type == "relu") return call.result(fmt::format("nn.relu({})", x));
   if (type == "sigmoid" || type == "tanh") return call.result(fmt::format("{}({})", type, x));
-  if (type == "softrelu") {  // log(1 + exp(x)), of large x too
-    return call.result(fmt::format("maximum({}, 0.0) + log(exp(negative(abs({}))) + 1.0)", x, x));
-  }
+  if (type == "softrelu") return call.result(fmt::format("nn.softplus({})", x));
   if (type == "softsign") return call.result(fmt::format("{} / (abs({}) + 1.0)", x, x));
-  if (type == "log_sigmoid") {
-    return call.result(fmt::format("minimum({}, 0.0) - log(exp(negative(abs({}))) + 1.0)", x, x));
-  }
+  if (type == "log_sigmoid")
+    return call.result(fmt::format("negative(nn.softplus(negative({})))", x));
   call.unsupported(fmt::format("`act_type={}`", type));
 }
 
@@ -209,14 +206,12 @@ void mx_leaky_relu(OperatorCall& call) {
                                          call.rank(0) == 1 ? ", axis=0" : ""));
   }
   if (type == "elu")
-    return call.result(
-        fmt::format("where({} > 0.0, {}, (exp({}) - 1.0) * {})", x, x, x, text_of(slope)));
+    return call.result(fmt::format("where({} > 0.0, {}, expm1({}) * {})", x, x, x, text_of(slope)));
   if (type == "selu") {
     return call.result(fmt::format(
-        "where({} > 0.0, {}, (exp({}) - 1.0) * 1.6732632423543772) * 1.0507009873554805", x, x, x));
+        "where({} > 0.0, {}, expm1({}) * 1.6732632423543772) * 1.0507009873554805", x, x, x));
   }
-  if (type == "gelu" || type == "gelu_erf")
-    return call.result(fmt::format("{} * 0.5 * (erf({} * 0.7071067811865476) + 1.0)", x, x));
+  if (type == "gelu" || type == "gelu_erf") return call.result(fmt::format("nn.gelu({})", x));
   call.unsupported(fmt::format("`act_type={}`", type));
 }
 

@@ -79,6 +79,8 @@ class OperatorCall {
   void define(const std::string& name, const std::string& text);
 
   const std::vector<Operand>& outputs() const { return outputs_; }
+  // The inputs that were used, and the lines.
+  const std::vector<Operand>& values() const { return values_; }
 
   [[noreturn]] void unsupported(const std::string& what) const;
   [[noreturn]] void bad(const std::string& what) const;
@@ -92,7 +94,7 @@ class OperatorCall {
   Program& program_;
   Typer& typer_;
   Block& block_;
-  std::vector<Operand> values_;  // inputs that were used, and lines
+  std::vector<Operand> values_;
   std::vector<Operand> outputs_;
 };
 

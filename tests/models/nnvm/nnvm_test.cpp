@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -373,7 +374,7 @@ TEST_CASE("what is not done is said of the node") {
     const auto result = import_node(file, op, attributes, inputs);
     REQUIRE(!result.ok());
     check_failure(result.errors().front(), DiagnosticKind::Unsupported, what);
-    CHECK_THAT(result.errors().front().message, Catch::Matchers::StartsWith("not supported: "));
+    CHECK_THAT(result.errors().front().message, Catch::Matchers::Contains("not supported: "));
     CHECK_THAT(result.errors().front().message, Catch::Matchers::Contains("`n`"));
   }
 }
@@ -462,6 +463,29 @@ std::string damaged(std::string bytes, std::mt19937& source) {
   return bytes;
 }
 
+// Some numbers and words changed, so that the text is JSON still.
+std::string other_words(std::string text, std::mt19937& source) {
+  const auto any = [&](std::size_t most) {
+    return std::uniform_int_distribution<std::size_t>(0, most)(source);
+  };
+  constexpr const char* kNumbers[] = {"0", "1",  "2",          "3",
+                                      "7", "17", "4294967296", "9223372036854775807"};
+  constexpr const char* kWords[] = {"None", "True", "relu", "()", "-1", "1e30", "nan", "(1, 2, 3)"};
+  for (std::size_t times = 1 + any(2); times > 0; --times) {
+    std::size_t at = any(text.size() - 1);
+    while (at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) == 0) ++at;
+    if (at == text.size()) continue;
+    const bool is_number = std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+    std::size_t end = at;
+    while (end < text.size() &&
+           (is_number ? std::isdigit(static_cast<unsigned char>(text[end]))
+                      : std::isalpha(static_cast<unsigned char>(text[end]))) != 0)
+      ++end;
+    text.replace(at, end - at, is_number ? kNumbers[any(7)] : kWords[any(7)]);
+  }
+  return text;
+}
+
 TEST_CASE("damaged parameters end in a diagnostic") {
   std::mt19937 source(18);
   ScratchFile file("damaged.params");
@@ -496,8 +520,9 @@ TEST_CASE("damaged graphs end in a program or a diagnostic") {
     const std::string bytes = content(kFolder + name + "-symbol.json");
     const std::string params = name == "shapes" ? "" : kFolder + name + ".params";
     for (int i = mutations(40); i > 0; --i) {
-      const auto result = import_symbol(
-          {.path = file.write(damaged(bytes, source)), .params = params, .shapes = shapes});
+      const std::string text = i % 4 == 0 ? damaged(bytes, source) : other_words(bytes, source);
+      const auto result =
+          import_symbol({.path = file.write(text), .params = params, .shapes = shapes});
       if (result.ok()) CHECK(result.value().text("weights.safetensors").ok());
     }
   }

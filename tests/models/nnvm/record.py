@@ -256,5 +256,17 @@ def shapes():
     save("shapes", {"x": x, **m.weights}, m, t, is_open=True)
 
 
-for model in (lenet, resnet, mlp, mobilenet, shapes):
+def blocks():
+    """Four blocks that are the same but for their weights; the graph alone."""
+    g = Graph("attrs", 10600)
+    node = g.variable("x")
+    for i in range(4):
+        w, b = g.variable(f"b{i}_fc_weight"), g.variable(f"b{i}_fc_bias")
+        inner = g.op("FullyConnected", f"b{i}_fc", node, w, b, num_hidden=8)
+        inner = g.op("Activation", f"b{i}_act", inner, act_type="relu")
+        node = g.op("elemwise_add", f"b{i}_plus", node, inner)
+    g.write(FOLDER / "blocks-symbol.json", node)
+
+
+for model in (lenet, resnet, mlp, mobilenet, shapes, blocks):
     model()
