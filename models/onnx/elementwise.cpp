@@ -77,6 +77,7 @@ bool give_elements(Call& call) {
   const Value& b = call.in(1);
   const std::string& op = call.node.op;
   if (!a.elements || !b.elements || (a.constant && b.constant)) return false;
+  if (!are_few(*a.elements) || !are_few(*b.elements)) return false;
   const std::size_t count = std::max(a.elements->size(), b.elements->size());
   const auto at = [](const Value& value, std::size_t k) {
     return (*value.elements)[value.elements->size() == 1 ? 0 : k];
@@ -90,7 +91,6 @@ bool give_elements(Call& call) {
     if (element.is_any()) return false;
     elements.push_back(std::move(element));
   }
-  if (!are_few(elements)) return false;
   call.give(elements_value(call.output_name(0), std::move(elements), a.rank() == 0 && b.rank() == 0,
                            a.dtype()));
   return true;
