@@ -115,7 +115,6 @@ function(relay_part name)
   add_executable(${arg_PROGRAM} "${root}/main.cpp")
   target_link_libraries(${arg_PROGRAM} PRIVATE relay_${name})
   _relay_finish(${arg_PROGRAM} ${name})
-  add_dependencies(relay ${arg_PROGRAM})  # who builds the program has its parts
   set_property(GLOBAL APPEND PROPERTY RELAY_PARTS ${arg_PROGRAM})
 endfunction()
 

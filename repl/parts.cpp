@@ -58,9 +58,9 @@ int become_part(const Part& part, char** arguments) {
   }
   const std::string how =
       part.needs.empty()
-          ? std::string()
-          : fmt::format(": it is built where CMake finds its libraries (Debian: {})", part.needs);
-  put_error(fmt::format("relay: `relay {}` is not part of this build{}\n", part.command, how));
+          ? std::string("`./dev build` builds it")
+          : fmt::format("it is built where CMake finds its libraries (Debian: {})", part.needs);
+  put_error(fmt::format("relay: `relay {}` is not part of this build: {}\n", part.command, how));
   return kMisuse;
 }
 
