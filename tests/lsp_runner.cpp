@@ -6,8 +6,8 @@
 // the server's, which are JSON over as many lines as they take; `# ` before a comment. In strings
 // `$DIR` is the folder of the file, and `{"$lines": [...]}` is a string of several lines. The
 // server has dealt with a message, and with all that it takes time for, before the next one comes;
-// those that begin with `>> ` come together with the next, and of those that begin with `>- ` the answers
-// are not compared.
+// those that begin with `>> ` come together with the next, and of those that begin with `>- ` the
+// answers are not compared.
 //
 // Exits with 0 if all is as expected, 1 if not, 2 if it was called wrongly.
 

@@ -279,7 +279,8 @@ std::vector<std::string> errors_in_session(const std::filesystem::path& path) {
   options.reads_headers = false;
   repl::Session session(options);
   std::vector<std::string> errors;
-  for (const lang::Diagnostic& each : session.run_file(path.string(), nullptr))
+  for (const lang::Diagnostic& each :
+       session.run_file(std::filesystem::canonical(path).string(), nullptr))
     errors.push_back(fmt::format("{}: {}", lang::name_of(each.kind), each.message));
   std::sort(errors.begin(), errors.end());
   return errors;
