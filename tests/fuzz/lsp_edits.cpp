@@ -350,7 +350,7 @@ std::vector<std::string> texts() {
 
 int main(int argc, char** argv) {
   const unsigned seed = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 1;
-  const int count = argc > 2 ? std::atoi(argv[2]) : 12;
+  const int count = argc > 2 ? std::atoi(argv[2]) : 48;
   // A quarter of them, another one with the next seed.
   if (!says_what_check_says(seed, 4)) return 1;
   const std::vector<std::string> starts = texts();
