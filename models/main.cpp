@@ -23,10 +23,10 @@ constexpr std::string_view kUsage =
 constexpr std::string_view kHelp =
     "\nWrites a model of another framework as a program, and its weights in a .safetensors file\n"
     "beside it. What the model is (ONNX, NNVM, MXNet) is seen from the file.\n\n"
-    "  -o, --output FILE     where the program goes; without it FILE with .relay, in this folder\n"
-    "      --shape NAME=...  the extents of an input, numbers or names of dimensions\n"
-    "      --params FILE     the weights, where the format has them in a file of their own\n"
-    "  -h, --help            this\n";
+    "  -o,--output FILE    where the program goes; without it FILE with .relay, in this folder\n"
+    "  --shape NAME=...    the extents of an input, numbers or names of dimensions\n"
+    "  --params FILE       the weights, where the format has them in a file of their own\n"
+    "  -h,--help           this\n";
 
 struct CommandLine {
   models::Request request;

@@ -35,6 +35,8 @@ _relay() {
     tune) options+=" -f --function --time" ;;
     build_external) options+=" --compiler --plugin" ;;
     opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --diff --analyze --analyses --time --list" ;;
+    import) options="-h --help -o --output --shape --params" ;;
+    lsp) options="--help -I --stdio" ;;
     kernel)
       options="-h --help"
       [[ " ${COMP_WORDS[*]} " != *"install "* ]] || options+=" --user --prefix"
@@ -50,7 +52,9 @@ _relay() {
     return
   fi
   # Folders are on the way to files.
-  mapfile -t COMPREPLY < <(compgen -f -X '!*.relay' -- "$word"; compgen -d -S / -- "$word")
+  local files='!*.relay'
+  [[ $command != import ]] || files='!*.@(onnx|json|params)'
+  mapfile -t COMPREPLY < <(shopt -s extglob; compgen -f -X "$files" -- "$word"; compgen -d -S / -- "$word")
   if [[ -z $command && $COMP_CWORD == 1 ]]; then
     mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "build_external check fmt grad import kernel lsp opt tune" -- "$word")
   fi

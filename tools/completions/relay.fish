@@ -62,3 +62,7 @@ complete -c relay -n "__fish_seen_subcommand_from tune" -l time -x -d "seconds o
 complete -c relay -n "__fish_seen_subcommand_from kernel" -x -a "install uninstall run" -d "a kernel for Jupyter"
 complete -c relay -n "__fish_seen_subcommand_from kernel" -l user -d "in the user's own folder"
 complete -c relay -n "__fish_seen_subcommand_from kernel" -l prefix -x -a "(__fish_complete_directories)" -d "in share/jupyter of this folder"
+complete -c relay -n "__fish_seen_subcommand_from import" -s o -l output -r -d "where the program goes"
+complete -c relay -n "__fish_seen_subcommand_from import" -l shape -x -d "the extents of an input"
+complete -c relay -n "__fish_seen_subcommand_from import" -l params -r -d "the weights, in a file of their own"
+complete -c relay -n "__fish_seen_subcommand_from lsp" -l stdio -d "what it does anyway"
