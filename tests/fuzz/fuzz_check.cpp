@@ -27,7 +27,7 @@ void check_as(const std::string& text, parser::Notation notation) {
   const lang::Source source("<fuzz>", text);
   parser::Reading reading = parser::parse_all(source, tests::prelude(), notation);
   const bool has_errors = !reading.errors.empty();
-  const auto errors = repl::check_rest(tests::prelude(), std::move(reading));
+  const auto errors = repl::check_rest(tests::prelude(), tests::prelude(), std::move(reading));
   if (has_errors && errors.empty()) die("errors get lost");
   for (const lang::Diagnostic& error : errors) {
     if (!error.span) die("an error without a place");

@@ -152,7 +152,7 @@ void check(const std::string& text) {
   interp::EvaluationStack::instance().run([&] {
     const lang::Source source("<slow>", text);
     parser::Reading reading = parser::parse_all(source, prelude(), parser::Notation::Light);
-    for (const auto& error : repl::check_rest(prelude(), std::move(reading)))
+    for (const auto& error : repl::check_rest(prelude(), prelude(), std::move(reading)))
       (void)lang::render(error);
   });
 }
