@@ -86,12 +86,17 @@ std::vector<std::string> commands() {
   return names;
 }
 
-// What is shown at the prompt, and has no command yet.
+// What people look for, and there is no command for yet.
 struct Planned {
   std::string_view name;
   std::string_view instead;
 };
-constexpr std::array kPlanned = {Planned{"doc", ":doc NAME"}};
+constexpr std::array kPlanned = {
+    Planned{"doc", "`:doc NAME` at the prompt"},
+    Planned{"export",
+            "`relay_load` of include/relay.h, or the Python package, runs a program elsewhere"},
+    Planned{"build", "`relay_load` of include/relay.h runs a program in another one"},
+};
 
 }  // namespace
 
@@ -154,7 +159,7 @@ int report_unknown_command(const std::string& word, Reporter& reporter) {
     if (planned.name != word) continue;
     reporter.report(
         {Diagnostic(DiagnosticKind::Unsupported, fmt::format("not supported: `relay {}`", word))
-             .note(fmt::format("help: `{}` at the prompt", planned.instead))});
+             .note(fmt::format("help: {}", planned.instead))});
     return kMisuse;
   }
   Diagnostic diagnostic(DiagnosticKind::BadCommand,
