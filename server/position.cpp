@@ -27,11 +27,14 @@ std::size_t utf16_length(std::string_view text) {
   return units;
 }
 
-Lines::Lines(std::string_view text) : starts_{0} {
+Lines::Lines(std::string_view text) : starts_{0}, is_plain_{true} {
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) >= 0x80) is_plain_.back() = false;
     const bool ends =
         text[i] == '\n' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n'));
-    if (ends) starts_.push_back(i + 1);
+    if (!ends) continue;
+    starts_.push_back(i + 1);
+    is_plain_.push_back(true);
   }
 }
 
@@ -43,6 +46,11 @@ std::size_t Lines::line_of(std::size_t offset) const {
 std::size_t Lines::offset(std::string_view text, std::size_t line, std::size_t character) const {
   if (line >= starts_.size()) return text.size();
   std::size_t at = starts_[line];
+  if (is_plain_[line]) {
+    std::size_t end = line + 1 < starts_.size() ? starts_[line + 1] : text.size();
+    while (end > at && (text[end - 1] == '\n' || text[end - 1] == '\r')) --end;
+    return at + std::min(character, end - at);
+  }
   std::size_t units = 0;
   while (at < text.size() && text[at] != '\n' && text[at] != '\r') {
     const std::size_t bytes = length_at(text.substr(at));
@@ -60,8 +68,13 @@ std::size_t Lines::offset(std::string_view text, const Json& position) const {
 Json Lines::position(std::string_view text, std::size_t offset) const {
   offset = std::min(offset, text.size());
   const std::size_t line = line_of(offset);
+  return {{"line", line}, {"character", character(text, line, offset)}};
+}
+
+std::size_t Lines::character(std::string_view text, std::size_t line, std::size_t offset) const {
   const std::size_t begin = starts_[line];
-  return {{"line", line}, {"character", utf16_length(text.substr(begin, offset - begin))}};
+  if (is_plain_[line]) return offset - begin;
+  return utf16_length(text.substr(begin, offset - begin));
 }
 
 Json Lines::range(std::string_view text, std::size_t begin, std::size_t end) const {

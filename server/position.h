@@ -15,10 +15,13 @@ class Lines {
   explicit Lines(std::string_view text);
 
   // The byte of a position; one behind the end of its line is that end, one behind the last line
-  // the end of the text, one inside of a character its beginning. Cost: linear in the line.
+  // the end of the text, one inside of a character its beginning. Cost: that of finding
+  // the line, and where it is no ASCII, of going along it.
   std::size_t offset(std::string_view text, std::size_t line, std::size_t character) const;
   std::size_t offset(std::string_view text, const Json& position) const;
   Json position(std::string_view text, std::size_t offset) const;
+  // How far into a line a byte of it is.
+  std::size_t character(std::string_view text, std::size_t line, std::size_t offset) const;
   Json range(std::string_view text, std::size_t begin, std::size_t end) const;
   std::size_t line_of(std::size_t offset) const;
   std::size_t begin_of(std::size_t line) const { return starts_[line]; }
@@ -26,6 +29,7 @@ class Lines {
 
  private:
   std::vector<std::size_t> starts_;
+  std::vector<bool> is_plain_;  // of each line: is it ASCII, so that its bytes are its code units?
 };
 
 // How many UTF-16 code units the text has.

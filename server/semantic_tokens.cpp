@@ -114,8 +114,7 @@ class Encoder {
  private:
   void add_on_line(std::size_t line, std::size_t begin, std::size_t end, const Seen& seen) {
     const std::string_view text = text_;
-    const std::size_t first = lines_.begin_of(line);
-    const std::size_t character = utf16_length(text.substr(first, begin - first));
+    const std::size_t character = lines_.character(text, line, begin);
     const std::size_t from = line == line_ ? character_ : 0;
     data_.insert(data_.end(),
                  {line - line_, character - from, utf16_length(text.substr(begin, end - begin)),

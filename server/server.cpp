@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,11 +13,27 @@
 
 namespace relay::server {
 
+namespace {
+
+constexpr int kMostLevels = 500;
+
+}  // namespace
+
 Server::Server(std::vector<std::string> search_path, Send send)
     : send_(std::move(send)), workspace_(std::move(search_path)) {}
 
 void Server::receive(std::string_view content) {
-  Json message = Json::parse(content, nullptr, false);
+  // A message is copied and written by recursion.
+  int depth = 0;
+  const auto note_depth = [&](int level, Json::parse_event_t, Json&) {
+    depth = std::max(depth, level);
+    return level <= kMostLevels;
+  };
+  Json message = Json::parse(content, note_depth, false);
+  if (depth > kMostLevels) {
+    return receive_broken(
+        fmt::format("the message is nested more than {} levels deep", kMostLevels));
+  }
   if (message.is_discarded()) return receive_broken("the message is no JSON");
   waiting_.push_back(std::move(message));
 }

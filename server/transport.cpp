@@ -20,6 +20,8 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   });
 }
 
+constexpr std::string_view kLength = "Content-Length";
+
 // The number behind `Content-Length:`; nothing if no line says it.
 std::optional<std::size_t> content_length(std::string_view headers) {
   std::optional<std::size_t> length;
@@ -28,8 +30,7 @@ std::optional<std::size_t> content_length(std::string_view headers) {
     const std::string_view line = headers.substr(0, end);
     headers.remove_prefix(std::min(end + 2, headers.size()));
     const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos ||
-        !equal_ignoring_case(line.substr(0, colon), "Content-Length"))
+    if (colon == std::string_view::npos || !equal_ignoring_case(line.substr(0, colon), kLength))
       continue;
     std::string_view number = line.substr(colon + 1);
     number.remove_prefix(std::min(number.find_first_not_of(" \t"), number.size()));
@@ -38,6 +39,17 @@ std::optional<std::size_t> content_length(std::string_view headers) {
     if (error == std::errc() && rest == number.end()) length = value;
   }
   return length;
+}
+
+// Where headers that can be read begin behind something else, as behind a content whose own headers
+// did not say how long it is; 0 where none do.
+std::size_t begin_of_headers(std::string_view block) {
+  for (std::size_t at = block.size(); at-- > 0;) {
+    const std::string_view rest = block.substr(at);
+    if (equal_ignoring_case(rest.substr(0, kLength.size()), kLength) && content_length(rest))
+      return at;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -52,7 +64,8 @@ std::optional<Frames::Frame> Frames::next() {
   const std::size_t begin = end + 4;
   const std::optional<std::size_t> length = content_length(std::string_view(bytes_).substr(0, end));
   if (!length || *length > kMostContent) {
-    bytes_.erase(0, begin);
+    const std::size_t next = begin_of_headers(std::string_view(bytes_).substr(0, end));
+    bytes_.erase(0, !length && next > 0 ? next : begin);
     return Frame{length ? fmt::format("a message of more than {} bytes", kMostContent)
                         : std::string("a message without `Content-Length`"),
                  true};
