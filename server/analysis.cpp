@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lang/type_print.h"
+#include "server/uri.h"
 
 namespace relay::server {
 
@@ -27,6 +28,7 @@ bool holds(lang::Span span, std::size_t offset) {
 
 Analysis::Analysis(std::string path, AnalysisOptions options)
     : path_(std::move(path)),
+      canonical_path_(canonical(path_)),
       directory_(std::filesystem::path(path_).parent_path().string()),
       options_(std::move(options)),
       source_(std::make_unique<lang::Source>(path_, "")) {

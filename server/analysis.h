@@ -37,6 +37,8 @@ class Analysis {
   void update(const std::string& text);
 
   const std::string& path() const { return path_; }
+  // The path, written as it is for everyone (server/uri.h).
+  const std::string& canonical_path() const { return canonical_path_; }
   const lang::Source& source() const { return *source_; }
   // Of the text: errors and warnings in its order.
   const std::vector<lang::Diagnostic>& diagnostics() const { return diagnostics_; }
@@ -70,6 +72,7 @@ class Analysis {
   std::string environment() const;
 
   const std::string path_;
+  const std::string canonical_path_;
   const std::string directory_;
   const AnalysisOptions options_;
   std::unique_ptr<repl::Session> session_;

@@ -26,7 +26,8 @@ std::size_t importing_line(const Diagnostic& diagnostic, const std::string& path
   return 0;
 }
 
-Json location(lang::Span span) {
+Json location(const Document& document, lang::Span span, const lang::Source& source) {
+  if (span.source == &source) return {{"uri", document.uri()}, {"range", document.range(span)}};
   const std::string_view text = span.source->text();
   return {{"uri", uri_of(canonical(span.source->name()))},
           {"range", Lines(text).range(text, span.begin, span.end)}};
@@ -64,10 +65,12 @@ Json diagnostics_of(Document& document) {
                   {"message", std::move(message)}};
     Json related = Json::array();
     if (each.span.source != &analysis.source() && is_in_file(each.span))
-      related.push_back({{"location", location(each.span)}, {"message", "here"}});
+      related.push_back(
+          {{"location", location(document, each.span, analysis.source())}, {"message", "here"}});
     for (const lang::Label& label : each.labels) {
-      if (is_in_file(label.span))
-        related.push_back({{"location", location(label.span)}, {"message", label.text}});
+      if (label.span.source == &analysis.source() || is_in_file(label.span))
+        related.push_back({{"location", location(document, label.span, analysis.source())},
+                           {"message", label.text}});
     }
     if (!related.empty()) found["relatedInformation"] = std::move(related);
     list.push_back(std::move(found));

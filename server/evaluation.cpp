@@ -22,7 +22,8 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 // Never returns.
-[[noreturn]] void be_child(const std::string& path, const std::string& text, int output) {
+[[noreturn]] void be_child(const std::string& path, const std::string& text,
+                           AnalysisOptions looking, int output) {
   // It is nobody's to talk to, and what it writes is not for files.
   const int nowhere = open("/dev/null", O_RDWR);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, standard);
@@ -32,8 +33,9 @@ namespace {
   const auto seconds = static_cast<rlim_t>(Evaluations::kSeconds) + 1;
   const rlimit time{seconds, seconds};
   setrlimit(RLIMIT_CPU, &time);
-  const std::string outcome = run_text(path, text, Evaluations::kSeconds)
-                                  .dump(-1, ' ', false, Json::error_handler_t::replace);
+  looking.seconds = Evaluations::kSeconds;
+  const std::string outcome =
+      run_text(path, text, looking).dump(-1, ' ', false, Json::error_handler_t::replace);
   std::size_t written = 0;
   while (written < outcome.size()) {
     const ssize_t count = write(output, outcome.data() + written, outcome.size() - written);
@@ -45,7 +47,8 @@ namespace {
 
 }  // namespace
 
-void Evaluations::start(const std::string& path, const std::string& text, Done done) {
+void Evaluations::start(const std::string& path, const std::string& text,
+                        const AnalysisOptions& looking, Done done) {
   for (Run& run : runs_) {
     if (run.path != path || run.text != text) continue;
     if (run.outcome) return done(*run.outcome);
@@ -60,7 +63,7 @@ void Evaluations::start(const std::string& path, const std::string& text, Done d
   run.child = fork();
   if (run.child == 0) {
     close(ends[0]);
-    be_child(path, text, ends[1]);
+    be_child(path, text, looking, ends[1]);
   }
   close(ends[1]);
   run.output = ends[0];

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "server/analysis.h"
 #include "server/protocol.h"
 
 namespace relay::server {
@@ -25,8 +26,10 @@ class Evaluations {
   using Done = std::function<void(const Json& outcome)>;
   // Begins, unless the same text is being run, or has been run last. `done` is called from here or
   // from `look`; never, if `forget` comes first.
-  void start(const std::string& path, const std::string& text, Done done);
-  // The texts at that path have changed, or are closed: tells those who wait `null`.
+  void start(const std::string& path, const std::string& text, const AnalysisOptions& looking,
+             Done done);
+  // The texts at that path, or what they import, have changed, or are closed: tells those who wait
+  // `null`.
   void forget(const std::string& path);
 
   // What to wait for, and at most how long, in milliseconds; -1 for ever.

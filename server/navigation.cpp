@@ -20,7 +20,7 @@ const Occurrence* occurrence_at(Document& document, const Json& params) {
 }
 
 // The beginning of the file that is imported where the position is; null where none is.
-Json imported_file(Document& document, const Json& params) {
+Json imported_file(Workspace& workspace, Document& document, const Json& params) {
   const std::size_t offset = document.lines().offset(document.text(), member(params, "position"));
   for (const parser::Item& item : document.analysis().items()) {
     const bool is_here = item.span.begin <= offset && offset <= item.span.end;
@@ -29,7 +29,7 @@ Json imported_file(Document& document, const Json& params) {
     std::error_code unknown;
     if (!std::filesystem::is_regular_file(path, unknown)) return nullptr;
     const Json begin = {{"line", 0}, {"character", 0}};
-    return {{"uri", uri_of(canonical(path.string()))},
+    return {{"uri", workspace.uri_for(canonical(path.string()))},
             {"range", {{"start", begin}, {"end", begin}}}};
   }
   return nullptr;
@@ -40,12 +40,12 @@ Json imported_file(Document& document, const Json& params) {
 Json definition(Workspace& workspace, const Json& params) {
   Document& document = workspace.document(params);
   const Occurrence* found = occurrence_at(document, params);
-  if (!found) return imported_file(document, params);
+  if (!found) return imported_file(workspace, document, params);
   const auto target = target_of(document.analysis(), *found);
   if (!target) return nullptr;
   const auto text = workspace.text_of(target->path);
   if (!text) return nullptr;
-  return {{"uri", uri_of(target->path)},
+  return {{"uri", workspace.uri_for(target->path)},
           {"range", Lines(*text).range(*text, target->begin, target->end)}};
 }
 

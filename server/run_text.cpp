@@ -49,16 +49,18 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-Json run_text(const std::string& path, const std::string& text, double seconds) {
+Json run_text(const std::string& path, const std::string& text, const AnalysisOptions& looking) {
   const std::string directory = std::filesystem::path(path).parent_path().string();
   std::string printed;
   repl::SessionOptions options;
   options.jit = interp::JitMode::Off;
   options.kernels = repl::LibraryKernels::Off;
   options.threads = 1;
-  options.seconds = seconds;
+  options.seconds = looking.seconds;
+  options.search_path = looking.search_path;
+  options.edited = looking.edited;
   if (!directory.empty()) {
-    options.search_path = {directory};
+    options.search_path.insert(options.search_path.begin(), directory);
     // Data files are looked for in the folder of the text.
     std::error_code ignored;
     std::filesystem::current_path(directory, ignored);

@@ -132,7 +132,7 @@ void Server::handle_request(const Json& id, const std::string& method, const Jso
     Document* document = workspace_.find(string_member(data, "uri"));
     if (!document) throw RequestError(ErrorCode::ContentModified, "the text is not open any more");
     const std::string text = document->text();
-    evaluations_.start(document->path(), text,
+    evaluations_.start(document->path(), text, workspace_.options(),
                        [this, id, lens = params, text](const Json& outcome) {
                          if (outcome.is_null())
                            return refuse(id, ErrorCode::ContentModified, "the text has changed");
@@ -180,6 +180,8 @@ void Server::handle_notification(const std::string& method, const Json& params) 
     for (auto& [uri, document] : workspace_.documents()) {
       if (document.text().find("import") == std::string::npos) continue;
       document.look_again();
+      // What is saved has been read before, as it is here.
+      if (method != "textDocument/didSave") evaluations_.forget(document.path());
       changed_.insert(uri);
     }
   } catch (const std::exception& error) {

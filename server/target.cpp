@@ -45,12 +45,19 @@ lang::Span definition_of(const Analysis& analysis, const Occurrence& occurrence)
   return {};
 }
 
+// A name for the source of a span: the path, where it has one.
+std::string file_of(const Analysis& analysis, const lang::Source& source) {
+  if (&source == &analysis.source()) return analysis.canonical_path();
+  return source.name().starts_with('/') ? canonical(source.name()) : source.name();
+}
+
 }  // namespace
 
 std::optional<Target> target_of(const Analysis& analysis, const Occurrence& occurrence) {
   const lang::Span span = definition_of(analysis, occurrence);
-  if (!span || !span.source->name().starts_with('/')) return std::nullopt;
-  return Target{canonical(span.source->name()), span.begin, span.end};
+  const bool is_open = span.source == &analysis.source();  // be it in a file or not
+  if (!span || (!is_open && !span.source->name().starts_with('/'))) return std::nullopt;
+  return Target{file_of(analysis, *span.source), span.begin, span.end};
 }
 
 std::string key_of(const Analysis& analysis, const Occurrence& occurrence) {
@@ -58,9 +65,8 @@ std::string key_of(const Analysis& analysis, const Occurrence& occurrence) {
   if (occurrence.kind == NameKind::Field) return "field " + occurrence.name;
   const lang::Span span = definition_of(analysis, occurrence);
   if (!span) return fmt::format("{} {}", static_cast<int>(occurrence.kind), occurrence.name);
-  const std::string& name = span.source->name();
   // Of a dotted name only the last part is known elsewhere.
-  return fmt::format("{}:{}", name.starts_with('/') ? canonical(name) : name, span.end);
+  return fmt::format("{}:{}", file_of(analysis, *span.source), span.end);
 }
 
 lang::Span last_part(const Occurrence& occurrence) {

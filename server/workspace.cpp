@@ -57,20 +57,25 @@ Document::Document(std::string uri, std::string text, Json version, const Analys
 void Document::change(const Json& changes, Json version) {
   if (!changes.is_array())
     throw RequestError(ErrorCode::InvalidParams, "`contentChanges` is no list");
+  // All of them or none.
+  std::string changed = text_;
+  Lines lines = lines_;
   for (const Json& change : changes) {
     std::string text = string_member(change, "text");
     if (change.contains("range") && !change["range"].is_null()) {
       const Json& range = change["range"];
-      const std::size_t begin = lines_.offset(text_, member(range, "start"));
-      const std::size_t end = lines_.offset(text_, member(range, "end"));
+      const std::size_t begin = lines.offset(changed, member(range, "start"));
+      const std::size_t end = lines.offset(changed, member(range, "end"));
       if (end < begin)
         throw RequestError(ErrorCode::InvalidParams, "a range that ends before it begins");
-      text_.replace(begin, end - begin, text);
+      changed.replace(begin, end - begin, text);
     } else {
-      text_ = without_mark(std::move(text));
+      changed = without_mark(std::move(text));
     }
-    lines_ = Lines(text_);
+    lines = Lines(changed);
   }
+  text_ = std::move(changed);
+  lines_ = std::move(lines);
   version_ = std::move(version);
   is_old_ = true;
 }
@@ -113,13 +118,6 @@ Document& Workspace::document(const Json& params) {
   throw RequestError(ErrorCode::InvalidParams, fmt::format("`{}` is not open", uri));
 }
 
-void Workspace::look_again(const Document* besides) {
-  for (auto& [uri, document] : documents_) {
-    if (&document != besides && document.text().find("import") != std::string::npos)
-      document.look_again();
-  }
-}
-
 std::unique_ptr<Analysis> Workspace::try_out(const std::string& path,
                                              const std::map<std::string, std::string>& texts) {
   AnalysisOptions trying = options();
@@ -129,6 +127,14 @@ std::unique_ptr<Analysis> Workspace::try_out(const std::string& path,
     return found == texts.end() ? otherwise(file) : std::optional(found->second);
   };
   return std::make_unique<Analysis>(path, std::move(trying));
+}
+
+std::string Workspace::uri_for(const std::string& path) const {
+  const std::string wanted = canonical(path);
+  for (const auto& [uri, document] : documents_) {
+    if (canonical(document.path()) == wanted) return uri;
+  }
+  return uri_of(path);
 }
 
 std::optional<std::string> Workspace::text_of(const std::string& path) const {

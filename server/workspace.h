@@ -24,7 +24,8 @@ class Document {
   const Json& version() const { return version_; }
   const Lines& lines() const { return lines_; }
 
-  // Carries out the changes of a `didChange`, in their order. Throws RequestError.
+  // Carries out the changes of a `didChange`, in their order; none where one is wrong. Throws
+  // RequestError.
   void change(const Json& changes, Json version);
   // What it imports may have changed.
   void look_again() { is_old_ = true; }
@@ -56,9 +57,10 @@ class Workspace {
   // The open text that a request is about: `params.textDocument.uri`. Throws RequestError.
   Document& document(const Json& params);
   Document* find(const std::string& uri);
+  // How texts are looked at here: as they are where they are open. The result is for as long as the
+  // workspace.
+  AnalysisOptions options();
   std::map<std::string, Document>& documents() { return documents_; }
-  // Files that are read elsewhere have changed: what imports is looked at again.
-  void look_again(const Document* besides = nullptr);
 
   // A text that may mention what another one defines: one that is open, or a file beneath the
   // folders of the workspace.
@@ -75,12 +77,12 @@ class Workspace {
   // out what an edit would do. `texts` must live as long as the result.
   std::unique_ptr<Analysis> try_out(const std::string& path,
                                     const std::map<std::string, std::string>& texts);
+  // The URI of a file: the client's own, where it has it open.
+  std::string uri_for(const std::string& path) const;
   // The text of a file, be it open or not; nothing where it cannot be read.
   std::optional<std::string> text_of(const std::string& path) const;
 
  private:
-  AnalysisOptions options();
-
   std::vector<std::string> search_path_;
   std::vector<std::string> folders_;
   std::map<std::string, Document> documents_;  // by URI

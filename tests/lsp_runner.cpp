@@ -4,10 +4,11 @@
 //
 // A file has the messages of both sides in their order: `> ` before a client's, `< ` before one of
 // the server's, which are JSON over as many lines as they take; `# ` before a comment. In strings
-// `$DIR` is the folder of the file, and `{"$lines": [...]}` is a string of several lines. The
-// server has dealt with a message, and with all that it takes time for, before the next one comes;
-// those that begin with `>> ` come together with the next, and of those that begin with `>- ` the
-// answers are not compared.
+// `$DIR` is the folder of the file, and `{"$lines": [...]}` is a string of several lines. A line
+// `# -I FOLDER` is the server's option, of a folder beside the file. The server has dealt with a
+// message, and with all that it takes time for, before the next one comes; those that begin with
+// `>> ` come together with the next, and of those that begin with `>- ` the answers are not
+// compared.
 //
 // Exits with 0 if all is as expected, 1 if not, 2 if it was called wrongly.
 
@@ -97,6 +98,16 @@ std::string as_lines(const Json& message, const std::string& folder) {
   return "< " + shown(readable, 2);
 }
 
+std::vector<std::string> search_path_of(const std::vector<std::string>& lines,
+                                        const std::string& folder) {
+  constexpr std::string_view kOption = "# -I ";
+  std::vector<std::string> path;
+  for (const std::string& line : lines) {
+    if (line.starts_with(kOption)) path.push_back(folder + "/" + line.substr(kOption.size()));
+  }
+  return path;
+}
+
 struct Replay {
   std::string text;  // the file, with what the server has said
   std::vector<std::string> problems;
@@ -104,8 +115,9 @@ struct Replay {
 
 Replay replay(const std::string& file, const std::string& folder) {
   Replay result;
+  const std::vector<std::string> lines = split_lines(file);
   std::vector<std::string> said;
-  server::Server server({}, [&](const server::Json& message) {
+  server::Server server(search_path_of(lines, folder), [&](const server::Json& message) {
     said.push_back(as_lines(Json::parse(message.dump()), folder));
   });
   const auto settle = [&](bool shows) {
@@ -118,7 +130,6 @@ Replay replay(const std::string& file, const std::string& folder) {
     }
     said.clear();
   };
-  const std::vector<std::string> lines = split_lines(file);
   for (std::size_t i = 0; i < lines.size();) {
     const std::string& line = lines[i];
     const bool is_message =
