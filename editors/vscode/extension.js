@@ -29,10 +29,16 @@ async function start() {
   }
 }
 
+// One that has not started cannot be stopped, and says so; the next one may start.
+async function stop() {
+  await client?.stop().catch(() => {});
+  client = undefined;
+}
+
 async function activate(context) {
   context.subscriptions.push(
     commands.registerCommand("relay.restart", async () => {
-      await client?.stop();
+      await stop();
       await start();
     }),
   );
@@ -40,7 +46,7 @@ async function activate(context) {
 }
 
 function deactivate() {
-  return client?.stop();
+  return stop();
 }
 
 module.exports = { activate, deactivate };
