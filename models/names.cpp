@@ -73,12 +73,13 @@ std::string legal_name(std::string_view wanted, std::string_view fallback) {
 
 std::string Names::unique(std::string_view wanted, std::string_view fallback) {
   const std::string name = legal_name(wanted, fallback);
-  std::string free = name;
+  if (taken_.insert(name).second) return name;
   const std::string_view joint = name.ends_with('_') ? "" : "_";
-  for (int number = 2; taken_.contains(free); ++number)
-    free = fmt::format("{}{}{}", name, joint, number);
-  taken_.insert(free);
-  return free;
+  int& number = next_.try_emplace(name, 2).first->second;
+  while (true) {
+    std::string free = fmt::format("{}{}{}", name, joint, number++);
+    if (taken_.insert(free).second) return free;
+  }
 }
 
 }  // namespace relay::models

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,13 +15,15 @@ std::string legal_name(std::string_view wanted, std::string_view fallback);
 // Names that differ.
 class Names {
  public:
-  // `legal_name`, or the first of it with `_2`, `_3`, ... that is free; and takes it.
+  // `legal_name`, or the first of it with `_2`, `_3`, ... that is free; and takes it. Costs the
+  // same however many names have been like it.
   std::string unique(std::string_view wanted, std::string_view fallback);
   void take(std::string name) { taken_.insert(std::move(name)); }
   bool is_taken(const std::string& name) const { return taken_.contains(name); }
 
  private:
   std::set<std::string> taken_;
+  std::map<std::string, int> next_;  // the number to try first; all before it are taken
 };
 
 }  // namespace relay::models
