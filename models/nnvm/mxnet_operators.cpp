@@ -89,7 +89,8 @@ constexpr Operator kMxnetOperators[] = {
     {"ceil", broadcast, "", "ceil({0})"},
     {"trunc", broadcast, "", "trunc({0})"},
     {"fix", broadcast, "", "trunc({0})"},
-    {"rint", broadcast, "", "round({0})"},
+    // A half goes down: MXNet rounds 1.5 to 1 here.
+    {"rint", broadcast, "", "where({0} - floor({0}) <= 0.5, floor({0}), ceil({0}))"},
     {"round", broadcast, "", "sign({0}) * floor(abs({0}) + 0.5)"},
     {"abs", broadcast, "", "abs({0})"},
     {"sign", broadcast, "", "sign({0})"},

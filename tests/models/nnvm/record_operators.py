@@ -338,10 +338,11 @@ def mxnet():
         c.case(op, "p", getattr(torch, torch_op)(T["p"]))
     for op, torch_op in (("expm1", "expm1"), ("square", "square"), ("erf", "erf"), ("sin", "sin"), ("cos", "cos"), ("tan", "tan"),
                          ("sinh", "sinh"), ("cosh", "cosh"), ("arctan", "atan"), ("arcsinh", "asinh"), ("fix", "trunc"),
-                         ("rint", "round"), ("sign", "sign"), ("degrees", "rad2deg"), ("radians", "deg2rad")):
+                         ("sign", "sign"), ("degrees", "rad2deg"), ("radians", "deg2rad")):
         c.case(op, "x", getattr(torch, torch_op)(x))
     c.case("arccosh", "q", torch.acosh(q))
     c.case("round", "o", torch.sign(T["o"]) * torch.floor(T["o"].abs() + 0.5))
+    c.case("rint", "o", torch.ceil(T["o"] - 0.5))  # a half goes down
     c.case("cbrt", "x", np.cbrt(x))
     c.case("softsign", "x", F.softsign(x))
     c.case("log_sigmoid", "x", F.logsigmoid(x))
