@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -89,15 +90,27 @@ std::string read_arguments(int count, char** texts, CommandLine& line) {
   return {};
 }
 
+// Empty, or what would be written over.
+std::string clash(const CommandLine& line) {
+  const std::string weights = models::Program::weights_path(line.output);
+  if (weights == line.output)
+    return fmt::format("`{}` is where the weights go: the program needs another name", weights);
+  for (const std::string& written : {line.output, weights}) {
+    for (const std::string& read : {line.request.path, line.request.params}) {
+      std::error_code ignored;
+      if (std::filesystem::equivalent(written, read, ignored))
+        return fmt::format("`{}` would be written over: give another name, -o", read);
+    }
+  }
+  return {};
+}
+
 int import(CommandLine& line) {
   repl::Reporter reporter(repl::ErrorFormat::Text, repl::wants_color("auto", 2), false);
   const auto failed = [&](const std::vector<lang::Diagnostic>& errors) {
     reporter.report(errors);
     return repl::kProgramError;
   };
-  if (line.output.empty()) {
-    line.output = std::filesystem::path(line.request.path).filename().replace_extension(".relay");
-  }
   try {
     const auto program = models::import_model(line.request);
     if (!program.ok()) return failed(program.errors());
@@ -125,6 +138,12 @@ int main(int count, char** texts) {
   if (line.wants_help) {
     repl::put_output(fmt::format("usage: {}{}", kUsage, kHelp));
     return repl::finish_output(0);
+  }
+  if (line.output.empty())
+    line.output = std::filesystem::path(line.request.path).filename().replace_extension(".relay");
+  if (const std::string why = clash(line); !why.empty()) {
+    repl::put_error(fmt::format("relay import: {}\n", why));
+    return repl::kMisuse;
   }
   return repl::finish_output(import(line));
 }

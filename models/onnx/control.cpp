@@ -63,6 +63,14 @@ void branch(Call& call) {
   const std::size_t count = call.node.outputs.size();
   if (then_graph.outputs.size() != count || else_graph.outputs.size() != count)
     call.bad("its branches have not as many outputs as it has");
+  // PyTorch's exporter asks for an extent before it drops an axis: only the branch that is taken
+  // has the rank that what follows needs.
+  if (const auto known = numbers_of(call.in(0)); known && known->size() == 1) {
+    Importer::Inner taken = call.importer.inner(known->front() != 0 ? then_graph : else_graph, {});
+    call.importer.append(std::move(taken.block));
+    for (Value& each : taken.outputs) call.give(std::move(each));
+    return;
+  }
   const std::string condition = scalar_text(call, 0);
   Importer::Inner yes = call.importer.inner(then_graph, {});
   Importer::Inner no = call.importer.inner(else_graph, {});

@@ -1,6 +1,7 @@
 #include "models/onnx/importer.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -344,6 +345,11 @@ Importer::Inner Importer::inner(const Graph& graph, const std::vector<Value>& pa
     throw lang::Failure(std::move(found));
   }
   return result;
+}
+
+void Importer::append(Block block) {
+  block_->lines.insert(block_->lines.end(), std::make_move_iterator(block.lines.begin()),
+                       std::make_move_iterator(block.lines.end()));
 }
 
 Program Importer::run() {

@@ -51,6 +51,8 @@ class Importer {
     std::vector<Value> outputs;
   };
   Inner inner(const Graph& graph, const std::vector<Value>& parameters);
+  // The lines of such a block, here.
+  void append(Block block);
   // A name that a builder has made, `name: type`, so that lines may use it.
   void declare(const std::string& name, const lang::Type& type);
   Block* exchange_block(Block* block) { return std::exchange(block_, block); }

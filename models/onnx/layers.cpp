@@ -17,6 +17,9 @@ namespace {
 using lang::Dim;
 using lang::DType;
 
+constexpr std::int64_t kMostPadding = 1 << 24;
+constexpr std::int64_t kMostExtent = std::int64_t{1} << 36;  // that strides are multiplied with
+
 std::string biased(const Call& call, const std::string& text, std::size_t bias) {
   return call.has(bias) ? fmt::format("nn.bias_add({}, {})", text, call.text(bias)) : text;
 }
@@ -45,10 +48,17 @@ void transposed_convolution(Call& call) {
   Windows windows = windows_of(
       call, 0, kernel, shape.has_value() || call.string("auto_pad", "NOTSET").starts_with("SAME"));
   if (extra.size() != axes) call.bad("`output_padding` has not an element for each axis");
+  if (shape && shape->size() < axes) call.bad("`output_shape` has not an element for each axis");
+  for (const std::int64_t each : extra) {
+    if (each < 0 || each > kMostPadding)
+      call.bad(fmt::format("`output_padding` has the element {}", each));
+  }
   const std::string automatic = call.string("auto_pad", "NOTSET");
   if (shape || automatic.starts_with("SAME")) {
     for (std::size_t k = 0; k < axes; ++k) {
       const std::int64_t in = call.extent(0, k + 2);
+      if (in > kMostExtent)
+        call.bad(fmt::format("axis {} of its data has the extent {}", k + 2, in));
       const std::int64_t out = shape ? (*shape)[shape->size() - axes + k] : in * windows.strides[k];
       const std::int64_t whole =
           (in - 1) * windows.strides[k] + extra[k] + (kernel[k] - 1) * windows.dilations[k] + 1;
@@ -85,25 +95,40 @@ void pool(Call& call) {
   if (call.wants(1)) call.unsupported("the places of the largest elements (output 1)");
   const Windows windows = windows_of(call, 0, *kernel);
   std::string rest = fmt::format(", pool_size={}", list_text(*kernel)) + windows.attributes();
-  if (call.integer("ceil_mode", 0) != 0) rest += ", ceil_mode=True";
+  // What cuts off the windows that hold nothing of the data.
+  std::string cut;
+  if (call.integer("ceil_mode", 0) != 0) {
+    const Windows::Overhangs overhangs = windows.overhangs(call, *kernel);
+    if (overhangs.are_some_full || overhangs.empty.empty()) {
+      rest += ", ceil_mode=True";
+      cut = overhangs.cut();
+    }
+  }
+  const auto cut_to_data = [&](const std::string& text) {
+    return cut.empty() ? text : fmt::format("strided_slice({}, {})", text, cut);
+  };
   const std::string& op = call.node.op;
   if (op == "MaxPool")
-    return call.give(fmt::format("nn.max_pool{}d({}{})", axes, call.text(0), rest));
+    return call.give(cut_to_data(fmt::format("nn.max_pool{}d({}{})", axes, call.text(0), rest)));
   if (op == "AveragePool") {
     if (call.integer("count_include_pad", 0) != 0) rest += ", count_include_pad=True";
-    return call.give(fmt::format("nn.avg_pool{}d({}{})", axes, call.text(0), rest));
+    return call.give(cut_to_data(fmt::format("nn.avg_pool{}d({}{})", axes, call.text(0), rest)));
   }
   // The root of the sum of powers: the sum is the mean times the number of elements.
   std::int64_t count = 1;
-  for (const std::int64_t each : *kernel) count *= each;
+  for (const std::int64_t each : *kernel) {
+    if (__builtin_mul_overflow(count, each, &count)) call.bad("its window has no such size");
+  }
   const std::int64_t p = call.integer("p", 2);
   const std::string x = call.text(0);
   const std::string powers =
       p == 1   ? fmt::format("abs({})", x)
       : p == 2 ? fmt::format("square({})", x)
                : fmt::format("power(abs({}), {})", x, call.like(0, static_cast<double>(p)));
-  const std::string sum = fmt::format("nn.avg_pool{}d({}{}, count_include_pad=True) * {}", axes,
-                                      powers, rest, call.like(0, static_cast<double>(count)));
+  const std::string sum = fmt::format(
+      "{} * {}",
+      cut_to_data(fmt::format("nn.avg_pool{}d({}{}, count_include_pad=True)", axes, powers, rest)),
+      call.like(0, static_cast<double>(count)));
   call.give(p == 1 ? sum
             : p == 2
                 ? fmt::format("sqrt({})", sum)

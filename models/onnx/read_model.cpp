@@ -299,15 +299,28 @@ class Reader {
     Graph graph;
     graph.name = proto.name();
     if (proto.sparse_initializer_size() > 0) unsupported("weights that are sparse tensors");
+    // Whose value would a second one have?
     std::set<std::string> names;
+    const auto take = [&](const std::string& name) {
+      if (!name.empty() && !names.insert(name).second)
+        bad(fmt::format("{} is made twice", quote(name)));
+    };
+    std::set<std::string> weights;
     for (const auto& each : proto.initializer()) {
-      if (names.insert(each.name()).second) graph.weights.push_back({each.name(), tensor(each)});
+      take(each.name());
+      weights.insert(each.name());
+      graph.weights.push_back({each.name(), tensor(each)});
     }
     for (const auto& each : proto.input()) {
-      if (!names.contains(each.name())) graph.inputs.push_back(port(each));
+      if (weights.contains(each.name())) continue;  // its weight is what it has without another
+      take(each.name());
+      graph.inputs.push_back(port(each));
     }
     for (const auto& each : proto.output()) graph.outputs.push_back(port(each));
-    for (const auto& each : proto.node()) graph.nodes.push_back(node(each));
+    for (const auto& each : proto.node()) {
+      for (const std::string& output : each.output()) take(output);
+      graph.nodes.push_back(node(each));
+    }
     return graph;
   }
 

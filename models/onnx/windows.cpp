@@ -8,7 +8,7 @@ namespace relay::models::onnx {
 
 namespace {
 
-constexpr std::int64_t kMost = 1 << 24;  // of a stride or a padding
+constexpr std::int64_t kMost = 1 << 24;  // of a stride, a padding or a kernel
 
 std::vector<std::int64_t> numbers(const Call& call, std::string_view key, std::size_t count,
                                   std::int64_t otherwise, std::int64_t least) {
@@ -48,6 +48,30 @@ lang::Dim Windows::left(const lang::Dim& extent, std::size_t axis, std::int64_t 
   return lang::Dim::floor_div(room + lang::Dim(more), strides[axis]) + lang::Dim(1);
 }
 
+std::string Windows::Overhangs::cut() const {
+  if (empty.empty()) return {};
+  return fmt::format("begin={}, end={}, axes={}",
+                     list_text(std::vector<std::int64_t>(empty.size(), 0)),
+                     list_text(std::vector<std::int64_t>(empty.size(), -1)), list_text(empty));
+}
+
+Windows::Overhangs Windows::overhangs(const Call& call,
+                                      const std::vector<std::int64_t>& kernel) const {
+  Overhangs result;
+  for (std::size_t k = 0; k < kernel.size(); ++k) {
+    const lang::Dim& extent = call.in(0).dims()[k + 2];
+    const lang::Dim count = left(extent, k, kernel[k], true);
+    if (count == left(extent, k, kernel[k])) continue;
+    const bool is_known = extent.is_constant() && count.is_constant();
+    if (is_known && (count.constant() - 1) * strides[k] >= extent.constant() + pads[k]) {
+      result.empty.push_back(static_cast<std::int64_t>(k) + 2);
+    } else {
+      result.are_some_full = true;
+    }
+  }
+  return result;
+}
+
 std::size_t spatial_axes(const Call& call, std::size_t input) {
   const std::size_t rank = call.rank(input);
   if (rank < 3 || rank > 5)
@@ -67,6 +91,9 @@ Windows windows_of(const Call& call, std::size_t input, const std::vector<std::i
                    bool ignores_auto) {
   const std::size_t axes = spatial_axes(call, input);
   if (kernel.size() != axes) call.bad("the kernel has not an extent for each axis");
+  for (const std::int64_t each : kernel) {
+    if (each < 0 || each > kMost) call.bad(fmt::format("the kernel has the extent {}", each));
+  }
   Windows windows{.strides = numbers(call, "strides", axes, 1, 1),
                   .dilations = numbers(call, "dilations", axes, 1, 1),
                   .pads = numbers(call, "pads", 2 * axes, 0, 0)};

@@ -17,6 +17,14 @@ struct Windows {
   // What is left of an axis of this extent, for windows of `kernel` elements.
   lang::Dim left(const lang::Dim& extent, std::size_t axis, std::int64_t kernel,
                  bool overhangs = false) const;
+  // The axes of which the last window overhangs with `ceil_mode`. PyTorch and ONNX Runtime leave it
+  // out where it would hold nothing of the data; of extents that are not known, it is left in.
+  struct Overhangs {
+    std::vector<std::int64_t> empty;  // axes of the data
+    bool are_some_full = false;       // there are others too
+    std::string cut() const;          // what `strided_slice` takes to leave the empty ones out
+  };
+  Overhangs overhangs(const Call& call, const std::vector<std::int64_t>& kernel) const;
 };
 
 // How many axes of an input stand behind its batch and its channels: one to three.

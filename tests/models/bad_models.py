@@ -60,6 +60,10 @@ def main(folder):
     large = helper.make_tensor("w", TensorProto.FLOAT, [2], [0.0, 1.0])
     large.dims[0] = 1 << 40
     save(model("large", [node("Add", ["x", "w"], ["y"])], [value("x", [2])], [value("y", [2])], [large]), "large")
+    # Two nodes that make the same, and an output shape of too few numbers.
+    save(model("twice", [node("Relu", ["x"], ["a"]), node("Tanh", ["x"], ["a"])], [value("x", [2])], [value("a", [2])]), "twice")
+    save(model("shape", [node("ConvTranspose", ["x", "w"], ["y"], name="up", output_shape=[5])], [x], [value("y", None)],
+               [helper.make_tensor("w", TensorProto.FLOAT, [1, 1, 2, 2], [1.0] * 4)]), "shape")
     outside = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2], data_location=TensorProto.EXTERNAL)
     for key, text in (("location", "../../../../../etc/passwd"), ("offset", "0"), ("length", "8")):
         outside.external_data.add(key=key, value=text)

@@ -108,6 +108,22 @@ class If(torch.nn.Module):
         return y
 
 
+class Overhang(nn.Module):
+    """Windows that would begin behind the data, along all axes and along one."""
+    def forward(self, x):
+        return F.max_pool1d(x, 2, 3, 1, ceil_mode=True), F.max_pool2d(x.unsqueeze(1), (2, 3), (3, 2), 1, ceil_mode=True)
+
+
+class Squeeze(nn.Module):
+    """Drops an axis in `local_response_norm`, by an `If` of its extent, which is known."""
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(5, 3)
+
+    def forward(self, x):
+        return F.local_response_norm(self.fc(x), 3)
+
+
 class Loop(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -145,6 +161,8 @@ def main(folder, opset):
     export(folder, "gru", Recurrent("GRU", True), (torch.randn(6, 2, 5),), opset)
     export(folder, "rnn", Recurrent("RNN", True), (torch.randn(6, 2, 5),), opset)
     export(folder, "if", If(), (torch.randn(2, 4),), opset, script=True)
+    export(folder, "overhang", Overhang(), (torch.randn(2, 4, 4),), opset)
+    export(folder, "squeeze", Squeeze(), (torch.randn(2, 4, 3, 5),), opset, dynamic={"x": {0: "batch"}})
     export(folder, "loop", Loop(), (torch.randn(2, 4), torch.tensor(3)), opset, script=True, names=["x", "n"])
 
 
