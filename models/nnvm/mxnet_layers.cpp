@@ -205,11 +205,11 @@ void mx_leaky_relu(OperatorCall& call) {
                            : fmt::format("nn.prelu({}, {}{})", x, call.text(1),
                                          call.rank(0) == 1 ? ", axis=0" : ""));
   }
-  if (type == "elu")
-    return call.result(fmt::format("where({} > 0.0, {}, expm1({}) * {})", x, x, x, text_of(slope)));
-  if (type == "selu") {
-    return call.result(fmt::format(
-        "where({} > 0.0, {}, expm1({}) * 1.6732632423543772) * 1.0507009873554805", x, x, x));
+  // Without `minimum` what is not chosen overflows, and 0 times its derivative is no number.
+  if (type == "elu" || type == "selu") {
+    return call.result(fmt::format("where({} > 0.0, {}, expm1(minimum({}, 0.0)) * {}){}", x, x, x,
+                                   type == "elu" ? text_of(slope) : "1.6732632423543772",
+                                   type == "elu" ? "" : " * 1.0507009873554805"));
   }
   if (type == "gelu" || type == "gelu_erf") return call.result(fmt::format("nn.gelu({})", x));
   call.unsupported(fmt::format("`act_type={}`", type));
