@@ -2,6 +2,8 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,12 +19,14 @@ struct Core {
   Caller caller;
   double seconds;
   std::uint64_t bytes;
-  std::unique_ptr<repl::Session> session;  // is taken down in a turn
-  bool is_closed = false;                  // the engine has been freed
-  std::uint64_t generation = 0;            // counts what may have changed definitions
-  int held_values = 0;                     // that have names of their own
-  std::vector<std::string> names;
-  std::map<std::string, std::string> docs;
+  std::unique_ptr<repl::Session> session;          // is taken down in a turn
+  bool is_closed = false;                          // the engine has been freed
+  std::uint64_t generation = 0;                    // counts what may have changed definitions
+  int held_values = 0;                             // that have names of their own
+  std::mutex names_mutex;                          // of the rest, which any thread reads
+  std::vector<const std::string*> names;           // what the program has defined
+  std::map<std::string, const std::string*> docs;  // by name
+  std::set<std::string> texts;                     // of both; what was given out stays
 };
 // Held by values, too. The last one that goes waits for no turn.
 using CoreRef = std::shared_ptr<Core>;

@@ -65,8 +65,18 @@ Specialised specialise(relay_value& function, Args args) {
   const std::string code = fmt::format("fn ({}) {{ {}({}) }}", params, code_of(function), list);
   repl::Session::Typed typed =
       session.evaluate_typed(session.read("<call>", code).or_throw(), true).or_throw();
+  const auto* type = lang::as<lang::FunctionType>(typed.type);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    // The name of a type may mean another by now, whose values have other fields.
+    if (made.params[i] && !lang::equal(type->params[next++], made.params[i])) {
+      lang::fail(lang::DiagnosticKind::TypeMismatch,
+                 fmt::format("argument {} is a `{}` from before that type was defined anew", i,
+                             lang::to_string(made.params[i])));
+    }
+  }
   made.function = std::move(typed.value);
-  made.result = lang::as<lang::FunctionType>(typed.type)->result;
+  made.result = type->result;
   return made;
 }
 

@@ -18,26 +18,31 @@ bool is_shown(const lang::Definition& definition) {
 
 // Reads anew what the program has defined.
 void note_names(Core& core) {
+  const std::lock_guard lock(core.names_mutex);
   core.names.clear();
   core.docs.clear();
+  const auto note = [&](const std::string& name, const std::string& doc) {
+    core.names.push_back(&*core.texts.insert(name).first);
+    core.docs[name] = &*core.texts.insert(doc).first;
+  };
   const lang::Module& module = core.session->module();
   for (const lang::TypeDef* type : module.types()) {
     if (type->origin != lang::Origin::Own || module.find_type(type->name) != type) continue;
-    for (const lang::Constructor& constructor : type->constructors) {
-      core.names.push_back(constructor.name);
-      core.docs[constructor.name] = type->doc;
-    }
+    for (const lang::Constructor& constructor : type->constructors)
+      note(constructor.name, type->doc);
   }
   for (const lang::Definition* definition : module.definitions()) {
-    if (!is_shown(*definition)) continue;
-    core.names.push_back(definition->name);
-    core.docs[definition->name] = definition->doc;
+    if (is_shown(*definition)) note(definition->name, definition->doc);
   }
 }
 
 relay_value* evaluated(const CoreRef& core, const lang::Expr& expr, const std::string& text) {
   repl::Session::Typed typed = core->session->evaluate_typed(expr).or_throw();
-  if (!typed.value) return make_function(core, fmt::format("({})", text), typed.scheme);
+  if (!typed.value) {
+    const bool may_end_in_comment = text.find("//") != std::string::npos;
+    return make_function(core, fmt::format("({}{})", text, may_end_in_comment ? "\n" : ""),
+                         typed.scheme);
+  }
   return make_value(core, std::move(typed.value), typed.type);
 }
 
@@ -150,14 +155,17 @@ relay_error* relay_get(relay_engine* engine, const char* name, relay_value** val
 }
 
 const char* relay_name(relay_engine* engine, size_t index) {
-  if (!engine || index >= engine->core->names.size()) return nullptr;
-  return engine->core->names[index].c_str();
+  if (!engine) return nullptr;
+  const std::lock_guard lock(engine->core->names_mutex);
+  const auto& names = engine->core->names;
+  return index < names.size() ? names[index]->c_str() : nullptr;
 }
 
 const char* relay_doc(relay_engine* engine, const char* name) {
   if (!engine || !name) return "";
+  const std::lock_guard lock(engine->core->names_mutex);
   const auto found = engine->core->docs.find(name);
-  return found == engine->core->docs.end() ? "" : found->second.c_str();
+  return found == engine->core->docs.end() ? "" : found->second->c_str();
 }
 
 relay_error* relay_construct(relay_engine* engine, const char* name, relay_value* const* fields,

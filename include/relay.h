@@ -84,7 +84,7 @@ RELAY_API relay_error* relay_eval(relay_engine* engine, const char* text, relay_
 /* What a name of the program stands for: a function, a value, a constructor. */
 RELAY_API relay_error* relay_get(relay_engine* engine, const char* name, relay_value** value);
 /* The names that the program has defined, in order, but not what it imports; NULL behind the last.
- * Texts live until the next relay_load or relay_run. */
+ * Texts live as long as the engine. */
 RELAY_API const char* relay_name(relay_engine* engine, size_t index);
 /* What stands in the `///` lines above a definition; "" if nothing does. Lives as long. */
 RELAY_API const char* relay_doc(relay_engine* engine, const char* name);

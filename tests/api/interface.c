@@ -489,6 +489,39 @@ static void test_redefinition(relay_engine* engine) {
   GIVES(called(function, &one, 1), "11", "int32");
   relay_value_release(function);
   relay_value_release(one);
+  /* A value of a type that has been defined anew is none of the new one. */
+  OK(relay_run(engine, NULL,
+               "type Pair { Pair { a: float32 } }\ndef pair() { Pair(1.0) }\n"
+               "def last(p: Pair) { p.a }",
+               NULL));
+  function = named(engine, "pair");
+  relay_value *pair = called(function, NULL, 0), *both, *result;
+  relay_value_release(function);
+  function = named(engine, "last");
+  GIVES(called(function, &pair, 1), "1.0", "float32");
+  OK(relay_tuple(&pair, 1, &both));
+  OK(relay_run(engine, NULL,
+               "type Pair { Pair { a: float32, b: Tensor[(2), float32] } }\n"
+               "def last(p: Pair) { p.b }\ndef inner(p: (Pair,)) { p.0.b }",
+               NULL));
+  FAILS(relay_call(function, &pair, 1, &result), "TypeMismatch",
+        "argument 0 is a `Pair` from before that type was defined anew");
+  relay_value_release(function);
+  function = named(engine, "inner");
+  FAILS(relay_call(function, &both, 1, &result), "TypeMismatch",
+        "argument 0 is a `(Pair,)` from before that type was defined anew");
+  GIVES(pair, "Pair(a = 1.0)", "Pair");
+  relay_value_release(both);
+  relay_value_release(function);
+}
+
+/* A text may end in a comment, also that of a function whose types its calls settle. */
+static void test_comments(relay_engine* engine) {
+  relay_value *function = evaluated(engine, "fn (x) { x + x } // twice"), *one;
+  one = evaluated(engine, "1 // one");
+  GIVES(called(function, &one, 1), "2", "int32");
+  relay_value_release(function);
+  relay_value_release(one);
 }
 
 int main(void) {
@@ -505,6 +538,7 @@ int main(void) {
   test_printing();
   test_limits();
   test_redefinition(engine);
+  test_comments(engine);
   relay_engine_free(engine);
   /* The same by native code from the first call on. */
   relay_options options;
