@@ -67,6 +67,18 @@ std::size_t find_content(const lang::Tensor& tensor, std::size_t buffer) {
   return 0;
 }
 
+// Two of different sizes tell.
+std::size_t find_size() {
+  constexpr std::size_t kSizes[] = {0x12345, 0x23456};
+  std::size_t at[2];
+  for (int i = 0; i < 2; ++i) {
+    const auto buffer = lang::Buffer::allocate(kSizes[i]);
+    at[i] = find_word(*buffer, reinterpret_cast<const void*>(kSizes[i]));  // NOLINT: a number
+  }
+  RELAY_CHECK(at[0] == at[1], "the size of a buffer is not where it should be");
+  return at[0];
+}
+
 std::uintptr_t begin_of(const lang::Counted& object) {
   std::uintptr_t word = 0;
   std::memcpy(&word, reinterpret_cast<const std::byte*>(&object), sizeof(word));
@@ -94,6 +106,7 @@ Layout measure() {
               "the end of a vector is not where it should be");
   layout.tensor_buffer = find_buffer(tensor, layout.refs, layout.tensor_data);
   layout.buffer_content = find_content(*tensor, layout.tensor_buffer);
+  layout.buffer_size = find_size();
   lang::Constructor constructor;
   layout.constructor_tag = offset_of(&constructor.tag, &constructor);
   lang::Value field = lang::Value::boolean(true);

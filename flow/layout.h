@@ -16,6 +16,7 @@ struct Layout {
   std::size_t tensor_strides;   // the same
   std::size_t tensor_buffer;    // pointer to a Counted
   std::size_t buffer_content;   // of a tensor's buffer: a uint64, 0 where it is about to change
+  std::size_t buffer_size;      // of the same: a uint64, in bytes
   std::size_t adt_constructor;  // pointer
   std::size_t adt_fields;       // the first Value
   std::size_t tuple_fields;

@@ -1,4 +1,5 @@
 #include "jit/function_codegen.h"
+#include "lang/wrapped_memory.h"
 #include "loops/reduce_op.h"
 
 namespace relay::jit {
@@ -468,6 +469,9 @@ Value* FunctionCodegen::is_own(Value* tensor, std::size_t rank) {
   };
   Value* const buffer = load_header(b_.getPtrTy(), tensor, layout_.tensor_buffer);
   Value* result = b_.CreateAnd(is_alone(tensor), is_alone(buffer));
+  // Memory that somebody has lent is never written to. A few tensors of this size are copied, too.
+  Value* const size = b_.CreateLoad(b_.getInt64Ty(), part(buffer, layout_.buffer_size));
+  result = b_.CreateAnd(result, b_.CreateICmpNE(size, int64(lang::kWrapperSize)));
   Value* dense = int64(1);
   for (std::size_t axis = rank; axis-- > 0;) {
     result = b_.CreateAnd(result, b_.CreateICmpEQ(stride_of(tensor, axis), dense));

@@ -524,6 +524,38 @@ static void test_comments(relay_engine* engine) {
   relay_value_release(one);
 }
 
+/* Native code does not write to lent memory, either, where a program holds it alone. */
+static void test_lent_and_stored_to(relay_engine* engine) {
+  enum { kCount = 64 };
+  OK(relay_run(engine, NULL,
+               "def clear(x: Tensor[(64), float32], i: int64) -> Tensor[(64), float32] {\n"
+               "  if (i == 64i64) { x }\n"
+               "  else { clear(for k < 64 { if (k == i) { 0.0 } else { x[k] } }, i + 1i64) }\n}\n"
+               "def take(r: ref(Tensor[(64), float32])) {\n"
+               "  let x = ref_read(r); ref_write(r, zeros([64])); clear(x, 0i64)\n}\n"
+               "def hold(x: Tensor[(64), float32]) { ref(x) }",
+               NULL));
+  float* const data = aligned_alloc(64, kCount * sizeof(float));
+  for (int i = 0; i < kCount; ++i) data[i] = (float)(i + 1);
+  const int64_t shape = kCount;
+  Lent lent;
+  relay_value *value, *hold = named(engine, "hold"), *take = named(engine, "take");
+  OK(relay_tensor_from_dlpack(lend(&lent, data, kFloat32, 1, &shape, NULL), &value));
+  relay_value* const reference = called(hold, &value, 1);
+  relay_value_release(value);
+  value = called(take, &reference, 1);
+  for (int i = 0; i < kCount; ++i) {
+    CHECK(((const float*)relay_tensor_view(value)->data)[i] == 0);
+    CHECK(data[i] == (float)(i + 1));
+  }
+  CHECK(lent.freed == 1);
+  relay_value_release(value);
+  relay_value_release(reference);
+  relay_value_release(hold);
+  relay_value_release(take);
+  free(data);
+}
+
 int main(void) {
   CHECK(relay_api_version() == RELAY_API_VERSION);
   relay_engine* engine;
@@ -547,6 +579,7 @@ int main(void) {
   OK(relay_engine_new(&options, &engine));
   OK(relay_run(engine, "program.relay", kProgram, NULL));
   test_lent_tensors(engine);
+  test_lent_and_stored_to(engine);
   test_functions(engine);
   relay_engine_free(engine);
   if (failures == 0) printf("ok\n");
