@@ -17,8 +17,20 @@ void write(void* context, const char* text, size_t size) {
   try {
     (*static_cast<py::object*>(context))(py::str(text, size));
   } catch (py::error_already_set& error) {
-    error.discard_as_unraisable("the output of a Relay program");
+    if (error.matches(PyExc_KeyboardInterrupt)) {
+      relay_interrupt_any();
+      PyErr_SetInterrupt();  // is seen again where the call ends
+    } else {
+      error.discard_as_unraisable("the output of a Relay program");
+    }
   }
+}
+
+// A text as the interface takes it, which would end at the first null character.
+const char* c_text(const std::string& text) {
+  if (text.find('\0') != std::string::npos)
+    throw py::value_error("there is a null character in the text");
+  return text.c_str();
 }
 
 // `home`: the Python object whose values these are.
@@ -54,16 +66,17 @@ class Engine {
     relay_engine_free(std::exchange(engine_, nullptr));
   }
   py::object load(const std::string& path, const py::object& home) {
-    return given(home, [&](relay_value** last) { return relay_load(engine_, path.c_str(), last); });
+    const char* const at = c_text(path);
+    return given(home, [&](relay_value** last) { return relay_load(engine_, at, last); });
   }
   py::object run(const std::string& name, const std::string& text, const py::object& home) {
-    return given(home, [&](relay_value** last) {
-      return relay_run(engine_, name.c_str(), text.c_str(), last);
-    });
+    const char* const called = c_text(name);
+    const char* const items = c_text(text);
+    return given(home, [&](relay_value** last) { return relay_run(engine_, called, items, last); });
   }
   py::object eval(const std::string& text, const py::object& home) {
-    return given(home,
-                 [&](relay_value** value) { return relay_eval(engine_, text.c_str(), value); });
+    const char* const expr = c_text(text);
+    return given(home, [&](relay_value** value) { return relay_eval(engine_, expr, value); });
   }
   py::object get(const std::string& name, const py::object& home) {
     return given(home,

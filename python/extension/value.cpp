@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include <pybind11/stl.h>
@@ -27,14 +28,23 @@ Hooks& hooks() {
   return *made;
 }
 
+// A text that may quote a program, which need not be UTF-8.
+py::str quoted(const char* text) {
+  PyObject* const made =
+      PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "backslashreplace");
+  if (!made) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(made);
+}
+
 py::object told(const relay_error* error) {
   py::list notes;
   for (std::size_t i = 0; i < relay_error_note_count(error); ++i)
-    notes.append(py::str(relay_error_note(error, i)));
+    notes.append(quoted(relay_error_note(error, i)));
   const relay_error* const next = relay_error_next(error);
-  return hooks().error(relay_error_kind(error), relay_error_message(error), relay_error_text(error),
-                       relay_error_file(error), relay_error_line(error), relay_error_column(error),
-                       notes, next ? told(next) : py::none());
+  return hooks().error(relay_error_kind(error), quoted(relay_error_message(error)),
+                       quoted(relay_error_text(error)), quoted(relay_error_file(error)),
+                       relay_error_line(error), relay_error_column(error), notes,
+                       next ? told(next) : py::none());
 }
 
 // The type of the objects that calls see most.
@@ -45,6 +55,38 @@ template <class T>
 const T& held_in(PyObject* object) {
   auto* const instance = reinterpret_cast<py::detail::instance*>(object);
   return *static_cast<const T*>(instance->simple_value_holder[0]);
+}
+
+// Programs keep functions, which keep their program: Python's collector is to see such circles,
+// which it breaks at the program.
+int visit_held(PyObject* self, visitproc visit, void* arg) {
+  if (PyObject** const members = _PyObject_GetDictPtr(self)) Py_VISIT(*members);
+#if PY_VERSION_HEX >= 0x03090000
+  Py_VISIT(Py_TYPE(self));
+#endif
+  const auto* const instance = reinterpret_cast<py::detail::instance*>(self);
+  if (const auto* held = static_cast<const Value*>(instance->simple_value_holder[0]))
+    Py_VISIT(held->home().ptr());
+  return 0;
+}
+// The collector may run while the object is taken down, and must not look into it then.
+void take_down(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  py::detail::pybind11_object_dealloc(self);
+}
+// Nobody but this file makes any: pybind11 would make some that hold nothing.
+PyObject* make_none(PyTypeObject* type, PyObject*, PyObject*) {
+  PyErr_Format(PyExc_TypeError, "a `%s` is not made by its class, but by relay.tensor or a program",
+               type->tp_name);
+  return nullptr;
+}
+py::custom_type_setup collected() {
+  return py::custom_type_setup([](PyHeapTypeObject* type) {
+    type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type->ht_type.tp_traverse = visit_held;
+    type->ht_type.tp_dealloc = take_down;
+    type->ht_type.tp_new = make_none;
+  });
 }
 
 template <class T>
@@ -162,7 +204,7 @@ py::object text_of(const Value& value, const char* (*text)(const relay_value*)) 
     const py::gil_scoped_release running;
     found = text(value.get());
   }
-  return found ? py::object(py::str(found)) : py::none();
+  return found ? py::object(quoted(found)) : py::none();
 }
 
 const char* kind_of(const Value& value) {
@@ -218,7 +260,7 @@ py::object to_python(relay_value* value, const py::object& home) {
 }
 
 void define_values(py::module_& module) {
-  py::class_<Value>(module, "Value")
+  py::class_<Value>(module, "Value", collected())
       .def_property_readonly("kind", kind_of)
       .def_property_readonly("type", [](const Value& v) { return text_of(v, relay_value_type); })
       .def_property_readonly("text", [](const Value& v) { return text_of(v, relay_value_text); })
@@ -234,7 +276,7 @@ void define_values(py::module_& module) {
       .def("numpy", to_array)
       .def("__dlpack__", to_dlpack, py::arg("stream") = py::none())
       .def("__dlpack_device__", [](const Tensor&) { return std::pair(1, 0); });
-  py::class_<Function, Value> functions(module, "Function", py::dynamic_attr());
+  py::class_<Function, Value> functions(module, "Function", py::dynamic_attr(), collected());
   functions
       .def("value",
            [](const Function& f, const py::args& a) { return as_value(called(f, a), f.home()); })

@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
+import weakref
 
 import numpy as np
 
@@ -60,6 +62,9 @@ class Values(unittest.TestCase):
         self.assertEqual([self.m.identity(x).item() for x in [np.inf, -2**31, 2**31 - 1]], [np.inf, -2**31, 2**31 - 1])
         with self.assertRaisesRegex(TypeError, "a `str` is no value of Relay"):
             self.m.square("3")
+        for kind in [relay.Tensor, relay.Function]:
+            with self.assertRaisesRegex(TypeError, "is not made by its class"):
+                kind.__new__(kind)
 
     def test_arrays_come_back_as_they_were(self):
         for dtype in ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
@@ -99,8 +104,6 @@ class Values(unittest.TestCase):
 
         gone = []
         given = np.arange(3, dtype="float32").view(Watched)
-        import weakref
-
         weakref.finalize(given, gone.append, True)
         result = self.m.identity(given)
         del given
@@ -205,6 +208,23 @@ class Values(unittest.TestCase):
         self.assertEqual((len(t), t[1], list(t), t.ndim), (3, 4, [1, 4, 9], 1))
 
 
+class Programs(unittest.TestCase):
+    def test_they_go_with_what_they_have_given(self):
+        gone = []
+        m = relay.program(PROGRAM)
+        weakref.finalize(m, gone.append, True)
+        self.assertEqual(int(m.square(3)), 9)
+        point, line = m.Point(), m.Line(1.0, 2.0)
+        m.area(point), m.identity(line), m.weights
+        add = m.adder(1.0)
+        del m, point, line
+        gc.collect()
+        self.assertEqual((gone, float(add(1.0))), ([], 2))
+        del add
+        gc.collect()
+        self.assertEqual(gone, [True])
+
+
 class Derivatives(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -243,9 +263,19 @@ class Errors(unittest.TestCase):
         with self.assertRaises(relay.Error) as caught:
             relay.eval("nn.rellu(1.0)")
         self.assertEqual(caught.exception.notes, ["help: did you mean `nn.relu`?"])
+        for call in [relay.eval, relay.program, relay.load, relay.Module().run]:
+            with self.assertRaisesRegex(ValueError, "null character"):
+                call("1\0 + 1")
         with self.assertRaises(relay.Error) as caught:
             relay.program("def f(x: int32) { x + 1.5 }\ndef g(x) { y }")
         self.assertEqual(caught.exception.next.kind, "UnknownName")
+
+    def test_a_file_that_is_no_text(self):
+        with tempfile.NamedTemporaryFile(suffix=".relay") as file:
+            file.write(b"let y = \xff;\n")
+            file.flush()
+            with self.assertRaisesRegex(relay.Error, "SyntaxError"):
+                relay.load(file.name)
 
     def test_at_run_time(self):
         m = relay.program(PROGRAM)
@@ -309,6 +339,29 @@ class Threads(unittest.TestCase):
                 m.forever(0)
             timer.join()
         self.assertEqual(int(m.square(3)), 9)
+
+    def test_interrupt_while_it_prints(self):
+        def interrupted(text):
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            relay.program("def go(n: int32) -> int32 { print(n); go(n + 1) }\ngo(0)", output=interrupted)
+
+    def test_names_while_a_text_runs(self):
+        m = relay.program("def first(x) { x }")
+        going = True
+
+        def read():
+            while going:
+                dir(m)
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        for i in range(100):
+            m.run(f"def a_function_with_quite_a_name_{i}(x) {{ x }}")
+        going = False
+        thread.join()
+        self.assertIn("a_function_with_quite_a_name_99", dir(m))
 
     def test_output(self):
         seen = []
