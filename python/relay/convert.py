@@ -27,9 +27,14 @@ def _value(thing, home):
 
 
 def _value_of_data(thing, home):
-    if thing._value is None:
-        made = _construct(thing._module, type(thing).__name__, thing._fields)
-        thing._value = made
+    module = thing._module
+    if thing._value is None or thing._generation != module._generation:  # the name may mean another type
+        generation = module._generation
+        name = type(thing).__name__
+        if module._class(module._constructor(name)) is not type(thing):
+            raise TypeError(f"{name} has been defined anew, with other fields")
+        thing._value = _construct(module, name, thing._fields)
+        thing._generation = generation
     return thing._value
 
 
@@ -61,4 +66,5 @@ def from_value(value, home):
         return things
     made = home._class(value)(*value.fields())
     made._value = value
+    made._generation = home._generation
     return made

@@ -8,7 +8,7 @@ class Data:
     be matched by position, and compared.
     """
 
-    __slots__ = ("_fields", "_value")
+    __slots__ = ("_fields", "_value", "_generation")  # of the module, when it had the value
     __match_args__ = ()
     _names = ()  # of a record's fields, else empty
     _module = None
@@ -24,13 +24,13 @@ class Data:
         if len(fields) != len(cls.__match_args__):
             raise TypeError(f"{cls.__name__} has {len(cls.__match_args__)} fields, not {len(fields)}")
         self._fields = fields
-        self._value = None
+        self._value = self._generation = None
 
     def __getattr__(self, name):
-        try:
-            return self._fields[type(self).__match_args__.index(name)]
-        except ValueError:
-            raise AttributeError(f"{type(self).__name__} has no field {name!r}") from None
+        places = type(self).__match_args__
+        if name not in places:  # asked for before the fields are: an object that is being copied has none yet
+            raise AttributeError(f"{type(self).__name__} has no field {name!r}")
+        return self._fields[places.index(name)]
 
     def replace(self, **named):
         """The same with other values of these fields."""

@@ -40,6 +40,7 @@ class Module:
         self._classes = {}
         self._constructors = {}
         self._found = {}
+        self._generation = 0
         self.__name__ = name
 
     def run(self, text, name="<text>"):
@@ -56,6 +57,7 @@ class Module:
         """What names stand for may change."""
         self._found.clear()
         self._constructors.clear()
+        self._generation += 1
 
     def eval(self, text):
         """The value of one expression."""

@@ -1,5 +1,6 @@
 """The Python package: values both ways, derivatives, errors, threads, the interrupt, PyTorch."""
 
+import copy
 import gc
 import os
 import signal
@@ -178,6 +179,10 @@ class Values(unittest.TestCase):
         self.assertEqual(int(self.m.run("def more(x) { x + 1 }\nmore(2)")), 3)
         self.assertEqual(int(self.m.more(3)), 4)
 
+    def test_copies_of_data(self):
+        line = self.m.Line(1.0, offset=0.5)
+        self.assertEqual(copy.copy(line), line)
+
     def test_redefinition(self):
         m = relay.program("type P { P { a: int32 } }\ntype Q { None1 }\ndef f(p: P) { p.a }")
         first, f = m.P, m.f
@@ -188,6 +193,21 @@ class Values(unittest.TestCase):
         self.assertEqual(int(f(m.P(3, c=4))), 7)
         with self.assertRaises(TypeError):
             m.P(a=1)
+        with self.assertRaisesRegex(TypeError, "P has been defined anew, with other fields"):
+            f(first(3))
+
+    def test_a_value_outlives_its_type(self):
+        text = "type P { P { a: float32 } }\ndef made() { P(2.0) }\ndef f(p: P) { p.a }"
+        m = relay.program(text)
+        p, result = m.P(3.0), m.made()
+        self.assertEqual([float(m.f(p)), float(m.f(result))], [3, 2])
+        m.run(text)
+        self.assertEqual([float(m.f(p)), float(m.f(result))], [3, 2])
+        m.run("type P { P { a: Tensor[(3), float32] } }\ndef f(p: P) { p.a[2] }")
+        for old in [p, result]:
+            with self.assertRaisesRegex(relay.Error, "argument 1 of `P` must be"):
+                m.f(old)
+        self.assertEqual(float(m.f(m.P(np.ones(3, dtype="float32")))), 1)
 
     def test_functions_as_values(self):
         self.assertEqual(int(self.m.twice(self.m.square, 3)), 81)
