@@ -16,8 +16,15 @@ def to_value(thing, home):
     if isinstance(thing, list):
         return _list(thing, home)
     if isinstance(thing, type) and issubclass(thing, Data):
-        return home._constructor(thing.__name__)
+        return _constructor(thing)
     return tensor(thing)
+
+
+def _constructor(cls):
+    made = cls._module._constructor(cls.__name__)
+    if cls._module._class(made) is not cls:
+        raise TypeError(f"{cls.__name__} has been defined anew, with other fields")
+    return made
 
 
 def _value(thing, home):
@@ -30,25 +37,19 @@ def _value_of_data(thing, home):
     module = thing._module
     if thing._value is None or thing._generation != module._generation:  # the name may mean another type
         generation = module._generation
-        name = type(thing).__name__
-        if module._class(module._constructor(name)) is not type(thing):
-            raise TypeError(f"{name} has been defined anew, with other fields")
-        thing._value = _construct(module, name, thing._fields)
+        thing._value = _constructed(_constructor(type(thing)), thing._fields)
         thing._generation = generation
     return thing._value
 
 
-def _construct(module, name, fields):
-    constructor = module._constructor(name)
-    if not fields:
-        return constructor
-    return constructor.value(*fields)
+def _constructed(constructor, fields):
+    return constructor.value(*fields) if fields else constructor
 
 
 def _list(things, home):
-    made = _construct(home, "Nil", ())
+    made = home._constructor("Nil")
     for each in reversed(things):
-        made = _construct(home, "Cons", (each, made))
+        made = home._constructor("Cons").value(each, made)
     return made
 
 

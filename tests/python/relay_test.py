@@ -215,6 +215,14 @@ class Values(unittest.TestCase):
         self.assertEqual(float(add(2.0)), 3.0)
         self.assertEqual(float(self.m.twice(add, 2.0)), 4.0)
 
+    def test_constructors_as_values(self):
+        apply = self.m.eval("fn (f, x: float32) { f(x) }")
+        self.assertEqual(apply(self.m.Circle, 2.0), self.m.Circle(2.0))
+        other = relay.program("type Shape { Circle(float32) }")
+        for foreign in [other.Circle, other.Circle(2.0)]:
+            with self.assertRaisesRegex(relay.Error, "belongs to another engine"):
+                self.m.twice(foreign, 2.0)
+
     def test_attributes(self):
         with self.assertRaisesRegex(TypeError, r"`axis` cannot be given by its name: .* f\(x, axis=...\)"):
             self.m.square(1.0, axis=0)
