@@ -173,7 +173,16 @@ class KernelTest(unittest.TestCase):
         self.kernel.manager.interrupt_kernel()
         self.assertEqual(self.kernel.reply(first)["status"], "error")
         self.assertEqual(self.kernel.reply(second)["status"], "aborted")
+        self.assertEqual(self.kernel.outputs(second), [])  # and it has an end, for which editors wait
         self.kernel.outputs(first)
+
+    def test_questions_that_wait_behind_a_mistake_are_answered(self):
+        first, question = begin_endless(self.kernel), self.kernel.client.complete("nn.softm", len("nn.softm"))
+        time.sleep(0.3)  # so that the question waits
+        self.kernel.manager.interrupt_kernel()
+        self.assertEqual(self.kernel.reply(first)["status"], "error")
+        self.assertEqual(self.kernel.reply(question)["matches"], ["nn.softmax"])
+        self.assertEqual(self.kernel.outputs(first)[-1][0], "error")
 
     def test_run_time_errors(self):
         self.assertEqual(self.error_of("let v = [1, 2, 3]\nlet at = 7\nv[at]")["ename"], "IndexOutOfRange")
@@ -205,6 +214,7 @@ class KernelTest(unittest.TestCase):
         reply = self.kernel.reply(request)
         self.assertLess(time.monotonic() - began, 5)
         self.assertEqual((reply["status"], reply["ename"]), ("error", "Interrupted"))
+        self.kernel.outputs(request)  # until then the next cell could count as one that waited
         self.assertEqual(self.value_of("1 + 1")["text/plain"], "2 : int32")
 
     def test_a_request_interrupts_an_endless_loop(self):
