@@ -63,6 +63,11 @@ Expr KnownDerivatives::resolved(const Expr& expr) { return Pass(*this).run(expr)
 Expr KnownDerivatives::of_literal(const Expr& literal, const VariableRef& self, Mode mode) {
   const std::pair key(literal.get(), mode);
   if (const auto found = known_.find(key); found != known_.end()) return found->second.second;
+  // Each for the one before.
+  constexpr std::ptrdiff_t kMostNested = 1;
+  const auto is_being_made = [](const auto& entry) { return !entry.second.first; };
+  if (std::count_if(known_.begin(), known_.end(), is_being_made) >= kMostNested) return Expr();
+  known_[key] = {};
   const auto made = lang::capture([&] {
     return mode == Mode::Pullback ? pullback_literal(program_, pairs_, literal, self)
                                   : tangent_literal(program_, pairs_, literal, self);

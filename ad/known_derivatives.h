@@ -18,6 +18,9 @@ class Pairs;
 //   let both = fn (y) { @f_pullback(x, y) }
 // which is a known function in turn. So what a function makes of a function, `fn (f) { grad(f) }`,
 // costs where it is called with a known one what `grad` of that costs.
+//
+// The derivative of a function that asks for its own has those of all orders in it: what is nested
+// too deep is asked when it runs.
 class KnownDerivatives {
  public:
   KnownDerivatives(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
@@ -35,7 +38,8 @@ class KnownDerivatives {
 
   lang::Program& program_;
   Pairs& pairs_;
-  // By the literal, which is kept alive, and the mode; null: it has none.
+  // By the literal, which is kept alive, and the mode; null: it has none. Both are null while it is
+  // being made.
   std::map<std::pair<const lang::ExprNode*, Mode>, std::pair<lang::Expr, lang::Expr>> known_;
 };
 
