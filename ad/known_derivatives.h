@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -19,8 +20,8 @@ class Pairs;
 // which is a known function in turn. So what a function makes of a function, `fn (f) { grad(f) }`,
 // costs where it is called with a known one what `grad` of that costs.
 //
-// The derivative of a function that asks for its own has those of all orders in it: what is nested
-// too deep is asked when it runs.
+// The derivative of a function that asks for its own has those of all orders in it: what comes back
+// to where a derivative is asked for is asked when it runs.
 class KnownDerivatives {
  public:
   KnownDerivatives(lang::Program& program, Pairs& pairs) : program_(program), pairs_(pairs) {}
@@ -33,13 +34,15 @@ class KnownDerivatives {
 
  private:
   class Pass;
+  class Reach;
   enum class Mode { Pullback, Tangent };
+  std::optional<Mode> mode_of(const lang::Expr& expr) const;
+  bool asks_for_itself(const lang::Expr& literal);
   lang::Expr of_literal(const lang::Expr& literal, const lang::VariableRef& self, Mode mode);
 
   lang::Program& program_;
   Pairs& pairs_;
-  // By the literal, which is kept alive, and the mode; null: it has none. Both are null while it is
-  // being made.
+  // By the literal, which is kept alive, and the mode; null: it has none.
   std::map<std::pair<const lang::ExprNode*, Mode>, std::pair<lang::Expr, lang::Expr>> known_;
 };
 
