@@ -69,7 +69,7 @@ std::size_t find_content(const lang::Tensor& tensor, std::size_t buffer) {
 
 // Two of different sizes tell.
 std::size_t find_size() {
-  constexpr std::size_t kSizes[] = {0x12345, 0x23456};
+  constexpr std::size_t kSizes[] = {0x935, 0xd1b};
   std::size_t at[2];
   for (int i = 0; i < 2; ++i) {
     const auto buffer = lang::Buffer::allocate(kSizes[i]);
