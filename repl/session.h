@@ -28,7 +28,7 @@ class ExternalCompiler;  // lang/external_compiler.h
 
 namespace relay::repl {
 
-struct ReadText;  // repl/read_text.h
+struct ReadText;      // repl/read_text.h
 struct ShownPicture;  // repl/shown_picture.h
 
 // How much of a value is shown, as `:set` says; what it does not say is as the terminal has it.
