@@ -22,11 +22,10 @@ class KnownDerivatives::Reach {
 
   // Comes a call of it back to a function that asks, or to one that calls such a one?
   bool comes_back_to_asking(const Expr& code) {
-    add(code);
-    for (std::size_t next = 1; next < functions_.size(); ++next) {
+    functions_.push_back({code});
+    for (std::size_t next = 0; next < functions_.size(); ++next) {
       if (functions_.size() > kMost) return true;
-      const Expr body = functions_[next].code;
-      add_calls(next, body);
+      add_calls(next, Expr(functions_[next].code));  // of which the list may be moved
       if (is_unknown_) return true;
     }
     for (std::size_t i = 1; i < functions_.size(); ++i) {
@@ -46,11 +45,6 @@ class KnownDerivatives::Reach {
     bool asks = false;
     std::vector<std::size_t> calls = {};
   };
-
-  void add(const Expr& code) {
-    functions_.push_back({code});
-    add_calls(0, code);
-  }
 
   void add_calls(std::size_t from, const Expr& code) {
     lang::visit_post_order(code, [&](const Expr& node) {
