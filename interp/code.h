@@ -18,6 +18,7 @@ namespace relay::interp {
 class Machine;
 struct FunctionCode;
 struct Closure;
+class Group;        // interp/group.h
 struct NativeCode;  // interp/native.h
 
 // Where an operand comes from.
@@ -76,6 +77,7 @@ struct FunctionCode : lang::Counted {
   lang::VariableRef self;
   // Of the closures that it makes and of its index notation that is no kernel.
   std::vector<FunctionCodeRef> inner;
+  std::vector<Group*> groups;  // in `body`
   bool is_nest = false;  // the body is index notation, and nothing else
   // Of a constructor as a closure, which has no source.
   const lang::Constructor* constructor = nullptr;

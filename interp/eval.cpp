@@ -127,5 +127,8 @@ std::vector<LoopReport> Evaluator::recent_loops() const {
 }
 void Evaluator::settle() { impl_->machine.native.settle(); }
 std::int64_t Evaluator::native_heat() const { return impl_->machine.native_heat(); }
+void Evaluator::on_machine(const std::function<void(Machine&)>& body) {
+  EvaluationStack::instance().run([&] { body(impl_->machine); });
+}
 
 }  // namespace relay::interp

@@ -23,6 +23,7 @@ namespace relay::interp {
 
 struct FunctionReport;
 struct LoopReport;
+class Machine;  // interp/machine.h
 
 enum class JitMode { Off, Auto, Always };
 
@@ -125,6 +126,8 @@ class Evaluator {
   void settle();
   // So many calls, and steps that are tail calls of itself, make a function native.
   std::int64_t native_heat() const;
+  // For interp/ahead: on the stack where evaluations run.
+  void on_machine(const std::function<void(Machine&)>& body);
 
  private:
   struct Impl;

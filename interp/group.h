@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "interp/ahead.h"
 #include "interp/code.h"
 #include "interp/machine.h"
 #include "loops/lower.h"
@@ -21,6 +22,9 @@ class Group {
   // `args` are moved from. Empty after an error.
   lang::Value run(Machine& machine, lang::Value* args, std::size_t count, lang::Span span);
   const lang::Expr& function() const { return function_; }
+  // Has native code made of the kernels that it runs for arguments of these extents, and waits for
+  // it. Fails as running it would.
+  void make_kernels(Machine& machine, const ExtentOf& extent_of);
 
  private:
   struct Instance;
@@ -44,6 +48,7 @@ class GroupCode final : public Code {
  public:
   GroupCode(lang::Expr function, std::vector<Operand> args, lang::Span span)
       : Code(span), group_(std::make_unique<Group>(std::move(function))), args_(std::move(args)) {}
+  Group& group() const { return *group_; }
   lang::Value eval(Frame& frame) const override;
   bool eval_call(Machine& machine, const FunctionCode& function, lang::Value* args,
                  lang::Value& result) const override;

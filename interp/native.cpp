@@ -421,6 +421,11 @@ bool NativeTier::consider(const FunctionCode& code) {
   return code.native->entry != nullptr;
 }
 
+bool NativeTier::make(const FunctionCode& code) {
+  code.heat = std::max({code.heat, kRepeated, machine_.native_heat()});
+  return consider(code);
+}
+
 Value NativeTier::run(const FunctionCode& code, const Closure* closure, Value* args) {
   std::vector<Value> with_captures;
   if (!code.captured.empty()) {

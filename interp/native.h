@@ -42,6 +42,8 @@ class NativeTier final : public flow::Environment {
   // is hot enough, and waits for that with JitMode::Always. True if it has an entry; with captures
   // only what calls itself by its own name has one.
   bool consider(const FunctionCode& code);
+  // The same of code that nobody has called yet, however often it will be. True if it has an entry.
+  bool make(const FunctionCode& code);
   // Waits for all that is being made.
   void settle();
   // Runs code that has an entry, of `closure` if it has captures. Empty after an error, as

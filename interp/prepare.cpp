@@ -335,7 +335,7 @@ class FunctionPreparer {
                                                operands(node.args, live));
       case ExprKind::Function:
         if (lang::is_group(callee)) {
-          return std::make_unique<GroupCode>(callee, operands(node.args, live), expr->span);
+          return group_code(callee, operands(node.args, live), expr->span);
         }
         break;
       case ExprKind::GlobalVar:
@@ -385,7 +385,13 @@ class FunctionPreparer {
     }
     const Expr body = lang::substitute(expr, renamed);
     const Expr fn = lang::make_function(params, expr->type, body, {}, nullptr, expr->span);
-    return std::make_unique<GroupCode>(fn, operands(args, live), expr->span);
+    return group_code(fn, operands(args, live), expr->span);
+  }
+
+  CodePtr group_code(const Expr& function, std::vector<Operand> args, lang::Span span) {
+    auto made = std::make_unique<GroupCode>(function, std::move(args), span);
+    code_->groups.push_back(&made->group());
+    return made;
   }
 
   CodePtr primitive(const lang::Primitive& node, Live& live) {

@@ -1,7 +1,5 @@
 #include "repl/pipeline.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -13,11 +11,8 @@
 #include "ad/closures.h"
 #include "ad/function_tangent.h"
 #include "ad/reverse.h"
-#include "flow/layout.h"
 #include "interp/code_symbols.h"
-#include "interp/native.h"
 #include "interp/scalar.h"
-#include "jit/jit.h"
 #include "lang/border.h"
 #include "lang/function_fact.h"
 #include "lang/plain_type.h"
@@ -25,8 +20,8 @@
 #include "lang/visit.h"
 #include "opt/passes.h"
 #include "parser/parse.h"
-#include "repl/code_cache.h"
 #include "repl/files.h"
+#include "repl/native_makers.h"
 #include "repl/output.h"
 #include "repl/plotting.h"
 #include "repl/tensor_files.h"
@@ -40,41 +35,13 @@ using lang::Expr;
 using lang::Result;
 using lang::Value;
 
-namespace {
-
-// An entry of the library of native code, or null. It is never unloaded: LLVM's static state does
-// not survive that.
-template <class Make>
-Make entry_of_jit(const char* name) {
-  static void* const library = dlopen("librelay_jit.so", RTLD_NOW | RTLD_LOCAL);
-  return library ? reinterpret_cast<Make>(dlsym(library, name)) : nullptr;
-}
-
-interp::Compiling::Makers makers(const std::string& code_cache) {
-  return {[] {
-            const auto make = entry_of_jit<jit::MakeKernelCompiler>(jit::kEntryName);
-            return std::unique_ptr<loops::KernelCompiler>(make ? make() : nullptr);
-          },
-          [] {
-            const auto make = entry_of_jit<jit::MakeFunctionCompiler>(jit::kFunctionEntryName);
-            return std::unique_ptr<flow::FunctionCompiler>(
-                make ? make(&interp::native_services(), &flow::layout()) : nullptr);
-          },
-          [code_cache]() -> std::unique_ptr<interp::CodeStore> {
-            if (code_cache.empty()) return nullptr;
-            return open_code_cache(code_cache, code_maker());
-          }};
-}
-
-}  // namespace
-
 Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const SessionOptions& options)
     : module_(module),
       checker_(checker),
       options_(options),
       purity_([this](const std::string& name) { return code_of(name); }),
       derivatives_(*this),
-      compiling_(makers(options.code_cache)) {
+      compiling_(native_makers(options.code_cache)) {
   if (options.perf) interp::name_native_code();
 }
 Pipeline::~Pipeline() = default;

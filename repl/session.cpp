@@ -481,6 +481,7 @@ Result<std::vector<double>> Session::run_times(const std::string& text, int runs
 
 lang::Module& Session::module() { return impl_->module; }
 interp::Evaluator& Session::evaluator() { return impl_->evaluator; }
+interp::Host& Session::host() { return impl_->pipeline; }
 
 std::string Session::pass_times() const {
   std::vector<Row> rows;

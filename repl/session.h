@@ -270,6 +270,8 @@ class Session {
 
   lang::Module& module();
   interp::Evaluator& evaluator();
+  // What the evaluator asks for code and values.
+  interp::Host& host();
   // How long the passes of the program's own pipeline have taken: a line for each.
   std::string pass_times() const;
   const SessionOptions& options() const;
