@@ -79,6 +79,7 @@ std::unique_ptr<Snapshot> read_all(std::string_view bytes) {
   code.read_names();
   TensorReader tensors(from, bytes, data);
   code.read_expressions(tensors);
+  const std::uint64_t entries = from.number();
   for (std::size_t left = from.count(); left > 0; --left) {
     Snapshot::Function function;
     function.name = types.name();
@@ -86,6 +87,8 @@ std::unique_ptr<Snapshot> read_all(std::string_view bytes) {
     function.code = code.expr();
     snapshot->functions.push_back(std::move(function));
   }
+  if (entries > snapshot->functions.size()) fail_damaged();
+  snapshot->entry_count = static_cast<std::uint32_t>(entries);
   ValueReader values(from, types, tensors, code);
   for (std::size_t left = from.count(); left > 0; --left) {
     std::string name = types.name();

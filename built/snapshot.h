@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@ struct Snapshot {
     lang::Value value;
   };
   std::vector<Function> functions;
+  std::uint32_t entry_count = 0;  // so many of them, the first ones, are called from outside
   std::vector<Binding> bindings;
   std::map<std::string, lang::CodeImage>
       images;  // native code, by the key under which it is asked for

@@ -43,6 +43,7 @@ std::string write(const Snapshot& snapshot) {
   ValueWriter values(types, tensors, code);
 
   ByteWriter functions;
+  functions.number(snapshot.entry_count);
   functions.number(snapshot.functions.size());
   for (const Snapshot::Function& each : snapshot.functions) {
     types.name(each.name, functions);

@@ -28,6 +28,7 @@ constexpr auto kParts = std::to_array<Part>({
     {"kernel", "relay-kernel", "be the kernel of a Jupyter notebook, or install it", "xeus-dev"},
     {"import", "relay-import", "write a model of another framework as a program, and its weights",
      ""},
+    {"build", "relay-build", "write functions of a program as a shared object for C", ""},
 });
 
 // Where the parts may stand: beside the program, or where an installed one has its shared objects.

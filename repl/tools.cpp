@@ -95,7 +95,6 @@ constexpr std::array kPlanned = {
     Planned{"doc", "`:doc NAME` at the prompt"},
     Planned{"export",
             "`relay_load` of include/relay.h, or the Python package, runs a program elsewhere"},
-    Planned{"build", "`relay_load` of include/relay.h runs a program in another one"},
 };
 
 }  // namespace

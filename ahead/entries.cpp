@@ -1,0 +1,124 @@
+#include "ahead/entries.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ahead/c_names.h"
+#include "lang/diagnostic.h"
+#include "lang/op.h"
+
+namespace relay::ahead {
+
+using lang::Diagnostic;
+using lang::DiagnosticKind;
+
+namespace {
+
+class Finder {
+ public:
+  Finder(const Request& request, repl::Session& session) : request_(request), session_(session) {}
+
+  Entries find() {
+    for (const Request::Entry& entry : request_.entries) {
+      const lang::Definition& definition = definition_of(entry.function);
+      if (entry.is_gradient) {
+        add(define_gradient(definition), definition, true);
+      } else {
+        add(entry.function, definition, false);
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  const lang::Definition& definition_of(const std::string& name) {
+    const lang::Definition* const found = session_.module().lookup(name);
+    if (found && found->function) return *found;
+    Diagnostic error(found ? DiagnosticKind::NotAFunction : DiagnosticKind::UnknownName,
+                     found ? fmt::format("`{}` is no function", name)
+                           : fmt::format("`{}` has no function `{}`", request_.path, name));
+    if (found) error.note(fmt::format("help: `def NAME(x) {{ {}(x) }}` is one", name));
+    std::vector<std::string> names;
+    for (const lang::Definition* each : session_.module().definitions()) {
+      if (each->function && each->origin == lang::Origin::Own) names.push_back(each->name);
+    }
+    const std::vector<std::string> close = lang::closest_names(name, names);
+    if (!found && !close.empty()) error.note(fmt::format("help: did you mean `{}`?", close.front()));
+    throw lang::Failure(std::move(error));
+  }
+
+  static const lang::Function& literal(const lang::Definition& definition) {
+    return lang::cast<lang::Function>(definition.function);
+  }
+
+  lang::Type type_of(const std::string& name, lang::Span span) {
+    const lang::Expr expr = session_.read("<build>", name).or_throw();
+    const lang::Type type = session_.evaluate_typed(expr).or_throw().type;
+    if (lang::is_ground(type)) return type;
+    Diagnostic error(DiagnosticKind::AmbiguousType,
+                     fmt::format("the types of `{}` are open: `{}`", name, lang::to_string(type)),
+                     span);
+    error.note("help: write the types of its parameters, as in `x: Tensor[(n, 4), float32]`");
+    throw lang::Failure(std::move(error));
+  }
+
+  // `def f_gradient[n](x: Tensor[(n, 4), float32]) { value_and_grad(f)(x) }`
+  std::string define_gradient(const lang::Definition& definition) {
+    const std::string name = definition.name + "_gradient";
+    if (session_.module().lookup(name)) {
+      lang::fail(DiagnosticKind::DuplicateDefinition,
+                 fmt::format("the gradient of `{}` would be `{}`, which the program has",
+                             definition.name, name));
+    }
+    const lang::Type type = type_of(definition.name, definition.span);
+    const auto& params = lang::as<lang::FunctionType>(type)->params;
+    std::vector<std::string> dims, typed, names;
+    for (const lang::TypeVarRef& dim : built::signature_of(type).dims) dims.push_back(dim->name);
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      names.push_back(fmt::format("p{}", i));
+      typed.push_back(fmt::format("{}: {}", names.back(), lang::to_string(params[i])));
+    }
+    const std::string text =
+        fmt::format("def {}{}({}) {{ value_and_grad({})({}) }}\n", name,
+                    dims.empty() ? "" : fmt::format("[{}]", fmt::join(dims, ", ")),
+                    fmt::join(typed, ", "), definition.name, fmt::join(names, ", "));
+    const auto errors = session_.run("<build>", text, [](const repl::ItemResult&) {});
+    if (!errors.empty()) throw lang::Failure(errors);
+    return name;
+  }
+
+  void add(const std::string& name, const lang::Definition& definition, bool is_gradient) {
+    const lang::Type type = type_of(name, definition.span);
+    Exported exported;
+    exported.name = c_name(name);
+    try {
+      exported.signature = built::signature_of(type);
+    } catch (lang::Failure& failure) {
+      for (Diagnostic& each : failure.diagnostics) {
+        if (!each.span) each.span = definition.span;
+        each.message += fmt::format(", in `{}`", name);
+      }
+      throw;
+    }
+    exported.text = fmt::format("{} : {}", name, lang::to_string(type));
+    for (const lang::VariableRef& param : literal(definition).params)
+      exported.params.push_back(c_name(param->name));
+    exported.is_gradient = is_gradient;
+    found_.functions.push_back({name, type});
+    found_.exported.push_back(std::move(exported));
+  }
+
+  const Request& request_;
+  repl::Session& session_;
+  Entries found_;
+};
+
+}  // namespace
+
+Entries find_entries(const Request& request, repl::Session& session) {
+  return Finder(request, session).find();
+}
+
+}  // namespace relay::ahead

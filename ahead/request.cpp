@@ -1,0 +1,20 @@
+#include "ahead/request.h"
+
+#include <filesystem>
+
+#include "ahead/c_names.h"
+
+namespace relay::ahead {
+
+std::string object_name(const Request& request) {
+  std::string stem = std::filesystem::path(request.output).stem().string();
+  if (stem.starts_with("lib") && stem.size() > 3) stem.erase(0, 3);
+  return c_name(stem);
+}
+
+std::string header_path(const Request& request) {
+  const std::filesystem::path output(request.output);
+  return (output.parent_path() / (object_name(request) + ".h")).string();
+}
+
+}  // namespace relay::ahead
