@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,10 @@ class TemporaryFolder {
   std::string path_;
 };
 
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 void write_object(const Request& request, repl::Session& session,
                   const std::function<void(const std::string&)>& say) {
   const Entries entries = find_entries(request, session);
@@ -52,30 +57,25 @@ void write_object(const Request& request, repl::Session& session,
   repl::write_file(bytes_path, built::write(*snapshot)).or_throw();
   link_object(request, c_text(request, entries.exported, bytes_path), folder.path());
   for (const Exported& each : entries.exported) say(each.text);
-  say(fmt::format("{}: {} of the program, {} pieces of native code, {:.1f} MiB; {}", request.output,
-                  snapshot->functions.size() == 1
-                      ? std::string("a function")
-                      : fmt::format("{} functions", snapshot->functions.size()),
-                  snapshot->images.size(),
-                  static_cast<double>(fs::file_size(request.output)) / (1 << 20),
-                  header_path(request)));
+  say(fmt::format("{} and {}: {} of the program, {} of native code", request.output,
+                  header_path(request), counted(snapshot->functions.size(), "function"),
+                  counted(snapshot->images.size(), "piece")));
+  if (snapshot->images.empty() && !repl::native_makers("").kernels())
+    say("without native code: `librelay_jit.so` cannot be loaded");
 }
 
 }  // namespace
 
-std::vector<lang::Diagnostic> build(const Request& request,
-                                    const std::function<void(const std::string&)>& say) {
+bool build(const Request& request, const Listener& listener) {
   repl::SessionOptions options;
   options.search_path = request.search_path;
   repl::Session session(std::move(options));
   auto errors = session.run_file(request.path, [](const repl::ItemResult&) {});
-  if (!errors.empty()) return errors;
-  auto limited = lang::capture([&] {
-    auto stopped = session.within_limits([&] { write_object(request, session, say); });
-    if (!stopped.empty()) throw lang::Failure(stopped);
-    return true;
-  });
-  return limited ? std::vector<lang::Diagnostic>() : limited.errors();
+  if (errors.empty()) {
+    errors = session.within_limits([&] { write_object(request, session, listener.say); });
+  }
+  if (!errors.empty()) listener.complain(errors);
+  return errors.empty();
 }
 
 }  // namespace relay::ahead

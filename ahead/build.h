@@ -9,9 +9,14 @@
 
 namespace relay::ahead {
 
-// Runs the program of a request and writes the shared object of its entries, and the header. Says
-// what has come of it by `say`, a line at a time. The diagnostics of what went wrong.
-std::vector<lang::Diagnostic> build(const Request& request,
-                                    const std::function<void(const std::string&)>& say);
+// Who hears of a build.
+struct Listener {
+  std::function<void(const std::string&)> say;                          // a line of what came of it
+  std::function<void(const std::vector<lang::Diagnostic>&)> complain;  // their places live as long
+};
+
+// Runs the program of a request and writes the shared object of its entries, and the header. False
+// if that went wrong.
+bool build(const Request& request, const Listener& listener);
 
 }  // namespace relay::ahead

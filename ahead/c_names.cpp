@@ -23,10 +23,15 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-std::string c_name(std::string_view name) {
+std::string c_prefix(std::string_view name) {
   std::string result;
   for (const char c : name) result += is_letter(c) || is_digit(c) ? c : '_';
   if (result.empty() || is_digit(result.front())) result.insert(0, "_");
+  return result;
+}
+
+std::string c_name(std::string_view name) {
+  std::string result = c_prefix(name);
   if (std::find(kKeywords.begin(), kKeywords.end(), result) != kKeywords.end()) result += '_';
   return result;
 }

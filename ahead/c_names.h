@@ -7,8 +7,9 @@
 
 namespace relay::ahead {
 
-// A name as C can have it: other characters become `_`, and what C has for itself gets one at the
-// end.
+// The beginning of names in C: other characters become `_`.
+std::string c_prefix(std::string_view name);
+// A name as C can have it: the same, and what C or C++ has for itself gets a `_` at the end.
 std::string c_name(std::string_view name);
 
 // "float"; of a type that C has not, such as float16, the unsigned integer as wide.

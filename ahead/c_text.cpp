@@ -56,9 +56,9 @@ class Writer {
     const std::string type = lang::to_string(part.type);
     const auto known = records_.find(type);
     if (known != records_.end()) return known->second;
-    std::string name = object_ + "_" + c_name(part.constructor->owner->name);
-    for (int i = 2; record_names_.count(name) > 0; ++i)
-      name = fmt::format("{}_{}{}", object_, c_name(part.constructor->owner->name), i);
+    const std::string plain = object_ + "_" + c_prefix(part.constructor->owner->name);
+    std::string name = plain;
+    for (int i = 2; record_names_.count(name) > 0; ++i) name = fmt::format("{}{}", plain, i);
     record_names_.insert(name);
     records_.emplace(type, name);
     return name;

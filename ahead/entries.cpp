@@ -39,7 +39,6 @@ class Finder {
     Diagnostic error(found ? DiagnosticKind::NotAFunction : DiagnosticKind::UnknownName,
                      found ? fmt::format("`{}` is no function", name)
                            : fmt::format("`{}` has no function `{}`", request_.path, name));
-    if (found) error.note(fmt::format("help: `def NAME(x) {{ {}(x) }}` is one", name));
     std::vector<std::string> names;
     for (const lang::Definition* each : session_.module().definitions()) {
       if (each->function && each->origin == lang::Origin::Own) names.push_back(each->name);
@@ -53,13 +52,29 @@ class Finder {
     return lang::cast<lang::Function>(definition.function);
   }
 
-  lang::Type type_of(const std::string& name, lang::Span span) {
+  // Its dimension variables have the names that its parameters give them.
+  lang::Type type_of(const std::string& name, const lang::Definition& definition) {
+    const lang::Type type = ground_type(name, definition.span);
+    const auto& given = literal(definition).params;
+    const auto& params = lang::as<lang::FunctionType>(type)->params;
+    lang::TypeSubstitution named;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      const auto vars = lang::variables_of(params[i]);
+      const auto names = given[i]->type ? lang::variables_of(given[i]->type) : vars;
+      for (std::size_t k = 0; k < vars.size() && names.size() == vars.size(); ++k) {
+        named.dims.emplace(vars[k].get(), lang::Dim::variable(lang::TypeVar::rigid(
+                                              lang::VarKind::Dim, names[k]->name)));
+      }
+    }
+    return lang::substitute(type, named);
+  }
+
+  lang::Type ground_type(const std::string& name, lang::Span span) {
     const lang::Expr expr = session_.read("<build>", name).or_throw();
-    const lang::Type type = session_.evaluate_typed(expr).or_throw().type;
-    if (lang::is_ground(type)) return type;
+    const repl::Session::Typed typed = session_.evaluate_typed(expr).or_throw();
+    if (lang::is_ground(typed.type)) return typed.type;
     Diagnostic error(DiagnosticKind::AmbiguousType,
-                     fmt::format("the types of `{}` are open: `{}`", name, lang::to_string(type)),
-                     span);
+                     fmt::format("the types of `{}` are open: `{}`", name, typed.scheme), span);
     error.note("help: write the types of its parameters, as in `x: Tensor[(n, 4), float32]`");
     throw lang::Failure(std::move(error));
   }
@@ -72,7 +87,7 @@ class Finder {
                  fmt::format("the gradient of `{}` would be `{}`, which the program has",
                              definition.name, name));
     }
-    const lang::Type type = type_of(definition.name, definition.span);
+    const lang::Type type = type_of(definition.name, definition);
     const auto& params = lang::as<lang::FunctionType>(type)->params;
     std::vector<std::string> dims, typed, names;
     for (const lang::TypeVarRef& dim : built::signature_of(type).dims) dims.push_back(dim->name);
@@ -90,9 +105,9 @@ class Finder {
   }
 
   void add(const std::string& name, const lang::Definition& definition, bool is_gradient) {
-    const lang::Type type = type_of(name, definition.span);
+    const lang::Type type = type_of(name, *session_.module().lookup(name));
     Exported exported;
-    exported.name = c_name(name);
+    exported.name = object_name(request_) + "_" + c_prefix(name);
     try {
       exported.signature = built::signature_of(type);
     } catch (lang::Failure& failure) {

@@ -57,8 +57,8 @@ void link_object(const Request& request, const CText& text, const std::string& f
                                   "-Wl,--version-script=" + exports.string(), std::string("-o"),
                                   request.output})
     command += " " + repl::shell_word(word);
-  command += " -static-libstdc++ -static-libgcc -pthread -Wl,--gc-sections -Wl,--no-undefined "
-             "-Wl,-z,relro -Wl,-z,now " RELAY_BUILT_LINK_FLAGS " 2>&1";
+  command += " -static-libstdc++ -static-libgcc -pthread -Wl,--gc-sections -Wl,-z,relro "
+             "-Wl,-z,now " RELAY_BUILT_LINK_FLAGS " 2>&1";
   const repl::ChildOutput output = repl::output_of({"/bin/sh", "-c", command}, "");
   if (output.ended_well) return;
   lang::Diagnostic error(DiagnosticKind::FileError,

@@ -91,10 +91,10 @@ std::string read_arguments(int count, char** texts, CommandLine& line) {
 int build(const ahead::Request& request) {
   repl::Reporter reporter(repl::ErrorFormat::Text, repl::wants_color("auto", 2), false);
   try {
-    const auto errors = ahead::build(
-        request, [](const std::string& text) { repl::put_output(text + "\n"); });
-    if (errors.empty()) return 0;
-    reporter.report(errors);
+    const ahead::Listener listener{
+        [](const std::string& text) { repl::put_output(text + "\n"); },
+        [&](const std::vector<lang::Diagnostic>& errors) { reporter.report(errors); }};
+    if (ahead::build(request, listener)) return 0;
   } catch (const lang::InternalError& error) {
     reporter.internal_error(error.what());
   }

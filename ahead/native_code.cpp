@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <mutex>
+#include <random>
 #include <set>
 #include <utility>
 
 #include "built/host.h"
+#include "built/processor.h"
 #include "interp/ahead.h"
 #include "interp/eval.h"
 #include "lang/diagnostic.h"
@@ -36,32 +39,60 @@ class Recorder final : public interp::CodeStore {
   std::mutex adding_;
 };
 
-// Extents by which structures differ: none and one, fewer than a vector or a tile has, odd ones,
-// and more than a cache holds.
-constexpr auto kUsual = std::to_array<std::int64_t>({0, 1, 2, 3, 4, 7, 8, 16, 31, 64, 200, 1000});
-
 using Extents = std::map<std::string, std::int64_t, std::less<>>;
 
-// What the dimension variables are together: all alike, and each alone small among larger ones.
+// Extents by which structures differ. Short ones are part of the code, equal ones are one number
+// there, and long ones have loops in parts.
+constexpr auto kUsual = std::to_array<std::int64_t>(
+    {0,  1,  2,  3,   4,   5,   6,   7,   8,    9,    10,   12,    15,     16,     17,        24,
+     28, 31, 32, 33,  48,  50,  63,  64,  65,   96,   100,  127,   128,    129,    200,       255,
+     256, 257, 300, 500, 512, 784, 1000, 1023, 1024, 1025, 2048, 4096, 10'000, 100'000, 1'000'000});
+
+// So many are drawn where there are more than two dimension variables.
+constexpr int kDrawn = 2000;
+
+void add_constants(const lang::Type& type, std::set<std::int64_t>& extents) {
+  if (const auto* tensor = lang::as<lang::TensorType>(type)) {
+    for (const lang::Dim& dim : tensor->shape.dims()) {
+      if (dim.is_constant()) extents.insert(dim.constant());
+    }
+  } else if (const auto* tuple = lang::as<lang::TupleType>(type)) {
+    for (const lang::Type& field : tuple->fields) add_constants(field, extents);
+  } else if (const auto* function = lang::as<lang::FunctionType>(type)) {
+    for (const lang::Type& param : function->params) add_constants(param, extents);
+    add_constants(function->result, extents);
+  }
+}
+
+// What the dimension variables are together: of two every pair, of more what is drawn.
 std::vector<Extents> usual_extents(const std::vector<interp::GlobalFunction>& functions) {
   std::set<std::string> names;
+  std::set<std::int64_t> single(kUsual.begin(), kUsual.end());
   for (const interp::GlobalFunction& function : functions) {
     for (const lang::TypeVarRef& variable : lang::variables_of(function.type))
       names.insert(variable->name);
+    add_constants(function.type, single);
   }
   std::vector<Extents> all;
-  for (const std::int64_t extent : kUsual) {
+  for (const std::int64_t extent : single) {
     Extents alike{{"?", extent}};
     for (const std::string& name : names) alike[name] = extent;
     all.push_back(std::move(alike));
   }
   if (names.size() < 2) return all;
-  for (const std::string& name : names) {
-    for (const std::int64_t extent : {1, 5}) {
-      Extents mixed = all.back();
-      for (auto& [each, value] : mixed) value = each == name ? extent : 64;
-      all.insert(all.begin(), std::move(mixed));
+  if (names.size() == 2) {
+    for (const std::int64_t first : single) {
+      for (const std::int64_t second : single)
+        all.push_back({{"?", second}, {*names.begin(), first}, {*names.rbegin(), second}});
     }
+    return all;
+  }
+  const std::vector<std::int64_t> list(single.begin(), single.end());
+  std::minstd_rand random;  // the same ones each time
+  for (int i = 0; i < kDrawn; ++i) {
+    Extents drawn{{"?", list[random() % list.size()]}};
+    for (const std::string& name : names) drawn[name] = list[random() % list.size()];
+    all.push_back(std::move(drawn));
   }
   return all;
 }
@@ -92,6 +123,8 @@ void add_native_code(built::Snapshot& snapshot, interp::Compiling::Makers makers
     evaluator.settle();
   }
   snapshot.images = std::move(images);
+  // Who names a processor knows for which it is.
+  if (!std::getenv("RELAY_JIT_CPU")) snapshot.features = built::processor_features();
 }
 
 }  // namespace relay::ahead

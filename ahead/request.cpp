@@ -9,7 +9,7 @@ namespace relay::ahead {
 std::string object_name(const Request& request) {
   std::string stem = std::filesystem::path(request.output).stem().string();
   if (stem.starts_with("lib") && stem.size() > 3) stem.erase(0, 3);
-  return c_name(stem);
+  return c_prefix(stem);
 }
 
 std::string header_path(const Request& request) {

@@ -1,10 +1,13 @@
 #include "built/program.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "built/processor.h"
 #include "lang/diagnostic.h"
 #include "lang/wrapped_memory.h"
 #include "stdlib/register.h"
@@ -15,9 +18,24 @@ using lang::Value;
 
 namespace {
 
+// Code that the processor does not know would end the process.
+void check_processor(const Snapshot& snapshot) {
+  const std::vector<std::string> here = processor_features();
+  for (const std::string& feature : snapshot.features) {
+    if (std::find(here.begin(), here.end(), feature) != here.end()) continue;
+    lang::Diagnostic error(
+        lang::DiagnosticKind::Unsupported,
+        fmt::format("it was built for a processor with `{}`, which this one has not", feature));
+    error.note("help: `RELAY_JIT_CPU=x86-64-v2 relay build ...` builds it for older ones");
+    throw lang::Failure(std::move(error));
+  }
+}
+
 std::unique_ptr<Snapshot> opened(std::string_view bytes) {
   stdlib::register_operators();
-  return read(bytes).or_throw();
+  auto snapshot = read(bytes).or_throw();
+  check_processor(*snapshot);
+  return snapshot;
 }
 
 // The code that is in the snapshot.

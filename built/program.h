@@ -25,8 +25,10 @@ class Program {
             void* const* results);
 
   void set_threads(int threads) { evaluator_.set_threads(threads); }
-  // Kernels that ran without native code, so far: for extents that nobody expected.
-  std::int64_t kernels_without_code() const { return evaluator_.statistics().kernels_run_lanes; }
+  // How many kernels have run without native code so far: for extents that nobody expected.
+  std::size_t kernels_without_code() const {
+    return evaluator_.statistics().kernels_fallen_back.size();
+  }
 
  private:
   struct Entry {

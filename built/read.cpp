@@ -94,6 +94,8 @@ std::unique_ptr<Snapshot> read_all(std::string_view bytes) {
     std::string name = types.name();
     snapshot->bindings.push_back({std::move(name), values.value()});
   }
+  for (std::size_t left = from.count(); left > 0; --left)
+    snapshot->features.emplace_back(from.text());
   for (std::size_t left = from.count(); left > 0; --left) {
     std::string key(from.text());
     snapshot->images.emplace(std::move(key), read_image(from));

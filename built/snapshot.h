@@ -33,6 +33,7 @@ struct Snapshot {
   std::vector<Binding> bindings;
   std::map<std::string, lang::CodeImage>
       images;  // native code, by the key under which it is asked for
+  std::vector<std::string> features;  // of the processor for which that is
 
   // What read() has made and everything above points into; write() finds both by itself.
   std::vector<lang::TypeDefRef> types;

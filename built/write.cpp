@@ -69,6 +69,8 @@ std::string write(const Snapshot& snapshot) {
   to.bytes(functions.all());
   values.append_to(to);
   to.bytes(bindings.all());
+  to.number(snapshot.features.size());
+  for (const std::string& feature : snapshot.features) to.text(feature);
   to.number(snapshot.images.size());
   for (const auto& [key, image] : snapshot.images) {
     to.text(key);

@@ -29,9 +29,10 @@ void visit(const FunctionCode& code, Seen& seen,
   for (const FunctionCodeRef& inner : code.inner) visit(*inner, seen, body);
 }
 
-void visit_groups(const FunctionCode& code, Seen& seen, const std::function<void(Group&)>& body) {
+void visit_groups(const FunctionCode& code, Seen& seen,
+                  const std::function<void(const FunctionCode::GroupUse&)>& body) {
   visit(code, seen, [&](const FunctionCode& each) {
-    for (Group* const group : each.groups) body(*group);
+    for (const FunctionCode::GroupUse& use : each.groups) body(use);
     if (!each.native) return;
     const auto interpreted = [&](const auto& self, const flow::Function& function) -> void {
       for (const auto& part : function.interpreted) {
@@ -66,9 +67,10 @@ void make_kernels(Evaluator& evaluator, std::span<const GlobalFunction> function
     for (const GlobalFunction& function : functions) {
       const FunctionCodeRef code = code_of(machine, function);
       if (!code) continue;
-      visit_groups(*code, seen, [&](Group& group) {
+      KnownExtents known(code->source, extent_of);
+      visit_groups(*code, seen, [&](const FunctionCode::GroupUse& use) {
         (void)lang::capture([&] {
-          group.make_kernels(machine, extent_of);
+          use.group->make_kernels(machine, use.args, known, extent_of);
           return true;
         });
       });

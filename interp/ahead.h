@@ -1,13 +1,12 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
+#include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "interp/eval.h"
+#include "interp/known_extents.h"
 #include "lang/type.h"
 
 // Native code of a program that has not run: for who compiles it ahead of time, and for who runs
@@ -25,9 +24,6 @@ struct GlobalFunction {
 // CodeStore for the same keys in another process. With JitMode::Always. Gives how many of them have
 // an entry.
 std::size_t make_native(Evaluator& evaluator, std::span<const GlobalFunction> functions);
-
-// The extent that the dimension variable of that name has, or, of "?", one that nobody knows.
-using ExtentOf = std::function<std::int64_t(std::string_view variable)>;
 
 // The same of the kernels that these functions begin, for arguments of these extents. What cannot
 // be lowered for them is passed over.

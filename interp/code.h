@@ -77,7 +77,12 @@ struct FunctionCode : lang::Counted {
   lang::VariableRef self;
   // Of the closures that it makes and of its index notation that is no kernel.
   std::vector<FunctionCodeRef> inner;
-  std::vector<Group*> groups;  // in `body`
+  // Groups in `body`, with the atoms that are their arguments.
+  struct GroupUse {
+    Group* group;
+    std::vector<lang::Expr> args;
+  };
+  std::vector<GroupUse> groups;
   bool is_nest = false;  // the body is index notation, and nothing else
   // Of a constructor as a closure, which has no source.
   const lang::Constructor* constructor = nullptr;

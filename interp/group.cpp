@@ -132,13 +132,6 @@ Group::Instance* Group::lower(Machine& machine, std::vector<loops::Layout> layou
 
 namespace {
 
-std::int64_t extent_of_dim(const lang::Dim& dim, const ExtentOf& extent_of) {
-  const lang::Dim known = dim.substitute([&](const lang::TypeVarRef& variable) {
-    return std::optional<lang::Dim>(lang::Dim(extent_of(variable->name)));
-  });
-  return known.is_constant() ? known.constant() : extent_of("?");
-}
-
 void append_layouts(const Type& type, const ExtentOf& extent_of,
                     std::vector<loops::Layout>& layouts) {
   if (const auto* tuple = lang::as<lang::TupleType>(type)) {
@@ -148,30 +141,34 @@ void append_layouts(const Type& type, const ExtentOf& extent_of,
   const auto* tensor = lang::as<lang::TensorType>(type);
   RELAY_CHECK(tensor && tensor->shape.has_rank(), "an argument of a kernel is no tensor");
   std::vector<std::int64_t> shape;
-  for (const lang::Dim& dim : tensor->shape.dims()) shape.push_back(extent_of_dim(dim, extent_of));
+  for (const lang::Dim& dim : tensor->shape.dims()) shape.push_back(extent_at(dim, extent_of));
   std::vector<std::int64_t> strides = loops::row_major(shape);
   layouts.push_back({tensor->dtype.known(), std::move(shape), std::move(strides)});
 }
 
-// Of a parameter whose values decide extents: each is `extent`.
-Value value_of_extents(const loops::Layout& layout, std::int64_t extent) {
+// Of a parameter whose values decide extents.
+Value value_of_extents(const loops::Layout& layout, std::uint64_t bits) {
   const lang::TensorRef tensor = lang::Tensor::make(layout.dtype, layout.shape);
-  for (std::int64_t i = 0; i < tensor->element_count(); ++i)
-    tensor->set_bits(i, lang::bits_from_int(layout.dtype, extent));
+  for (std::int64_t i = 0; i < tensor->element_count(); ++i) tensor->set_bits(i, bits);
   return Value::tensor(tensor);
 }
 
 }  // namespace
 
-void Group::make_kernels(Machine& machine, const ExtentOf& extent_of) {
+void Group::make_kernels(Machine& machine, const std::vector<Expr>& args, KnownExtents& known,
+                         const ExtentOf& extent_of) {
   const auto& fn = lang::cast<lang::Function>(function_);
   std::vector<loops::Layout> layouts;
   std::vector<Value> values;
   for (std::size_t i = 0; i < fn.params.size(); ++i) {
     const std::size_t first = layouts.size();
     append_layouts(fn.params[i]->type, extent_of, layouts);
-    if (std::find(shaping_params_.begin(), shaping_params_.end(), i) != shaping_params_.end())
-      values.push_back(value_of_extents(layouts[first], extent_of("?")));
+    if (std::find(shaping_params_.begin(), shaping_params_.end(), i) == shaping_params_.end())
+      continue;
+    const loops::Layout& layout = layouts[first];
+    const auto bits = known.bits_of(args[i]);
+    values.push_back(value_of_extents(
+        layout, bits ? *bits : lang::bits_from_int(layout.dtype, extent_of("?"))));
   }
   shaping_.clear();
   for (const Value& value : values) append_bits(value, shaping_);

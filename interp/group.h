@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "interp/ahead.h"
 #include "interp/code.h"
+#include "interp/known_extents.h"
 #include "interp/machine.h"
 #include "loops/lower.h"
 
@@ -22,9 +22,10 @@ class Group {
   // `args` are moved from. Empty after an error.
   lang::Value run(Machine& machine, lang::Value* args, std::size_t count, lang::Span span);
   const lang::Expr& function() const { return function_; }
-  // Has native code made of the kernels that it runs for arguments of these extents, and waits for
-  // it. Fails as running it would.
-  void make_kernels(Machine& machine, const ExtentOf& extent_of);
+  // Has native code made of the kernels that it runs for these arguments, of which extents and such
+  // scalars are known as extents are computed of, and waits for it. Fails as running it would.
+  void make_kernels(Machine& machine, const std::vector<lang::Expr>& args, KnownExtents& known,
+                    const ExtentOf& extent_of);
 
  private:
   struct Instance;

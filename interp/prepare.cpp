@@ -335,7 +335,7 @@ class FunctionPreparer {
                                                operands(node.args, live));
       case ExprKind::Function:
         if (lang::is_group(callee)) {
-          return group_code(callee, operands(node.args, live), expr->span);
+          return group_code(callee, node.args, live, expr->span);
         }
         break;
       case ExprKind::GlobalVar:
@@ -385,12 +385,13 @@ class FunctionPreparer {
     }
     const Expr body = lang::substitute(expr, renamed);
     const Expr fn = lang::make_function(params, expr->type, body, {}, nullptr, expr->span);
-    return group_code(fn, operands(args, live), expr->span);
+    return group_code(fn, args, live, expr->span);
   }
 
-  CodePtr group_code(const Expr& function, std::vector<Operand> args, lang::Span span) {
-    auto made = std::make_unique<GroupCode>(function, std::move(args), span);
-    code_->groups.push_back(&made->group());
+  CodePtr group_code(const Expr& function, const std::vector<Expr>& args, Live& live,
+                     lang::Span span) {
+    auto made = std::make_unique<GroupCode>(function, operands(args, live), span);
+    code_->groups.push_back({&made->group(), args});
     return made;
   }
 
