@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -42,10 +41,6 @@ class TemporaryFolder {
   std::string path_;
 };
 
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 void write_object(const Request& request, repl::Session& session,
                   const std::function<void(const std::string&)>& say) {
   const Entries entries = find_entries(request, session);
@@ -57,9 +52,9 @@ void write_object(const Request& request, repl::Session& session,
   repl::write_file(bytes_path, built::write(*snapshot)).or_throw();
   link_object(request, c_text(request, entries.exported, bytes_path), folder.path());
   for (const Exported& each : entries.exported) say(each.text);
-  say(fmt::format("{} and {}: {} of the program, {} of native code", request.output,
-                  header_path(request), counted(snapshot->functions.size(), "function"),
-                  counted(snapshot->images.size(), "piece")));
+  const std::size_t count = snapshot->functions.size();
+  say(fmt::format("{} and {}: {} function{} of the program", request.output, header_path(request),
+                  count, count == 1 ? "" : "s"));
   if (snapshot->images.empty() && !repl::native_makers("").kernels())
     say("without native code: `librelay_jit.so` cannot be loaded");
 }

@@ -11,7 +11,7 @@ namespace relay::ahead {
 
 // Who hears of a build.
 struct Listener {
-  std::function<void(const std::string&)> say;                          // a line of what came of it
+  std::function<void(const std::string&)> say;                         // a line of what came of it
   std::function<void(const std::vector<lang::Diagnostic>&)> complain;  // their places live as long
 };
 

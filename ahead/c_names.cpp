@@ -9,14 +9,14 @@ namespace {
 
 // Of C and C++.
 constexpr auto kKeywords = std::to_array<std::string_view>(
-    {"alignas",  "alignof",  "and",       "asm",      "auto",     "bool",     "break",   "case",
-     "catch",    "char",     "class",     "const",    "continue", "default",  "delete",  "do",
-     "double",   "else",     "enum",      "export",   "extern",   "false",    "float",   "for",
-     "friend",   "goto",     "if",        "inline",   "int",      "long",     "mutable", "namespace",
-     "new",      "not",      "operator",  "or",       "private",  "public",   "register", "restrict",
-     "return",   "short",    "signed",    "sizeof",   "static",   "struct",   "switch",  "template",
-     "this",     "throw",    "true",      "try",      "typedef",  "typename", "union",   "unsigned",
-     "using",    "virtual",  "void",      "volatile", "while",    "xor"});
+    {"alignas", "alignof", "and",      "asm",      "auto",     "bool",     "break",    "case",
+     "catch",   "char",    "class",    "const",    "continue", "default",  "delete",   "do",
+     "double",  "else",    "enum",     "export",   "extern",   "false",    "float",    "for",
+     "friend",  "goto",    "if",       "inline",   "int",      "long",     "mutable",  "namespace",
+     "new",     "not",     "operator", "or",       "private",  "public",   "register", "restrict",
+     "return",  "short",   "signed",   "sizeof",   "static",   "struct",   "switch",   "template",
+     "this",    "throw",   "true",     "try",      "typedef",  "typename", "union",    "unsigned",
+     "using",   "virtual", "void",     "volatile", "while",    "xor"});
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -70,10 +70,9 @@ class Writer {
     switch (part.kind) {
       case Part::Kind::Leaf: {
         const Leaf& leaf = leaves[part.leaf];
-        fields += leaf.shape.empty()
-                      ? fmt::format("  {} {};\n", c_type(leaf.dtype), name)
-                      : fmt::format("  {} *{}; /* {} */\n", c_type(leaf.dtype), name,
-                                    extents_text(leaf));
+        fields += leaf.shape.empty() ? fmt::format("  {} {};\n", c_type(leaf.dtype), name)
+                                     : fmt::format("  {} *{}; /* {} */\n", c_type(leaf.dtype), name,
+                                                   extents_text(leaf));
         return;
       }
       case Part::Kind::Tuple:
@@ -227,9 +226,12 @@ class Writer {
     std::string text = fmt::format(
         "/* Made by `relay build`, from {}.\n"
         "\n"
-        "   Tensors are row-major, and the caller's: arguments are read, and results written, before\n"
-        "   a function ends. A result whose pointer is NULL is left out. Functions give 0, or 1 after\n"
-        "   an error, of which {}_error() tells. They may be called by any thread, and are carried\n"
+        "   Tensors are row-major, and the caller's: arguments are read, and results written, "
+        "before\n"
+        "   a function ends. A result whose pointer is NULL is left out. Functions give 0, or 1 "
+        "after\n"
+        "   an error, of which {}_error() tells. They may be called by any thread, and are "
+        "carried\n"
         "   out one after the other. */\n"
         "#pragma once\n\n"
         "#include <stdbool.h>\n"
@@ -244,7 +246,8 @@ class Writer {
         "const char *{0}_error(void);\n\n"
         "/* How many threads share the work of a call, from the next one on; 0: all cores. */\n"
         "int {0}_set_threads(int threads);\n\n"
-        "/* Kernels that have run so far without native code, because they met extents for which it\n"
+        "/* Kernels that have run so far without native code, because they met extents for which "
+        "it\n"
         "   was not made: `relay build --size NAME=EXTENT` makes it for these. */\n"
         "int64_t {0}_slow_kernels(void);\n\n"
         "#ifdef __cplusplus\n"

@@ -10,8 +10,8 @@ namespace relay::ahead {
 
 // A function of a built object, as C calls it.
 struct Exported {
-  std::string name;      // in C
-  std::string text;      // in the language: `forward[n](x: Tensor[(n, 4), float32]) -> ...`
+  std::string name;  // in C
+  std::string text;  // in the language: `forward[n](x: Tensor[(n, 4), float32]) -> ...`
   built::Signature signature;
   std::vector<std::string> params;  // names, by parameter
   bool is_gradient = false;         // the results are a value, and a gradient by parameter

@@ -44,7 +44,8 @@ class Finder {
       if (each->function && each->origin == lang::Origin::Own) names.push_back(each->name);
     }
     const std::vector<std::string> close = lang::closest_names(name, names);
-    if (!found && !close.empty()) error.note(fmt::format("help: did you mean `{}`?", close.front()));
+    if (!found && !close.empty())
+      error.note(fmt::format("help: did you mean `{}`?", close.front()));
     throw lang::Failure(std::move(error));
   }
 

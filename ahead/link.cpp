@@ -51,16 +51,18 @@ void link_object(const Request& request, const CText& text, const std::string& f
   repl::write_file(header_path(request), text.header).or_throw();
   const fs::path header_folder = fs::absolute(header_path(request)).parent_path();
   std::string command = fmt::format("exec {} -shared -fPIC -O1", compiler());
-  for (const std::string& word : {"-I" + folder, "-I" + header_folder.string(), std::string("-x"),
-                                  std::string("c"), source.string(), std::string("-x"),
-                                  std::string("none"), (run_time / "librelay_built.a").string(),
-                                  "-Wl,--version-script=" + exports.string(), std::string("-o"),
-                                  request.output})
+  for (const std::string& word :
+       {"-I" + folder, "-I" + header_folder.string(), std::string("-x"), std::string("c"),
+        source.string(), std::string("-x"), std::string("none"),
+        (run_time / "librelay_built.a").string(), "-Wl,--version-script=" + exports.string(),
+        std::string("-o"), request.output})
     command += " " + repl::shell_word(word);
-  command += " -static-libstdc++ -static-libgcc -pthread -Wl,--gc-sections -Wl,-z,relro "
-             "-Wl,-z,now " RELAY_BUILT_LINK_FLAGS " 2>&1";
-  const repl::ChildOutput output = repl::output_of({"/bin/sh", "-c", command}, "");
+  command +=
+      " -static-libstdc++ -static-libgcc -pthread -Wl,--gc-sections -Wl,-z,relro "
+      "-Wl,-z,now " RELAY_BUILT_LINK_FLAGS " 2>&1";
+  repl::ChildOutput output = repl::output_of({"/bin/sh", "-c", command}, "");
   if (output.ended_well) return;
+  while (output.text.ends_with('\n')) output.text.pop_back();
   lang::Diagnostic error(DiagnosticKind::FileError,
                          fmt::format("`{}` does not make `{}`", compiler(), request.output));
   error.note(fmt::format("note: it says: {}", output.text));

@@ -20,13 +20,14 @@ using namespace relay;  // NOLINT: the program's own file
 constexpr std::string_view kUsage =
     "relay build FILE.relay -f NAME... [-g NAME]... [-o OUT.so] [--size n=1,32]... [-I DIR]...\n";
 constexpr std::string_view kHelp =
-    "\nRuns a program and writes functions of it as a shared object, and a header for C, which need\n"
+    "\nRuns a program and writes functions of it as a shared object, and a header for C, which "
+    "need\n"
     "neither Relay nor LLVM where they run. What top-level `let`s have computed is part of it.\n\n"
     "  -f NAME             a function\n"
     "  -g NAME             the value and the gradient of a function, as NAME_gradient\n"
     "  -o,--output FILE    the shared object; without it FILE with .so, in this folder\n"
-    "  --size NAME=N,...   extents of a dimension variable for which native code is made, beside the\n"
-    "                      usual ones\n"
+    "  --size NAME=N,...   the extents of a dimension variable for which native code is made,\n"
+    "                      instead of some fifty\n"
     "  -I DIR              a folder where imports are looked for\n"
     "  -h,--help           this\n\n"
     "The code is for the processor at hand; RELAY_JIT_CPU names another, such as x86-64-v3.\n";
@@ -116,6 +117,7 @@ int main(int count, char** texts) {
     return repl::finish_output(0);
   }
   if (line.request.output.empty())
-    line.request.output = std::filesystem::path(line.request.path).filename().replace_extension(".so");
+    line.request.output =
+        std::filesystem::path(line.request.path).filename().replace_extension(".so");
   return repl::finish_output(build(line.request));
 }

@@ -44,9 +44,10 @@ using Extents = std::map<std::string, std::int64_t, std::less<>>;
 // Extents by which structures differ. Short ones are part of the code, equal ones are one number
 // there, and long ones have loops in parts.
 constexpr auto kUsual = std::to_array<std::int64_t>(
-    {0,  1,  2,  3,   4,   5,   6,   7,   8,    9,    10,   12,    15,     16,     17,        24,
-     28, 31, 32, 33,  48,  50,  63,  64,  65,   96,   100,  127,   128,    129,    200,       255,
-     256, 257, 300, 500, 512, 784, 1000, 1023, 1024, 1025, 2048, 4096, 10'000, 100'000, 1'000'000});
+    {0,   1,   2,    3,    4,    5,    6,    7,    8,      9,       10,       12,
+     15,  16,  17,   24,   28,   31,   32,   33,   48,     50,      63,       64,
+     65,  96,  100,  127,  128,  129,  200,  255,  256,    257,     300,      500,
+     512, 784, 1000, 1023, 1024, 1025, 2048, 4096, 10'000, 100'000, 1'000'000});
 
 // So many are drawn where there are more than two dimension variables.
 constexpr int kDrawn = 2000;

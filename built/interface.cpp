@@ -51,7 +51,8 @@ int relay_built_threads(relay_built* built, int threads) {
 
 int64_t relay_built_slow_kernels(relay_built* built) {
   int64_t count = 0;
-  guarded(built, [&](Program& program) { count = static_cast<int64_t>(program.kernels_without_code()); });
+  guarded(built,
+          [&](Program& program) { count = static_cast<int64_t>(program.kernels_without_code()); });
   return count;
 }
 

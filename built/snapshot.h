@@ -32,7 +32,7 @@ struct Snapshot {
   std::uint32_t entry_count = 0;  // so many of them, the first ones, are called from outside
   std::vector<Binding> bindings;
   std::map<std::string, lang::CodeImage>
-      images;  // native code, by the key under which it is asked for
+      images;                         // native code, by the key under which it is asked for
   std::vector<std::string> features;  // of the processor for which that is
 
   // What read() has made and everything above points into; write() finds both by itself.

@@ -167,8 +167,8 @@ void Group::make_kernels(Machine& machine, const std::vector<Expr>& args, KnownE
       continue;
     const loops::Layout& layout = layouts[first];
     const auto bits = known.bits_of(args[i]);
-    values.push_back(value_of_extents(
-        layout, bits ? *bits : lang::bits_from_int(layout.dtype, extent_of("?"))));
+    values.push_back(
+        value_of_extents(layout, bits ? *bits : lang::bits_from_int(layout.dtype, extent_of("?"))));
   }
   shaping_.clear();
   for (const Value& value : values) append_bits(value, shaping_);

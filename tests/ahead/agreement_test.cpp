@@ -22,6 +22,14 @@ repl::SessionOptions plain() {
   return options;
 }
 
+bool has_compiler() {
+#ifdef RELAY_HAS_JIT
+  return true;
+#else
+  return false;
+#endif
+}
+
 void run(repl::Session& session, const std::string& text) {
   const auto errors = session.run("<test>", text, nullptr);
   for (const auto& error : errors) FAIL(lang::render(error));
@@ -66,7 +74,7 @@ def scan[n](a: Tensor[(n), float32]) -> Tensor[(n), float32] { cumsum(a) }
     BuiltProgram built(session, f);
     for (const std::int64_t n : extents) check(session, f, args_of(n), built, {n});
     INFO(f);
-    CHECK(built.slow_kernels() == 0);
+    CHECK((built.slow_kernels() == 0 || !has_compiler()));
   };
   using Texts = std::vector<std::string>;
   const auto rows = [](std::int64_t n) { return Texts{fmt::format("rows({}i64)", n)}; };
@@ -86,7 +94,7 @@ def scan[n](a: Tensor[(n), float32]) -> Tensor[(n), float32] { cumsum(a) }
       }
     }
     INFO(f);
-    CHECK(built.slow_kernels() == 0);
+    CHECK((built.slow_kernels() == 0 || !has_compiler()));
   }
 }
 

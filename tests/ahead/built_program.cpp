@@ -50,8 +50,7 @@ Value BuiltProgram::call(const std::vector<Value>& args, const std::vector<std::
   std::vector<Value> results;
   std::vector<void*> result_pointers;
   for (const built::Leaf& leaf : signature_.results) {
-    tensors.push_back(
-        lang::Tensor::make(leaf.dtype, built::extents_of(signature_, leaf, dims)));
+    tensors.push_back(lang::Tensor::make(leaf.dtype, built::extents_of(signature_, leaf, dims)));
     result_pointers.push_back(tensors.back()->data());
   }
   program_->call(0, dims.data(), arg_pointers.data(), result_pointers.data());

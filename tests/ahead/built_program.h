@@ -22,7 +22,8 @@ class BuiltProgram {
   const built::Signature& signature() const { return signature_; }
   // The result of a call with values at hand, whose types are those of the parameters for these
   // dims. Throws Failure.
-  lang::Value call(const std::vector<lang::Value>& args, const std::vector<std::int64_t>& dims = {});
+  lang::Value call(const std::vector<lang::Value>& args,
+                   const std::vector<std::int64_t>& dims = {});
   std::size_t slow_kernels() const { return program_->kernels_without_code(); }
 
  private:

@@ -7,7 +7,7 @@ _relay() {
   if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      build_external | check | fmt | grad | import | kernel | lsp | opt | tune) command=${COMP_WORDS[i]}; break ;;
+      build | build_external | check | fmt | grad | import | kernel | lsp | opt | tune) command=${COMP_WORDS[i]}; break ;;
     esac
   done
   COMPREPLY=()
@@ -35,6 +35,7 @@ _relay() {
     tune) options+=" -f --function --time" ;;
     build_external) options+=" --compiler --plugin" ;;
     opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --diff --analyze --analyses --time --list" ;;
+    build) options="-h --help -f -g -o --output --size -I" ;;
     import) options="-h --help -o --output --shape --params" ;;
     lsp) options="--help -I --stdio" ;;
     kernel)
@@ -56,7 +57,7 @@ _relay() {
   [[ $command != import ]] || files='!*.@(onnx|json|params)'
   mapfile -t COMPREPLY < <(shopt -s extglob; compgen -f -X "$files" -- "$word"; compgen -d -S / -- "$word")
   if [[ -z $command && $COMP_CWORD == 1 ]]; then
-    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "build_external check fmt grad import kernel lsp opt tune" -- "$word")
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "build build_external check fmt grad import kernel lsp opt tune" -- "$word")
   fi
   [[ ${COMPREPLY[0]-} != */ ]] || compopt -o nospace 2>/dev/null
 }

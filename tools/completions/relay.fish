@@ -1,12 +1,13 @@
 # What fish offers behind `relay`.
 
-set -l commands build_external check fmt grad import kernel lsp opt tune
+set -l commands build build_external check fmt grad import kernel lsp opt tune
 set -l none "not __fish_seen_subcommand_from $commands"
 
 complete -c relay -n "__fish_use_subcommand" -a build_external -d "hand parts of a file to external compilers"
 complete -c relay -n "__fish_use_subcommand" -a check -d "print every definition with its type"
 complete -c relay -n "__fish_use_subcommand" -a fmt -d "lay out a file anew"
 complete -c relay -n "__fish_use_subcommand" -a grad -d "print the derivative of a function"
+complete -c relay -n "__fish_use_subcommand" -a build -d "write functions as a shared object for C"
 complete -c relay -n "__fish_use_subcommand" -a import -d "write a model of another framework as a program"
 complete -c relay -n "__fish_use_subcommand" -a kernel -d "be the kernel of a notebook, or install it"
 complete -c relay -n "__fish_use_subcommand" -a lsp -d "serve an editor"
@@ -62,6 +63,10 @@ complete -c relay -n "__fish_seen_subcommand_from tune" -l time -x -d "seconds o
 complete -c relay -n "__fish_seen_subcommand_from kernel" -x -a "install uninstall run" -d "a kernel for Jupyter"
 complete -c relay -n "__fish_seen_subcommand_from kernel" -l user -d "in the user's own folder"
 complete -c relay -n "__fish_seen_subcommand_from kernel" -l prefix -x -a "(__fish_complete_directories)" -d "in share/jupyter of this folder"
+complete -c relay -n "__fish_seen_subcommand_from build" -s f -x -d "a function"
+complete -c relay -n "__fish_seen_subcommand_from build" -s g -x -d "the value and the gradient of a function"
+complete -c relay -n "__fish_seen_subcommand_from build" -s o -l output -r -d "the shared object"
+complete -c relay -n "__fish_seen_subcommand_from build" -l size -x -d "extents for which native code is made"
 complete -c relay -n "__fish_seen_subcommand_from import" -s o -l output -r -d "where the program goes"
 complete -c relay -n "__fish_seen_subcommand_from import" -l shape -x -d "the extents of an input"
 complete -c relay -n "__fish_seen_subcommand_from import" -l params -r -d "the weights, in a file of their own"
