@@ -42,7 +42,25 @@ void CodeReader::read_variable() {
   variables_.push_back(lang::make_variable(std::move(name), std::move(type), span, types_.attrs()));
 }
 
+const lang::OpDef* CodeReader::effect() {
+  auto op = std::make_unique<lang::OpDef>();
+  op->name = types_.name();
+  op->level = 0;
+  op->effect = enumerator(lang::Effect::Time);
+  op->differentiable = false;
+  for (std::size_t left = from_.count(); left > 0; --left)
+    op->inputs.push_back({types_.name(), ""});
+  for (std::size_t left = from_.count(); left > 0; --left) {
+    std::string name = types_.name();
+    const auto kind = enumerator(lang::AttrKind::Any);
+    op->attrs.push_back({std::move(name), kind, std::nullopt, ""});
+  }
+  into_.operators.push_back(std::move(op));
+  return into_.operators.back().get();
+}
+
 void CodeReader::read_op() {
+  if (read_tag<OperatorTag>(from_) == OperatorTag::Effect) return ops_.push_back(effect());
   const std::string name = types_.name();
   const lang::OpDef* const op = lang::OpRegistry::instance().find(name);
   if (!op)

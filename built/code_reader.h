@@ -12,7 +12,9 @@ namespace relay::built {
 // Reads what a CodeWriter has written: the tables first, then references to them.
 class CodeReader {
  public:
-  CodeReader(ByteReader& from, TypeReader& types) : from_(from), types_(types) {}
+  // Operators that are in no registry are kept by `into`.
+  CodeReader(ByteReader& from, TypeReader& types, Snapshot& into)
+      : from_(from), types_(types), into_(into) {}
 
   void read_names();  // variables and operators
   // Patterns and expressions; the tensors must live as long as this.
@@ -25,6 +27,7 @@ class CodeReader {
   const lang::VariableRef& variable() { return from_.at(variables_); }
   void read_variable();
   void read_op();
+  const lang::OpDef* effect();
   lang::PatternRef read_pattern();
   lang::Expr read_expr();
   struct Head;
@@ -43,6 +46,7 @@ class CodeReader {
 
   ByteReader& from_;
   TypeReader& types_;
+  Snapshot& into_;
   TensorReader* tensors_ = nullptr;
   std::vector<lang::VariableRef> variables_;
   std::vector<const lang::OpDef*> ops_;

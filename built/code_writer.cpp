@@ -22,6 +22,22 @@ void enumerator(Enum value, ByteWriter& to) {
   to.byte(static_cast<std::uint8_t>(value));
 }
 
+// Fails for an operator without registry that does more than the evaluator can without
+// differentiation.
+void check_is_effect(const lang::OpDef& op) {
+  const auto refuse = [&op](std::string_view what) {
+    lang::fail(lang::DiagnosticKind::Unsupported,
+               fmt::format("not supported: {} in a built program (`{}`)", what, op.name));
+  };
+  if (op.effect == lang::Effect::Pullback || op.effect == lang::Effect::Tangent)
+    refuse("the derivative of a function that is known only when the program runs");
+  if (op.effect == lang::Effect::None)
+    refuse("an operator that was made while the program was prepared");
+  for (const lang::AttrSpec& attr : op.attrs) {
+    if (attr.default_value) refuse("an effect with attributes of its own");
+  }
+}
+
 // What make_ gives to a node of such a kind.
 lang::Type made_type(const Expr& expr) {
   if (const auto* var = lang::as<lang::Var>(expr)) return var->variable->type;
@@ -49,16 +65,27 @@ void CodeWriter::variables(const std::vector<lang::VariableRef>& variables, Byte
   for (const lang::VariableRef& each : variables) variable(each, to);
 }
 
-// A record is code of the process; what is in the registry is there in every process.
+// A record is code of the process, and what is in the registry is there in every process. Of what
+// differentiation makes, effects are no more than their names: the evaluator performs them.
 void CodeWriter::op(const lang::OpDef& op, ByteWriter& to) {
   if (const std::uint32_t* number = ops_.find(&op)) return to.number(*number);
-  if (lang::OpRegistry::instance().find(op.name) != &op)
-    lang::fail(
-        lang::DiagnosticKind::Unsupported,
-        fmt::format("not supported: `{}` in a built program, an operator that was made while "
-                    "the program was prepared",
-                    op.name));
-  types_.name(op.name, ops_.entries);
+  ByteWriter& entry = ops_.entries;
+  if (lang::OpRegistry::instance().find(op.name) == &op) {
+    write_tag(OperatorTag::Registered, entry);
+    types_.name(op.name, entry);
+  } else {
+    check_is_effect(op);
+    write_tag(OperatorTag::Effect, entry);
+    types_.name(op.name, entry);
+    enumerator(op.effect, entry);
+    entry.number(op.inputs.size());
+    for (const lang::InputSpec& input : op.inputs) types_.name(input.name, entry);
+    entry.number(op.attrs.size());
+    for (const lang::AttrSpec& attr : op.attrs) {
+      types_.name(attr.name, entry);
+      enumerator(attr.kind, entry);
+    }
+  }
   to.number(ops_.add(&op));
 }
 

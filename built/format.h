@@ -68,6 +68,7 @@ enum class AttrTag : std::uint8_t {
   Object,
   kCount
 };
+enum class OperatorTag : std::uint8_t { Registered, Effect, kCount };
 enum class LiteralTag : std::uint8_t { Integer, Real, Tensor, kCount };
 enum class CellTag : std::uint8_t { Tuple, Adt, kCount };
 enum class ValueTag : std::uint8_t {

@@ -75,7 +75,7 @@ std::unique_ptr<Snapshot> read_all(std::string_view bytes) {
   ByteReader from(tables);
   auto snapshot = std::make_unique<Snapshot>();
   TypeReader types(from, *snapshot);
-  CodeReader code(from, types);
+  CodeReader code(from, types, *snapshot);
   code.read_names();
   TensorReader tensors(from, bytes, data);
   code.read_expressions(tensors);

@@ -11,6 +11,7 @@
 #include "lang/diagnostic.h"
 #include "lang/expr.h"
 #include "lang/module.h"
+#include "lang/op.h"
 #include "lang/source.h"
 #include "lang/type.h"
 #include "lang/value.h"
@@ -35,8 +36,9 @@ struct Snapshot {
       images;                         // native code, by the key under which it is asked for
   std::vector<std::string> features;  // of the processor for which that is
 
-  // What read() has made and everything above points into; write() finds both by itself.
+  // What read() has made and everything above points into; write() finds it by itself.
   std::vector<lang::TypeDefRef> types;
+  std::vector<std::unique_ptr<const lang::OpDef>> operators;  // effects that are in no registry
   lang::SourceStore sources;
 };
 
@@ -44,7 +46,8 @@ struct Snapshot {
 // variable, tensor, cell or reference stays one. Of a data type its documentation is left out, and
 // of a reference when it was written. Cost: linear in what is written; long chains of `let` and
 // long lists take no stack. Throws lang::Failure (Unsupported) for what has no bytes: a function
-// value in a binding, an operator that is in no registry, what nests too deeply.
+// value in a binding, an operator that is in no registry and more than an effect, what nests too
+// deeply.
 std::string write(const Snapshot& snapshot);
 
 // What write() was given. Needs the operators to be registered. Tensors of more than a few elements
