@@ -59,7 +59,7 @@ void link_object(const Request& request, const CText& text, const std::string& f
     command += " " + repl::shell_word(word);
   command +=
       " -static-libstdc++ -static-libgcc -pthread -Wl,--gc-sections -Wl,-z,relro "
-      "-Wl,-z,now " RELAY_BUILT_LINK_FLAGS " 2>&1";
+      "-Wl,-z,now -Wl,-z,nodelete " RELAY_BUILT_LINK_FLAGS " 2>&1";
   repl::ChildOutput output = repl::output_of({"/bin/sh", "-c", command}, "");
   if (output.ended_well) return;
   while (output.text.ends_with('\n')) output.text.pop_back();

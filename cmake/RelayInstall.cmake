@@ -16,9 +16,14 @@ set(RELAY_DATA_DIR "${CMAKE_INSTALL_DATADIR}/relay")
 set_target_properties(relay PROPERTIES INSTALL_RPATH "$ORIGIN/${RELAY_OBJECTS_FROM_PROGRAM}")
 install(TARGETS relay RUNTIME)
 get_property(parts GLOBAL PROPERTY RELAY_PARTS)
+set(packages_apart relay-kernel relay-import)  # they need libraries that the program does not
 foreach(part IN LISTS parts)
   set_target_properties(${part} PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(TARGETS ${part} RUNTIME DESTINATION "${RELAY_OBJECTS_DIR}")
+  set(component "")
+  if(part IN_LIST packages_apart)
+    set(component COMPONENT ${part})
+  endif()
+  install(TARGETS ${part} RUNTIME DESTINATION "${RELAY_OBJECTS_DIR}" ${component})
 endforeach()
 foreach(object relay_jit relay_kernels)
   if(TARGET ${object})
@@ -62,8 +67,8 @@ file(INSTALL \"${completions}/_relay\"
 install(FILES "${completions}/relay.fish"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 
-# `cpack -G DEB` in the build folder. The packages that it needs are those of the libraries that are
-# linked.
+# `cpack -G DEB` in the build folder: relay, and a package for each part that needs other libraries. What
+# packages need is what is linked.
 set(CPACK_PACKAGE_NAME relay)
 set(CPACK_PACKAGE_VENDOR "Relay")
 set(CPACK_PACKAGE_CONTACT "the developers of Relay <relay@localhost>")
@@ -77,4 +82,15 @@ It reads the text format of TVM's Relay IR, and a light notation on top of it.")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL Unspecified)
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME relay)
+foreach(part IN LISTS packages_apart)
+  if(TARGET ${part})
+    list(APPEND CPACK_COMPONENTS_ALL ${part})
+    string(TOUPPER "${part}" name)
+    set(CPACK_DEBIAN_${name}_PACKAGE_NAME ${part})
+    set(CPACK_DEBIAN_${name}_PACKAGE_DEPENDS "relay (= ${PROJECT_VERSION})")
+  endif()
+endforeach()
 include(CPack)

@@ -24,6 +24,20 @@ for wanted in libc6 libfmt9 $([ "$jit" = OFF ] || echo libllvm19) \
     *) fail "the package does not need $wanted, but $needs" ;;
   esac
 done
+# Parts that need other libraries are packages of their own.
+for unwanted in protobuf onnx xeus zmq; do
+  case $needs in *"$unwanted"*) fail "the package needs $unwanted" ;; esac
+done
+for part in kernel import; do
+  [ -x "$build/relay-$part" ] || continue
+  apart=$folder/relay-${part}_${version}_$(dpkg --print-architecture).deb
+  [ -f "$apart" ] || fail "there is no $apart"
+  dpkg-deb --contents "$apart" | grep -q "relay-$part$" || fail "$apart does not hold the part"
+  case $(dpkg-deb --field "$apart" Depends) in
+    *"relay (= $version)"*) ;;
+    *) fail "$apart does not need relay" ;;
+  esac
+done
 [ "$(dpkg-deb --field "$package" Version)" = "$version" ] || fail "the package has another version"
 dpkg-deb --extract "$package" "$folder/root"
 [ -s "$folder/root/usr/share/zsh/vendor-completions/_relay" ] || fail "no completions for Debian's zsh"
