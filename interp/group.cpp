@@ -146,6 +146,15 @@ void append_layouts(const Type& type, const ExtentOf& extent_of,
   layouts.push_back({tensor->dtype.known(), std::move(shape), std::move(strides)});
 }
 
+// Could what is made of them have more elements than can be counted?
+bool are_too_large(const std::vector<loops::Layout>& layouts) {
+  double elements = 1;
+  for (const loops::Layout& layout : layouts) {
+    for (const std::int64_t extent : layout.shape) elements *= static_cast<double>(extent);
+  }
+  return elements > 1e18;
+}
+
 // Of a parameter whose values decide extents.
 Value value_of_extents(const loops::Layout& layout, std::uint64_t bits) {
   const lang::TensorRef tensor = lang::Tensor::make(layout.dtype, layout.shape);
@@ -170,6 +179,7 @@ void Group::make_kernels(Machine& machine, const std::vector<Expr>& args, KnownE
     values.push_back(
         value_of_extents(layout, bits ? *bits : lang::bits_from_int(layout.dtype, extent_of("?"))));
   }
+  if (are_too_large(layouts)) return;
   shaping_.clear();
   for (const Value& value : values) append_bits(value, shaping_);
   consider_native(machine, *lower(machine, std::move(layouts), values));

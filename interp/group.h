@@ -23,7 +23,8 @@ class Group {
   lang::Value run(Machine& machine, lang::Value* args, std::size_t count, lang::Span span);
   const lang::Expr& function() const { return function_; }
   // Has native code made of the kernels that it runs for these arguments, of which extents and such
-  // scalars are known as extents are computed of, and waits for it. Fails as running it would.
+  // scalars are known as extents are computed of, and waits for it; not of more elements than can
+  // be counted. Fails as running it would.
   void make_kernels(Machine& machine, const std::vector<lang::Expr>& args, KnownExtents& known,
                     const ExtentOf& extent_of);
 
