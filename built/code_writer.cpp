@@ -7,6 +7,7 @@
 #include "built/format.h"
 #include "built/post_order.h"
 #include "lang/diagnostic.h"
+#include "lang/value.h"
 #include "lang/visit.h"
 
 namespace relay::built {
