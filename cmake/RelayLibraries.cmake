@@ -59,8 +59,11 @@ if(TARGET relay_interp)
   set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS "${lane_options}"
                                                   SKIP_PRECOMPILE_HEADERS ON
                                                   SKIP_UNITY_BUILD_INCLUSION ON)
-  # On its own: a library for other programs leaves `operator new` to them (api/).
-  set_source_files_properties("${PROJECT_SOURCE_DIR}/interp/heap.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  # On its own: a library for other programs leaves `operator new` to them (api/). Under the sanitizers, whose
+  # library is linked first and has one, it would be in no program.
+  if(NOT RELAY_SANITIZE)
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/interp/heap.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endif()
 
 if(TARGET relay_jit)
