@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,6 +26,23 @@ void file_error(const std::string& what) {
   lang::fail(DiagnosticKind::FileError, fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
+namespace {
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+bool FileVersion::is_settled() const {
+  // Linux's file systems take the time of the last tick, 10 ms at most; those whose times are
+  // rounded count tenths of a second or, as FAT does, two seconds.
+  constexpr std::int64_t kTick = 50'000'000, kRounded = 3'000'000'000, kFraction = 10'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return nanoseconds(now) - changed > (changed % kFraction == 0 ? kRounded : kTick);
+}
+
 FileReader::FileReader(const Location& location, const Progress& progress)
     : path_(location.path), file_(location.access.open(location.path)), progress_(progress) {
   struct stat about {};
@@ -31,6 +51,8 @@ FileReader::FileReader(const Location& location, const Progress& progress)
   is_pipe_ = S_ISFIFO(about.st_mode);
   // Files that the system makes up, as in /proc, say that they are empty.
   if (is_regular_ && about.st_size > 0) size_ = about.st_size;
+  version_ = {about.st_dev, about.st_ino, about.st_size, nanoseconds(about.st_mtim),
+              nanoseconds(about.st_ctim)};
 }
 
 std::size_t FileReader::read_some(std::span<std::byte> bytes) {
@@ -151,19 +173,31 @@ std::string list_of(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-std::size_t chosen(const std::string& path, const std::string& key,
-                   const std::vector<std::string>& names) {
-  if (key.empty() && names.size() == 1) return 0;
-  const auto found = std::find(names.begin(), names.end(), key);
-  if (!key.empty() && found != names.end()) {
-    if (std::find(found + 1, names.end(), key) != names.end())
-      bad_data(path, fmt::format("two tensors are called {}", in_backticks(key)));
-    return static_cast<std::size_t>(found - names.begin());
+namespace {
+
+constexpr std::size_t kTwice = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
+TensorNames::TensorNames(std::vector<std::string> names) : names_(std::move(names)) {
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const auto [place, is_new] = places_.try_emplace(names_[i], i);
+    if (!is_new) place->second = kTwice;
   }
-  if (names.empty()) bad_data(path, "it holds no tensor");
-  bad_data(path, key.empty() ? fmt::format("which tensor? it has {}; write `key`", list_of(names))
+}
+
+std::size_t TensorNames::chosen(const std::string& path, const std::string& key) const {
+  if (key.empty() && names_.size() == 1) return 0;
+  const auto found = places_.find(key);
+  if (!key.empty() && found != places_.end()) {
+    if (found->second == kTwice)
+      bad_data(path, fmt::format("two tensors are called {}", in_backticks(key)));
+    return found->second;
+  }
+  if (names_.empty()) bad_data(path, "it holds no tensor");
+  bad_data(path, key.empty() ? fmt::format("which tensor? it has {}; write `key`", list_of(names_))
                              : fmt::format("there is no tensor {}; it has {}", in_backticks(key),
-                                           list_of(names)));
+                                           list_of(names_)));
 }
 
 std::string in_backticks(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "formats/file_access.h"
@@ -13,6 +14,21 @@
 
 // Where the bytes of a format come from and go to. All fail by throwing Failure.
 namespace relay::formats {
+
+// Which file it is, and as of which writing.
+struct FileVersion {
+  std::uint64_t device = 0, number = 0;
+  std::int64_t size = -1;
+  std::int64_t written = 0,
+               changed = 0;  // nanoseconds; a program can set the first, not the second
+  bool operator==(const FileVersion&) const = default;
+  bool is_of_same_file(const FileVersion& other) const {
+    return device == other.device && number == other.number;
+  }
+  // False for a file of which another version could be this one by its times: it has been written
+  // so lately that the clock of its file system may not move before it is written again.
+  bool is_settled() const;
+};
 
 class ByteReader {
  public:
@@ -49,6 +65,8 @@ class FileReader final : public ByteReader {
   // -1 where it is not known.
   std::int64_t size() const { return size_; }
   const std::string& path() const { return path_; }
+  // As it was opened.
+  const FileVersion& version() const { return version_; }
 
  private:
   std::string path_;
@@ -58,6 +76,7 @@ class FileReader final : public ByteReader {
   bool is_pipe_ = false;
   std::int64_t size_ = -1;
   std::int64_t position_ = 0;
+  FileVersion version_;
 };
 
 // The file of a location, replaced at `finish`: OutputFile.
@@ -85,9 +104,19 @@ lang::TensorRef make_tensor(const std::string& path, const Header& header);
 
 // Names for a message, not all of many.
 std::string list_of(const std::vector<std::string>& names);
-// Which of the names `key` means: there is only one where it is empty. Throws BadData.
-std::size_t chosen(const std::string& path, const std::string& key,
-                   const std::vector<std::string>& names);
+
+// The names of the tensors in a file, each found at once.
+class TensorNames {
+ public:
+  explicit TensorNames(std::vector<std::string> names);
+  // Which of them `key` means: there is only one where it is empty. Throws BadData.
+  std::size_t chosen(const std::string& path, const std::string& key) const;
+  const std::vector<std::string>& list() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::size_t> places_;  // kTwice: of several
+};
 
 // A message that quotes a piece of a file: what is long is cut, what cannot be shown is replaced.
 std::string in_backticks(std::string_view text);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <new>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -143,13 +145,13 @@ lang::Result<bool> write_tensors(const Location& location, const std::vector<Nam
                       tensors.size(), format.extension));
     }
     std::vector<NamedTensor> dense;
+    std::unordered_set<std::string_view> names;
     for (const NamedTensor& named : tensors) {
       if (named.name.find('\0') != std::string::npos || named.name == "__metadata__")
         lang::fail(lang::DiagnosticKind::BadData,
                    fmt::format("no tensor may be called {}", in_backticks(named.name)));
       check_header(location.path, {named.tensor->dtype(), named.tensor->shape()});
-      const auto same = [&](const NamedTensor& other) { return other.name == named.name; };
-      if (std::any_of(dense.begin(), dense.end(), same)) {
+      if (!names.insert(named.name).second) {
         lang::fail(lang::DiagnosticKind::BadData,
                    fmt::format("two tensors are called `{}`", named.name));
       }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "formats/header_cache.h"
 #include "formats/npy.h"
 #include "formats/zip.h"
 
@@ -13,20 +14,41 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 
+struct Directory {
+  std::vector<ZipMember> members;
+  TensorNames names;
+};
+
+Directory read_directory(FileReader& file) {
+  std::vector<ZipMember> members = read_zip_directory(file);
+  std::vector<std::string> keys;
+  for (const ZipMember& member : members) {
+    std::string key = member.name;
+    if (key.ends_with(kSuffix)) key.resize(key.size() - kSuffix.size());
+    keys.push_back(std::move(key));
+  }
+  return {std::move(members), TensorNames(std::move(keys))};
+}
+
+std::int64_t size_of_directory(const Directory& directory) {
+  std::size_t size = 0;
+  for (const ZipMember& member : directory.members) size += sizeof member + member.name.size();
+  return static_cast<std::int64_t>(size);
+}
+
+HeaderCache<Directory>& directories() {
+  static HeaderCache<Directory> cache;
+  return cache;
+}
+
 // The member that a location means.
 class Member {
  public:
   Member(const Location& location, const Progress& progress) : file_(location, progress) {
-    const std::vector<ZipMember> members = read_zip_directory(file_);
-    std::vector<std::string> keys;
-    for (const ZipMember& member : members) {
-      std::string key = member.name;
-      if (key.ends_with(kSuffix)) key.resize(key.size() - kSuffix.size());
-      keys.push_back(std::move(key));
-    }
-    const std::size_t i = chosen(location.path, location.key, keys);
-    name_ = fmt::format("{}: {}", location.path, in_backticks(keys[i]));
-    reader_ = std::make_unique<ZipMemberReader>(file_, members[i]);
+    const auto directory = directories().header_of(file_, read_directory, size_of_directory);
+    const std::size_t i = directory->names.chosen(location.path, location.key);
+    name_ = fmt::format("{}: {}", location.path, in_backticks(directory->names.list()[i]));
+    reader_ = std::make_unique<ZipMemberReader>(file_, directory->members[i]);
   }
 
   ByteReader& reader() { return *reader_; }

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/bytes.h"
+#include "formats/header_cache.h"
 
 namespace relay::formats {
 
@@ -129,6 +130,12 @@ struct Place {
   std::int64_t begin = 0;  // in the file
 };
 
+struct FileHeader {
+  std::vector<Entry> entries;
+  TensorNames names;
+  std::int64_t end = 0;  // in the file
+};
+
 std::string header_text_of(FileReader& file) {
   file.require_regular("reading a `.safetensors` file");
   std::array<std::byte, 8> bytes{};
@@ -141,14 +148,26 @@ std::string header_text_of(FileReader& file) {
   return text;
 }
 
-Place find_place(FileReader& file, const Location& location, const Progress& progress) {
+FileHeader read_file_header(FileReader& file, const Progress& progress) {
   HeaderParser parser(progress);
   const std::string text = header_text_of(file);
   if (!Json::sax_parse(text, &parser))
     bad_data(file.path(), parser.problem.empty() ? "the header is broken" : parser.problem);
   std::vector<std::string> names;
   for (const Entry& entry : parser.entries) names.push_back(entry.name);
-  const Entry& entry = parser.entries[chosen(location.path, location.key, names)];
+  return {std::move(parser.entries), TensorNames(std::move(names)), file.size() - file.remaining()};
+}
+
+HeaderCache<FileHeader>& file_headers() {
+  static HeaderCache<FileHeader> cache;
+  return cache;
+}
+
+Place find_place(FileReader& file, const Location& location, const Progress& progress) {
+  const auto header = file_headers().header_of(
+      file, [&](FileReader& opened) { return read_file_header(opened, progress); },
+      [](const FileHeader& read) { return read.end; });
+  const Entry& entry = header->entries[header->names.chosen(location.path, location.key)];
   const std::string name = in_backticks(entry.name);
   const auto* found = std::find_if(std::begin(kDTypeNames), std::end(kDTypeNames),
                                    [&](const auto& known) { return known.first == entry.dtype; });
@@ -162,13 +181,15 @@ Place find_place(FileReader& file, const Location& location, const Progress& pro
   check_header(location.path, place.header);
   const std::vector<std::int64_t>& offsets = *entry.offsets;
   if (offsets.size() != 2 || offsets[0] < 0 || offsets[1] < offsets[0] ||
-      offsets[1] - offsets[0] != byte_count(place.header) || offsets[1] > file.remaining())
+      offsets[1] - offsets[0] != byte_count(place.header) || offsets[1] > file.size() - header->end)
     bad_data(location.path, fmt::format("the place of {} does not fit its shape", name));
-  place.begin = file.size() - file.remaining() + offsets[0];
+  place.begin = header->end + offsets[0];
   return place;
 }
 
 }  // namespace
+
+std::int64_t safetensors_headers_read() { return file_headers().headers_read(); }
 
 Header read_safetensors_header(const Location& location, const Progress& progress) {
   FileReader file(location, progress);
@@ -186,7 +207,8 @@ lang::TensorRef read_safetensors(const Location& location, const Progress& progr
 
 void write_safetensors(const Location& location, const std::vector<NamedTensor>& tensors,
                        const Progress& progress) {
-  Json json = Json::object();
+  // Appended, not set: each key would be compared with all before it.
+  Json::object_t header_entries;
   std::int64_t offset = 0;
   for (const NamedTensor& entry : tensors) {
     const lang::Tensor& tensor = *entry.tensor;
@@ -195,11 +217,12 @@ void write_safetensors(const Location& location, const std::vector<NamedTensor>&
                      [&](const auto& known) { return known.second == tensor.dtype(); });
     const std::int64_t end =
         offset + tensor.element_count() * static_cast<std::int64_t>(lang::size_of(tensor.dtype()));
-    json[entry.name] = {
-        {"dtype", name->first}, {"shape", tensor.shape()}, {"data_offsets", {offset, end}}};
+    header_entries.emplace_back(
+        entry.name,
+        Json{{"dtype", name->first}, {"shape", tensor.shape()}, {"data_offsets", {offset, end}}});
     offset = end;
   }
-  std::string header = json.dump();
+  std::string header = Json(std::move(header_entries)).dump();
   header.append((8 - header.size() % 8) % 8, ' ');
   FileWriter file(location);
   const auto size =
