@@ -216,15 +216,15 @@ bool PatternCode::match(const Value& value, Frame& frame) const {
     case lang::PatternKind::Constructor: {
       const lang::AdtCell& cell = value.as_adt();
       if (cell.tag() != constructor->tag) return false;
-      for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (!fields[i].match(cell.fields()[i], frame)) return false;
+      for (const PatternCode& field : fields) {
+        if (!field.match(cell.fields()[field.place], frame)) return false;
       }
       return true;
     }
     case lang::PatternKind::Tuple: {
       const auto values = value.as_tuple().fields();
-      for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (!fields[i].match(values[i], frame)) return false;
+      for (const PatternCode& field : fields) {
+        if (!field.match(values[field.place], frame)) return false;
       }
       return true;
     }

@@ -179,7 +179,8 @@ struct PatternCode {
   lang::PatternKind kind;
   std::uint32_t slot = 0;                          // Variable
   const lang::Constructor* constructor = nullptr;  // Constructor
-  std::vector<PatternCode> fields;
+  std::uint32_t place = 0;                         // of this one in what it is a field of
+  std::vector<PatternCode> fields;                 // without wildcards: a large record has many
   // Binds what matches; false leaves some slots set, which does no harm.
   bool match(const lang::Value& value, Frame& frame) const;
 };

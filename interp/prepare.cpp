@@ -285,7 +285,11 @@ class FunctionPreparer {
     code.kind = node->kind;
     if (node->kind == lang::PatternKind::Variable) code.slot = place(node->variable.get());
     code.constructor = node->constructor;
-    for (const auto& field : node->fields) code.fields.push_back(pattern(field));
+    for (std::size_t i = 0; i < node->fields.size(); ++i) {
+      if (node->fields[i]->kind == lang::PatternKind::Wildcard) continue;
+      code.fields.push_back(pattern(node->fields[i]));
+      code.fields.back().place = static_cast<std::uint32_t>(i);
+    }
     return code;
   }
 

@@ -1,6 +1,7 @@
 #include "lang/record.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -160,11 +161,51 @@ AttrsRef record_attrs(const std::vector<std::string>& fields) {
   return make_attrs({{"fields", AttrValue(std::move(list))}});
 }
 
-std::optional<std::size_t> field_place(const Constructor& constructor, std::string_view name) {
-  const auto& names = constructor.field_names;
+namespace {
+
+std::optional<std::size_t> searched_place(const std::vector<std::string>& names,
+                                          std::string_view name) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) return std::nullopt;
   return static_cast<std::size_t>(found - names.begin());
+}
+
+// Where the fields of the last large record are, so that a program that reads each of ten thousand
+// weights does not search them all for each. What it says is compared with the constructor, which
+// may be another one that stands where the old one stood.
+class FieldIndex {
+ public:
+  std::optional<std::size_t> place(const Constructor& constructor, std::string_view name) {
+    const auto& names = constructor.field_names;
+    if (of_ != &constructor) fill(constructor);
+    const auto found = places_.find(std::string(name));
+    if (found != places_.end() && found->second < names.size() && names[found->second] == name)
+      return found->second;
+    const auto place = searched_place(names, name);
+    if (place) of_ = nullptr;
+    return place;
+  }
+
+ private:
+  void fill(const Constructor& constructor) {
+    of_ = &constructor;
+    places_.clear();
+    for (std::size_t i = 0; i < constructor.field_names.size(); ++i)
+      places_.emplace(constructor.field_names[i], i);
+  }
+  const Constructor* of_ = nullptr;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
+constexpr std::size_t kManyFields = 32;
+
+}  // namespace
+
+std::optional<std::size_t> field_place(const Constructor& constructor, std::string_view name) {
+  if (constructor.field_names.size() <= kManyFields)
+    return searched_place(constructor.field_names, name);
+  thread_local FieldIndex index;
+  return index.place(constructor, name);
 }
 
 bool has_field(const TypeDef& def, std::string_view name) {
@@ -198,32 +239,33 @@ Expr expand_record_form(const OpDef& form, const std::vector<std::string>& field
                         const std::vector<Expr>& args, Span span) {
   const auto* adt = as<AdtType>(args[0]->type);
   RELAY_CHECK(adt, "a record form on something else");
+  const bool is_with = &form == &record_with();
+  // One for all: a large record's reads are mostly these.
+  const PatternRef any = wildcard_pattern(span);
   std::vector<Clause> clauses;
   for (const Constructor& constructor : adt->def->constructors) {
-    std::vector<PatternRef> patterns(constructor.fields.size());
-    std::vector<Expr> values(constructor.fields.size());
-    std::vector<Type> types;
-    for (std::size_t i = 0; i < patterns.size(); ++i) {
-      types.push_back(field_type(*adt, constructor, i));
-      const std::string& name = constructor.field_names[i];
-      const auto named = std::find(fields.begin(), fields.end(), name);
-      const bool is_with = &form == &record_with();
-      if ((named == fields.end()) == is_with) {
-        VariableRef variable = make_variable(name, types.back(), span);
-        patterns[i] = variable_pattern(variable, span);
-        values[i] = make_var(std::move(variable), span);
-      } else {
-        patterns[i] = wildcard_pattern(span);
-        if (is_with) values[i] = args[1 + static_cast<std::size_t>(named - fields.begin())];
-      }
-    }
+    const std::size_t count = constructor.fields.size();
+    std::vector<PatternRef> patterns(count, any);
+    const auto variable_at = [&](std::size_t i) {
+      VariableRef variable =
+          make_variable(constructor.field_names[i], field_type(*adt, constructor, i), span);
+      patterns[i] = variable_pattern(variable, span);
+      return make_var(std::move(variable), span);
+    };
     Expr body;
-    if (&form == &record_with()) {
-      body =
-          make_call(make_constructor_ref(&constructor, span, function_type(types, args[0]->type)),
-                    std::move(values), nullptr, span, args[0]->type);
+    if (is_with) {
+      std::vector<Expr> values(count);
+      for (std::size_t k = 0; k < fields.size(); ++k)
+        values[*field_place(constructor, fields[k])] = args[1 + k];
+      for (std::size_t i = 0; i < count; ++i) {
+        if (!values[i]) values[i] = variable_at(i);
+      }
+      body = make_call(
+          make_constructor_ref(&constructor, span,
+                               function_type(field_types(*adt, constructor), args[0]->type)),
+          std::move(values), nullptr, span, args[0]->type);
     } else {
-      body = values[*field_place(constructor, fields[0])];
+      body = variable_at(*field_place(constructor, fields[0]));
     }
     clauses.push_back({constructor_pattern(&constructor, std::move(patterns), span), body});
   }

@@ -55,9 +55,14 @@ PatternRef map_pattern(const PatternRef& pattern, const Parts& to) {
     case PatternKind::Tuple:
       break;
   }
-  std::vector<PatternRef> fields;
-  for (const PatternRef& field : pattern->fields) fields.push_back(map_pattern(field, to));
-  if (fields == pattern->fields) return pattern;
+  std::vector<PatternRef> fields;  // empty until one is another: a large record's have many
+  for (std::size_t i = 0; i < pattern->fields.size(); ++i) {
+    PatternRef field = map_pattern(pattern->fields[i], to);
+    if (field == pattern->fields[i]) continue;
+    if (fields.empty()) fields = pattern->fields;
+    fields[i] = std::move(field);
+  }
+  if (fields.empty()) return pattern;
   return pattern->kind == PatternKind::Tuple
              ? tuple_pattern(std::move(fields), pattern->span)
              : constructor_pattern(pattern->constructor, std::move(fields), pattern->span);

@@ -85,6 +85,7 @@ void Resolver::declare_type(const Node& node, bool is_extern) {
   def->span = span(name);
   note_definition(NameKind::Type, name);
   symbol.own_type = def.get();
+  own_types_.push_back(def.get());
   for (const Node* child : node.children()) {
     if (child->kind != Syntax::Constructor) continue;
     const Node& constructor_name = *child->child(0);

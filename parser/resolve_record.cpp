@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,20 +17,18 @@ using lang::Diagnostic;
 using lang::DiagnosticKind;
 
 void Resolver::record_fields(const Node& node, lang::Constructor& constructor) {
-  std::vector<const Node*> names;
+  std::unordered_map<std::string_view, const Node*> names;
   for (std::size_t i = 0; i + 1 < node.count; i += 2) {
     const Node& name = *node.child(i);
     const std::string_view text = tree_.text(name);
-    const auto earlier = std::find_if(
-        names.begin(), names.end(), [&](const Node* other) { return tree_.text(*other) == text; });
-    if (earlier != names.end()) {
+    const auto [earlier, is_new] = names.emplace(text, &name);
+    if (!is_new) {
       report(
           Diagnostic(DiagnosticKind::DuplicateDefinition,
                      fmt::format("two fields of `{}` have the name `{}`", constructor.name, text),
                      span(name))
-              .label(span(**earlier), "the first one"));
+              .label(span(*earlier->second), "the first one"));
     }
-    names.push_back(&name);
     note_field(name, true);
     constructor.field_names.emplace_back(text);
     constructor.fields.push_back(type(*node.child(i + 1)->child(0)));
@@ -45,14 +46,13 @@ std::vector<lang::Expr> Resolver::records_with(const std::vector<std::string>& f
     });
     if (has_all) found.push_back(lang::make_constructor_ref(&def.constructors.front(), where));
   };
-  std::vector<std::string_view> own;
-  for (const Symbol& symbol : symbols_.all()) {
-    if (!symbol.own_type) continue;
-    own.push_back(symbol.text);
-    add(*symbol.own_type);
+  std::unordered_set<std::string_view> own;
+  for (const lang::TypeDef* type : own_types_) {
+    own.insert(type->name);
+    add(*type);
   }
   for (const lang::TypeDef* type : scope_.types()) {
-    if (std::find(own.begin(), own.end(), type->name) == own.end()) add(*type);
+    if (!own.contains(type->name)) add(*type);
   }
   return found;
 }

@@ -153,9 +153,7 @@ void Resolver::unknown_type(const Node& node, std::string_view what) {
   for (const TypeParam& param : type_params_) candidates.emplace_back(param.name);
   if (what == "type") {
     candidates.emplace_back("Tensor");
-    for (const Symbol& symbol : symbols_.all()) {
-      if (symbol.own_type) candidates.emplace_back(symbol.text);
-    }
+    for (const lang::TypeDef* type : own_types_) candidates.push_back(type->name);
     for (const lang::TypeDef* type : scope_.types()) candidates.push_back(type->name);
   }
   const std::vector<std::string> closest = lang::closest_names(name, candidates);

@@ -383,6 +383,7 @@ class Resolver {
   const std::string prefix_;  // of this text's globals
   Occurrences* const occurrences_;
   SymbolTable symbols_;
+  std::vector<const lang::TypeDef*> own_types_;  // in the order of the text
   std::vector<lang::Diagnostic> errors_;
   std::vector<lang::Diagnostic> warnings_;
   std::vector<std::pair<Symbol*, lang::VariableRef>> shadowed_;  // undo log of locals
