@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "formats/bytes.h"
 #include "formats/formats.h"
 #include "formats/output_file.h"
 #include "parser/format.h"
@@ -48,6 +50,11 @@ std::string quantifiers(const std::vector<Parameter>& parameters) {
   return names.empty() ? std::string() : fmt::format("[{}]", fmt::join(names, ", "));
 }
 
+std::size_t hash_of(const lang::Tensor& tensor) {
+  const auto bytes = formats::bytes_of(tensor);
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 }  // namespace
 
 std::string string_literal(std::string_view text) {
@@ -80,16 +87,18 @@ Program::Program(std::string title) : title_(std::move(title)) {
 }
 
 std::string Program::weight(const std::string& name, lang::TensorRef tensor) {
-  // Graphs inside of others may have weights of their own by the same name.
-  std::string own = name;
-  auto found = weight_places_.find(own);
-  for (int number = 2; found != weight_places_.end(); ++number) {
-    const Kept& kept = weights_[found->second];
+  // Graphs inside of others may have weights of their own by the same name, and many of them.
+  tensor = lang::contiguous(tensor);
+  Namesakes& namesakes = namesakes_[name];
+  const std::size_t hash = hash_of(*tensor);
+  const auto [begin, end] = namesakes.places.equal_range(hash);
+  for (auto each = begin; each != end; ++each) {
+    const Kept& kept = weights_[each->second];
     if (kept.tensor == tensor || lang::bit_equal(*kept.tensor, *tensor)) return "w." + kept.field;
-    own = fmt::format("{}_{}", name, number);
-    found = weight_places_.find(own);
   }
-  weight_places_.emplace(own, weights_.size());
+  std::string own = name;
+  while (!weight_names_.insert(own).second) own = fmt::format("{}_{}", name, namesakes.next++);
+  namesakes.places.emplace(hash, weights_.size());
   weights_.push_back({own, fields_.unique(own, "weight"), std::move(tensor)});
   return "w." + weights_.back().field;
 }

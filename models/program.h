@@ -1,9 +1,11 @@
 #pragma once
 
-#include <map>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lang/diagnostic.h"
@@ -85,8 +87,14 @@ class Program {
   std::string title_;
   Names names_;
   Names fields_;
+  // The weights that were asked for by one name, by what their elements hash to.
+  struct Namesakes {
+    std::unordered_multimap<std::size_t, std::size_t> places;  // in weights_
+    int next = 2;                                              // number of the next name
+  };
   std::vector<Kept> weights_;
-  std::map<std::string, std::size_t> weight_places_;
+  std::unordered_set<std::string> weight_names_;
+  std::unordered_map<std::string, Namesakes> namesakes_;
   std::vector<std::string> definitions_;
   std::set<std::string> defined_;
   std::string doc_;

@@ -24,7 +24,7 @@ repl::SessionOptions session_options(bool evaluates) {
   options.jit = interp::JitMode::Off;
   options.kernels = repl::LibraryKernels::Off;
   options.evaluate = evaluates;
-  options.seconds = kSeconds;
+  if (evaluates) options.seconds = kSeconds;
   return options;
 }
 
