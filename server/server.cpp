@@ -31,8 +31,12 @@ void Server::receive(std::string_view content) {
   };
   Json message = Json::parse(content, note_depth, false);
   if (depth > kMostLevels) {
-    return receive_broken(
-        fmt::format("the message is nested more than {} levels deep", kMostLevels));
+    // Whoever asked is told so under the question's own number: it stands above what is too deep.
+    const Json* id = message.is_object() && message.contains("id") ? &message["id"] : nullptr;
+    const bool is_question = id && (id->is_string() || id->is_number());
+    return refuse(is_question ? *id : Json(),
+                  is_question ? ErrorCode::InvalidRequest : ErrorCode::ParseError,
+                  fmt::format("the message is nested more than {} levels deep", kMostLevels));
   }
   if (message.is_discarded()) return receive_broken("the message is no JSON");
   waiting_.push_back(std::move(message));
