@@ -17,13 +17,24 @@ def number(x: float32) { x + 1.0 }
 array = np.ones(4, dtype="float32")
 tensor = m.same(array)
 scalar = relay.tensor(1.0)
-for what, f, x in [("x, a tensor", m.same, tensor), ("x + 1, a tensor", m.more, tensor),
-                   ("x + 1, a number", m.number, scalar), ("x + 1, an array", m.more, array),
-                   ("x + 1, 1.0 of Python", m.number, 1.0)]:
-    best = float("inf")
-    for _ in range(15):
+measured = [("x, a tensor", lambda f=m.same: f(tensor)), ("x + 1, a tensor", lambda f=m.more: f(tensor)),
+            ("x + 1, a number", lambda f=m.number: f(scalar)), ("x + 1, an array", lambda f=m.more: f(array)),
+            ("x + 1, 1.0 of Python", lambda f=m.number: f(1.0)), ("m.more(x), an array", lambda: m.more(array)),
+            ("m.more(x).numpy()", lambda: m.more(array).numpy())]
+try:
+    import torch
+
+    torch.set_num_threads(1)
+    ones = torch.ones(4)
+    measured += [("x + 1, of PyTorch", lambda f=m.more: f(ones)), ("and back", lambda f=m.more: torch.from_dlpack(f(ones)))]
+except ImportError:
+    pass
+best = [float("inf")] * len(measured)
+for _ in range(150):
+    for k, (_, run) in enumerate(measured):
         begin = time.perf_counter()
-        for _ in range(5000):
-            f(x)
-        best = min(best, (time.perf_counter() - begin) / 5000)
-    print(f"{what:28} {best * 1e6:8.2f} us")
+        for _ in range(150):
+            run()
+        best[k] = min(best[k], (time.perf_counter() - begin) / 150)
+for (what, _), seconds in zip(measured, best):
+    print(f"{what:28} {seconds * 1e6:8.2f} us")

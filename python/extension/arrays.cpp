@@ -1,5 +1,6 @@
 #include "python/extension/arrays.h"
 
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -26,8 +27,9 @@ bool is_finalizing() { return Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0
 void give_back(DLManagedTensor* tensor) {
   auto* const lent = static_cast<Lent*>(tensor->manager_ctx);
   if (is_finalizing()) return;
-  const py::gil_scoped_acquire gil;
+  const PyGILState_STATE gil = PyGILState_Ensure();
   Py_DECREF(lent->array);
+  PyGILState_Release(gil);
   delete lent;
 }
 
@@ -51,10 +53,10 @@ bool elements_of(const py::dtype& dtype, DLDataType& type) {
   }
 }
 
-py::object taken(DLManagedTensor* tensor) {
+relay_value* taken(DLManagedTensor* tensor) {
   relay_value* value = nullptr;
   interruptible([&] { return relay_tensor_from_dlpack(tensor, &value); });
-  return to_python(value, py::none());
+  return value;
 }
 
 const DLTensor& view_of(const Tensor& tensor) { return *relay_tensor_view(tensor.get()); }
@@ -63,7 +65,9 @@ const DLTensor& view_of(const Tensor& tensor) { return *relay_tensor_view(tensor
 
 bool is_array(py::handle object) { return py::isinstance<py::array>(object); }
 
-py::object from_array(py::handle object) {
+py::object from_array(py::handle array) { return to_python(value_of_array(array), py::none()); }
+
+relay_value* value_of_array(py::handle object) {
   auto array = py::reinterpret_borrow<py::array>(object);
   DLDataType type{};
   if (!elements_of(array.dtype(), type)) {
@@ -93,7 +97,7 @@ py::object from_array(py::handle object) {
   lent->tensor.deleter = give_back;
   lent->array = array.release().ptr();
   try {
-    py::object made = taken(&lent->tensor);
+    relay_value* const made = taken(&lent->tensor);
     static_cast<void>(lent.release());
     return made;
   } catch (...) {
@@ -103,12 +107,73 @@ py::object from_array(py::handle object) {
 }
 
 py::object from_dlpack(const py::capsule& capsule) {
-  if (std::string(capsule.name()) != "dltensor")
+  return to_python(value_of_capsule(capsule), py::none());
+}
+
+relay_value* value_of_capsule(py::handle capsule) {
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0)
     throw py::value_error("the capsule is no \"dltensor\", or has been taken before");
-  auto* const tensor = capsule.get_pointer<DLManagedTensor>();
-  py::object made = taken(tensor);
+  relay_value* const made =
+      taken(static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor")));
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
   return made;
+}
+
+namespace {
+
+// The type of other libraries' tensors that was seen last, which is nearly always the same. Kept
+// for good, as the interpreter may be gone before it would be released.
+struct Library {
+  PyObject* type = nullptr;
+  PyObject* boolean = nullptr;  // PyTorch's dtype, of which its capsule says uint8
+  // What PyTorch's `__dlpack__` comes to for tensors without a gradient, in half of the time.
+  PyObject* to_dlpack = nullptr;
+};
+
+Library library_of(PyTypeObject* type) {
+  auto* const object = reinterpret_cast<PyObject*>(type);
+  if (PyObject_HasAttrString(object, "__dlpack__") == 0) return {};
+  Py_INCREF(object);
+  Library made{object};
+  const py::object module = py::getattr(object, "__module__", py::none());
+  if (py::isinstance<py::str>(module) && module.cast<std::string>() == "torch") {
+    const py::module_ torch = py::module_::import("torch");
+    made.boolean = py::object(torch.attr("bool")).release().ptr();
+    if (py::object(torch.attr("Tensor")).ptr() == object) {
+      const py::object found = torch.attr("utils").attr("dlpack").attr("to_dlpack");
+      made.to_dlpack = found.inc_ref().ptr();
+    }
+  }
+  return made;
+}
+
+py::object member(py::handle object, PyObject* name) {
+  PyObject* const found = PyObject_GetAttr(object.ptr(), name);
+  if (!found) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(found);
+}
+
+}  // namespace
+
+relay_value* value_of_library(py::handle object) {
+  static Library seen;
+  static PyObject* const method = PyUnicode_InternFromString("__dlpack__");
+  static PyObject* const dtype = PyUnicode_InternFromString("dtype");
+  static PyObject* const requires_grad = PyUnicode_InternFromString("requires_grad");
+  PyTypeObject* const type = Py_TYPE(object.ptr());
+  if (reinterpret_cast<PyObject*>(type) != seen.type) {
+    const Library found = library_of(type);
+    if (!found.type) return nullptr;
+    seen = found;
+  }
+  if (seen.boolean && member(object, dtype).ptr() == seen.boolean)
+    return value_of_array(object.attr("numpy")());
+  const bool is_plain = seen.to_dlpack && member(object, requires_grad).ptr() == Py_False;
+  PyObject* const made = is_plain
+                             ? PyObject_CallFunctionObjArgs(seen.to_dlpack, object.ptr(), nullptr)
+                             : PyObject_CallMethodObjArgs(object.ptr(), method, nullptr);
+  if (!made) throw py::error_already_set();
+  return value_of_capsule(py::reinterpret_steal<py::object>(made));
 }
 
 py::tuple shape_of(const Tensor& tensor) {
@@ -135,12 +200,27 @@ std::string dtype_of(const Tensor& tensor) {
   }
 }
 
+namespace {
+
+// NumPy looks up a dtype by its name in the time of a whole call.
+py::dtype numpy_dtype(const Tensor& tensor) {
+  constexpr std::size_t kCodes = kDLBool + 1, kSizes = 4;
+  static PyObject* made[kCodes][kSizes];  // kept for good
+  const DLDataType type = view_of(tensor).dtype;
+  const auto size = static_cast<unsigned>(std::countr_zero(type.bits)) - 3U;
+  PyObject*& place = made[type.code][size];
+  if (!place) place = py::dtype(dtype_of(tensor)).release().ptr();
+  return py::reinterpret_borrow<py::dtype>(place);
+}
+
+}  // namespace
+
 py::object to_array(const py::object& object) {
   const auto& tensor = object.cast<const Tensor&>();
   const DLTensor& view = view_of(tensor);
   if (view.dtype.code == kDLBfloat)
     throw py::type_error("NumPy has no bfloat16; torch.from_dlpack takes the tensor");
-  const py::dtype dtype(dtype_of(tensor));
+  const py::dtype dtype = numpy_dtype(tensor);
   std::vector<py::ssize_t> shape(view.shape, view.shape + view.ndim);
   std::vector<py::ssize_t> strides;
   for (std::int32_t axis = 0; axis < view.ndim; ++axis)

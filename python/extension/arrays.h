@@ -15,6 +15,11 @@ bool is_array(pybind11::handle object);
 pybind11::object from_array(pybind11::handle array);
 // A tensor over what a capsule "dltensor" has, which becomes a "used_dltensor".
 pybind11::object from_dlpack(const pybind11::capsule& capsule);
+// The same as values that are no objects of Python, which would cost as much as all the rest.
+relay_value* value_of_array(pybind11::handle array);
+relay_value* value_of_capsule(pybind11::handle capsule);
+// The tensor of another library, by `__dlpack__`; null for what has none.
+relay_value* value_of_library(pybind11::handle object);
 
 pybind11::tuple shape_of(const Tensor& tensor);
 std::string dtype_of(const Tensor& tensor);

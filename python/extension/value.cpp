@@ -90,29 +90,37 @@ py::custom_type_setup collected() {
 }
 
 template <class T>
-py::object scalar(T value, DLDataTypeCode code) {
+relay_value* scalar(T value, DLDataTypeCode code) {
   const DLTensor tensor = {
       &value,  {kDLCPU, 0}, 0, {static_cast<std::uint8_t>(code), sizeof(T) * 8, 1},
       nullptr, nullptr,     0};
   relay_value* made = nullptr;
   interruptible([&] { return relay_tensor_copy(&tensor, &made); });
-  return as_value(made, py::none());
+  return made;
 }
 
 // What relay.tensor makes of a number; null for anything else, and what
 // no `int32` or `float32` can be.
-py::object number(PyObject* object) {
+relay_value* number(PyObject* object) {
   if (PyFloat_CheckExact(object)) {
     const double value = PyFloat_AS_DOUBLE(object);
     const auto rounded = static_cast<float>(value);
-    return std::isinf(rounded) && !std::isinf(value) ? py::object() : scalar(rounded, kDLFloat);
+    return std::isinf(rounded) && !std::isinf(value) ? nullptr : scalar(rounded, kDLFloat);
   }
   if (PyBool_Check(object)) return scalar(object == Py_True, kDLBool);
-  if (!PyLong_CheckExact(object)) return {};
+  if (!PyLong_CheckExact(object)) return nullptr;
   int overflow = 0;
   const long value = PyLong_AsLongAndOverflow(object, &overflow);
   const bool is_small = overflow == 0 && value >= INT32_MIN && value <= INT32_MAX;
-  return is_small ? scalar(static_cast<std::int32_t>(value), kDLInt) : py::object();
+  return is_small ? scalar(static_cast<std::int32_t>(value), kDLInt) : nullptr;
+}
+
+// What is a value for the length of a call without being an object of Python; null for the rest.
+relay_value* passing(py::handle object) {
+  if (is_array(object)) return value_of_array(object);
+  if (relay_value* const made = number(object.ptr())) return made;
+  if (PyTuple_Check(object.ptr()) || PyList_Check(object.ptr())) return nullptr;
+  return value_of_library(object);
 }
 
 // The arguments of a call as values, and what keeps those alive that were made for it.
@@ -120,21 +128,33 @@ class Arguments {
  public:
   Arguments(const py::tuple& args, const py::object& home) {
     values_.reserve(args.size());
-    for (const py::handle each : args) values_.push_back(value_of(each, home));
+    try {
+      for (const py::handle each : args) values_.push_back(value_of(each, home));
+    } catch (...) {
+      release();
+      throw;
+    }
   }
+  ~Arguments() { release(); }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
   relay_value* const* data() const { return values_.data(); }
   std::size_t size() const { return values_.size(); }
 
  private:
+  void release() {
+    for (relay_value* const each : passing_) relay_value_release(each);
+  }
   relay_value* value_of(py::handle object, const py::object& home) {
     if (Py_TYPE(object.ptr()) == tensor_type) return held_in<Tensor>(object.ptr()).get();
     if (py::isinstance<Value>(object)) return object.cast<const Value&>().get();
-    py::object made = number(object.ptr());
-    if (!made) made = is_array(object) ? from_array(object) : hooks().to_value(object, home);
-    made_.push_back(std::move(made));
+    passing_.reserve(values_.capacity());
+    if (relay_value* const made = passing(object)) return passing_.emplace_back(made);
+    made_.push_back(hooks().to_value(object, home));
     return made_.back().cast<const Value&>().get();
   }
   std::vector<relay_value*> values_;
+  std::vector<relay_value*> passing_;
   std::vector<py::object> made_;
 };
 

@@ -55,6 +55,9 @@ class Module:
 
     def _forget(self):
         """What names stand for may change."""
+        for name, found in self._found.items():
+            if self.__dict__.get(name) is found:
+                del self.__dict__[name]
         self._found.clear()
         self._constructors.clear()
         self._generation += 1
@@ -70,11 +73,10 @@ class Module:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        found = self._found.get(name)
-        if found is None:
-            if name not in self._engine.names():
-                raise AttributeError(f"{self.__name__} defines no {name!r}")
-            found = self._found[name] = self._named(name)
+        if name not in self._engine.names():
+            raise AttributeError(f"{self.__name__} defines no {name!r}")
+        # A member of its own from now on: to come here for each call would take as long as the call.
+        found = self.__dict__[name] = self._found[name] = self._named(name)
         return found
 
     def _named(self, name):

@@ -375,6 +375,17 @@ class Threads(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             relay.program("def go(n: int32) -> int32 { print(n); go(n + 1) }\ngo(0)", output=interrupted)
 
+    def test_members_follow_their_names(self):
+        m = relay.program("def f(x: float32) { x + 1.0 }\nlet n = 1.0")
+        self.assertIs(m.f, m.f)
+        self.assertEqual(m.f(1.0).item(), 2)
+        m.n = 7
+        m.run("def f(x: float32) { x + 2.0 }")
+        self.assertEqual(m.f(1.0).item(), 3)
+        self.assertEqual(m.n, 7)
+        del m.n
+        self.assertEqual(m.n.item(), 1)
+
     def test_names_while_a_text_runs(self):
         m = relay.program("def first(x) { x }")
         going = True
@@ -439,6 +450,37 @@ class Torch(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "NumPy has no bfloat16"):
             self.m.square(half).numpy()
         self.assertEqual(self.m.identity(self.torch.tensor([True, False])).tolist(), [True, False])
+
+    def test_what_pytorch_does_not_hand_out(self):
+        ones = self.torch.ones(3, requires_grad=True)
+        weights = self.torch.nn.Parameter(self.torch.ones(3))
+        for given in (ones, weights):
+            with self.assertRaisesRegex((BufferError, RuntimeError), "requires? grad"):
+                self.m.identity(given)
+        self.assertEqual(self.m.identity(ones.detach()).tolist(), [1, 1, 1])
+        self.assertEqual(self.m.identity(weights.detach()).tolist(), [1, 1, 1])
+        for given in (self.torch.ones(2, dtype=self.torch.complex64), self.torch.eye(2).to_sparse()):
+            with self.assertRaises((relay.Error, RuntimeError, BufferError)):
+                self.m.identity(given)
+
+    def test_arguments_are_given_back(self):
+        given = self.torch.ones(3)
+        with self.assertRaises(TypeError):
+            self.m.identity(given, object())
+        again = weakref.ref(given)
+        self.m.identity(given)
+        del given
+        self.assertIsNone(again())
+
+    def test_other_libraries(self):
+        outer = self
+
+        class Lent:
+            def __dlpack__(self, stream=None):
+                return outer.torch.ones(2).__dlpack__()
+
+        for given in (Lent(), self.torch.ones(2), Lent()):
+            self.assertEqual(self.m.identity(given).tolist(), [1, 1])
 
     def test_gradient(self):
         dense = relay.as_torch(self.m.dense)
