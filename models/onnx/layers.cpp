@@ -93,15 +93,17 @@ void pool(Call& call) {
   if (!kernel || kernel->size() != axes)
     call.bad("`kernel_shape` has not an element for each axis");
   if (call.wants(1)) call.unsupported("the places of the largest elements (output 1)");
-  const Windows windows = windows_of(call, 0, *kernel);
+  Windows windows = windows_of(call, 0, *kernel);
+  const bool overhangs = call.integer("ceil_mode", 0) != 0 &&
+                         !(call.node.op == "MaxPool" && windows.pad_overhangs(call, *kernel));
   std::string rest = fmt::format(", pool_size={}", list_text(*kernel)) + windows.attributes();
   // What cuts off the windows that hold nothing of the data.
   std::string cut;
-  if (call.integer("ceil_mode", 0) != 0) {
-    const Windows::Overhangs overhangs = windows.overhangs(call, *kernel);
-    if (overhangs.are_some_full || overhangs.empty.empty()) {
+  if (overhangs) {
+    const Windows::Overhangs found = windows.overhangs(call, *kernel);
+    if (found.are_some_full || found.empty.empty()) {
       rest += ", ceil_mode=True";
-      cut = overhangs.cut();
+      cut = found.cut();
     }
   }
   const auto cut_to_data = [&](const std::string& text) {

@@ -271,6 +271,9 @@ void pad(Call& call) {
   auto pads = call.integers("pads", 1);
   if (!pads || pads->size() != 2 * rank)
     call.bad(fmt::format("`pads` are not two for each of {} axes", rank));
+  // PyTorch's exporter writes such a node in front of each pool of means.
+  if (std::all_of(pads->begin(), pads->end(), [](std::int64_t width) { return width == 0; }))
+    return call.give(Value(call.in(0)));
   std::vector<std::string> widths;
   for (std::size_t k = 0; k < rank; ++k)
     widths.push_back(fmt::format("[{}, {}]", (*pads)[k], (*pads)[k + rank]));

@@ -96,12 +96,13 @@ std::string step_lines(const Call& call, const Cell& cell) {
     text += fmt::format("let output = {};\n", f(0, gate("gates", 1) + peephole(cell, 1, "cell")));
     return text + fmt::format("let new = output * {};\n", f(2, "cell"));
   }
-  text = "let now = inputs[place, :, :];\nlet gates = nn.dense(h, r[0:2 * hidden, :]);\n";
+  // One product for all gates, unless the last is of what the reset leaves.
+  text = fmt::format("let now = inputs[place, :, :];\nlet gates = nn.dense(h, r{});\n",
+                     cell.resets_behind ? "" : "[0:2 * hidden, :]");
   text += fmt::format("let update = {};\n", f(0, gate("now", 0) + " + " + gate("gates", 0)));
   text += fmt::format("let reset = {};\n", f(0, gate("now", 1) + " + " + gate("gates", 1)));
-  const std::string past = cell.resets_behind
-                               ? "reset * (nn.dense(h, r[2 * hidden:3 * hidden, :]) + rb)"
-                               : "nn.dense(reset * h, r[2 * hidden:3 * hidden, :])";
+  const std::string past = cell.resets_behind ? "reset * (" + gate("gates", 2) + " + rb)"
+                                              : "nn.dense(reset * h, r[2 * hidden:3 * hidden, :])";
   text += fmt::format("let candidate = {};\n", f(1, gate("now", 2) + " + " + past));
   return text + fmt::format("let new = ({} - update) * candidate + update * h;\n", cell.number(1));
 }
@@ -151,13 +152,33 @@ std::string definition(const Call& call, const Cell& cell, const std::string& na
                             is_lstm ? ", c" : "", type);
 }
 
-// One of the directions of a weight.
+// What a part of a constant is called among the weights.
+std::string name_of_part(const Value& whole, std::size_t direction) {
+  if (whole.constant->shape()[0] == 1) return whole.name;
+  return fmt::format("{}.{}", whole.name, direction == 0 ? "forward" : "reverse");
+}
+
+// One of the directions of a weight: a weight of its own, where it is a constant, so that no call
+// takes it out of the whole.
 std::string direction_of(Call& call, std::size_t k, std::size_t direction) {
-  return fmt::format("take({}, {}, axis=0)", call.text(k), direction);
+  const Value& whole = call.in(k);
+  // The types say what is wrong with one that has no such part.
+  const bool has_part = whole.constant && whole.constant->rank() > 0 &&
+                        static_cast<std::size_t>(whole.constant->shape()[0]) > direction;
+  if (!has_part) return fmt::format("take({}, {}, axis=0)", call.text(k), direction);
+  const lang::TensorRef all = lang::contiguous(whole.constant);
+  lang::TensorRef part =
+      lang::Tensor::make(all->dtype(), {all->shape().begin() + 1, all->shape().end()});
+  const std::int64_t count = part->element_count();
+  for (std::int64_t at = 0; at < count; ++at)
+    part->set_bits(at, all->bits_at(static_cast<std::int64_t>(direction) * count + at));
+  Value value = constant_value(name_of_part(whole, direction), std::move(part));
+  value.is_weight = true;
+  return call.importer.text_of(value);
 }
 
 bool is_zero(const Value& value) {
-  if (!value.constant) return false;
+  if (!value.constant) return value.is_zero;
   for (std::int64_t k = 0; k < value.constant->element_count(); ++k) {
     if (value.constant->bits_at(k) != 0) return false;
   }
@@ -204,6 +225,34 @@ Cell cell_of(const Call& call, std::size_t direction, std::size_t directions) {
 struct Biases {
   std::string all, behind;
 };
+// Of constants: the sum is the weight.
+Biases known_biases(Call& call, const Cell& cell, std::size_t direction, std::int64_t count) {
+  const lang::TensorRef all = lang::contiguous(call.in(3).constant);
+  const auto gates = static_cast<std::int64_t>(gates_of(cell.op));
+  const std::int64_t begin = static_cast<std::int64_t>(direction) * 2 * gates * count;
+  const std::string name = name_of_part(call.in(3), direction);
+  const auto weight = [&](const std::string& own, std::int64_t extent, const auto& number) {
+    lang::TensorRef tensor = lang::Tensor::make(cell.dtype, {extent});
+    for (std::int64_t at = 0; at < extent; ++at)
+      tensor->set_bits(at, lang::bits_from_double(cell.dtype, number(at)));
+    Value value = constant_value(own, std::move(tensor));
+    value.is_weight = true;
+    return call.importer.text_of(value);
+  };
+  const std::int64_t summed = cell.resets_behind ? 2 * count : gates * count;
+  Biases made;
+  made.all = weight(name, gates * count, [&](std::int64_t at) {
+    const double input = all->number_at(begin + at);
+    return at < summed ? input + all->number_at(begin + gates * count + at) : input;
+  });
+  if (cell.resets_behind) {
+    made.behind = weight(name + ".candidate", count, [&](std::int64_t at) {
+      return all->number_at(begin + gates * count + summed + at);
+    });
+  }
+  return made;
+}
+
 Biases biases_of(Call& call, const Cell& cell, std::size_t direction, const std::string& hidden,
                  std::int64_t count) {
   const auto gates = static_cast<std::int64_t>(gates_of(cell.op));
@@ -211,6 +260,11 @@ Biases biases_of(Call& call, const Cell& cell, std::size_t direction, const std:
   if (!call.has(3))
     return {fmt::format("zeros(shape=[{}], dtype={})", gates * count, type),
             fmt::format("zeros(shape=[{}], dtype={})", count, type)};
+  if (const lang::TensorRef& known = call.in(3).constant;
+      known && known->rank() == 2 && known->dtype() == cell.dtype &&
+      static_cast<std::size_t>(known->shape()[0]) > direction &&
+      known->shape()[1] == 2 * gates * count)
+    return known_biases(call, cell, direction, count);
   const Value b = call.let("bias", direction_of(call, 3, direction));
   const auto part = [&](std::int64_t from, std::int64_t to) {
     return fmt::format("{}[{}:{}]", b.text, from * count, to * count);

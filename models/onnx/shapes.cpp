@@ -83,6 +83,7 @@ void constant_of_shape(Call& call) {
                                                    list_text(shape), dtype_text(dtype)));
   result.type = lang::tensor_type(lang::Shape(shape), dtype);
   call.importer.declare(result.text, result.type);
+  result.is_zero = !value || (*value)->bits_at(0) == 0;
   call.give(result);
 }
 

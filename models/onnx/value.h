@@ -22,6 +22,7 @@ struct Value {
   // A constant that somebody may want to train, or that is long: stays one, and is read from the
   // file.
   bool is_weight = false;
+  bool is_zero = false;  // all of it, though its extents may not be known
 
   bool is_lost() const { return !type; }
   const lang::TensorType& tensor() const;

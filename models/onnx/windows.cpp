@@ -1,6 +1,7 @@
 #include "models/onnx/windows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -70,6 +71,22 @@ Windows::Overhangs Windows::overhangs(const Call& call,
     }
   }
   return result;
+}
+
+bool Windows::pad_overhangs(const Call& call, const std::vector<std::int64_t>& kernel) {
+  std::vector<std::int64_t> padded = pads;
+  for (std::size_t k = 0; k < kernel.size(); ++k) {
+    const lang::Dim& extent = call.in(0).dims()[k + 2];
+    const lang::Dim count = left(extent, k, kernel[k], true);
+    if (count == left(extent, k, kernel[k])) continue;
+    if (!extent.is_constant() || !count.is_constant()) return false;
+    const std::int64_t begin = (count.constant() - 1) * strides[k] - pads[k];  // of the last window
+    if (begin >= extent.constant()) continue;
+    const std::int64_t span = (kernel[k] - 1) * dilations[k] + 1;
+    padded[k + kernel.size()] = begin + span - extent.constant();
+  }
+  pads = std::move(padded);
+  return true;
 }
 
 std::size_t spatial_axes(const Call& call, std::size_t input) {

@@ -25,6 +25,9 @@ struct Windows {
     std::string cut() const;          // what `strided_slice` takes to leave the empty ones out
   };
   Overhangs overhangs(const Call& call, const std::vector<std::int64_t>& kernel) const;
+  // Pads what the last windows overhang, so that nothing is to be cut off again: for those that do
+  // not count what they hold. False, and nothing is done, where an extent is not known.
+  bool pad_overhangs(const Call& call, const std::vector<std::int64_t>& kernel);
 };
 
 // How many axes of an input stand behind its batch and its channels: one to three.
