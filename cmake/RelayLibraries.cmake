@@ -109,7 +109,7 @@ if(TARGET relay_notebook)
   endforeach()
 endif()
 
-# Models of ONNX are read where its definitions are there; the rest of `relay import` needs no other library.
+# Models of ONNX are read and written where its definitions are there; the rest of `relay import` needs no other library.
 if(TARGET relay_models)
   find_package(nlohmann_json 3 REQUIRED)
   target_link_libraries(relay_models PRIVATE nlohmann_json::nlohmann_json)
@@ -121,7 +121,8 @@ if(TARGET relay_models)
     get_target_property(onnx_include onnx_proto INTERFACE_INCLUDE_DIRECTORIES)
     target_include_directories(relay_models SYSTEM PRIVATE "${onnx_include}" ${Protobuf_INCLUDE_DIRS})
     target_link_libraries(relay_models PUBLIC onnx_proto protobuf::libprotobuf)
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/models/onnx/read_model.cpp" PROPERTIES
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/models/onnx/read_model.cpp"
+                                "${PROJECT_SOURCE_DIR}/models/onnx/write_model.cpp" PROPERTIES
       COMPILE_DEFINITIONS RELAY_HAS_ONNX SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endif()

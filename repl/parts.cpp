@@ -29,6 +29,7 @@ constexpr auto kParts = std::to_array<Part>({
     {"import", "relay-import", "write a model of another framework as a program, and its weights",
      ""},
     {"build", "relay-build", "write functions of a program as a shared object for C", ""},
+    {"export", "relay-import", "write a function of a program as a model of ONNX", ""},
 });
 
 // Where the parts may stand: beside the program, or where an installed one has its shared objects.

@@ -93,8 +93,6 @@ struct Planned {
 };
 constexpr std::array kPlanned = {
     Planned{"doc", "`:doc NAME` at the prompt"},
-    Planned{"export",
-            "`relay_load` of include/relay.h, or the Python package, runs a program elsewhere"},
 };
 
 }  // namespace
