@@ -39,6 +39,13 @@ Value Call::give_node(std::string_view name, Attributes attributes) {
   return give(node(name, std::move(inputs), std::move(attributes)));
 }
 
+std::string Call::extent_of(std::size_t k, std::int64_t axis) {
+  const lang::Dim& dim = dims(k)[static_cast<std::size_t>(axis)];
+  if (!dim.is_any()) return graph.extent(dim);
+  const std::string place = graph.scalar(static_cast<double>(axis), lang::DType::Int64);
+  return node("Gather", {node("Shape", {in(k)}), place}, {{"axis", std::int64_t{0}}});
+}
+
 std::int64_t Call::axis(std::string_view key, std::size_t rank) const {
   const std::int64_t axis = attrs->get_int(key);
   return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;

@@ -44,6 +44,8 @@ struct Call {
   // A node of the inputs alone, which is the result.
   Value give_node(std::string_view name, Attributes attributes = {});
 
+  // The extent of an axis of an operand as an int64 of the graph: also one that is not known.
+  std::string extent_of(std::size_t k, std::int64_t axis);
   std::int64_t axis(std::string_view key, std::size_t rank) const;
   // Those of a reduction: `axis`, `exclude`.
   std::vector<std::int64_t> reduced_axes() const;

@@ -15,6 +15,7 @@ namespace relay::models::exporter {
 namespace {
 
 constexpr std::int64_t kShared = 16;  // constants of more elements are not compared
+constexpr char kNumbered = '%';       // no name in a program begins so
 
 lang::TensorRef integers_tensor(const std::vector<std::int64_t>& numbers) {
   const auto tensor =
@@ -55,23 +56,18 @@ void prune(Graph& graph) {
   std::erase_if(graph.weights, [&](const Weight& each) { return !needed.contains(each.name); });
 }
 
-// Names that were chosen later, in a graph and those inside of it.
-void give_names(Graph& graph, const std::map<std::string, std::string>& names) {
-  const auto give = [&](std::string& name) {
-    const auto found = names.find(name);
-    if (found != names.end()) name = found->second;
-  };
-  for (Port& each : graph.inputs) give(each.name);
-  for (Port& each : graph.outputs) give(each.name);
+// Calls what has a number by its name, or by its operator, in a graph and those inside of it.
+void give_names(Graph& graph, const std::function<void(std::string&, const std::string&)>& give) {
   for (Node& node : graph.nodes) {
-    give(node.name);
-    for (std::string& each : node.inputs) give(each);
-    for (std::string& each : node.outputs) give(each);
+    for (std::string& each : node.inputs) give(each, "");
+    for (std::string& each : node.outputs) give(each, node.op);
+    node.name = node.outputs.front();
     for (auto& [key, value] : node.attributes) {
       if (const auto* inner = std::get_if<std::shared_ptr<Graph>>(&value))
-        give_names(**inner, names);
+        give_names(**inner, give);
     }
   }
+  for (Port& each : graph.outputs) give(each.name, "");
 }
 
 }  // namespace
@@ -97,6 +93,8 @@ std::string GraphWriter::fresh(std::string_view wanted) {
   return name;
 }
 
+std::string GraphWriter::numbered() { return fmt::format("{}{}", kNumbered, numbers_++); }
+
 std::string GraphWriter::input(const std::string& wanted, const lang::Type& type) {
   const std::string name = fresh(wanted);
   levels_.front().graph.inputs.push_back(port_of(name, type));
@@ -115,11 +113,7 @@ std::vector<std::string> GraphWriter::nodes(std::string_view op, std::vector<std
   while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
-  for (std::size_t k = 0; k < outputs; ++k) {
-    node.outputs.push_back(fresh(op));
-    temporary_.insert(node.outputs.back());
-  }
-  node.name = node.outputs.front();
+  for (std::size_t k = 0; k < outputs; ++k) node.outputs.push_back(numbered());
   levels_.back().graph.nodes.push_back(node);
   return node.outputs;
 }
@@ -157,7 +151,9 @@ std::string GraphWriter::name_of(Value& value) {
 }
 
 void GraphWriter::rename(const Value& value, const std::string& wanted) {
-  if (value.is_tensor() && temporary_.erase(value.name) > 0) renamed_[value.name] = fresh(wanted);
+  if (!value.is_tensor() || !value.name.starts_with(kNumbered)) return;
+  std::string& name = names_[value.name];
+  if (name.empty()) name = fresh(wanted);
 }
 
 // --- Extents ---
@@ -175,8 +171,7 @@ std::string GraphWriter::early(std::string_view op, std::vector<std::string> inp
   node.op = op;
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
-  node.outputs = {fresh(op)};
-  node.name = node.outputs[0];
+  node.outputs = {numbered()};
   early_.push_back(node);
   return early_names_[key] = node.outputs[0];
 }
@@ -281,7 +276,12 @@ Graph GraphWriter::finish() {
   graph.nodes.insert(graph.nodes.begin(), std::make_move_iterator(early_.begin()),
                      std::make_move_iterator(early_.end()));
   prune(graph);
-  give_names(graph, renamed_);
+  give_names(graph, [&](std::string& name, const std::string& op) {
+    if (!name.starts_with(kNumbered)) return;
+    std::string& given = names_[name];
+    if (given.empty()) given = fresh(op);
+    name = given;
+  });
   return graph;
 }
 

@@ -75,8 +75,11 @@ class GraphWriter {
   std::vector<Source> sources_;
   std::set<std::string> taken_;
   std::map<std::string, int> next_;
-  std::set<std::string> temporary_;             // names that nobody has chosen
-  std::map<std::string, std::string> renamed_;  // what they are in the end
+  // Until the end what nodes give is called by numbers, so that names that somebody has chosen come
+  // first.
+  std::string numbered();
+  int numbers_ = 0;
+  std::map<std::string, std::string> names_;  // of those that have one
   std::map<std::string, std::vector<std::pair<lang::TensorRef, std::string>>> constants_;
 };
 

@@ -30,35 +30,37 @@ bool are_within(const Value& places, const lang::Dim& extent) {
   return true;
 }
 
-// ONNX's places must be within the axis; what `mode` says of others is computed.
-std::string moved_within(Call& call, std::size_t k, const lang::Dim& extent) {
-  const std::string& mode = call.attrs->get_string("mode");
-  const std::string places = places_of(call, k);
-  if (mode == "fast" || are_within(call.arg(k), extent)) return places;
+// ONNX's places must be within the axis; what `mode` says of others is computed. `extent`: an int64
+// of the graph.
+std::string moved_within(Call& call, std::size_t k, const std::string& extent) {
   const DType dtype = is_place(call.dtype(k)) ? call.dtype(k) : DType::Int64;
-  const auto number = [&](const lang::Dim& dim) {
-    if (dim.is_constant()) return call.graph.scalar(static_cast<double>(dim.constant()), dtype);
-    const std::string name = call.graph.extent(dim);
+  const std::string places = places_of(call, k);
+  const auto number = [&](const std::string& name) {
     return dtype == DType::Int64 ? name : cast(call, name, dtype);
   };
-  if (mode == "wrap") return call.node("Mod", {places, number(extent)});
-  const std::string above = call.node("Max", {places, number(0)});
-  return call.node("Min", {above, number(extent - lang::Dim(1))});
+  if (call.attrs->get_string("mode") == "wrap") return call.node("Mod", {places, number(extent)});
+  const std::string above = call.node("Max", {places, call.graph.scalar(0, dtype)});
+  const std::string last = call.node("Sub", {extent, call.graph.scalar(1, DType::Int64)});
+  return call.node("Min", {above, number(last)});
 }
 
 Value take(Call& call) {
   if (call.attrs->get_int("batch_dims") != 0) call.unsupported("with `batch_dims`");
   std::string data = call.in(0);
   std::int64_t axis = 0;
-  lang::Dim extent(1);
-  if (call.attrs->is_null("axis")) {
-    for (const lang::Dim& dim : call.dims()) extent = extent * dim;
+  const bool is_flat = call.attrs->is_null("axis");
+  if (is_flat) {
     data = call.node("Reshape", {data, call.graph.integers({-1})});
   } else {
     axis = call.axis("axis", call.rank(0));
-    extent = call.dims()[static_cast<std::size_t>(axis)];
   }
-  return call.give(call.node("Gather", {data, moved_within(call, 1, extent)}, {{"axis", axis}}));
+  const auto places = [&] {
+    const bool is_known =
+        !is_flat && are_within(call.arg(1), call.dims()[static_cast<std::size_t>(axis)]);
+    if (is_known || call.attrs->get_string("mode") == "fast") return places_of(call, 1);
+    return moved_within(call, 1, is_flat ? call.node("Size", {data}) : call.extent_of(0, axis));
+  };
+  return call.give(call.node("Gather", {data, places()}, {{"axis", axis}}));
 }
 
 Value gather(Call& call) {

@@ -1,5 +1,6 @@
 // Several tensors as one, and one as several; order.
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "models/exporter/operators.h"
@@ -17,7 +18,19 @@ Value concatenated(Call& call) {
   return call.give(call.node("Concat", std::move(parts), {{"axis", axis}}));
 }
 
+// A shape that is written as extents, which are known, or are asked of the inputs.
+std::optional<std::string> shape_of_extents(Call& call) {
+  std::vector<lang::Dim> extents;
+  for (const Value& each : call.arg(0).fields) {
+    const bool is_extent = each.affine && !each.affine->lane && each.dtype() == DType::Int64;
+    if (!is_extent) return std::nullopt;
+    extents.push_back(each.affine->offset);
+  }
+  return call.graph.extents(extents);
+}
+
 Value stacked(Call& call) {
+  if (const auto shape = shape_of_extents(call)) return call.give(*shape);
   const std::int64_t axis = call.axis("axis", call.result().shape.rank());
   std::vector<std::string> parts;
   for (Value& each : call.arg(0).fields)
@@ -47,7 +60,7 @@ std::vector<std::string> top(Call& call, const std::string& count, std::int64_t 
 
 std::vector<std::string> sorted(Call& call) {
   const std::int64_t axis = call.axis("axis", call.rank(0));
-  return top(call, call.graph.extents({call.dims()[static_cast<std::size_t>(axis)]}), axis);
+  return top(call, unsqueeze(call.graph, call.extent_of(0, axis), {0}), axis);
 }
 
 std::string places(Call& call, const std::string& name, const lang::Type& type) {

@@ -78,6 +78,10 @@ Value Exporter::loop_condition(const LoopForm& form, const lang::Function& code,
   add_bindings(form.head, own);
   Value condition = value_of(form.condition, own);
   if (condition.is_lost() || form.goes_on) return condition;
+  if (condition.constant) {
+    const bool is_over = condition.constant->bits_at(0) != 0;
+    return constant_value(lang::Tensor::scalar(lang::DType::Bool, is_over ? 0 : 1), "");
+  }
   materialise(condition);
   return tensor_value(graph_.node("Not", {graph_.name_of(condition)}), condition.type);
 }
