@@ -130,11 +130,13 @@ Value dropout(Call& call) {
 }
 
 Value depth_to_space(Call& call) {
+  const bool is_depth_first = call.attrs->get_string("mode") == "DCR";
   const std::string layout = call.attrs->get_string("layout");
   const std::string data = in_layout(call, call.in(0), layout, "NCHW");
-  const std::string name = call.node(
-      "DepthToSpace", {data},
-      {{"blocksize", call.attrs->get_int("block_size")}, {"mode", call.attrs->get_string("mode")}});
+  const std::string name =
+      call.node("DepthToSpace", {data},
+                {{"blocksize", call.attrs->get_int("block_size")},
+                 {"mode", is_depth_first ? std::string("DCR") : std::string("CRD")}});
   return call.give(in_layout(call, name, "NCHW", layout));
 }
 
