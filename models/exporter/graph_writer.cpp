@@ -14,8 +14,9 @@ namespace relay::models::exporter {
 
 namespace {
 
-constexpr std::int64_t kShared = 16;  // constants of more elements are not compared
-constexpr char kNumbered = '%';       // no name in a program begins so
+constexpr std::int64_t kShort =
+    16;                          // elements of a constant that is part of the code, and no weight
+constexpr char kNumbered = '%';  // no name in a program begins so
 
 lang::TensorRef integers_tensor(const std::vector<std::int64_t>& numbers) {
   const auto tensor =
@@ -127,9 +128,18 @@ std::string GraphWriter::constant(const lang::TensorRef& tensor, std::string_vie
   const std::string key =
       fmt::format("{} {}", lang::name_of(tensor->dtype()), fmt::join(tensor->shape(), " "));
   auto& alike = constants_[key];
+  const bool is_code = tensor->element_count() <= kShort && wanted.empty();
   for (const auto& [known, name] : alike) {
-    const bool is_short = tensor->element_count() <= kShared && wanted.empty();
-    if (known == tensor || (is_short && lang::bit_equal(*known, *tensor))) return name;
+    if (known == tensor || (is_code && lang::bit_equal(*known, *tensor))) return name;
+  }
+  if (is_code) {
+    Node node;
+    node.op = "Constant";
+    node.attributes["value"] = tensor;
+    node.outputs = {numbered()};
+    early_.push_back(node);
+    alike.emplace_back(tensor, node.outputs[0]);
+    return node.outputs[0];
   }
   const std::string name = fresh(wanted.empty() ? "constant" : wanted);
   levels_.front().graph.weights.push_back({name, tensor});

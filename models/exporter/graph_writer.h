@@ -28,8 +28,9 @@ class GraphWriter {
   std::vector<std::string> nodes(std::string_view op, std::vector<std::string> inputs,
                                  Attributes attributes, std::size_t outputs);
 
-  // The name of a tensor, which becomes an initializer if it is a constant that is none yet.
+  // The name of a tensor; a constant gets one when it is first asked for.
   std::string name_of(Value& value);
+  // An initializer; what has no name and few elements is part of the code: a node `Constant`.
   std::string constant(const lang::TensorRef& tensor, std::string_view wanted = "");
   std::string integers(const std::vector<std::int64_t>& numbers);  // one axis, int64
   std::string scalar(double number, lang::DType dtype);            // no axes
