@@ -79,13 +79,12 @@ Value Exporter::apply_function(const Value& callee, const Expr& given, ScopeRef 
     if (global ? each.name != self.name : each.code != self.code) continue;
     ++depth;
     if (each.branches == branches_ && depth < kMostCalls) continue;
-    lang::fail(
-        DiagnosticKind::Unsupported,
-        fmt::format("not supported in ONNX: recursion: {} calls itself, {}",
-                    global ? fmt::format("`{}`", global->name) : "a function",
-                    depth < kMostCalls ? "and how often depends on data, in another form than "
-                                         "`if c { result } else { f(…) }`"
-                                       : fmt::format("more than {} times", kMostCalls)));
+    lang::fail(DiagnosticKind::Unsupported,
+               fmt::format("not supported in ONNX: recursion: {} calls itself {}",
+                           global ? fmt::format("`{}`", global->name) : "a function",
+                           depth < kMostCalls ? "as often as data say, and is no loop: "
+                                                "`if c { result } else { f(…) }`"
+                                              : fmt::format("more than {} times", kMostCalls)));
   }
   active_.push_back(self);
   Value result;

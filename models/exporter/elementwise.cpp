@@ -3,6 +3,7 @@
 #include <numbers>
 #include <utility>
 
+#include "models/exporter/choose.h"
 #include "models/exporter/operators.h"
 
 namespace relay::models::exporter {
@@ -73,16 +74,19 @@ Value expm1(Call& call) {
   return call.give(call.node("Mul", {call.node("Tanh", {half}), above}));
 }
 
-// The same, near 0: 2 atanh(x / (2 + x)).
+// The same: near 0 the logarithm of u = 1 + x is corrected by what was lost, x / (u - 1).
 Value log1p(Call& call) {
   const std::string x = call.in(0);
-  const DType dtype = call.dtype();
-  const auto number = [&](double value) { return call.graph.scalar(value, dtype); };
-  const std::string ratio = call.node("Div", {x, call.node("Add", {x, number(2)})});
-  const std::string near = call.node("Mul", {number(2), call.node("Atanh", {ratio})});
-  const std::string far = call.node("Log", {call.node("Add", {x, number(1)})});
-  const std::string is_near = call.node("Less", {call.node("Abs", {x}), number(0.5)});
-  return call.give(call.node("Where", {is_near, near, far}));
+  const std::string one = call.graph.scalar(1, call.dtype());
+  const std::string above = call.node("Add", {x, one});
+  const std::string log = call.node("Log", {above});
+  const std::string kept = call.node("Sub", {above, one});
+  const std::string corrected = call.node("Mul", {log, call.node("Div", {x, kept})});
+  const std::string is_lost = call.node("Equal", {above, one});
+  const std::string near = call.node("Where", {is_lost, x, corrected});
+  const std::string half = call.graph.scalar(0.5, call.dtype());
+  const std::string is_near = call.node("Less", {call.node("Abs", {x}), half});
+  return call.give(call.node("Where", {is_near, near, log}));
 }
 
 template <auto& kBase>
@@ -198,10 +202,10 @@ Value converted(Call& call) {
 }
 
 // A number as a condition holds where it is not 0.
-Value chosen(Call& call) {
+Value choice(Call& call) {
   std::string condition = call.in(0);
   if (call.dtype(0) != DType::Bool) condition = cast(call, condition, DType::Bool);
-  return call.give(call.node("Where", {condition, call.in(1), call.in(2)}));
+  return call.give(chosen(call.graph, condition, call.in(1), call.in(2), call.dtype(1)));
 }
 
 Value clip(Call& call) {
@@ -292,7 +296,7 @@ constexpr auto kElementwise = std::to_array<Operator>({
     {"less", &comparison<kLess>, "`Less`", "", true},
     {"less_equal", &comparison<kLessOrEqual>, "`LessOrEqual`", "", true},
     {"log10", &log_of_base<kLog10>, "`Log`, `Div`", "", true},
-    {"log1p", &log1p, "`Atanh`, `Log`, `Where` and others", "exact near 0", true},
+    {"log1p", &log1p, "`Log`, `Div`, `Where` and others", "exact near 0", true},
     {"log2", &log_of_base<kLog2>, "`Log`, `Div`", "", true},
     {"maximum", &extreme<kMax, kOr>, "`Max`", "", true},
     {"minimum", &extreme<kMin, kAnd>, "`Min`", "", true},
@@ -308,10 +312,18 @@ constexpr auto kElementwise = std::to_array<Operator>({
     {"trunc", &trunc, "`Ceil`, `Floor`, `Where`", "", true},
     {"trunc_divide", &trunc_divide, "`Div`", "", true},
     {"trunc_mod", &trunc_mod, "`Mod`", "", true},
-    {"where", &chosen, "`Where`", "", true},
+    {"where", &choice, "`Where`", "", true},
 });
 
 }  // namespace
+
+// ONNX Runtime does not choose between truth values.
+std::string chosen(GraphWriter& graph, const std::string& condition, const std::string& a,
+                   const std::string& b, DType dtype) {
+  if (dtype != DType::Bool) return graph.node("Where", {condition, a, b});
+  const std::string otherwise = graph.node("Not", {condition});
+  return graph.node("Or", {graph.node("And", {condition, a}), graph.node("And", {otherwise, b})});
+}
 
 std::span<const Operator> elementwise_operators() { return kElementwise; }
 

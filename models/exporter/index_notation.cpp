@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/exporter/choose.h"
 #include "models/exporter/exporter.h"
 #include "models/exporter/reduce.h"
 
@@ -190,10 +191,9 @@ Value Exporter::choose(const Value& condition, const Value& a, const Value& b) {
   std::vector<Value> values = {condition, a, b};
   for (Value& each : values) materialise(each);
   const std::vector<bool> full = align(values);
-  Value result =
-      tensor_value(graph_.node("Where", {graph_.name_of(values[0]), graph_.name_of(values[1]),
-                                         graph_.name_of(values[2])}),
-                   a.type);
+  Value result = tensor_value(chosen(graph_, graph_.name_of(values[0]), graph_.name_of(values[1]),
+                                     graph_.name_of(values[2]), a.dtype()),
+                              a.type);
   result.depth = full.size();
   result.full = full;
   return result;

@@ -7,7 +7,7 @@ _relay() {
   if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      build | build_external | check | fmt | grad | import | kernel | lsp | opt | tune) command=${COMP_WORDS[i]}; break ;;
+      build | build_external | check | export | fmt | grad | import | kernel | lsp | opt | tune) command=${COMP_WORDS[i]}; break ;;
     esac
   done
   COMPREPLY=()
@@ -36,6 +36,7 @@ _relay() {
     build_external) options+=" --compiler --plugin" ;;
     opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --diff --analyze --analyses --time --list" ;;
     build) options="-h --help -f -g -o --output --size -I" ;;
+    export) options="-h --help -f --function -o --output" ;;
     import) options="-h --help -o --output --shape --params" ;;
     lsp) options="--help -I --stdio" ;;
     kernel)
@@ -57,7 +58,7 @@ _relay() {
   [[ $command != import ]] || files='!*.@(onnx|json|params)'
   mapfile -t COMPREPLY < <(shopt -s extglob; compgen -f -X "$files" -- "$word"; compgen -d -S / -- "$word")
   if [[ -z $command && $COMP_CWORD == 1 ]]; then
-    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "build build_external check fmt grad import kernel lsp opt tune" -- "$word")
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "build build_external check export fmt grad import kernel lsp opt tune" -- "$word")
   fi
   [[ ${COMPREPLY[0]-} != */ ]] || compopt -o nospace 2>/dev/null
 }

@@ -1,10 +1,11 @@
 # What fish offers behind `relay`.
 
-set -l commands build build_external check fmt grad import kernel lsp opt tune
+set -l commands build build_external check export fmt grad import kernel lsp opt tune
 set -l none "not __fish_seen_subcommand_from $commands"
 
 complete -c relay -n "__fish_use_subcommand" -a build_external -d "hand parts of a file to external compilers"
 complete -c relay -n "__fish_use_subcommand" -a check -d "print every definition with its type"
+complete -c relay -n "__fish_use_subcommand" -a export -d "write a function as a model of ONNX"
 complete -c relay -n "__fish_use_subcommand" -a fmt -d "lay out a file anew"
 complete -c relay -n "__fish_use_subcommand" -a grad -d "print the derivative of a function"
 complete -c relay -n "__fish_use_subcommand" -a build -d "write functions as a shared object for C"
@@ -70,4 +71,6 @@ complete -c relay -n "__fish_seen_subcommand_from build" -l size -x -d "extents 
 complete -c relay -n "__fish_seen_subcommand_from import" -s o -l output -r -d "where the program goes"
 complete -c relay -n "__fish_seen_subcommand_from import" -l shape -x -d "the extents of an input"
 complete -c relay -n "__fish_seen_subcommand_from import" -l params -r -d "the weights, in a file of their own"
+complete -c relay -n "__fish_seen_subcommand_from export" -s f -l function -x -d "the name of the function"
+complete -c relay -n "__fish_seen_subcommand_from export" -s o -l output -r -d "where the model goes"
 complete -c relay -n "__fish_seen_subcommand_from lsp" -l stdio -d "what it does anyway"

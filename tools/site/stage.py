@@ -16,8 +16,8 @@ NAVIGATION = {
         "Begin": ["docs/tour", "examples/index"],
         "Learn": ["docs/tutorial/ad", "docs/notation", "docs/rules", "docs/derivatives"],
         "Use": ["docs/prompt", "docs/commands", "docs/errors", "docs/tools", "docs/schedules", "docs/byoc", "docs/quantization"],
-        "Reach": ["docs/notebook", "docs/editors", "docs/importing", "docs/python", "docs/c"],
-        "Look up": ["docs/operators/README", "docs/passes", "docs/analyses", "docs/importing_onnx", "docs/importing_nnvm", "docs/limits", "docs/reliability", "CHANGELOG"],
+        "Reach": ["docs/notebook", "docs/editors", "docs/importing", "docs/exporting", "docs/python", "docs/c", "docs/ahead"],
+        "Look up": ["docs/operators/README", "docs/passes", "docs/analyses", "docs/importing_onnx", "docs/exporting_onnx", "docs/importing_nnvm", "docs/limits", "docs/reliability", "CHANGELOG"],
         "Change Relay": ["HACKING", "STYLE", "docs/architecture", "docs/adding-an-op", "tests/README", "bench/NOTES"],
     },
 }

@@ -1,6 +1,6 @@
 // Writes a page that is made of a table of the program, or says whether it is old.
 //
-//   table_pages [--check] commands|passes|analyses|imports FILE
+//   table_pages [--check] commands|passes|analyses|imports|exports FILE
 //
 // Exit code 1: with --check, the page is not what would be written now. 2: the call is wrong.
 
@@ -42,6 +42,7 @@ constexpr std::array kPages = {
     Page{"passes", relay::tools::page_on_passes},
     Page{"analyses", relay::tools::page_on_analyses},
     Page{"imports", relay::tools::page_on_imports},
+    Page{"exports", relay::tools::page_on_exports},
 };
 
 }  // namespace
@@ -52,7 +53,8 @@ int main(int argc, char** argv) {
   const auto* const page = std::find_if(kPages.begin(), kPages.end(),
                                         [&](const Page& each) { return each.table == table; });
   if (page == kPages.end()) {
-    fmt::print(stderr, "usage: {} [--check] commands|passes|analyses|imports FILE\n", argv[0]);
+    fmt::print(stderr, "usage: {} [--check] commands|passes|analyses|imports|exports FILE\n",
+               argv[0]);
     return 2;
   }
   try {

@@ -11,6 +11,7 @@ std::string page_on_passes();
 std::string page_on_analyses();  // docs/analyses.md, in the same way
 
 std::string page_on_imports();  // docs/importing_onnx.md
+std::string page_on_exports();  // docs/exporting_onnx.md
 
 // What several of them do with the examples of their tables.
 // The items, one in a line, and the command, as they are typed at the prompt.
