@@ -72,16 +72,6 @@ std::string cast(Call& call, const std::string& name, lang::DType to) {
   return call.node("Cast", {name}, {{"to", onnx::number_of(to)}});
 }
 
-std::string unsqueeze(GraphWriter& graph, const std::string& name,
-                      const std::vector<std::int64_t>& axes) {
-  return axes.empty() ? name : graph.node("Unsqueeze", {name, graph.integers(axes)});
-}
-
-std::string squeeze(GraphWriter& graph, const std::string& name,
-                    const std::vector<std::int64_t>& axes) {
-  return axes.empty() ? name : graph.node("Squeeze", {name, graph.integers(axes)});
-}
-
 std::string reshape(GraphWriter& graph, const std::string& name, const std::vector<lang::Dim>& from,
                     const std::vector<lang::Dim>& to) {
   if (from == to) return name;

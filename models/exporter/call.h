@@ -52,11 +52,6 @@ struct Call {
 };
 
 std::string cast(Call& call, const std::string& name, lang::DType to);
-// `name` with axes of extent 1 at these places of the result.
-std::string unsqueeze(GraphWriter& graph, const std::string& name,
-                      const std::vector<std::int64_t>& axes);
-std::string squeeze(GraphWriter& graph, const std::string& name,
-                    const std::vector<std::int64_t>& axes);
 // A tensor of these extents as one of those; nothing where they are the same.
 std::string reshape(GraphWriter& graph, const std::string& name, const std::vector<lang::Dim>& from,
                     const std::vector<lang::Dim>& to);

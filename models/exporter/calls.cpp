@@ -124,8 +124,11 @@ Value Exporter::apply_operator(const lang::OpDef& op, std::vector<Value> args,
     return value;
   }
   if (op.effect != lang::Effect::None)
-    lang::fail(DiagnosticKind::Unsupported,
-               fmt::format("not supported in ONNX: the effect of `{}`", op.name));
+    lang::fail(
+        DiagnosticKind::Unsupported,
+        op.effect == lang::Effect::Load
+            ? "not supported in ONNX: `load` inside of a function; bind it by a `let` of the file"
+            : fmt::format("not supported in ONNX: the effect of `{}`", op.name));
   if (Value value = folded(op, args, type); !value.is_lost()) return value;
   const Operator* known = find_operator(op.name);
   const bool has_any = std::any_of(args.begin(), args.end(), &has_lanes);

@@ -85,6 +85,9 @@ Model Exporter::run(const std::string& function) {
     report(failure, main.body->span);
   }
   if (!errors_.empty()) throw lang::Failure(errors_);
+  if (outputs.empty())
+    lang::fail(lang::DiagnosticKind::Unsupported, "not supported in ONNX: a result without tensors",
+               main.body->span);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const std::string name = outputs.size() == 1 ? "output" : fmt::format("output_{}", k);
     materialise(outputs[k]);

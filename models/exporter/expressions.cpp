@@ -208,7 +208,7 @@ Value Exporter::branch(const lang::If& choice, ScopeRef outer) {
     results.push_back(tensor_value(names[k], tensors[0][k].type));
   std::size_t next = 0;
   Value result = with_tensors(values[0], results, next);
-  if (result.is_tensor()) result.type = tensors[0][0].type;
+  give_type(result, choice.type);
   return result;
 }
 

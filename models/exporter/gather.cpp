@@ -89,7 +89,7 @@ void Exporter::without_lanes(Value& tensor, std::vector<Value>& indices) {
     own.push_back(std::move(index));
   }
   dims.insert(dims.end(), tensor.dims().begin(), tensor.dims().end());
-  tensor = tensor_value(squeeze(graph_, graph_.name_of(tensor), narrow),
+  tensor = tensor_value(graph_.squeeze(graph_.name_of(tensor), narrow),
                         lang::tensor_type(lang::Shape(std::move(dims)), tensor.dtype()));
   indices.insert(indices.begin(), own.begin(), own.end());
 }
@@ -136,7 +136,7 @@ Value Exporter::sliced(Value tensor, const std::vector<Value>& indices, const la
   for (std::size_t k = 0; k < depth; ++k) {
     if (!full[k]) narrow.push_back(int_of(k));
   }
-  Value value = tensor_value(unsqueeze(graph_, name, narrow), type);
+  Value value = tensor_value(graph_.unsqueeze(name, narrow), type);
   value.depth = depth;
   value.full = std::move(full);
   return value;
@@ -151,7 +151,7 @@ std::string Exporter::places(std::vector<Value> indices, std::size_t lanes) {
     std::string name = graph_.name_of(each);
     if (each.dtype() != lang::DType::Int64)
       name = graph_.node("Cast", {name}, {{"to", std::int64_t{7}}});
-    parts.push_back(unsqueeze(graph_, name, {int_of(lanes)}));
+    parts.push_back(graph_.unsqueeze(name, {int_of(lanes)}));
   }
   return parts.size() == 1 ? parts[0] : graph_.node("Concat", parts, {{"axis", int_of(lanes)}});
 }

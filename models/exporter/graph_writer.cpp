@@ -124,13 +124,27 @@ std::string GraphWriter::node(std::string_view op, std::vector<std::string> inpu
   return nodes(op, std::move(inputs), std::move(attributes), 1).front();
 }
 
+std::string GraphWriter::unsqueeze(const std::string& name, const std::vector<std::int64_t>& axes) {
+  if (axes.empty()) return name;
+  std::string result = node("Unsqueeze", {name, integers(axes)});
+  before_.emplace(std::pair(result, axes), name);
+  return result;
+}
+
+std::string GraphWriter::squeeze(const std::string& name, const std::vector<std::int64_t>& axes) {
+  if (axes.empty()) return name;
+  const auto before = before_.find({name, axes});
+  return before == before_.end() ? node("Squeeze", {name, integers(axes)}) : before->second;
+}
+
 std::string GraphWriter::constant(const lang::TensorRef& tensor, std::string_view wanted) {
   const std::string key =
       fmt::format("{} {}", lang::name_of(tensor->dtype()), fmt::join(tensor->shape(), " "));
   auto& alike = constants_[key];
   const bool is_code = tensor->element_count() <= kShort && wanted.empty();
   for (const auto& [known, name] : alike) {
-    if (known == tensor || (is_code && lang::bit_equal(*known, *tensor))) return name;
+    const bool is_same = known == tensor || lang::bit_equal(*known, *tensor);
+    if (is_same && (is_code || name == wanted)) return name;
   }
   if (is_code) {
     Node node;

@@ -28,6 +28,11 @@ class GraphWriter {
   std::vector<std::string> nodes(std::string_view op, std::vector<std::string> inputs,
                                  Attributes attributes, std::size_t outputs);
 
+  // With axes of extent 1 at these places of the result, and without them. What has just got them
+  // loses them without a node.
+  std::string unsqueeze(const std::string& name, const std::vector<std::int64_t>& axes);
+  std::string squeeze(const std::string& name, const std::vector<std::int64_t>& axes);
+
   // The name of a tensor; a constant gets one when it is first asked for.
   std::string name_of(Value& value);
   // An initializer; what has no name and few elements is part of the code: a node `Constant`.
@@ -80,6 +85,7 @@ class GraphWriter {
   // first.
   std::string numbered();
   int numbers_ = 0;
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::string> before_;  // unsqueeze
   std::map<std::string, std::string> names_;  // of those that have one
   std::map<std::string, std::vector<std::pair<lang::TensorRef, std::string>>> constants_;
 };

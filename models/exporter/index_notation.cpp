@@ -159,7 +159,7 @@ Value Exporter::contraction(const lang::Reduction& code, const lang::Type& type,
         narrow.push_back(static_cast<std::int64_t>(k));
       }
     }
-    inputs.push_back(squeeze(graph_, graph_.name_of(value), narrow));
+    inputs.push_back(graph_.squeeze(graph_.name_of(value), narrow));
     terms.push_back(term);
   }
   std::string result;
@@ -173,7 +173,7 @@ Value Exporter::contraction(const lang::Reduction& code, const lang::Type& type,
   }
   const std::string product = graph_.node(
       "Einsum", inputs, {{"equation", fmt::format("{}->{}", fmt::join(terms, ","), result)}});
-  Value value = tensor_value(unsqueeze(graph_, product, missing), type);
+  Value value = tensor_value(graph_.unsqueeze(product, missing), type);
   value.depth = depth;
   value.full = full;
   return value;

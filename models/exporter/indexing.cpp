@@ -122,7 +122,7 @@ Value advanced(Call& call) {
     std::string name = call.graph.name_of(parts[k]);
     if (parts[k].dtype() != DType::Int64) name = cast(call, name, DType::Int64);
     if (parts[k].dims() != shared) name = call.node("Expand", {name, call.graph.extents(shared)});
-    columns.push_back(unsqueeze(call.graph, name, {static_cast<std::int64_t>(shared.size())}));
+    columns.push_back(call.graph.unsqueeze(name, {static_cast<std::int64_t>(shared.size())}));
   }
   const std::string places = call.node("Concat", std::move(columns), {{"axis", std::int64_t{-1}}});
   return call.give(call.node("GatherND", {data, places}));
@@ -133,14 +133,14 @@ Value one_hot(Call& call) {
   const std::int64_t axis = call.axis("axis", call.result().shape.rank());
   const std::int64_t depth = call.attrs->get_int("depth");
   const DType dtype = call.result().dtype.known();
-  std::string indices = unsqueeze(call.graph, places_of(call, 0), {axis});
+  std::string indices = call.graph.unsqueeze(places_of(call, 0), {axis});
   const DType of_places = is_place(call.dtype()) ? call.dtype() : DType::Int64;
   const auto numbers = lang::Tensor::make(of_places, {depth});
   for (std::int64_t k = 0; k < depth; ++k) numbers->set_bits(k, lang::bits_from_int(of_places, k));
   Ints behind;
   const auto rank = static_cast<std::int64_t>(call.result().shape.rank());
   for (std::int64_t k = 1; k < rank - axis; ++k) behind.push_back(k);
-  const std::string places = unsqueeze(call.graph, call.graph.constant(numbers), behind);
+  const std::string places = call.graph.unsqueeze(call.graph.constant(numbers), behind);
   std::string on = call.in(1);
   std::string off = call.in(2);
   if (call.dtype(1) != dtype) on = cast(call, on, dtype);

@@ -34,7 +34,7 @@ Value stacked(Call& call) {
   const std::int64_t axis = call.axis("axis", call.result().shape.rank());
   std::vector<std::string> parts;
   for (Value& each : call.arg(0).fields)
-    parts.push_back(unsqueeze(call.graph, call.graph.name_of(each), {axis}));
+    parts.push_back(call.graph.unsqueeze(call.graph.name_of(each), {axis}));
   return call.give(call.node("Concat", std::move(parts), {{"axis", axis}}));
 }
 
@@ -60,7 +60,7 @@ std::vector<std::string> top(Call& call, const std::string& count, std::int64_t 
 
 std::vector<std::string> sorted(Call& call) {
   const std::int64_t axis = call.axis("axis", call.rank(0));
-  return top(call, unsqueeze(call.graph, call.extent_of(0, axis), {0}), axis);
+  return top(call, call.graph.unsqueeze(call.extent_of(0, axis), {0}), axis);
 }
 
 std::string places(Call& call, const std::string& name, const lang::Type& type) {

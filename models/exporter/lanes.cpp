@@ -15,7 +15,7 @@ Value Exporter::lane(std::size_t lane) {
   std::vector<std::int64_t> axes;
   for (std::size_t k = 0; k < lane; ++k) axes.push_back(static_cast<std::int64_t>(k));
   Value value =
-      tensor_value(unsqueeze(graph_, numbers, axes), lang::scalar_type(lang::DType::Int64));
+      tensor_value(graph_.unsqueeze(numbers, axes), lang::scalar_type(lang::DType::Int64));
   value.depth = lane + 1;
   value.full.assign(lane + 1, false);
   value.full.back() = true;
@@ -34,7 +34,7 @@ void Exporter::lift(Value& value, std::size_t depth) {
   materialise(value);
   std::vector<std::int64_t> axes;
   for (std::size_t k = value.depth; k < depth; ++k) axes.push_back(static_cast<std::int64_t>(k));
-  value.name = unsqueeze(graph_, graph_.name_of(value), axes);
+  value.name = graph_.unsqueeze(graph_.name_of(value), axes);
   value.constant = nullptr;
   value.depth = depth;
   value.full.resize(depth, false);
@@ -73,7 +73,7 @@ std::vector<bool> Exporter::align(std::vector<Value>& values) {
     std::vector<std::int64_t> axes;
     for (std::size_t k = 0; k < missing; ++k)
       axes.push_back(static_cast<std::int64_t>(each.depth + k));
-    each.name = unsqueeze(graph_, graph_.name_of(each), axes);
+    each.name = graph_.unsqueeze(graph_.name_of(each), axes);
   }
   return full;
 }

@@ -15,7 +15,7 @@ std::string by_channel(Call& call, const std::string& name, std::int64_t axis) {
   std::vector<std::int64_t> axes;
   for (std::int64_t k = 1; k < static_cast<std::int64_t>(call.rank(0)) - axis; ++k)
     axes.push_back(k);
-  return unsqueeze(call.graph, name, axes);
+  return call.graph.unsqueeze(name, axes);
 }
 
 // So many of one number, which stand for a factor or summand that is not wanted.

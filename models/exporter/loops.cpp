@@ -104,12 +104,12 @@ Value Exporter::loop(const LoopForm& form, const lang::Function& code, ScopeRef 
   std::vector<Value> state;
   for (std::size_t k = 0; k < args.size(); ++k) {
     if (form.stays[k]) continue;
+    give_type(args[k], code.params[k]->type);
     std::vector<Value> own;
     collect_tensors(args[k], own);
     for (const Value& each : own) {
-      const bool is_whole = args[k].is_tensor();
-      const lang::Type type = is_whole ? code.params[k]->type : each.type;
-      state.push_back(tensor_value(graph_.inner_input(code.params[k]->name, type), type));
+      const std::string name = graph_.inner_input(code.params[k]->name, each.type);
+      state.push_back(tensor_value(name, each.type));
     }
   }
   const auto with_state = [&](const std::vector<Value>& tensors) {

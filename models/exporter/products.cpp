@@ -45,7 +45,7 @@ Value bias(Call& call) {
   const std::int64_t axis = call.axis("axis", call.rank(0));
   std::vector<std::int64_t> axes;
   for (auto k = 1; k < static_cast<std::int64_t>(call.rank(0)) - axis; ++k) axes.push_back(k);
-  return call.give(call.node("Add", {call.in(0), unsqueeze(call.graph, call.in(1), axes)}));
+  return call.give(call.node("Add", {call.in(0), call.graph.unsqueeze(call.in(1), axes)}));
 }
 
 Value einsum(Call& call) {

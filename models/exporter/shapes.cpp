@@ -35,7 +35,7 @@ Value expanded(Call& call) {
   const std::int64_t axis = call.axis("axis", call.rank(0) + 1);
   Ints axes;
   for (std::int64_t k = 0; k < call.attrs->get_int("num_newaxis"); ++k) axes.push_back(axis + k);
-  return call.give(unsqueeze(call.graph, call.in(0), axes));
+  return call.give(call.graph.unsqueeze(call.in(0), axes));
 }
 
 Value squeezed(Call& call) {
@@ -49,7 +49,7 @@ Value squeezed(Call& call) {
     for (const std::int64_t axis : call.attrs->get_ints("axis"))
       axes.push_back(axis < 0 ? axis + rank : axis);
   }
-  return call.give(squeeze(call.graph, call.in(0), axes));
+  return call.give(call.graph.squeeze(call.in(0), axes));
 }
 
 Value broadcast(Call& call) {
@@ -64,7 +64,7 @@ Value tiled(Call& call) {
   if (counts.size() < call.rank(0)) counts.insert(counts.begin(), call.rank(0) - counts.size(), 1);
   Ints front(counts.size() - call.rank(0));
   std::iota(front.begin(), front.end(), 0);
-  name = unsqueeze(call.graph, name, front);
+  name = call.graph.unsqueeze(name, front);
   return call.give(call.node("Tile", {name, call.graph.integers(counts)}));
 }
 
@@ -80,7 +80,7 @@ Value repeated(Call& call) {
   } else {
     axis = call.axis("axis", rank);
   }
-  name = unsqueeze(call.graph, name, {axis + 1});
+  name = call.graph.unsqueeze(name, {axis + 1});
   Ints counts(rank + 1, 1);
   counts[static_cast<std::size_t>(axis) + 1] = count;
   name = call.node("Tile", {name, call.graph.integers(counts)});
@@ -126,12 +126,16 @@ Value strided_slice(Call& call) {
   } else {
     axes = call.attrs->get_ints("axes");
   }
+  const std::size_t written = std::min(begins.size(), ends.size());
   begins.resize(axes.size(), 0);
   steps.resize(axes.size(), 1);
   ends.resize(axes.size(), has_sizes ? -1 : kAll);
   for (std::size_t k = 0; has_sizes && k < axes.size(); ++k)
-    ends[k] = ends[k] < 0 ? kAll : begins[k] + ends[k];
-  // Of a step backwards the short list means the other end.
+    ends[k] =
+        ends[k] < 0 || (begins[k] < 0 && begins[k] + ends[k] >= 0) ? kAll : begins[k] + ends[k];
+  for (std::size_t k = written; k < axes.size(); ++k) {
+    if (steps[k] < 0) call.unsupported("backwards without both bounds");
+  }
   return call.give(slice(call.graph, call.in(0), call.graph.integers(begins),
                          call.graph.integers(ends), axes, steps));
 }

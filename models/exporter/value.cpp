@@ -79,6 +79,13 @@ Value with_tensors(const Value& value, const std::vector<Value>& tensors, std::s
   return result;
 }
 
+void give_type(Value& value, const lang::Type& type) {
+  const auto* tuple = lang::as<lang::TupleType>(type);
+  if (lang::as<lang::TensorType>(type) && value.is_tensor()) value.type = type;
+  for (std::size_t k = 0; tuple && k < tuple->fields.size(); ++k)
+    give_type(value.fields.at(k), tuple->fields[k]);
+}
+
 bool same_form(const Value& a, const Value& b) {
   if (a.kind != b.kind || a.constructor != b.constructor || a.fields.size() != b.fields.size())
     return false;

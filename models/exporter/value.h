@@ -69,6 +69,9 @@ Value function_value(lang::Expr function, ScopeRef captured);
 void collect_tensors(const Value& value, std::vector<Value>& tensors);
 // The same value with these tensors in it, from `next` on, which moves.
 Value with_tensors(const Value& value, const std::vector<Value>& tensors, std::size_t& next);
+// The same value with this type, and its fields with theirs, where it is a tensor or a tuple: what
+// flows together from several places is no more than their type says.
+void give_type(Value& value, const lang::Type& type);
 // Do two have the same tuples and constructors?
 bool same_form(const Value& a, const Value& b);
 
