@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "interp/scalar.h"
+#include "lang/stop.h"
 #include "models/exporter/exporter.h"
 #include "models/exporter/loop_form.h"
 #include "models/exporter/operators.h"
@@ -66,6 +67,7 @@ Value Exporter::apply(const Value& callee, std::vector<Value> args, const lang::
 
 Value Exporter::apply_function(const Value& callee, const Expr& given, ScopeRef captured,
                                std::vector<Value> args) {
+  lang::poll();
   Expr code = given;
   const auto* global = lang::as<lang::GlobalVar>(callee.function);
   if (!global && !lang::cast<lang::Function>(given).type_params.empty()) {

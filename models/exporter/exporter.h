@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,8 +54,14 @@ class Exporter {
   struct LoopForm;
   Value loop(const LoopForm& form, const lang::Function& code, ScopeRef captured,
              std::vector<Value> args);
-  Value loop_condition(const LoopForm& form, const lang::Function& code, ScopeRef captured,
-                       const std::vector<Value>& values);
+  ScopeRef loop_head(const LoopForm& form, const lang::Function& code, ScopeRef captured,
+                     const std::vector<Value>& values);
+  Value loop_condition(const LoopForm& form, ScopeRef head);
+  std::optional<std::vector<Value>> loop_step(const LoopForm& form, const lang::Function& code,
+                                              ScopeRef head, const std::vector<Value>& args);
+  std::shared_ptr<Graph> loop_body(const LoopForm& form, const lang::Function& code,
+                                   ScopeRef captured, const std::vector<Value>& args,
+                                   std::vector<Value>& state);
 
   // --- Index notation (index_notation.cpp, gather.cpp) ---
   ScopeRef open_indices(const std::vector<lang::IndexBinder>& binders, ScopeRef scope);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/stop.h"
 #include "models/exporter/exporter.h"
 
 namespace relay::models::exporter {
@@ -34,6 +35,7 @@ Value Exporter::value_of(const Expr& expr, ScopeRef scope) {
   try {
     value = made_of(expr, scope);
   } catch (const lang::Failure& failure) {
+    if (lang::is_stopping()) throw;
     // What was around this expression is around the next one.
     branches_ = branches;
     choices_ = choices;

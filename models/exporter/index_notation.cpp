@@ -111,9 +111,11 @@ Value Exporter::reduction(const lang::Reduction& code, const lang::Type& type, S
     if (is_place && axes.size() > 1) no_support("the place of an extreme over several indices");
     const std::string name =
         reduced(graph_, code.op, graph_.name_of(value), value.dtype(), axes, false);
+    std::vector<bool> full(value.full.begin(),
+                           value.full.begin() + static_cast<std::ptrdiff_t>(depth));
     value = tensor_value(name, type);
     value.depth = depth;
-    value.full.assign(depth, true);
+    value.full = std::move(full);
   }
   close_indices(code.binders.size());
   return value;

@@ -20,6 +20,10 @@ struct Exporter::LoopForm {
   lang::Expr result;
   std::vector<bool> stays;  // of each parameter: it is handed on as it is
 
+  // The values of all parameters: `args`, with these tensors in what changes.
+  std::vector<Value> with_state(const std::vector<Value>& args,
+                                const std::vector<Value>& state) const;
+
   // `self` is the function value that is called: a global, or a literal that a variable holds.
   static std::optional<LoopForm> find(const lang::Function& function, const Value& self);
 };

@@ -70,13 +70,28 @@ std::optional<Exporter::LoopForm> Exporter::LoopForm::find(const lang::Function&
   return form;
 }
 
-// Whether the loop goes on from these values of the parameters.
-Value Exporter::loop_condition(const LoopForm& form, const lang::Function& code, ScopeRef captured,
-                               const std::vector<Value>& values) {
+std::vector<Value> Exporter::LoopForm::with_state(const std::vector<Value>& args,
+                                                  const std::vector<Value>& state) const {
+  std::vector<Value> values = args;
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    if (!stays[k]) values[k] = with_tensors(args[k], state, next);
+  }
+  return values;
+}
+
+// The lines in front of the `if`, for these values of the parameters.
+ScopeRef Exporter::loop_head(const LoopForm& form, const lang::Function& code, ScopeRef captured,
+                             const std::vector<Value>& values) {
   Scope* const own = scope(captured);
   for (std::size_t k = 0; k < values.size(); ++k) own->variables[code.params[k].get()] = values[k];
   add_bindings(form.head, own);
-  Value condition = value_of(form.condition, own);
+  return own;
+}
+
+// Whether the loop goes on from there.
+Value Exporter::loop_condition(const LoopForm& form, ScopeRef head) {
+  Value condition = value_of(form.condition, head);
   if (condition.is_lost() || form.goes_on) return condition;
   if (condition.constant) {
     const bool is_over = condition.constant->bits_at(0) != 0;
@@ -86,95 +101,89 @@ Value Exporter::loop_condition(const LoopForm& form, const lang::Function& code,
   return tensor_value(graph_.node("Not", {graph_.name_of(condition)}), condition.type);
 }
 
+// What a step makes of the state; nothing where that has failed.
+std::optional<std::vector<Value>> Exporter::loop_step(const LoopForm& form,
+                                                      const lang::Function& code, ScopeRef head,
+                                                      const std::vector<Value>& args) {
+  add_bindings(form.step, head);
+  std::vector<Value> next;
+  const auto& call = lang::cast<lang::Call>(form.step.result);
+  bool is_lost = false;
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    const Value value = value_of(call.args[k], head);
+    is_lost = is_lost || value.is_lost();
+    if (is_lost || form.stays[k]) continue;
+    if (!same_form(value, args[k]))
+      lang::fail(lang::DiagnosticKind::Unsupported,
+                 fmt::format("not supported in ONNX: a loop whose `{}` is data of another "
+                             "constructor each time",
+                             code.params[k]->name));
+    collect_tensors(value, next);
+  }
+  if (is_lost) return std::nullopt;
+  for (Value& each : next) materialise(each);
+  return next;
+}
+
+// The graph of a step, null where that has failed; `state` becomes the tensors that it begins with.
+std::shared_ptr<Graph> Exporter::loop_body(const LoopForm& form, const lang::Function& code,
+                                           ScopeRef captured, const std::vector<Value>& args,
+                                           std::vector<Value>& state) {
+  graph_.open("loop");
+  ++branches_;
+  graph_.inner_input("iteration", lang::scalar_type(lang::DType::Int64));
+  graph_.inner_input("goes_on", lang::scalar_type(lang::DType::Bool));
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    std::vector<Value> own;
+    if (!form.stays[k]) collect_tensors(args[k], own);
+    for (const Value& each : own)
+      state.push_back(tensor_value(graph_.inner_input(code.params[k]->name, each.type), each.type));
+  }
+  ScopeRef const head = loop_head(form, code, captured, form.with_state(args, state));
+  auto next = loop_step(form, code, head, args);
+  Value again =
+      next ? loop_condition(form, loop_head(form, code, captured, form.with_state(args, *next)))
+           : lost_value();
+  if (!again.is_lost()) {
+    materialise(again);
+    graph_.output(again, "goes_on");
+    for (std::size_t k = 0; k < state.size(); ++k) {
+      (*next)[k].type = state[k].type;
+      graph_.output((*next)[k], state[k].name);
+    }
+  }
+  auto graph = graph_.close();
+  --branches_;
+  return again.is_lost() ? nullptr : graph;
+}
+
 Value Exporter::loop(const LoopForm& form, const lang::Function& code, ScopeRef captured,
                      std::vector<Value> args) {
   // What changes is handed on as tensors.
   std::vector<Value> start;
   for (std::size_t k = 0; k < args.size(); ++k) {
-    if (!form.stays[k]) collect_tensors(args[k], start);
+    if (form.stays[k]) continue;
+    give_type(args[k], code.params[k]->type);
+    collect_tensors(args[k], start);
   }
   if (start.empty())
     lang::fail(lang::DiagnosticKind::Unsupported,
                "not supported in ONNX: a loop in which nothing changes");
-  Value goes_on = loop_condition(form, code, captured, args);
-  graph_.open("loop");
-  ++branches_;
-  graph_.inner_input("iteration", lang::scalar_type(lang::DType::Int64));
-  graph_.inner_input("goes_on", lang::scalar_type(lang::DType::Bool));
+  Value goes_on = loop_condition(form, loop_head(form, code, captured, args));
   std::vector<Value> state;
-  for (std::size_t k = 0; k < args.size(); ++k) {
-    if (form.stays[k]) continue;
-    give_type(args[k], code.params[k]->type);
-    std::vector<Value> own;
-    collect_tensors(args[k], own);
-    for (const Value& each : own) {
-      const std::string name = graph_.inner_input(code.params[k]->name, each.type);
-      state.push_back(tensor_value(name, each.type));
-    }
-  }
-  const auto with_state = [&](const std::vector<Value>& tensors) {
-    std::vector<Value> values = args;
-    std::size_t next = 0;
-    for (std::size_t k = 0; k < args.size(); ++k) {
-      if (!form.stays[k]) values[k] = with_tensors(args[k], tensors, next);
-    }
-    return values;
-  };
-  Scope* const body = scope(captured);
-  const std::vector<Value> now = with_state(state);
-  for (std::size_t k = 0; k < args.size(); ++k) body->variables[code.params[k].get()] = now[k];
-  add_bindings(form.head, body);
-  add_bindings(form.step, body);
-  std::vector<Value> next_args;
-  std::vector<Value> next;
-  bool is_lost = goes_on.is_lost();
-  const auto& call = lang::cast<lang::Call>(form.step.result);
-  for (std::size_t k = 0; k < args.size(); ++k) {
-    next_args.push_back(value_of(call.args[k], body));
-    is_lost = is_lost || next_args.back().is_lost();
-    if (!is_lost && !form.stays[k]) {
-      if (!same_form(next_args[k], args[k]))
-        lang::fail(lang::DiagnosticKind::Unsupported,
-                   fmt::format("not supported in ONNX: a loop whose `{}` is data of another "
-                               "constructor each time",
-                               code.params[k]->name));
-      collect_tensors(next_args[k], next);
-    }
-  }
-  if (is_lost) {
-    graph_.close();
-    --branches_;
-    return lost_value();
-  }
-  for (Value& each : next) materialise(each);
-  Value again = loop_condition(form, code, captured, with_state(next));
-  is_lost = again.is_lost();
-  if (!is_lost) {
-    materialise(again);
-    graph_.output(again, "goes_on");
-    for (std::size_t k = 0; k < next.size(); ++k) {
-      next[k].type = state[k].type;
-      graph_.output(next[k], state[k].name);
-    }
-  }
-  const auto inner = graph_.close();
-  --branches_;
-  if (is_lost) return lost_value();
+  const auto body = loop_body(form, code, captured, args, state);
+  if (!body || goes_on.is_lost()) return lost_value();
   materialise(goes_on);
   std::vector<std::string> inputs = {"", graph_.name_of(goes_on)};
   for (Value& each : start) {
     materialise(each);
     inputs.push_back(graph_.name_of(each));
   }
-  const auto names = graph_.nodes("Loop", inputs, {{"body", inner}}, start.size());
+  const auto names = graph_.nodes("Loop", inputs, {{"body", body}}, start.size());
   std::vector<Value> last;
   for (std::size_t k = 0; k < names.size(); ++k)
     last.push_back(tensor_value(names[k], state[k].type));
-  Scope* const after = scope(captured);
-  const std::vector<Value> end = with_state(last);
-  for (std::size_t k = 0; k < args.size(); ++k) after->variables[code.params[k].get()] = end[k];
-  add_bindings(form.head, after);
-  return value_of(form.result, after);
+  return value_of(form.result, loop_head(form, code, captured, form.with_state(args, last)));
 }
 
 }  // namespace relay::models::exporter
