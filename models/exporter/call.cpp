@@ -58,7 +58,7 @@ std::vector<std::int64_t> Call::reduced_axes() const {
     for (const std::int64_t each : attrs->get_ints("axis"))
       axes.push_back(each < 0 ? each + rank : each);
   }
-  const bool is_all = attrs->is_null("axis");
+  const bool is_all = axes.empty();
   const bool excludes = attrs->get_bool("exclude");
   std::vector<std::int64_t> result;
   for (std::int64_t axis = 0; axis < rank; ++axis) {

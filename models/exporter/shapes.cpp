@@ -22,7 +22,7 @@ Value reshaped(Call& call) {
 Value transposed(Call& call) {
   const auto rank = static_cast<std::int64_t>(call.rank(0));
   Ints axes;
-  if (call.attrs->is_null("axes")) {
+  if (call.attrs->is_null("axes") || call.attrs->get_ints("axes").empty()) {
     for (std::int64_t k = rank; k > 0; --k) axes.push_back(k - 1);
   } else {
     for (const std::int64_t axis : call.attrs->get_ints("axes"))
