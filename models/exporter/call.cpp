@@ -58,12 +58,12 @@ std::vector<std::int64_t> Call::reduced_axes() const {
     for (const std::int64_t each : attrs->get_ints("axis"))
       axes.push_back(each < 0 ? each + rank : each);
   }
-  const bool is_all = axes.empty();
+  const bool is_all = axes.empty();  // whatever `exclude` says
   const bool excludes = attrs->get_bool("exclude");
   std::vector<std::int64_t> result;
   for (std::int64_t axis = 0; axis < rank; ++axis) {
-    const bool is_named = is_all || std::find(axes.begin(), axes.end(), axis) != axes.end();
-    if (is_named != excludes) result.push_back(axis);
+    const bool is_named = std::find(axes.begin(), axes.end(), axis) != axes.end();
+    if (is_all || is_named != excludes) result.push_back(axis);
   }
   return result;
 }
