@@ -1,6 +1,7 @@
 // LSTM, GRU and RNN: a function that calls itself for each step of time, and writes what comes of
 // it into the tensor that it hands on.
 #include <array>
+#include <cstdint>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,7 +27,12 @@ struct Cell {
   bool has_peepholes = false;
   bool couples_gates = false;  // input_forget
   bool resets_behind = false;  // linear_before_reset
+  std::uint64_t hidden = 0;    // a number in the text: what is known is faster than a dimension
 
+  // The extents of some gates.
+  std::string rows(std::size_t from, std::size_t to) const {
+    return fmt::format("{}:{}", from * hidden, to * hidden);
+  }
   std::string number(double value) const { return literal(value, dtype); }
 };
 
@@ -66,17 +72,13 @@ std::string activation(const Call& call, const Cell& cell, std::size_t k, std::s
 }
 
 // The rows of gate `k` among the columns of `text`.
-std::string gate(std::string_view text, std::size_t k) {
-  if (k == 0) return fmt::format("{}[:, 0:hidden]", text);
-  return fmt::format("{}[:, {}hidden:{} * hidden]", text, k == 1 ? "" : fmt::format("{} * ", k),
-                     k + 1);
+std::string gate(const Cell& cell, std::string_view text, std::size_t k) {
+  return fmt::format("{}[:, {}]", text, cell.rows(k, k + 1));
 }
 
 std::string peephole(const Cell& cell, std::size_t k, std::string_view state) {
   if (!cell.has_peepholes) return {};
-  const std::string part =
-      k == 0 ? "p[0:hidden]"
-             : fmt::format("p[{}hidden:{} * hidden]", k == 1 ? "" : fmt::format("{} * ", k), k + 1);
+  const std::string part = fmt::format("p[{}]", cell.rows(k, k + 1));
   return fmt::format(" + {} * {}", part, state);
 }
 
@@ -88,22 +90,26 @@ std::string step_lines(const Call& call, const Cell& cell) {
   std::string text;
   if (cell.op == "LSTM") {
     text = "let gates = inputs[place, :, :] + nn.dense(h, r);\n";
-    text += fmt::format("let input = {};\n", f(0, gate("gates", 0) + peephole(cell, 0, "c")));
+    text += fmt::format("let input = {};\n", f(0, gate(cell, "gates", 0) + peephole(cell, 0, "c")));
     text += cell.couples_gates ? fmt::format("let forget = {} - input;\n", cell.number(1))
                                : fmt::format("let forget = {};\n",
-                                             f(0, gate("gates", 2) + peephole(cell, 2, "c")));
-    text += fmt::format("let cell = forget * c + input * {};\n", f(1, gate("gates", 3)));
-    text += fmt::format("let output = {};\n", f(0, gate("gates", 1) + peephole(cell, 1, "cell")));
+                                             f(0, gate(cell, "gates", 2) + peephole(cell, 2, "c")));
+    text += fmt::format("let cell = forget * c + input * {};\n", f(1, gate(cell, "gates", 3)));
+    text +=
+        fmt::format("let output = {};\n", f(0, gate(cell, "gates", 1) + peephole(cell, 1, "cell")));
     return text + fmt::format("let new = output * {};\n", f(2, "cell"));
   }
   // One product for all gates, unless the last is of what the reset leaves.
   text = fmt::format("let now = inputs[place, :, :];\nlet gates = nn.dense(h, r{});\n",
-                     cell.resets_behind ? "" : "[0:2 * hidden, :]");
-  text += fmt::format("let update = {};\n", f(0, gate("now", 0) + " + " + gate("gates", 0)));
-  text += fmt::format("let reset = {};\n", f(0, gate("now", 1) + " + " + gate("gates", 1)));
-  const std::string past = cell.resets_behind ? "reset * (" + gate("gates", 2) + " + rb)"
-                                              : "nn.dense(reset * h, r[2 * hidden:3 * hidden, :])";
-  text += fmt::format("let candidate = {};\n", f(1, gate("now", 2) + " + " + past));
+                     cell.resets_behind ? "" : fmt::format("[{}, :]", cell.rows(0, 2)));
+  text += fmt::format("let update = {};\n",
+                      f(0, gate(cell, "now", 0) + " + " + gate(cell, "gates", 0)));
+  text +=
+      fmt::format("let reset = {};\n", f(0, gate(cell, "now", 1) + " + " + gate(cell, "gates", 1)));
+  const std::string past = cell.resets_behind
+                               ? "reset * (" + gate(cell, "gates", 2) + " + rb)"
+                               : fmt::format("nn.dense(reset * h, r[{}, :])", cell.rows(2, 3));
+  text += fmt::format("let candidate = {};\n", f(1, gate(cell, "now", 2) + " + " + past));
   return text + fmt::format("let new = ({} - update) * candidate + update * h;\n", cell.number(1));
 }
 
@@ -111,17 +117,17 @@ std::string definition(const Call& call, const Cell& cell, const std::string& na
   const bool is_lstm = cell.op == "LSTM";
   const std::size_t gates = gates_of(cell.op);
   const std::string type = std::string(lang::name_of(cell.dtype));
-  const std::string many = gates == 1 ? "hidden" : fmt::format("{} * hidden", gates);
-  const std::string state = fmt::format("Tensor[(batch, hidden), {}]", type);
+  const std::uint64_t many = gates * cell.hidden;
+  const std::string state = fmt::format("Tensor[(batch, {}), {}]", cell.hidden, type);
   std::string text = fmt::format("/// {}{}: what comes of each step of time, and the last state.\n",
                                  cell.op, cell.is_reverse ? ", from the end to the beginning" : "");
   text += fmt::format(
-      "def {0}[time, batch, features, hidden](x: Tensor[(time, batch, features), {1}], w: "
-      "Tensor[({2}, features), {1}], r: Tensor[({2}, hidden), {1}], b: Tensor[({2}), {1}], h: {3}",
-      name, type, many, state);
+      "def {0}[time, batch, features](x: Tensor[(time, batch, features), {1}], w: "
+      "Tensor[({2}, features), {1}], r: Tensor[({2}, {4}), {1}], b: Tensor[({2}), {1}], h: {3}",
+      name, type, many, state, cell.hidden);
   if (is_lstm) text += fmt::format(", c: {}", state);
-  if (cell.resets_behind) text += fmt::format(", rb: Tensor[(hidden), {}]", type);
-  if (cell.has_peepholes) text += fmt::format(", p: Tensor[(3 * hidden), {}]", type);
+  if (cell.resets_behind) text += fmt::format(", rb: Tensor[({}), {}]", cell.hidden, type);
+  if (cell.has_peepholes) text += fmt::format(", p: Tensor[({}), {}]", 3 * cell.hidden, type);
   if (cell.has_lengths) text += ", lengths: Tensor[(batch), int32]";
   text += ") {\nlet inputs = x @ transpose(w) + b;\n";
   std::string lines = step_lines(call, cell);
@@ -141,15 +147,15 @@ std::string definition(const Call& call, const Cell& cell, const std::string& na
     for (std::size_t at = 0; (at = lines.find("[place,")) != std::string::npos;)
       lines.replace(at, 7, "[t,");
   }
-  text += fmt::format(
-      "let step = fn (t: int64, h: {0}{1}, ys: Tensor[(time, batch, hidden), {2}]) {{\n", state,
-      is_lstm ? fmt::format(", c: {}", state) : "", type);
+  text +=
+      fmt::format("let step = fn (t: int64, h: {0}{1}, ys: Tensor[(time, batch, {3}), {2}]) {{\n",
+                  state, is_lstm ? fmt::format(", c: {}", state) : "", type, cell.hidden);
   text += fmt::format(
       "if t == time {{ (ys, h{}) }} else {{\n{}step(t + 1, {}{}, ys with {{ [{}] = {} "
       "}})\n}}\n}};\n",
       is_lstm ? ", c" : "", lines, kept, is_lstm ? ", " + cell_kept : "", place, written);
-  return text + fmt::format("step(0, h{}, zeros(shape=[time, batch, hidden], dtype=\"{}\"))\n}}",
-                            is_lstm ? ", c" : "", type);
+  return text + fmt::format("step(0, h{}, zeros(shape=[time, batch, {}], dtype=\"{}\"))\n}}",
+                            is_lstm ? ", c" : "", cell.hidden, type);
 }
 
 // What a part of a constant is called among the weights.
@@ -295,6 +301,7 @@ void recurrent(Call& call) {
   for (std::size_t direction = 0; direction < directions; ++direction) {
     Cell cell = cell_of(call, direction, directions);
     cell.is_reverse = way == "reverse" || direction == 1;
+    cell.hidden = static_cast<std::uint64_t>(hidden);
     const auto start = [&](std::size_t k) {
       if (!call.has(k) || is_zero(call.in(k)))
         return fmt::format("zeros(shape=[{}, {}], dtype={})", batch, hidden,
