@@ -1,6 +1,9 @@
 #include "ahead/build.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -10,6 +13,7 @@
 #include "ahead/entries.h"
 #include "ahead/link.h"
 #include "ahead/native_code.h"
+#include "lang/op.h"
 #include "repl/files.h"
 #include "repl/native_makers.h"
 #include "repl/session.h"
@@ -24,10 +28,13 @@ namespace {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "relay-build-XXXXXX").string();
-    if (!mkdtemp(name.data()))
-      lang::fail(lang::DiagnosticKind::FileError, fmt::format("cannot make `{}`", name));
-    path_ = name;
+    std::error_code error;
+    const fs::path folder = fs::temp_directory_path(error);
+    path_ = ((error ? fs::path("/tmp") : folder) / "relay-build-XXXXXX").string();
+    if (!mkdtemp(path_.data())) {
+      lang::fail(lang::DiagnosticKind::FileError,
+                 fmt::format("cannot make a folder `{}`: {}", path_, std::strerror(errno)));
+    }
   }
   ~TemporaryFolder() {
     std::error_code ignored;
@@ -41,16 +48,44 @@ class TemporaryFolder {
   std::string path_;
 };
 
+// What somebody has written stays.
+void check_header(const Request& request) {
+  const std::string path = header_path(request);
+  std::error_code unknown;
+  if (!fs::exists(path, unknown)) return;
+  const auto text = repl::read_file(path);
+  if (text && text->starts_with(kHeaderBegins)) return;
+  lang::fail(lang::DiagnosticKind::FileError,
+             fmt::format("`{}`, where the header goes, is there, and not by `relay build`", path));
+}
+
+void check_sizes(const Request& request, const Entries& entries) {
+  std::vector<std::string> names;
+  for (const Exported& each : entries.exported) {
+    for (const lang::TypeVarRef& dim : each.signature.dims) names.push_back(dim->name);
+  }
+  for (const auto& [name, extents] : request.sizes) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    lang::Diagnostic error(
+        lang::DiagnosticKind::UnknownName,
+        fmt::format("`--size {}`: no function has a dimension of that name", name));
+    const std::vector<std::string> close = lang::closest_names(name, names);
+    if (!close.empty()) error.note(fmt::format("help: did you mean `{}`?", close.front()));
+    throw lang::Failure(std::move(error));
+  }
+}
+
 void write_object(const Request& request, repl::Session& session,
                   const std::function<void(const std::string&)>& say) {
+  check_header(request);
   const Entries entries = find_entries(request, session);
+  check_sizes(request, entries);
   const std::string bytes = built::write(collect(session.host(), entries.functions));
   const auto snapshot = built::read(bytes).or_throw();  // as the object will have it
   add_native_code(*snapshot, repl::native_makers(""), request.sizes);
   const TemporaryFolder folder;
-  const std::string bytes_path = folder.path() + "/snapshot";
-  repl::write_file(bytes_path, built::write(*snapshot)).or_throw();
-  link_object(request, c_text(request, entries.exported, bytes_path), folder.path());
+  repl::write_file(folder.path() + "/snapshot", built::write(*snapshot)).or_throw();
+  link_object(request, c_text(request, entries.exported), folder.path());
   for (const Exported& each : entries.exported) say(each.text);
   const std::size_t count = snapshot->functions.size();
   say(fmt::format("{} and {}: {} function{} of the program", request.output, header_path(request),

@@ -2,21 +2,72 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "lang/letters.h"
 
 namespace relay::ahead {
 
 namespace {
 
-// Of C and C++.
-constexpr auto kKeywords = std::to_array<std::string_view>(
-    {"alignas", "alignof", "and",      "asm",      "auto",     "bool",     "break",    "case",
-     "catch",   "char",    "class",    "const",    "continue", "default",  "delete",   "do",
-     "double",  "else",    "enum",     "export",   "extern",   "false",    "float",    "for",
-     "friend",  "goto",    "if",       "inline",   "int",      "long",     "mutable",  "namespace",
-     "new",     "not",     "operator", "or",       "private",  "public",   "register", "restrict",
-     "return",  "short",   "signed",   "sizeof",   "static",   "struct",   "switch",   "template",
-     "this",    "throw",   "true",     "try",      "typedef",  "typename", "union",    "unsigned",
-     "using",   "virtual", "void",     "volatile", "while",    "xor"});
+// Of C and C++, macros of theirs and of GNU's compilers, and what the bodies of functions declare.
+constexpr auto kTaken = std::to_array<std::string_view>({"NULL",         "alignas",
+                                                         "alignof",      "and",
+                                                         "and_eq",       "asm",
+                                                         "auto",         "bitand",
+                                                         "bitor",        "bool",
+                                                         "break",        "case",
+                                                         "catch",        "char",
+                                                         "char16_t",     "char32_t",
+                                                         "char8_t",      "class",
+                                                         "co_await",     "co_return",
+                                                         "co_yield",     "compl",
+                                                         "concept",      "const",
+                                                         "const_cast",   "consteval",
+                                                         "constexpr",    "constinit",
+                                                         "continue",     "decltype",
+                                                         "default",      "delete",
+                                                         "do",           "double",
+                                                         "dynamic_cast", "else",
+                                                         "enum",         "errno",
+                                                         "explicit",     "export",
+                                                         "extern",       "false",
+                                                         "float",        "for",
+                                                         "friend",       "goto",
+                                                         "if",           "inline",
+                                                         "int",          "int16_t",
+                                                         "int32_t",      "int64_t",
+                                                         "int8_t",       "linux",
+                                                         "long",         "mutable",
+                                                         "namespace",    "new",
+                                                         "noexcept",     "not",
+                                                         "not_eq",       "nullptr",
+                                                         "operator",     "or",
+                                                         "or_eq",        "private",
+                                                         "protected",    "public",
+                                                         "register",     "reinterpret_cast",
+                                                         "relay_args",   "relay_dims",
+                                                         "relay_object", "relay_results",
+                                                         "requires",     "restrict",
+                                                         "return",       "short",
+                                                         "signed",       "sizeof",
+                                                         "static",       "static_assert",
+                                                         "static_cast",  "struct",
+                                                         "switch",       "template",
+                                                         "this",         "thread_local",
+                                                         "throw",        "true",
+                                                         "try",          "typedef",
+                                                         "typeid",       "typename",
+                                                         "uint16_t",     "uint32_t",
+                                                         "uint64_t",     "uint8_t",
+                                                         "union",        "unix",
+                                                         "unsigned",     "using",
+                                                         "virtual",      "void",
+                                                         "volatile",     "wchar_t",
+                                                         "while",        "xor",
+                                                         "xor_eq"});
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -25,14 +76,27 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string c_prefix(std::string_view name) {
   std::string result;
-  for (const char c : name) result += is_letter(c) || is_digit(c) ? c : '_';
+  for (std::size_t i = 0; i < name.size();) {
+    if (is_letter(name[i]) || is_digit(name[i])) {
+      result += name[i++];
+    } else if (lang::letter_length(name.substr(i)) == 2) {
+      constexpr unsigned kLeadMask = 0x1F, kNextMask = 0x3F, kNextBits = 6;
+      const unsigned code_point = ((static_cast<unsigned char>(name[i]) & kLeadMask) << kNextBits) |
+                                  (static_cast<unsigned char>(name[i + 1]) & kNextMask);
+      result += fmt::format("u{:04x}", code_point);
+      i += 2;
+    } else {
+      result += '_';
+      ++i;
+    }
+  }
   if (result.empty() || is_digit(result.front())) result.insert(0, "_");
   return result;
 }
 
 std::string c_name(std::string_view name) {
   std::string result = c_prefix(name);
-  if (std::find(kKeywords.begin(), kKeywords.end(), result) != kKeywords.end()) result += '_';
+  if (std::binary_search(kTaken.begin(), kTaken.end(), result)) result += '_';
   return result;
 }
 

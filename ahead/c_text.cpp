@@ -1,7 +1,7 @@
 #include "ahead/c_text.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 std::string header(const Request& request, const CFunctions& functions) {
   std::string text = fmt::format(
-      "/* Made by `relay build`, from {}.\n"
+      "{}, from {}.\n"
       "\n"
       "   Tensors are row-major, and the caller's: arguments are read, and results written, "
       "before\n"
@@ -29,7 +29,7 @@ std::string header(const Request& request, const CFunctions& functions) {
       "#ifdef __cplusplus\n"
       "extern \"C\" {{\n"
       "#endif\n\n",
-      std::filesystem::path(request.path).filename().string(), object_name(request));
+      kHeaderBegins, std::filesystem::path(request.path).filename().string(), object_name(request));
   text += functions.structs + functions.declarations;
   text += fmt::format(
       "/* Of this thread's last call that failed. */\n"
@@ -47,45 +47,48 @@ std::string header(const Request& request, const CFunctions& functions) {
   return text;
 }
 
-std::string source(const Request& request, const CFunctions& functions,
-                   const std::string& bytes_path) {
+std::string source(const Request& request, const CFunctions& functions) {
   std::string text = fmt::format(
       "#include \"{}\"\n"
-      "#include \"interface.h\"\n\n"
+      "#include \"relay_built_interface.h\"\n\n"
       "__asm__(\".section .rodata\\n\"\n"
       "        \".balign 64\\n\"\n"
-      "        \"relay_built_bytes: .incbin \\\"{}\\\"\\n\"\n"
+      "        \"relay_built_bytes: .incbin \\\"snapshot\\\"\\n\"\n"
       "        \"relay_built_end:\\n\"\n"
       "        \".text\\n\");\n"
       "extern const unsigned char relay_built_bytes[] __attribute__((visibility(\"hidden\")));\n"
       "extern const unsigned char relay_built_end[] __attribute__((visibility(\"hidden\")));\n"
-      "static struct relay_built built_;\n"
-      "__attribute__((constructor)) static void begin_(void) {{\n"
-      "  built_.bytes = relay_built_bytes;\n"
-      "  built_.size = (size_t)(relay_built_end - relay_built_bytes);\n"
+      "static struct relay_built relay_object;\n"
+      "__attribute__((constructor)) static void relay_begin(void) {{\n"
+      "  relay_object.bytes = relay_built_bytes;\n"
+      "  relay_object.size = (size_t)(relay_built_end - relay_built_bytes);\n"
       "}}\n\n",
-      std::filesystem::path(header_path(request)).filename().string(), bytes_path);
+      std::filesystem::path(header_path(request)).filename().string());
   text += functions.bodies;
   text += fmt::format(
       "const char *{0}_error(void) {{ return relay_built_error(); }}\n"
-      "int {0}_set_threads(int threads) {{ return relay_built_threads(&built_, threads); }}\n"
-      "int64_t {0}_slow_kernels(void) {{ return relay_built_slow_kernels(&built_); }}\n",
+      "int {0}_set_threads(int threads) {{ return relay_built_threads(&relay_object, threads); }}\n"
+      "int64_t {0}_slow_kernels(void) {{ return relay_built_slow_kernels(&relay_object); }}\n",
       object_name(request));
   return text;
 }
 
 }  // namespace
 
-CText c_text(const Request& request, const std::vector<Exported>& functions,
-             const std::string& bytes_path) {
+std::vector<std::string> own_functions(const std::string& object) {
+  return {object + "_error", object + "_set_threads", object + "_slow_kernels"};
+}
+
+CText c_text(const Request& request, const std::vector<Exported>& functions) {
   const CFunctions parts = c_functions(object_name(request), functions);
-  CText text{header(request, parts), source(request, parts, bytes_path), {}};
-  for (const Exported& each : functions) text.symbols.push_back(each.name);
-  for (const char* const each : {"error", "set_threads", "slow_kernels"})
-    text.symbols.push_back(fmt::format("{}_{}", object_name(request), each));
-  const std::set<std::string> once(text.symbols.begin(), text.symbols.end());
-  if (once.size() != text.symbols.size())
-    lang::fail(lang::DiagnosticKind::Unsupported, "two functions would have one name in C");
+  CText text{header(request, parts), source(request, parts), own_functions(object_name(request))};
+  for (const Exported& each : functions) {
+    if (std::find(text.symbols.begin(), text.symbols.end(), each.name) != text.symbols.end()) {
+      lang::fail(lang::DiagnosticKind::Unsupported,
+                 fmt::format("not supported: two functions that are `{}` in C", each.name));
+    }
+    text.symbols.push_back(each.name);
+  }
   return text;
 }
 

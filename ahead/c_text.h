@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ahead/request.h"
@@ -17,15 +18,20 @@ struct Exported {
   bool is_gradient = false;         // the results are a value, and a gradient by parameter
 };
 
+// With which the header begins.
+inline constexpr std::string_view kHeaderBegins = "/* Made by `relay build`";
+
 // C of an object: the header for those who use it, and what stands in the object beside the run
-// time. `bytes_path`: of the snapshot.
+// time and the bytes of the file `snapshot`.
 struct CText {
   std::string header;
   std::string source;
   std::vector<std::string> symbols;  // that are seen from outside
 };
-// Throws Failure(Unsupported) where two things would have one name in C.
-CText c_text(const Request& request, const std::vector<Exported>& functions,
-             const std::string& bytes_path);
+// The functions that each object has of its own: `model_error`, ...
+std::vector<std::string> own_functions(const std::string& object);
+
+// Throws Failure(Unsupported) where two functions would have one name in C.
+CText c_text(const Request& request, const std::vector<Exported>& functions);
 
 }  // namespace relay::ahead

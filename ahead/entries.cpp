@@ -24,9 +24,10 @@ class Finder {
     for (const Request::Entry& entry : request_.entries) {
       const lang::Definition& definition = definition_of(entry.function);
       if (entry.is_gradient) {
-        add(define_gradient(definition), definition, true);
+        add(define_gradient(definition, entry.function), entry.function + "_gradient", definition,
+            true);
       } else {
-        add(entry.function, definition, false);
+        add(definition.name, entry.function, definition, false);
       }
     }
     return std::move(found_);
@@ -80,20 +81,20 @@ class Finder {
     throw lang::Failure(std::move(error));
   }
 
-  // `def f_gradient[n](x: Tensor[(n, 4), float32]) { value_and_grad(f)(x) }`
-  std::string define_gradient(const lang::Definition& definition) {
-    const std::string name = definition.name + "_gradient";
+  // `def f_gradient[n](x: Tensor[(n, 4), float32]) { value_and_grad(f)(x) }`, and its name.
+  std::string define_gradient(const lang::Definition& definition, const std::string& function) {
+    const std::string name = function + "_gradient";
     if (session_.module().lookup(name)) {
-      lang::fail(DiagnosticKind::DuplicateDefinition,
-                 fmt::format("the gradient of `{}` would be `{}`, which the program has",
-                             definition.name, name));
+      lang::fail(
+          DiagnosticKind::DuplicateDefinition,
+          fmt::format("the gradient of `{}` would be `{}`, which the program has", function, name));
     }
     const lang::Type type = type_of(definition.name, definition);
     const auto& params = lang::as<lang::FunctionType>(type)->params;
     std::vector<std::string> dims, typed, names;
     for (const lang::TypeVarRef& dim : built::signature_of(type).dims) dims.push_back(dim->name);
     for (std::size_t i = 0; i < params.size(); ++i) {
-      names.push_back(fmt::format("p{}", i));
+      names.push_back(fmt::format("__argument{}", i));
       typed.push_back(fmt::format("{}: {}", names.back(), lang::to_string(params[i])));
     }
     const std::string text =
@@ -105,20 +106,22 @@ class Finder {
     return name;
   }
 
-  void add(const std::string& name, const lang::Definition& definition, bool is_gradient) {
+  // `name` is what the program calls it, `shown` what it was asked for as.
+  void add(const std::string& name, const std::string& shown, const lang::Definition& definition,
+           bool is_gradient) {
     const lang::Type type = type_of(name, *session_.module().lookup(name));
     Exported exported;
-    exported.name = object_name(request_) + "_" + c_prefix(name);
+    exported.name = object_name(request_) + "_" + c_prefix(shown);
     try {
       exported.signature = built::signature_of(type);
     } catch (lang::Failure& failure) {
       for (Diagnostic& each : failure.diagnostics) {
         if (!each.span) each.span = definition.span;
-        each.message += fmt::format(", in `{}`", name);
+        each.message += fmt::format(", in `{}`", shown);
       }
       throw;
     }
-    exported.text = fmt::format("{} : {}", name, lang::to_string(type));
+    exported.text = fmt::format("{} : {}", shown, lang::to_string(type));
     for (const lang::VariableRef& param : literal(definition).params)
       exported.params.push_back(c_name(param->name));
     exported.is_gradient = is_gradient;

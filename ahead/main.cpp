@@ -1,10 +1,12 @@
 // The `relay-build` program: `relay build FILE -f NAME`, functions as a shared object for C.
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -67,7 +69,10 @@ std::string read_arguments(int count, char** texts, CommandLine& line) {
     } else if (has_value) {
       if (++k == count) return fmt::format("`{}` needs a value", argument);
       if (argument == "-f" || argument == "-g") {
-        request.entries.push_back({texts[k], argument == "-g"});
+        const ahead::Request::Entry entry{texts[k], argument == "-g"};
+        auto& entries = request.entries;
+        if (std::find(entries.begin(), entries.end(), entry) == entries.end())
+          entries.push_back(entry);
       } else if (argument == "-I") {
         request.search_path.emplace_back(texts[k]);
       } else if (argument != "--size") {
@@ -86,6 +91,19 @@ std::string read_arguments(int count, char** texts, CommandLine& line) {
   if (line.wants_help) return {};
   if (request.path.empty()) return "which program?";
   if (request.entries.empty()) return "which function? (-f NAME)";
+  return {};
+}
+
+// Empty, or what would be written over.
+std::string clash(const ahead::Request& request) {
+  std::error_code ignored;
+  if (request.output == ahead::header_path(request))
+    return fmt::format("`{}` is where the header goes: the object needs another name",
+                       request.output);
+  for (const std::string& written : {request.output, ahead::header_path(request)}) {
+    if (std::filesystem::equivalent(written, request.path, ignored))
+      return fmt::format("`{}` would be written over: give another name, -o", request.path);
+  }
   return {};
 }
 
@@ -119,5 +137,9 @@ int main(int count, char** texts) {
   if (line.request.output.empty())
     line.request.output =
         std::filesystem::path(line.request.path).filename().replace_extension(".so");
+  if (const std::string why = clash(line.request); !why.empty()) {
+    repl::put_error(fmt::format("relay build: {}\n", why));
+    return repl::kMisuse;
+  }
   return repl::finish_output(build(line.request));
 }

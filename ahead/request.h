@@ -12,6 +12,7 @@ struct Request {
   struct Entry {
     std::string function;
     bool is_gradient = false;  // its value and gradient, as NAME_gradient
+    friend bool operator==(const Entry&, const Entry&) = default;
   };
   std::string path;    // of the program
   std::string output;  // of the shared object; the header goes beside it

@@ -24,11 +24,12 @@ int relay_built_call(struct relay_built* built, size_t entry, const int64_t* dim
 // The error of this thread's last call that failed.
 const char* relay_built_error(void);
 
-// How many threads share the work of a kernel or a loop, from the next call on; 0: as many as there
-// are cores. 0, or 1 after an error.
+// How many threads, up to 1024, share the work of a kernel or a loop, from the next call on; 0: as
+// many as there are cores. 0, or 1 after an error.
 int relay_built_threads(struct relay_built* built, int threads);
 
-// How many kernels have run without native code, since they met extents that were not expected.
+// How many kernels have run without native code, each counted once, since they met extents that
+// were not expected. Waits for a call that runs; 0 too where the program cannot be made ready.
 int64_t relay_built_slow_kernels(struct relay_built* built);
 
 #ifdef __cplusplus

@@ -30,7 +30,19 @@ std::vector<std::string> processor_features() {
   RELAY_FEATURE("avx512vbmi2")
   RELAY_FEATURE("avx512bitalg")
   RELAY_FEATURE("avx512vpopcntdq")
+  RELAY_FEATURE("avx512ifma")
+  RELAY_FEATURE("avx512vnni")
   RELAY_FEATURE("gfni")
+  RELAY_FEATURE("vaes")
+  RELAY_FEATURE("vpclmulqdq")
+  RELAY_FEATURE("fma4")
+  RELAY_FEATURE("xop")
+#ifndef __clang__
+  RELAY_FEATURE("adx")
+  RELAY_FEATURE("avxvnni")
+  RELAY_FEATURE("avx512bf16")
+  RELAY_FEATURE("avx512fp16")
+#endif
 #undef RELAY_FEATURE
 #endif
   return features;

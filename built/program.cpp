@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,7 +59,35 @@ interp::Compiling::Makers without_compilers(const Snapshot& snapshot) {
   return {nullptr, nullptr, [&snapshot] { return std::make_unique<Images>(snapshot); }};
 }
 
-Value argument(const Leaf& leaf, const std::vector<std::int64_t>& extents, const void* data) {
+// Can what is called keep values until it is called again? A reference that a top-level `let` holds
+// does.
+bool has_reference(const std::vector<Snapshot::Binding>& bindings) {
+  std::vector<Value> left;
+  std::unordered_set<const void*> seen;
+  for (const Snapshot::Binding& each : bindings) left.push_back(each.value);
+  const auto add = [&](const void* cell, std::span<Value> fields) {
+    if (seen.insert(cell).second) left.insert(left.end(), fields.begin(), fields.end());
+  };
+  while (!left.empty()) {
+    const Value value = std::move(left.back());
+    left.pop_back();
+    if (value.kind() == lang::ValueKind::Reference) return true;
+    if (value.kind() == lang::ValueKind::Tuple) add(&value.as_tuple(), value.as_tuple().fields());
+    if (value.kind() == lang::ValueKind::Adt) add(&value.as_adt(), value.as_adt().fields());
+  }
+  return false;
+}
+
+lang::TensorRef copied(const lang::Tensor& tensor, const std::vector<std::int64_t>& extents) {
+  const lang::TensorRef copy = lang::Tensor::make(tensor.dtype(), extents);
+  const auto count = static_cast<std::size_t>(tensor.element_count());
+  if (count > 0) std::memcpy(copy->data(), tensor.data(), count * lang::size_of(tensor.dtype()));
+  return copy;
+}
+
+// Lent, or copied if it may be `kept`.
+Value argument(const Leaf& leaf, const std::vector<std::int64_t>& extents, const void* data,
+               bool is_kept) {
   const std::size_t size = lang::size_of(leaf.dtype);
   if (extents.empty()) {
     std::uint64_t bits = 0;
@@ -68,18 +98,20 @@ Value argument(const Leaf& leaf, const std::vector<std::int64_t>& extents, const
   for (std::size_t axis = extents.size() - 1; axis > 0; --axis)
     strides[axis - 1] = strides[axis] * extents[axis];
   auto* const bytes = static_cast<std::byte*>(const_cast<void*>(data));  // it is only read
-  return Value::tensor(lang::wrap_memory(leaf.dtype, extents, std::move(strides), bytes, [] {}));
+  const lang::TensorRef lent =
+      lang::wrap_memory(leaf.dtype, extents, std::move(strides), bytes, [] {});
+  return Value::tensor(is_kept ? copied(*lent, extents) : lent);
 }
 
-void put(const Leaf& leaf, const std::vector<std::int64_t>& extents, const Value& value, void* to) {
+// A result, row-major, and no part of an argument, over which results may be written.
+lang::TensorRef result_tensor(const std::vector<std::int64_t>& extents, const Value& value) {
   const lang::TensorRef tensor = lang::contiguous(value.to_tensor());
   if (tensor->shape() != extents) {
     lang::fail(lang::DiagnosticKind::ShapeMismatchAtRunTime,
                fmt::format("a result has {} elements where its type tells other extents",
                            tensor->element_count()));
   }
-  const auto count = static_cast<std::size_t>(tensor->element_count());
-  if (count > 0) std::memcpy(to, tensor->data(), count * lang::size_of(leaf.dtype));
+  return lang::is_wrapped(*tensor) ? copied(*tensor, extents) : tensor;
 }
 
 }  // namespace
@@ -88,6 +120,7 @@ Program::Program(std::string_view bytes)
     : snapshot_(opened(bytes)),
       host_(*snapshot_, without_compilers(*snapshot_)),
       evaluator_(host_, interp::JitMode::Always, 0),
+      keeps_(has_reference(snapshot_->bindings)),
       entries_(snapshot_->entry_count) {
   interp::make_native(evaluator_, functions_of(*snapshot_));
 }
@@ -109,16 +142,23 @@ void Program::call(std::size_t number, const std::int64_t* dims, const void* con
   std::vector<Value> leaves;
   for (std::size_t i = 0; i < signature.args.size(); ++i) {
     const Leaf& leaf = signature.args[i];
-    leaves.push_back(argument(leaf, extents_of(signature, leaf, extents), args[i]));
+    leaves.push_back(argument(leaf, extents_of(signature, leaf, extents), args[i], keeps_));
   }
   std::vector<Value> values;
   for (const Part& param : signature.params) values.push_back(compose(param, leaves));
   leaves.clear();  // nobody else holds them
   const Value result = evaluator_.call(function, std::move(values)).or_throw();
   append_leaves(signature.result, result, leaves);
+  std::vector<lang::TensorRef> tensors;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const Leaf& leaf = signature.results[i];
-    if (results[i]) put(leaf, extents_of(signature, leaf, extents), leaves[i], results[i]);
+    const std::vector<std::int64_t> shape = extents_of(signature, signature.results[i], extents);
+    tensors.push_back(results[i] ? result_tensor(shape, leaves[i]) : lang::TensorRef());
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i]) continue;
+    const auto count = static_cast<std::size_t>(tensors[i]->element_count());
+    const std::size_t bytes = count * lang::size_of(tensors[i]->dtype());
+    if (bytes > 0) std::memcpy(results[i], tensors[i]->data(), bytes);
   }
 }
 

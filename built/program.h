@@ -20,7 +20,8 @@ class Program {
 
   // Calls an entry with values for its signature's dims, and a pointer for each leaf of its
   // arguments and results: to a scalar, or to the first element of a row-major tensor. Results are
-  // written there; those whose pointer is null are left out. Throws Failure.
+  // written there when all is computed, so that they may lie where arguments do; those whose
+  // pointer is null are left out. Throws Failure.
   void call(std::size_t entry, const std::int64_t* dims, const void* const* args,
             void* const* results);
 
@@ -40,6 +41,7 @@ class Program {
   std::unique_ptr<Snapshot> snapshot_;
   Host host_;
   interp::Evaluator evaluator_;
+  const bool keeps_;  // arguments, from one call to the next
   std::vector<std::optional<Entry>> entries_;
 };
 

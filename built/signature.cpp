@@ -49,9 +49,11 @@ class Describer {
       refuse(fmt::format("{} is of type `{}`, which has {} constructors", where, text,
                          adt.def->constructors.size()));
     }
-    if (std::find(open_.begin(), open_.end(), adt.def) != open_.end())
+    // Of a type that contains a larger one of the same kind there is no end.
+    const auto is_open = [&](const Type& each) { return lang::equal(each, part.type); };
+    if (open_.size() > kMostNested || std::any_of(open_.begin(), open_.end(), is_open))
       refuse(fmt::format("{} is of type `{}`, which contains itself", where, text));
-    open_.push_back(adt.def);
+    open_.push_back(part.type);
     part.kind = Part::Kind::Record;
     part.constructor = &adt.def->constructors.front();
     const std::vector<Type> fields = lang::field_types(adt, *part.constructor);
@@ -75,7 +77,8 @@ class Describer {
   }
 
   std::vector<Leaf>& leaves_;
-  std::vector<const lang::TypeDef*> open_;
+  static constexpr std::size_t kMostNested = 100;
+  std::vector<Type> open_;
 };
 
 }  // namespace
@@ -96,7 +99,8 @@ Signature signature_of(const Type& function) {
   }
   for (const lang::TypeVarRef& var : lang::variables_of(type->result)) {
     if (std::find(signature.dims.begin(), signature.dims.end(), var) == signature.dims.end())
-      refuse(fmt::format("the extent `{}` of the result is that of no parameter", var->name));
+      refuse(fmt::format("the result is of type `{}`, whose extents no parameter tells",
+                         lang::to_string(type->result)));
   }
   return signature;
 }

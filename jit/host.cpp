@@ -24,6 +24,8 @@ std::unique_ptr<llvm::TargetMachine> host_machine() {
     llvm::consumeError(machine.takeError());
     return nullptr;
   }
+  if (!(*machine)->getMCSubtargetInfo()->isCPUStringValid((*machine)->getTargetCPU()))
+    return nullptr;
   return std::move(*machine);
 }
 

@@ -13,9 +13,10 @@ struct HostTraits {
   bool has_half = false;   // conversions between float16 and float32 are instructions
 };
 
-// A machine for this CPU, or null when LLVM has no back end for it. Fused multiply-add
-// is never formed: both tiers must give the same bits. The environment variable RELAY_JIT_CPU names
-// an older CPU to compile for (haswell, x86-64), so that the paths for it can be tested here.
+// A machine for this CPU, or null when LLVM has no back end for it, or does not know its name.
+// Fused multiply-add is never formed: both tiers must give the same bits. The environment variable
+// RELAY_JIT_CPU names an older CPU to compile for (haswell, x86-64), so that the paths for it can
+// be tested here.
 std::unique_ptr<llvm::TargetMachine> host_machine();
 HostTraits host_traits(const llvm::TargetMachine& machine);
 

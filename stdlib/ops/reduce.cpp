@@ -171,19 +171,24 @@ void add_fold(const ReductionRow& row) {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
-double reduced_count(const Expr& data, const std::vector<bool>& reduced) {
-  double count = 1;
+Dim reduced_count(const Expr& data, const std::vector<bool>& reduced) {
+  Dim count = 1;
   for (std::size_t axis = 0; axis < reduced.size(); ++axis) {
-    if (reduced[axis]) count *= static_cast<double>(dims_of(data)[axis].constant());
+    if (reduced[axis]) count = count * dims_of(data)[axis];
   }
   return count;
 }
 
-// Each element of `total` divided by `count`, as an element of `dtype`.
-Expr divide_each(const Expr& total, double count, DType dtype) {
+// Each element of `total` divided by `count`, as an element of `dtype`. Floats are divided by an
+// extent, and not by a number, so that a kernel serves all of them; integers by a number that is
+// not 0, so that it cannot fail.
+Expr divide_each(const Expr& total, const Dim& count, DType dtype) {
   const DType wide = tensor_type_of(total).dtype.known();
+  const Expr divisor = lang::is_float(wide)
+                           ? build::cast_to(wide, lang::make_dim_term(count))
+                           : build::constant(wide, static_cast<double>(count.constant()));
   return build::comprehension(dims_of(total), [&](const Indices& i) {
-    return build::cast_to(dtype, build::div(build::at(total, i), build::constant(wide, count)));
+    return build::cast_to(dtype, build::div(build::at(total, i), divisor));
   });
 }
 
@@ -240,7 +245,7 @@ void add_variance() {
   def.definition = [](const DefinitionCall& call) {
     const Expr& x = call.args[0];
     const std::vector<bool> reduced = axes_of(call);
-    const double count = reduced_count(x, reduced) - (call.attrs->get_bool("unbiased") ? 1 : 0);
+    const Dim count = reduced_count(x, reduced) - Dim(call.attrs->get_bool("unbiased") ? 1 : 0);
     const Expr squares = build::comprehension(dims_of(x), [&](const Indices& i) {
       const Expr distance = build::sub(widened_scalar(build::at(x, i)),
                                        widened_scalar(read_broadcast(call.args[1], i)));
@@ -343,7 +348,7 @@ Expr arg_definition(ReduceOp fold, const DefinitionCall& call) {
     }
     return build::at(x, mirrored);
   });
-  const auto last_position = static_cast<std::int64_t>(reduced_count(x, reduced)) - 1;
+  const auto last_position = reduced_count(x, reduced).constant() - 1;
   return build::let("backwards", backwards, [&](const Expr& reversed) {
     return build::let("position", reduce_axes(fold, reversed, reduced, keepdims, ordered),
                       [&](const Expr& position) {

@@ -43,7 +43,7 @@ int main(void) {
   uint16_t doubled[4];
   CHECK(built_halves(halves, doubled) == 0 && doubled[0] == 0x4000 && doubled[3] == 0xc000);
 
-  float w = 0;
+  float w = 0, value = 0;
   CHECK(built_weight(2, &w) == 0 && w == 2.5f);
   CHECK(built_weight(3, &w) == 1);
   printf("%s\n", built_error());
@@ -55,8 +55,28 @@ int main(void) {
   int64_t depth = 0;
   CHECK(built_deep(1000000, &depth) == 0 && depth == 1000000);
 
+  /* Results may lie where arguments do, and what a call keeps is its own. */
+  float u[] = {1, 2, 3, 4}, v[] = {5, 6, 7, 8};
+  CHECK(built_swapped(4, u, v, u, v) == 0 && u[0] == 5 && u[3] == 8 && v[0] == 1 && v[3] == 4);
+  CHECK(built_keep(u, &w) == 0);
+  memset(u, 0, sizeof u);
+  CHECK(built_last(v) == 0 && v[0] == 5 && v[3] == 8);
+
+  /* Native code for extents that are in no list. */
+  static float many[3000];
+  for (int n = 1; n < 3000; n += 37) CHECK(built_average(n, many, &w) == 0 && w == 0);
+
+  CHECK(built_names(1, 2, 3, 4, 5, &w) == 0 && w == 15);
+  CHECK(built_greek(3, 1, &w) == 0 && w == 2);
+  const built_Pair_2 nested = {{1, 2}, 3};
+  CHECK(built_nested(&nested, &w) == 0 && w == 4);
+  const built_error_2 fields = {1, 2, 3, 4, 5};
+  built_error_2 same;
+  CHECK(built_errors(&fields, &same) == 0 && same.pair_1 == 2 && same.pair_0_2 == 3 && same.int__2 == 5);
+  CHECK(built_p0_gradient(3, &w, &value) == 0 && w == 9 && value == 6);
+
   /* Two objects, and two threads of which each has its own error. */
-  float value = 0, slope = 0;
+  float slope = 0;
   CHECK(other_class_gradient(3.0f, &value, &slope) == 0 && value == 9 && slope == 6);
   CHECK(built_set_threads(1) == 0);
   float sums[2] = {0};
