@@ -56,7 +56,7 @@ std::optional<lang::NamedSchedule> Resolver::schedule_called(std::string_view wo
     schedule.steps = written_steps(*own->second);
     return schedule;
   }
-  const lang::Definition* outer = symbols_.intern(word).outer_global;
+  const lang::Definition* outer = scope_.lookup(word);  // which may be gone before the names are
   const auto* function = outer ? lang::as<lang::Function>(outer->function) : nullptr;
   if (!function) return std::nullopt;
   const std::string* text = lang::find_text(*function, FunctionFact::StepSchedule);

@@ -84,8 +84,9 @@ void reduce(OperatorCall& call) {
 }
 
 void result_of_rank(OperatorCall& call, const std::string& expression) {
-  const auto* type = lang::as<lang::TensorType>(call.type_of(expression));
-  const bool is_scalar = type && type->shape.has_rank() && type->shape.rank() == 0;
+  const lang::Type type = call.type_of(expression);
+  const auto* tensor = lang::as<lang::TensorType>(type);
+  const bool is_scalar = tensor && tensor->shape.has_rank() && tensor->shape.rank() == 0;
   call.result(is_scalar ? fmt::format("expand_dims({}, axis=0)", expression) : expression);
 }
 

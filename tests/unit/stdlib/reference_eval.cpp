@@ -246,6 +246,8 @@ Array Evaluator::eval_uncached(const Expr& expr) {
       value.data.push_back(constant->value->number_at(k));
     return value;
   }
+  if (const auto* term = as<DimTerm>(expr))
+    return array(dtype(), {}, {static_cast<double>(term->dim.constant())});
   if (const auto* tuple = as<Tuple>(expr)) {
     std::vector<Array> fields;
     for (const Expr& field : tuple->fields) fields.push_back(eval(field));
