@@ -69,7 +69,20 @@ struct Pipe {
   bool is_open = pipe2(ends.data(), O_CLOEXEC) == 0;
 };
 
+// Whoever has stopped reading is told of by write(), and not by a signal that ends the program.
+class PipesMayClose {
+ public:
+  PipesMayClose() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+  ~PipesMayClose() { std::signal(SIGPIPE, before_); }
+  PipesMayClose(const PipesMayClose&) = delete;
+  PipesMayClose& operator=(const PipesMayClose&) = delete;
+
+ private:
+  void (*const before_)(int);
+};
+
 void write_all(int descriptor, std::string_view text) {
+  const PipesMayClose quietly;
   while (!text.empty()) {
     const ssize_t count = write(descriptor, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;

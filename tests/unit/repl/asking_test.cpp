@@ -137,6 +137,11 @@ TEST_CASE("output that is longer than the screen goes through the pager") {
   CHECK(prompt.gives(":ops log_softmax", "nn.log_softmax"));
   CHECK(prompt.program.output().find("paged-", before) == std::string::npos);
 
+  // One that is left before it has read all ends nothing but itself.
+  Asking left(std::map<std::string, std::string>{{"PAGER", "exec 0<&-; sleep 0.1"}});
+  CHECK(left.program.enter(":ops\r"));
+  CHECK(left.gives("1 + 1", "2 : int32"));
+
   // A pager that does not exist hides nothing.
   Asking other(std::map<std::string, std::string>{{"PAGER", "/nonexistent/pager"}});
   CHECK(other.gives(":ops", "qnn.softmax"));
