@@ -1,5 +1,5 @@
-// The functions of fmt that are not templates, for librelay_built.a where there is no static library of
-// them (Debian has none): the headers hold their definitions.
+// The functions of fmt that are not templates, for librelay_built.a where there is no static
+// library of them (Debian has none): the headers hold their definitions.
 
 #include <fmt/format-inl.h>
 
