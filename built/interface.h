@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-struct relay_built {
+struct relay_built {           // NOLINT(readability-identifier-naming): C
   const unsigned char* bytes;  // of a snapshot
   size_t size;
   void* program;  // NULL until it is called
