@@ -20,7 +20,6 @@ namespace relay::interp {
 using lang::Expr;
 using lang::Type;
 using lang::Value;
-using lang::ValueKind;
 
 namespace {
 

@@ -135,7 +135,7 @@ Value Exporter::apply_operator(const lang::OpDef& op, std::vector<Value> args,
   const Operator* known = find_operator(op.name);
   const bool has_any = std::any_of(args.begin(), args.end(), &has_lanes);
   if (!known || (has_any && !known->is_elementwise))
-    return by_definition(op, std::move(args), attrs, type);
+    return by_definition(op, args, attrs, type);
   const std::optional<Affine> affine = affine_of(op, args);
   Call call{graph_, op, std::move(args), attrs, type};
   for (Value& each : call.args) materialise(each);
@@ -151,7 +151,7 @@ Value Exporter::apply_operator(const lang::OpDef& op, std::vector<Value> args,
     if (known->is_elementwise || !op.definition) throw;
     // What its node cannot do, index notation may.
     try {
-      return by_definition(op, std::move(call.args), attrs, type);
+      return by_definition(op, call.args, attrs, type);
     } catch (const lang::Failure&) {
       throw failure;
     }
@@ -176,11 +176,11 @@ Value Exporter::primitive(const lang::Primitive& primitive, const lang::Type& ty
 
 // What an operator that the table has not, or has for whole tensors only, is made of: index
 // notation.
-Value Exporter::by_definition(const lang::OpDef& op, std::vector<Value> args,
+Value Exporter::by_definition(const lang::OpDef& op, const std::vector<Value>& args,
                               const lang::AttrsRef& attrs, const lang::Type& type) {
   Scope* const own = scope(nullptr);
   lang::DefinitionCall call{{}, attrs, type};
-  for (Value& each : args) {
+  for (const Value& each : args) {
     const auto variable = lang::make_variable("operand", each.type);
     own->variables[variable.get()] = each;
     call.args.push_back(lang::make_var(variable));

@@ -45,8 +45,8 @@ class Exporter {
                        std::vector<Value> args);
   Value apply_operator(const lang::OpDef& op, std::vector<Value> args, const lang::AttrsRef& attrs,
                        const lang::Type& type);
-  Value by_definition(const lang::OpDef& op, std::vector<Value> args, const lang::AttrsRef& attrs,
-                      const lang::Type& type);
+  Value by_definition(const lang::OpDef& op, const std::vector<Value>& args,
+                      const lang::AttrsRef& attrs, const lang::Type& type);
   Value folded(const lang::OpDef& op, const std::vector<Value>& args, const lang::Type& type);
   Value primitive(const lang::Primitive& primitive, const lang::Type& type, ScopeRef scope);
 
