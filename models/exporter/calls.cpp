@@ -134,8 +134,7 @@ Value Exporter::apply_operator(const lang::OpDef& op, std::vector<Value> args,
   if (Value value = folded(op, args, type); !value.is_lost()) return value;
   const Operator* known = find_operator(op.name);
   const bool has_any = std::any_of(args.begin(), args.end(), &has_lanes);
-  if (!known || (has_any && !known->is_elementwise))
-    return by_definition(op, args, attrs, type);
+  if (!known || (has_any && !known->is_elementwise)) return by_definition(op, args, attrs, type);
   const std::optional<Affine> affine = affine_of(op, args);
   Call call{graph_, op, std::move(args), attrs, type};
   for (Value& each : call.args) materialise(each);
