@@ -13,7 +13,7 @@ namespace relay::built {
 class CodeReader {
  public:
   // Operators that are in no registry are kept by `into`.
-  CodeReader(ByteReader& from, TypeReader& types, Snapshot& into)
+  CodeReader(lang::ByteReader& from, TypeReader& types, Snapshot& into)
       : from_(from), types_(types), into_(into) {}
 
   void read_names();  // variables and operators
@@ -44,7 +44,7 @@ class CodeReader {
   template <class Enum>
   Enum enumerator(Enum last);
 
-  ByteReader& from_;
+  lang::ByteReader& from_;
   TypeReader& types_;
   Snapshot& into_;
   TensorReader* tensors_ = nullptr;

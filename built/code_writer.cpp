@@ -19,7 +19,7 @@ using lang::ExprKind;
 namespace {
 
 template <class Enum>
-void enumerator(Enum value, ByteWriter& to) {
+void enumerator(Enum value, lang::ByteWriter& to) {
   to.byte(static_cast<std::uint8_t>(value));
 }
 
@@ -51,9 +51,9 @@ lang::Type made_type(const Expr& expr) {
 
 }  // namespace
 
-void CodeWriter::variable(const lang::VariableRef& variable, ByteWriter& to) {
+void CodeWriter::variable(const lang::VariableRef& variable, lang::ByteWriter& to) {
   if (const std::uint32_t* number = variables_.find(variable.get())) return to.number(*number);
-  ByteWriter& entry = variables_.entries;
+  lang::ByteWriter& entry = variables_.entries;
   types_.name(variable->name, entry);
   types_.type(variable->type, entry);
   types_.span(variable->span, entry);
@@ -61,16 +61,16 @@ void CodeWriter::variable(const lang::VariableRef& variable, ByteWriter& to) {
   to.number(variables_.add(variable.get()));
 }
 
-void CodeWriter::variables(const std::vector<lang::VariableRef>& variables, ByteWriter& to) {
+void CodeWriter::variables(const std::vector<lang::VariableRef>& variables, lang::ByteWriter& to) {
   to.number(variables.size());
   for (const lang::VariableRef& each : variables) variable(each, to);
 }
 
 // A record is code of the process, and what is in the registry is there in every process. Of what
 // differentiation makes, effects are no more than their names: the evaluator performs them.
-void CodeWriter::op(const lang::OpDef& op, ByteWriter& to) {
+void CodeWriter::op(const lang::OpDef& op, lang::ByteWriter& to) {
   if (const std::uint32_t* number = ops_.find(&op)) return to.number(*number);
-  ByteWriter& entry = ops_.entries;
+  lang::ByteWriter& entry = ops_.entries;
   if (lang::OpRegistry::instance().find(op.name) == &op) {
     write_tag(OperatorTag::Registered, entry);
     types_.name(op.name, entry);
@@ -90,7 +90,7 @@ void CodeWriter::op(const lang::OpDef& op, ByteWriter& to) {
   to.number(ops_.add(&op));
 }
 
-void CodeWriter::pattern(const lang::PatternRef& pattern, ByteWriter& to) {
+void CodeWriter::pattern(const lang::PatternRef& pattern, lang::ByteWriter& to) {
   using Handle = const lang::PatternRef*;
   in_post_order(
       &pattern, [this](Handle each) { return patterns_.find(each->get()) != nullptr; },
@@ -102,7 +102,7 @@ void CodeWriter::pattern(const lang::PatternRef& pattern, ByteWriter& to) {
 }
 
 void CodeWriter::emit(const lang::Pattern& pattern) {
-  ByteWriter& to = patterns_.entries;
+  lang::ByteWriter& to = patterns_.entries;
   enumerator(pattern.kind, to);
   types_.span(pattern.span, to);
   if (pattern.kind == lang::PatternKind::Variable) variable(pattern.variable, to);
@@ -114,7 +114,7 @@ void CodeWriter::emit(const lang::Pattern& pattern) {
   patterns_.add(&pattern);
 }
 
-void CodeWriter::expr(const Expr& expr, ByteWriter& to) {
+void CodeWriter::expr(const Expr& expr, lang::ByteWriter& to) {
   using Handle = const Expr*;
   in_post_order(
       &expr, [this](Handle each) { return exprs_.find(each->get()) != nullptr; },
@@ -126,7 +126,7 @@ void CodeWriter::expr(const Expr& expr, ByteWriter& to) {
 }
 
 void CodeWriter::emit(const Expr& expr) {
-  ByteWriter& to = exprs_.entries;
+  lang::ByteWriter& to = exprs_.entries;
   enumerator(expr->kind, to);
   types_.span(expr->span, to);
   type_of(expr, to);
@@ -134,23 +134,23 @@ void CodeWriter::emit(const Expr& expr) {
   exprs_.add(expr.get());
 }
 
-void CodeWriter::type_of(const Expr& expr, ByteWriter& to) {
+void CodeWriter::type_of(const Expr& expr, lang::ByteWriter& to) {
   if (!has_made_type(expr->kind)) return types_.type(expr->type, to);
   if (equal(expr->type, made_type(expr))) return to.number(0);
   to.number(expr->type ? std::uint64_t{types_.number_of(expr->type)} + 2 : 1);
 }
 
 // Most parts are close before what they are parts of.
-void CodeWriter::part(const Expr& expr, ByteWriter& to) {
+void CodeWriter::part(const Expr& expr, lang::ByteWriter& to) {
   to.number(exprs_.count() - 1 - *exprs_.find(expr.get()));
 }
 
-void CodeWriter::list(const std::vector<Expr>& exprs, ByteWriter& to) {
+void CodeWriter::list(const std::vector<Expr>& exprs, lang::ByteWriter& to) {
   to.number(exprs.size());
   for (const Expr& each : exprs) part(each, to);
 }
 
-void CodeWriter::binders(const std::vector<lang::IndexBinder>& binders, ByteWriter& to) {
+void CodeWriter::binders(const std::vector<lang::IndexBinder>& binders, lang::ByteWriter& to) {
   to.number(binders.size());
   for (const lang::IndexBinder& each : binders) {
     variable(each.variable, to);
@@ -159,7 +159,7 @@ void CodeWriter::binders(const std::vector<lang::IndexBinder>& binders, ByteWrit
   }
 }
 
-void CodeWriter::literal(const lang::Literal& literal, ByteWriter& to) {
+void CodeWriter::literal(const lang::Literal& literal, lang::ByteWriter& to) {
   if (literal.elements) {
     write_tag(LiteralTag::Tensor, to);
     tensors_.tensor(*literal.elements, to);
@@ -172,7 +172,7 @@ void CodeWriter::literal(const lang::Literal& literal, ByteWriter& to) {
   }
 }
 
-void CodeWriter::function(const lang::Function& function, ByteWriter& to) {
+void CodeWriter::function(const lang::Function& function, lang::ByteWriter& to) {
   variables(function.params, to);
   types_.type(function.result, to);
   part(function.body, to);
@@ -181,7 +181,7 @@ void CodeWriter::function(const lang::Function& function, ByteWriter& to) {
   types_.attrs(function.attrs, to);
 }
 
-void CodeWriter::match(const lang::Match& match, ByteWriter& to) {
+void CodeWriter::match(const lang::Match& match, lang::ByteWriter& to) {
   part(match.scrutinee, to);
   to.byte(match.is_complete ? 1 : 0);
   to.number(match.clauses.size());
@@ -191,7 +191,7 @@ void CodeWriter::match(const lang::Match& match, ByteWriter& to) {
   }
 }
 
-void CodeWriter::parts(const Expr& expr, ByteWriter& to) {
+void CodeWriter::parts(const Expr& expr, lang::ByteWriter& to) {
   switch (expr->kind) {
     case ExprKind::Var:
       return variable(cast<lang::Var>(expr).variable, to);
@@ -266,12 +266,12 @@ void CodeWriter::parts(const Expr& expr, ByteWriter& to) {
   }
 }
 
-void CodeWriter::append_names_to(ByteWriter& to) const {
+void CodeWriter::append_names_to(lang::ByteWriter& to) const {
   variables_.append_to(to);
   ops_.append_to(to);
 }
 
-void CodeWriter::append_to(ByteWriter& to) const {
+void CodeWriter::append_to(lang::ByteWriter& to) const {
   patterns_.append_to(to);
   exprs_.append_to(to);
 }

@@ -16,26 +16,26 @@ class CodeWriter {
   CodeWriter(TypeWriter& types, TensorWriter& tensors) : types_(types), tensors_(tensors) {}
 
   // Each writes a reference.
-  void expr(const lang::Expr& expr, ByteWriter& to);
-  void op(const lang::OpDef& op, ByteWriter& to);
+  void expr(const lang::Expr& expr, lang::ByteWriter& to);
+  void op(const lang::OpDef& op, lang::ByteWriter& to);
 
-  void append_names_to(ByteWriter& to) const;  // variables and operators
-  void append_to(ByteWriter& to) const;        // patterns and expressions
+  void append_names_to(lang::ByteWriter& to) const;  // variables and operators
+  void append_to(lang::ByteWriter& to) const;        // patterns and expressions
 
  private:
-  void variable(const lang::VariableRef& variable, ByteWriter& to);
-  void variables(const std::vector<lang::VariableRef>& variables, ByteWriter& to);
-  void pattern(const lang::PatternRef& pattern, ByteWriter& to);
+  void variable(const lang::VariableRef& variable, lang::ByteWriter& to);
+  void variables(const std::vector<lang::VariableRef>& variables, lang::ByteWriter& to);
+  void pattern(const lang::PatternRef& pattern, lang::ByteWriter& to);
   void emit(const lang::Pattern& pattern);
   void emit(const lang::Expr& expr);
-  void type_of(const lang::Expr& expr, ByteWriter& to);
-  void parts(const lang::Expr& expr, ByteWriter& to);
-  void part(const lang::Expr& expr, ByteWriter& to);
-  void list(const std::vector<lang::Expr>& exprs, ByteWriter& to);
-  void binders(const std::vector<lang::IndexBinder>& binders, ByteWriter& to);
-  void literal(const lang::Literal& literal, ByteWriter& to);
-  void function(const lang::Function& function, ByteWriter& to);
-  void match(const lang::Match& match, ByteWriter& to);
+  void type_of(const lang::Expr& expr, lang::ByteWriter& to);
+  void parts(const lang::Expr& expr, lang::ByteWriter& to);
+  void part(const lang::Expr& expr, lang::ByteWriter& to);
+  void list(const std::vector<lang::Expr>& exprs, lang::ByteWriter& to);
+  void binders(const std::vector<lang::IndexBinder>& binders, lang::ByteWriter& to);
+  void literal(const lang::Literal& literal, lang::ByteWriter& to);
+  void function(const lang::Function& function, lang::ByteWriter& to);
+  void match(const lang::Match& match, lang::ByteWriter& to);
 
   TypeWriter& types_;
   TensorWriter& tensors_;

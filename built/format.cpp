@@ -1,5 +1,6 @@
 #include "built/format.h"
 
+#include "lang/diagnostic.h"
 #include "lang/dtype.h"
 #include "lang/primitive.h"
 
@@ -26,13 +27,17 @@ std::uint64_t version_number() {
     for (auto op = lang::ReduceOp::Sum; op <= lang::ReduceOp::Set;
          op = static_cast<lang::ReduceOp>(static_cast<int>(op) + 1))
       add(lang::name_of(op));
-    return checksum(names, kFormat);
+    return lang::checksum(names, kFormat);
   }();
   return number;
 }
 
+void fail_damaged() {
+  lang::fail(lang::DiagnosticKind::BadData, "the bytes of a built program are damaged");
+}
+
 std::uint64_t checksum_of(std::string_view bytes) {
-  return checksum(bytes.substr(kHeaderSize), checksum(bytes.substr(0, kChecksumAt), 0));
+  return lang::checksum(bytes.substr(kHeaderSize), lang::checksum(bytes.substr(0, kChecksumAt), 0));
 }
 
 bool is_one_atom(const lang::Dim& dim) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "built/bytes.h"
+#include "lang/bytes.h"
 #include "lang/expr.h"
 
 // What writing and reading agree on. The bytes are:
@@ -34,6 +34,8 @@ inline constexpr int kDeepestAttr = 1'000;
 // Follows from the version of the format, and from the names of what is written as a number: kinds
 // of expressions, primitives, dtypes.
 std::uint64_t version_number();
+// Fails for bytes that cannot be those of a snapshot.
+[[noreturn]] void fail_damaged();
 // Of bytes with a header, its checksum left out.
 std::uint64_t checksum_of(std::string_view bytes);
 
@@ -83,11 +85,11 @@ enum class ValueTag : std::uint8_t {
 };
 
 template <class Tag>
-void write_tag(Tag tag, ByteWriter& to) {
+void write_tag(Tag tag, lang::ByteWriter& to) {
   to.byte(static_cast<std::uint8_t>(tag));
 }
 template <class Tag>
-Tag read_tag(ByteReader& from) {
+Tag read_tag(lang::ByteReader& from) {
   return static_cast<Tag>(from.byte_below(static_cast<std::size_t>(Tag::kCount)));
 }
 

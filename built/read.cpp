@@ -25,7 +25,7 @@ std::pair<std::string_view, std::size_t> tables_and_data(std::string_view bytes)
                            bytes.size(), kHeaderSize));
   }
   if (!bytes.starts_with(kMagic)) fail_bytes("these are not the bytes of a built program");
-  ByteReader header(bytes.substr(kMagic.size(), kHeaderSize - kMagic.size()));
+  lang::ByteReader header(bytes.substr(kMagic.size(), kHeaderSize - kMagic.size()));
   if (header.word() != version_number())
     fail_bytes("the bytes of a built program were written by another version of Relay");
   const std::uint64_t size = header.word();
@@ -40,31 +40,8 @@ std::pair<std::string_view, std::size_t> tables_and_data(std::string_view bytes)
   return {bytes.substr(kHeaderSize, data - kHeaderSize), data};
 }
 
-lang::CodeImage read_image(ByteReader& from) {
-  lang::CodeImage image;
-  const std::string_view bytes = from.text();
-  const auto* const first = reinterpret_cast<const std::byte*>(bytes.data());
-  image.bytes.assign(first, first + bytes.size());
-  for (std::size_t left = from.count(); left > 0; --left) {
-    lang::CodeImage::Function function;
-    function.name = from.text();
-    function.offset = from.number();
-    function.size = from.number();
-    image.functions.push_back(std::move(function));
-  }
-  for (std::size_t left = from.count(); left > 0; --left) image.needed.emplace_back(from.text());
-  for (std::size_t left = from.count(); left > 0; --left) {
-    lang::CodeImage::Pointer pointer;
-    pointer.offset = from.number();
-    pointer.needed = static_cast<std::uint32_t>(from.number());
-    pointer.addend = from.signed_number();
-    image.pointers.push_back(pointer);
-  }
-  return image;
-}
-
 // What is left are the zeros that align the data.
-void check_end(ByteReader& from) {
+void check_end(lang::ByteReader& from) {
   for (std::size_t count = 0; from.size() > 0; ++count) {
     if (count >= kAlignment || from.byte() != 0) fail_damaged();
   }
@@ -72,7 +49,7 @@ void check_end(ByteReader& from) {
 
 std::unique_ptr<Snapshot> read_all(std::string_view bytes) {
   const auto [tables, data] = tables_and_data(bytes);
-  ByteReader from(tables);
+  lang::ByteReader from(tables);
   auto snapshot = std::make_unique<Snapshot>();
   TypeReader types(from, *snapshot);
   CodeReader code(from, types, *snapshot);
@@ -98,7 +75,7 @@ std::unique_ptr<Snapshot> read_all(std::string_view bytes) {
     snapshot->features.emplace_back(from.text());
   for (std::size_t left = from.count(); left > 0; --left) {
     std::string key(from.text());
-    snapshot->images.emplace(std::move(key), read_image(from));
+    snapshot->images.emplace(std::move(key), lang::read_code_image(from));
   }
   check_end(from);
   return snapshot;
@@ -110,6 +87,8 @@ lang::Result<std::unique_ptr<Snapshot>> read(std::string_view bytes) {
   return lang::capture([&]() -> std::unique_ptr<Snapshot> {
     try {
       return read_all(bytes);
+    } catch (const lang::DamagedBytes&) {
+      fail_damaged();
     } catch (const lang::InternalError&) {  // no such node can be made
       fail_damaged();
     }

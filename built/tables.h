@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "built/bytes.h"
+#include "lang/bytes.h"
 #include "lang/pointer_map.h"
 
 // Things that are written once and referred to by their numbers.
@@ -22,11 +22,11 @@ class Table {
     return number;
   }
   std::uint32_t count() const { return count_; }
-  void append_to(ByteWriter& to) const {
+  void append_to(lang::ByteWriter& to) const {
     to.number(count_);
     to.bytes(entries.all());
   }
-  ByteWriter entries;
+  lang::ByteWriter entries;
 
  private:
   lang::PointerMap<Thing, std::uint32_t> numbers_;
@@ -42,14 +42,14 @@ class TextTable {
     if (is_new) entries_.bytes(found->first);
     return found->second;
   }
-  void append_to(ByteWriter& to) const {
+  void append_to(lang::ByteWriter& to) const {
     to.number(numbers_.size());
     to.bytes(entries_.all());
   }
 
  private:
   std::unordered_map<std::string, std::uint32_t> numbers_;
-  ByteWriter entries_;
+  lang::ByteWriter entries_;
 };
 
 }  // namespace relay::built

@@ -40,7 +40,7 @@ lang::TensorRef in_place(lang::DType dtype, std::vector<std::int64_t> shape,
 
 }  // namespace
 
-TensorReader::TensorReader(ByteReader& from, std::string_view bytes, std::size_t data)
+TensorReader::TensorReader(lang::ByteReader& from, std::string_view bytes, std::size_t data)
     : from_(from), bytes_(bytes), data_(data) {
   for (std::size_t left = from_.count(); left > 0; --left) tensors_.push_back(read());
   if (data_ != bytes_.size()) fail_damaged();

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "built/bytes.h"
+#include "lang/bytes.h"
 #include "lang/tensor.h"
 
 namespace relay::built {
@@ -13,13 +13,13 @@ namespace relay::built {
 class TensorReader {
  public:
   // `bytes`: all, of which those from `data` on are the data.
-  TensorReader(ByteReader& from, std::string_view bytes, std::size_t data);
+  TensorReader(lang::ByteReader& from, std::string_view bytes, std::size_t data);
   const lang::TensorRef& tensor() { return from_.at(tensors_); }
 
  private:
   lang::TensorRef read();
 
-  ByteReader& from_;
+  lang::ByteReader& from_;
   std::string_view bytes_;
   std::size_t data_;  // where those of the next tensor begin, before it is aligned
   std::vector<lang::TensorRef> tensors_;

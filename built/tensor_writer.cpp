@@ -23,9 +23,9 @@ void append_elements(const Tensor& tensor, const Append& append) {
 
 }  // namespace
 
-void TensorWriter::tensor(const Tensor& tensor, ByteWriter& to) {
+void TensorWriter::tensor(const Tensor& tensor, lang::ByteWriter& to) {
   if (const std::uint32_t* number = tensors_.find(&tensor)) return to.number(*number);
-  ByteWriter& entry = tensors_.entries;
+  lang::ByteWriter& entry = tensors_.entries;
   entry.byte(static_cast<std::uint8_t>(tensor.dtype()));
   entry.number(tensor.rank());
   for (const std::int64_t extent : tensor.shape()) entry.number(static_cast<std::uint64_t>(extent));

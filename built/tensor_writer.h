@@ -13,9 +13,9 @@ namespace relay::built {
 class TensorWriter {
  public:
   // Writes a reference.
-  void tensor(const lang::Tensor& tensor, ByteWriter& to);
+  void tensor(const lang::Tensor& tensor, lang::ByteWriter& to);
 
-  void append_to(ByteWriter& to) const { tensors_.append_to(to); }
+  void append_to(lang::ByteWriter& to) const { tensors_.append_to(to); }
   // How many bytes append_data() adds.
   std::size_t data_size() const { return data_size_; }
   // `to` has a multiple of kAlignment bytes.

@@ -15,7 +15,7 @@ using lang::Type;
 using lang::TypeKind;
 using lang::VarKind;
 
-TypeReader::TypeReader(ByteReader& from, Snapshot& into) : from_(from), into_(into) {
+TypeReader::TypeReader(lang::ByteReader& from, Snapshot& into) : from_(from), into_(into) {
   const auto each = [&from](const auto& read) {
     for (std::size_t left = from.count(); left > 0; --left) read();
   };

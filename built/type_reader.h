@@ -3,9 +3,9 @@
 #include <string_view>
 #include <vector>
 
-#include "built/bytes.h"
 #include "built/snapshot.h"
 #include "lang/attrs.h"
+#include "lang/bytes.h"
 
 namespace relay::built {
 
@@ -14,7 +14,7 @@ namespace relay::built {
 class TypeReader {
  public:
   // The sources and data types are kept by `into`.
-  TypeReader(ByteReader& from, Snapshot& into);
+  TypeReader(lang::ByteReader& from, Snapshot& into);
 
   std::string name() { return std::string(from_.at(names_)); }
   lang::Span span();
@@ -40,7 +40,7 @@ class TypeReader {
   std::vector<lang::Attr> list(int depth);
   lang::AttrValue value(int depth);
 
-  ByteReader& from_;
+  lang::ByteReader& from_;
   Snapshot& into_;
   std::vector<std::string_view> names_;
   std::vector<const lang::Source*> sources_;

@@ -25,13 +25,13 @@ namespace {
 
 }  // namespace
 
-void TypeWriter::name(std::string_view name, ByteWriter& to) {
-  ByteWriter entry;
+void TypeWriter::name(std::string_view name, lang::ByteWriter& to) {
+  lang::ByteWriter entry;
   entry.text(name);
   to.number(names_.number_of(entry.take()));
 }
 
-void TypeWriter::span(lang::Span span, ByteWriter& to) {
+void TypeWriter::span(lang::Span span, lang::ByteWriter& to) {
   if (!span) return to.number(0);
   to.number(std::uint64_t{number_of(span.source)} + 1);
   to.number(span.begin);
@@ -42,7 +42,7 @@ void TypeWriter::span(lang::Span span, ByteWriter& to) {
 std::uint32_t TypeWriter::number_of(const lang::Source* source) {
   if (const std::uint32_t* number = sources_.find(source)) return *number;
   const lang::Place place = lang::place_of({source, 0, 0});
-  ByteWriter entry;
+  lang::ByteWriter entry;
   if (place.calls.empty()) {
     write_tag(SourceTag::Text, entry);
     name(source->name(), entry);
@@ -59,7 +59,7 @@ std::uint32_t TypeWriter::number_of(const lang::Source* source) {
   return sources_.add(source);
 }
 
-void TypeWriter::type_var(const lang::TypeVarRef& var, ByteWriter& to) {
+void TypeWriter::type_var(const lang::TypeVarRef& var, lang::ByteWriter& to) {
   const std::uint32_t* number = vars_.find(var.get());
   if (!number) all_vars_.push_back(var.get());
   to.number(number ? *number : vars_.add(var.get()));
@@ -67,7 +67,7 @@ void TypeWriter::type_var(const lang::TypeVarRef& var, ByteWriter& to) {
 
 std::uint32_t TypeWriter::number_of(const Dim& dim, int depth) {
   if (depth > kDeepestDim) fail_too_deep("a dimension", kDeepestDim);
-  ByteWriter entry;
+  lang::ByteWriter entry;
   if (dim.is_any()) {
     write_tag(DimTag::Any, entry);
     return dims_.number_of(entry.take());
@@ -100,7 +100,7 @@ std::uint32_t TypeWriter::number_of(const lang::TypeDef* def) {
   if (const std::uint32_t* number = defs_.find(def)) return *number;
   all_defs_.push_back(def);
   const std::uint32_t number = defs_.add(def);
-  ByteWriter& to = defs_.entries;
+  lang::ByteWriter& to = defs_.entries;
   name(def->name, to);
   span(def->span, to);
   to.byte(def->is_extern ? 1 : 0);
@@ -118,21 +118,21 @@ std::uint32_t TypeWriter::number_of(const lang::TypeDef* def) {
   return number;
 }
 
-void TypeWriter::constructor(const lang::Constructor& constructor, ByteWriter& to) {
+void TypeWriter::constructor(const lang::Constructor& constructor, lang::ByteWriter& to) {
   to.number(number_of(constructor.owner));
   to.number(constructor.tag);
 }
 
-void TypeWriter::type(const Type& type, ByteWriter& to) {
+void TypeWriter::type(const Type& type, lang::ByteWriter& to) {
   to.number(type ? std::uint64_t{number_of(type)} + 1 : 0);
 }
 
-void TypeWriter::types(const std::vector<Type>& types, ByteWriter& to) {
+void TypeWriter::types(const std::vector<Type>& types, lang::ByteWriter& to) {
   to.number(types.size());
   for (const Type& each : types) to.number(number_of(each));
 }
 
-void TypeWriter::write(const lang::TensorType& tensor, ByteWriter& to) {
+void TypeWriter::write(const lang::TensorType& tensor, lang::ByteWriter& to) {
   if (tensor.dtype.is_known()) {
     to.byte(static_cast<std::uint8_t>(static_cast<int>(tensor.dtype.known()) + 1));
   } else {
@@ -151,7 +151,7 @@ void TypeWriter::write(const lang::TensorType& tensor, ByteWriter& to) {
 std::uint32_t TypeWriter::number_of(const Type& type) {
   if (const std::uint32_t* number = type_numbers_.find(type.get())) return *number;
   if (type->depth > kDeepestType) fail_too_deep("a type", kDeepestType);
-  ByteWriter entry;
+  lang::ByteWriter entry;
   entry.byte(static_cast<std::uint8_t>(type->kind));
   switch (type->kind) {
     case TypeKind::Tensor:
@@ -189,14 +189,14 @@ std::uint32_t TypeWriter::number_of(const Type& type) {
   return number;
 }
 
-void TypeWriter::attrs(const lang::AttrsRef& attrs, ByteWriter& to) {
+void TypeWriter::attrs(const lang::AttrsRef& attrs, lang::ByteWriter& to) {
   if (!attrs) return to.number(0);
-  ByteWriter entry;
+  lang::ByteWriter entry;
   list(attrs->list, 0, entry);
   to.number(std::uint64_t{attrs_.number_of(entry.take())} + 1);
 }
 
-void TypeWriter::list(const std::vector<lang::Attr>& list, int depth, ByteWriter& to) {
+void TypeWriter::list(const std::vector<lang::Attr>& list, int depth, lang::ByteWriter& to) {
   to.number(list.size());
   for (const lang::Attr& each : list) {
     name(each.key, to);
@@ -205,7 +205,7 @@ void TypeWriter::list(const std::vector<lang::Attr>& list, int depth, ByteWriter
   }
 }
 
-void TypeWriter::value(const lang::AttrValue& value, int depth, ByteWriter& to) {
+void TypeWriter::value(const lang::AttrValue& value, int depth, lang::ByteWriter& to) {
   if (depth > kDeepestAttr) fail_too_deep("an attribute", kDeepestAttr);
   if (const bool* truth = value.as_bool())
     return write_tag(*truth ? AttrTag::True : AttrTag::False, to);
@@ -251,7 +251,7 @@ void TypeWriter::finish() {
   std::sort(in_order.begin(), in_order.end(),
             [](const lang::TypeVar* a, const lang::TypeVar* b) { return a->id < b->id; });
   for (const lang::TypeVar* var : all_vars_) {
-    ByteWriter& to = vars_.entries;
+    lang::ByteWriter& to = vars_.entries;
     to.byte(static_cast<std::uint8_t>(var->kind));
     to.byte(var->flexible ? 1 : 0);
     name(var->name, to);
@@ -259,7 +259,7 @@ void TypeWriter::finish() {
   for (const lang::TypeVar* var : in_order) var_order_.number(*vars_.find(var));
 }
 
-void TypeWriter::append_to(ByteWriter& to) const {
+void TypeWriter::append_to(lang::ByteWriter& to) const {
   names_.append_to(to);
   sources_.append_to(to);
   vars_.append_to(to);

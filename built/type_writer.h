@@ -17,29 +17,29 @@ namespace relay::built {
 class TypeWriter {
  public:
   // Each writes a reference.
-  void name(std::string_view name, ByteWriter& to);
-  void span(lang::Span span, ByteWriter& to);
-  void type_var(const lang::TypeVarRef& var, ByteWriter& to);
-  void dim(const lang::Dim& dim, ByteWriter& to) { to.number(number_of(dim, 0)); }
-  void type(const lang::Type& type, ByteWriter& to);  // null: 0
-  void constructor(const lang::Constructor& constructor, ByteWriter& to);
-  void attrs(const lang::AttrsRef& attrs, ByteWriter& to);  // null: 0
+  void name(std::string_view name, lang::ByteWriter& to);
+  void span(lang::Span span, lang::ByteWriter& to);
+  void type_var(const lang::TypeVarRef& var, lang::ByteWriter& to);
+  void dim(const lang::Dim& dim, lang::ByteWriter& to) { to.number(number_of(dim, 0)); }
+  void type(const lang::Type& type, lang::ByteWriter& to);  // null: 0
+  void constructor(const lang::Constructor& constructor, lang::ByteWriter& to);
+  void attrs(const lang::AttrsRef& attrs, lang::ByteWriter& to);  // null: 0
 
   // Not null.
   std::uint32_t number_of(const lang::Type& type);
 
   // Nothing may be written after that.
   void finish();
-  void append_to(ByteWriter& to) const;
+  void append_to(lang::ByteWriter& to) const;
 
  private:
   std::uint32_t number_of(const lang::Source* source);
   std::uint32_t number_of(const lang::Dim& dim, int depth);
   std::uint32_t number_of(const lang::TypeDef* def);
-  void write(const lang::TensorType& type, ByteWriter& to);
-  void types(const std::vector<lang::Type>& types, ByteWriter& to);
-  void value(const lang::AttrValue& value, int depth, ByteWriter& to);
-  void list(const std::vector<lang::Attr>& list, int depth, ByteWriter& to);
+  void write(const lang::TensorType& type, lang::ByteWriter& to);
+  void types(const std::vector<lang::Type>& types, lang::ByteWriter& to);
+  void value(const lang::AttrValue& value, int depth, lang::ByteWriter& to);
+  void list(const std::vector<lang::Attr>& list, int depth, lang::ByteWriter& to);
 
   TextTable names_;
   Table<lang::Source> sources_;
@@ -50,9 +50,9 @@ class TypeWriter {
   TextTable dims_;
   TextTable types_;
   lang::PointerMap<lang::TypeNode, std::uint32_t> type_numbers_;
-  ByteWriter fields_;
+  lang::ByteWriter fields_;
   TextTable attrs_;
-  ByteWriter var_order_;
+  lang::ByteWriter var_order_;
 };
 
 }  // namespace relay::built

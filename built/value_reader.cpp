@@ -8,7 +8,7 @@ namespace relay::built {
 
 using lang::Value;
 
-ValueReader::ValueReader(ByteReader& from, TypeReader& types, TensorReader& tensors,
+ValueReader::ValueReader(lang::ByteReader& from, TypeReader& types, TensorReader& tensors,
                          CodeReader& code)
     : from_(from), types_(types), tensors_(tensors), code_(code) {
   for (std::size_t left = from_.count(); left > 0; --left)

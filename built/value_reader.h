@@ -10,13 +10,13 @@ namespace relay::built {
 // Reads what a ValueWriter has written: the tables first, then values.
 class ValueReader {
  public:
-  ValueReader(ByteReader& from, TypeReader& types, TensorReader& tensors, CodeReader& code);
+  ValueReader(lang::ByteReader& from, TypeReader& types, TensorReader& tensors, CodeReader& code);
   lang::Value value();
 
  private:
   void read_cell();
 
-  ByteReader& from_;
+  lang::ByteReader& from_;
   TypeReader& types_;
   TensorReader& tensors_;
   CodeReader& code_;

@@ -49,7 +49,7 @@ void ValueWriter::cells_of(const Value& value, const std::string& binding) {
 }
 
 void ValueWriter::emit(const Value& cell, const std::string& binding) {
-  ByteWriter& to = cells_.entries;
+  lang::ByteWriter& to = cells_.entries;
   if (cell.kind() == ValueKind::Tuple) {
     write_tag(CellTag::Tuple, to);
     to.number(cell.as_tuple().fields().size());
@@ -61,18 +61,19 @@ void ValueWriter::emit(const Value& cell, const std::string& binding) {
   cells_.add(cell_of(cell));
 }
 
-void ValueWriter::value(const Value& value, const std::string& binding, ByteWriter& to) {
+void ValueWriter::value(const Value& value, const std::string& binding, lang::ByteWriter& to) {
   cells_of(value, binding);
   field(value, binding, to);
 }
 
-void ValueWriter::reference(lang::ReferenceCell& cell, const std::string& binding, ByteWriter& to) {
+void ValueWriter::reference(lang::ReferenceCell& cell, const std::string& binding,
+                            lang::ByteWriter& to) {
   const std::uint32_t* number = references_.find(&cell);
   if (!number) all_references_.push_back({&cell, binding});
   to.number(number ? *number : references_.add(&cell));
 }
 
-void ValueWriter::field(const Value& value, const std::string& binding, ByteWriter& to) {
+void ValueWriter::field(const Value& value, const std::string& binding, lang::ByteWriter& to) {
   switch (value.kind()) {
     case ValueKind::Empty:
       break;
@@ -113,7 +114,7 @@ void ValueWriter::finish() {
   }
 }
 
-void ValueWriter::append_to(ByteWriter& to) const {
+void ValueWriter::append_to(lang::ByteWriter& to) const {
   to.number(references_.count());
   cells_.append_to(to);
   to.bytes(references_.entries.all());

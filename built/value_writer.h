@@ -15,17 +15,17 @@ class ValueWriter {
       : types_(types), tensors_(tensors), code_(code) {}
 
   // The value of the binding of that name.
-  void value(const lang::Value& value, const std::string& binding, ByteWriter& to);
+  void value(const lang::Value& value, const std::string& binding, lang::ByteWriter& to);
 
   // Nothing may be written after that.
   void finish();
-  void append_to(ByteWriter& to) const;
+  void append_to(lang::ByteWriter& to) const;
 
  private:
   void cells_of(const lang::Value& value, const std::string& binding);
   void emit(const lang::Value& cell, const std::string& binding);
-  void field(const lang::Value& value, const std::string& binding, ByteWriter& to);
-  void reference(lang::ReferenceCell& cell, const std::string& binding, ByteWriter& to);
+  void field(const lang::Value& value, const std::string& binding, lang::ByteWriter& to);
+  void reference(lang::ReferenceCell& cell, const std::string& binding, lang::ByteWriter& to);
 
   TypeWriter& types_;
   TensorWriter& tensors_;

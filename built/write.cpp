@@ -12,24 +12,6 @@ namespace relay::built {
 
 namespace {
 
-void write_image(const lang::CodeImage& image, ByteWriter& to) {
-  to.text({reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size()});
-  to.number(image.functions.size());
-  for (const lang::CodeImage::Function& function : image.functions) {
-    to.text(function.name);
-    to.number(function.offset);
-    to.number(function.size);
-  }
-  to.number(image.needed.size());
-  for (const std::string& name : image.needed) to.text(name);
-  to.number(image.pointers.size());
-  for (const lang::CodeImage::Pointer& pointer : image.pointers) {
-    to.number(pointer.offset);
-    to.number(pointer.needed);
-    to.signed_number(pointer.addend);
-  }
-}
-
 void put_word(std::uint64_t word, std::size_t at, std::string& bytes) {
   std::memcpy(bytes.data() + at, &word, sizeof(word));
 }
@@ -42,7 +24,7 @@ std::string write(const Snapshot& snapshot) {
   CodeWriter code(types, tensors);
   ValueWriter values(types, tensors, code);
 
-  ByteWriter functions;
+  lang::ByteWriter functions;
   functions.number(snapshot.entry_count);
   functions.number(snapshot.functions.size());
   for (const Snapshot::Function& each : snapshot.functions) {
@@ -50,7 +32,7 @@ std::string write(const Snapshot& snapshot) {
     types.type(each.type, functions);
     code.expr(each.code, functions);
   }
-  ByteWriter bindings;
+  lang::ByteWriter bindings;
   bindings.number(snapshot.bindings.size());
   for (const Snapshot::Binding& each : snapshot.bindings) {
     types.name(each.name, bindings);
@@ -59,7 +41,7 @@ std::string write(const Snapshot& snapshot) {
   values.finish();
   types.finish();
 
-  ByteWriter to;
+  lang::ByteWriter to;
   to.bytes(kMagic);
   to.bytes(std::string(kHeaderSize - kMagic.size(), '\0'));
   types.append_to(to);
@@ -74,7 +56,7 @@ std::string write(const Snapshot& snapshot) {
   to.number(snapshot.images.size());
   for (const auto& [key, image] : snapshot.images) {
     to.text(key);
-    write_image(image, to);
+    lang::write(image, to);
   }
 
   std::string bytes = to.take();

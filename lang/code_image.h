@@ -38,4 +38,9 @@ struct CodeImage {
   std::vector<Pointer> pointers;
 };
 
+class ByteReader;  // lang/bytes.h
+class ByteWriter;
+void write(const CodeImage& image, ByteWriter& to);
+CodeImage read_code_image(ByteReader& from);
+
 }  // namespace relay::lang

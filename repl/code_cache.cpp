@@ -10,7 +10,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <string_view>
@@ -19,13 +18,15 @@
 
 #include <fmt/format.h>
 
+#include "lang/bytes.h"
+
 namespace relay::repl {
 
 using lang::CodeImage;
 
 namespace {
 
-constexpr std::string_view kMagic = "relay code 1\n";
+constexpr std::string_view kMagic = "relay code 2\n";
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kBytesLeft = std::uint64_t{48} << 20;  // when some have gone
 constexpr off_t kLargestEntry = off_t{16} << 20;
@@ -55,100 +56,31 @@ std::uint64_t hash_of(std::string_view text) {
 
 // --- An entry: who made it and of what, the image, and a checksum of all that ---
 
-class Writer {
- public:
-  void number(std::uint64_t value) {
-    std::array<char, sizeof(value)> bytes;
-    std::memcpy(bytes.data(), &value, sizeof(value));
-    text.append(bytes.data(), bytes.size());
-  }
-  void string(std::string_view value) {
-    number(value.size());
-    text.append(value);
-  }
-  std::string text;
-};
-
-// What is read behind the end is 0 or empty.
-class Reader {
- public:
-  explicit Reader(std::string_view text) : text_(text) {}
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    const std::string_view bytes = take(sizeof(value));
-    if (is_good_) std::memcpy(&value, bytes.data(), sizeof(value));
-    return value;
-  }
-  std::string_view string() { return take(number()); }
-  // How many entries of at least `bytes` each follow.
-  std::uint64_t count(std::size_t bytes) {
-    const std::uint64_t count = number();
-    if (count > text_.size() / bytes) is_good_ = false;
-    return is_good_ ? count : 0;
-  }
-  bool is_at_end() const { return is_good_ && text_.empty(); }
-
- private:
-  std::string_view take(std::uint64_t size) {
-    if (size > text_.size()) is_good_ = false;
-    if (!is_good_) return {};
-    const std::string_view taken = text_.substr(0, size);
-    text_.remove_prefix(size);
-    return taken;
-  }
-  std::string_view text_;
-  bool is_good_ = true;
-};
-
 std::string entry_of(std::string_view maker, std::string_view key, const CodeImage& image) {
-  Writer to;
-  to.text = kMagic;
-  to.string(maker);
-  to.string(key);
-  to.string({reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size()});
-  to.number(image.functions.size());
-  for (const CodeImage::Function& function : image.functions) {
-    to.string(function.name);
-    to.number(function.offset);
-    to.number(function.size);
-  }
-  to.number(image.needed.size());
-  for (const std::string& name : image.needed) to.string(name);
-  to.number(image.pointers.size());
-  for (const CodeImage::Pointer& pointer : image.pointers) {
-    to.number(pointer.offset);
-    to.number(pointer.needed);
-    to.number(static_cast<std::uint64_t>(pointer.addend));
-  }
-  to.number(hash_of(to.text));
-  return std::move(to.text);
+  lang::ByteWriter to;
+  to.bytes(kMagic);
+  to.text(maker);
+  to.text(key);
+  lang::write(image, to);
+  to.word(hash_of(to.all()));
+  return to.take();
 }
 
 std::optional<CodeImage> image_in(std::string_view entry, std::string_view maker,
                                   std::string_view key) {
-  constexpr std::size_t kNumber = sizeof(std::uint64_t);
-  if (entry.size() < kMagic.size() + kNumber || !entry.starts_with(kMagic)) return std::nullopt;
-  const std::string_view text = entry.substr(0, entry.size() - kNumber);
-  if (Reader(entry.substr(text.size())).number() != hash_of(text)) return std::nullopt;
-  Reader from(text.substr(kMagic.size()));
-  if (from.string() != maker || from.string() != key) return std::nullopt;
-  CodeImage image;
-  const std::string_view bytes = from.string();
-  const auto* const first = reinterpret_cast<const std::byte*>(bytes.data());
-  image.bytes.assign(first, first + bytes.size());
-  for (std::uint64_t i = from.count(3 * kNumber); i > 0; --i) {
-    std::string name(from.string());
-    const std::uint64_t offset = from.number();
-    image.functions.push_back({std::move(name), offset, from.number()});
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  if (entry.size() < kMagic.size() + kWord || !entry.starts_with(kMagic)) return std::nullopt;
+  const std::string_view text = entry.substr(0, entry.size() - kWord);
+  try {
+    if (lang::ByteReader(entry.substr(text.size())).word() != hash_of(text)) return std::nullopt;
+    lang::ByteReader from(text.substr(kMagic.size()));
+    if (from.text() != maker || from.text() != key) return std::nullopt;
+    CodeImage image = lang::read_code_image(from);
+    if (from.size() != 0) return std::nullopt;
+    return image;
+  } catch (const lang::DamagedBytes&) {
+    return std::nullopt;
   }
-  for (std::uint64_t i = from.count(kNumber); i > 0; --i) image.needed.emplace_back(from.string());
-  for (std::uint64_t i = from.count(3 * kNumber); i > 0; --i) {
-    const std::uint64_t offset = from.number();
-    const auto needed = static_cast<std::uint32_t>(from.number());
-    image.pointers.push_back({offset, needed, static_cast<std::int64_t>(from.number())});
-  }
-  if (!from.is_at_end()) return std::nullopt;
-  return image;
 }
 
 // --- The folder ---

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 // Numbers and texts as bytes, which are the same on every machine.
-namespace relay::built {
+namespace relay::lang {
 
 class ByteWriter {
  public:
@@ -23,7 +25,11 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Every function throws lang::Failure where the bytes cannot be what a ByteWriter has written.
+// What a ByteReader throws where the bytes cannot be what a ByteWriter has written.
+struct DamagedBytes : std::runtime_error {
+  DamagedBytes() : std::runtime_error("damaged bytes") {}
+};
+
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -50,9 +56,7 @@ class ByteReader {
   std::string_view rest_;
 };
 
-[[noreturn]] void fail_damaged();
-
 // Changes with each bit. Cost: as of reading the bytes.
 std::uint64_t checksum(std::string_view bytes, std::uint64_t seed);
 
-}  // namespace relay::built
+}  // namespace relay::lang

@@ -1,12 +1,10 @@
-#include "built/bytes.h"
+#include "lang/bytes.h"
 
 #include <array>
 #include <bit>
 #include <cstring>
 
-#include "lang/diagnostic.h"
-
-namespace relay::built {
+namespace relay::lang {
 
 static_assert(std::endian::native == std::endian::little,
               "words are written as they lie in memory");
@@ -54,7 +52,7 @@ std::uint8_t ByteReader::byte() { return static_cast<std::uint8_t>(bytes(1).fron
 
 std::uint8_t ByteReader::byte_below(std::size_t limit) {
   const std::uint8_t value = byte();
-  if (value >= limit) fail_damaged();
+  if (value >= limit) throw DamagedBytes();
   return value;
 }
 
@@ -63,11 +61,11 @@ std::uint64_t ByteReader::number() {
   for (unsigned shift = 0; shift < 64; shift += 7) {
     const std::uint8_t next = byte();
     const std::uint64_t bits = next & kSevenBits;
-    if (bits << shift >> shift != bits) fail_damaged();
+    if (bits << shift >> shift != bits) throw DamagedBytes();
     value |= bits << shift;
     if (next < kGoesOn) return value;
   }
-  fail_damaged();
+  throw DamagedBytes();
 }
 
 std::int64_t ByteReader::signed_number() {
@@ -80,7 +78,7 @@ std::uint64_t ByteReader::word() { return word_at(bytes(sizeof(std::uint64_t)).d
 std::string_view ByteReader::text() { return bytes(number()); }
 
 std::string_view ByteReader::bytes(std::uint64_t size) {
-  if (size > rest_.size()) fail_damaged();
+  if (size > rest_.size()) throw DamagedBytes();
   const std::string_view taken = rest_.substr(0, size);
   rest_.remove_prefix(size);
   return taken;
@@ -88,18 +86,14 @@ std::string_view ByteReader::bytes(std::uint64_t size) {
 
 std::size_t ByteReader::index(std::size_t size) {
   const std::uint64_t value = number();
-  if (value >= size) fail_damaged();
+  if (value >= size) throw DamagedBytes();
   return value;
 }
 
 std::size_t ByteReader::count() {
   const std::uint64_t value = number();
-  if (value > rest_.size()) fail_damaged();
+  if (value > rest_.size()) throw DamagedBytes();
   return value;
-}
-
-void fail_damaged() {
-  lang::fail(lang::DiagnosticKind::BadData, "the bytes of a built program are damaged");
 }
 
 // Four sums side by side, as processors multiply several numbers at once; each step can be undone,
@@ -128,4 +122,4 @@ std::uint64_t checksum(std::string_view bytes, std::uint64_t seed) {
   return sum ^ (sum >> 32);
 }
 
-}  // namespace relay::built
+}  // namespace relay::lang
