@@ -1,9 +1,6 @@
 #include "ahead/build.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -17,36 +14,13 @@
 #include "repl/files.h"
 #include "repl/native_makers.h"
 #include "repl/session.h"
+#include "repl/temporary_folder.h"
 
 namespace relay::ahead {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-// A folder of this process, gone with this.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    const fs::path folder = fs::temp_directory_path(error);
-    path_ = ((error ? fs::path("/tmp") : folder) / "relay-build-XXXXXX").string();
-    if (!mkdtemp(path_.data())) {
-      lang::fail(lang::DiagnosticKind::FileError,
-                 fmt::format("cannot make a folder `{}`: {}", path_, std::strerror(errno)));
-    }
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // What somebody has written stays.
 void check_header(const Request& request) {
@@ -83,7 +57,7 @@ void write_object(const Request& request, repl::Session& session,
   const std::string bytes = built::write(collect(session.host(), entries.functions));
   const auto snapshot = built::read(bytes).or_throw();  // as the object will have it
   add_native_code(*snapshot, repl::native_makers(""), request.sizes);
-  const TemporaryFolder folder;
+  const repl::TemporaryFolder folder;
   repl::write_file(folder.path() + "/snapshot", built::write(*snapshot)).or_throw();
   link_object(request, c_text(request, entries.exported), folder.path());
   for (const Exported& each : entries.exported) say(each.text);

@@ -14,6 +14,7 @@
 #include "repl/driver.h"
 #include "repl/environment.h"
 #include "repl/files.h"
+#include "repl/temporary_folder.h"
 
 namespace relay::repl {
 
@@ -73,23 +74,11 @@ std::string editor() {
 // A file that is gone when it is not needed any more.
 class TextToEdit {
  public:
-  explicit TextToEdit(const std::string& text) {
-    std::string folder = std::filesystem::temp_directory_path() / "relay-XXXXXX";
-    if (!mkdtemp(folder.data()))
-      lang::fail(DiagnosticKind::FileError, fmt::format("cannot make `{}`", folder));
-    folder_ = folder;
-    write_file(path(), text).or_throw();
-  }
-  ~TextToEdit() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  TextToEdit(const TextToEdit&) = delete;
-  TextToEdit& operator=(const TextToEdit&) = delete;
-  std::string path() const { return folder_ + "/entry.relay"; }
+  explicit TextToEdit(const std::string& text) { write_file(path(), text).or_throw(); }
+  std::string path() const { return folder_.path() + "/entry.relay"; }
 
  private:
-  std::string folder_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace
