@@ -6,22 +6,20 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "ahead/build.h"
 #include "repl/output.h"
-#include "repl/report.h"
-#include "repl/tools.h"
+#include "repl/part_command.h"
 
 namespace {
 
 using namespace relay;  // NOLINT: the program's own file
 
-constexpr std::string_view kUsage =
-    "relay build FILE.relay -f NAME... [-g NAME]... [-o OUT.so] [--size n=1,32]... [-I DIR]...\n";
-constexpr std::string_view kHelp =
+constexpr repl::PartCommand kBuild = {
+    "build",
+    "relay build FILE.relay -f NAME... [-g NAME]... [-o OUT.so] [--size n=1,32]... [-I DIR]...\n",
     "\nRuns a program and writes functions of it as a shared object, and a header for C, which "
     "need\n"
     "neither Relay nor LLVM where they run. What top-level `let`s have computed is part of it.\n\n"
@@ -32,7 +30,7 @@ constexpr std::string_view kHelp =
     "                      instead of some fifty\n"
     "  -I DIR              a folder where imports are looked for\n"
     "  -h,--help           this\n\n"
-    "The code is for the processor at hand; RELAY_JIT_CPU names another, such as x86-64-v3.\n";
+    "The code is for the processor at hand; RELAY_JIT_CPU names another, such as x86-64-v3.\n"};
 
 struct CommandLine {
   ahead::Request request;
@@ -96,28 +94,14 @@ std::string read_arguments(int count, char** texts, CommandLine& line) {
 
 // Empty, or what would be written over.
 std::string clash(const ahead::Request& request) {
-  std::error_code ignored;
   if (request.output == ahead::header_path(request))
     return fmt::format("`{}` is where the header goes: the object needs another name",
                        request.output);
   for (const std::string& written : {request.output, ahead::header_path(request)}) {
-    if (std::filesystem::equivalent(written, request.path, ignored))
-      return fmt::format("`{}` would be written over: give another name, -o", request.path);
+    std::string why = repl::written_over(written, request.path);
+    if (!why.empty()) return why;
   }
   return {};
-}
-
-int build(const ahead::Request& request) {
-  repl::Reporter reporter(repl::ErrorFormat::Text, repl::wants_color("auto", 2), false);
-  try {
-    const ahead::Listener listener{
-        [](const std::string& text) { repl::put_output(text + "\n"); },
-        [&](const std::vector<lang::Diagnostic>& errors) { reporter.report(errors); }};
-    if (ahead::build(request, listener)) return 0;
-  } catch (const lang::InternalError& error) {
-    reporter.internal_error(error.what());
-  }
-  return repl::kProgramError;
 }
 
 }  // namespace
@@ -125,21 +109,14 @@ int build(const ahead::Request& request) {
 int main(int count, char** texts) {
   repl::prepare_streams();
   CommandLine line;
+  ahead::Request& request = line.request;
   const std::string wrong = read_arguments(count, texts, line);
-  if (!wrong.empty()) {
-    repl::put_error(fmt::format("relay build: {}\nusage: {}", wrong, kUsage));
-    return repl::kMisuse;
-  }
-  if (line.wants_help) {
-    repl::put_output(fmt::format("usage: {}{}", kUsage, kHelp));
-    return repl::finish_output(0);
-  }
-  if (line.request.output.empty())
-    line.request.output =
-        std::filesystem::path(line.request.path).filename().replace_extension(".so");
-  if (const std::string why = clash(line.request); !why.empty()) {
-    repl::put_error(fmt::format("relay build: {}\n", why));
-    return repl::kMisuse;
-  }
-  return repl::finish_output(build(line.request));
+  if (const auto status = repl::answered(kBuild, wrong, line.wants_help)) return *status;
+  if (request.output.empty())
+    request.output = std::filesystem::path(request.path).filename().replace_extension(".so");
+  if (const auto status = repl::refused(kBuild, clash(request))) return *status;
+  return repl::carried_out([&](const repl::Complain& complain) {
+    const auto say = [](const std::string& text) { repl::put_output(text + "\n"); };
+    return ahead::build(request, {say, complain});
+  });
 }

@@ -4,30 +4,26 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "models/commands.h"
 #include "models/import.h"
 #include "models/typer.h"
-#include "repl/output.h"
-#include "repl/report.h"
-#include "repl/tools.h"
+#include "repl/part_command.h"
 
 namespace relay::models {
 
 namespace {
 
-constexpr std::string_view kUsage =
-    "relay import FILE [-o OUT.relay] [--shape NAME=1,3,n]... [--params FILE]\n";
-constexpr std::string_view kHelp =
+constexpr repl::PartCommand kImport = {
+    "import", "relay import FILE [-o OUT.relay] [--shape NAME=1,3,n]... [--params FILE]\n",
     "\nWrites a model of another framework as a program, and its weights in a .safetensors file\n"
     "beside it. What the model is (ONNX, NNVM, MXNet) is seen from the file.\n\n"
     "  -o,--output FILE    where the program goes; without it FILE with .relay, in this folder\n"
     "  --shape NAME=...    the extents of an input, numbers or names of dimensions\n"
     "  --params FILE       the weights, where the format has them in a file of their own\n"
-    "  -h,--help           this\n";
+    "  -h,--help           this\n"};
 
 struct CommandLine {
   Request request;
@@ -97,32 +93,24 @@ std::string clash(const CommandLine& line) {
     return fmt::format("`{}` is where the weights go: the program needs another name", weights);
   for (const std::string& written : {line.output, weights}) {
     for (const std::string& read : {line.request.path, line.request.params}) {
-      std::error_code ignored;
-      if (std::filesystem::equivalent(written, read, ignored))
-        return fmt::format("`{}` would be written over: give another name, -o", read);
+      std::string why = repl::written_over(written, read);
+      if (!why.empty()) return why;
     }
   }
   return {};
 }
 
-int import(CommandLine& line) {
-  repl::Reporter reporter(repl::ErrorFormat::Text, repl::wants_color("auto", 2), false);
+bool import(const CommandLine& line, const repl::Complain& complain) {
   const auto failed = [&](const std::vector<lang::Diagnostic>& errors) {
-    reporter.report(errors);
-    return repl::kProgramError;
+    complain(errors);
+    return false;
   };
-  try {
-    const auto program = import_model(line.request);
-    if (!program.ok()) return failed(program.errors());
-    const auto written = program.value().write(line.output);
-    if (!written.ok()) return failed(written.errors());
-    const auto errors = Typer::check(line.output);
-    if (!errors.empty()) return failed(errors);
-  } catch (const lang::InternalError& error) {
-    reporter.internal_error(error.what());
-    return repl::kProgramError;
-  }
-  return 0;
+  const auto program = import_model(line.request);
+  if (!program.ok()) return failed(program.errors());
+  const auto written = program.value().write(line.output);
+  if (!written.ok()) return failed(written.errors());
+  const auto errors = Typer::check(line.output);
+  return errors.empty() || failed(errors);
 }
 
 }  // namespace
@@ -130,21 +118,11 @@ int import(CommandLine& line) {
 int run_import(int count, char** texts) {
   CommandLine line;
   const std::string wrong = read_arguments(count, texts, line);
-  if (!wrong.empty()) {
-    repl::put_error(fmt::format("relay import: {}\nusage: {}", wrong, kUsage));
-    return repl::kMisuse;
-  }
-  if (line.wants_help) {
-    repl::put_output(fmt::format("usage: {}{}", kUsage, kHelp));
-    return repl::finish_output(0);
-  }
+  if (const auto status = repl::answered(kImport, wrong, line.wants_help)) return *status;
   if (line.output.empty())
     line.output = std::filesystem::path(line.request.path).filename().replace_extension(".relay");
-  if (const std::string why = clash(line); !why.empty()) {
-    repl::put_error(fmt::format("relay import: {}\n", why));
-    return repl::kMisuse;
-  }
-  return repl::finish_output(import(line));
+  if (const auto status = repl::refused(kImport, clash(line))) return *status;
+  return repl::carried_out([&](const repl::Complain& complain) { return import(line, complain); });
 }
 
 }  // namespace relay::models

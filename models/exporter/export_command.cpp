@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -10,23 +9,21 @@
 #include "models/commands.h"
 #include "models/exporter/exporter.h"
 #include "models/onnx/write_model.h"
-#include "repl/output.h"
-#include "repl/report.h"
+#include "repl/part_command.h"
 #include "repl/session.h"
-#include "repl/tools.h"
 
 namespace relay::models {
 
 namespace {
 
-constexpr std::string_view kExportUsage = "relay export FILE.relay [-f NAME] [-o OUT.onnx]\n";
-constexpr std::string_view kExportHelp =
+constexpr repl::PartCommand kExport = {
+    "export", "relay export FILE.relay [-f NAME] [-o OUT.onnx]\n",
     "\nWrites a function of a program as a model of ONNX (opset 17), with the weights that it "
     "uses.\n"
     "The program runs first, so that its top-level bindings have their values.\n\n"
     "  -f,--function NAME  which function; without it `main`\n"
     "  -o,--output FILE    where the model goes; without it FILE with .onnx, in this folder\n"
-    "  -h,--help           this\n";
+    "  -h,--help           this\n"};
 
 struct ExportLine {
   std::string path;
@@ -57,32 +54,25 @@ std::string read_export_line(int count, char** texts, ExportLine& line) {
   return {};
 }
 
-int export_program(const ExportLine& line) {
-  repl::Reporter reporter(repl::ErrorFormat::Text, repl::wants_color("auto", 2), false);
+bool export_program(const ExportLine& line, const repl::Complain& complain) {
   const auto failed = [&](const std::vector<lang::Diagnostic>& errors) {
-    reporter.report(errors);
-    return repl::kProgramError;
+    complain(errors);
+    return false;
   };
   // Before a program runs for nothing.
   if (!onnx::has_onnx()) return failed(onnx::write_model({}).errors());
-  try {
-    repl::Session session({});
-    const auto errors = session.run_file(line.path, nullptr);
-    if (!errors.empty()) return failed(errors);
-    const auto model = exporter::export_function(session, line.function);
-    if (!model.ok()) return failed(model.errors());
-    const auto bytes = onnx::write_model(model.value());
-    if (!bytes.ok()) return failed(bytes.errors());
-    const auto written = lang::capture([&] {
-      formats::write_whole(line.output, bytes.value());
-      return true;
-    });
-    if (!written.ok()) return failed(written.errors());
-  } catch (const lang::InternalError& error) {
-    reporter.internal_error(error.what());
-    return repl::kProgramError;
-  }
-  return 0;
+  repl::Session session({});
+  const auto errors = session.run_file(line.path, nullptr);
+  if (!errors.empty()) return failed(errors);
+  const auto model = exporter::export_function(session, line.function);
+  if (!model.ok()) return failed(model.errors());
+  const auto bytes = onnx::write_model(model.value());
+  if (!bytes.ok()) return failed(bytes.errors());
+  const auto written = lang::capture([&] {
+    formats::write_whole(line.output, bytes.value());
+    return true;
+  });
+  return written.ok() || failed(written.errors());
 }
 
 }  // namespace
@@ -90,23 +80,13 @@ int export_program(const ExportLine& line) {
 int run_export(int count, char** texts) {
   ExportLine line;
   const std::string wrong = read_export_line(count, texts, line);
-  if (!wrong.empty()) {
-    repl::put_error(fmt::format("relay export: {}\nusage: {}", wrong, kExportUsage));
-    return repl::kMisuse;
-  }
-  if (line.wants_help) {
-    repl::put_output(fmt::format("usage: {}{}", kExportUsage, kExportHelp));
-    return repl::finish_output(0);
-  }
+  if (const auto status = repl::answered(kExport, wrong, line.wants_help)) return *status;
   if (line.output.empty())
     line.output = std::filesystem::path(line.path).filename().replace_extension(".onnx");
-  std::error_code ignored;
-  if (std::filesystem::equivalent(line.path, line.output, ignored)) {
-    repl::put_error(fmt::format("relay export: `{}` would be written over: give another name, -o\n",
-                                line.path));
-    return repl::kMisuse;
-  }
-  return repl::finish_output(export_program(line));
+  if (const auto status = repl::refused(kExport, repl::written_over(line.output, line.path)))
+    return *status;
+  return repl::carried_out(
+      [&](const repl::Complain& complain) { return export_program(line, complain); });
 }
 
 }  // namespace relay::models
