@@ -1,6 +1,7 @@
 #include "models/program.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <functional>
 #include <utility>
@@ -50,6 +51,17 @@ std::string quantifiers(const std::vector<Parameter>& parameters) {
   return names.empty() ? std::string() : fmt::format("[{}]", fmt::join(names, ", "));
 }
 
+void add_words(std::string_view text, std::set<std::string, std::less<>>& words) {
+  const auto is_letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (auto at = text.begin(); at != text.end();) {
+    const auto begin = std::find_if(at, text.end(), is_letter);
+    at = std::find_if_not(begin, text.end(), is_letter);
+    words.emplace(begin, at);
+  }
+}
+
 std::size_t hash_of(const lang::Tensor& tensor) {
   const auto bytes = formats::bytes_of(tensor);
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -64,6 +76,19 @@ std::string string_literal(std::string_view text) {
     result += c == '\n' ? ' ' : c;
   }
   return result + "\"";
+}
+
+void remove_unused(Block& block) {
+  std::set<std::string, std::less<>> mentioned;
+  add_words(block.result, mentioned);
+  std::vector<Line> kept;
+  for (auto line = block.lines.rbegin(); line != block.lines.rend(); ++line) {
+    if (!mentioned.contains(line->name)) continue;
+    add_words(line->expression, mentioned);
+    kept.push_back(std::move(*line));
+  }
+  std::reverse(kept.begin(), kept.end());
+  block.lines = std::move(kept);
 }
 
 void shorten(Block& block) {

@@ -102,6 +102,9 @@ class Program {
   Block body_;
 };
 
+// Lines that neither the value nor a line that stays mentions are gone; names inside of strings
+// count.
+void remove_unused(Block& block);
 // Where the value is what the last line names, it is that line's expression.
 void shorten(Block& block);
 // `{ let a = …; … result }`, for a block inside of an expression: a branch, a function literal.

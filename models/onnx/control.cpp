@@ -53,6 +53,7 @@ std::string text_of_inner(Importer& importer, Importer::Inner& inner) {
   std::vector<std::string> texts;
   for (Value& each : inner.outputs) texts.push_back(importer.text_of(each));
   inner.block.result = tuple_text(texts);
+  remove_unused(inner.block);
   shorten(inner.block);
   return block_text(inner.block);
 }

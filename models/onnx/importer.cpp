@@ -377,6 +377,7 @@ Program Importer::run() {
     errors_.emplace_back(DiagnosticKind::BadData, "the model has no outputs");
   if (!errors_.empty()) throw lang::Failure(std::move(errors_));
   body.result = results.size() == 1 ? results[0] : fmt::format("({})", fmt::join(results, ", "));
+  remove_unused(body);
   name_repeats(body, {.type_of =
                           [&](const std::string& name) {
                             const auto found = locals_.find(name);

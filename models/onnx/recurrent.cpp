@@ -27,7 +27,8 @@ struct Cell {
   bool has_peepholes = false;
   bool couples_gates = false;  // input_forget
   bool resets_behind = false;  // linear_before_reset
-  std::uint64_t hidden = 0;    // a number in the text: what is known is faster than a dimension
+  bool starts_at_zero = false;
+  std::uint64_t hidden = 0;  // a number in the text: what is known is faster than a dimension
 
   // The extents of some gates.
   std::string rows(std::size_t from, std::size_t to) const {
@@ -123,9 +124,9 @@ std::string definition(const Call& call, const Cell& cell, const std::string& na
                                  cell.op, cell.is_reverse ? ", from the end to the beginning" : "");
   text += fmt::format(
       "def {0}[time, batch, features](x: Tensor[(time, batch, features), {1}], w: "
-      "Tensor[({2}, features), {1}], r: Tensor[({2}, {4}), {1}], b: Tensor[({2}), {1}], h: {3}",
-      name, type, many, state, cell.hidden);
-  if (is_lstm) text += fmt::format(", c: {}", state);
+      "Tensor[({2}, features), {1}], r: Tensor[({2}, {3}), {1}], b: Tensor[({2}), {1}]",
+      name, type, many, cell.hidden);
+  if (!cell.starts_at_zero) text += ", h: " + state + (is_lstm ? ", c: " + state : "");
   if (cell.resets_behind) text += fmt::format(", rb: Tensor[({}), {}]", cell.hidden, type);
   if (cell.has_peepholes) text += fmt::format(", p: Tensor[({}), {}]", 3 * cell.hidden, type);
   if (cell.has_lengths) text += ", lengths: Tensor[(batch), int32]";
@@ -154,8 +155,12 @@ std::string definition(const Call& call, const Cell& cell, const std::string& na
       "if t == time {{ (ys, h{}) }} else {{\n{}step(t + 1, {}{}, ys with {{ [{}] = {} "
       "}})\n}}\n}};\n",
       is_lstm ? ", c" : "", lines, kept, is_lstm ? ", " + cell_kept : "", place, written);
-  return text + fmt::format("step(0, h{}, zeros(shape=[time, batch, {}], dtype=\"{}\"))\n}}",
-                            is_lstm ? ", c" : "", cell.hidden, type);
+  if (cell.starts_at_zero)
+    text += fmt::format("let zero = zeros(shape=[batch, {}], dtype=\"{}\");\n", cell.hidden, type);
+  const std::string h = cell.starts_at_zero ? "zero" : "h";
+  const std::string c = cell.starts_at_zero ? "zero" : "c";
+  return text + fmt::format("step(0, {}{}, zeros(shape=[time, batch, {}], dtype=\"{}\"))\n}}", h,
+                            is_lstm ? ", " + c : "", cell.hidden, type);
 }
 
 // What a part of a constant is called among the weights.
@@ -302,8 +307,10 @@ void recurrent(Call& call) {
     Cell cell = cell_of(call, direction, directions);
     cell.is_reverse = way == "reverse" || direction == 1;
     cell.hidden = static_cast<std::uint64_t>(hidden);
+    const auto is_known_zero = [&](std::size_t k) { return !call.has(k) || is_zero(call.in(k)); };
+    cell.starts_at_zero = is_known_zero(5) && (!is_lstm || is_known_zero(6));
     const auto start = [&](std::size_t k) {
-      if (!call.has(k) || is_zero(call.in(k)))
+      if (is_known_zero(k))
         return fmt::format("zeros(shape=[{}, {}], dtype={})", batch, hidden,
                            dtype_text(cell.dtype));
       return is_batch_first ? fmt::format("take({}, {}, axis=1)", call.text(k), direction)
@@ -315,9 +322,9 @@ void recurrent(Call& call) {
     if (cell.is_reverse) base += "_reverse";
     const std::string name = call.importer.definition(
         base, [&](const std::string& own) { return definition(call, cell, own); });
-    std::string arguments = fmt::format("{}, {}, {}, {}, {}", x, direction_of(call, 1, direction),
-                                        direction_of(call, 2, direction), biases.all, start(5));
-    if (is_lstm) arguments += ", " + start(6);
+    std::string arguments = fmt::format("{}, {}, {}, {}", x, direction_of(call, 1, direction),
+                                        direction_of(call, 2, direction), biases.all);
+    if (!cell.starts_at_zero) arguments += ", " + start(5) + (is_lstm ? ", " + start(6) : "");
     if (cell.resets_behind) arguments += ", " + biases.behind;
     if (cell.has_peepholes) arguments += ", " + direction_of(call, 7, direction);
     if (cell.has_lengths) arguments += ", " + lengths;

@@ -33,5 +33,17 @@ TEST_CASE("weights of one name are told apart by what they hold") {
   CHECK(program.text("weights.safetensors").value() == text);
 }
 
+TEST_CASE("lines that nothing needs are left out") {
+  Block block{.lines = {{"a", "x + 1"},
+                        {"b", "a.0 * dim_of(c2, axis=0)"},
+                        {"c", "b"},
+                        {"c2", "a"},
+                        {"d", "{ let e = c2; e }"}},
+              .result = "(d, a)"};
+  remove_unused(block);
+  CHECK(block_text(block) ==
+        "{\nlet a = x + 1;\nlet c2 = a;\nlet d = { let e = c2; e };\n(d, a)\n}");
+}
+
 }  // namespace
 }  // namespace relay::models
