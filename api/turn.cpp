@@ -52,15 +52,18 @@ struct ThreadMemory {
 };
 thread_local ThreadMemory thread_memory;
 
+constexpr std::size_t kMostKept = 64;
+
 // What has come up for the holder of the turn, until nothing has; then it is free.
 void give_back(State& all) {
+  std::vector<std::function<void()>> work;
   while (true) {
-    std::vector<std::function<void()>> work;
     std::vector<std::function<void()>> after;
     {
       const std::lock_guard lock(all.mutex);
       work.swap(all.later);
       if (work.empty()) {
+        if (work.capacity() <= kMostKept) work.swap(all.later);  // the memory, for the next turn
         all.running = nullptr;
         is_running = false;
         // A request that came too late belongs to what has just ended.
@@ -76,6 +79,7 @@ void give_back(State& all) {
       return;
     }
     for (const auto& each : work) each();
+    work.clear();
   }
 }
 

@@ -4,22 +4,18 @@
 
 #include <pybind11/pybind11.h>
 
+#include "python/extension/lent_memory.h"
 #include "python/extension/value.h"
 
-// Tensors as NumPy's arrays and as capsules of DLPack, without a copy where that can be.
+// Tensors as NumPy's arrays and those of other libraries, without a copy where that can be.
 namespace relay::python {
 
 bool is_array(pybind11::handle object);
-// A tensor over the memory of an array, which it keeps alive. Raises TypeError for elements that
-// are none of Relay's.
-pybind11::object from_array(pybind11::handle array);
-// A tensor over what a capsule "dltensor" has, which becomes a "used_dltensor".
-pybind11::object from_dlpack(const pybind11::capsule& capsule);
-// The same as values that are no objects of Python, which would cost as much as all the rest.
-relay_value* value_of_array(pybind11::handle array);
-relay_value* value_of_capsule(pybind11::handle capsule);
-// The tensor of another library, by `__dlpack__`; null for what has none.
-relay_value* value_of_library(pybind11::handle object);
+// The memory of an array. Raises TypeError for elements that are none of Relay's.
+LentTensor lent_by_array(pybind11::handle array);
+// The memory of another library's tensor, by `__dlpack__` or what it says of itself; null for what
+// has no `__dlpack__`.
+LentTensor lent_by_library(pybind11::handle object);
 
 pybind11::tuple shape_of(const Tensor& tensor);
 std::string dtype_of(const Tensor& tensor);

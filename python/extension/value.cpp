@@ -47,8 +47,8 @@ py::object told(const relay_error* error) {
                        next ? told(next) : py::none());
 }
 
-// The type of the objects that calls see most.
-PyTypeObject* tensor_type;
+PyTypeObject* value_type;   // of all that hold a value
+PyTypeObject* tensor_type;  // the objects that calls see most
 
 // What an object of these types holds, without a look into pybind11's tables.
 template <class T>
@@ -115,12 +115,11 @@ relay_value* number(PyObject* object) {
   return is_small ? scalar(static_cast<std::int32_t>(value), kDLInt) : nullptr;
 }
 
-// What is a value for the length of a call without being an object of Python; null for the rest.
-relay_value* passing(py::handle object) {
-  if (is_array(object)) return value_of_array(object);
-  if (relay_value* const made = number(object.ptr())) return made;
+// Memory that is lent for the length of a call; null where there is none.
+LentTensor lent_argument(py::handle object) {
+  if (is_array(object)) return lent_by_array(object);
   if (PyTuple_Check(object.ptr()) || PyList_Check(object.ptr())) return nullptr;
-  return value_of_library(object);
+  return lent_by_library(object);
 }
 
 // The arguments of a call as values, and what keeps those alive that were made for it.
@@ -138,6 +137,14 @@ class Arguments {
   ~Arguments() { release(); }
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
+  // Has to come first, within the call: without the GIL, which other turns may want.
+  relay_error* take() {
+    for (Lent& each : lent_) {
+      if (relay_error* const error = python::take(each.tensor, values_[each.place])) return error;
+      passing_.push_back(values_[each.place]);
+    }
+    return nullptr;
+  }
   relay_value* const* data() const { return values_.data(); }
   std::size_t size() const { return values_.size(); }
 
@@ -147,21 +154,33 @@ class Arguments {
   }
   relay_value* value_of(py::handle object, const py::object& home) {
     if (Py_TYPE(object.ptr()) == tensor_type) return held_in<Tensor>(object.ptr()).get();
-    if (py::isinstance<Value>(object)) return object.cast<const Value&>().get();
+    if (PyObject_TypeCheck(object.ptr(), value_type)) return held_in<Value>(object.ptr()).get();
     passing_.reserve(values_.capacity());
-    if (relay_value* const made = passing(object)) return passing_.emplace_back(made);
+    if (relay_value* const made = number(object.ptr())) return passing_.emplace_back(made);
+    if (LentTensor lent = lent_argument(object)) {
+      lent_.push_back({std::move(lent), values_.size()});
+      return nullptr;
+    }
     made_.push_back(hooks().to_value(object, home));
     return made_.back().cast<const Value&>().get();
   }
+  struct Lent {
+    LentTensor tensor;
+    std::size_t place;
+  };
   std::vector<relay_value*> values_;
   std::vector<relay_value*> passing_;
+  std::vector<Lent> lent_;  // what take() makes values of
   std::vector<py::object> made_;
 };
 
 relay_value* called(const Function& function, const py::tuple& args) {
-  const Arguments given(args, function.home());
+  Arguments given(args, function.home());
   relay_value* result = nullptr;
-  interruptible([&] { return relay_call(function.get(), given.data(), given.size(), &result); });
+  interruptible([&] {
+    relay_error* const error = given.take();
+    return error ? error : relay_call(function.get(), given.data(), given.size(), &result);
+  });
   return result;
 }
 
@@ -280,8 +299,8 @@ py::object to_python(relay_value* value, const py::object& home) {
 }
 
 void define_values(py::module_& module) {
-  py::class_<Value>(module, "Value", collected())
-      .def_property_readonly("kind", kind_of)
+  py::class_<Value> values(module, "Value", collected());
+  values.def_property_readonly("kind", kind_of)
       .def_property_readonly("type", [](const Value& v) { return text_of(v, relay_value_type); })
       .def_property_readonly("text", [](const Value& v) { return text_of(v, relay_value_text); })
       .def_property_readonly("home", &Value::home)
@@ -306,10 +325,14 @@ void define_values(py::module_& module) {
       .def("_vjp", [](const Function& f) { return derivative(f, relay_vjp); })
       .def("_hessian", [](const Function& f) { return derivative(f, relay_hessian); })
       .def("_jacobian", [](const Function& f) { return derivative(f, relay_jacobian); });
+  value_type = reinterpret_cast<PyTypeObject*>(values.ptr());
   tensor_type = reinterpret_cast<PyTypeObject*>(tensors.ptr());
   reinterpret_cast<PyTypeObject*>(functions.ptr())->tp_call = call;
-  module.def("from_array", from_array);
-  module.def("from_dlpack", from_dlpack);
+  module.def("from_array", [](py::handle array) { return as_object(lent_by_array(array)); });
+  module.def("from_library", [](py::handle object) {
+    LentTensor lent = lent_by_library(object);
+    return lent ? as_object(std::move(lent)) : py::none();
+  });
   module.def("tuple", tuple_of);
 }
 

@@ -25,16 +25,10 @@ def tensor(thing, dtype=None):
             if numpy.isfinite(thing) and abs(thing) > numpy.finfo(dtype).max:
                 raise OverflowError(f"{thing} is no float32; numpy.float64({thing}) is larger")
         elif hasattr(thing, "__dlpack__"):
-            return _of_library(thing)
+            return _relay.from_library(thing)
         else:
             raise TypeError(f"a `{type(thing).__name__}` is no value of Relay")
     return _relay.from_array(numpy.asarray(thing, dtype))
-
-
-def _of_library(thing):
-    if type(thing).__module__ == "torch" and str(thing.dtype) == "torch.bool":  # its capsule says uint8
-        return _relay.from_array(thing.numpy())
-    return _relay.from_dlpack(thing.__dlpack__())
 
 
 class _Arithmetic(numpy.lib.mixins.NDArrayOperatorsMixin):

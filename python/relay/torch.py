@@ -17,9 +17,7 @@ def as_torch(f):
         tensor = tensor.detach()
         if tensor.device.type != "cpu":
             raise TypeError(f"Relay computes on the processor, and the tensor is on `{tensor.device}`")
-        if tensor.dtype == torch.bool:  # its capsule says uint8
-            return _relay.from_array(tensor.numpy())
-        return _relay.from_dlpack(tensor.__dlpack__())
+        return _relay.from_library(tensor)
 
     def to_torch(value):
         return torch.from_numpy(value.numpy().copy()) if value.dtype == "bool" else torch.from_dlpack(value)

@@ -451,6 +451,23 @@ class Torch(unittest.TestCase):
             self.m.square(half).numpy()
         self.assertEqual(self.m.identity(self.torch.tensor([True, False])).tolist(), [True, False])
 
+    def test_all_that_pytorch_has(self):
+        torch = self.torch
+        for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "bfloat16"):
+            for shape in ((), (0,), (3,), (2, 3)):
+                given = (torch.arange(6)[: torch.Size(shape).numel()].reshape(shape) % 2).to(getattr(torch, name))
+                found = self.m.identity(given)
+                self.assertEqual((found.dtype, found.shape), (name, tuple(shape)))
+                self.assertEqual(found.tolist() if name != "bfloat16" else torch.from_dlpack(found).tolist(), given.tolist())
+        base = torch.arange(24, dtype=torch.float32).reshape(4, 6)
+        turned = torch.complex(base, base).conj().imag
+        views = (base.T, base[1:, ::2], base[2], base[:, 3], base[:1].expand(4, 6), base.flip(0), turned, torch._neg_view(base),
+                 base.as_subclass(type("Own", (torch.Tensor,), {})), torch.nn.Parameter(base, requires_grad=False))
+        for given in views:
+            for found in (self.m.identity(given), self.m.identity(relay.tensor(given))):
+                self.assertEqual(found.tolist(), given.tolist())
+            self.assertEqual(relay.as_torch(self.m.identity)(given).tolist(), given.tolist())
+
     def test_what_pytorch_does_not_hand_out(self):
         ones = self.torch.ones(3, requires_grad=True)
         weights = self.torch.nn.Parameter(self.torch.ones(3))
@@ -459,7 +476,8 @@ class Torch(unittest.TestCase):
                 self.m.identity(given)
         self.assertEqual(self.m.identity(ones.detach()).tolist(), [1, 1, 1])
         self.assertEqual(self.m.identity(weights.detach()).tolist(), [1, 1, 1])
-        for given in (self.torch.ones(2, dtype=self.torch.complex64), self.torch.eye(2).to_sparse()):
+        for given in (self.torch.ones(2, dtype=self.torch.complex64), self.torch.eye(2).to_sparse(),
+                      self.torch.ones(2, device="meta")):
             with self.assertRaises((relay.Error, RuntimeError, BufferError)):
                 self.m.identity(given)
 
