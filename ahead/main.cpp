@@ -12,6 +12,7 @@
 #include "ahead/build.h"
 #include "repl/output.h"
 #include "repl/part_command.h"
+#include "repl/search_path.h"
 
 namespace {
 
@@ -28,7 +29,7 @@ constexpr repl::PartCommand kBuild = {
     "  -o,--output FILE    the shared object; without it FILE with .so, in this folder\n"
     "  --size NAME=N,...   the extents of a dimension variable for which native code is made,\n"
     "                      instead of some fifty\n"
-    "  -I DIR              a folder where imports are looked for\n"
+    "  -I DIR              a folder where imports are looked for, too; `RELAY_PATH` may list more\n"
     "  -h,--help           this\n\n"
     "The code is for the processor at hand; RELAY_JIT_CPU names another, such as x86-64-v3.\n"};
 
@@ -112,6 +113,7 @@ int main(int count, char** texts) {
   ahead::Request& request = line.request;
   const std::string wrong = read_arguments(count, texts, line);
   if (const auto status = repl::answered(kBuild, wrong, line.wants_help)) return *status;
+  request.search_path = repl::with_usual_folders(std::move(request.search_path));
   if (request.output.empty())
     request.output = std::filesystem::path(request.path).filename().replace_extension(".so");
   if (const auto status = repl::refused(kBuild, clash(request))) return *status;

@@ -1,11 +1,11 @@
 #include "api/engine.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include "api/value.h"
 #include "lang/memory.h"
 #include "lang/stop.h"
+#include "repl/search_path.h"
 
 namespace relay::api {
 
@@ -29,10 +29,7 @@ repl::SessionOptions session_options(const relay_options& given) {
   options.threads = given.threads;
   options.seconds = given.seconds;
   if (given.code_cache) options.code_cache = given.code_cache;
-  std::istringstream path(given.search_path ? given.search_path : "");
-  for (std::string folder; std::getline(path, folder, ':');) {
-    if (!folder.empty()) options.search_path.push_back(folder);
-  }
+  options.search_path = repl::folders_in(given.search_path);
   options.write = [write = given.write, context = given.context](std::string_view text) {
     if (write) write(context, text.data(), text.size());
   };

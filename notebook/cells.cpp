@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <span>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +16,7 @@
 #include "repl/command.h"
 #include "repl/command_parts.h"
 #include "repl/display.h"
+#include "repl/search_path.h"
 #include "repl/shown_picture.h"
 #include "repl/signals.h"
 
@@ -46,17 +45,6 @@ const repl::Command* command_of(const std::string& line) {
 std::string without_line_end(std::string text) {
   if (text.ends_with('\n')) text.pop_back();
   return text;
-}
-
-// As `relay` does: where imports are looked for, too.
-std::vector<std::string> import_folders() {
-  std::vector<std::string> folders;
-  const char* const list = std::getenv("RELAY_PATH");
-  std::istringstream rest(list ? list : "");
-  for (std::string folder; std::getline(rest, folder, ':');) {
-    if (!folder.empty()) folders.push_back(folder);
-  }
-  return folders;
 }
 
 repl::Display display_of(const repl::SessionOptions& options) {
@@ -90,7 +78,7 @@ Cells::Cells(CellEvents events)
 
 repl::SessionOptions Cells::options() {
   repl::SessionOptions options;
-  options.search_path = import_folders();
+  options.search_path = repl::with_usual_folders({});
   options.code_cache = repl::code_cache_folder();
   options.write = [this](std::string_view text) { print(Streams::Name::Output, text); };
   options.warn = [this](const std::vector<Diagnostic>& warnings) {

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <iostream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -32,6 +31,7 @@
 #include "repl/progress.h"
 #include "repl/report.h"
 #include "repl/run_report.h"
+#include "repl/search_path.h"
 #include "repl/session.h"
 #include "repl/signals.h"
 #include "repl/startup.h"
@@ -88,14 +88,6 @@ int run_file(repl::Session& session, const Arguments& arguments, repl::Reporter&
     return repl::kMisuse;
   }
   return report(session.run(call.name(), call.text(), put_item), reporter);
-}
-
-// Adds the folders of a list like `a:b`; null is an empty one.
-void add_path(const char* list, std::vector<std::string>& folders) {
-  std::istringstream rest(list ? list : "");
-  for (std::string folder; std::getline(rest, folder, ':');) {
-    if (!folder.empty()) folders.push_back(folder);
-  }
 }
 
 // Runs lines of standard input until they end, or a command says so.
@@ -322,7 +314,7 @@ int main(int argc, char** argv) {
   }
   repl::Arguments arguments;
   if (const auto status = repl::parse_arguments(argc, argv, arguments)) return *status;
-  add_path(std::getenv("RELAY_PATH"), arguments.search_path);
+  arguments.search_path = repl::with_usual_folders(std::move(arguments.search_path));
   repl::Reporter reporter(
       arguments.error_format == "json" ? repl::ErrorFormat::Json : repl::ErrorFormat::Text,
       repl::wants_color(arguments.color, STDERR_FILENO), is_terminal);

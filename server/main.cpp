@@ -5,16 +5,15 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "repl/search_path.h"
 #include "server/server.h"
 #include "server/transport.h"
 
@@ -96,16 +95,6 @@ int serve(std::vector<std::string> search_path) {
   return server.status_at_end();
 }
 
-void add_paths(const char* list, std::vector<std::string>& folders) {
-  if (!list) return;
-  std::string_view rest = list;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    if (end > 0) folders.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -127,7 +116,6 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "relay lsp: unknown argument `{}`\n{}", argument, kHelp);
     return kMisuse;
   }
-  add_paths(std::getenv("RELAY_PATH"), search_path);
   signal(SIGPIPE, SIG_IGN);
-  return serve(std::move(search_path));
+  return serve(repl::with_usual_folders(std::move(search_path)));
 }

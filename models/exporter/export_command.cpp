@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,6 +12,7 @@
 #include "models/exporter/exporter.h"
 #include "models/onnx/write_model.h"
 #include "repl/part_command.h"
+#include "repl/search_path.h"
 #include "repl/session.h"
 
 namespace relay::models {
@@ -17,18 +20,20 @@ namespace relay::models {
 namespace {
 
 constexpr repl::PartCommand kExport = {
-    "export", "relay export FILE.relay [-f NAME] [-o OUT.onnx]\n",
+    "export", "relay export FILE.relay [-f NAME] [-o OUT.onnx] [-I DIR]...\n",
     "\nWrites a function of a program as a model of ONNX (opset 17), with the weights that it "
     "uses.\n"
     "The program runs first, so that its top-level bindings have their values.\n\n"
     "  -f,--function NAME  which function; without it `main`\n"
     "  -o,--output FILE    where the model goes; without it FILE with .onnx, in this folder\n"
+    "  -I DIR              a folder where imports are looked for, too; `RELAY_PATH` may list more\n"
     "  -h,--help           this\n"};
 
 struct ExportLine {
   std::string path;
   std::string function = "main";
   std::string output;
+  std::vector<std::string> search_path;
   bool wants_help = false;
 };
 
@@ -42,6 +47,9 @@ std::string read_export_line(int count, char** texts, ExportLine& line) {
     } else if (is_function || argument == "-o" || argument == "--output") {
       if (++k == count) return fmt::format("`{}` needs a value", argument);
       (is_function ? line.function : line.output) = texts[k];
+    } else if (argument == "-I") {
+      if (++k == count) return fmt::format("`{}` needs a value", argument);
+      line.search_path.emplace_back(texts[k]);
     } else if (argument.size() > 1 && argument.front() == '-') {
       return fmt::format("there is no option `{}`", argument);
     } else if (!line.path.empty()) {
@@ -61,7 +69,9 @@ bool export_program(const ExportLine& line, const repl::Complain& complain) {
   };
   // Before a program runs for nothing.
   if (!onnx::has_onnx()) return failed(onnx::write_model({}).errors());
-  repl::Session session({});
+  repl::SessionOptions options;
+  options.search_path = repl::with_usual_folders(line.search_path);
+  repl::Session session(std::move(options));
   const auto errors = session.run_file(line.path, nullptr);
   if (!errors.empty()) return failed(errors);
   const auto model = exporter::export_function(session, line.function);
