@@ -27,7 +27,7 @@ ReadText Session::read(const lang::Source& source, const std::string& directory)
       parser::Reading found =
           parser::parse_all(source, text.scope, parser::Notation::Auto, "", &text.occurrences);
       for (parser::Item& item : found.parsed.items) {
-        if (item.expr) item.expr = impl_->with_files(item.expr, found.errors);
+        if (item.expr) item.expr = impl_->with_files(item.expr, item.annotation, found.errors);
       }
       return found;
     });

@@ -306,7 +306,7 @@ std::vector<Diagnostic> Session::Impl::run_items(
     for (Item& item : items) {
       if (item.kind != ItemKind::Def) continue;
       const std::size_t before = result.errors.size();
-      item.expr = with_files(item.expr, result.errors);
+      item.expr = with_files(item.expr, nullptr, result.errors);
       if (result.errors.size() > before) result.definitions.insert(item.name);
     }
     return result;

@@ -164,7 +164,7 @@ std::vector<Diagnostic> Session::Impl::run_text(
     parser::Reading reading = parser::parse_all(source, module, notation);
     if (!reading.errors.empty()) {
       for (Item& item : reading.parsed.items) {
-        if (item.expr) item.expr = with_files(item.expr, reading.errors);
+        if (item.expr) item.expr = with_files(item.expr, item.annotation, reading.errors);
       }
       throw lang::Failure(check_rest(module, prelude, std::move(reading)));
     }
@@ -244,26 +244,27 @@ Expr Session::Impl::command_expression(const lang::Source& source) {
   return with_files(parsed.items[0].expr);
 }
 
-Expr Session::Impl::with_files(const Expr& expr, std::vector<Diagnostic>& errors) {
-  if (!options.reads_headers) return without_headers(expr, warnings);
+Expr Session::Impl::with_files(const Expr& expr, const Type& expected,
+                               std::vector<Diagnostic>& errors) {
+  if (!options.reads_headers) return without_headers(expr, expected, warnings);
   return with_headers(
       expr, [this](const std::string& path) { return pipeline.find_file(path); }, options.files,
       errors);
 }
 
-Expr Session::Impl::with_files(const Expr& expr) {
+Expr Session::Impl::with_files(const Expr& expr, const Type& expected) {
   std::vector<Diagnostic> errors;
-  Expr result = with_files(expr, errors);
+  Expr result = with_files(expr, expected, errors);
   if (!errors.empty()) throw lang::Failure(std::move(errors));
   return result;
 }
 
 Expr Session::Impl::checked(const Expr& expr, const Type& expected) {
-  return checker.check(with_files(expr), expected).or_throw();
+  return checker.check(with_files(expr, expected), expected).or_throw();
 }
 
 typecheck::CheckedValue Session::Impl::checked_value(const Expr& expr, const Type& expected) {
-  return checker.check_value(with_files(expr), expected).or_throw();
+  return checker.check_value(with_files(expr, expected), expected).or_throw();
 }
 
 Expr Session::Impl::ready(const Expr& typed) {

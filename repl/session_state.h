@@ -137,8 +137,9 @@ struct Session::Impl {
                                         const lang::Type& expected = nullptr);
   // With the types of the files that it loads, or as tensor_files.h says; the second fails with the
   // errors that the first collects.
-  lang::Expr with_files(const lang::Expr& expr, std::vector<lang::Diagnostic>& errors);
-  lang::Expr with_files(const lang::Expr& expr);
+  lang::Expr with_files(const lang::Expr& expr, const lang::Type& expected,
+                        std::vector<lang::Diagnostic>& errors);
+  lang::Expr with_files(const lang::Expr& expr, const lang::Type& expected = nullptr);
   lang::Expr ready(const lang::Expr& typed);
   lang::Value evaluate(const lang::Expr& typed, lang::Span place = {});  // for a profile
   // A function value is shown by its most general type: it need not be ground.

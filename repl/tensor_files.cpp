@@ -87,6 +87,48 @@ class Headers final : public lang::Rewriter {
   std::vector<lang::Diagnostic>& errors_;
 };
 
+// A `load` that gives a value of a known type says so: its dtype, and its shape, -1 for extents
+// that the type leaves open. Null: it is none, or not told by the type.
+Expr stated_by(const lang::Type& type, const Expr& expr) {
+  const auto* tensor = lang::as<lang::TensorType>(type);
+  const lang::Attrs* stated = unsaid_load(expr);
+  if (!stated || !tensor || !tensor->dtype.is_known() || !tensor->shape.has_rank()) return nullptr;
+  std::vector<std::int64_t> shape;
+  for (const lang::Dim& dim : tensor->shape.dims())
+    shape.push_back(dim.is_constant() ? dim.constant() : -1);
+  const auto* call = lang::as<lang::Call>(expr);
+  std::vector<lang::Attr> attrs;
+  for (const lang::Attr& attr : stated->list) {
+    const bool is_open = stated->is_null(attr.key);
+    if (!is_open || (attr.key != "dtype" && attr.key != "shape")) attrs.push_back(attr);
+  }
+  if (stated->is_null("dtype")) attrs.push_back({"dtype", tensor->dtype.known(), {}});
+  if (stated->is_null("shape")) attrs.push_back({"shape", AttrValue::ints(shape), {}});
+  return lang::make_call(call->callee, call->args, lang::make_attrs(std::move(attrs)), expr->span,
+                         expr->type);
+}
+
+// States the type of what is a field of a record, or has an annotation.
+class Expectations final : public lang::Rewriter {
+ protected:
+  Expr post(const Expr& expr) override {
+    if (const auto* let = lang::as<lang::Let>(expr)) {
+      const Expr value = stated_by(let->variable->type, let->value);
+      return value ? lang::make_let(let->variable, value, let->body, expr->span, expr->type) : expr;
+    }
+    const auto* call = lang::as<lang::Call>(expr);
+    const auto* callee = call ? lang::as<lang::ConstructorRef>(call->callee) : nullptr;
+    if (!callee || call->args.size() != callee->constructor->fields.size()) return expr;
+    std::vector<Expr> args = call->args;
+    for (std::size_t k = 0; k < args.size(); ++k) {
+      if (Expr stated = stated_by(callee->constructor->fields[k], args[k]))
+        args[k] = std::move(stated);
+    }
+    if (args == call->args) return expr;
+    return lang::make_call(call->callee, std::move(args), call->attrs, expr->span, expr->type);
+  }
+};
+
 class NoHeaders final : public lang::Rewriter {
  public:
   explicit NoHeaders(std::vector<lang::Diagnostic>& warnings) : warnings_(warnings) {}
@@ -101,8 +143,8 @@ class NoHeaders final : public lang::Rewriter {
                                      "checked",
                                      *stated->find("path")->as_string()),
                          expr->span)
-            .note("help: with a `dtype` and a `shape`, -1 for each extent that is not known, all "
-                  "is checked"));
+            .note("help: say its type, `let w: Tensor[(2), float32] = load(…)`, or a `dtype` and a "
+                  "`shape`, -1 for what is not known"));
     return lang::make_global_var(kUnreadFile, expr->span);
   }
 
@@ -177,8 +219,10 @@ Expr with_headers(const Expr& expr, const FindFile& find_file, const formats::Fi
   return Headers(find_file, access, errors).rewrite(expr);
 }
 
-Expr without_headers(const Expr& expr, std::vector<lang::Diagnostic>& warnings) {
-  return NoHeaders(warnings).rewrite(expr);
+Expr without_headers(const Expr& expr, const lang::Type& expected,
+                     std::vector<lang::Diagnostic>& warnings) {
+  const Expr stated = expected ? stated_by(expected, expr) : nullptr;
+  return NoHeaders(warnings).rewrite(Expectations().rewrite(stated ? stated : expr));
 }
 
 lang::Definition unread_file() {

@@ -22,8 +22,11 @@ using FindFile = std::function<std::string(const std::string& path)>;
 lang::Expr with_headers(const lang::Expr& expr, const FindFile& find_file,
                         const formats::FileAccess& access, std::vector<lang::Diagnostic>& errors);
 
-// The same where no data file may be opened: all of them become that global, each with a warning.
-lang::Expr without_headers(const lang::Expr& expr, std::vector<lang::Diagnostic>& warnings);
+// The same where no data file may be opened. The type of a field, or an annotation, tells what
+// there is; others become that global, each with a warning. `expected`: what the whole has to be;
+// or null.
+lang::Expr without_headers(const lang::Expr& expr, const lang::Type& expected,
+                           std::vector<lang::Diagnostic>& warnings);
 lang::Definition unread_file();
 
 // Runs a `load` or `load_csv` with these attributes. Fails as the
