@@ -172,6 +172,8 @@ struct action<arm> : build<Syntax::Arm> {};
 template <>
 struct action<sequence> : build<Syntax::Sequence, 0, Wrap::IfMany> {};
 template <>
+struct action<light_element> : build<Syntax::Sequence, 0, Wrap::IfMany> {};
+template <>
 struct action<top_sequence> : build<Syntax::Sequence, 0, Wrap::IfMany> {};
 template <>
 struct action<let_statement> : build<Syntax::Let> {};

@@ -205,6 +205,21 @@ void push_names(Builder& builder, const char* begin, const char* end) {
   }
 }
 
+// Behind the bracket that is innermost, where that is closed before the block ends or a binding
+// begins: what stands in it, a `;` too, belongs to it. Else nothing changes.
+bool leave_bracket(Scanner& scanner) {
+  Scanner ahead = scanner;
+  const std::size_t depth = scanner.depth();
+  for (; !ahead.at_end() && !begins_definition(ahead); ahead.next()) {
+    if (ahead.depth() < depth) {
+      scanner = ahead;
+      return true;
+    }
+    if (ahead.depth() == depth && (ahead.word() == "let" || ahead.token() == '}')) return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 Resumption resume_in_block(Builder& builder, SyntaxStop& stop, const Builder::State& inside,
@@ -214,6 +229,9 @@ Resumption resume_in_block(Builder& builder, SyntaxStop& stop, const Builder::St
   const char* const error = builder.begin() + stop.diagnostic.span.begin;
   Scanner scanner(builder, inside.openers, error, end);
   for (; !scanner.at_end() && !begins_definition(scanner); scanner.next()) {
+    while (scanner.token() == ';' && scanner.depth() > 0 && leave_bracket(scanner)) {
+    }
+    if (scanner.at_end() || begins_definition(scanner)) break;
     const bool is_end = scanner.token() == '}' && scanner.closes_what_is_outside();
     const bool is_break =
         scanner.token() == ';' && !scanner.is_inside_new_bracket() && !scanner.is_inside_braces();

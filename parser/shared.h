@@ -8,6 +8,7 @@ namespace relay::parser::grammar {
 
 struct expression;  // no binding, no sequence
 struct sequence;    // bindings and statements, then an expression
+struct element;     // likewise; in the light notation without statements
 struct type;
 struct pattern;
 struct operand;
@@ -192,9 +193,8 @@ struct scatter : p::seq<word<"scatter">, gap, scatter_word, gap, scatter_init, g
 struct tuple_comma : p::one<','> {};
 struct parens
     : bracket<'(', ')', "the parentheses", "`,` or `)`",
-              p::opt<p::not_at<closer>, sequence, p::opt<gap, tuple_comma, gap, items<sequence>>>> {
-};
-struct list_literal : bracket<'[', ']', "the list", "`,` or `]`", items<sequence>> {};
+              p::opt<p::not_at<closer>, element, p::opt<gap, tuple_comma, gap, items<element>>>> {};
+struct list_literal : bracket<'[', ']', "the list", "`,` or `]`", items<element>> {};
 struct dotted_gap : by_notation<gap, p::success> {};
 struct name_part : any_word {};
 struct dotted_name : p::seq<name, p::star<dotted_gap, p::one<'.'>, dotted_gap, name_part>> {};
@@ -207,7 +207,7 @@ struct atom : p::if_then_else<at_letter, word_atom, other_atom> {};
 
 // --- What may follow an atom ---
 
-struct call : bracket<'(', ')', "the arguments", "`,` or `)`", items<p::sor<attribute, sequence>>> {
+struct call : bracket<'(', ')', "the arguments", "`,` or `)`", items<p::sor<attribute, element>>> {
 };
 struct safe_index : p::seq<p::one<'!'>, index_list> {};
 struct projection_index : digits {};
@@ -237,6 +237,11 @@ struct sequence
           bindings, expect<"an expression", expression>,
           p::star<gap, p::one<';'>, gap, bindings, expect<"an expression after `;`", expression>>> {
 };
+
+// Between commas. In the light notation a `;` parts no rows of a matrix, nor does it throw away
+// what stands before it: a block has braces.
+struct light_element : p::seq<bindings, expect<"an expression", expression>> {};
+struct element : by_notation<sequence, light_element> {};
 
 // --- Items ---
 
