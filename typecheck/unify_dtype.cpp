@@ -29,10 +29,27 @@ std::string_view words_of(PrimOperands operands) {
   return "";
 }
 
+// Is what these operands take what those take, too?
+bool implies(PrimOperands these, PrimOperands those) {
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (lang::accepts(these, dtype) && !lang::accepts(those, dtype)) return false;
+  }
+  return true;
+}
+
 std::string required_words(std::uint8_t requirements) {
   std::string words;
+  const auto is_said_by_another = [&](int i) {
+    for (int k = 0; k < kOperandKinds; ++k) {
+      if (k != i && (requirements >> k & 1) &&
+          implies(static_cast<PrimOperands>(k), static_cast<PrimOperands>(i)))
+        return true;
+    }
+    return false;
+  };
   for (int i = 0; i < kOperandKinds; ++i) {
-    if (!(requirements >> i & 1)) continue;
+    if (!(requirements >> i & 1) || is_said_by_another(i)) continue;
     if (!words.empty()) words += " and ";
     words += words_of(static_cast<PrimOperands>(i));
   }
