@@ -1,5 +1,7 @@
 // The files of a prompt: loaded, loaded again, saved, edited.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -67,6 +69,10 @@ std::string editor() {
   for (const char* name : {"VISUAL", "EDITOR"}) {
     const char* const value = std::getenv(name);
     if (value && *value != '\0') return value;
+  }
+  if (isatty(STDIN_FILENO) == 0) {
+    throw lang::Failure(Diagnostic(DiagnosticKind::BadCommand, "an editor needs a terminal")
+                            .note("help: `EDITOR` names one that needs none"));
   }
   return "vi";
 }
@@ -183,9 +189,10 @@ Errors Driver::edit(const std::string& name) {
       (std::filesystem::temp_directory_path() / "entry.relay").string()));
   const std::string before =
       name.empty() ? last_entry_ : session_.source(std::string(name)).or_throw();
+  const std::string program = editor();
   const TextToEdit file(before.ends_with('\n') ? before : before + "\n");
-  if (!run_on_terminal(fmt::format("{} {}", editor(), shell_word(file.path()))))
-    return {Diagnostic(DiagnosticKind::BadCommand, fmt::format("`{}` has failed", editor()))
+  if (!run_on_terminal(fmt::format("{} {}", program, shell_word(file.path()))))
+    return {Diagnostic(DiagnosticKind::BadCommand, fmt::format("`{}` has failed", program))
                 .note("help: `EDITOR` names the editor to be used")};
   std::string text = read_file(file.path()).or_throw();
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
