@@ -44,6 +44,19 @@ const lang::FunctionType* settled_type(const relay_value& function, Args args) {
   return type;
 }
 
+constexpr const char* kCall = "<call>";
+
+// Nobody has written the text of a call: it is no place, and no mend.
+void without_our_text(lang::Failure& failure) {
+  const auto is_ours = [](lang::Span span) { return span && span.source->name() == kCall; };
+  for (lang::Diagnostic& each : failure.diagnostics) {
+    if (!is_ours(each.span)) continue;
+    each.span = {};
+    std::erase_if(each.labels, [&](const lang::Label& label) { return is_ours(label.span); });
+    std::erase_if(each.notes, [](const std::string& note) { return note.starts_with("help:"); });
+  }
+}
+
 // `fn (arg0: float32, arg2: int32) { f(arg0, g, arg2) }`.
 Specialised specialise(relay_value& function, Args args) {
   std::string params;
@@ -63,8 +76,13 @@ Specialised specialise(relay_value& function, Args args) {
   }
   repl::Session& session = *function.core->session;
   const std::string code = fmt::format("fn ({}) {{ {}({}) }}", params, code_of(function), list);
-  repl::Session::Typed typed =
-      session.evaluate_typed(session.read("<call>", code).or_throw(), true).or_throw();
+  repl::Session::Typed typed;
+  try {
+    typed = session.evaluate_typed(session.read(kCall, code).or_throw(), true).or_throw();
+  } catch (lang::Failure& failure) {
+    without_our_text(failure);
+    throw;
+  }
   const auto* type = lang::as<lang::FunctionType>(typed.type);
   std::size_t next = 0;
   for (std::size_t i = 0; i < args.size(); ++i) {

@@ -1,11 +1,16 @@
 """Functions of programs, and those that are their derivatives (docs/derivatives.md)."""
 
 from relay._relay import Function
+from relay.module import Module
 
 
 def _function(f):
     if not isinstance(f, Function):
-        raise TypeError(f"a `{type(f).__name__}` is no function of Relay")
+        text = f"a `{type(f).__name__}` is no function of Relay"
+        name, owner = getattr(f, "__name__", None), getattr(f, "__self__", None)
+        if isinstance(owner, Module) and name in dir(owner):
+            text += f": it is `{name}` of every program; what a program defines by that name is `[{name!r}]` of it"
+        raise TypeError(text)
     return f
 
 

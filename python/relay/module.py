@@ -45,11 +45,13 @@ class Module:
 
     def run(self, text, name="<text>"):
         """Runs items of the language; the value of the last expression among them, or None."""
+        self._expect(str, "run", text)
         self._forget()
         return self._engine.run(name, text, self)
 
     def load(self, path):
         """Runs a file as `run` does a text."""
+        self._expect((str, os.PathLike), "load", path)
         self._forget()
         return self._engine.load(os.fspath(path), self)
 
@@ -64,11 +66,34 @@ class Module:
 
     def eval(self, text):
         """The value of one expression."""
+        self._expect(str, "eval", text)
         return self._engine.eval(text, self)
+
+    def _expect(self, kind, method, given):
+        """A program may define what a method is called, too."""
+        if isinstance(given, kind):
+            return
+        text = f"`{method}` of a program takes a {'file' if method == 'load' else 'text'}, and no `{type(given).__name__}`"
+        if method in self._engine.names():
+            text += f"; what the program defines by that name is `[{method!r}]` of it"
+        raise TypeError(text)
 
     def interrupt(self):
         """Has the call that runs, in another thread, end with an Error."""
         self._engine.interrupt()
+
+    def __getitem__(self, name):
+        """What the program defines by that name, which may be that of a method, too."""
+        if name not in self._engine.names():
+            raise KeyError(f"{self.__name__} defines no {name!r}")
+        if name not in self._found:
+            self._found[name] = self._named(name)
+        return self._found[name]
+
+    def __contains__(self, name):
+        return name in self._engine.names()
+
+    __iter__ = None
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -76,7 +101,7 @@ class Module:
         if name not in self._engine.names():
             raise AttributeError(f"{self.__name__} defines no {name!r}")
         # A member of its own from now on: to come here for each call would take as long as the call.
-        found = self.__dict__[name] = self._found[name] = self._named(name)
+        found = self.__dict__[name] = self[name]
         return found
 
     def _named(self, name):

@@ -432,6 +432,38 @@ class Agreement(unittest.TestCase):
                     self.assertEqual("".join(seen), printed)
 
 
+class Names(unittest.TestCase):
+    def test_what_methods_are_called(self):
+        m = relay.program("def run(x) { x + 1 }  def load(x: float32) { x * x }  def other(x) { x }")
+        self.assertEqual([m["run"](3).item(), m["load"](3.0).item(), m["other"](2).item()], [4, 9, 2])
+        self.assertIs(m["other"], m.other)
+        self.assertIn("load", m)
+        self.assertNotIn("eval", m)
+        self.assertEqual(relay.grad(m["load"])(3.0).item(), 6)
+        with self.assertRaisesRegex(TypeError, r"`run` of a program takes a text, and no `int`; .* `\['run'\]` of it"):
+            m.run(3)
+        with self.assertRaisesRegex(TypeError, r"`load` of a program takes a file, and no `float`; "):
+            m.load(3.0)
+        with self.assertRaisesRegex(TypeError, r"`eval` of a program takes a text, and no `int`$"):
+            m.eval(3)
+        with self.assertRaisesRegex(TypeError, r"`load` of every program; .* `\['load'\]` of it"):
+            relay.grad(m.load)
+        with self.assertRaisesRegex(KeyError, "defines no 'nothing'"):
+            m["nothing"]
+        with self.assertRaises(TypeError):
+            iter(m)
+
+    def test_errors_of_calls_have_no_text_of_ours(self):
+        m = relay.program("def loss(w: Tensor[(2), float32], x: Tensor[(2), float32]) { sum(w * x) }  def id(x) { x }  def twice(x) { x + x }")
+        calls = (lambda: m.loss(np.ones(2), np.ones(2)), lambda: m.loss(np.ones(2, "float32")), lambda: m.id(m.twice),
+                 lambda: relay.grad(m.twice)(3))
+        for call, words in zip(calls, ("argument `w` of `loss` must be", "`loss` takes 2 arguments", "cannot tell", "is not a float")):
+            with self.assertRaisesRegex(relay.Error, words) as seen:
+                call()
+            self.assertNotIn("arg0", str(seen.exception))
+            self.assertNotIn("-->", str(seen.exception))
+
+
 class Torch(unittest.TestCase):
     def setUp(self):
         try:
