@@ -13,7 +13,6 @@
 #include "lang/op.h"
 #include "repl/files.h"
 #include "repl/native_makers.h"
-#include "repl/session.h"
 #include "repl/temporary_folder.h"
 
 namespace relay::ahead {
@@ -70,9 +69,7 @@ void write_object(const Request& request, repl::Session& session,
 
 }  // namespace
 
-bool build(const Request& request, const Listener& listener) {
-  repl::SessionOptions options;
-  options.search_path = request.search_path;
+bool build(const Request& request, repl::SessionOptions options, const Listener& listener) {
   repl::Session session(std::move(options));
   auto errors = session.run_file(request.path, [](const repl::ItemResult&) {});
   if (errors.empty()) {

@@ -6,6 +6,7 @@
 
 #include "ahead/request.h"
 #include "lang/diagnostic.h"
+#include "repl/session.h"
 
 namespace relay::ahead {
 
@@ -15,8 +16,8 @@ struct Listener {
   std::function<void(const std::vector<lang::Diagnostic>&)> complain;  // their places live as long
 };
 
-// Runs the program of a request and writes the shared object of its entries, and the header. False
-// if that went wrong.
-bool build(const Request& request, const Listener& listener);
+// Runs the program of a request in a session of these options and writes the shared object of its
+// entries, and the header. False if that went wrong.
+bool build(const Request& request, repl::SessionOptions options, const Listener& listener);
 
 }  // namespace relay::ahead

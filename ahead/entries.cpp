@@ -8,6 +8,7 @@
 #include "ahead/c_names.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
+#include "repl/named_function.h"
 
 namespace relay::ahead {
 
@@ -22,7 +23,8 @@ class Finder {
 
   Entries find() {
     for (const Request::Entry& entry : request_.entries) {
-      const lang::Definition& definition = definition_of(entry.function);
+      const lang::Definition& definition =
+          repl::named_function(session_, entry.function, request_.path);
       if (entry.is_gradient) {
         add(define_gradient(definition, entry.function), entry.function + "_gradient", definition,
             true);
@@ -34,29 +36,13 @@ class Finder {
   }
 
  private:
-  const lang::Definition& definition_of(const std::string& name) {
-    const lang::Definition* const found = session_.module().lookup(name);
-    if (found && found->function) return *found;
-    Diagnostic error(found ? DiagnosticKind::NotAFunction : DiagnosticKind::UnknownName,
-                     found ? fmt::format("`{}` is no function", name)
-                           : fmt::format("`{}` has no function `{}`", request_.path, name));
-    std::vector<std::string> names;
-    for (const lang::Definition* each : session_.module().definitions()) {
-      if (each->function && each->origin == lang::Origin::Own) names.push_back(each->name);
-    }
-    const std::vector<std::string> close = lang::closest_names(name, names);
-    if (!found && !close.empty())
-      error.note(fmt::format("help: did you mean `{}`?", close.front()));
-    throw lang::Failure(std::move(error));
-  }
-
   static const lang::Function& literal(const lang::Definition& definition) {
     return lang::cast<lang::Function>(definition.function);
   }
 
   // Its dimension variables have the names that its parameters give them.
-  lang::Type type_of(const std::string& name, const lang::Definition& definition) {
-    const lang::Type type = ground_type(name, definition.span);
+  lang::Type type_of(const lang::Definition& definition) {
+    const lang::Type type = repl::told_type(session_, definition);
     const auto& given = literal(definition).params;
     const auto& params = lang::as<lang::FunctionType>(type)->params;
     lang::TypeSubstitution named;
@@ -71,14 +57,22 @@ class Finder {
     return lang::substitute(type, named);
   }
 
-  lang::Type ground_type(const std::string& name, lang::Span span) {
-    const lang::Expr expr = session_.read("<build>", name).or_throw();
-    const repl::Session::Typed typed = session_.evaluate_typed(expr).or_throw();
-    if (lang::is_ground(typed.type)) return typed.type;
-    Diagnostic error(DiagnosticKind::AmbiguousType,
-                     fmt::format("the types of `{}` are open: `{}`", name, typed.scheme), span);
-    error.note("help: write the types of its parameters, as in `x: Tensor[(n, 4), float32]`");
-    throw lang::Failure(std::move(error));
+  // What is wrong with a function stands at its definition, also where it came up in a text of
+  // ours.
+  template <class F>
+  auto placed(const lang::Definition& definition, const std::string& shown, const F& work) {
+    try {
+      return work();
+    } catch (lang::Failure& failure) {
+      for (Diagnostic& each : failure.diagnostics) {
+        if (!each.span || each.span.source != definition.span.source) {
+          each.span = definition.span;
+          each.labels.clear();
+        }
+        each.message += fmt::format(", in `{}`", shown);
+      }
+      throw;
+    }
   }
 
   // `def f_gradient[n](x: Tensor[(n, 4), float32]) { value_and_grad(f)(x) }`, and its name.
@@ -89,10 +83,11 @@ class Finder {
           DiagnosticKind::DuplicateDefinition,
           fmt::format("the gradient of `{}` would be `{}`, which the program has", function, name));
     }
-    const lang::Type type = type_of(definition.name, definition);
+    const lang::Type type = type_of(definition);
     const auto& params = lang::as<lang::FunctionType>(type)->params;
     std::vector<std::string> dims, typed, names;
-    for (const lang::TypeVarRef& dim : built::signature_of(type).dims) dims.push_back(dim->name);
+    const auto signature = placed(definition, function, [&] { return built::signature_of(type); });
+    for (const lang::TypeVarRef& dim : signature.dims) dims.push_back(dim->name);
     for (std::size_t i = 0; i < params.size(); ++i) {
       names.push_back(fmt::format("__argument{}", i));
       typed.push_back(fmt::format("{}: {}", names.back(), lang::to_string(params[i])));
@@ -101,26 +96,20 @@ class Finder {
         fmt::format("def {}{}({}) {{ value_and_grad({})({}) }}\n", name,
                     dims.empty() ? "" : fmt::format("[{}]", fmt::join(dims, ", ")),
                     fmt::join(typed, ", "), definition.name, fmt::join(names, ", "));
-    const auto errors = session_.run("<build>", text, [](const repl::ItemResult&) {});
-    if (!errors.empty()) throw lang::Failure(errors);
-    return name;
+    return placed(definition, function, [&] {
+      const auto errors = session_.run("<build>", text, [](const repl::ItemResult&) {});
+      if (!errors.empty()) throw lang::Failure(errors);
+      return name;
+    });
   }
 
   // `name` is what the program calls it, `shown` what it was asked for as.
   void add(const std::string& name, const std::string& shown, const lang::Definition& definition,
            bool is_gradient) {
-    const lang::Type type = type_of(name, *session_.module().lookup(name));
+    const lang::Type type = type_of(*session_.module().lookup(name));
     Exported exported;
     exported.name = object_name(request_) + "_" + c_prefix(shown);
-    try {
-      exported.signature = built::signature_of(type);
-    } catch (lang::Failure& failure) {
-      for (Diagnostic& each : failure.diagnostics) {
-        if (!each.span) each.span = definition.span;
-        each.message += fmt::format(", in `{}`", shown);
-      }
-      throw;
-    }
+    exported.signature = placed(definition, shown, [&] { return built::signature_of(type); });
     exported.text = fmt::format("{} : {}", shown, lang::to_string(type));
     for (const lang::VariableRef& param : literal(definition).params)
       exported.params.push_back(c_name(param->name));

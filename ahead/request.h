@@ -18,7 +18,6 @@ struct Request {
   std::string output;  // of the shared object; the header goes beside it
   std::vector<Entry> entries;
   std::map<std::string, std::vector<std::int64_t>> sizes;  // by dimension variable
-  std::vector<std::string> search_path;                    // of imports
 };
 
 // The name of the object as C has it: `my-model.so` is `my_model`.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,21 +16,6 @@
 namespace relay::models {
 
 namespace {
-
-constexpr repl::PartCommand kImport = {
-    "import", "relay import FILE [-o OUT.relay] [--shape NAME=1,3,n]... [--params FILE]\n",
-    "\nWrites a model of another framework as a program, and its weights in a .safetensors file\n"
-    "beside it. What the model is (ONNX, NNVM, MXNet) is seen from the file.\n\n"
-    "  -o,--output FILE    where the program goes; without it FILE with .relay, in this folder\n"
-    "  --shape NAME=...    the extents of an input, numbers or names of dimensions\n"
-    "  --params FILE       the weights, where the format has them in a file of their own\n"
-    "  -h,--help           this\n"};
-
-struct CommandLine {
-  Request request;
-  std::string output;
-  bool wants_help = false;
-};
 
 // `x=1,3,n`. False: it is none.
 bool read_shape(std::string_view text, Request& request) {
@@ -57,42 +43,13 @@ bool read_shape(std::string_view text, Request& request) {
   return true;
 }
 
-// Empty, or what is wrong.
-std::string read_arguments(int count, char** texts, CommandLine& line) {
-  for (int k = 1; k < count; ++k) {
-    const std::string_view argument = texts[k];
-    const bool has_value = argument == "-o" || argument == "--output" || argument == "--shape" ||
-                           argument == "--params";
-    if (argument == "-h" || argument == "--help") {
-      line.wants_help = true;
-    } else if (has_value) {
-      if (++k == count) return fmt::format("`{}` needs a value", argument);
-      if (argument == "--params") {
-        line.request.params = texts[k];
-      } else if (argument != "--shape") {
-        line.output = texts[k];
-      } else if (!read_shape(texts[k], line.request)) {
-        return fmt::format("`--shape` takes a name and extents, `x=1,3,n`, not `{}`", texts[k]);
-      }
-    } else if (argument.size() > 1 && argument.front() == '-') {
-      return fmt::format("there is no option `{}`", argument);
-    } else if (!line.request.path.empty()) {
-      return fmt::format("one model at a time: `{}` and `{}`", line.request.path, argument);
-    } else {
-      line.request.path = argument;
-    }
-  }
-  if (line.request.path.empty() && !line.wants_help) return "which model?";
-  return {};
-}
-
 // Empty, or what would be written over.
-std::string clash(const CommandLine& line) {
-  const std::string weights = Program::weights_path(line.output);
-  if (weights == line.output)
+std::string clash(const Request& request, const std::string& output) {
+  const std::string weights = Program::weights_path(output);
+  if (weights == output)
     return fmt::format("`{}` is where the weights go: the program needs another name", weights);
-  for (const std::string& written : {line.output, weights}) {
-    for (const std::string& read : {line.request.path, line.request.params}) {
+  for (const std::string& written : {output, weights}) {
+    for (const std::string& read : {request.path, request.params}) {
       std::string why = repl::written_over(written, read);
       if (!why.empty()) return why;
     }
@@ -100,29 +57,54 @@ std::string clash(const CommandLine& line) {
   return {};
 }
 
-bool import(const CommandLine& line, const repl::Complain& complain) {
+bool import(const Request& request, const std::string& output,
+            const repl::PartCommand::Complain& complain) {
   const auto failed = [&](const std::vector<lang::Diagnostic>& errors) {
     complain(errors);
     return false;
   };
-  const auto program = import_model(line.request);
+  const auto program = import_model(request);
   if (!program.ok()) return failed(program.errors());
-  const auto written = program.value().write(line.output);
+  const auto written = program.value().write(output);
   if (!written.ok()) return failed(written.errors());
-  const auto errors = Typer::check(line.output);
+  const auto errors = Typer::check(output);
   return errors.empty() || failed(errors);
 }
 
 }  // namespace
 
 int run_import(int count, char** texts) {
-  CommandLine line;
-  const std::string wrong = read_arguments(count, texts, line);
-  if (const auto status = repl::answered(kImport, wrong, line.wants_help)) return *status;
-  if (line.output.empty())
-    line.output = std::filesystem::path(line.request.path).filename().replace_extension(".relay");
-  if (const auto status = repl::refused(kImport, clash(line))) return *status;
-  return repl::carried_out([&](const repl::Complain& complain) { return import(line, complain); });
+  Request request;
+  std::string output;
+  repl::PartCommand command(
+      "import",
+      "Writes a model of another framework as a program, and its weights in a .safetensors file "
+      "beside it.");
+  CLI::App& line = command.line();
+  line.add_option("FILE", request.path, "the model: ONNX, NNVM or MXNet, as is seen from the file")
+      ->required();
+  line.add_option("-o,--output", output,
+                  "where the program goes (default: FILE with .relay, in this folder)");
+  line.add_option_function<std::vector<std::string>>(
+          "--shape",
+          [&](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              if (!read_shape(text, request))
+                throw CLI::ValidationError(
+                    "--shape",
+                    fmt::format("takes a name and extents, x=1,3,n, and not `{}`", text));
+            }
+          },
+          "the extents of an input, numbers or names of dimensions: x=1,3,n; as often as needed")
+      ->allow_extra_args(false);
+  line.add_option("--params", request.params,
+                  "the weights, where the format has them in a file of their own");
+  if (const auto status = command.read(count, texts)) return *status;
+  if (output.empty())
+    output = std::filesystem::path(request.path).filename().replace_extension(".relay");
+  if (const auto status = command.refused(clash(request, output))) return *status;
+  return command.carried_out(
+      [&](const auto& complain) { return import(request, output, complain); });
 }
 
 }  // namespace relay::models

@@ -1,6 +1,7 @@
 #include "repl/arguments.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
@@ -9,21 +10,13 @@
 #include "lang/utf8.h"
 #include "opt/pass.h"
 #include "repl/choices.h"
-#include "repl/limits.h"
+#include "repl/option_forms.h"
 #include "repl/output.h"
 #include "repl/parts.h"
 
 namespace relay::repl {
 
 namespace {
-
-template <class Parse>
-CLI::Validator of_form(Parse parse, const char* what) {
-  return {[parse, what](std::string& text) {
-            return parse(text) ? std::string() : fmt::format("`{}` is not {}", text, what);
-          },
-          ""};
-}
 
 void define_plugins(CLI::App& app, Arguments& into) {
   app.add_option_function<std::vector<std::string>>(
@@ -49,30 +42,10 @@ void define_run_options(CLI::App& app, Arguments& into) {
       ->check(CLI::IsMember(names_of(kLibraryKernels)));
   app.add_option("--threads", into.threads, "threads for kernels (default: all cores)")
       ->check(CLI::Range(1, 1024));
-  app.add_option_function<std::string>(
-         "--max-memory", [&](const std::string& text) { into.memory = parse_bytes(text); },
-         "memory that a run may take: 512M, 2G, none (default: most of what is free)")
-      ->check(of_form(parse_bytes, "a size such as 512M or 2G"));
-  app.add_option_function<std::string>(
-         "--max-time", [&](const std::string& text) { into.seconds = *parse_seconds(text); },
-         "time that a run may take, at the prompt each entry: 10, 500ms, 2m (default: any)")
-      ->check(of_form(parse_seconds, "a time such as 10s or 500ms"));
-  app.add_option("--error-format", into.error_format,
-                 "how errors are written: text, or json, an object on each line")
-      ->check(CLI::IsMember({"text", "json"}));
-  app.add_option("--color", into.color,
-                 "colour errors: auto (on a terminal, unless NO_COLOR is set), always, never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+  define_options(app, static_cast<LimitOptions&>(into));
+  define_options(app, static_cast<ReportOptions&>(into));
   app.add_option("--explain", into.kind, "what a kind of error means: --explain BroadcastMismatch");
-  app.add_option("-I,--path", into.search_path,
-                 "a folder where imports are looked for, as often as needed")
-      ->allow_extra_args(false);
-  auto* none =
-      app.add_flag("--no-files", into.no_files,
-                   "the program opens no files: no load, save or import but of the library");
-  app.add_option("--root", into.root, "the only folder whose files the program may open")
-      ->check(CLI::ExistingDirectory)
-      ->excludes(none);
+  define_options(app, static_cast<FileOptions&>(into));
   app.add_flag("--stats", into.stats,
                "say at the end what was compiled and run, what is no kernel and why, and the peak "
                "of memory");
@@ -148,9 +121,13 @@ void define_tools(CLI::App& app, Arguments& into) {
                    "the compiler, or several: --compiler dnnl,blas")
       ->required();
   define_plugins(*build, into);
-  // The program has become the part before the line is read: these are for `--help`.
-  for (const Part& part : parts())
-    app.add_subcommand(std::string(part.command), std::string(part.help));
+  // What stands behind a part is its own.
+  for (const Part& part : parts()) {
+    app.add_subcommand(std::string(part.command), std::string(part.help))
+        ->prefix_command()
+        ->fallthrough(false)
+        ->set_help_flag();
+  }
 }
 
 int misuse(std::string_view text) {
@@ -192,6 +169,24 @@ const std::string* unknown_option(const Arguments& arguments, int argc, char** a
   return nullptr;
 }
 
+// A part with options in front of it, which it is handed.
+bool settle_part(const CLI::App& app, int argc, char** argv, Arguments& into) {
+  for (const Part& part : parts()) {
+    const std::string command(part.command);
+    if (!app.got_subcommand(command)) continue;
+    into.part = &part;
+    into.rest = {command};
+    const auto behind = app.get_subcommand(command)->remaining();
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    const auto rest = words.end() - static_cast<std::ptrdiff_t>(behind.size());
+    const auto own = std::find(std::make_reverse_iterator(rest), words.rend(), command).base() - 1;
+    into.rest.insert(into.rest.end(), words.begin(), own);
+    into.rest.insert(into.rest.end(), behind.begin(), behind.end());
+    return true;
+  }
+  return false;
+}
+
 // Nothing that stands on the line may be passed over in silence.
 std::optional<int> settle_task(const CLI::App& app, int argc, char** argv, Arguments& into) {
   const auto tasks = tasks_of(app);
@@ -221,12 +216,6 @@ std::optional<int> settle_task(const CLI::App& app, int argc, char** argv, Argum
 
 }  // namespace
 
-formats::FileAccess Arguments::access() const {
-  if (no_files) return formats::FileAccess::none();
-  if (root.empty()) return {};
-  return formats::FileAccess::beneath({root}, fmt::format("`--root {}`", root));
-}
-
 std::optional<int> parse_arguments(int argc, char** argv, Arguments& into) {
   CLI::App app("Relay: a functional tensor language. Without arguments: a prompt.", "relay");
   define_run_options(app, into);
@@ -244,6 +233,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments& into) {
     app.exit(error);
     return kMisuse;
   }
+  if (settle_part(app, argc, argv, into)) return std::nullopt;
   return settle_task(app, argc, argv, into);
 }
 

@@ -9,7 +9,7 @@
 #include "lang/derivative.h"
 #include "lang/op.h"
 #include "repl/files.h"
-#include "repl/let_function.h"
+#include "repl/named_function.h"
 #include "repl/output.h"
 #include "repl/session.h"
 #include "repl/tools.h"
@@ -21,25 +21,9 @@ using lang::DiagnosticKind;
 
 namespace {
 
-std::vector<std::string> own_functions(const lang::Module& module) {
-  std::vector<std::string> names;
-  for (const lang::Definition* definition : module.definitions()) {
-    if (definition->origin == lang::Origin::Own && definition->function &&
-        definition->instance_of.empty() && owner_of_gradient(module, definition->name).empty())
-      names.push_back(definition->name);
-  }
-  return names;
-}
-
 bool is_name(const std::string& text) {
   return std::all_of(text.begin(), text.end(),
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
-}
-
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
-  return text;
 }
 
 // The function that is meant; a diagnostic where the file has none of that name.
@@ -61,15 +45,7 @@ lang::Result<std::string> chosen(const GradRequest& request, Session& session) {
   if (!is_name(wanted) || session.module().lookup(wanted) ||
       lang::OpRegistry::instance().find(wanted))
     return wanted;
-  Diagnostic diagnostic(DiagnosticKind::UnknownName,
-                        fmt::format("there is no function `{}` in `{}`", wanted, request.path));
-  const auto close = lang::closest_names(wanted, names);
-  if (!close.empty()) {
-    diagnostic.note(fmt::format("help: did you mean `-f {}`?", close.front()));
-  } else if (!names.empty()) {
-    diagnostic.note("note: it has " + list_of(names));
-  }
-  return diagnostic;
+  return no_such_function(session.module(), wanted, request.path);
 }
 
 }  // namespace

@@ -305,7 +305,6 @@ int main(int argc, char** argv) {
   // them, in one pause of up to seconds.
   mallopt(M_MXFAST, 0);
   repl::prepare_streams();
-  repl::Signals::start();
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
   if (argc > 1 && repl::is_unknown_command(argv[1])) {
     repl::Reporter reporter(repl::ErrorFormat::Text, repl::wants_color("auto", STDERR_FILENO),
@@ -314,10 +313,10 @@ int main(int argc, char** argv) {
   }
   repl::Arguments arguments;
   if (const auto status = repl::parse_arguments(argc, argv, arguments)) return *status;
+  if (arguments.part) return repl::become_part(*arguments.part, arguments.rest);
+  repl::Signals::start();
   arguments.search_path = repl::with_usual_folders(std::move(arguments.search_path));
-  repl::Reporter reporter(
-      arguments.error_format == "json" ? repl::ErrorFormat::Json : repl::ErrorFormat::Text,
-      repl::wants_color(arguments.color, STDERR_FILENO), is_terminal);
+  repl::Reporter reporter = arguments.reporter(is_terminal);
   int status = repl::kProgramError;
   try {
     status = run(arguments, reporter);

@@ -6,30 +6,50 @@
 #include <string_view>
 #include <vector>
 
-#include "lang/diagnostic.h"
+#include <CLI/CLI.hpp>
 
-// What commands that write a file have in common, where they are programs of their own
-// (repl/parts.h).
+#include "lang/diagnostic.h"
+#include "repl/common_options.h"
+#include "repl/session.h"
+
+// Commands that write a file, where they are programs of their own (repl/parts.h): what they have
+// in common.
 namespace relay::repl {
 
-struct PartCommand {
-  std::string_view name;   // "import"
-  std::string_view usage;  // a line
-  std::string_view help;   // what stands below it
-};
+class PartCommand {
+ public:
+  // `relay NAME`, and what it does, for `--help`.
+  PartCommand(std::string_view name, std::string_view help);
 
-// The exit code where the command line is all there is: it is `wrong`, which may be empty, or asks
-// for help; standard error, or output, has been told.
-std::optional<int> answered(const PartCommand& command, const std::string& wrong, bool wants_help);
-// The same of a command line that would do harm.
-std::optional<int> refused(const PartCommand& command, const std::string& why);
+  // Its own options and positionals are defined here.
+  CLI::App& line() { return line_; }
+  // It runs a program: what that may open and take is asked for on the line, too.
+  void define_run_options();
+
+  // Reads the line, as main() has it. The exit code where there is nothing more to do: help was
+  // asked for, or the line is wrong, and standard error says how.
+  std::optional<int> read(int count, char** texts);
+  // The same of a line that would do harm: `why`, unless that is empty.
+  std::optional<int> refused(const std::string& why) const;
+  // Options of a session that runs the program. Its warnings are reported while do_it() works.
+  SessionOptions session_options();
+
+  // Does the work, whose mistakes, and ours, go to standard error. The exit code. `work` is false
+  // when it has failed, and said so: the places of what it says are there until then.
+  using Complain = std::function<void(const std::vector<lang::Diagnostic>&)>;
+  int carried_out(const std::function<bool(const Complain&)>& work);
+
+ private:
+  int misuse(std::string_view what) const;
+
+  std::string name_;
+  CLI::App line_;
+  ReportOptions report_;
+  LimitOptions limits_;
+  FileOptions files_;
+};
 
 // `FILE would be written over`, where both are one file; else empty.
 std::string written_over(const std::string& written, const std::string& read);
-
-// Does the work of a command, whose mistakes, and ours, go to standard error. The exit code.
-// `work` is false when it has failed, and said so: the places of what it says are there until then.
-using Complain = std::function<void(const std::vector<lang::Diagnostic>&)>;
-int carried_out(const std::function<bool(const Complain&)>& work);
 
 }  // namespace relay::repl

@@ -66,4 +66,12 @@ int become_part(const Part& part, char** arguments) {
   return kMisuse;
 }
 
+int become_part(const Part& part, const std::vector<std::string>& arguments) {
+  std::vector<std::string> kept = arguments;
+  std::vector<char*> words;
+  for (std::string& word : kept) words.push_back(word.data());
+  words.push_back(nullptr);
+  return become_part(part, words.data());
+}
+
 }  // namespace relay::repl

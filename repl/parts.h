@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace relay::repl {
 
@@ -22,8 +24,9 @@ std::span<const Part> parts();
 // The part that is asked for by the first argument; null for what is none.
 const Part* find_part(std::string_view command);
 
-// Goes on as the part's program, with the arguments behind its command. Returns only where that is
-// not there, or cannot be run: the exit code, and standard error says why.
+// Goes on as the part's program: its command, and the arguments behind it, as main() has them.
+// Returns only where it is not there, or cannot be run: the exit code, and standard error says why.
 int become_part(const Part& part, char** arguments);
+int become_part(const Part& part, const std::vector<std::string>& arguments);
 
 }  // namespace relay::repl

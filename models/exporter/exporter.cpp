@@ -62,8 +62,8 @@ void Exporter::report(const lang::Failure& failure, lang::Span span) {
   }
 }
 
-Model Exporter::run(const std::string& function) {
-  const lang::Expr code = program_.function(function);
+Model Exporter::run(const std::string& function, const std::string& path) {
+  const lang::Expr code = program_.function(function, path);
   kept_.push_back(code);
   const auto& main = lang::cast<lang::Function>(code);
   Inputs inputs(graph_);
@@ -102,11 +102,12 @@ Model Exporter::run(const std::string& function) {
   return model;
 }
 
-lang::Result<Model> export_function(repl::Session& session, const std::string& function) {
+lang::Result<Model> export_function(repl::Session& session, const std::string& function,
+                                    const std::string& path) {
   std::optional<Model> model;
   auto errors = session.within_limits([&] {
     ProgramSource program(session);
-    model = Exporter(program).run(function);
+    model = Exporter(program).run(function, path);
   });
   if (!errors.empty()) return errors;
   return *std::move(model);

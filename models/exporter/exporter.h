@@ -24,7 +24,7 @@ class Exporter {
   explicit Exporter(ProgramSource& program) : program_(program) {}
 
   // All that is not supported is thrown at once.
-  Model run(const std::string& function);
+  Model run(const std::string& function, const std::string& path);
 
  private:
   // --- Expressions (expressions.cpp) ---
@@ -118,7 +118,8 @@ class Exporter {
   std::size_t choices_ = 0;  // conditions on single elements around: places may be out of range
 };
 
-// `model`: what it is called.
-lang::Result<Model> export_function(repl::Session& session, const std::string& function);
+// A function of a session that has run the program at `path`.
+lang::Result<Model> export_function(repl::Session& session, const std::string& function,
+                                    const std::string& path);
 
 }  // namespace relay::models::exporter

@@ -5,34 +5,16 @@
 #include "lang/match_dims.h"
 #include "lang/op.h"
 #include "lang/visit.h"
-#include "repl/derivative.h"
+#include "repl/named_function.h"
 
 namespace relay::models::exporter {
 
 ProgramSource::ProgramSource(repl::Session& session)
     : session_(session), checker_(session.module()) {}
 
-lang::Expr ProgramSource::function(const std::string& name) {
-  const lang::Definition* definition = session_.module().lookup(name);
-  if (!definition || !definition->function) {
-    std::vector<std::string> names;
-    for (const lang::Definition* each : session_.module().definitions()) {
-      if (each->function && each->origin == lang::Origin::Own) names.push_back(each->name);
-    }
-    lang::Diagnostic diagnostic(
-        lang::DiagnosticKind::UnknownName,
-        definition ? fmt::format("`{}` is a value, and what is exported is a function", name)
-                   : fmt::format("there is no function `{}`", name));
-    if (const auto close = lang::closest_names(name, names); !close.empty())
-      diagnostic.note(fmt::format("help: did you mean `-f {}`?", close.front()));
-    throw lang::Failure(std::move(diagnostic));
-  }
-  const auto scheme = checker_.scheme(definition->name).or_throw();
-  const lang::Type type =
-      lang::is_ground(scheme.type)
-          ? scheme.type
-          : repl::at_plainest_types(lang::make_global_var(definition->name), checker_)->type;
-  return checker_.specialise(definition->name, type).or_throw();
+lang::Expr ProgramSource::function(const std::string& name, const std::string& path) {
+  const lang::Definition& definition = repl::named_function(session_, name, path);
+  return checker_.specialise(definition.name, repl::told_type(session_, definition)).or_throw();
 }
 
 lang::Expr ProgramSource::code_of(const lang::GlobalVar& use) {

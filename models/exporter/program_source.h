@@ -14,8 +14,9 @@ class ProgramSource {
  public:
   explicit ProgramSource(repl::Session& session);
 
-  // The function of that name at its own types, of a generic one at the plainest. Throws Failure.
-  lang::Expr function(const std::string& name);
+  // The function of that name, of the program at `path`. Throws Failure, also where its types are
+  // open.
+  lang::Expr function(const std::string& name, const std::string& path);
   // The code of a global where it is used at this type; its extents are those of the use. Null if
   // it is no function. Throws Failure.
   lang::Expr code_of(const lang::GlobalVar& use);

@@ -38,8 +38,9 @@ check_options() {
   local option known
   known=$(options_of "$@"; options_of)
   for option in $(options_of "$@"); do
-    # Every command has a help.
-    [[ $option == --help || $option == -h ]] && (($#)) || page_of "$@" | grep -qxF -- "$option" ||
+    # Every command has a help; what `relay` has itself stands in front of the commands.
+    [[ $option == --help || $option == -h ]] && (($#)) ||
+      { page_of "$@"; ! options_of | grep -qxF -- "$option" || page_of; } | grep -qxF -- "$option" ||
       fail "$page lacks $option of relay $*"
     offered relay "$@" - | grep -qxF -- "$option" || fail "bash does not offer $option of relay $*"
     grep -qE -- "(^|[^a-z-])$option([^a-z-]|$)" "$completions/_relay" || fail "zsh: $option of relay $*"

@@ -138,7 +138,7 @@ class Runner {
  private:
   std::string run(repl::Session& session, const std::string& function, const std::string& title,
                   std::vector<lang::TensorRef> inputs) {
-    const auto model = models::exporter::export_function(session, function);
+    const auto model = models::exporter::export_function(session, function, title);
     if (!model.ok()) return first_of(model.errors());
     const auto& ports = model.value().graph.inputs;
     for (std::size_t k = inputs.size(); k < ports.size(); ++k)

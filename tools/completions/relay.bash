@@ -21,7 +21,7 @@ _relay() {
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
       return
       ;;
-    --explain | --threads | --max-memory | --max-time | -e | -f | --function | -p | --passes | --analyze) return ;;
+    --explain | --threads | --max-memory | --max-time | -e | -f | --function | -g | --gradient | -p | --passes | --analyze) return ;;
   esac
   if [[ -n ${options-} ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
@@ -35,9 +35,9 @@ _relay() {
     tune) options+=" -f --function --time" ;;
     build_external) options+=" --compiler --plugin" ;;
     opt) options+=" --plugin -p --passes --bind --entry --rewrite -O --level --print-after --diff --analyze --analyses --time --list" ;;
-    build) options="-h --help -f -g -o --output --size -I" ;;
-    export) options="-h --help -f --function -o --output" ;;
-    import) options="-h --help -o --output --shape --params" ;;
+    build) options+=" -f --function -g --gradient -o --output --size" ;;
+    export) options+=" -f --function -o --output" ;;
+    import) options="-h --help --color --error-format -o --output --shape --params" ;;
     lsp) options="--help -I --stdio" ;;
     kernel)
       options="-h --help"
