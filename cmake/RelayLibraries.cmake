@@ -59,10 +59,12 @@ if(TARGET relay_interp)
   set_source_files_properties(${lanes} PROPERTIES COMPILE_OPTIONS "${lane_options}"
                                                   SKIP_PRECOMPILE_HEADERS ON
                                                   SKIP_UNITY_BUILD_INCLUSION ON)
-  # On its own: a library for other programs leaves `operator new` to them (api/). Under the sanitizers, whose
-  # library is linked first and has one, it would be in no program.
-  if(NOT RELAY_SANITIZE)
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/interp/heap.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  # On its own: a library for other programs leaves `operator new` to them (api/). A sanitizer's library, which is
+  # linked first, has one, too: programs ask for ours by a name that only it has.
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/interp/heap.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(RELAY_SANITIZE)
+    target_link_options(relay_interp INTERFACE
+                        "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-Wl,-u,relay_counts_memory>")
   endif()
 endif()
 
