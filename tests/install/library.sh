@@ -49,7 +49,9 @@ def loss[n](line: Line, x: Tensor[(n), float32], y: Tensor[(n), float32]) {
 }
 def step(line: Line, g: Line) { Line(line.slope - 0.01 * g.slope, line.offset - 0.01 * g.offset) }
 END
-quietly cmake -S "$folder/project" -B "$folder/build" -DCMAKE_PREFIX_PATH="$folder/moved"
+# By the tool that has built this, where `make` may be missing.
+generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")
+quietly cmake -G "${generator:-Unix Makefiles}" -S "$folder/project" -B "$folder/build" -DCMAKE_PREFIX_PATH="$folder/moved"
 quietly cmake --build "$folder/build"
 quietly "$folder/build/sum"
 grep -q '^24.0, [0-9]' "$folder/output" || { cat "$folder/output"; fail "the program in C++"; }

@@ -8,9 +8,11 @@ Exit codes: 0, 1 a model is refused or differs, 77 there is no `onnx` for Python
 """
 import glob, os, subprocess, sys, tempfile
 
+sys.path.pop(0)  # the folder of this file, in which `onnx` is one of tests
 try:
     import numpy as np
     import onnx
+    import onnx.checker, onnx.shape_inference
 except ImportError:
     sys.exit(77)
 
