@@ -8,6 +8,7 @@
 
 #include "lang/cell_memory.h"
 #include "lang/memory.h"
+#include "lang/ref.h"
 #include "lang/stop.h"
 #include "lang/tensor.h"
 
@@ -43,6 +44,7 @@ struct ThreadMemory {
       all.is_taken = true;
       all.owner = std::this_thread::get_id();
     }
+    lang::free_put_off();
     lang::Tensor::free_kept();
     lang::trim_cells();
     const std::lock_guard lock(all.mutex);
@@ -56,6 +58,8 @@ constexpr std::size_t kMostKept = 64;
 
 // What has come up for the holder of the turn, until nothing has; then it is free.
 void give_back(State& all) {
+  // What an interrupt has put off is of this thread, which may never call again.
+  if (!lang::is_stopping()) lang::free_put_off();
   std::vector<std::function<void()>> work;
   while (true) {
     std::vector<std::function<void()>> after;

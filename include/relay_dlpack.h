@@ -13,7 +13,14 @@
 extern "C" {
 #endif
 
-typedef enum { kDLCPU = 1 } DLDeviceType;
+/* Others have more of them. */
+#ifdef __cplusplus
+typedef enum : int32_t {
+#else
+typedef enum {
+#endif
+  kDLCPU = 1
+} DLDeviceType;
 typedef struct {
   DLDeviceType device_type;
   int32_t device_id;
