@@ -46,14 +46,6 @@ class Descriptor {
   int number_;
 };
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo).
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char each : text)
-    hash = (hash ^ static_cast<unsigned char>(each)) * std::uint64_t{0x100000001b3};
-  return hash;
-}
-
 // --- An entry: who made it and of what, the image, and a checksum of all that ---
 
 std::string entry_of(std::string_view maker, std::string_view key, const CodeImage& image) {
@@ -62,7 +54,7 @@ std::string entry_of(std::string_view maker, std::string_view key, const CodeIma
   to.text(maker);
   to.text(key);
   lang::write(image, to);
-  to.word(hash_of(to.all()));
+  to.word(lang::checksum(to.all(), 0));
   return to.take();
 }
 
@@ -72,7 +64,8 @@ std::optional<CodeImage> image_in(std::string_view entry, std::string_view maker
   if (entry.size() < kMagic.size() + kWord || !entry.starts_with(kMagic)) return std::nullopt;
   const std::string_view text = entry.substr(0, entry.size() - kWord);
   try {
-    if (lang::ByteReader(entry.substr(text.size())).word() != hash_of(text)) return std::nullopt;
+    if (lang::ByteReader(entry.substr(text.size())).word() != lang::checksum(text, 0))
+      return std::nullopt;
     lang::ByteReader from(text.substr(kMagic.size()));
     if (from.text() != maker || from.text() != key) return std::nullopt;
     CodeImage image = lang::read_code_image(from);
@@ -144,7 +137,7 @@ class CodeCache final : public interp::CodeStore {
 
  private:
   std::string name_of(const std::string& key) const {
-    return fmt::format("{:016x}", hash_of(maker_ + key));
+    return fmt::format("{:016x}", lang::checksum(maker_ + key, 0));
   }
 
   // Once for each process: what it writes itself is little.
