@@ -1,5 +1,6 @@
 // Forms that have another spelling in other languages.
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -38,31 +39,19 @@ Found semicolon_at_end(std::string_view text, std::uint32_t brace) {
                               value));
 }
 
-// `[1, 2; 3, 4]`, as others write a matrix: all rows of the list that is open at `mark`.
-Found rows_by_semicolon(std::string_view text, std::uint32_t mark) {
-  int depth = 0;
-  std::uint32_t open = mark;
-  while (open > 0) {
-    const char c = text[--open];
-    if (c == ')' || c == ']' || c == '}') ++depth;
-    if ((c == '(' || c == '[' || c == '{') && depth-- == 0) break;
-  }
-  if (text[open] != '[') return std::nullopt;
+// `[1, 2; 3, 4]`, as others write a matrix: all rows of the list.
+Found rows_by_semicolon(std::string_view text, std::uint32_t open) {
   std::vector<std::string> rows;
-  std::uint32_t begin = open + 1;
-  std::uint32_t at = begin;
-  for (depth = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    const bool is_end = c == ']' && depth == 0;
-    if (depth == 0 && (c == ';' || is_end)) {
-      rows.push_back(trimmed(text, begin, at));
-      begin = at + 1;
-    }
-    if (is_end) break;
-    if (c == ')' || c == ']' || c == '}') --depth;
-  }
-  if (at == text.size()) return std::nullopt;
+  std::uint32_t at = open;
+  do {
+    const std::uint32_t begin = at + 1;
+    do {
+      at = expression_end(text, at + 1, "");
+    } while (at < text.size() && text[at] == '\n');
+    if (at == text.size()) return std::nullopt;
+    rows.push_back(trimmed(text, begin, at));
+  } while (text[at] == ';');
+  if (text[at] != ']') return std::nullopt;
   const bool are_lists = std::all_of(rows.begin(), rows.end(),
                                      [](const std::string& row) { return row.starts_with('['); });
   const std::string ours = are_lists ? fmt::format("[{}]", fmt::join(rows, ", "))
@@ -343,7 +332,8 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
   const std::string_view rest = text.substr(at);
   const Piece before = word_before(text, at);
   if (says(error, "after `;`")) add(semicolon_at_end(text, at));
-  if (rest.starts_with(';') && says(error, "to close the list")) add(rows_by_semicolon(text, at));
+  if (rest.starts_with(';') && says(error, "to close the list"))
+    add(rows_by_semicolon(text, error.labels.front().span.begin));
   if (rest.starts_with("->") && says(error, "after the pattern")) add(arrows_of_match(text, at));
   if (rest.starts_with(':') && says(error, "to close the type")) {
     const std::size_t open = text.substr(0, at).rfind('{');
