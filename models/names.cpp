@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,16 +50,29 @@ bool is_word(std::string_view name) {
   return lang::OpRegistry::instance().find(name) != nullptr || lang::parse_dtype(name).has_value();
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 }  // namespace
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool is_string = false;
+  for (const char c : text) {
+    if (c == '"') is_string = !is_string;
+    if (!is_string && (lang::is_word_byte(c) || (c == '.' && !word.empty()))) {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  if (!word.empty()) words.push_back(std::move(word));
+  return words;
+}
 
 std::string legal_name(std::string_view wanted, std::string_view fallback) {
   std::string name;
   for (const char c : wanted) {
     if (name.size() == kLongest) break;
-    if (is_letter(c) || is_digit(c)) {
+    if (lang::is_ascii_letter(c) || lang::is_digit(c)) {
       name += c;
     } else if (!name.empty() && name.back() != '_') {
       name += '_';
@@ -66,7 +80,7 @@ std::string legal_name(std::string_view wanted, std::string_view fallback) {
   }
   while (!name.empty() && name.back() == '_') name.pop_back();
   if (name.empty()) name = fallback;
-  if (is_digit(name.front())) name = fmt::format("{}_{}", fallback, name);
+  if (lang::is_digit(name.front())) name = fmt::format("{}_{}", fallback, name);
   if (is_word(name)) name += '_';
   return name;
 }

@@ -4,8 +4,13 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace relay::models {
+
+// The names that an expression mentions, those behind a point with it: `w.fc_weight`, `x`,
+// `nn.relu`.
+std::vector<std::string> words_of(std::string_view text);
 
 // The letters, digits and `_` of a name of another framework: `/layer1/conv/Conv_output_0` is
 // `layer1_conv_Conv_output_0`. What begins with a digit gets `fallback` in front. Names that the

@@ -1,7 +1,6 @@
 #include "models/program.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <functional>
 #include <utility>
@@ -51,15 +50,9 @@ std::string quantifiers(const std::vector<Parameter>& parameters) {
   return names.empty() ? std::string() : fmt::format("[{}]", fmt::join(names, ", "));
 }
 
-void add_words(std::string_view text, std::set<std::string, std::less<>>& words) {
-  const auto is_letter = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-  };
-  for (auto at = text.begin(); at != text.end();) {
-    const auto begin = std::find_if(at, text.end(), is_letter);
-    at = std::find_if_not(begin, text.end(), is_letter);
-    words.emplace(begin, at);
-  }
+// The names that a text mentions, without their fields.
+void add_names(std::string_view text, std::set<std::string, std::less<>>& names) {
+  for (const std::string& word : words_of(text)) names.insert(word.substr(0, word.find('.')));
 }
 
 std::size_t hash_of(const lang::Tensor& tensor) {
@@ -80,11 +73,11 @@ std::string string_literal(std::string_view text) {
 
 void remove_unused(Block& block) {
   std::set<std::string, std::less<>> mentioned;
-  add_words(block.result, mentioned);
+  add_names(block.result, mentioned);
   std::vector<Line> kept;
   for (auto line = block.lines.rbegin(); line != block.lines.rend(); ++line) {
     if (!mentioned.contains(line->name)) continue;
-    add_words(line->expression, mentioned);
+    add_names(line->expression, mentioned);
     kept.push_back(std::move(*line));
   }
   std::reverse(kept.begin(), kept.end());

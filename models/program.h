@@ -102,8 +102,7 @@ class Program {
   Block body_;
 };
 
-// Lines that neither the value nor a line that stays mentions are gone; names inside of strings
-// count.
+// Lines that neither the value nor a line that stays mentions are gone.
 void remove_unused(Block& block);
 // Where the value is what the last line names, it is that line's expression.
 void shorten(Block& block);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lang/letters.h"
 #include "lang/type_print.h"
 
 namespace relay::models {
@@ -18,10 +19,6 @@ constexpr std::size_t kMostLines = 600;
 constexpr std::size_t kLeastRun = 3;   // lines of a function that is worth its name
 constexpr std::size_t kLeastGain = 4;  // lines that are saved
 constexpr std::int64_t kMostSteps = 20'000'000;
-
-bool is_name_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 // A line as pieces: text, and the values that stand between them.
 struct Pieces {
@@ -80,16 +77,16 @@ class Search {
     bool is_string = false;
     for (std::size_t at = 0; at < text.size();) {
       if (text[at] == '"') is_string = !is_string;
-      if (is_string || !is_name_letter(text[at]) ||
-          (at > 0 && (is_name_letter(text[at - 1]) || text[at - 1] == '.'))) {
+      if (is_string || !lang::is_word_byte(text[at]) ||
+          (at > 0 && (lang::is_word_byte(text[at - 1]) || text[at - 1] == '.'))) {
         rest += text[at++];
         continue;
       }
       std::size_t end = at;
-      while (end < text.size() && is_name_letter(text[end])) ++end;
+      while (end < text.size() && lang::is_word_byte(text[end])) ++end;
       if (text.compare(at, 2, "w.") == 0) {
         ++end;
-        while (end < text.size() && is_name_letter(text[end])) ++end;
+        while (end < text.size() && lang::is_word_byte(text[end])) ++end;
       }
       const std::string word = text.substr(at, end - at);
       if (context_.type_of(word)) {

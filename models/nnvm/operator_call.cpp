@@ -6,6 +6,7 @@
 
 #include "formats/bytes.h"
 #include "lang/dim.h"
+#include "lang/letters.h"
 #include "lang/type_print.h"
 
 namespace relay::models::nnvm {
@@ -15,10 +16,6 @@ using lang::TensorType;
 using lang::Type;
 
 namespace {
-
-bool is_name_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 Type constant_shape(const std::vector<std::int64_t>& shape, lang::DType dtype) {
   std::vector<lang::Dim> dims(shape.begin(), shape.end());
@@ -133,7 +130,8 @@ Type OperatorCall::type_of(const std::string& expression) {
       end = expression.find('"', at + 1) + 1;
       if (end == 0) end = expression.size();
     } else {
-      while (end < expression.size() && (is_name_letter(expression[end]) || expression[end] == '.'))
+      while (end < expression.size() &&
+             (lang::is_word_byte(expression[end]) || expression[end] == '.'))
         ++end;
     }
     end = std::max(end, at + 1);

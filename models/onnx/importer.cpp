@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lang/letters.h"
 #include "models/onnx/call.h"
 #include "models/onnx/onnx.h"
 #include "models/onnx/operators.h"
@@ -23,31 +24,9 @@ constexpr std::int64_t kLongestLiteral = 16;  // elements of a constant that is 
 constexpr std::int64_t kMostFolded = 4096;    // elements of constants that are computed with
 constexpr int kMostDepth = 8;  // of graphs in one another: a loop is read several times
 
-bool is_letter_of_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-// The names that an expression mentions, those behind a point with it: `w.fc_weight`, `x`,
-// `nn.relu`.
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool is_string = false;
-  for (const char c : text) {
-    if (c == '"') is_string = !is_string;
-    if (!is_string && (is_letter_of_name(c) || (c == '.' && !word.empty()))) {
-      word += c;
-    } else if (!word.empty()) {
-      words.push_back(std::exchange(word, {}));
-    }
-  }
-  if (!word.empty()) words.push_back(std::move(word));
-  return words;
-}
-
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    const bool is_whole = at == 0 || (!is_letter_of_name(text[at - 1]) && text[at - 1] != '.');
+    const bool is_whole = at == 0 || (!lang::is_word_byte(text[at - 1]) && text[at - 1] != '.');
     if (is_whole) text.replace(at, from.size(), to);
   }
   return text;
