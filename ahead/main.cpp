@@ -61,36 +61,25 @@ int main(int count, char** texts) {
                   "the object")
       ->required();
   const auto add = [&](const char* names, bool is_gradient, const char* help) {
-    line.add_option_function<std::vector<std::string>>(
-            names,
-            [&request, is_gradient](const std::vector<std::string>& functions) {
-              for (const std::string& each : functions) {
-                const ahead::Request::Entry entry{each, is_gradient};
-                auto& entries = request.entries;
-                if (std::find(entries.begin(), entries.end(), entry) == entries.end())
-                  entries.push_back(entry);
-              }
-            },
-            help)
-        ->allow_extra_args(false);
+    command.add_repeated(names, help, "a name", [&request, is_gradient](const std::string& name) {
+      const ahead::Request::Entry entry{name, is_gradient};
+      auto& entries = request.entries;
+      if (std::find(entries.begin(), entries.end(), entry) == entries.end())
+        entries.push_back(entry);
+      return true;
+    });
   };
   add("-f,--function", false, "a function; as often as needed (default: main)");
   add("-g,--gradient", true, "the value and gradient of a function, as NAME_gradient");
   line.add_option("-o,--output", request.output,
                   "where the object goes (default: FILE with .so, in this folder); the header is "
                   "beside it");
-  line.add_option_function<std::vector<std::string>>(
-          "--size",
-          [&](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) {
-              if (!read_sizes(text, request))
-                throw CLI::ValidationError(
-                    "--size", fmt::format("takes a name and extents, n=1,32, and not `{}`", text));
-            }
-          },
-          "native code for these values of a dimension variable, instead of some fifty: n=1,32; as "
-          "often as needed")
-      ->allow_extra_args(false);
+  command.add_repeated(
+      "--size",
+      "native code for these values of a dimension variable, instead of some fifty: n=1,32; as "
+      "often as needed",
+      "a name and extents, n=1,32",
+      [&](const std::string& text) { return read_sizes(text, request); });
   command.define_run_options();
   line.footer(
       "The code is for the processor at hand; RELAY_JIT_CPU names another, such as "

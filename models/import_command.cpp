@@ -85,18 +85,11 @@ int run_import(int count, char** texts) {
       ->required();
   line.add_option("-o,--output", output,
                   "where the program goes (default: FILE with .relay, in this folder)");
-  line.add_option_function<std::vector<std::string>>(
-          "--shape",
-          [&](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) {
-              if (!read_shape(text, request))
-                throw CLI::ValidationError(
-                    "--shape",
-                    fmt::format("takes a name and extents, x=1,3,n, and not `{}`", text));
-            }
-          },
-          "the extents of an input, numbers or names of dimensions: x=1,3,n; as often as needed")
-      ->allow_extra_args(false);
+  command.add_repeated(
+      "--shape",
+      "the extents of an input, numbers or names of dimensions: x=1,3,n; as often as needed",
+      "a name and extents, x=1,3,n",
+      [&](const std::string& text) { return read_shape(text, request); });
   line.add_option("--params", request.params,
                   "the weights, where the format has them in a file of their own");
   if (const auto status = command.read(count, texts)) return *status;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,20 @@ namespace relay::repl {
 PartCommand::PartCommand(std::string_view name, std::string_view help)
     : name_(name), line_(std::string(help), fmt::format("relay {}", name)) {
   define_options(line_, report_);
+}
+
+void PartCommand::add_repeated(const std::string& names, const std::string& help,
+                               const std::string& form,
+                               std::function<bool(const std::string&)> take) {
+  const auto take_all = [names, form,
+                         take = std::move(take)](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      if (!take(text))
+        throw CLI::ValidationError(names, fmt::format("takes {}, and not `{}`", form, text));
+    }
+  };
+  line_.add_option_function<std::vector<std::string>>(names, take_all, help)
+      ->allow_extra_args(false);
 }
 
 void PartCommand::define_run_options() {

@@ -23,6 +23,10 @@ class PartCommand {
 
   // Its own options and positionals are defined here.
   CLI::App& line() { return line_; }
+  // An option that may be given as often as needed. `take` is told each value, and is false where
+  // that is not `form`: "a name and extents, n=1,32".
+  void add_repeated(const std::string& names, const std::string& help, const std::string& form,
+                    std::function<bool(const std::string&)> take);
   // It runs a program: what that may open and take is asked for on the line, too.
   void define_run_options();
 
@@ -31,7 +35,7 @@ class PartCommand {
   std::optional<int> read(int count, char** texts);
   // The same of a line that would do harm: `why`, unless that is empty.
   std::optional<int> refused(const std::string& why) const;
-  // Options of a session that runs the program. Its warnings are reported while do_it() works.
+  // Options of a session that runs the program.
   SessionOptions session_options();
 
   // Does the work, whose mistakes, and ours, go to standard error. The exit code. `work` is false
