@@ -105,6 +105,7 @@ class Builder {
  private:
   Node* make(Syntax kind, std::uint32_t begin, std::uint32_t end, std::size_t count) {
     lang::poll();
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): it is pointers that stand there
     void* memory = tree_.arena.bytes(sizeof(Node) + count * sizeof(const Node*));
     return new (memory) Node{kind, begin, end, static_cast<std::uint32_t>(count)};
   }

@@ -8,7 +8,7 @@
 #include "formats/file_access.h"
 #include "repl/report.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's
 class App;
 }
 

@@ -49,9 +49,9 @@ std::string changes(const std::map<std::string, std::string>& before,
   std::vector<std::string> gone;
   for (const auto& [name, text] : before) {
     // A `let` is called as its pattern is written.
-    const bool is_defined =
-        std::any_of(defined.begin(), defined.end(),
-                    [&](const std::string& each) { return each == name || each.starts_with('('); });
+    const bool is_defined = std::any_of(
+        defined.begin(), defined.end(),
+        [&name = name](const std::string& each) { return each == name || each.starts_with('('); });
     const auto found = now.find(name);
     if (!is_defined) gone.push_back(name);
     if (is_defined && found != now.end() && found->second != text) changed.push_back(name);
