@@ -225,6 +225,7 @@ void FunctionCodegen::begin(const Function& function) {
   header_phis_.clear();
   headers_.clear();
   lent_.clear();
+  cleanups_.clear();
   probe_ = scratch_ = result_ = nullptr;
   filling_ = {};
   scratch_size_ = 0;
@@ -330,8 +331,7 @@ void FunctionCodegen::leave_if(Value* failed, const Step& step, const Emit& cold
   b_.CreateCondBr(failed, out, on, unlikely());
   b_.SetInsertPoint(out);
   cold();
-  give_back(step.cleanup);
-  b_.CreateBr(fail_);
+  fail_after(step);
   b_.SetInsertPoint(on);
 }
 
@@ -343,8 +343,23 @@ void FunctionCodegen::give_back_arguments(const Values& values) {
   }
 }
 
-void FunctionCodegen::give_back(const std::vector<Slot>& slots) {
-  for (Slot slot : slots) release(values_[slot], source_->slots[slot]);
+// The oldest last: steps that follow each other share the way through what they have in common, so
+// that this code grows with the steps, and not with the steps times what is alive.
+void FunctionCodegen::fail_after(const Step& step) {
+  llvm::BasicBlock* const here = b_.GetInsertBlock();
+  llvm::BasicBlock* next = fail_;
+  for (Slot slot : step.cleanup) {
+    llvm::BasicBlock*& given_back = cleanups_[{next, values_[slot]}];
+    if (given_back == nullptr) {
+      given_back = new_block("give_back");
+      b_.SetInsertPoint(given_back);
+      release(values_[slot], source_->slots[slot]);
+      b_.CreateBr(next);
+    }
+    next = given_back;
+  }
+  b_.SetInsertPoint(here);
+  b_.CreateBr(next);
 }
 
 // --- Blocks ---
@@ -625,8 +640,7 @@ void FunctionCodegen::match(const Step& step) {
   }
   call_service(services_.no_match, b_.getInt32Ty(),
                {runner_, address(step.site), address(step.type.get()), leaves});
-  give_back(step.cleanup);
-  b_.CreateBr(fail_);
+  fail_after(step);
   b_.SetInsertPoint(join.block);
   if (join.block->hasNPredecessorsOrMore(1)) {
     for (std::size_t i = 0; i < step.results.size(); ++i) set(step.results[i], join.phis[i]);

@@ -3,10 +3,12 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "flow/function.h"
@@ -103,7 +105,8 @@ class FunctionCodegen {
 
   // Leaves the step if `failed` holds: what `cold` emits comes first, then its cleanup.
   void leave_if(llvm::Value* failed, const flow::Step& step, const Emit& cold);
-  void give_back(const std::vector<flow::Slot>& slots);
+  // Goes to `fail_` by way of blocks that give back the step's cleanup.
+  void fail_after(const flow::Step& step);
   void give_back_arguments(const Values& values);
 
   // object_codegen.cpp
@@ -274,7 +277,9 @@ class FunctionCodegen {
   llvm::Value* runner_ = nullptr;
   llvm::Value* out_ = nullptr;  // results, if they are in memory
   Tail tail_;
-  llvm::BasicBlock* fail_ = nullptr;         // where a step that fails goes
+  llvm::BasicBlock* fail_ = nullptr;  // where a step that fails goes
+  // By the block behind it and the object: the block that gives the object back.
+  std::map<std::pair<llvm::BasicBlock*, llvm::Value*>, llvm::BasicBlock*> cleanups_;
   llvm::BasicBlock* header_ = nullptr;       // where a tail call of the function itself goes
   std::vector<llvm::PHINode*> header_phis_;  // by parameter; null: it is the same each time
   // What is known of tensors here: their headers need not be read again.

@@ -215,8 +215,7 @@ void FunctionCodegen::comprehension(const Step& step) {
   const llvm::IRBuilderBase::InsertPointGuard guard(b_);
   b_.SetInsertPoint(failed);
   give_up();
-  give_back(step.cleanup);
-  b_.CreateBr(fail_);
+  fail_after(step);
 }
 
 void FunctionCodegen::fold(const Step& step) {
@@ -243,8 +242,7 @@ void FunctionCodegen::fold(const Step& step) {
   fail_ = outer;
   const llvm::IRBuilderBase::InsertPointGuard guard(b_);
   b_.SetInsertPoint(failed);
-  give_back(step.cleanup);
-  b_.CreateBr(fail_);
+  fail_after(step);
 }
 
 // The order changes nothing.

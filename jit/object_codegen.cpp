@@ -247,8 +247,7 @@ void FunctionCodegen::construct(const Step& step) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (type_of(step.args[i]).is_object()) release(fields[i], type_of(step.args[i]));
     }
-    give_back(step.cleanup);
-    b_.CreateBr(fail_);
+    fail_after(step);
   });
   for (std::size_t i = 0; i < fields.size(); ++i)
     store_value(field_place(cell, kind, i), fields[i], type_of(step.args[i]));
