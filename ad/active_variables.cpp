@@ -16,6 +16,11 @@ void ActiveVariables::deactivate(const lang::PatternRef& pattern) {
   for (const auto& field : pattern->fields) deactivate(field);
 }
 
+bool ActiveVariables::is_active(const lang::VariableRef& variable) const {
+  if (inactive_.count(variable.get()) != 0) return false;
+  return !as<lang::TensorType>(variable->type) || !is_unit(tangents_->or_unit(variable->type));
+}
+
 bool ActiveVariables::reads_active(const Expr& expr) const {
   if (const auto* var = as<lang::Var>(expr)) return is_active(var->variable);
   const auto free = lang::free_variables(expr);

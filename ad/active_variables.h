@@ -12,7 +12,7 @@ namespace relay::ad {
 
 // Which variables the derivative asks for: those that a wanted parameter has an influence on,
 // through values that have tangents. Nothing is saved, and no adjoint is computed, for the others.
-// Variables are active until they are said not to be.
+// Variables are active until they are said not to be, but for numbers that have no tangents.
 class ActiveVariables {
  public:
   ActiveVariables(Tangents& tangents, ReferenceUse& use) : tangents_(&tangents), use_(&use) {}
@@ -20,9 +20,7 @@ class ActiveVariables {
   void deactivate(const lang::VariableRef& variable) { inactive_.insert(variable.get()); }
   // All variables of a pattern.
   void deactivate(const lang::PatternRef& pattern);
-  bool is_active(const lang::VariableRef& variable) const {
-    return inactive_.count(variable.get()) == 0;
-  }
+  bool is_active(const lang::VariableRef& variable) const;
   // Does the expression read an active variable?
   bool reads_active(const lang::Expr& expr) const;
   // Deactivates the variable, if it depends on no active one or its type has no tangent but `()`.

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "ad/along_number.h"
 #include "ad/block.h"
 #include "ad/checkpoint.h"
+#include "ad/counters.h"
 #include "ad/recompute.h"
 #include "ad/static_shapes.h"
 #include "ad/tape.h"
@@ -93,6 +95,7 @@ class Deriver {
         return var && var->variable == fn_->params[i];
       }));
     }
+    counters_.emplace(*fn_, calls, is_kept_);
     tape_def_ = lang::TypeDefRef(new lang::TypeDef);
     tape_def_->name = program_.reserve_name(name_ + "_Tape");
     tape_def_->params = residual_->params;
@@ -109,10 +112,13 @@ class Deriver {
   }
 
   // Once it is known what the steps read: parameters that go round unchanged are not taped, but go
-  // round the backward loop, too; and so does the state of the step behind.
+  // round the backward loop, too; and so do counters, and the state of the step behind.
   void settle_unwind() {
     std::vector<Type> types = {tape_type_};
     carried_ = carry_states(fn_->params, steps_);
+    for (std::size_t i = 0; i < fn_->params.size(); ++i) {
+      if (counters_->is_counter(i)) settle_counter(i);
+    }
     for (std::size_t i = 0; i < fn_->params.size(); ++i) {
       const VariableRef& param = fn_->params[i];
       const auto reads = [&](const TapeStep& step) { return is_free_in(param, step.code); };
@@ -124,6 +130,19 @@ class Deriver {
     for (const Carried& each : carried_) types.push_back(each.param->type);
     append_leaves(adjoints_type_, types);
     unwind_type_ = lang::function_type(std::move(types), adjoints_type_);
+  }
+
+  // Each step that reads a counter has it from the one behind.
+  void settle_counter(std::size_t number) {
+    const VariableRef& param = fn_->params[number];
+    if (std::none_of(steps_.begin(), steps_.end(),
+                     [&](const TapeStep& step) { return is_free_in(param, step.code); }))
+      return;
+    const VariableRef after = lang::make_variable(param->name, param->type);
+    for (TapeStep& step : steps_)
+      step.code = lang::make_let(
+          param, counters_->before(*step.call, number, lang::make_var(after)), step.code);
+    carried_.push_back({param, after});
   }
 
   static bool is_free_in(const VariableRef& variable, const Expr& code) {
@@ -331,16 +350,17 @@ class Deriver {
     TapeStep step;
     const Expr adjoints = reversed(leaf);
     step.code = with_static_shapes(lang::close_block({leaf.backward().take(), adjoints}));
-    const auto is_invariant = [&](const VariableRef& variable) {
+    step.call = &call;
+    const auto is_at_hand = [&](const VariableRef& variable) {
       const std::size_t number = number_of(variable);
-      return number < is_kept_.size() && is_kept_[number];
+      return number < is_kept_.size() && (is_kept_[number] || counters_->is_counter(number));
     };
     for (const auto& variable : lang::free_variables(step.code)) {
       const bool is_own = std::find(state_.begin(), state_.end(), variable) != state_.end();
-      if (!is_own && !is_invariant(variable)) step.saved.push_back(variable);
+      if (!is_own && !is_at_hand(variable)) step.saved.push_back(variable);
     }
     lang::Block code = lang::open_block(step.code);
-    std::vector<lang::Binding> again = recompute(step.saved, path.primal(0), is_invariant);
+    std::vector<lang::Binding> again = recompute(step.saved, path.primal(0), is_at_hand);
     code.bindings.insert(code.bindings.begin(), again.begin(), again.end());
     step.code = lang::close_block(code);
     for (std::size_t i = 0; i < call.args.size(); ++i) {
@@ -447,6 +467,7 @@ class Deriver {
   // loops
   bool has_loop_ = false;
   std::vector<bool> is_kept_;  // parameters that go round unchanged
+  std::optional<Counters> counters_;
   lang::TypeDefRef tape_def_;
   Type tape_type_, loop_type_, unwind_type_;
   const lang::Constructor* start_ = nullptr;

@@ -8,8 +8,9 @@ namespace relay::ad {
 
 // A step of a loop, going backwards, without the call that goes on.
 struct TapeStep {
-  lang::VariableRef place;  // stands for the tape with the step on top, until that is made
-  lang::Expr code;          // gives the adjoints of the parameters
+  const lang::Call* call = nullptr;  // that goes on
+  lang::VariableRef place;           // stands for the tape with the step on top, until that is made
+  lang::Expr code;                   // gives the adjoints of the parameters
   std::vector<lang::VariableRef> saved;  // what the code reads, and finds on the tape
   std::vector<lang::VariableRef> next;   // by parameter: what the next step's is; null: not bound
                                          // in this step
