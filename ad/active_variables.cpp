@@ -8,7 +8,6 @@ namespace relay::ad {
 
 using lang::as;
 using lang::Expr;
-using lang::ExprKind;
 using lang::Type;
 
 void ActiveVariables::deactivate(const lang::PatternRef& pattern) {
