@@ -15,11 +15,9 @@ namespace build = lang::build;
 
 namespace {
 
-// Whole numbers wrap around, so that what is added can be taken away again.
-bool is_whole_number(const lang::Type& type) {
-  const auto* tensor = as<lang::TensorType>(type);
-  return tensor && lang::is_scalar(type) && tensor->dtype.is_known() &&
-         tensor->dtype.known() != lang::DType::Bool && !lang::is_float(tensor->dtype.known());
+// Integers wrap around, so that what is added can be taken away again.
+bool is_integer(const lang::Type& type) {
+  return lang::is_scalar(type) && lang::is_int(as<lang::TensorType>(type)->dtype.known());
 }
 
 }  // namespace
@@ -31,7 +29,7 @@ Counters::Counters(const lang::Function& function, const std::vector<const lang:
     if (const auto* let = as<lang::Let>(node)) values_[let->variable.get()] = let->value;
   });
   for (std::size_t i = 0; i < params_.size(); ++i) {
-    are_counters_.push_back(!is_kept_[i] && is_whole_number(params_[i]->type) &&
+    are_counters_.push_back(!is_kept_[i] && is_integer(params_[i]->type) &&
                             std::all_of(calls.begin(), calls.end(), [&](const lang::Call* call) {
                               return move(*call, i).is_known;
                             }));

@@ -8,7 +8,7 @@
 
 namespace relay::ad {
 
-// Parameters of a loop that each turn moves by a whole number which stays the same, as `k` of
+// Parameters of a loop that each turn moves by an integer that stays the same, as `k` of
 // `f(k - 1, …)`: going backwards they are had from the turn behind, and no turn keeps them.
 class Counters {
  public:

@@ -25,8 +25,8 @@ namespace relay::jit {
 // error) and their results, in registers where these hold them, else in memory of the caller.
 //
 // A slot is a value of SSA: a scalar as jit/scalar_codegen has it, or the pointer of a counted
-// object. What fails goes through a block of its own, which gives back what the step's `cleanup`
-// says. A call of the function itself in tail position is a jump.
+// object. What fails goes through blocks that give back what the step's `cleanup` says, and that
+// other steps go through, too. A call of the function itself in tail position is a jump.
 //
 // The methods are spread over function_codegen.cpp (functions, calls, control), object_codegen.cpp
 // (counts, cells, tensors), nest_codegen.cpp (loops and folds), lane_fold_codegen.cpp,
