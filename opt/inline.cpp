@@ -411,6 +411,20 @@ class Inliner final : public lang::Rewriter {
     return lang::substitute_types(lang::substitute(body, substitution), dims);
   }
 
+  // The same of a global function. In a call of itself its dims are in the types of the arguments,
+  // too, which keep them.
+  static Expr body_of_global(const Expr& callee, const std::vector<Expr>& args, lang::Span call) {
+    lang::TypeSubstitution dims;
+    const auto& own = lang::cast<lang::Function>(callee);
+    for (std::size_t i = 0; i < args.size(); ++i)
+      lang::match_dims(own.params[i]->type, args[i]->type, dims);
+    const Expr copy = lang::substitute_types(lang::rename_bound(callee), dims);
+    const auto& fn = lang::cast<lang::Function>(copy);
+    lang::Substitution substitution;
+    for (std::size_t i = 0; i < args.size(); ++i) substitution[fn.params[i].get()] = args[i];
+    return lang::substitute(lang::moved_to_call(fn.body, call), substitution);
+  }
+
   // The function that a call may be replaced by; null where it stays.
   Expr callee_of(const lang::Call& call, const lang::GlobalVar& global) {
     if (!run_.program.is_function(global.name) || run_.stack.size() >= kMaxDepth) return nullptr;
@@ -463,7 +477,7 @@ class Inliner final : public lang::Rewriter {
   Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {
     const Expr callee = callee_of(call, global);
     if (!callee || size_of(global.name, callee) > most_of(callee)) return expr;
-    Expr body = body_with(lang::cast<lang::Function>(callee), call.args, expr->span);
+    Expr body = body_of_global(callee, call.args, expr->span);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     run_.stack.push_back(global.name);
     Expr result = Inliner(run_, is_in_index_notation_).run(body, called_.contains(&call));

@@ -39,6 +39,7 @@ Pipeline::Pipeline(lang::Module& module, typecheck::Checker& checker, const Sess
     : module_(module),
       checker_(checker),
       options_(options),
+      instances_(checker, options.extents),
       purity_([this](const std::string& name) { return code_of(name); }),
       derivatives_(*this),
       compiling_(native_makers(options.code_cache)) {
@@ -200,7 +201,8 @@ Expr Pipeline::finish(const Expr& optimised) {
 
 Expr Pipeline::function(const std::string& name, const lang::Type& type) {
   if (const auto derived = derived_.find(name); derived != derived_.end()) return derived->second;
-  const std::string key = checker_.specialisation_key(name, type).or_throw();
+  const Instances::Instance instance = instances_.of(name, type);
+  const std::string& key = instance.key;
   if (const auto found = core_.find(key); found != core_.end()) return found->second;
   if (!in_progress_.insert(key).second) {
     lang::fail(
@@ -214,7 +216,14 @@ Expr Pipeline::function(const std::string& name, const lang::Type& type) {
   } done{in_progress_, key};
   // Differentiation may ask, and this code is not its own.
   const lang::AlgebraScope scope(lang::Algebra::Bits);
-  Expr core = to_core(checker_.specialise(name, type).or_throw());
+  auto typed = checker_.specialise(name, type, instance.extents);
+  if (!typed && instance.extents == typecheck::Extents::Known &&
+      !lang::is_stop(typed.errors().front().kind)) {
+    // Code for other extents need not fit these, where it does not run.
+    instances_.refuse(name, type);
+    return function(name, type);
+  }
+  Expr core = to_core(std::move(typed).or_throw());
   lang::poll();  // a pass that was stopped may have given up what it was after
   core_.emplace(key, core);
   return core;
@@ -256,16 +265,16 @@ const lang::TypeDef* Pipeline::add_type(lang::TypeDefRef type) {
 // What an external compiler runs are the operators that it was given, and not what they stand for.
 Expr Pipeline::as_written(const std::string& name, const lang::Type& type, const Expr& core) {
   if (derived_.count(name)) return core;
-  return opt::to_anf(checker_.specialise(name, type).or_throw(), this);
+  const typecheck::Extents extents = instances_.of(name, type).extents;
+  return opt::to_anf(checker_.specialise(name, type, extents).or_throw(), this);
 }
 
 Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type) {
   return lang::capture([&]() -> Expr {
-    const std::string key = derived_.count(name)
-                                ? "derived " + name
-                                : checker_.specialisation_key(name, type).or_throw();
-    if (const auto found = finished_.find(key); found != finished_.end()) return found->second;
     const Expr core = function(name, type);
+    const std::string key =
+        derived_.count(name) ? "derived " + name : instances_.of(name, type).key;
+    if (const auto found = finished_.find(key); found != finished_.end()) return found->second;
     const Expr ready =
         lang::compiler_of(core) ? as_written(name, type, core) : finish(optimise(core));
     lang::poll();
@@ -403,6 +412,7 @@ void Pipeline::forget() {
   purity_.forget();
   step_products_.forget();
   derivatives_.forget();
+  instances_.forget();
   core_.clear();
   finished_.clear();
   if (evaluator_) evaluator_->forget();

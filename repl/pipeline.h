@@ -16,6 +16,7 @@
 #include "opt/purity.h"
 #include "opt/step_products.h"
 #include "repl/external_compilers.h"
+#include "repl/instances.h"
 #include "repl/kernel_library.h"
 #include "repl/session.h"
 #include "typecheck/infer.h"
@@ -140,6 +141,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   std::int64_t watches_ = 0;
   std::vector<std::string> directories_;  // the last one first
   std::map<std::string, lang::Value> values_;
+  Instances instances_;
   std::unordered_map<std::string, lang::Expr> core_;      // by specialisation key
   std::unordered_map<std::string, lang::Expr> finished_;  // likewise
   std::unordered_map<std::string, lang::Expr> derived_;   // functions made by passes

@@ -15,7 +15,7 @@ using lang::ScheduleSteps;
 
 namespace {
 
-constexpr std::array<int, 7> kRows = {4, 2, 6, 3, 8, 1, 5};
+constexpr std::array<int, 7> kSplits = {4, 2, 6, 3, 8, 1, 5};
 constexpr std::array<int, 5> kLanes = {16, 8, 32, 24, 64};
 
 ScheduleArg arg(std::string text) { return {std::move(text), {}}; }
@@ -37,7 +37,7 @@ void ScheduleSearch::draw(ScheduledNest& nest) {
   std::string rows;
   if (domain.size() > 1 && !one_in(4)) {
     rows = domain[domain.size() - 2];
-    take(nest, {"split", {arg(rows), arg(std::to_string(kRows[below(kRows.size())]))}, {}});
+    take(nest, {"split", {arg(rows), arg(std::to_string(kSplits[below(kSplits.size())]))}, {}});
   }
   // Outside the whole loops and outer parts, in some order; then reductions; then the tile.
   std::vector<ScheduleArg> order;
@@ -86,7 +86,7 @@ ScheduleSteps ScheduleSearch::changed(const ScheduleSteps& steps) {
       made.erase(made.begin() + static_cast<std::ptrdiff_t>(at));
     } else if (step.word == "split") {
       step.args[1].text =
-          std::to_string(one_in(2) ? kLanes[below(kLanes.size())] : kRows[below(kRows.size())]);
+          std::to_string(one_in(2) ? kLanes[below(kLanes.size())] : kSplits[below(kSplits.size())]);
     } else if (step.word == "reorder") {
       std::swap(step.args[below(step.args.size())], step.args[below(step.args.size())]);
     } else {

@@ -47,8 +47,10 @@ enum class LibraryKernels { Off, Direct, Auto };
 struct SessionOptions {
   interp::JitMode jit = interp::JitMode::Auto;
   LibraryKernels kernels = LibraryKernels::Auto;
-  int threads = 0;                       // 0: as many as there are cores
-  bool evaluate = true;                  // false: items are typed and not run
+  int threads = 0;       // 0: as many as there are cores
+  bool evaluate = true;  // false: items are typed and not run
+  // Of the instances of definitions: Known where that is worth it (repl/instances.h), or never.
+  typecheck::Extents extents = typecheck::Extents::Known;
   bool perf = false;                     // native code is known to `perf` by name
   std::string code_cache;                // folder for code of kernels; empty: none
   bool verify = false;                   // run typecheck::verify after every pass (tests)

@@ -319,12 +319,13 @@ Result<Scheme> Checker::type_of(const Expr& expr) {
   });
 }
 
-Result<Expr> Checker::specialise(const std::string& name, const Type& type) {
-  return capture([&]() { return impl_->specialise(name, type); });
+Result<Expr> Checker::specialise(const std::string& name, const Type& type, Extents extents) {
+  return capture([&]() { return impl_->specialise(name, type, extents); });
 }
 
-Result<std::string> Checker::specialisation_key(const std::string& name, const Type& type) {
-  return capture([&]() { return impl_->specialisation_key(name, type); });
+Result<std::string> Checker::specialisation_key(const std::string& name, const Type& type,
+                                                Extents extents) {
+  return capture([&]() { return impl_->specialisation_key(name, type, extents); });
 }
 
 bool Checker::forget(const std::string& name) { return impl_->forget(name); }

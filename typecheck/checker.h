@@ -55,12 +55,13 @@ struct Checker::Impl final : Globals {
   void keep_warnings();
 
   // specialise.cpp
-  // What the scheme's variables stand for in an instance. Dims that no open relation mentions stay
-  // symbolic and are left out.
-  lang::TypeSubstitution match(const Entry& entry, const lang::Type& type);
-  lang::Expr specialise(const std::string& name, const lang::Type& type);
-  lang::Expr specialise(const std::string& name, const lang::Type& type, Widening& widening);
-  std::string specialisation_key(const std::string& name, const lang::Type& type);
+  // What the scheme's variables stand for in an instance. Dims that stay symbolic are left out: no
+  // open relation mentions them, and `type` tells no number, or `extents` asks for none.
+  lang::TypeSubstitution match(const Entry& entry, const lang::Type& type, Extents extents);
+  lang::Expr specialise(const std::string& name, const lang::Type& type, Extents extents);
+  lang::Expr specialise(const std::string& name, const lang::Type& type, Extents extents,
+                        Widening& widening);
+  std::string specialisation_key(const std::string& name, const lang::Type& type, Extents extents);
 
   const lang::Module& module;
   std::unordered_map<std::string, Entry> entries;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -80,6 +81,10 @@ struct TypeAt {
   bool is_variable = false;
 };
 
+// In an instance of a definition, its quantified dims stay symbolic, or are the numbers that the
+// use has for them.
+enum class Extents : std::uint8_t { Symbolic, Known };
+
 // Inference over a module. Schemes of definitions are inferred when first asked for and cached;
 // after a redefinition call `forget`. Definitions that call each other are inferred together (one
 // component at a time).
@@ -116,10 +121,13 @@ class Checker {
   std::vector<TypeAt> types_inside(const lang::Expr& expr, const lang::Type& expected = nullptr);
 
   // The body of global `name` at ground function type `type` as a typed Function. Quantified dims
-  // of the definition stay symbolic (rigid variables); everything else is ground.
-  lang::Result<lang::Expr> specialise(const std::string& name, const lang::Type& type);
+  // of the definition stay symbolic (rigid variables) but for those that `extents` makes known;
+  // everything else is ground.
+  lang::Result<lang::Expr> specialise(const std::string& name, const lang::Type& type,
+                                      Extents extents = Extents::Symbolic);
   // Key under which specialisations of `name` at `type` may be shared.
-  lang::Result<std::string> specialisation_key(const std::string& name, const lang::Type& type);
+  lang::Result<std::string> specialisation_key(const std::string& name, const lang::Type& type,
+                                               Extents extents = Extents::Symbolic);
 
   // `name` has changed: drops its scheme and those that depend on it. False if nothing was known
   // of it and no definition looked at so far mentions it: then nothing has been derived from it.

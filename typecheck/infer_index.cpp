@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/op.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
 #include "typecheck/core_rules.h"
@@ -48,13 +49,32 @@ void help_with_selection(Diagnostic& diagnostic, const Index& node, const Type& 
 }  // namespace
 
 Dim Inference::extent_dim(const Expr& extent) const {
-  if (std::optional<std::int64_t> value = stated_integer(extent); value && *value >= 0)
-    return Dim(*value);
-  if (const auto* term = as<DimTerm>(extent)) return substitute(term->dim, written_);
-  if (const auto* var = as<Var>(extent)) {
-    if (const Expr* found = let_values_.find(var->variable.get())) return extent_dim(*found);
+  int steps = 100;  // what is named is read again where it is used
+  Dim dim = stated_dim(extent, steps);
+  return dim.is_constant() && dim.constant() < 0 ? Dim::any() : dim;
+}
+
+// Of numbers, extents, and sums, differences and products of such; `?` after so many steps.
+Dim Inference::stated_dim(const Expr& expr, int& steps) const {
+  if (--steps < 0) return Dim::any();
+  if (std::optional<std::int64_t> value = stated_integer(expr)) return Dim(*value);
+  if (const auto* term = as<DimTerm>(expr)) return substitute(term->dim, written_);
+  if (const auto* var = as<Var>(expr)) {
+    if (const Expr* found = let_values_.find(var->variable.get())) return stated_dim(*found, steps);
   }
-  return Dim::any();
+  const std::optional<ArithmeticStep> step = arithmetic_step(expr);
+  if (!step || step->args.size() != 2) return Dim::any();
+  const Dim a = stated_dim(step->args[0], steps), b = stated_dim(step->args[1], steps);
+  switch (step->prim) {
+    case Prim::Add:
+      return a + b;
+    case Prim::Sub:
+      return a - b;
+    case Prim::Mul:
+      return a * b;
+    default:
+      return Dim::any();
+  }
 }
 
 // An index or an extent: an integer scalar; an undecorated number is an int64.

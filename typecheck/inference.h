@@ -311,6 +311,7 @@ class Inference {
   std::vector<lang::Dim> enter_binders(const std::vector<lang::IndexBinder>& binders);
   void leave_binders(const std::vector<lang::IndexBinder>& binders);
   lang::Dim extent_dim(const lang::Expr& extent) const;
+  lang::Dim stated_dim(const lang::Expr& expr, int& steps) const;
   void link_bare_use(BinderInfo& binder, BareUse use);
   lang::Type infer_comprehension(const lang::Comprehension& node);
   lang::Type infer_reduction(const lang::Reduction& node);

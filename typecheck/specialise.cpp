@@ -1,4 +1,5 @@
-// Instances of generic definitions: ground rank and dtype, symbolic dimensions.
+// Instances of generic definitions: ground rank and dtype, dimensions symbolic or as the use has
+// them.
 
 #include <algorithm>
 #include <unordered_set>
@@ -134,7 +135,7 @@ void decide(Matching& matching, const Scheme& scheme,
 
 }  // namespace
 
-TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
+TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type, Extents extents) {
   const Scheme& scheme = entry.scheme;
   Matching matching(scheme.variables);
   Solver& solver = matching.solver;
@@ -173,7 +174,10 @@ TypeSubstitution Checker::Impl::match(const Entry& entry, const Type& type) {
       }
       case VarKind::Dim: {
         Dim value = solver.resolve(matching.unknowns.dims.at(var));
-        if (!fixed_dims.count(var) && !(value.is_any() && inside.count(var))) break;
+        const bool is_fixed = fixed_dims.count(var) ||
+                              (extents == Extents::Known && value.is_constant()) ||
+                              (value.is_any() && inside.count(var));
+        if (!is_fixed) break;
         if (!matching.is_open(ref)) result.dims.emplace(var, value);
         break;
       }
@@ -230,13 +234,15 @@ std::vector<TakenValue> taken_at_entry(const Expr& made, const Type& scheme, con
 
 }  // namespace
 
-Expr Checker::Impl::specialise(const std::string& name, const Type& type) {
-  return with_widening([&](Widening& widening) { return specialise(name, type, widening); });
+Expr Checker::Impl::specialise(const std::string& name, const Type& type, Extents extents) {
+  return with_widening(
+      [&](Widening& widening) { return specialise(name, type, extents, widening); });
 }
 
-Expr Checker::Impl::specialise(const std::string& name, const Type& type, Widening& widening) {
+Expr Checker::Impl::specialise(const std::string& name, const Type& type, Extents extents,
+                               Widening& widening) {
   const Entry& found = entry(name);
-  TypeSubstitution substitution = match(found, type);
+  TypeSubstitution substitution = match(found, type, extents);
   Type instance = substitute(found.scheme.type, substitution);
   const auto boxed = lang::make_boxed<Inference>(*this, Purpose::kCode, substitution, &widening);
   Inference& inference = boxed->value;
@@ -285,9 +291,10 @@ Expr Checker::Impl::specialise(const std::string& name, const Type& type, Wideni
   return checks.empty() ? made : with_entry_checks(made, checks, name);
 }
 
-std::string Checker::Impl::specialisation_key(const std::string& name, const Type& type) {
+std::string Checker::Impl::specialisation_key(const std::string& name, const Type& type,
+                                              Extents extents) {
   const Entry& found = entry(name);
-  TypeSubstitution substitution = match(found, type);
+  TypeSubstitution substitution = match(found, type, extents);
   TypeSubstitution renamed;
   auto rename = [&](const Type& value) {
     for_each_type_variable(value, [&](const TypeVarRef& var) {

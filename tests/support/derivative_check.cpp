@@ -19,9 +19,11 @@ constexpr std::size_t kProgramsPerSession = 50;
 constexpr std::size_t kSmallInput = 4;  // coordinates that are tried one by one
 constexpr double kStep = 1e-4;
 
-repl::SessionOptions options_of(interp::JitMode jit, bool verify) {
+// Every other program has functions whose extents are symbolic, as those of large programs may be.
+repl::SessionOptions options_of(interp::JitMode jit, std::uint64_t seed, bool verify) {
   repl::SessionOptions options;
   options.jit = jit;
+  options.extents = seed % 2 == 0 ? typecheck::Extents::Known : typecheck::Extents::Symbolic;
   options.verify = verify;
   options.write = [](std::string_view) {};
   return options;
@@ -71,8 +73,11 @@ lang::Result<Value> DerivativeCheck::load(repl::Session& session, const RandomPr
 
 std::optional<Failure> DerivativeCheck::load(const RandomProgram& program,
                                              const std::string& more) {
-  if (programs_++ % kProgramsPerSession == 0)
-    lanes_ = std::make_unique<repl::Session>(options_of(interp::JitMode::Off, verify_));
+  Sessions& sessions = sessions_[program.seed % 2];
+  if (sessions.programs++ % kProgramsPerSession == 0)
+    sessions.lanes =
+        std::make_unique<repl::Session>(options_of(interp::JitMode::Off, program.seed, verify_));
+  lanes_ = sessions.lanes.get();
   const auto args = load(*lanes_, program, more);
   if (!args) return refused(args.errors());
   args_ = *args;
@@ -81,7 +86,7 @@ std::optional<Failure> DerivativeCheck::load(const RandomProgram& program,
 
 Failure DerivativeCheck::compare_tiers(const RandomProgram& program, const std::string& more,
                                        const Run& run, const Value& result) {
-  repl::Session native(options_of(interp::JitMode::Always, verify_));
+  repl::Session native(options_of(interp::JitMode::Always, program.seed, verify_));
   const auto args = load(native, program, more);
   if (!args) return refused(args.errors());
   const auto function = native.evaluate(run.text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -65,9 +66,13 @@ class DerivativeCheck {
   Failure refused(const std::vector<lang::Diagnostic>& errors);
 
   bool verify_;
-  std::size_t programs_ = 0;  // that the sessions have seen
-  std::unique_ptr<repl::Session> lanes_;
-  lang::Value args_;  // a tuple
+  struct Sessions {
+    std::size_t programs = 0;  // that they have seen
+    std::unique_ptr<repl::Session> lanes;
+  };
+  std::array<Sessions, 2> sessions_;  // of seeds that are even, and odd
+  repl::Session* lanes_ = nullptr;    // of the program at hand
+  lang::Value args_;                  // a tuple
 };
 
 }  // namespace relay::tests
