@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "lang/expr.h"
 #include "lang/module.h"
@@ -30,9 +31,14 @@ std::string print_module(const Module& module,
 // Shortest text that reads back to the same bits: `1.5f`, `3`, `2i64`, `True`.
 std::string print_scalar(DType dtype, std::uint64_t bits);
 
+// In the light notation, `op.NAME` is the operator where something else has its name.
+inline constexpr std::string_view kOperatorPrefix = "op.";
+
 // What people see: the light notation without sigils, infix operators, `def name(x: T) -> R { ...
-// }`. Parses back in the light notation.
-std::string print_light(const Expr& expr);
-std::string print_light_definition(const std::string& name, const Expr& function);
+// }`. Parses back in the light notation, within `scope` if there is one: what that defines hides
+// operators.
+std::string print_light(const Expr& expr, const Module* scope = nullptr);
+std::string print_light_definition(const std::string& name, const Expr& function,
+                                   const Module* scope = nullptr);
 
 }  // namespace relay::lang

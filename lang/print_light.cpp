@@ -47,7 +47,8 @@ std::string light_text(const AttrValue& value) {
 // several lines gets a name. A let whose pure value is used once goes to where it is used.
 class LightPrinter {
  public:
-  explicit LightPrinter(const Expr& root) : plan_(root), lets_(plan_), lines_(plan_.scope_count()) {
+  LightPrinter(const Expr& root, const Module* scope)
+      : plan_(root), lets_(plan_), lines_(plan_.scope_count()), scope_(scope) {
     reserve_words(names_);
     std::vector<TypeVarRef> dims;
     visit_post_order(root, [&](const Expr& node) {
@@ -500,7 +501,7 @@ class LightPrinter {
       case ExprKind::RefWrite:
         return {"ref_write(" + list({cast<RefWrite>(expr).ref, cast<RefWrite>(expr).value}) + ")"};
       case ExprKind::Operator:
-        return {cast<Operator>(expr).op->name};
+        return {spelled(*cast<Operator>(expr).op)};
       case ExprKind::ConstructorRef:
         return {cast<ConstructorRef>(expr).constructor->name};
       case ExprKind::Comprehension:
@@ -527,6 +528,12 @@ class LightPrinter {
     internal_error(__FILE__, __LINE__, "an expression of an unknown kind");
   }
 
+  std::string spelled(const OpDef& op) const {
+    const Definition* hiding = scope_ ? scope_->find(op.name) : nullptr;
+    const bool is_hidden = hiding && hiding->origin == Origin::Own;
+    return (is_hidden ? std::string(kOperatorPrefix) : "") + op.name;
+  }
+
   static constexpr std::size_t kTuple = 92;
 
   ScopePlan plan_;
@@ -538,14 +545,18 @@ class LightPrinter {
   UniqueNames names_;
   TypeNames types_;
   int no_names_inside_ = -1;
+  const Module* scope_;
 };
 
 }  // namespace
 
-std::string print_light(const Expr& expr) { return LightPrinter(expr).expression(expr); }
+std::string print_light(const Expr& expr, const Module* scope) {
+  return LightPrinter(expr, scope).expression(expr);
+}
 
-std::string print_light_definition(const std::string& name, const Expr& function) {
-  return LightPrinter(function).definition(name, function);
+std::string print_light_definition(const std::string& name, const Expr& function,
+                                   const Module* scope) {
+  return LightPrinter(function, scope).definition(name, function);
 }
 
 }  // namespace relay::lang

@@ -22,7 +22,7 @@ CompositeRule read_composite(const lang::CompositePattern& written,
                              const lang::ExternalCompiler& compiler, const PassHost& host) {
   const auto patterns = lang::capture([&] {
     const std::string text = fmt::format("pattern {}{}", written.name, written.pattern);
-    return pattern_rules(host.parse_rules(written.name, text));
+    return pattern_rules(host.parse_rules(written.name, text, RuleScope::Operators));
   });
   if (!patterns || patterns->size() != 1) {
     lang::fail(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -20,6 +21,11 @@ namespace relay::opt {
 // What begins the name of a table of rules that is part of the program.
 inline constexpr const char* kLibraryRules = "std:";
 
+// What a name in a rule is, besides an operator: nothing else, in rules that are part of the
+// program and have to mean the same beside whatever a person defines; or a function of the program
+// at hand.
+enum class RuleScope : std::uint8_t { Operators, Program };
+
 // What passes need of those who run them.
 struct PassHost {
   lang::Program& program;  // all that is none of the functions at hand
@@ -34,7 +40,8 @@ struct PassHost {
   // A closed function as it was written, with its types. Throws Failure.
   std::function<lang::Expr(const lang::Expr& fn)> infer = {};
   // What a text called `name` has of rewrite rules and patterns. Throws Failure.
-  std::function<std::vector<lang::RewriteRule>(const std::string& name, const std::string& text)>
+  std::function<std::vector<lang::RewriteRule>(const std::string& name, const std::string& text,
+                                               RuleScope scope)>
       parse_rules = {};
   // The text of a file that a pass names. Throws Failure.
   std::function<std::string(const std::string& path)> read_file = {};

@@ -63,7 +63,9 @@ Expr rewritten_once(const Expr& fn, const std::vector<PatternRule>& rules, const
 }  // namespace
 
 std::vector<PatternRule> read_rules(const PassHost& host, const std::string& path) {
-  return pattern_rules(host.parse_rules(path, host.read_file(path)));
+  const RuleScope scope =
+      path.starts_with(kLibraryRules) ? RuleScope::Operators : RuleScope::Program;
+  return pattern_rules(host.parse_rules(path, host.read_file(path), scope));
 }
 
 Expr rewritten(const Expr& fn, const std::vector<PatternRule>& rules, const RuleHost& host,

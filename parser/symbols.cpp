@@ -3,10 +3,23 @@
 #include <functional>
 
 #include "lang/boxed.h"
+#include "lang/print.h"
 
 namespace relay::parser {
 
 SymbolTable::~SymbolTable() { lang::free_elements(symbols_); }
+
+namespace {
+
+// `op.cos` is the operator, whatever else is called `cos`.
+const lang::OpDef* operator_called(std::string_view text) {
+  const lang::OpRegistry& operators = lang::OpRegistry::instance();
+  if (const lang::OpDef* op = operators.find(text)) return op;
+  if (!text.starts_with(lang::kOperatorPrefix)) return nullptr;
+  return operators.find(text.substr(lang::kOperatorPrefix.size()));
+}
+
+}  // namespace
 
 Symbol& SymbolTable::intern(std::string_view text) {
   const std::size_t hash = std::hash<std::string_view>()(text);
@@ -19,7 +32,7 @@ Symbol& SymbolTable::intern(std::string_view text) {
   Symbol& symbol = symbols_.emplace_back();
   symbol.text = text;
   symbol.hash = hash;
-  symbol.op = lang::OpRegistry::instance().find(text);
+  symbol.op = operator_called(text);
   symbol.outer_constructor = scope_.find_constructor(text);
   symbol.outer_type = scope_.find_type(text);
   symbol.outer_global = scope_.lookup(text);

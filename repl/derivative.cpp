@@ -279,9 +279,10 @@ std::string print_derivative(const Expr& expr, lang::DiffMode mode, bool is_stri
   }
   for (const auto& [name, function] : made.functions) {
     const Expr body = with_dimensions(function);
-    add(is_strict ? lang::print_definition(name, body) : lang::print_light_definition(name, body));
+    add(is_strict ? lang::print_definition(name, body)
+                  : lang::print_light_definition(name, body, &module));
   }
-  if (!is_strict) return text + lang::print_light(with_dimensions(made.result));
+  if (!is_strict) return text + lang::print_light(with_dimensions(made.result), &module);
   const auto* global = as<lang::GlobalVar>(expr);
   const std::string name =
       global ? fmt::format("{}_{}", global->name, lang::name_of(mode)) : "main";

@@ -108,8 +108,10 @@ opt::PassHost host_of(lang::Module& module, typecheck::Checker& checker, Pipelin
           [&pipeline](const Expr& fn) { return pipeline.optimise(fn); },
           [](const Expr& fn) { typecheck::verify(fn); },
           [&checker](const Expr& fn) { return checker.check(fn).or_throw(); },
-          [&module, texts](const std::string& name, const std::string& text) {
-            return parser::parse_rules(*texts.keep(name, text), module).or_throw();
+          [&module, texts](const std::string& name, const std::string& text, opt::RuleScope scope) {
+            const lang::Module none;
+            const bool is_own = scope == opt::RuleScope::Program;
+            return parser::parse_rules(*texts.keep(name, text), is_own ? module : none).or_throw();
           },
           texts.read,
           *pipeline.external_compilers()};
@@ -222,10 +224,10 @@ ModulePasses::Printed ModulePasses::print(bool is_strict) const {
     if (!is_module_ && name.empty()) {
       expression = body;
     } else {
-      add(lang::print_light_definition(name, body));
+      add(lang::print_light_definition(name, body, &module_));
     }
   }
-  if (expression) add(lang::print_light(expression));
+  if (expression) add(lang::print_light(expression, &module_));
   return printed;
 }
 

@@ -83,7 +83,7 @@ class RestOfFile {
       const lang::Definition* definition = find(name);
       if (!definition || !definition->function) continue;
       if (!defined.contains(name))
-        text += lang::print_light_definition(name, definition->function) + "\n";
+        text += lang::print_light_definition(name, definition->function, &module_) + "\n";
       for (const std::string& each : opt::functions_mentioned_in(definition->function).called) {
         if (seen.insert(each).second) open.push_back(each);
       }
@@ -105,7 +105,7 @@ class RestOfFile {
       return definition && (definition->parameters || !definition->instance_of.empty());
     });
     if (is_plain) return std::nullopt;
-    std::string value = lang::print_light(item.expr);
+    std::string value = lang::print_light(item.expr, &module_);
     if (lang::as<lang::Let>(item.expr)) value = "{\n" + value + "\n}";
     if (item.kind == parser::ItemKind::Expression) return value;
     const std::string target = item.pattern ? std::string(item.pattern->span.text()) : item.name;
