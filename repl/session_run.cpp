@@ -102,7 +102,8 @@ class Session::Run {
           note_hidden(name, item.span);
           note_change(name, item.span);
           if (!session_.module.find(name)) pending_.insert(name);
-          if (origin_ == Origin::Own) set_aside(name, session_.module, session_.prelude);
+          if (origin_ == Origin::Own)
+            set_aside(name, item.span.source, session_.module, session_.prelude);
         }
       }
       if (item.kind == ItemKind::Type) note_changed_type(item.name, item.span);

@@ -137,7 +137,7 @@ void Session::Impl::define(const Item& item, Origin origin) {
       warnings.push_back(std::move(*hidden));
     module.define(item.type_def);
   } else if (item.kind == ItemKind::Def) {
-    if (origin == Origin::Own) set_aside(item.name, module, prelude);
+    if (origin == Origin::Own) set_aside(item.name, item.span.source, module, prelude);
     module.define(Definition{item.name, item.expr, nullptr, origin, item.doc, item.span,
                              item.parameters, item.instance_of, item.instance_attrs});
   }
@@ -319,7 +319,7 @@ void Session::Impl::forget_old_results() {
 
 void Session::Impl::bind(const Binding& binding, const Value* value, const Type& type) {
   if (value) pipeline.set_value(binding.name, *value);
-  if (binding.origin == Origin::Own) set_aside(binding.name, module, prelude);
+  if (binding.origin == Origin::Own) set_aside(binding.name, binding.span.source, module, prelude);
   module.define(Definition{binding.name, nullptr, type, binding.origin, binding.doc, binding.span});
   forget(binding.name);
 }

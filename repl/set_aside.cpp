@@ -28,9 +28,11 @@ class Renamer : public lang::Rewriter {
   const std::string& to_;
 };
 
-void rename(const std::string& from, const std::string& to, lang::Module& module) {
+void rename(const std::string& from, const std::string& to, const lang::Source* text,
+            lang::Module& module) {
   for (const Definition* definition : module.definitions()) {
-    if (definition->origin == Origin::Own || !definition->function) continue;
+    const bool is_of_text = definition->origin == Origin::Own && definition->span.source == text;
+    if (is_of_text || !definition->function) continue;
     lang::Expr body = Renamer(from, to).rewrite(definition->function);
     if (body == definition->function) continue;
     Definition changed = *definition;
@@ -41,7 +43,8 @@ void rename(const std::string& from, const std::string& to, lang::Module& module
 
 }  // namespace
 
-void set_aside(const std::string& name, lang::Module& module, lang::Module& prelude) {
+void set_aside(const std::string& name, const lang::Source* text, lang::Module& module,
+               lang::Module& prelude) {
   const Definition* old = module.find(name);
   if (!old || old->origin != Origin::Prelude || !prelude.find(name)) return;
   const std::string full_name = parser::name_in_prelude(name);
@@ -49,7 +52,7 @@ void set_aside(const std::string& name, lang::Module& module, lang::Module& prel
     Definition moved = *each->find(name);
     moved.name = full_name;
     each->define(std::move(moved));
-    rename(name, full_name, *each);
+    rename(name, full_name, text, *each);
   }
   prelude.remove(name);
   prelude.alias(name, full_name);

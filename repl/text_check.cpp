@@ -96,7 +96,7 @@ void TextCheck::define(const Item& item) {
   if (!item.expr || item.kind == ItemKind::Expression) return;
   for (const std::string& name : names_of(item)) {
     defined_.emplace(name, &item);
-    set_aside(name, module_, prelude_);
+    set_aside(name, item.span.source, module_, prelude_);
     if (item.kind == ItemKind::Let) module_.remove(name);
   }
   if (item.kind == ItemKind::Let) {
