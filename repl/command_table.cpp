@@ -288,9 +288,11 @@ constexpr Command kCommands[] = {
      "if these do not fit.",
      "", run_reload},
     {":save", Group::Files, "FILE", "writes what was entered, and worked, as a file",
-     "The file runs. Of definitions that were made several times it has the last one. What cannot "
-     "stand in a file, such as an entry with `_`, stands there as a comment, with the reason. A "
-     "file that exists is not written over.",
+     "The file runs. Of definitions that were made several times it has the last one, with a "
+     "comment above what was entered while the name meant something else; a name that was bound "
+     "several times is bound as often where something was made of each. What cannot stand in a "
+     "file, such as an entry with `_`, stands there as a comment, with the reason. A file that "
+     "exists is not written over.",
      "", run_save},
     {":edit", Group::Files, "[NAME]", "opens a definition, or the last entry, in an editor",
      "The editor is `$VISUAL`, or `$EDITOR`, or `vi`. What it has written is run when it ends, if "

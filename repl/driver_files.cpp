@@ -178,7 +178,7 @@ Errors Driver::save(const std::string& path) {
                 .note("help: save under another name")};
   }
   static_cast<void>(session_.options().files.place(path));  // throws where it may not be written
-  write_file(path, inputs_.as_file(session_.options())).or_throw();
+  write_file(path, inputs_.as_file(session_.options(), session_.module())).or_throw();
   say(fmt::format("saved as {}\n", path));
   return {};
 }

@@ -4,8 +4,11 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lang/letters.h"
+#include "lang/op.h"
+#include "parser/resolve.h"
 #include "repl/numbered_results.h"
 
 namespace relay::repl {
@@ -37,6 +40,10 @@ std::vector<std::string> names_in(const std::string& pattern) {
   return names;
 }
 
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::string as_comment(const std::string& text, const std::string& reason) {
   std::string comment = fmt::format("// left out: {}\n// ", reason);
   for (const char c : text) comment += c == '\n' ? std::string("\n// ") : std::string(1, c);
@@ -66,30 +73,61 @@ std::optional<Trouble> trouble_in(const std::string& text, SessionOptions option
 }  // namespace
 
 void Inputs::add(std::string text, const std::vector<ItemResult>& results) {
-  Entry entry{std::move(text), {}, 0};
+  Entry entry{std::move(text), {}, {}, 0};
   for (const ItemResult& result : results) {
     if (result.number > 0) entry.number = result.number;
     const bool names = result.kind == parser::ItemKind::Def ||
                        result.kind == parser::ItemKind::Let ||
                        result.kind == parser::ItemKind::Type;
     if (!names) continue;
-    for (std::string& name : names_in(result.name)) entry.names.push_back(std::move(name));
+    for (std::string& name : names_in(result.name)) {
+      if (result.kind == parser::ItemKind::Let) entry.lets.push_back(name);
+      entry.names.push_back(std::move(name));
+    }
   }
   entries_.push_back(std::move(entry));
 }
 
-bool Inputs::is_superseded(std::size_t entry) const {
-  const std::vector<std::string>& names = entries_[entry].names;
-  return !names.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-    return std::any_of(entries_.begin() + static_cast<std::ptrdiff_t>(entry) + 1, entries_.end(),
-                       [&](const Entry& later) {
-                         return std::find(later.names.begin(), later.names.end(), name) !=
-                                later.names.end();
-                       });
-  });
+std::size_t Inputs::next_of(const std::string& name, std::size_t first) const {
+  const auto defines = [&](const Entry& entry) { return has(entry.names, name); };
+  const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(first);
+  return static_cast<std::size_t>(std::find_if(begin, entries_.end(), defines) - entries_.begin());
 }
 
-std::string Inputs::as_file(const SessionOptions& options) const {
+bool Inputs::is_superseded(std::size_t entry) const {
+  const Entry& own = entries_[entry];
+  return !own.names.empty() &&
+         std::all_of(own.names.begin(), own.names.end(), [&](const std::string& name) {
+           const std::size_t next = next_of(name, entry + 1);
+           if (next == entries_.size() || !has(own.lets, name)) return next < entries_.size();
+           const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(entry) + 1;
+           const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(next) + 1;
+           return std::none_of(begin, end, [&](const Entry& later) {
+             const bool binds = has(later.names, name);  // in front of the first `=`
+             return mentions(binds ? later.text.substr(later.text.find('=') + 1) : later.text,
+                             name);
+           });
+         });
+}
+
+std::vector<std::string> Inputs::changed_names(std::size_t entry,
+                                               const lang::Module& module) const {
+  std::vector<std::string> changed;
+  for (std::size_t later = entry + 1; later < entries_.size(); ++later) {
+    for (const std::string& name : entries_[later].names) {
+      if (has(entries_[later].lets, name) || has(entries_[entry].names, name) ||
+          has(changed, name) || !mentions(entries_[entry].text, name))
+        continue;
+      // Something had the name before: an entry, or the language.
+      const bool is_known = next_of(name, 0) < entry || lang::OpRegistry::instance().find(name) ||
+                            module.find(parser::name_in_prelude(name));
+      if (is_known) changed.push_back(name);
+    }
+  }
+  return changed;
+}
+
+std::string Inputs::as_file(const SessionOptions& options, const lang::Module& module) const {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (is_superseded(i)) continue;
@@ -103,6 +141,10 @@ std::string Inputs::as_file(const SessionOptions& options) const {
       text.erase(text.find_last_not_of("; \n") + 1);
       text = fmt::format("let {} = {}\n{}", result, text, result);
     }
+    const std::vector<std::string> changed = changed_names(i, module);
+    if (!changed.empty())
+      text = fmt::format("// entered when `{}` meant something else\n{}",
+                         fmt::join(changed, "`, `"), text);
     texts.push_back(std::move(text));
   }
   while (true) {
