@@ -67,17 +67,23 @@ Model Exporter::run(const std::string& function, const std::string& path) {
   kept_.push_back(code);
   const auto& main = lang::cast<lang::Function>(code);
   Inputs inputs(graph_);
-  Scope* const own = scope(nullptr);
+  std::vector<Value> args;
   for (const lang::VariableRef& param : main.params) {
     try {
-      own->variables[param.get()] = inputs.add(param->name, param->type);
+      args.push_back(inputs.add(param->name, param->type));
     } catch (const lang::Failure& failure) {
       report(failure, param->span);
-      own->variables[param.get()] = lost_value();
+      args.push_back(lost_value());
     }
   }
-  active_.push_back({code.get(), function, 0});
-  const Value result = value_of(main.body, own);
+  const Value self = function_value(lang::make_global_var(function, {}, code->type), nullptr);
+  kept_.push_back(self.function);
+  Value result = lost_value();
+  try {
+    result = apply_function(self, code, nullptr, std::move(args));
+  } catch (const lang::Failure& failure) {
+    report(failure, code->span);
+  }
   std::vector<Value> outputs;
   try {
     collect_tensors(result, outputs);
