@@ -1,10 +1,12 @@
 // Calls of functions, and the functions that are their derivatives.
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "api/number.h"
 #include "api/value.h"
 #include "lang/derivative.h"
 
@@ -24,9 +26,10 @@ bool is_text(const relay_value& value) { return !value.type || value.is_open; }
 bool fits(const Specialised& each, Args args) {
   if (each.params.size() != args.size()) return false;
   for (std::size_t i = 0; i < args.size(); ++i) {
+    if (each.numbers[i] != number_kind(*args[i])) return false;
     if (is_text(*args[i]) != !each.params[i]) return false;
     if (is_text(*args[i]) ? each.codes[i] != code_of(*args[i])
-                          : !lang::equal(each.params[i], args[i]->type))
+                          : !lang::equal(each.params[i], type_at(*args[i], each.params[i])))
       return false;
   }
   return true;
@@ -39,7 +42,8 @@ const lang::FunctionType* settled_type(const relay_value& function, Args args) {
       type->params.size() != args.size())
     return nullptr;
   for (std::size_t i = 0; i < args.size(); ++i) {
-    if (is_text(*args[i]) || !lang::equal(type->params[i], args[i]->type)) return nullptr;
+    if (is_text(*args[i]) || !lang::equal(type->params[i], type_at(*args[i], type->params[i])))
+      return nullptr;
   }
   return type;
 }
@@ -57,25 +61,73 @@ void without_our_text(lang::Failure& failure) {
   }
 }
 
-// `fn (arg0: float32, arg2: int32) { f(arg0, g, arg2) }`.
-Specialised specialise(relay_value& function, Args args) {
+// `fn (arg0: float32, arg2: int32) { f(arg0, g, arg2) }`, a parameter for each argument that has a
+// type; `types`: null for those that are left open.
+std::string text_of_call(relay_value& function, Args args, std::span<const lang::Type> types) {
   std::string params;
   std::string list;
-  Specialised made;
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (i > 0) list += ", ";
-    if (is_text(*args[i])) {
-      list += code_of(*args[i]);
-    } else {
-      if (!params.empty()) params += ", ";
-      params += fmt::format("arg{}: {}", i, lang::to_string(args[i]->type));
-      list += fmt::format("arg{}", i);
-    }
-    made.params.push_back(is_text(*args[i]) ? nullptr : args[i]->type);
-    made.codes.push_back(is_text(*args[i]) ? code_of(*args[i]) : "");
+    list += is_text(*args[i]) ? code_of(*args[i]) : fmt::format("arg{}", i);
+    if (is_text(*args[i])) continue;
+    if (!params.empty()) params += ", ";
+    params += fmt::format("arg{}", i);
+    if (types[i]) params += ": " + lang::to_string(types[i]);
+  }
+  return fmt::format("fn ({}) {{ {}({}) }}", params, code_of(function), list);
+}
+
+// The variable that the dtype of a tensor is; null if it is none.
+const lang::TypeVar* open_dtype(const lang::Type& type) {
+  const auto* tensor = lang::as<lang::TensorType>(type);
+  return tensor && !tensor->dtype.is_known() ? tensor->dtype.var().get() : nullptr;
+}
+
+// Of a number among others that are no integers.
+lang::Type float_type(const relay_value& number) {
+  return type_at(number, lang::scalar_type(lang::DType::Float32));
+}
+
+// Gives numbers the dtypes that the function wants.
+void settle_numbers(relay_value& function, Args args, std::vector<lang::Type>& types) {
+  std::vector<lang::Type> known = types;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (args[i]->number) known[i] = nullptr;
   }
   repl::Session& session = *function.core->session;
-  const std::string code = fmt::format("fn ({}) {{ {}({}) }}", params, code_of(function), list);
+  const auto code = session.read(kCall, text_of_call(function, args, known));
+  const auto typed = code ? session.evaluate_typed(*code) : code.errors();
+  if (!typed) return;  // the call itself says why
+  const std::vector<lang::Type>& wanted = lang::as<lang::FunctionType>(typed->type)->params;
+  // Numbers may be of one dtype that nothing else tells: one that is no integer does.
+  std::set<const lang::TypeVar*> floats;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (is_text(*args[i])) continue;
+    types[i] = type_at(*args[i], wanted[next]);
+    const lang::TypeVar* const open = open_dtype(wanted[next++]);
+    if (open && number_kind(*args[i]) == 'f') floats.insert(open);
+  }
+  next = 0;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (is_text(*args[i])) continue;
+    const lang::TypeVar* const open = open_dtype(wanted[next++]);
+    if (args[i]->number && floats.contains(open)) types[i] = float_type(*args[i]);
+  }
+}
+
+Specialised specialise(relay_value& function, Args args) {
+  Specialised made;
+  bool has_numbers = false;
+  for (relay_value* each : args) {
+    made.params.push_back(is_text(*each) ? nullptr : each->type);
+    made.codes.push_back(is_text(*each) ? code_of(*each) : "");
+    made.numbers.push_back(number_kind(*each));
+    has_numbers = has_numbers || each->number;
+  }
+  if (has_numbers) settle_numbers(function, args, made.params);
+  repl::Session& session = *function.core->session;
+  const std::string code = text_of_call(function, args, made.params);
   repl::Session::Typed typed;
   try {
     typed = session.evaluate_typed(session.read(kCall, code).or_throw(), true).or_throw();
@@ -115,21 +167,28 @@ const Specialised& specialised(relay_value& function, Args args) {
   return list.front();
 }
 
-relay_error* call(relay_value& function, Args args, relay_value** result) {
+// The values that go into a call of `params`; null: the argument stands in the text.
+std::vector<lang::Value> values_of(Args args, std::span<const lang::Type> params) {
   std::vector<lang::Value> values;
   values.reserve(args.size());
-  for (const relay_value* each : args) {
-    if (!is_text(*each)) values.push_back(each->value);
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (!is_text(*args[i])) values.push_back(value_at(*args[i], params[i]));
   }
+  return values;
+}
+
+relay_error* call(relay_value& function, Args args, relay_value** result) {
   repl::Session& session = *function.core->session;
   if (const lang::FunctionType* type = settled_type(function, args)) {
-    *result = make_value(function.core, session.call(function.value, std::move(values)).or_throw(),
+    *result = make_value(function.core,
+                         session.call(function.value, values_of(args, type->params)).or_throw(),
                          type->result);
     return nullptr;
   }
   const Specialised& made = specialised(function, args);
-  *result = make_value(function.core, session.call(made.function, std::move(values)).or_throw(),
-                       made.result);
+  *result =
+      make_value(function.core,
+                 session.call(made.function, values_of(args, made.params)).or_throw(), made.result);
   return nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,17 @@
 
 namespace relay::api {
 
+// A number as a program writes it, whose dtype is settled where it is used.
+struct Number {
+  bool is_integer;
+  double real;           // if it is none
+  std::int64_t integer;  // if it is one
+};
+
 // What a function has been made at the types of arguments that it has been called with.
 struct Specialised {
   std::vector<lang::Type> params;  // null: the argument stands in the text of the call, ...
+  std::vector<char> numbers;  // is the argument a number, which gets the type, 'i' or 'f'; or 0
   std::vector<std::string> codes;  // ... as this
   lang::Value function;            // of the other arguments
   lang::Type result;
@@ -31,8 +40,9 @@ struct relay_value {
   relay::lang::Value value;  // Empty: a function that is a text, whose types its arguments settle
   relay::lang::Type type;    // null, likewise
   bool is_open = false;      // the type has variables, as that of an empty list has
-  std::string code;          // an expression for it in a program; empty: it has none yet
-  std::string scheme;        // of such a function: its type
+  std::optional<relay::api::Number> number;  // then value and type are what it is by itself
+  std::string code;    // an expression for it in a program; empty: it has none yet
+  std::string scheme;  // of such a function: its type
   std::string type_text;
   std::string value_text;
   std::vector<relay::api::Specialised> specialised;  // the last one that was used first

@@ -122,6 +122,11 @@ RELAY_API const char* relay_value_text(const relay_value* value);
  * booleans. */
 RELAY_API relay_error* relay_tensor_from_dlpack(DLManagedTensor* tensor, relay_value** value);
 RELAY_API relay_error* relay_tensor_copy(const DLTensor* tensor, relay_value** value);
+/* A number as a program writes it, `0.1` or `3`: as an argument of a call it is of the dtype that
+ * the function wants there, and a float32 or an int32 where any will do, and elsewhere; what no
+ * float32 or int32 can be is a float64 or an int64. */
+RELAY_API relay_error* relay_float(double number, relay_value** value);
+RELAY_API relay_error* relay_int(int64_t number, relay_value** value);
 /* A look at it, without copying, as long as the value lives; NULL if it is no tensor. */
 RELAY_API const DLTensor* relay_tensor_view(const relay_value* value);
 /* For those who take over: the memory lives until the deleter is called. Whoever writes to it

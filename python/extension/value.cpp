@@ -1,7 +1,6 @@
 #include "python/extension/value.h"
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -99,20 +98,21 @@ relay_value* scalar(T value, DLDataTypeCode code) {
   return made;
 }
 
-// What relay.tensor makes of a number; null for anything else, and what
-// no `int32` or `float32` can be.
+// A number, of the dtype that a call wants; null for anything else, and for what no int64 can be.
 relay_value* number(PyObject* object) {
   if (PyFloat_CheckExact(object)) {
-    const double value = PyFloat_AS_DOUBLE(object);
-    const auto rounded = static_cast<float>(value);
-    return std::isinf(rounded) && !std::isinf(value) ? nullptr : scalar(rounded, kDLFloat);
+    relay_value* made = nullptr;
+    interruptible([&] { return relay_float(PyFloat_AS_DOUBLE(object), &made); });
+    return made;
   }
   if (PyBool_Check(object)) return scalar(object == Py_True, kDLBool);
   if (!PyLong_CheckExact(object)) return nullptr;
   int overflow = 0;
-  const long value = PyLong_AsLongAndOverflow(object, &overflow);
-  const bool is_small = overflow == 0 && value >= INT32_MIN && value <= INT32_MAX;
-  return is_small ? scalar(static_cast<std::int32_t>(value), kDLInt) : nullptr;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0) return nullptr;
+  relay_value* made = nullptr;
+  interruptible([&] { return relay_int(value, &made); });
+  return made;
 }
 
 // Memory that is lent for the length of a call; null where there is none.

@@ -177,6 +177,14 @@ static void test_dtypes(relay_engine* engine) {
   OK(relay_tensor_copy(&scalar, &value));
   CHECK(relay_tensor_view(value)->ndim == 0 && *(float*)relay_tensor_view(value)->data == 1.5f);
   GIVES(value, "1.5", "float32");
+  OK(relay_float(0.1, &value));
+  GIVES(value, "0.1", "float32");
+  OK(relay_float(1e300, &value));
+  GIVES(value, "1e+300f64", "float64");
+  OK(relay_int(-3, &value));
+  GIVES(value, "-3", "int32");
+  OK(relay_int(3000000000, &value));
+  GIVES(value, "3000000000i64", "int64");
   (void)engine;
 }
 

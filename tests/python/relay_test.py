@@ -56,10 +56,12 @@ class Values(unittest.TestCase):
         self.assertEqual(float(self.m.cubed(np.float64(2))), 8.0)
         self.assertEqual([10, 20][relay.eval("1")], 20)
         self.assertTrue(relay.eval("1 < 2"))
+        self.assertEqual(repr(self.m.identity(3000000000)), "3000000000i64 : int64")
+        self.assertEqual(repr(self.m.identity(1e300)), "1e+300f64 : float64")
+        with self.assertRaises(OverflowError):
+            self.m.identity(2**70)
         with self.assertRaisesRegex(OverflowError, "3000000000 is no int32"):
-            self.m.square(3000000000)
-        with self.assertRaisesRegex(OverflowError, "1e\\+300 is no float32"):
-            self.m.square(1e300)
+            relay.tensor(3000000000)
         self.assertEqual([self.m.identity(x).item() for x in [np.inf, -2**31, 2**31 - 1]], [np.inf, -2**31, 2**31 - 1])
         with self.assertRaisesRegex(TypeError, "a `str` is no value of Relay"):
             self.m.square("3")
@@ -136,6 +138,22 @@ class Values(unittest.TestCase):
         nested = self.m.identity([(1, [2.0]), (3, [4.0, 5.0])])
         self.assertEqual([(int(n), [float(v) for v in vs]) for n, vs in nested], [(1, [2.0]), (3, [4.0, 5.0])])
 
+    def test_numbers_are_of_the_dtype_that_is_wanted(self):
+        m = relay.program("def scale(x: Tensor[(2), float64], k: float64) { x * k }\ndef plus(x, y) { x + y }\n"
+                          "def small(x: int8) { x }\ndef third(x: Tensor[(3), float64]) { x }")
+        self.assertEqual(m.scale(np.ones(2), 0.1).numpy().tolist(), [0.1, 0.1])
+        self.assertEqual(m.scale(np.ones(2), 3).numpy().tolist(), [3.0, 3.0])
+        cases = [((np.ones(1), 0.1), "float64", 1.1), ((np.arange(1), 1), "int64", 1), ((np.ones(1, "float32"), 2), "float32", 3),
+                 ((1, 2), "int32", 3), ((1.5, 2), "float32", 3.5), ((2, 1.5), "float32", 3.5)]
+        for args, dtype, value in cases:
+            result = m.plus(*args).numpy()
+            self.assertEqual((result.dtype.name, result.ravel()[0]), (dtype, value))
+        self.assertEqual([m.small(x).item() for x in [3, -128, 127]], [3, -128, 127])
+        for call in [lambda: m.small(300), lambda: m.third(1.0), lambda: m.plus(np.arange(3), 0.5), lambda: m.small(0.5)]:
+            with self.assertRaisesRegex(relay.Error, "Mismatch"):
+                call()
+        self.assertEqual(m.small(4).item(), 4)
+
     def test_records(self):
         line = self.m.Line(1.0, offset=0.5)
         self.assertEqual(repr(line), "Line(slope=1.0, offset=0.5)")
@@ -155,8 +173,9 @@ class Values(unittest.TestCase):
             self.m.Line(1.0)
         with self.assertRaisesRegex(AttributeError, "Line has no field 'height'"):
             line.height
+        self.assertEqual(repr(self.m.identity(self.m.Line(1, 2))), "Line(slope=1.0 : float32, offset=2.0 : float32)")
         with self.assertRaisesRegex(relay.Error, "DTypeMismatch|TypeMismatch"):
-            self.m.identity(self.m.Line(1, 2))
+            self.m.identity(self.m.Line(np.int32(1), 2))
 
     def test_data(self):
         self.assertEqual(float(self.m.area(self.m.Circle(2.0))), 12.0)
