@@ -31,6 +31,25 @@ void add_definitions(const Type& type, std::string& text) {
   }
 }
 
+// Without its extents: what it is made of does not depend on them, and data may hold itself at ever
+// other ones, as what a recursion over smaller and smaller tensors has saved.
+Type of_any_extents(const Type& type) {
+  const auto all = [](const std::vector<Type>& parts) {
+    std::vector<Type> made;
+    for (const Type& part : parts) made.push_back(of_any_extents(part));
+    return made;
+  };
+  if (type->kind == lang::TypeKind::Dimension) return lang::dimension_type(lang::Dim::any());
+  if (const auto* tuple = as<lang::TupleType>(type)) return lang::tuple_type(all(tuple->fields));
+  if (const auto* adt = as<AdtType>(type)) return lang::adt_type(adt->def, all(adt->args));
+  if (const auto* function = as<lang::FunctionType>(type))
+    return lang::function_type(all(function->params), of_any_extents(function->result));
+  const auto* tensor = as<lang::TensorType>(type);
+  if (!tensor || !tensor->shape.has_rank()) return type;
+  return lang::tensor_type(
+      lang::Shape(std::vector<lang::Dim>(tensor->shape.rank(), lang::Dim::any())), tensor->dtype);
+}
+
 // A data type that holds itself at a larger type, `type Nest[A] { End, Deep(A, Nest[(A, A)]) }`,
 // has no end of types; searches end where one has more parts than programs write.
 constexpr std::uint32_t kMostParts = 2048;
@@ -50,7 +69,7 @@ class LeafSearch {
       is_endless_ = true;
       return false;
     }
-    if (!seen_.insert(identity_of(type)).second) return false;
+    if (!seen_.insert(identity_of(of_any_extents(type))).second) return false;
     for (const lang::Constructor& constructor : adt->def->constructors) {
       for (const Type& field : lang::field_types(*adt, constructor)) {
         if (in(field)) return true;
@@ -82,7 +101,7 @@ class SelfSearch {
   }
   bool in_fields(const AdtType& adt) {
     if (adt.size > kMostParts) return true;
-    if (!seen_.insert(lang::to_string(Type(&adt))).second) return false;
+    if (!seen_.insert(lang::to_string(of_any_extents(Type(&adt)))).second) return false;
     for (const lang::Constructor& constructor : adt.def->constructors) {
       for (const Type& field : lang::field_types(adt, constructor)) {
         if (in(field)) return true;
