@@ -383,7 +383,7 @@ void Inference::infer_binding(const Let& let) {
     introduce(variable, type, tail_of(let.value)->span);
     ExprKind kind = let.value->kind;
     if (kind == ExprKind::Constant || kind == ExprKind::Literal || kind == ExprKind::DimTerm ||
-        kind == ExprKind::Function) {
+        kind == ExprKind::Function || arithmetic_step(let.value)) {
       let_values_[variable.get()] = let.value;
     }
   }

@@ -352,7 +352,7 @@ class Inference {
   PointerMap<lang::ExprNode, lang::Type> nodes_;  // of Purpose::kScheme only those with two owners
   PointerMap<lang::Variable, LocalVariable> variables_;
   std::vector<lang::VariableRef> params_;  // of functions without annotation, for messages
-  PointerMap<lang::Variable, lang::Expr> let_values_;  // functions and constants only
+  PointerMap<lang::Variable, lang::Expr> let_values_;  // functions, numbers and arithmetic only
   PointerMap<lang::Call, CallInfo> calls_;             // of Purpose::kCode only
   PointerMap<lang::Call, lang::Type> hints_;  // what is wanted of constructors, with a `?` in it
   PointerMap<lang::Variable, BinderInfo> binders_;
