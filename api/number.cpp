@@ -11,8 +11,9 @@ namespace {
 bool is_of(const Number& number, lang::DType dtype) {
   if (number.is_integer) {
     if (lang::is_float(dtype)) return true;
-    return dtype != lang::DType::Bool &&
-           lang::int_from_bits(dtype, lang::bits_from_int(dtype, number.integer)) == number.integer;
+    if (dtype == lang::DType::Bool || (lang::is_unsigned_int(dtype) && number.integer < 0))
+      return false;
+    return lang::int_from_bits(dtype, lang::bits_from_int(dtype, number.integer)) == number.integer;
   }
   if (!lang::is_float(dtype)) return false;
   return !std::isfinite(number.real) ||

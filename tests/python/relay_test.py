@@ -140,7 +140,7 @@ class Values(unittest.TestCase):
 
     def test_numbers_are_of_the_dtype_that_is_wanted(self):
         m = relay.program("def scale(x: Tensor[(2), float64], k: float64) { x * k }\ndef plus(x, y) { x + y }\n"
-                          "def small(x: int8) { x }\ndef third(x: Tensor[(3), float64]) { x }")
+                          "def small(x: int8) { x }\ndef natural(x: uint64) { x }\ndef third(x: Tensor[(3), float64]) { x }")
         self.assertEqual(m.scale(np.ones(2), 0.1).numpy().tolist(), [0.1, 0.1])
         self.assertEqual(m.scale(np.ones(2), 3).numpy().tolist(), [3.0, 3.0])
         cases = [((np.ones(1), 0.1), "float64", 1.1), ((np.arange(1), 1), "int64", 1), ((np.ones(1, "float32"), 2), "float32", 3),
@@ -149,10 +149,10 @@ class Values(unittest.TestCase):
             result = m.plus(*args).numpy()
             self.assertEqual((result.dtype.name, result.ravel()[0]), (dtype, value))
         self.assertEqual([m.small(x).item() for x in [3, -128, 127]], [3, -128, 127])
-        for call in [lambda: m.small(300), lambda: m.third(1.0), lambda: m.plus(np.arange(3), 0.5), lambda: m.small(0.5)]:
+        for call in [lambda: m.small(300), lambda: m.third(1.0), lambda: m.plus(np.arange(3), 0.5), lambda: m.small(0.5), lambda: m.natural(-1)]:
             with self.assertRaisesRegex(relay.Error, "Mismatch"):
                 call()
-        self.assertEqual(m.small(4).item(), 4)
+        self.assertEqual((m.small(4).item(), m.natural(4).item()), (4, 4))
 
     def test_records(self):
         line = self.m.Line(1.0, offset=0.5)
