@@ -6,8 +6,21 @@ from relay import _relay
 from relay._relay import Tensor
 
 
+def _as_written(thing):
+    """Numbers in lists as an array of the dtype that they have in a program: `int32` or `float32`."""
+    array = numpy.asarray(thing)
+    wanted = {"f": numpy.float32, "i": numpy.int32, "b": numpy.bool_}.get(array.dtype.kind)
+    if wanted is None:
+        raise TypeError(f"a `{type(thing).__name__}` of `{array.dtype}` is no tensor")
+    with numpy.errstate(over="ignore"):
+        made = array.astype(wanted)
+    if not (numpy.isfinite(made) == numpy.isfinite(array)).all() or (array.dtype.kind == "i" and (made != array).any()):
+        raise OverflowError(f"a number in it is no {made.dtype}; `dtype` says what they are")
+    return made
+
+
 def tensor(thing, dtype=None):
-    """A tensor of an array, of what has `__dlpack__`, or of a number: `int32` or `float32`.
+    """A tensor of an array, of what has `__dlpack__`, or of a number, or lists of such: `int32` or `float32`.
 
     The memory of an array is used as it is, and must not change as long as the tensor lives.
     """
@@ -24,6 +37,8 @@ def tensor(thing, dtype=None):
             dtype = numpy.float32
             if numpy.isfinite(thing) and abs(thing) > numpy.finfo(dtype).max:
                 raise OverflowError(f"{thing} is no float32; numpy.float64({thing}) is larger")
+        elif isinstance(thing, (list, tuple)):
+            return _relay.from_array(_as_written(thing))
         elif hasattr(thing, "__dlpack__"):
             return _relay.from_library(thing)
         else:
@@ -70,6 +85,12 @@ class _Arithmetic(numpy.lib.mixins.NDArrayOperatorsMixin):
         if not isinstance(item, int):
             raise TypeError(f"a tensor of `{self.dtype}` is no index")
         return item
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if spec and not self.shape else format(str(self), spec)
+
+    def __round__(self, digits=None):
+        return round(self.item(), digits)
 
     @property
     def ndim(self):

@@ -138,6 +138,22 @@ class Values(unittest.TestCase):
         nested = self.m.identity([(1, [2.0]), (3, [4.0, 5.0])])
         self.assertEqual([(int(n), [float(v) for v in vs]) for n, vs in nested], [(1, [2.0]), (3, [4.0, 5.0])])
 
+    def test_numbers_in_lists(self):
+        for thing, text in [([1.0, 2.5], "[1.0, 2.5] : Tensor[(2), float32]"), ([[1], [2]], "[[1], [2]] : Tensor[(2, 1), int32]"),
+                            ((True, False), "[True, False] : Tensor[(2), bool]"), ([], "[] : Tensor[(0), float32]"),
+                            ([np.inf], "[inf] : Tensor[(1), float32]")]:
+            self.assertEqual(" ".join(repr(relay.tensor(thing)).split()), text)
+        for thing in [[2**40], [1e300]]:
+            with self.assertRaisesRegex(OverflowError, "`dtype` says what they are"):
+                relay.tensor(thing)
+        with self.assertRaisesRegex(TypeError, "is no tensor"):
+            relay.tensor(["a"])
+
+    def test_numbers_are_shown_as_numbers(self):
+        half = relay.eval("1.25")
+        self.assertEqual((f"{half:.1f}", f"{half}", round(half), round(half, 1)), ("1.2", "1.25 : float32", 1, 1.2))
+        self.assertEqual(f"{relay.eval('[1, 2]')}", "[1, 2] : Tensor[(2), int32]")
+
     def test_numbers_are_of_the_dtype_that_is_wanted(self):
         m = relay.program("def scale(x: Tensor[(2), float64], k: float64) { x * k }\ndef plus(x, y) { x + y }\n"
                           "def small(x: int8) { x }\ndef natural(x: uint64) { x }\ndef third(x: Tensor[(3), float64]) { x }")
