@@ -17,14 +17,8 @@ class Cleaner final : public lang::Rewriter {
 
   Expr block(const Expr& expr) {
     lang::Block opened = lang::open_block(expr);
-    bool changed = false;
-    lang::PointerSet<lang::Variable> live;
-    const auto use = [&](const Expr& used) {
-      for (const auto& variable : lang::free_variables(used)) live.insert(variable.get());
-    };
     Expr result = nested(opened.result);
-    changed = !(result == opened.result);
-    use(result);
+    bool changed = !(result == opened.result);
     for (const lang::Binding& binding : opened.bindings)
       effects_.define(binding.variable, binding.value);
     const std::vector<bool> idle =
@@ -32,13 +26,12 @@ class Cleaner final : public lang::Rewriter {
     std::vector<lang::Binding> kept;
     for (std::size_t i = opened.bindings.size(); i-- > 0;) {
       lang::Binding& binding = opened.bindings[i];
-      if (idle[i] || (!live.contains(binding.variable.get()) && may_go(binding.value))) {
+      if (idle[i] || (!live_.contains(binding.variable.get()) && may_go(binding.value))) {
         changed = true;
         continue;
       }
       Expr value = nested(binding.value);
       changed = changed || !(value == binding.value);
-      use(value);
       kept.push_back({binding.variable, std::move(value), binding.span});
     }
     if (!changed) return expr;
@@ -48,6 +41,10 @@ class Cleaner final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
     return expr->kind == lang::ExprKind::Let ? block(expr) : Expr();
+  }
+  Expr post(const Expr& expr) override {
+    if (const auto* var = lang::as<lang::Var>(expr)) live_.insert(var->variable.get());
+    return expr;
   }
 
  private:
@@ -59,6 +56,8 @@ class Cleaner final : public lang::Rewriter {
 
   const bool only_functions_;
   Effects effects_;
+  // What is used in what has been kept so far; uses come behind the binding, and are seen first.
+  lang::PointerSet<lang::Variable> live_;
 };
 
 }  // namespace
