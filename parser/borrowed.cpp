@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/dtype.h"
 #include "parser/borrowed_characters.h"
 #include "parser/borrowed_text.h"
 
@@ -348,6 +349,20 @@ void add_words(std::string_view text, std::uint32_t at, std::vector<Edit>& edits
   }
 }
 
+// `float32 x` of C, and `x float32` of Go.
+std::optional<Edit> typed_parameter(std::string_view text, std::uint32_t at) {
+  const Piece first = word_before(text, at), second = word_after(text, at);
+  if (first.text.empty() || second.text.empty()) return std::nullopt;
+  const auto is_type = [](std::string_view word) {
+    return word == "Tensor" || lang::parse_dtype(word).has_value();
+  };
+  if (is_type(second.text))
+    return Edit{":", first.end(), fmt::format("help: put `:` behind `{}`", first.text)};
+  if (!is_type(first.text)) return std::nullopt;
+  const std::string ours = fmt::format("{}: {}", second.text, first.text);
+  return replaced(first.begin, second.end(), ours, fmt::format("help: write `{}`", ours));
+}
+
 }  // namespace
 
 void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
@@ -370,6 +385,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   if (rest.starts_with(',')) add(bare_tuple(text, at));
   if (rest.starts_with(':') && before == ')')
     edits.push_back({" =", at, "help: the value of a function stands behind `=`, or in braces", 1});
+  if (says(error, "close the parameters")) add(typed_parameter(text, at));
   if (rest.starts_with(':') && says(error, "close the constructor")) add(named_fields(text, at));
   if (rest.starts_with(":=")) {
     const auto written = assignment(text, at);
