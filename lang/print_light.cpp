@@ -167,7 +167,7 @@ class LightPrinter {
            (!piece.is_one_line() || piece.text.size() > kLongestInside);
   }
 
-  Piece bind(const Expr& expr, Piece piece) {
+  Piece bind(const Expr& expr, const Piece& piece) {
     const std::string name = names_.take("t");
     push(plan_.scope_of(expr), "let " + name + " = " + piece.text + ";");
     return {name, kAtom};

@@ -195,7 +195,6 @@ class PointCode {
       case ExprKind::Operator:
       case ExprKind::GlobalVar:
       case ExprKind::ConstructorRef:
-        return true;
       case ExprKind::Match:
         return true;
       case ExprKind::Call:

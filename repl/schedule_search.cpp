@@ -20,7 +20,7 @@ constexpr std::array<int, 5> kLanes = {16, 8, 32, 24, 64};
 
 ScheduleArg arg(std::string text) { return {std::move(text), {}}; }
 
-bool take(ScheduledNest& nest, ScheduleStep step) {
+bool take(ScheduledNest& nest, const ScheduleStep& step) {
   ScheduledNest changed = nest;
   if (changed.apply(step, "")) return false;
   nest = std::move(changed);

@@ -17,7 +17,6 @@ namespace relay::repl {
 
 using lang::Diagnostic;
 using lang::Expr;
-using parser::Item;
 using parser::ItemKind;
 
 TextCheck::TextCheck(lang::Module& module, lang::Module& prelude, typecheck::Checker& checker,
