@@ -147,7 +147,7 @@ class LightPrinter {
       if (item.is_open) {
         Piece piece = compose(item.expr);
         if (wants_name(item.expr, piece, item.expr == root))
-          piece = bind(item.expr, std::move(piece));
+          piece = bind(item.expr, piece);
         pieces_.emplace(item.expr.get(), std::move(piece));
         continue;
       }
