@@ -48,22 +48,24 @@ void help_with_selection(Diagnostic& diagnostic, const Index& node, const Type& 
 
 }  // namespace
 
-Dim Inference::extent_dim(const Expr& extent) const {
-  int steps = 100;  // what is named is read again where it is used
+Dim Inference::extent_dim(const Expr& extent, const Type& type) {
+  const auto* tensor = as<TensorType>(solver_.resolve(type));
+  const bool is_int64 = tensor && tensor->dtype == DTypeTerm(DType::Int64);
+  int steps = is_int64 ? 100 : 0;  // what is named is read again where it is used
   Dim dim = stated_dim(extent, steps);
   return dim.is_constant() && dim.constant() < 0 ? Dim::any() : dim;
 }
 
-// Of numbers, extents, and sums, differences and products of such; `?` after so many steps.
+// Of numbers, extents, and sums, differences and products of such in so many steps; else `?`. What
+// is added and multiplied has one dtype: others than int64 wrap around where extents do not.
 Dim Inference::stated_dim(const Expr& expr, int& steps) const {
-  if (--steps < 0) return Dim::any();
   if (std::optional<std::int64_t> value = stated_integer(expr)) return Dim(*value);
   if (const auto* term = as<DimTerm>(expr)) return substitute(term->dim, written_);
   if (const auto* var = as<Var>(expr)) {
     if (const Expr* found = let_values_.find(var->variable.get())) return stated_dim(*found, steps);
   }
   const std::optional<ArithmeticStep> step = arithmetic_step(expr);
-  if (!step || step->args.size() != 2) return Dim::any();
+  if (!step || step->args.size() != 2 || --steps < 0) return Dim::any();
   const Dim a = stated_dim(step->args[0], steps), b = stated_dim(step->args[1], steps);
   switch (step->prim) {
     case Prim::Add:
@@ -78,12 +80,12 @@ Dim Inference::stated_dim(const Expr& expr, int& steps) const {
 }
 
 // An index or an extent: an integer scalar; an undecorated number is an int64.
-void Inference::infer_position(const Expr& index, const Index* element) {
+Type Inference::infer_position(const Expr& index, const Index* element) {
   Type type = infer(index);
   bool negated = false;
   if (as_literal(index, negated)) {
     expect({type, scalar_type(DType::Int64), index->span, "an index"});
-    return;
+    return type;
   }
   DTypeTerm dtype = solver_.fresh_dtype();
   solver_.require(dtype, PrimOperands::kInt);
@@ -99,23 +101,20 @@ void Inference::infer_position(const Expr& index, const Index* element) {
     throw Failure(std::move(diagnostic));
   }
   if (solver_.has_woken()) relations_.drain();
+  return type;
 }
 
 std::vector<Dim> Inference::enter_binders(const std::vector<IndexBinder>& binders) {
-  for (const IndexBinder& binder : binders) {
-    if (binder.extent) infer_position(binder.extent);
-  }
   std::vector<Dim> dims;
-  std::uint64_t order = next_order_;
   for (const IndexBinder& binder : binders) {
+    dims.push_back(binder.extent ? extent_dim(binder.extent, infer_position(binder.extent))
+                                 : solver_.fresh_dim());
+  }
+  std::uint64_t order = next_order_;
+  for (std::size_t i = 0; i < binders.size(); ++i) {
+    const IndexBinder& binder = binders[i];
     introduce(binder.variable, scalar_type(DType::Int64));
-    BinderInfo info{binder.variable,
-                    binder.extent ? extent_dim(binder.extent) : solver_.fresh_dim(),
-                    !binder.extent,
-                    order,
-                    {}};
-    dims.push_back(info.dim);
-    binders_[binder.variable.get()] = std::move(info);
+    binders_[binder.variable.get()] = {binder.variable, dims[i], !binder.extent, order, {}};
   }
   return dims;
 }

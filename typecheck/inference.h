@@ -310,7 +310,7 @@ class Inference {
   // infer_index.cpp
   std::vector<lang::Dim> enter_binders(const std::vector<lang::IndexBinder>& binders);
   void leave_binders(const std::vector<lang::IndexBinder>& binders);
-  lang::Dim extent_dim(const lang::Expr& extent) const;
+  lang::Dim extent_dim(const lang::Expr& extent, const lang::Type& type);
   lang::Dim stated_dim(const lang::Expr& expr, int& steps) const;
   void link_bare_use(BinderInfo& binder, BareUse use);
   lang::Type infer_comprehension(const lang::Comprehension& node);
@@ -319,7 +319,7 @@ class Inference {
   lang::Type infer_element_set(const lang::ScatterReduce& node);
   lang::Type infer_index(const lang::Expr& expr);
   void refuse_index_of_tuple(const lang::Index& node, const lang::Type& tuple);
-  void infer_position(const lang::Expr& index, const lang::Index* element = nullptr);
+  lang::Type infer_position(const lang::Expr& index, const lang::Index* element = nullptr);
   void check_literal_indices();
   // finish.cpp
   bool settle_index_relations(bool all);
