@@ -269,7 +269,7 @@ class Inliner final : public lang::Rewriter {
     if (const auto* fn = as<lang::Function>(call->callee);
         fn && !lang::has_fact(*fn, FunctionFact::Primitive) && !is_kept_apart(*fn) &&
         fits(*fn, call->args)) {
-      return body_with(*fn, call->args);
+      return body_with(call->callee, call->args);
     }
     if (const auto* var = as<lang::Var>(call->callee)) {
       const auto found = literals_.find(var->variable.get());
@@ -284,7 +284,7 @@ class Inliner final : public lang::Rewriter {
       if (!is_wanted || !fits(fn, call->args)) return expr;
       // The literal as it was: what it calls is inlined here once more.
       return Inliner(run_, is_in_index_notation_)
-          .run(body_with(fn, call->args, expr->span), called_.contains(call));
+          .run(body_with(found->second, call->args, expr->span), called_.contains(call));
     }
     return expr;
   }
@@ -397,27 +397,14 @@ class Inliner final : public lang::Rewriter {
     return lang::has_any_dim(type);
   }
 
-  static Expr body_with(const lang::Function& fn, const std::vector<Expr>& args,
-                        lang::Span call = {}) {
-    lang::Substitution substitution;
+  // The types first: in a call of itself the function's dims are in those of the arguments, too,
+  // which keep them.
+  static Expr body_with(const Expr& function, const std::vector<Expr>& args, lang::Span call = {}) {
     lang::TypeSubstitution dims;
-    for (std::size_t i = 0; i < args.size(); ++i) {
-      substitution[fn.params[i].get()] = args[i];
-      lang::match_dims(fn.params[i]->type, args[i]->type, dims);
-    }
-    // Arguments first: retyping makes new variables of whatever is free.
-    const Expr body = lang::moved_to_call(lang::rename_bound(fn.body), call);
-    return lang::substitute_types(lang::substitute(body, substitution), dims);
-  }
-
-  // The same of a global function. In a call of itself its dims are in the types of the arguments,
-  // too, which keep them.
-  static Expr body_of_global(const Expr& callee, const std::vector<Expr>& args, lang::Span call) {
-    lang::TypeSubstitution dims;
-    const auto& own = lang::cast<lang::Function>(callee);
+    const auto& own = lang::cast<lang::Function>(function);
     for (std::size_t i = 0; i < args.size(); ++i)
       lang::match_dims(own.params[i]->type, args[i]->type, dims);
-    const Expr copy = lang::substitute_types(lang::rename_bound(callee), dims);
+    const Expr copy = lang::substitute_types(lang::rename_bound(function), dims);
     const auto& fn = lang::cast<lang::Function>(copy);
     lang::Substitution substitution;
     for (std::size_t i = 0; i < args.size(); ++i) substitution[fn.params[i].get()] = args[i];
@@ -476,7 +463,7 @@ class Inliner final : public lang::Rewriter {
   Expr inline_global(const Expr& expr, const lang::Call& call, const lang::GlobalVar& global) {
     const Expr callee = callee_of(call, global);
     if (!callee || size_of(global.name, callee) > most_of(callee)) return expr;
-    Expr body = body_of_global(callee, call.args, expr->span);
+    Expr body = body_with(callee, call.args, expr->span);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     run_.stack.push_back(global.name);
     Expr result = Inliner(run_, is_in_index_notation_).run(body, called_.contains(&call));
