@@ -13,15 +13,6 @@ using lang::Expr;
 using lang::Prim;
 namespace build = lang::build;
 
-namespace {
-
-// Integers wrap around, so that what is added can be taken away again.
-bool is_integer(const lang::Type& type) {
-  return lang::is_scalar(type) && lang::is_int(as<lang::TensorType>(type)->dtype.known());
-}
-
-}  // namespace
-
 Counters::Counters(const lang::Function& function, const std::vector<const lang::Call*>& calls,
                    const std::vector<bool>& is_kept)
     : params_(function.params), is_kept_(is_kept) {
@@ -29,7 +20,8 @@ Counters::Counters(const lang::Function& function, const std::vector<const lang:
     if (const auto* let = as<lang::Let>(node)) values_[let->variable.get()] = let->value;
   });
   for (std::size_t i = 0; i < params_.size(); ++i) {
-    are_counters_.push_back(!is_kept_[i] && is_integer(params_[i]->type) &&
+    // Integers wrap around, so that what is added can be taken away again.
+    are_counters_.push_back(!is_kept_[i] && lang::is_integer_scalar(params_[i]->type) &&
                             std::all_of(calls.begin(), calls.end(), [&](const lang::Call* call) {
                               return move(*call, i).is_known;
                             }));

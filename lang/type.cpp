@@ -265,6 +265,10 @@ bool is_scalar(const Type& type) {
          tensor->shape.rank() == 0;
 }
 
+bool is_integer_scalar(const Type& type) {
+  return is_scalar(type) && is_int(as<TensorType>(type)->dtype.known());
+}
+
 bool is_ground(const Type& type) {
   if (!type) return false;
   switch (type->kind) {

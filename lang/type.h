@@ -163,6 +163,8 @@ Type incomplete_type();
 
 // True for a rank-0 tensor of a known dtype.
 bool is_scalar(const Type& type);
+// The same of an integer, which wraps around.
+bool is_integer_scalar(const Type& type);
 // True when no unknown, no `_` and no rigid Type/Shape/DType variable occurs (dims may be
 // symbolic).
 bool is_ground(const Type& type);

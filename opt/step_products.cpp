@@ -284,7 +284,7 @@ class StepProducts::Analysis {
     if (!limit || !number || *limit > kMostElements || *limit < -kMostElements) return false;
     const auto param = std::find_if(fn_.params.begin(), fn_.params.end(),
                                     [&](const VariableRef& each) { return each.get() == number; });
-    if (param == fn_.params.end() || !is_integer(number->type)) return false;
+    if (param == fn_.params.end() || !lang::is_integer_scalar(number->type)) return false;
     loop.counter = static_cast<std::size_t>(param - fn_.params.begin());
     for (const lang::Call* call : calls) {
       const std::int64_t step = step_of(call->args[loop.counter], number);
@@ -294,11 +294,6 @@ class StepProducts::Analysis {
     if (!op->elementwise) return false;
     const lang::Prim comparison = *op->elementwise;
     return find_end(is_second ? turned(comparison) : comparison, *limit, loop);
-  }
-
-  static bool is_integer(const Type& type) {
-    const auto* tensor = as<lang::TensorType>(type);
-    return tensor && lang::is_scalar(type) && lang::is_int(tensor->dtype.known());
   }
 
   // The comparison that says the same with its operands exchanged.
