@@ -201,9 +201,13 @@ Expr Pipeline::finish(const Expr& optimised) {
 
 Expr Pipeline::function(const std::string& name, const lang::Type& type) {
   if (const auto derived = derived_.find(name); derived != derived_.end()) return derived->second;
+  return core(name, type).second;
+}
+
+const Pipeline::Core& Pipeline::core(const std::string& name, const lang::Type& type) {
   const Instances::Instance instance = instances_.of(name, type);
   const std::string& key = instance.key;
-  if (const auto found = core_.find(key); found != core_.end()) return found->second;
+  if (const auto found = core_.find(key); found != core_.end()) return *found;
   if (!in_progress_.insert(key).second) {
     lang::fail(
         DiagnosticKind::Unsupported,
@@ -221,12 +225,11 @@ Expr Pipeline::function(const std::string& name, const lang::Type& type) {
       !lang::is_stop(typed.errors().front().kind)) {
     // Code for other extents need not fit these, where it does not run.
     instances_.refuse(name, type);
-    return function(name, type);
+    return core(name, type);
   }
-  Expr core = to_core(std::move(typed).or_throw());
+  Expr made = to_core(std::move(typed).or_throw());
   lang::poll();  // a pass that was stopped may have given up what it was after
-  core_.emplace(key, core);
-  return core;
+  return *core_.emplace(key, std::move(made)).first;
 }
 
 std::optional<Expr> Pipeline::code_of(const std::string& name) const {
@@ -271,12 +274,12 @@ Expr Pipeline::as_written(const std::string& name, const lang::Type& type, const
 
 Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type) {
   return lang::capture([&]() -> Expr {
-    const Expr core = function(name, type);
-    const std::string key =
-        derived_.count(name) ? "derived " + name : instances_.of(name, type).key;
+    const auto derived = derived_.find(name);
+    const auto [key, code] =
+        derived != derived_.end() ? Core{"derived " + name, derived->second} : core(name, type);
     if (const auto found = finished_.find(key); found != finished_.end()) return found->second;
     const Expr ready =
-        lang::compiler_of(core) ? as_written(name, type, core) : finish(optimise(core));
+        lang::compiler_of(code) ? as_written(name, type, code) : finish(optimise(code));
     lang::poll();
     finished_.emplace(key, ready);
     return ready;

@@ -122,6 +122,9 @@ class Pipeline final : public lang::Program, public interp::Host {
 
  private:
   formats::Progress progress(const lang::AttrsRef& attrs) const;
+  // What serves a use of a function that no pass has made: its specialisation key, and the body.
+  using Core = std::pair<const std::string, lang::Expr>;
+  const Core& core(const std::string& name, const lang::Type& type);
   // A global function without the steps that make it ready for the evaluator. `core`: with them.
   lang::Expr as_written(const std::string& name, const lang::Type& type, const lang::Expr& core);
   lang::Expr with_known_functions(const lang::Expr& optimised);
