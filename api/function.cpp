@@ -83,11 +83,6 @@ const lang::TypeVar* open_dtype(const lang::Type& type) {
   return tensor && !tensor->dtype.is_known() ? tensor->dtype.var().get() : nullptr;
 }
 
-// Of a number among others that are no integers.
-lang::Type float_type(const relay_value& number) {
-  return type_at(number, lang::scalar_type(lang::DType::Float32));
-}
-
 // Gives numbers the dtypes that the function wants.
 void settle_numbers(relay_value& function, Args args, std::vector<lang::Type>& types) {
   std::vector<lang::Type> known = types;
@@ -112,7 +107,9 @@ void settle_numbers(relay_value& function, Args args, std::vector<lang::Type>& t
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (is_text(*args[i])) continue;
     const lang::TypeVar* const open = open_dtype(wanted[next++]);
-    if (args[i]->number && floats.contains(open)) types[i] = float_type(*args[i]);
+    if (args[i]->number && floats.contains(open)) {
+      types[i] = type_at(*args[i], lang::scalar_type(lang::DType::Float32));
+    }
   }
 }
 

@@ -88,11 +88,8 @@ py::custom_type_setup collected() {
   });
 }
 
-template <class T>
-relay_value* scalar(T value, DLDataTypeCode code) {
-  const DLTensor tensor = {
-      &value,  {kDLCPU, 0}, 0, {static_cast<std::uint8_t>(code), sizeof(T) * 8, 1},
-      nullptr, nullptr,     0};
+relay_value* boolean(bool value) {
+  const DLTensor tensor = {&value, {kDLCPU, 0}, 0, {kDLBool, 8, 1}, nullptr, nullptr, 0};
   relay_value* made = nullptr;
   interruptible([&] { return relay_tensor_copy(&tensor, &made); });
   return made;
@@ -105,7 +102,7 @@ relay_value* number(PyObject* object) {
     interruptible([&] { return relay_float(PyFloat_AS_DOUBLE(object), &made); });
     return made;
   }
-  if (PyBool_Check(object)) return scalar(object == Py_True, kDLBool);
+  if (PyBool_Check(object)) return boolean(object == Py_True);
   if (!PyLong_CheckExact(object)) return nullptr;
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
