@@ -9,6 +9,7 @@
 #include "ad/reverse.h"
 #include "lang/build.h"
 #include "lang/op.h"
+#include "lang/tensor.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -34,11 +35,23 @@ Expr extent_of(const Expr& value, std::size_t axis, Emitter& code) {
                    build::op("dim_of", {value}, {{"axis", static_cast<std::int64_t>(axis)}}));
 }
 
+// As many directions are written out, one after the other, where the code of one has at most so
+// many nodes: what they have in common is computed once then, and small tensors stay on the stack.
+constexpr std::int64_t kMostWrittenOut = 4;
+constexpr std::size_t kMostNodesWrittenOut = 1 << 11;
+
+bool is_short(const Expr& code) {
+  std::size_t nodes = 0;
+  lang::visit_post_order(code, [&](const Expr&) { ++nodes; });
+  return nodes <= kMostNodesWrittenOut;
+}
+
 // Directions along the elements of a tensor, and what is computed along each.
 class Directions {
  public:
-  // `like`: an atom of that shape.
-  Directions(const Expr& like, Emitter& code) : like_(like) {
+  // `like`: an atom of that shape. `code_of_one`: what is going to be computed, or is as long.
+  Directions(const Expr& like, const Expr& code_of_one, Emitter& code) : like_(like) {
+    if (is_short(code_of_one)) few_ = few(like->type);
     const std::size_t rank = tensor_of(like->type).shape.rank();
     for (std::size_t axis = 0; axis < rank; ++axis) {
       extents_.push_back(extent_of(like, axis, code));
@@ -46,11 +59,12 @@ class Directions {
     }
   }
 
+  using Along = std::function<std::vector<Expr>(const Expr& direction, Emitter& code)>;
+  bool are_written_out() const { return few_ > 0; }
   // The tensors that `along` gives for the direction, stacked along the axes of `like`.
-  std::vector<Expr> each(
-      const std::function<std::vector<Expr>(const Expr& direction, Emitter& code)>& along,
-      Emitter& code) const {
+  std::vector<Expr> each(const Along& along, Emitter& code) const {
     if (binders_.empty()) return along(number(1), code);
+    if (few_ > 0) return written_out(along, code);
     Emitter inner(code.tangents());
     const std::vector<Expr> parts = along(inner.emit("direction", direction()), inner);
     std::vector<Type> types;
@@ -97,7 +111,55 @@ class Directions {
     return lang::tensor_type(lang::Shape(std::move(dims)), tensor_of(part).dtype);
   }
 
+  // How many elements a tensor has, if that is known and not many; else 0.
+  static std::int64_t few(const Type& type) {
+    std::int64_t count = 1;
+    for (const Dim& dim : tensor_of(type).shape.dims()) {
+      if (!dim.is_constant() || dim.constant() > kMostWrittenOut) return 0;
+      count *= dim.constant();
+    }
+    return count <= kMostWrittenOut ? count : 0;
+  }
+
+  std::vector<Expr> written_out(const Along& along, Emitter& code) const {
+    std::vector<std::vector<Expr>> parts;  // of the result, in each direction
+    for (std::int64_t i = 0; i < few_; ++i) {
+      const auto each = along(unit(i), code);
+      parts.resize(each.size());
+      for (std::size_t part = 0; part < each.size(); ++part) parts[part].push_back(each[part]);
+    }
+    std::vector<Expr> stacks;
+    for (const std::vector<Expr>& along_each : parts)
+      stacks.push_back(shaped_as_like(along_each, code));
+    return stacks;
+  }
+  Expr shaped_as_like(std::vector<Expr> parts, Emitter& code) const {
+    const auto& dims = tensor_of(like_->type).shape.dims();
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+      std::vector<Expr> rows;
+      const auto extent = static_cast<std::size_t>(dims[axis].constant());
+      for (std::size_t begin = 0; begin < parts.size(); begin += extent) {
+        const auto first = parts.begin() + static_cast<std::ptrdiff_t>(begin);
+        const std::vector<Expr> row(first, first + static_cast<std::ptrdiff_t>(extent));
+        rows.push_back(code.emit("all", build::op("stack", {build::tuple(row)})));
+      }
+      parts = std::move(rows);
+    }
+    return parts[0];
+  }
+  // 1 at the element with that number, else 0.
+  Expr unit(std::int64_t number) const {
+    std::vector<std::int64_t> extents;
+    for (const Dim& dim : tensor_of(like_->type).shape.dims()) extents.push_back(dim.constant());
+    const lang::DType dtype = tensor_of(like_->type).dtype.known();
+    lang::TensorRef tensor = lang::Tensor::make(dtype, extents);
+    for (std::int64_t i = 0; i < few_; ++i)
+      tensor->set_bits(i, lang::bits_from_double(dtype, i == number ? 1 : 0));
+    return lang::make_constant(std::move(tensor));
+  }
+
   Expr like_;
+  std::int64_t few_ = 0;  // directions, where they are written out
   std::vector<Expr> extents_;
   std::vector<IndexBinder> binders_;
 };
@@ -125,7 +187,7 @@ std::vector<std::vector<Expr>> columns(const lang::Function& fn,
   Expr since;
   if (pairs.reference_use().in(fn.body)) since = code.emit("since", reference_time());
   for (std::size_t i = 0; i < params.size(); ++i) {
-    const Directions directions(lang::make_var(params[i]), code);
+    const Directions directions(lang::make_var(params[i]), fn.body, code);
     all.push_back(directions.each(
         [&](const Expr& direction, Emitter& inner) {
           Linearised linear(fn, program, pairs);
@@ -241,14 +303,34 @@ class Jacobian {
     return as_result(rows);
   }
 
-  // The value of a function's body at the parameters.
-  Expr value_of(const lang::Function& fn, Emitter& code) const {
-    lang::Substitution args;
-    for (std::size_t i = 0; i < params_.size(); ++i)
-      args[fn.params[i].get()] = lang::make_var(params_[i]);
-    const lang::Block block = lang::open_block(lang::rename_bound(lang::substitute(fn.body, args)));
+  // What the body of a function gives for such arguments.
+  static Expr body_at(const lang::Function& fn, const std::vector<Expr>& args, Emitter& code) {
+    lang::Substitution given;
+    for (std::size_t i = 0; i < args.size(); ++i) given[fn.params[i].get()] = args[i];
+    const lang::Block block =
+        lang::open_block(lang::rename_bound(lang::substitute(fn.body, given)));
     code.append(block.bindings);
-    return code.emit("value", block.result);
+    return block.result;
+  }
+  // At the parameters.
+  Expr value_of(const lang::Function& fn, Emitter& code) const {
+    return code.emit("value", body_at(fn, uses_of(params_), code));
+  }
+
+  // What the atom is bound to in the code, seen through tuples.
+  static Expr bound_to(const Expr& atom, const Emitter& code) {
+    Expr value = atom;
+    for (auto binding = code.bindings().rbegin(); binding != code.bindings().rend(); ++binding) {
+      const auto* var = as<lang::Var>(value);
+      if (var && binding->variable == var->variable) value = binding->value;
+      const auto* projection = as<lang::Projection>(value);
+      const auto* of = projection ? as<lang::Var>(projection->tuple) : nullptr;
+      if (of && binding->variable == of->variable) {
+        if (const auto* tuple = as<lang::Tuple>(binding->value))
+          value = tuple->fields[projection->index];
+      }
+    }
+    return value;
   }
 
   Expr by_results(Emitter& code) {
@@ -256,10 +338,12 @@ class Jacobian {
     const Expr both = value_of(lang::cast<lang::Function>(derived), code);
     const Expr value = code.emit("value", build::project(both, 0));
     const Expr pullback = code.emit("pullback", build::project(both, 1));
+    const Expr literal = bound_to(pullback, code);
+    const auto* backward = as<lang::Function>(literal);
     const std::vector<Expr> outputs = parts_of(value, code);
     Rows rows;
     for (std::size_t r = 0; r < outputs.size(); ++r) {
-      const Directions directions(outputs[r], code);
+      const Directions directions(outputs[r], backward ? backward->body : given_.body, code);
       rows.push_back(directions.each(
           [&](const Expr& direction, Emitter& inner) {
             std::vector<Expr> adjoints;
@@ -268,8 +352,10 @@ class Jacobian {
                                         : inner.emit("zero", build::zeros_like(outputs[k])));
             const bool is_tuple = as<lang::TupleType>(value->type) != nullptr;
             const Expr adjoint = is_tuple ? build::tuple(adjoints) : direction;
-            const Expr gradients =
-                inner.emit("gradients", build::call(pullback, {inner.emit("adjoint", adjoint)}));
+            const Expr at = inner.emit("adjoint", adjoint);
+            const Expr gradients = inner.emit("gradients", backward && directions.are_written_out()
+                                                               ? body_at(*backward, {at}, inner)
+                                                               : build::call(pullback, {at}));
             return params_.size() == 1 ? std::vector{gradients} : parts_of(gradients, inner);
           },
           code));

@@ -238,17 +238,20 @@ struct Function {
 // The code of a function that is not local as the evaluator calls it (flow::Entry).
 inline std::string entry_symbol(const Function& function) { return function.symbol + "_entry"; }
 
-// How many elements a small tensor has: one of constant shape, of rank 1 or more, with 1 to 16 of
-// them. 0 for any other type.
+// How many elements a small tensor has: one of constant shape, of rank 1 with 1 to 16 of them, or
+// of a higher rank with up to 32. 0 for any other type. A row is read at places that only running
+// tells, and then each element costs something; more than 16 of a matrix are mostly several rows
+// on their way to where they are stored.
 inline std::size_t small_elements(const lang::Type& type) {
-  constexpr std::int64_t kMost = 16;
+  constexpr std::int64_t kMostInRow = 16;
+  constexpr std::int64_t kMost = 32;
   const auto* tensor = lang::as<lang::TensorType>(type);
   if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() == 0 ||
       !tensor->dtype.is_known())
     return 0;
   std::int64_t count = 1;
   for (const lang::Dim& dim : tensor->shape.dims()) {
-    if (!dim.is_constant() || dim.constant() < 1 || dim.constant() > kMost) return 0;
+    if (!dim.is_constant() || dim.constant() < 1 || dim.constant() > kMostInRow) return 0;
     count *= dim.constant();
     if (count > kMost) return 0;
   }

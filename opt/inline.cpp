@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -192,6 +193,7 @@ class PointCode {
       case ExprKind::If:
       case ExprKind::Reduction:
       case ExprKind::Comprehension:
+      case ExprKind::ScatterReduce:
       case ExprKind::Operator:
       case ExprKind::GlobalVar:
       case ExprKind::ConstructorRef:
@@ -236,10 +238,24 @@ struct Run {
   PointCode is_point_code{program};
 };
 
+// What is known of the code in which calls are inlined.
+struct Root {
+  std::unordered_map<const lang::Variable*, Expr> literals;
+  std::unordered_map<const lang::Variable*, int> uses;
+  std::unordered_set<const lang::ExprNode*> called;  // values whose parts, or which, are called
+  // The literals whose only use is a call that they are inlined at. Nothing is inlined in them
+  // where they are bound, and then once more where they are called: that would double at each level
+  // of literals in literals.
+  std::unordered_set<const lang::Function*> moved;
+};
+
 class Inliner final : public lang::Rewriter {
  public:
   explicit Inliner(Run& run, bool is_in_index_notation = false)
       : run_(run), is_in_index_notation_(is_in_index_notation) {}
+  // Of index notation in the same root.
+  Inliner(Run& run, std::shared_ptr<Root> root)
+      : run_(run), root_(std::move(root)), is_in_index_notation_(true) {}
 
   // `is_called`: whoever has the result calls the function that it is, or takes it out of it.
   Expr run(const Expr& root, bool is_called = false) {
@@ -258,7 +274,7 @@ class Inliner final : public lang::Rewriter {
                        lang::has_fact(*fn, FunctionFact::Compiler) ||
                        lang::has_fact(*fn, FunctionFact::Place) ||
                        lang::has_fact(*fn, FunctionFact::Known);
-    return stays || moved_.contains(fn) ? expr : Expr();
+    return stays || root_->moved.contains(fn) ? expr : Expr();
   }
 
   Expr post(const Expr& expr) override {
@@ -272,19 +288,19 @@ class Inliner final : public lang::Rewriter {
       return body_with(call->callee, call->args);
     }
     if (const auto* var = as<lang::Var>(call->callee)) {
-      const auto found = literals_.find(var->variable.get());
-      if (found == literals_.end()) return expr;
+      const auto found = root_->literals.find(var->variable.get());
+      if (found == root_->literals.end()) return expr;
       const auto& fn = lang::cast<lang::Function>(found->second);
       if (is_kept_apart(fn)) return expr;
-      const bool is_wanted = moved_.contains(&fn) || is_straight_line(fn, run_.max_bindings) ||
-                             lang::is_checkpoint(fn) ||
+      const bool is_wanted = root_->moved.contains(&fn) ||
+                             is_straight_line(fn, run_.max_bindings) || lang::is_checkpoint(fn) ||
                              lang::has_fact(fn, FunctionFact::StopFusion) ||
                              (is_in_index_notation_ && run_.is_point_code(found->second)) ||
-                             (uses_[var->variable.get()] == 1 && !lang::gradient_of(fn));
+                             (root_->uses[var->variable.get()] == 1 && !lang::gradient_of(fn));
       if (!is_wanted || !fits(fn, call->args)) return expr;
       // The literal as it was: what it calls is inlined here once more.
       return Inliner(run_, is_in_index_notation_)
-          .run(body_with(found->second, call->args, expr->span), called_.contains(call));
+          .run(body_with(found->second, call->args, expr->span), root_->called.contains(call));
     }
     return expr;
   }
@@ -297,11 +313,7 @@ class Inliner final : public lang::Rewriter {
            expr->kind == ExprKind::ScatterReduce;
   }
 
-  Expr in_index_notation(const Expr& expr) {
-    Inliner inner(run_, true);
-    inner.literals_ = literals_;
-    return inner.rewrite(expr);
-  }
+  Expr in_index_notation(const Expr& expr) { return Inliner(run_, root_).rewrite(expr); }
 
   // What is computed for one element is nothing to save.
   bool is_kept_apart(const lang::Function& fn) const {
@@ -318,29 +330,32 @@ class Inliner final : public lang::Rewriter {
       for (const auto& variable : lang::free_variables(let->value)) {
         if (variable == let->variable) return;
       }
-      literals_[let->variable.get()] = let->value;
+      root_->literals[let->variable.get()] = let->value;
     });
-    if (literals_.empty()) return;
+    if (root_->literals.empty()) return;
     std::unordered_map<const lang::Variable*, const lang::Call*> calls;
     std::unordered_set<const lang::ExprNode*> in_index_notation;
     lang::visit_post_order(root, [&](const Expr& node) {
       lang::for_each_child(node, [&](const Expr& child) {
         const auto* var = as<lang::Var>(child);
-        if (var && literals_.contains(var->variable.get())) ++uses_[var->variable.get()];
+        if (var && root_->literals.contains(var->variable.get()))
+          ++root_->uses[var->variable.get()];
       });
       const auto* call = as<lang::Call>(node);
       const auto* var = call ? as<lang::Var>(call->callee) : nullptr;
-      if (var && literals_.contains(var->variable.get())) calls[var->variable.get()] = call;
+      if (var && root_->literals.contains(var->variable.get())) calls[var->variable.get()] = call;
       if (is_index_notation(node) && !in_index_notation.contains(node.get())) {
         lang::visit_post_order(node,
                                [&](const Expr& inner) { in_index_notation.insert(inner.get()); });
       }
     });
     for (const auto& [variable, call] : calls) {
-      const auto& fn = lang::cast<lang::Function>(literals_.at(variable));
-      const bool is_moved = uses_[variable] == 1 && !in_index_notation.contains(call) &&
+      const auto& fn = lang::cast<lang::Function>(root_->literals.at(variable));
+      // Where it is bound, or where it is called, it may have to be something that a kernel holds.
+      const bool is_moved = root_->uses[variable] == 1 &&
+                            in_index_notation.contains(call) == in_index_notation.contains(&fn) &&
                             !is_kept_apart(fn) && !lang::gradient_of(fn) && fits(fn, call->args);
-      if (is_moved) moved_.insert(&fn);
+      if (is_moved) root_->moved.insert(&fn);
     }
   }
 
@@ -355,14 +370,14 @@ class Inliner final : public lang::Rewriter {
     });
     lang::visit_post_order(root, [&](const Expr& node) {
       const auto* let = as<lang::Let>(node);
-      if (let && called.contains(let->variable.get())) called_.insert(let->value.get());
+      if (let && called.contains(let->variable.get())) root_->called.insert(let->value.get());
     });
     if (!is_called) return;
     const lang::Block block = lang::open_block(root);
-    called_.insert(block.result.get());
+    root_->called.insert(block.result.get());
     const auto* result = as<lang::Var>(block.result);
     for (const auto& binding : block.bindings) {
-      if (result && binding.variable == result->variable) called_.insert(binding.value.get());
+      if (result && binding.variable == result->variable) root_->called.insert(binding.value.get());
     }
   }
 
@@ -370,7 +385,7 @@ class Inliner final : public lang::Rewriter {
   bool is_made_for_others(const Expr& expr) {
     const auto* call = as<lang::Call>(expr);
     const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
-    if (!global || called_.contains(expr.get())) return false;
+    if (!global || root_->called.contains(expr.get())) return false;
     const Expr callee = callee_of(*call, *global);
     if (!callee) return false;
     const auto& fn = lang::cast<lang::Function>(callee);
@@ -466,19 +481,13 @@ class Inliner final : public lang::Rewriter {
     Expr body = body_with(callee, call.args, expr->span);
     if (!lang::equal(body->type, expr->type)) return expr;  // a dimension that no argument tells
     run_.stack.push_back(global.name);
-    Expr result = Inliner(run_, is_in_index_notation_).run(body, called_.contains(&call));
+    Expr result = Inliner(run_, is_in_index_notation_).run(body, root_->called.contains(&call));
     run_.stack.pop_back();
     return result;
   }
 
   Run& run_;
-  std::unordered_map<const lang::Variable*, Expr> literals_;
-  std::unordered_map<const lang::Variable*, int> uses_;
-  std::unordered_set<const lang::ExprNode*> called_;  // values whose parts, or which, are called
-  // The literals whose only use is a call that they are inlined at. Nothing is inlined in them
-  // where they are bound, and then once more where they are called: that would double at each level
-  // of literals in literals.
-  std::unordered_set<const lang::Function*> moved_;
+  std::shared_ptr<Root> root_ = std::make_shared<Root>();
   const bool is_in_index_notation_;
 };
 

@@ -53,6 +53,11 @@ std::vector<std::string_view> arithmetic_rules();
 // with it. The result need not be in A-normal form.
 lang::Expr resolve_branches(const lang::Expr& expr, lang::Program* program = nullptr);
 
+// Data that a branch makes and nothing but matches takes apart become their fields, where what
+// stands for a field that a branch does not make is no work: scalars and small tensors. Each match
+// chooses once more, as the branch did. Linear in `expr`; the result need not be in A-normal form.
+lang::Expr replace_data_by_fields(const lang::Expr& expr, lang::Program* program = nullptr);
+
 // Drops bindings without effect that nobody uses.
 lang::Expr eliminate_dead_code(const lang::Expr& expr, lang::Program* program = nullptr);
 // Only bindings of functions that nothing uses, as inlining leaves them.

@@ -54,6 +54,7 @@ constexpr const char* kToAnf = "ToANormalForm";
 constexpr const char* kExpandDerivatives = "ExpandDerivatives";
 constexpr const char* kInline = "Inline";
 constexpr const char* kJoinStepProducts = "JoinStepProducts";
+constexpr const char* kScalarReplacement = "ScalarReplacement";
 constexpr const char* kFuse = "FuseOps";
 
 }  // namespace
@@ -188,8 +189,17 @@ Expr Pipeline::with_known_functions(const Expr& optimised) {
   return expr;
 }
 
+// Nobody differentiates what is left, so that residuals need no constructors any more.
+Expr Pipeline::with_replaced_data(const Expr& optimised) {
+  const Expr replaced =
+      timed(kScalarReplacement, [&] { return opt::replace_data_by_fields(optimised, this); });
+  if (replaced == optimised) return optimised;
+  const Expr named = pass(kScalarReplacement, opt::to_anf(replaced, this), optimised);
+  return tidied(named, has_function(named));
+}
+
 Expr Pipeline::fuse(const Expr& optimised) {
-  const Expr known = with_known_functions(optimised);
+  const Expr known = with_replaced_data(with_known_functions(optimised));
   return pass(kFuse, timed(kFuse, [&] { return opt::fuse_operators(known); }));
 }
 
