@@ -151,7 +151,7 @@ struct Step {
   bool is_plain = false;  // Loop, Fold: nothing can fail where `checks` hold; by flow/plain_loops
   std::vector<LoopCheck> checks;
   bool is_parallel = false;       // Loop: any thread can compute its points; by flow/parallel_loops
-  std::vector<lang::Type> parts;  // Loop: what it yields, in slots: scalars, small tensors, tensors
+  std::vector<lang::Type> parts;  // Loop: what it yields, tensors in slots or as objects
   std::vector<Block> blocks;
   std::vector<Arm> arms;
   // By flow/ownership: what is given back when the step fails.
@@ -238,13 +238,10 @@ struct Function {
 // The code of a function that is not local as the evaluator calls it (flow::Entry).
 inline std::string entry_symbol(const Function& function) { return function.symbol + "_entry"; }
 
-// How many elements a small tensor has: one of constant shape, of rank 1 with 1 to 16 of them, or
-// of a higher rank with up to 32. 0 for any other type. A row is read at places that only running
-// tells, and then each element costs something; more than 16 of a matrix are mostly several rows
-// on their way to where they are stored.
-inline std::size_t small_elements(const lang::Type& type) {
+// How many elements a tensor of constant shape and rank 1 or more has, if that is 1 to `most`, and
+// at most 16 along an axis. 0 for any other type.
+inline std::size_t elements_up_to(const lang::Type& type, std::int64_t most) {
   constexpr std::int64_t kMostInRow = 16;
-  constexpr std::int64_t kMost = 32;
   const auto* tensor = lang::as<lang::TensorType>(type);
   if (!tensor || !tensor->shape.has_rank() || tensor->shape.rank() == 0 ||
       !tensor->dtype.is_known())
@@ -253,10 +250,14 @@ inline std::size_t small_elements(const lang::Type& type) {
   for (const lang::Dim& dim : tensor->shape.dims()) {
     if (!dim.is_constant() || dim.constant() < 1 || dim.constant() > kMostInRow) return 0;
     count *= dim.constant();
-    if (count > kMost) return 0;
+    if (count > most) return 0;
   }
   return static_cast<std::size_t>(count);
 }
+// Of a small tensor, which is spread over slots wherever it goes.
+inline std::size_t small_elements(const lang::Type& type) { return elements_up_to(type, 16); }
+// Of one that a point of a loop yields element by element, too.
+inline std::size_t yielded_elements(const lang::Type& type) { return elements_up_to(type, 32); }
 
 // The slots of a value of a type; tuples and small tensors are spread. Throws Failure(Unsupported)
 // for what has none.

@@ -108,17 +108,21 @@ Operand Lowerer::boxed(const Spread& value, Block& block) {
   return Operand::slot(slot);
 }
 
+// The object as a tensor whose elements are read where they are used.
+Spread Lowerer::tensor_of(Operand cell, const lang::Type& type, lang::Span span, Block& block) {
+  Step& step = add(block, StepKind::CheckShape);
+  step.args = {cell};
+  step.type = type;
+  step.site = site(span);
+  Spread tensor = Spread::of_tensor(type, {});
+  tensor.whole = cell;
+  return tensor;
+}
+
 Spread Lowerer::unboxed(Operand cell, const lang::Type& type, lang::Span span, Block& block) {
   const auto* tuple = as<lang::TupleType>(type);
   if (!tuple) {
-    if (small_elements(type) == 0) return Spread::of(cell);
-    Step& step = add(block, StepKind::CheckShape);
-    step.args = {cell};
-    step.type = type;
-    step.site = site(span);
-    Spread tensor = Spread::of_tensor(type, {});
-    tensor.whole = cell;
-    return tensor;
+    return small_elements(type) == 0 ? Spread::of(cell) : tensor_of(cell, type, span, block);
   }
   std::vector<Spread> parts;
   for (std::uint32_t i = 0; i < tuple->fields.size(); ++i) {
@@ -137,7 +141,7 @@ Spread Lowerer::elements_of(const std::vector<Operand>& args, const lang::Type& 
   const std::vector<lang::Dim>& dims = dims_of(type);
   std::vector<std::int64_t> at(dims.size(), 0);
   std::vector<Spread> parts;
-  for (std::size_t i = 0; i < small_elements(type); ++i) {
+  for (std::size_t i = 0; i < yielded_elements(type); ++i) {
     const Slot slot = new_slot({lang::ValueKind::Scalar, dtype_of(type)});
     std::vector<Operand> indices = args;
     for (const std::int64_t each : at) indices.push_back(index_constant(each));
@@ -341,6 +345,29 @@ void Lowerer::bind(const lang::Let& let, Block& block) {
 void Lowerer::yield(const Expr& expr, const lang::Type& type, Block& block) {
   memo_.emplace_back();
   append_operands(as_type(lower(expr, block), type, block), block, block.values);
+  memo_.pop_back();
+  block.exit = Exit::Yield;
+}
+
+void Lowerer::yield_point(const Expr& expr, Block& block) {
+  memo_.emplace_back();
+  const Expr result = bindings(expr, block);
+  std::optional<Spread> made;
+  if (yielded_elements(expr->type) > 0) made = tried_small(result, block);
+  const Spread value = made ? *made : lower(result, block);
+  const auto* tuple = as<lang::TupleType>(expr->type);
+  const std::size_t count = tuple ? tuple->fields.size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Spread& part = tuple ? value.parts[i] : value;
+    const lang::Type& type = tuple ? tuple->fields[i] : expr->type;
+    if (yielded_elements(type) == 0) {
+      append_operands(as_type(part, type, block), block, block.values);
+    } else if (part.tensor) {
+      append_operands(part, block, block.values);
+    } else {
+      append_operands(tensor_of(part.operand, type, expr->span, block), block, block.values);
+    }
+  }
   memo_.pop_back();
   block.exit = Exit::Yield;
 }
@@ -811,7 +838,7 @@ Spread Lowerer::comprehension(const Expr& expr, Block& block) {
   step.type = expr->type;
   step.blocks.resize(1);
   ++loop_depth_;
-  yield(node.body, node.body->type, step.blocks[0]);
+  yield_point(node.body, step.blocks[0]);
   --loop_depth_;
   std::vector<Operand> made;
   for (const lang::Type& part : parts) {

@@ -116,6 +116,7 @@ class Lowerer {
   // A value as data holds it.
   Operand boxed(const Spread& value, Block& block);
   // What a cell's field or an interpreted result is, spread.
+  Spread tensor_of(Operand cell, const lang::Type& type, lang::Span span, Block& block);
   Spread unboxed(Operand cell, const lang::Type& type, lang::Span span, Block& block);
   // The part of a tensor (args[0]) at the indices behind it, as a small tensor.
   Spread elements_of(const std::vector<Operand>& args, const lang::Type& type, bool in_bounds,
@@ -143,6 +144,8 @@ class Lowerer {
   Expr bindings(const Expr& expr, Block& block);
   void bind(const lang::Let& let, Block& block);
   void yield(const Expr& expr, const lang::Type& type, Block& block);
+  // What a point of a loop gives: tensors that are spread are stored element by element.
+  void yield_point(const Expr& expr, Block& block);
   // Of the function's result: leaves the function.
   void tail(const Expr& expr, Block& block);
 

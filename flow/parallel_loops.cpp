@@ -68,7 +68,7 @@ void mark_loops(Block& block) {
     const bool stores_elements =
         step.kind == StepKind::Loop && !step.parts.empty() &&
         std::all_of(step.parts.begin(), step.parts.end(), [](const lang::Type& part) {
-          return lang::is_scalar(part) || small_elements(part) > 0;
+          return lang::is_scalar(part) || yielded_elements(part) > 0;
         });
     if (stores_elements && is_shareable(step.blocks[0])) {
       step.is_parallel = true;

@@ -9,7 +9,9 @@
 namespace relay::flow {
 
 std::optional<Spread> Lowerer::small(const Expr& expr, Block& block) {
-  return is_small(expr->type) ? tried_small(expr, block) : std::nullopt;
+  // Within what a point yields, a part of it may be as large as the whole.
+  const bool is_part = small_depth_ > 0 && yielded_elements(expr->type) > 0;
+  return is_part || is_small(expr->type) ? tried_small(expr, block) : std::nullopt;
 }
 
 std::optional<Spread> Lowerer::tried_small(const Expr& expr, Block& block) {
@@ -134,7 +136,7 @@ Spread Lowerer::small_index(const Spread& tensor, const std::vector<Operand>& in
                             const lang::Index& node, Block& block) {
   const std::vector<lang::Dim>& dims = dims_of(tensor.tensor);
   std::size_t first = 0;
-  std::size_t count = small_elements(tensor.tensor);
+  std::size_t count = yielded_elements(tensor.tensor);
   bool is_known = true;
   for (std::size_t axis = 0; axis < indices.size() && is_known; ++axis) {
     const auto at = known_index(indices[axis]);
@@ -230,7 +232,7 @@ std::vector<Operand> Lowerer::where_inside(
 Spread Lowerer::chosen(const Spread& tensor, const std::vector<Operand>& indices,
                        const lang::Index& node, Block& block) {
   const lang::DType dtype = dtype_of(tensor.tensor);
-  const std::size_t count = std::max<std::size_t>(small_elements(node.type), 1);
+  const std::size_t count = std::max<std::size_t>(yielded_elements(node.type), 1);
   const auto choose = [&](Block& inner) {
     const Operand position = position_of(tensor.tensor, indices, inner);
     std::vector<Operand> values;

@@ -79,7 +79,7 @@ FunctionCodegen::Stack FunctionCodegen::begin_stack(const Step& step, std::size_
   const flow::Slot result = step.results[part_number];
   Stack stack{source_->slots[result].dtype};
   std::vector<lang::Dim> dims = lang::as<lang::TensorType>(type)->shape.dims();
-  stack.elements = dims.empty() ? 1 : flow::small_elements(type);
+  stack.elements = dims.empty() ? 1 : flow::yielded_elements(type);
   if (stack.elements == 0) {
     stack.whole = new_cell(b_.getPtrTy(), "stack");
     b_.CreateStore(llvm::ConstantPointerNull::get(b_.getPtrTy()), stack.whole);
