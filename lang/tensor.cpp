@@ -199,7 +199,11 @@ struct KeptTensors {
 
   static std::size_t size_of(const Tensor& tensor) { return tensor.buffer_->size() + kAround; }
   static bool is_like(const Tensor* tensor, DType dtype, std::span<const std::int64_t> shape) {
-    return tensor && tensor->dtype_ == dtype && std::ranges::equal(tensor->shape_, shape);
+    if (!tensor || tensor->dtype_ != dtype || tensor->shape_.size() != shape.size()) return false;
+    for (std::size_t i = 0; i < shape.size(); ++i) {  // so few that a call of memcmp takes longer
+      if (tensor->shape_[i] != shape[i]) return false;
+    }
+    return true;
   }
 
   // False where it is to be freed. Those of other lists make room, by turns.
