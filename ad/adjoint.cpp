@@ -22,6 +22,28 @@ void Emitter::append(const std::vector<lang::Binding>& bindings) {
   bindings_.insert(bindings_.end(), bindings.begin(), bindings.end());
 }
 
+Expr Emitter::body_at(const lang::Function& fn, const std::vector<Expr>& args) {
+  lang::Substitution given;
+  for (std::size_t i = 0; i < args.size(); ++i) given[fn.params[i].get()] = args[i];
+  const lang::Block block = lang::open_block(lang::rename_bound(lang::substitute(fn.body, given)));
+  append(block.bindings);
+  return block.result;
+}
+
+Expr Emitter::bound(const Expr& atom) const {
+  Expr value = atom;
+  for (auto binding = bindings_.rbegin(); binding != bindings_.rend(); ++binding) {
+    const auto* var = as<lang::Var>(value);
+    if (var && binding->variable == var->variable) value = binding->value;
+    const auto* projection = as<lang::Projection>(value);
+    const auto* of = projection ? as<lang::Var>(projection->tuple) : nullptr;
+    const auto* tuple =
+        of && binding->variable == of->variable ? as<lang::Tuple>(binding->value) : nullptr;
+    if (tuple) value = Expr(tuple->fields[projection->index]);
+  }
+  return value;
+}
+
 bool Adjoint::is_zero() const {
   if (whole_) return false;
   for (const auto& field : fields_) {

@@ -17,6 +17,10 @@ class Emitter {
   lang::Expr emit(const std::string& name, lang::Expr value);
   // Code that stands already.
   void append(const std::vector<lang::Binding>& bindings);
+  // A copy of the body of `fn` with atoms for its parameters; what it gives, not yet bound.
+  lang::Expr body_at(const lang::Function& fn, const std::vector<lang::Expr>& args);
+  // What the atom is bound to in this code, seen through tuples.
+  lang::Expr bound(const lang::Expr& atom) const;
   const std::vector<lang::Binding>& bindings() const { return bindings_; }
   std::vector<lang::Binding> take() { return std::move(bindings_); }
 

@@ -626,6 +626,10 @@ void BlockReverse::reverse_custom(const Binding& binding, const lang::Call& call
   const Expr adjoints =
       backward_.emit("adjoints", call_own_gradient(gradient, type, call.args, dy, binding.span));
   for (std::uint32_t i = 0; i < call.args.size(); ++i) {
+    if (pairs_.tangents().holds_function(call.args[i]->type)) {
+      if (active_.reads_active(call.args[i])) refuse_capture(gradient, call.args[i], binding.span);
+      continue;
+    }
     const Expr own = is_one ? adjoints : build::project(adjoints, i);
     accumulate(call.args[i], pairs_.tangents().from_gradient(own, call.args[i], binding.span));
   }

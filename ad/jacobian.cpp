@@ -303,34 +303,9 @@ class Jacobian {
     return as_result(rows);
   }
 
-  // What the body of a function gives for such arguments.
-  static Expr body_at(const lang::Function& fn, const std::vector<Expr>& args, Emitter& code) {
-    lang::Substitution given;
-    for (std::size_t i = 0; i < args.size(); ++i) given[fn.params[i].get()] = args[i];
-    const lang::Block block =
-        lang::open_block(lang::rename_bound(lang::substitute(fn.body, given)));
-    code.append(block.bindings);
-    return block.result;
-  }
-  // At the parameters.
+  // Of a function's body, at the parameters.
   Expr value_of(const lang::Function& fn, Emitter& code) const {
-    return code.emit("value", body_at(fn, uses_of(params_), code));
-  }
-
-  // What the atom is bound to in the code, seen through tuples.
-  static Expr bound_to(const Expr& atom, const Emitter& code) {
-    Expr value = atom;
-    for (auto binding = code.bindings().rbegin(); binding != code.bindings().rend(); ++binding) {
-      const auto* var = as<lang::Var>(value);
-      if (var && binding->variable == var->variable) value = binding->value;
-      const auto* projection = as<lang::Projection>(value);
-      const auto* of = projection ? as<lang::Var>(projection->tuple) : nullptr;
-      if (of && binding->variable == of->variable) {
-        if (const auto* tuple = as<lang::Tuple>(binding->value))
-          value = tuple->fields[projection->index];
-      }
-    }
-    return value;
+    return code.emit("value", code.body_at(fn, uses_of(params_)));
   }
 
   Expr by_results(Emitter& code) {
@@ -338,7 +313,7 @@ class Jacobian {
     const Expr both = value_of(lang::cast<lang::Function>(derived), code);
     const Expr value = code.emit("value", build::project(both, 0));
     const Expr pullback = code.emit("pullback", build::project(both, 1));
-    const Expr literal = bound_to(pullback, code);
+    const Expr literal = code.bound(pullback);
     const auto* backward = as<lang::Function>(literal);
     const std::vector<Expr> outputs = parts_of(value, code);
     Rows rows;
@@ -354,7 +329,7 @@ class Jacobian {
             const Expr adjoint = is_tuple ? build::tuple(adjoints) : direction;
             const Expr at = inner.emit("adjoint", adjoint);
             const Expr gradients = inner.emit("gradients", backward && directions.are_written_out()
-                                                               ? body_at(*backward, {at}, inner)
+                                                               ? inner.body_at(*backward, {at})
                                                                : build::call(pullback, {at}));
             return params_.size() == 1 ? std::vector{gradients} : parts_of(gradients, inner);
           },

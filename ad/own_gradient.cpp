@@ -1,6 +1,9 @@
 #include "ad/own_gradient.h"
 
+#include <fmt/format.h>
+
 #include "ad/block.h"
+#include "ad/flow.h"
 #include "ad/pairs.h"
 #include "ad/tangent_value.h"
 #include "lang/build.h"
@@ -29,12 +32,29 @@ Expr call_own_gradient(const std::string& gradient, const lang::FunctionType& ty
   return lang::make_call(callee, std::move(args), nullptr, span, adjoints);
 }
 
+void refuse_capture(const std::string& gradient, const Expr& arg, lang::Span span) {
+  const auto* var = arg ? as<lang::Var>(arg) : nullptr;
+  lang::Diagnostic diagnostic(
+      lang::DiagnosticKind::Unsupported,
+      fmt::format("not supported: the gradient of `{}` says nothing of what {} has captured",
+                  owner_of_gradient(gradient),
+                  var && is_named(*var->variable) ? fmt::format("`{}`", var->variable->name)
+                                                  : "a function that it is given"),
+      arg && arg->span ? arg->span : span);
+  diagnostic.note("help: hand that over as an argument of its own");
+  throw lang::Failure(std::move(diagnostic));
+}
+
 Expr jvp_of_own_gradient(const std::string& name, const Type& type, const std::string& gradient,
                          const Activity& active, lang::Program& program, Pairs& pairs) {
   Tangents& tangents = pairs.tangents();
   const auto& function = *as<lang::FunctionType>(type);
   std::vector<VariableRef> primals, directions;
   for (const Type& param : function.params) primals.push_back(lang::make_variable("x", param));
+  for (std::size_t i = 0; i < primals.size(); ++i) {
+    if (active[i] && tangents.holds_function(primals[i]->type))
+      refuse_capture(gradient, nullptr, {});
+  }
   Emitter code(tangents);
   std::vector<Expr> along;  // by argument: its tangent
   for (std::size_t i = 0; i < primals.size(); ++i) {

@@ -19,6 +19,11 @@ std::string owner_of_gradient(const std::string& gradient);
 lang::Expr call_own_gradient(const std::string& gradient, const lang::FunctionType& type,
                              std::vector<lang::Expr> args, const lang::Expr& dy, lang::Span span);
 
+// An argument is, or holds, a function that has captured what there is to be differentiated by: a
+// gradient says nothing of that. `arg` may be null. Throws Failure(Unsupported).
+[[noreturn]] void refuse_capture(const std::string& gradient, const lang::Expr& arg,
+                                 lang::Span span);
+
 // The derivative in forward mode (ad/jvps.h) of a function that has a gradient of its own, so that
 // both modes say the same. The gradient is a linear function of the adjoint `dy`; its transpose at
 // the tangents of the arguments is the tangent of the result. Where it is not linear, that is its

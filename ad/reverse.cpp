@@ -9,6 +9,7 @@
 #include "ad/flow.h"
 #include "ad/forward.h"
 #include "ad/jacobian.h"
+#include "ad/linearize.h"
 #include "ad/pairs.h"
 #include "ad/way.h"
 #include "lang/build.h"
@@ -245,6 +246,8 @@ Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program&
       return Derivation(given, mode, program, pairs).derive();
     case lang::DiffMode::Jvp:
       return jvp(given, program, pairs);
+    case lang::DiffMode::Linearize:
+      return linearize(given, program, pairs);
     case lang::DiffMode::Hvp:
       return hvp(given, program, pairs);
     case lang::DiffMode::Hessian:

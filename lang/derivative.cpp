@@ -36,6 +36,12 @@ constexpr std::array kForms = {
          "a function of the arguments and, behind them, a direction of each, that gives the result "
          "and its tangent: the product of the matrix of derivatives with the direction",
          "jvp(fn (x) { x * x })([1.0, 2.0], [1.0, 0.0])\n// expect: ([1.0, 4.0], [2.0, 0.0])"},
+    Form{DiffMode::Linearize, "linearize", false, false, false,
+         "a function that gives the result and the linear map of directions to tangents there, "
+         "which "
+         "computes nothing again; `linearize(f, x)` is `linearize(f)(x)`",
+         "let (y, along) = linearize(fn (x) { x * x }, [1.0, 2.0])\n"
+         "along([1.0, 0.0])\n// expect: [2.0, 0.0]\nalong([0.0, 1.0])\n// expect: [0.0, 4.0]"},
     Form{
         DiffMode::Hvp, "hvp", true, true, false,
         "a function of the arguments and, behind them, a direction of each, that gives the product "
@@ -107,6 +113,8 @@ Type result_of(DiffMode mode, const FunctionType& function) {
       return tuple_type({function.result, function_type({function.result}, gradient)});
     case DiffMode::Jvp:
       return tuple_type({function.result, function.result});
+    case DiffMode::Linearize:
+      return tuple_type({function.result, function_type(function.params, function.result)});
     case DiffMode::Hessian: {
       std::vector<Type> rows;
       for (const Type& param : function.params) {
@@ -153,6 +161,9 @@ std::string_view example_of(DiffMode mode) { return form_of(mode).example; }
 
 bool needs_scalar_result(DiffMode mode) { return form_of(mode).needs_scalar_result; }
 bool takes_direction(DiffMode mode) { return form_of(mode).takes_direction; }
+bool takes_arguments(DiffMode mode) {
+  return mode == DiffMode::CheckGrad || mode == DiffMode::Linearize;
+}
 bool needs_tensors(DiffMode mode) { return form_of(mode).needs_tensors; }
 
 Type derivative_type(DiffMode mode, const FunctionType& function) {

@@ -13,6 +13,7 @@
 //   value_and_grad  (A...) -> (R, G)
 //   vjp             (A...) -> (R, fn (R) -> G)
 //   jvp             (A..., A...) -> (R, R)      the value, and its tangent in the direction given
+//   linearize       (A...) -> (R, fn (A...) -> R)
 //   hvp             (A..., A...) -> G           the Hessian times a direction
 //   hessian         (A...) -> second derivatives of shape A ++ A; several arguments: tuples of them
 //   jacobian        (A...) -> derivatives of shape R ++ A; a tuple for several R, then several A
@@ -32,6 +33,8 @@ std::string_view example_of(DiffMode mode);
 bool needs_scalar_result(DiffMode mode);
 // Are there parameters for a direction behind those of the function?
 bool takes_direction(DiffMode mode);
+// May the arguments of what the form gives stand behind the function, `check_grad(f, x)`?
+bool takes_arguments(DiffMode mode);
 // Are arguments (and, of `jacobian`, results) tensors of floats only?
 bool needs_tensors(DiffMode mode);
 // Does the expression hold such a form?

@@ -341,6 +341,7 @@ enum class DiffMode : std::uint8_t {
   ValueAndGrad,
   Vjp,
   Jvp,
+  Linearize,
   Hvp,
   Hessian,
   Jacobian,

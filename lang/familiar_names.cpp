@@ -19,6 +19,9 @@ constexpr std::string_view kScan =
     "help: `foldl(f, start, xs)` goes along a list; `cumsum` and `cumprod` are sums and products "
     "so far";
 constexpr std::string_view kAlgebra = "note: matrices are not decomposed or inverted here";
+constexpr std::string_view kSolve = "help: `import \"implicit.relay\"` has `linear_solve(a, b)`";
+constexpr std::string_view kMinimise = "help: `import \"implicit.relay\"` has `minimiser(f, x, p)`";
+constexpr std::string_view kRoot = "help: `import \"implicit.relay\"` has `root(g, x, p)`";
 constexpr std::string_view kShape =
     "help: `shape_of(x)` has the extents of a tensor, `length(xs)` counts a list";
 
@@ -177,9 +180,12 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"tensordot", "einsum", ""},
     {"cross", "", "help: index notation writes it out; `outer` and `dot` are other products"},
     {"det", "", kAlgebra},
-    {"inv", "", kAlgebra},
+    {"inv", "", kSolve},
     {"pinv", "", kAlgebra},
-    {"solve", "", kAlgebra},
+    {"solve", "", kSolve},
+    {"minimize", "", kMinimise},
+    {"root_scalar", "", kRoot},
+    {"fsolve", "", kRoot},
     {"svd", "", kAlgebra},
     {"qr", "", kAlgebra},
     {"lu", "", kAlgebra},
@@ -215,7 +221,7 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"differentiate", "grad", ""},
     {"jacrev", "jacobian", ""},
     {"jacfwd", "jacobian", ""},
-    {"linearize", "jvp", ""},
+    {"linearise", "linearize", ""},
     {"detach", "stop_gradient", ""},
     {"remat", "annotation.checkpoint", ""},
     {"checkpoint", "annotation.checkpoint", ""},

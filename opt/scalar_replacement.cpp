@@ -158,6 +158,13 @@ class FieldsRead {
   bool takes_all_ = true;
 };
 
+// New code may bind the variables of the old to other values.
+void learn(const Expr& code, Definitions& definitions) {
+  lang::visit_post_order(code, [&](const Expr& node) {
+    if (const auto* let = as<lang::Let>(node)) definitions.add(let->variable, let->value);
+  });
+}
+
 // A constructor and the atoms that it was given.
 struct Construction {
   const lang::Constructor* constructor;
@@ -391,7 +398,7 @@ class MatchReplacer final : public lang::Rewriter {
 // proportion to the uses.
 class BlockReplacer {
  public:
-  BlockReplacer(Block& block, const Definitions& definitions, Effects& effects)
+  BlockReplacer(Block& block, Definitions& definitions, Effects& effects)
       : block_(block), definitions_(definitions), uses_(block, effects) {}
 
   bool run() {
@@ -449,8 +456,10 @@ class BlockReplacer {
     if (!matches.is_only_use || matches.all.empty() || !read.learn(matches)) return false;
     try {
       Choice choice(block_.bindings[at].value, field, read, definitions_);
-      for (const std::size_t place : users)
+      for (const std::size_t place : users) {
         value_at(place) = MatchReplacer(data, choice).rewrite(value_at(place));
+        learn(value_at(place), definitions_);
+      }
       Binding& branch = block_.bindings[at];
       branch.value = choice.with_slots(branch.value);
       branch.variable =
@@ -475,7 +484,7 @@ class BlockReplacer {
   }
 
   Block& block_;
-  const Definitions& definitions_;
+  Definitions& definitions_;
   BlockUses uses_;
   std::unordered_set<std::size_t> dead_;  // places of data that have given way to their fields
 };
@@ -484,9 +493,7 @@ class BlockReplacer {
 class Replacer final : public lang::Rewriter {
  public:
   Replacer(const Expr& root, lang::Program* program) : effects_(program) {
-    lang::visit_post_order(root, [this](const Expr& node) {
-      if (const auto* let = as<lang::Let>(node)) definitions_.add(let->variable, let->value);
-    });
+    learn(root, definitions_);
   }
 
  protected:

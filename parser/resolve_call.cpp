@@ -219,13 +219,12 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
   }
   const bool has_attr = std::any_of(nodes.begin(), nodes.end(),
                                     [](const Node* node) { return node->kind == Syntax::Attr; });
-  if (mode == lang::DiffMode::CheckGrad && before.size() + nodes.size() > 1 && !has_attr) {
-    // check_grad(f, x...) is check_grad(f)(x...).
+  if (mode && lang::takes_arguments(*mode) && before.size() + nodes.size() > 1 && !has_attr) {
     std::vector<Expr> args = before;
     for (const Node* node : nodes) args.push_back(expr(*node));
-    Expr check = lang::make_differentiate(*mode, args.front(), where);
+    Expr form = lang::make_differentiate(*mode, args.front(), where);
     args.erase(args.begin());
-    return lang::make_call(std::move(check), std::move(args), nullptr, where);
+    return lang::make_call(std::move(form), std::move(args), nullptr, where);
   }
   if (before.size() + nodes.size() != 1 || has_attr) {
     Diagnostic diagnostic(Kind::WrongArity,

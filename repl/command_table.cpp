@@ -22,8 +22,11 @@ constexpr Command kCommands[] = {
      "[0, 1, 2]",
      run_print},
     {":show", Group::See, "STAGE EXPR", "the program after a stage, from `ast` to `asm`",
-     "The stages are ast, typed, anf, grad, opt, fused, loops, flow, llvm, asm, in the order in "
-     "which the program goes through them, and plan, which runs the expression, and says for each "
+     "The stages are ast, typed, anf, opt, fused, loops, flow, llvm, asm, in the order in which "
+     "the "
+     "program goes through them; grad, and linear and transposed, which are the map of directions "
+     "to tangents and that of adjoints back; and plan, which runs the expression, and says for "
+     "each "
      "step how near it comes to what the machine can do. A function by its name shows its body, of "
      "a "
      "generic one at float32.",

@@ -178,9 +178,9 @@ std::string show_native(const std::string& stage, const lang::GlobalVar* global,
 }  // namespace
 
 const std::vector<std::string>& show_stages() {
-  static const std::vector<std::string> stages = {"ast",  "typed", "anf",   "grad",
-                                                  "opt",  "fused", "loops", "flow",
-                                                  "llvm", "asm",   "plan",  "schedule"};
+  static const std::vector<std::string> stages = {
+      "ast",   "typed", "anf",  "grad", "linear", "transposed", "opt",
+      "fused", "loops", "flow", "llvm", "asm",    "plan",       "schedule"};
   return stages;
 }
 
@@ -194,6 +194,14 @@ Expr typed_for_showing(const Expr& expr, lang::Module& module, typecheck::Checke
   return checker.specialise(global->name, type).or_throw();
 }
 
+// The form that a stage shows, if it is a derivative.
+std::optional<lang::DiffMode> derivative_stage(const std::string& stage) {
+  if (stage == "grad") return lang::DiffMode::Grad;
+  if (stage == "linear") return lang::DiffMode::Linearize;
+  if (stage == "transposed") return lang::DiffMode::Vjp;
+  return std::nullopt;
+}
+
 std::string show_stage(const std::string& stage, const Expr& expr, lang::Module& module,
                        typecheck::Checker& checker, Pipeline& pipeline) {
   if (std::find(show_stages().begin(), show_stages().end(), stage) == show_stages().end()) {
@@ -203,8 +211,8 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
     if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
     throw lang::Failure(std::move(diagnostic.note("note: the stages are " + known_stages())));
   }
-  if (stage == "grad")
-    return print_derivative(expr, lang::DiffMode::Grad, false, module, checker, pipeline);
+  if (const auto form = derivative_stage(stage))
+    return print_derivative(expr, *form, false, module, checker, pipeline);
   const auto* global = lang::as<lang::GlobalVar>(expr);
   const lang::Definition* definition = global ? module.find(global->name) : nullptr;
   if (stage == "ast") {

@@ -202,10 +202,12 @@ Failure DerivativeCheck::transpose(const RandomProgram& program, bool both_tiers
     direction_params += fmt::format("u{}: {}, ", i, program.param_types[i]);
     directions += fmt::format(", u{}", i);
   }
-  // Value and tangent in a direction, value and what the pullback makes of an adjoint.
+  // Value and tangent in a direction, value and what the pullback makes of an adjoint, and the
+  // tangent once more.
   const std::string text = fmt::format(
-      "fn ({0}{1}v: {2}) {{ let (y, pull) = vjp(f)({3}); (jvp(f)({3}{4}), (y, pull(v))) }}", params,
-      direction_params, program.result_type, names, directions);
+      "fn ({0}{1}v: {2}) {{ let (y, pull) = vjp(f)({3}); let (z, linear) = "
+      "linearize(f, {3}); (jvp(f)({3}{4}), (y, pull(v)), linear({5})) }}",
+      params, direction_params, program.result_type, names, directions, directions.substr(2));
   const auto function = lanes_->evaluate(program.wrapped("f(" + names + ")"));
   if (!function) return refused(function.errors());
   const auto value = lanes_->evaluator().call(*function, list_of(args_));
@@ -257,6 +259,13 @@ Failure DerivativeCheck::transpose(const RandomProgram& program, bool both_tiers
   if (!close(left, right, 1e-9 * scale)) {
     return {"forward and reverse mode differ",
             fmt::format("<v, Ju> is {}, <J^T v, u> is {}\n{}", left, right, both)};
+  }
+  const Value& linear = field(*result, 2);
+  const Value apart = moved(linear, tangent, -1.0);
+  if (inner_product(apart, apart) > 1e-18 * (1 + inner_product(tangent, tangent))) {
+    return {"linearized to something else",
+            fmt::format("jvp gives {}\nlinearize {}", lang::to_string(tangent),
+                        lang::to_string(linear))};
   }
   for (const Value* again : {&field(forward, 0), &field(back, 0)}) {
     const Value difference = moved(*again, *value, -1.0);
