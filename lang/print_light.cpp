@@ -146,8 +146,7 @@ class LightPrinter {
       if (pieces_.contains(item.expr.get())) continue;
       if (item.is_open) {
         Piece piece = compose(item.expr);
-        if (wants_name(item.expr, piece, item.expr == root))
-          piece = bind(item.expr, piece);
+        if (wants_name(item.expr, piece, item.expr == root)) piece = bind(item.expr, piece);
         pieces_.emplace(item.expr.get(), std::move(piece));
         continue;
       }
