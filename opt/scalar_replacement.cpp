@@ -130,32 +130,41 @@ class FieldsRead {
  public:
   // Whether each of the matches is one that can choose by the branch.
   bool learn(const Matches& matches) {
+    matches_ = matches.all.size();
     for (const lang::Match* match : matches.all) {
       const Clauses clauses = flat_clauses(*match);
       if (clauses.empty()) return false;
       for (const auto& [constructor, clause] : clauses) {
         const auto used = lang::free_variables(clause->body);
-        std::vector<bool>& read = read_[constructor];
-        read.resize(constructor->fields.size());
-        for (std::size_t i = 0; i < read.size(); ++i) {
+        Constructor& known = constructors_[constructor];
+        ++known.clauses;
+        known.is_read.resize(constructor->fields.size());
+        for (std::size_t i = 0; i < known.is_read.size(); ++i) {
           const auto& field = clause->pattern->fields[i];
-          read[i] = read[i] || (field->kind == PatternKind::Variable &&
-                                std::find(used.begin(), used.end(), field->variable) != used.end());
+          const bool is_used = field->kind == PatternKind::Variable &&
+                               std::find(used.begin(), used.end(), field->variable) != used.end();
+          known.is_read[i] = known.is_read[i] || is_used;
         }
       }
-      for (auto& [constructor, read] : read_)
-        takes_all_ = takes_all_ && clauses.contains(constructor);
     }
-    return takes_all_;
+    return true;
   }
-  bool takes(const lang::Constructor* constructor) const { return read_.contains(constructor); }
+  // Has every match a clause for it?
+  bool takes(const lang::Constructor* constructor) const {
+    const auto found = constructors_.find(constructor);
+    return found != constructors_.end() && found->second.clauses == matches_;
+  }
   bool operator()(const lang::Constructor* constructor, std::size_t field) const {
-    return read_.at(constructor)[field];
+    return constructors_.at(constructor).is_read[field];
   }
 
  private:
-  std::unordered_map<const lang::Constructor*, std::vector<bool>> read_;
-  bool takes_all_ = true;
+  struct Constructor {
+    std::size_t clauses = 0;
+    std::vector<bool> is_read;
+  };
+  std::unordered_map<const lang::Constructor*, Constructor> constructors_;
+  std::size_t matches_ = 0;
 };
 
 // New code may bind the variables of the old to other values.
