@@ -237,11 +237,20 @@ relay_error* relay_jvp(relay_value* function, relay_value** made) {
 relay_error* relay_vjp(relay_value* function, relay_value** made) {
   return derivative(function, lang::DiffMode::Vjp, "relay_vjp", made);
 }
+relay_error* relay_linearize(relay_value* function, relay_value** made) {
+  return derivative(function, lang::DiffMode::Linearize, "relay_linearize", made);
+}
+relay_error* relay_hvp(relay_value* function, relay_value** made) {
+  return derivative(function, lang::DiffMode::Hvp, "relay_hvp", made);
+}
 relay_error* relay_hessian(relay_value* function, relay_value** made) {
   return derivative(function, lang::DiffMode::Hessian, "relay_hessian", made);
 }
 relay_error* relay_jacobian(relay_value* function, relay_value** made) {
   return derivative(function, lang::DiffMode::Jacobian, "relay_jacobian", made);
+}
+relay_error* relay_check_grad(relay_value* function, relay_value** made) {
+  return derivative(function, lang::DiffMode::CheckGrad, "relay_check_grad", made);
 }
 
 }  // extern "C"

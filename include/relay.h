@@ -158,8 +158,13 @@ RELAY_API relay_error* relay_grad(relay_value* function, relay_value** derivativ
 RELAY_API relay_error* relay_value_and_grad(relay_value* function, relay_value** derivative);
 RELAY_API relay_error* relay_jvp(relay_value* function, relay_value** derivative);
 RELAY_API relay_error* relay_vjp(relay_value* function, relay_value** derivative);
+RELAY_API relay_error* relay_linearize(relay_value* function, relay_value** derivative);
+RELAY_API relay_error* relay_hvp(relay_value* function, relay_value** derivative);
 RELAY_API relay_error* relay_hessian(relay_value* function, relay_value** derivative);
 RELAY_API relay_error* relay_jacobian(relay_value* function, relay_value** derivative);
+/* A function that gives True, or fails: it names the element where the gradient and central
+ * differences disagree. */
+RELAY_API relay_error* relay_check_grad(relay_value* function, relay_value** check);
 
 #ifdef __cplusplus
 }

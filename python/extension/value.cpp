@@ -320,8 +320,11 @@ void define_values(py::module_& module) {
       .def("_value_and_grad", [](const Function& f) { return derivative(f, relay_value_and_grad); })
       .def("_jvp", [](const Function& f) { return derivative(f, relay_jvp); })
       .def("_vjp", [](const Function& f) { return derivative(f, relay_vjp); })
+      .def("_linearize", [](const Function& f) { return derivative(f, relay_linearize); })
+      .def("_hvp", [](const Function& f) { return derivative(f, relay_hvp); })
       .def("_hessian", [](const Function& f) { return derivative(f, relay_hessian); })
-      .def("_jacobian", [](const Function& f) { return derivative(f, relay_jacobian); });
+      .def("_jacobian", [](const Function& f) { return derivative(f, relay_jacobian); })
+      .def("_check_grad", [](const Function& f) { return derivative(f, relay_check_grad); });
   value_type = reinterpret_cast<PyTypeObject*>(values.ptr());
   tensor_type = reinterpret_cast<PyTypeObject*>(tensors.ptr());
   reinterpret_cast<PyTypeObject*>(functions.ptr())->tp_call = call;

@@ -11,14 +11,14 @@ from relay._relay import Function, Tensor
 from relay._relay import version as __version__
 from relay.data import Data
 from relay.error import Error
-from relay.functions import grad, hessian, jacobian, jvp, value_and_grad, vjp
+from relay.functions import check_grad, grad, hessian, hvp, jacobian, jvp, linearize, value_and_grad, vjp
 from relay.module import Module, eval, load, program
 from relay.tensor import tensor
 from relay.torch import as_torch
 
 __all__ = [
-    "Data", "Error", "Function", "Module", "Tensor", "as_torch", "eval", "grad", "hessian", "jacobian", "jvp", "load",
-    "program", "tensor", "value_and_grad", "vjp",
+    "Data", "Error", "Function", "Module", "Tensor", "as_torch", "check_grad", "eval", "grad", "hessian", "hvp", "jacobian",
+    "jvp", "linearize", "load", "program", "tensor", "value_and_grad", "vjp",
 ]
 
 _relay.set_hooks(Error, convert.to_value, convert.from_value)

@@ -34,6 +34,16 @@ def vjp(f):
     return _function(f)._vjp()
 
 
+def linearize(f):
+    """The value with the linear map of directions of the arguments to its tangent."""
+    return _function(f)._linearize()
+
+
+def hvp(f):
+    """The Hessian times a direction, of arguments and as many directions."""
+    return _function(f)._hvp()
+
+
 def hessian(f):
     """The second derivatives."""
     return _function(f)._hessian()
@@ -42,6 +52,11 @@ def hessian(f):
 def jacobian(f):
     """The derivatives of each element of the result."""
     return _function(f)._jacobian()
+
+
+def check_grad(f):
+    """True, or an error that names the element where the gradient and central differences disagree."""
+    return _function(f)._check_grad()
 
 
 def _repr(f):
