@@ -266,6 +266,8 @@ struct action<strict_def> : build<Syntax::Def> {};
 template <>
 struct action<light_def> : build<Syntax::Def> {};
 template <>
+struct action<own_tangent> : build<Syntax::Tangent> {};
+template <>
 struct action<type_item> : build<Syntax::TypeDef> {};
 template <>
 struct action<extern_item> : build<Syntax::ExternType> {};

@@ -59,8 +59,11 @@ Document Formatter::def(const Node& node) {
   const Document definition =
       concat({take("def"), text(" "), any(*node.child(0)), function(*node.child(1))});
   if (node.count < 3) return definition;
-  const Document words = concat({text(" "), take("with"), text(" "), take("gradient"), text(" ")});
-  return concat({definition, words, any(*node.child(2))});
+  const Node& clause = *node.child(2);
+  const Document with = concat({text(" "), take("with"), text(" ")});
+  if (clause.kind == Syntax::Tangent) return concat({definition, with, any(clause)});
+  const Document word = concat({take("gradient"), text(" ")});
+  return concat({definition, with, word, any(clause)});
 }
 
 Document Formatter::type_def(const Node& node) {

@@ -162,6 +162,8 @@ Document Formatter::content(const Node& node) {
       return item(node);
     case Syntax::Def:
       return def(node);
+    case Syntax::Tangent:
+      return concat({take("tangent"), text(" "), any(*node.child(0))});
     case Syntax::TypeDef:
     case Syntax::ExternType:
       return type_def(node);

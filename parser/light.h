@@ -77,11 +77,16 @@ struct light_function
     : p::seq<p::opt<type_params, gap>, expect<"`(` and parameters", params>, gap,
              p::opt<result_type, gap>,
              expect<"`=` or `{` and the function's body", p::sor<block, expression_body>>> {};
-struct gradient_clause
-    : p::seq<word<"with">, gap, expect<"`gradient` and a function", word<"gradient">>, gap,
-             expect<"`fn` and the function of the gradient", fn_expr>> {};
+struct own_gradient
+    : p::seq<word<"gradient">, gap, expect<"`fn` and the function of the gradient", fn_expr>> {};
+struct own_tangent
+    : p::seq<word<"tangent">, gap, expect<"`fn` and the function of the tangent", fn_expr>> {};
+struct derivative_clause
+    : p::seq<word<"with">, gap,
+             expect<"`gradient` or `tangent`, and a function", p::sor<own_gradient, own_tangent>>> {
+};
 struct light_def : p::seq<word<"def">, gap, expect<"the function's name", global>, gap,
-                          light_function, p::opt<near, gradient_clause>> {};
+                          light_function, p::opt<near, derivative_clause>> {};
 struct top_let
     : p::seq<word<"let">, gap, p::sor<global_name, light_let_target>, gap, p::opt<annotation, gap>,
              binding_sign, gap, expect<"an expression", expression>, line_end> {};

@@ -299,6 +299,53 @@ void Resolver::declare_gradient(const Node& def) {
   symbol.own_global = &spans_.emplace_back(span(*def.child(2)));
 }
 
+// fn (x..., dx...) { dy } as fn (x..., dy) { the adjoints of the x }: its transpose as a linear
+// function of the dx, which is that of its derivative at any of them.
+lang::Expr transposed(const lang::Function& tangent) {
+  const std::size_t count = tangent.params.size() / 2;
+  const auto directions = tangent.params.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<lang::VariableRef> params(tangent.params.begin(), directions);
+  std::vector<lang::Expr> point;
+  for (const lang::VariableRef& param : params)
+    point.push_back(lang::make_var(param, tangent.span));
+  const lang::Expr along = lang::make_function({directions, tangent.params.end()}, tangent.result,
+                                               tangent.body, {}, nullptr, tangent.span);
+  const lang::Expr both =
+      lang::make_call(lang::make_differentiate(lang::DiffMode::Vjp, along, tangent.span), point,
+                      nullptr, tangent.span);
+  const lang::VariableRef adjoint = lang::make_variable("dy", nullptr, tangent.span);
+  params.push_back(adjoint);
+  const lang::Expr body =
+      lang::make_call(lang::make_projection(both, 1, tangent.span),
+                      {lang::make_var(adjoint, tangent.span)}, nullptr, tangent.span);
+  return lang::make_function(std::move(params), nullptr, body, tangent.type_params, nullptr,
+                             tangent.span);
+}
+
+lang::Expr Resolver::own_gradient(const Node& def, const Signature& signature,
+                                  const lang::Expr& function) {
+  const Node& clause = *def.child(2);
+  if (clause.kind != Syntax::Tangent) return this->function(clause, &signature, true);
+  lang::Expr tangent = this->function(*clause.child(0), &signature, true);
+  const auto& own = lang::cast<lang::Function>(tangent);
+  const std::size_t count = lang::cast<lang::Function>(function).params.size();
+  if (signature.parameters->has_attributes()) {
+    report(Kind::Unsupported,
+           "not supported: the tangent of a function with attributes; give it a gradient",
+           span(clause));
+    return tangent;
+  }
+  if (own.params.size() != 2 * count) {
+    report(Kind::WrongArity,
+           fmt::format("the tangent of `{}` takes its parameters, {} of them, and then as many "
+                       "directions, found {}",
+                       name_text(*def.child(0)), count, own.params.size()),
+           span(clause));
+    return tangent;
+  }
+  return transposed(own);
+}
+
 // A function and, where it has one, its gradient. One with attributes is defined at their default
 // values.
 void Resolver::define(const Node& def, Item& item, Parsed& parsed) {
@@ -311,7 +358,7 @@ void Resolver::define(const Node& def, Item& item, Parsed& parsed) {
   if (def.count > 2) {
     gradient.kind = ItemKind::Def;
     gradient.name = prefix_ + std::string(gradient_name(def));
-    gradient.expr = function(*def.child(2), &own, true);
+    gradient.expr = own_gradient(def, own, item.expr);
     gradient.span = span(*def.child(2));
     gradient.doc = fmt::format("the gradient of `{}`", name_text(*def.child(0)));
   }

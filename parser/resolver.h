@@ -88,6 +88,8 @@ class Resolver {
   void define(const Node& def, Item& item, Parsed& parsed);
   std::string_view gradient_name(const Node& def);
   void declare_gradient(const Node& def);
+  // The gradient that `with gradient` or `with tangent` gives the function.
+  Expr own_gradient(const Node& def, const Signature& signature, const Expr& function);
   void check_version(const Node& file);
 
   // --- Schedules (resolve_schedule.cpp) ---

@@ -91,7 +91,8 @@ enum class Syntax : std::uint8_t {
   NamedType,     // Name, type*
   // Items
   Item,            // Doc?, one of the following, Mark? (a `;`)
-  Def,             // Global or Name, Function, Function? (its gradient)
+  Def,             // Global or Name, Function, Function? (its gradient) or Tangent?
+  Tangent,         // Function
   TypeDef,         // Name, TypeParams?, Constructor*
   ExternType,      // the same
   Constructor,     // Name, type* or RecordFields

@@ -124,6 +124,9 @@ class Uses {
           visit_from(node, 0);
         }
         return;
+      case Syntax::Tangent:
+        visit_from(node, 0);
+        return;
       case Syntax::Def:
       case Syntax::TypeDef:
       case Syntax::ExternType:
