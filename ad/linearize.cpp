@@ -3,6 +3,7 @@
 #include "ad/adjoint.h"
 #include "ad/reverse.h"
 #include "ad/tangent_parts.h"
+#include "ad/tangent_value.h"
 #include "lang/build.h"
 #include "lang/visit.h"
 
@@ -28,8 +29,12 @@ Expr linearize(const lang::Function& given, lang::Program& program, Pairs& pairs
   const std::vector<Expr> uses = uses_of(directions);
   Emitter inner(pairs.tangents());
   const Expr direction = uses.size() == 1 ? uses[0] : inner.emit("d", build::tuple(uses));
-  // A linear map has the same derivative everywhere: at the value, too.
-  const Expr again = inner.emit("again", inner.body_at(lang::cast<lang::Function>(twice), {value}));
+  // A linear map has the same derivative everywhere. A gradient of one's own need not be linear:
+  // then its derivative at an adjoint of zero is meant, as in forward mode (ad/own_gradient.h).
+  Tangents& tangents = pairs.tangents();
+  const Expr zero = TangentValue().value(tangents.or_unit(value->type), value, inner);
+  const Expr at = inner.emit("zero", tangents.as_gradient(zero, value));
+  const Expr again = inner.emit("again", inner.body_at(lang::cast<lang::Function>(twice), {at}));
   const Expr transposed = inner.emit("transposed", build::project(again, 1));
   const Expr tangent = inner.emit("dvalue", build::call(transposed, {direction}));
   const Expr linear = build::function(directions, lang::close_block({inner.take(), tangent}));

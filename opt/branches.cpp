@@ -400,7 +400,7 @@ class Resolver final : public lang::Rewriter {
   // let shape = if (c) { Circle(r) } else { Empty };
   // match shape { Circle(r) => r * r, Empty => 0.0 }
   // where nothing else needs the shape: each branch ends with its clause.
-  bool join_directly(Block& block, BlockUses& uses) const {
+  bool join_directly(Block& block, BlockUses& uses) {
     for (std::size_t i = 0; i <= block.bindings.size(); ++i) {
       const auto* match = as<lang::Match>(value_at(block, i));
       const auto branch = match ? branch_behind(block, *match, i, uses) : std::nullopt;
@@ -412,6 +412,7 @@ class Resolver final : public lang::Rewriter {
         leaf.result = code.result;
         return lang::close_block(leaf);
       });
+      learn(joined);
       (i < block.bindings.size() ? block.bindings[i].value : block.result) = std::move(joined);
       block.bindings.erase(block.bindings.begin() + static_cast<std::ptrdiff_t>(*branch));
       uses.read(block);
