@@ -180,7 +180,8 @@ class Expander final : public lang::Rewriter {
   std::string name_of_function(const Expr& fn) {
     if (const auto* global = as<lang::GlobalVar>(fn)) return global->name;
     const auto* var = as<lang::Var>(fn);
-    const auto found = var ? functions_.find(var->variable.get()) : functions_.end();
+    if (!var) return {};
+    const auto found = functions_.find(var->variable.get());
     if (found == functions_.end()) return {};
     const std::string name = name_of_function(found->second);
     return name.empty() && is_named(*var->variable) ? var->variable->name : name;
