@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -285,8 +286,13 @@ Expr Pipeline::as_written(const std::string& name, const lang::Type& type, const
 Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type) {
   return lang::capture([&]() -> Expr {
     const auto derived = derived_.find(name);
-    const auto [key, code] =
-        derived != derived_.end() ? Core{"derived " + name, derived->second} : core(name, type);
+    std::string key = "derived " + name;
+    Expr code;
+    if (derived != derived_.end()) {
+      code = derived->second;
+    } else {
+      std::tie(key, code) = core(name, type);
+    }
     if (const auto found = finished_.find(key); found != finished_.end()) return found->second;
     const Expr ready =
         lang::compiler_of(code) ? as_written(name, type, code) : finish(optimise(code));
