@@ -51,7 +51,8 @@ class Directions {
  public:
   // `like`: an atom of that shape. `code_of_one`: what is going to be computed, or is as long.
   Directions(const Expr& like, const Expr& code_of_one, Emitter& code) : like_(like) {
-    if (is_short(code_of_one)) few_ = few(like->type);
+    few_ = few(like->type);
+    if (few_ > 0 && !is_short(code_of_one)) few_ = 0;
     const std::size_t rank = tensor_of(like->type).shape.rank();
     for (std::size_t axis = 0; axis < rank; ++axis) {
       extents_.push_back(extent_of(like, axis, code));

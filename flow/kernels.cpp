@@ -65,7 +65,7 @@ void settle_reuse(loops::LoweredGroup& group, std::vector<bool>& is_taken,
     const auto is_it = [&](const loops::ResultLeaf& leaf) {
       return static_cast<std::size_t>(leaf.buffer) == first_made + reuse.made;
     };
-    return fails || yielded_elements(args[reuse.arg]) > 0 ||
+    return fails || small_elements(args[reuse.arg]) > 0 ||
            layout_of(args[reuse.arg]).shape != group.made[reuse.made].shape ||
            std::none_of(group.results.begin(), group.results.end(), is_it);
   });

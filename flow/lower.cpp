@@ -108,7 +108,6 @@ Operand Lowerer::boxed(const Spread& value, Block& block) {
   return Operand::slot(slot);
 }
 
-// The object as a tensor whose elements are read where they are used.
 Spread Lowerer::tensor_of(Operand cell, const lang::Type& type, lang::Span span, Block& block) {
   Step& step = add(block, StepKind::CheckShape);
   step.args = {cell};

@@ -115,8 +115,9 @@ class Lowerer {
   Step& add(Block& block, StepKind kind);
   // A value as data holds it.
   Operand boxed(const Spread& value, Block& block);
-  // What a cell's field or an interpreted result is, spread.
+  // An object of constant shape, whose elements are read where they are used.
   Spread tensor_of(Operand cell, const lang::Type& type, lang::Span span, Block& block);
+  // What a cell's field or an interpreted result is, spread.
   Spread unboxed(Operand cell, const lang::Type& type, lang::Span span, Block& block);
   // The part of a tensor (args[0]) at the indices behind it, as a small tensor.
   Spread elements_of(const std::vector<Operand>& args, const lang::Type& type, bool in_bounds,

@@ -15,48 +15,48 @@ struct Form {
   bool needs_scalar_result;
   bool takes_direction;
   bool needs_tensors;
+  bool takes_arguments;
   std::string_view doc;
   std::string_view example;
 };
 
 constexpr std::array kForms = {
-    Form{DiffMode::Grad, "grad", true, false, false,
+    Form{DiffMode::Grad, "grad", true, false, false, false,
          "the gradient of a function whose result is a float scalar: a function of the same "
          "arguments; of several arguments it gives the tuple of their gradients",
          "grad(fn (x) { sum(x * x) })([1.0, 2.0])\n// expect: [2.0, 4.0]"},
-    Form{DiffMode::ValueAndGrad, "value_and_grad", true, false, false,
+    Form{DiffMode::ValueAndGrad, "value_and_grad", true, false, false, false,
          "a function that gives the result and the gradient, and computes what they share once",
          "value_and_grad(fn (x) { sum(x * x) })([1.0, 2.0])\n// expect: (5.0, [2.0, 4.0])"},
-    Form{DiffMode::Vjp, "vjp", false, false, false,
+    Form{DiffMode::Vjp, "vjp", false, false, false, false,
          "a function that gives the result and its pullback, which takes the adjoint of the result "
          "and gives those of the arguments: the product of a vector with the matrix of derivatives",
          "let (y, pullback) = vjp(fn (x) { x * x })([1.0, 2.0])\n"
          "pullback([1.0, 10.0])\n// expect: [2.0, 40.0]"},
-    Form{DiffMode::Jvp, "jvp", false, true, false,
+    Form{DiffMode::Jvp, "jvp", false, true, false, false,
          "a function of the arguments and, behind them, a direction of each, that gives the result "
          "and its tangent: the product of the matrix of derivatives with the direction",
          "jvp(fn (x) { x * x })([1.0, 2.0], [1.0, 0.0])\n// expect: ([1.0, 4.0], [2.0, 0.0])"},
-    Form{DiffMode::Linearize, "linearize", false, false, false,
+    Form{DiffMode::Linearize, "linearize", false, false, false, true,
          "a function that gives the result and the linear map of directions to tangents there, "
-         "which "
-         "computes nothing again; `linearize(f, x)` is `linearize(f)(x)`",
+         "which computes nothing again; `linearize(f, x)` is `linearize(f)(x)`",
          "let (y, along) = linearize(fn (x) { x * x }, [1.0, 2.0])\n"
          "along([1.0, 0.0])\n// expect: [2.0, 0.0]\nalong([0.0, 1.0])\n// expect: [0.0, 4.0]"},
     Form{
-        DiffMode::Hvp, "hvp", true, true, false,
+        DiffMode::Hvp, "hvp", true, true, false, false,
         "a function of the arguments and, behind them, a direction of each, that gives the product "
         "of the Hessian with the direction, without making the Hessian",
         "hvp(fn (x) { sum(x * x * x) })([1.0, 2.0], [1.0, 0.0])\n// expect: [6.0, 0.0]"},
-    Form{DiffMode::Hessian, "hessian", true, false, true,
+    Form{DiffMode::Hessian, "hessian", true, false, true, false,
          "all second derivatives of a function whose result is a float scalar: a tensor of the "
          "shape of the argument twice; of several arguments, tuples of them",
          "hessian(fn (x) { x[0] * x[0] * x[1] })([1.0, 2.0])\n"
          "// expect: [[4.0, 2.0], [2.0, 0.0]]"},
-    Form{DiffMode::Jacobian, "jacobian", false, false, true,
+    Form{DiffMode::Jacobian, "jacobian", false, false, true, false,
          "all derivatives of a function: a tensor of the shape of the result and then of the "
          "argument; of several results and arguments, tuples of them",
          "jacobian(fn (x) { x * x })([1.0, 2.0])\n// expect: [[2.0, 0.0], [0.0, 4.0]]"},
-    Form{DiffMode::CheckGrad, "check_grad", true, false, false,
+    Form{DiffMode::CheckGrad, "check_grad", true, false, false, true,
          "does the gradient agree with central differences? True, or an error that names the "
          "element where they disagree; `check_grad(f, x)` is `check_grad(f)(x)`",
          "check_grad(fn (x) { sum(sin(x)) }, [1.0, 2.0])\n// expect: True"},
@@ -161,10 +161,8 @@ std::string_view example_of(DiffMode mode) { return form_of(mode).example; }
 
 bool needs_scalar_result(DiffMode mode) { return form_of(mode).needs_scalar_result; }
 bool takes_direction(DiffMode mode) { return form_of(mode).takes_direction; }
-bool takes_arguments(DiffMode mode) {
-  return mode == DiffMode::CheckGrad || mode == DiffMode::Linearize;
-}
 bool needs_tensors(DiffMode mode) { return form_of(mode).needs_tensors; }
+bool takes_arguments(DiffMode mode) { return form_of(mode).takes_arguments; }
 
 Type derivative_type(DiffMode mode, const FunctionType& function) {
   Type result = result_of(mode, function);

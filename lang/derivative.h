@@ -33,10 +33,10 @@ std::string_view example_of(DiffMode mode);
 bool needs_scalar_result(DiffMode mode);
 // Are there parameters for a direction behind those of the function?
 bool takes_direction(DiffMode mode);
-// May the arguments of what the form gives stand behind the function, `check_grad(f, x)`?
-bool takes_arguments(DiffMode mode);
 // Are arguments (and, of `jacobian`, results) tensors of floats only?
 bool needs_tensors(DiffMode mode);
+// May the arguments of what the form gives stand behind the function, `check_grad(f, x)`?
+bool takes_arguments(DiffMode mode);
 // Does the expression hold such a form?
 bool has_derivative(const Expr& expr);
 // The function that the derivative of `function` is. Null where a rank is needed and not known; not

@@ -12,6 +12,7 @@
 #include "lang/visit.h"
 #include "opt/block_uses.h"
 #include "opt/effect.h"
+#include "opt/known_values.h"
 #include "opt/passes.h"
 
 // Matches on values that are known. What differentiation leaves behind when the halves of a branch
@@ -39,16 +40,6 @@ namespace {
 
 using Variables = std::unordered_set<const lang::Variable*>;
 
-bool is_branch(const Expr& expr) {
-  return expr->kind == ExprKind::If || expr->kind == ExprKind::Match;
-}
-
-// A constructor and the atoms that it was given.
-struct Construction {
-  const lang::Constructor* constructor;
-  std::vector<Expr> fields;
-};
-
 // Is this the only form that values of the pattern's type have?
 bool is_irrefutable(const PatternRef& pattern) {
   if (pattern->kind == PatternKind::Constructor &&
@@ -59,7 +50,7 @@ bool is_irrefutable(const PatternRef& pattern) {
 
 class Resolver final : public lang::Rewriter {
  public:
-  Resolver(const Expr& root, lang::Program* program) : effects_(program) { learn(root); }
+  Resolver(const Expr& root, lang::Program* program) : effects_(program) { known_.learn(root); }
 
   Expr block(const Expr& expr) {
     Block opened = lang::open_block(expr);
@@ -90,41 +81,12 @@ class Resolver final : public lang::Rewriter {
     if (!better) better = same_in_all(*match);
     if (!better) better = taken_apart(expr, *match);
     if (!better) return expr;
-    learn(better);
+    known_.learn(better);
     return better;
   }
 
  private:
   // --- What is known of a value ---
-
-  // What variables stand for in new code, which may have those of the old with other values.
-  void learn(const Expr& code) {
-    lang::visit_post_order(code, [this](const Expr& node) {
-      if (const auto* let = as<lang::Let>(node)) definitions_[let->variable.get()] = let->value;
-    });
-  }
-
-  const Expr& definition(const Expr& atom) const {
-    const Expr* at = &atom;
-    while (const auto* var = as<lang::Var>(*at)) {
-      const Expr* found = definitions_.find(var->variable.get());
-      if (!found) break;
-      at = found;
-    }
-    return *at;
-  }
-
-  std::optional<Construction> construction(const Expr& atom) const {
-    const Expr& value = definition(atom);
-    if (const auto* alone = as<lang::ConstructorRef>(value)) {
-      if (!alone->constructor->fields.empty()) return std::nullopt;
-      return Construction{alone->constructor, {}};
-    }
-    const auto* call = as<lang::Call>(value);
-    const auto* callee = call ? as<lang::ConstructorRef>(call->callee) : nullptr;
-    if (!callee) return std::nullopt;
-    return Construction{callee->constructor, call->args};
-  }
 
   // Does the pattern take the value? Nothing where that is not known. Binds its variables.
   std::optional<bool> takes(const PatternRef& pattern, const Expr& atom,
@@ -136,12 +98,12 @@ class Resolver final : public lang::Rewriter {
         bound[pattern->variable.get()] = atom;
         return true;
       case PatternKind::Tuple: {
-        const auto* tuple = as<lang::Tuple>(definition(atom));
+        const auto* tuple = as<lang::Tuple>(known_.of(atom));
         if (!tuple) return std::nullopt;
         return take_all(pattern->fields, tuple->fields, bound);
       }
       case PatternKind::Constructor: {
-        const auto known = construction(atom);
+        const auto known = known_.construction(atom);
         if (!known) return std::nullopt;
         if (known->constructor != pattern->constructor) return false;
         return take_all(pattern->fields, known->fields, bound);
@@ -166,7 +128,7 @@ class Resolver final : public lang::Rewriter {
       // A variable alone takes everything, and says nothing.
       if (clause.pattern->kind == PatternKind::Variable ||
           clause.pattern->kind == PatternKind::Wildcard) {
-        if (!construction(match.scrutinee) && match.clauses.size() > 1) return nullptr;
+        if (!known_.construction(match.scrutinee) && match.clauses.size() > 1) return nullptr;
       }
       const auto taken = takes(clause.pattern, match.scrutinee, bound);
       if (!taken) return nullptr;
@@ -407,12 +369,12 @@ class Resolver final : public lang::Rewriter {
       if (!branch) continue;
       const Expr whole = value_at(block, i);  // keeps the match
       Expr joined = with_leaves(block.bindings[*branch].value, whole->type, [&](Block leaf) {
-        const Block code = lang::open_block(clause_code(*construction(leaf.result), *match));
+        const Block code = lang::open_block(clause_code(*known_.construction(leaf.result), *match));
         leaf.bindings.insert(leaf.bindings.end(), code.bindings.begin(), code.bindings.end());
         leaf.result = code.result;
         return lang::close_block(leaf);
       });
-      learn(joined);
+      known_.learn(joined);
       (i < block.bindings.size() ? block.bindings[i].value : block.result) = std::move(joined);
       block.bindings.erase(block.bindings.begin() + static_cast<std::ptrdiff_t>(*branch));
       uses.read(block);
@@ -495,9 +457,9 @@ class Resolver final : public lang::Rewriter {
     bool is_known = true;
     for_each_leaf(branch, [&](const Expr& leaf) {
       const auto* tuple = field ? as<lang::Tuple>(leaf) : nullptr;
-      const auto known = tuple   ? construction(tuple->fields[*field])
+      const auto known = tuple   ? known_.construction(tuple->fields[*field])
                          : field ? std::nullopt
-                                 : construction(leaf);
+                                 : known_.construction(leaf);
       is_known = is_known && known && made.insert(known->constructor).second &&
                  clause_for(*known, match) != nullptr;
     });
@@ -575,8 +537,9 @@ class Resolver final : public lang::Rewriter {
     const Expr joined = with_leaves(block.bindings[join.branch].value, type, [&](Block leaf) {
       const auto fields = lang::cast<lang::Tuple>(leaf.result).fields;
       // The clause may use the residual whole.
-      const Expr clause = lang::substitute(clause_code(*construction(fields[join.field]), match),
-                                           {{residual.get(), fields[join.field]}});
+      const Expr clause =
+          lang::substitute(clause_code(*known_.construction(fields[join.field]), match),
+                           {{residual.get(), fields[join.field]}});
       const Block code = lang::open_block(clause);
       for (const Binding& binding : code.bindings) leaf.bindings.push_back(binding);
       std::vector<Expr> results;
@@ -587,7 +550,7 @@ class Resolver final : public lang::Rewriter {
       leaf.result = build::tuple(std::move(results));
       return lang::close_block(leaf);
     });
-    learn(joined);
+    known_.learn(joined);
     const VariableRef all = lang::make_variable(block.bindings[join.branch].variable->name, type);
     Block next;
     const auto keep = [&](std::size_t i) {
@@ -639,7 +602,7 @@ class Resolver final : public lang::Rewriter {
     std::optional<Expr> again = chosen_again(branch, join.field, match, {});
     if (!again) return false;
     Expr renamed = lang::rename_bound(*again);
-    learn(renamed);
+    known_.learn(renamed);
     (join.match < block.bindings.size() ? block.bindings[join.match].value : block.result) =
         std::move(renamed);
     uses.change(block, join.match);
@@ -674,12 +637,12 @@ class Resolver final : public lang::Rewriter {
       return lang::make_match(inner->scrutinee, std::move(clauses), inner->is_complete,
                               block.result->span, match.type);
     }
-    const auto known = construction(lang::cast<lang::Tuple>(block.result).fields[field]);
+    const auto known = known_.construction(lang::cast<lang::Tuple>(block.result).fields[field]);
     if (std::any_of(known->fields.begin(), known->fields.end(), is_local)) return std::nullopt;
     return clause_code(*known, match);
   }
 
-  lang::PointerMap<lang::Variable, Expr> definitions_;
+  KnownValues known_;
   Effects effects_;
 };
 

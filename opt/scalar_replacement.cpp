@@ -11,6 +11,7 @@
 #include "opt/block_uses.h"
 #include "opt/definitions.h"
 #include "opt/effect.h"
+#include "opt/known_values.h"
 #include "opt/passes.h"
 
 // Data that a branch makes and matches take apart, as its fields. What differentiation leaves
@@ -47,26 +48,21 @@ constexpr std::int64_t kMostElements = 64;
 
 // What stands in the place of a field where a branch has none; null where that would be work.
 Expr filler(const lang::Type& type) {
+  const auto extents = constant_extents(type);
   const auto* tensor = as<lang::TensorType>(type);
-  if (!tensor || !tensor->dtype.is_known() || !tensor->shape.has_rank()) return nullptr;
-  std::vector<std::int64_t> extents;
+  if (!extents || !tensor->dtype.is_known()) return nullptr;
   std::int64_t elements = 1;
-  for (const lang::Dim& dim : tensor->shape.dims()) {
-    if (!dim.is_constant() || dim.constant() < 1 || dim.constant() > kMostElements) return nullptr;
-    extents.push_back(dim.constant());
-    elements *= dim.constant();
+  for (const std::int64_t extent : *extents) {
+    if (extent < 1 || extent > kMostElements) return nullptr;
+    elements *= extent;
     if (elements > kMostElements) return nullptr;
   }
-  if (extents.empty()) return build::constant(tensor->dtype.known(), 0);
-  lang::TensorRef zeros = lang::Tensor::make(tensor->dtype.known(), extents);
+  if (extents->empty()) return build::constant(tensor->dtype.known(), 0);
+  lang::TensorRef zeros = lang::Tensor::make(tensor->dtype.known(), *extents);
   std::fill_n(zeros->data(),
               static_cast<std::size_t>(elements) * lang::size_of(tensor->dtype.known()),
               std::byte{0});
   return lang::make_constant(std::move(zeros));
-}
-
-bool is_branch(const Expr& expr) {
-  return expr->kind == ExprKind::If || expr->kind == ExprKind::Match;
 }
 
 bool is_data(const lang::Type& type) { return as<lang::AdtType>(type) != nullptr; }
@@ -167,31 +163,6 @@ class FieldsRead {
   std::size_t matches_ = 0;
 };
 
-// New code may bind the variables of the old to other values.
-void learn(const Expr& code, Definitions& definitions) {
-  lang::visit_post_order(code, [&](const Expr& node) {
-    if (const auto* let = as<lang::Let>(node)) definitions.add(let->variable, let->value);
-  });
-}
-
-// A constructor and the atoms that it was given.
-struct Construction {
-  const lang::Constructor* constructor;
-  std::vector<Expr> fields;
-};
-
-std::optional<Construction> construction_of(const Expr& atom, const Definitions& definitions) {
-  const Expr& value = definitions.of(atom);
-  if (const auto* alone = as<lang::ConstructorRef>(value)) {
-    if (!alone->constructor->fields.empty()) return std::nullopt;
-    return Construction{alone->constructor, {}};
-  }
-  const auto* call = as<lang::Call>(value);
-  const auto* callee = call ? as<lang::ConstructorRef>(call->callee) : nullptr;
-  if (!callee) return std::nullopt;
-  return Construction{callee->constructor, call->args};
-}
-
 // A field has no filler, or the code has another form.
 struct Refused {};
 
@@ -200,8 +171,8 @@ class Choice {
  public:
   // `field`: of the tuple that the branch gives; nothing where it gives the data themselves.
   Choice(const Expr& branch, std::optional<std::uint32_t> field, const FieldsRead& read,
-         const Definitions& definitions)
-      : field_(field), read_(read), definitions_(definitions) {
+         const KnownValues& known)
+      : field_(field), read_(read), known_(known) {
     root_ = look_at(branch, {}, {});
   }
 
@@ -274,11 +245,11 @@ class Choice {
   void leaf(const Expr& result, const Variables& own, std::vector<Carried>& taken, Node& node) {
     Expr atom = result;
     if (field_) {
-      const auto* tuple = as<lang::Tuple>(definitions_.of(result));
+      const auto* tuple = as<lang::Tuple>(known_.of(result));
       if (!tuple) throw Refused{};
       atom = tuple->fields[*field_];
     }
-    node.made = construction_of(atom, definitions_);
+    node.made = known_.construction(atom);
     if (!node.made || !read_.takes(node.made->constructor)) throw Refused{};
     // The code of a clause has one place to go to.
     if (!made_.insert(node.made->constructor).second) throw Refused{};
@@ -346,7 +317,7 @@ class Choice {
 
   Expr leaf_tuple(const Expr& result, const std::vector<Carried>& carried) const {
     std::vector<Expr> fields;
-    if (field_) fields = without_data(lang::cast<lang::Tuple>(definitions_.of(result)).fields);
+    if (field_) fields = without_data(lang::cast<lang::Tuple>(known_.of(result)).fields);
     fields.insert(fields.end(), fillers_.begin(), fillers_.end());
     for (const auto& [slot, atom] : carried) fields[own_fields_ + slot] = atom;
     return build::tuple(std::move(fields));
@@ -377,7 +348,7 @@ class Choice {
 
   const std::optional<std::uint32_t> field_;
   const FieldsRead& read_;
-  const Definitions& definitions_;
+  const KnownValues& known_;
   std::unique_ptr<Node> root_;
   std::unordered_set<const lang::Constructor*> made_;
   bool has_patterns_ = false;
@@ -407,8 +378,8 @@ class MatchReplacer final : public lang::Rewriter {
 // proportion to the uses.
 class BlockReplacer {
  public:
-  BlockReplacer(Block& block, Definitions& definitions, Effects& effects)
-      : block_(block), definitions_(definitions), uses_(block, effects) {}
+  BlockReplacer(Block& block, KnownValues& known, Effects& effects)
+      : block_(block), known_(known), uses_(block, effects) {}
 
   bool run() {
     bool changed = false;
@@ -464,10 +435,10 @@ class BlockReplacer {
     FieldsRead read;
     if (!matches.is_only_use || matches.all.empty() || !read.learn(matches)) return false;
     try {
-      Choice choice(block_.bindings[at].value, field, read, definitions_);
+      Choice choice(block_.bindings[at].value, field, read, known_);
       for (const std::size_t place : users) {
         value_at(place) = MatchReplacer(data, choice).rewrite(value_at(place));
-        learn(value_at(place), definitions_);
+        known_.learn(value_at(place));
       }
       Binding& branch = block_.bindings[at];
       branch.value = choice.with_slots(branch.value);
@@ -493,7 +464,7 @@ class BlockReplacer {
   }
 
   Block& block_;
-  Definitions& definitions_;
+  KnownValues& known_;
   BlockUses uses_;
   std::unordered_set<std::size_t> dead_;  // places of data that have given way to their fields
 };
@@ -501,9 +472,7 @@ class BlockReplacer {
 // In all blocks.
 class Replacer final : public lang::Rewriter {
  public:
-  Replacer(const Expr& root, lang::Program* program) : effects_(program) {
-    learn(root, definitions_);
-  }
+  Replacer(const Expr& root, lang::Program* program) : effects_(program) { known_.learn(root); }
 
  protected:
   Expr pre(const Expr& expr) override {
@@ -512,7 +481,7 @@ class Replacer final : public lang::Rewriter {
     bool changed = false;
     const auto has_data = [](const Binding& binding) { return gives_data(binding.value); };
     if (std::any_of(block.bindings.begin(), block.bindings.end(), has_data))
-      changed = BlockReplacer(block, definitions_, effects_).run();
+      changed = BlockReplacer(block, known_, effects_).run();
     for (Binding& binding : block.bindings) changed = into(binding.value) || changed;
     changed = into(block.result) || changed;
     return changed ? lang::close_block(block) : expr;
@@ -526,7 +495,7 @@ class Replacer final : public lang::Rewriter {
     return true;
   }
 
-  Definitions definitions_;
+  KnownValues known_;
   Effects effects_;
 };
 

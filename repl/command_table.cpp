@@ -26,10 +26,8 @@ constexpr Command kCommands[] = {
      "the "
      "program goes through them; grad, and linear and transposed, which are the map of directions "
      "to tangents and that of adjoints back; and plan, which runs the expression, and says for "
-     "each "
-     "step how near it comes to what the machine can do. A function by its name shows its body, of "
-     "a "
-     "generic one at float32.",
+     "each step how near it comes to what the machine can do. A function by its name shows its "
+     "body, of a generic one at float32.",
      "relay> :show typed 1.0 + 2.0\n"
      "…\n"
      "relay> :show opt 1.0 + 2.0\n"
