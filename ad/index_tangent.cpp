@@ -88,11 +88,7 @@ class Walker {
 
   // Code for the value of `expr`. Reductions in it are computed once, for all of the domain.
   Expr primal(const Expr& expr) {
-    bool has_reduction = false;
-    lang::visit_post_order(expr, [&](const Expr& node) {
-      has_reduction = has_reduction || node->kind == ExprKind::Reduction;
-    });
-    if (!has_reduction) return expr;
+    if (!has_reduction(expr)) return expr;
     const auto found = tables_.find(expr.get());
     if (found != tables_.end()) return found->second;
     std::vector<IndexBinder> binders;  // those that it depends on
@@ -103,6 +99,16 @@ class Walker {
     }
     const Expr read = build::at(tabulated("values", binders, expr, code_), uses_of(binders));
     return tables_.emplace(expr.get(), read).first->second;
+  }
+
+  bool has_reduction(const Expr& expr) {
+    if (expr->kind == ExprKind::Reduction) return true;
+    if (const auto found = has_reduction_.find(expr.get()); found != has_reduction_.end())
+      return found->second;
+    bool result = false;
+    lang::for_each_child(expr, [&](const Expr& child) { result = has_reduction(child) || result; });
+    has_reduction_.emplace(expr.get(), result);
+    return result;
   }
 
   Expr of_primitive(const lang::Primitive& node, const Expr& value) {
@@ -194,6 +200,7 @@ class Walker {
   Emitter& code_;
   std::unordered_map<const lang::ExprNode*, Expr> memo_;  // of nodes of the form
   std::unordered_map<const lang::ExprNode*, Expr> tables_;
+  std::unordered_map<const lang::ExprNode*, bool> has_reduction_;
 };
 
 Expr Walker::of_scatter(const lang::ScatterReduce& node, const Expr& out) {

@@ -38,7 +38,7 @@ Expr extent_of(const Expr& value, std::size_t axis, Emitter& code) {
 // As many directions are written out, one after the other, where the code of one has at most so
 // many nodes: what they have in common is computed once then, and small tensors stay on the stack.
 constexpr std::int64_t kMostWrittenOut = 4;
-constexpr std::size_t kMostNodesWrittenOut = 1 << 11;
+constexpr std::size_t kMostNodesWrittenOut = 1 << 9;
 
 bool is_short(const Expr& code) {
   std::size_t nodes = 0;

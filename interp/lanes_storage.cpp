@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "interp/lanes_plan.h"
 
@@ -114,18 +115,17 @@ class StorageAssigner {
   // level reads.
   void assign_level(std::vector<Step>& level, std::int64_t chunk) {
     std::vector<std::int64_t> free_blocks;
-    std::vector<std::size_t> maker(facts_.definitions.size(), level.size());
-    for (std::size_t i = 0; i < level.size(); ++i) {
-      if (needs_storage(level[i]) && level[i].varying) maker[level[i].out] = i;
+    for (Step& step : level) {
+      if (needs_storage(step) && step.varying) kept_.insert_or_assign(step.out, Kept{&step});
     }
-    std::vector<std::int32_t> reads(level.size(), 0);
     for (const Step& step : level) {
-      for_each_read(step, [&](ValueId id) {
-        if (maker[id] < level.size()) ++reads[maker[id]];
-      });
+      for_each_read(step, [&](Kept& kept) { ++kept.reads; });
+      if (step.action != Action::Check) continue;
+      // The value of a check is its operand's array.
+      if (const auto found = kept_.find(step.args[0]); found != kept_.end())
+        found->second.is_checked = true;
     }
-    for (std::size_t i = 0; i < level.size(); ++i) {
-      Step& step = level[i];
+    for (Step& step : level) {
       if (!step.place.lane_terms.empty()) step.place.scratch = take(8 * chunk);
       if (step.masks.varying.size() > 1) step.masks.scratch = take(chunk);
       if (needs_storage(step)) {
@@ -138,36 +138,36 @@ class StorageAssigner {
           step.storage = take(8 * chunk);
         }
       }
-      for_each_read(step, [&](ValueId id) {
-        const std::size_t from = maker[id];
-        if (from >= level.size() || --reads[from] > 0) return;
-        if (facts_.uses[id] == count_reads(level, id) && !is_checked(level, id))
-          free_blocks.push_back(level[from].storage);
+      for_each_read(step, [&](Kept& kept) {
+        if (++kept.reads_done < kept.reads) return;
+        if (facts_.uses[kept.step->out] == kept.reads && !kept.is_checked)
+          free_blocks.push_back(kept.step->storage);
       });
     }
+    kept_.clear();
   }
 
-  // The value of a check is its operand's array.
-  bool is_checked(const std::vector<Step>& level, ValueId id) const {
-    return std::any_of(level.begin(), level.end(), [&](const Step& step) {
-      return step.action == Action::Check && step.args[0] == id;
-    });
-  }
+  // An array, of a step of the level.
+  struct Kept {
+    const Step* step;
+    std::int32_t reads = 0;  // in the level
+    std::int32_t reads_done = 0;
+    bool is_checked = false;
+  };
 
   template <class F>
-  void for_each_read(const Step& step, F f) const {
+  void for_each_read(const Step& step, F f) {
+    const auto read = [&](ValueId id) {
+      if (const auto found = kept_.find(id); found != kept_.end()) f(found->second);
+    };
     const Instruction& instruction = *facts_.definitions[step.out];
-    for (ValueId arg : instruction.args) f(arg);
-    for (const auto& term : instruction.address.terms) f(term.index);
-  }
-  std::int32_t count_reads(const std::vector<Step>& level, ValueId id) const {
-    std::int32_t count = 0;
-    for (const Step& step : level) for_each_read(step, [&](ValueId read) { count += read == id; });
-    return count;
+    for (ValueId arg : instruction.args) read(arg);
+    for (const auto& term : instruction.address.terms) read(term.index);
   }
 
   const KernelFacts& facts_;
   Plan& plan_;
+  std::unordered_map<ValueId, Kept> kept_;  // of the level in hand
 };
 
 }  // namespace

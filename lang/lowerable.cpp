@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -27,8 +26,10 @@ bool is_defined_operator_call(const Call& call) {
          op->op->primitive != TensorPrimitive::None;
 }
 
+}  // namespace
+
 // What stands inside index notation that is lowered as a whole.
-class Bodies {
+class LowerableParts::Bodies {
  public:
   enum class Of : std::uint8_t { Scalars, Tensors };
   enum class Globals : std::uint8_t { AreRead, AreStillThere };
@@ -51,15 +52,22 @@ class Bodies {
                        [this](const Expr& expr) { return is_body(expr); });
   }
 
+  bool enter(const Let& let) {
+    if (!is_part(let.value)) return false;
+    inside_.emplace(let.variable.get(), let.value);
+    return true;
+  }
+
   // Scalar code.
   bool is_body(const Expr& expr) { return is_scalar(expr->type) && is_part(expr); }
 
   // The same, or a tensor that is made for each point, or a tuple of such. Code is a graph: what
-  // has been found to be a part is one wherever else it is used.
+  // has been found to be a part, or none, is that wherever else it is used.
   bool is_part(const Expr& expr) {
-    if (parts_.contains(expr.get())) return true;
+    if (expr->kind == ExprKind::Var) return is_new_part(expr);
+    if (const auto known = parts_.find(expr.get()); known != parts_.end()) return known->second;
     const bool result = is_new_part(expr);
-    if (result && expr->kind != ExprKind::Var) parts_.insert(expr.get());
+    parts_.emplace(expr.get(), result);
     return result;
   }
 
@@ -96,12 +104,8 @@ class Bodies {
         const bool is_of_scalars = is_scalar(expr->type) && are_scalars(call.args);
         return (is_of_scalars || nests(call)) && are_parts(call.args);
       }
-      case ExprKind::Let: {
-        const auto& let = cast<Let>(expr);
-        if (!is_part(let.value)) return false;
-        inside_.emplace(let.variable.get(), let.value);
-        return is_part(let.body);
-      }
+      case ExprKind::Let:
+        return enter(cast<Let>(expr)) && is_part(cast<Let>(expr).body);
       case ExprKind::If: {
         const auto& branch = cast<If>(expr);
         return is_tensor_data(expr->type) && is_body(branch.condition) &&
@@ -196,13 +200,21 @@ class Bodies {
   const Of of_;
   const Globals globals_;
   std::unordered_map<const Variable*, Expr> inside_;  // values of `let`s; null for indices
-  std::unordered_set<const ExprNode*> parts_;
+  std::unordered_map<const ExprNode*, bool> parts_;
   MayFail may_fail_;
 };
 
-}  // namespace
+LowerableParts::LowerableParts() : bodies_(std::make_unique<Bodies>(Bodies::Of::Tensors)) {}
+LowerableParts::~LowerableParts() = default;
+bool LowerableParts::enter(const std::vector<IndexBinder>& binders) {
+  return bodies_->enter(binders);
+}
+bool LowerableParts::enter(const Let& let) { return bodies_->enter(let); }
+bool LowerableParts::holds(const Expr& part) { return bodies_->is_part(part); }
 
 namespace {
+
+using Bodies = LowerableParts::Bodies;
 
 bool is_index_notation(const Expr& expr, Bodies::Of of) {
   Bodies bodies(of);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -17,6 +18,22 @@ bool is_lowerable(const Expr& expr);
 // The same of index notation whose bodies make no tensors: scalar code, which normalisation leaves
 // as it is.
 bool is_scalar_notation(const Expr& expr);
+// The same question, asked of index notation part by part from outside to inside: binders and
+// `let`s are entered on the way to a part. A part is looked at once, however often it is asked for.
+class LowerableParts {
+ public:
+  class Bodies;
+  LowerableParts();
+  ~LowerableParts();
+  // False, and nothing is entered, where the extents are not known before the nest runs.
+  bool enter(const std::vector<IndexBinder>& binders);
+  // False, and nothing is entered, where the value is no part of a kernel.
+  bool enter(const Let& let);
+  bool holds(const Expr& part);
+
+ private:
+  std::unique_ptr<Bodies> bodies_;
+};
 // Will a kernel compute its places and values, whatever it is over and goes into, once globals are
 // read before it?
 bool has_lowerable_bodies(const ScatterReduce& scatter);

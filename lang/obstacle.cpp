@@ -67,8 +67,7 @@ std::string reason_of(const Expr& part) {
   }
 }
 
-// Looks for the part in the order of evaluation. What surrounds it is kept, so that the predicate
-// is asked of whole index notation with one part in its place.
+// Looks for the part in the order of evaluation.
 class Search {
  public:
   explicit Search(const Expr& nest) : nest_(nest) {}
@@ -77,7 +76,7 @@ class Search {
     switch (nest_->kind) {
       case ExprKind::Comprehension: {
         const auto& node = cast<Comprehension>(nest_);
-        if (enter(node.binders)) return *found_;
+        if (auto found = enter(node.binders)) return *found;
         if (const auto* tuple = as<Tuple>(node.body)) return any(tuple->fields, node.body);
         return inside(node.body);
       }
@@ -85,7 +84,7 @@ class Search {
         return reduction(cast<Reduction>(nest_));
       case ExprKind::ScatterReduce: {
         const auto& node = cast<ScatterReduce>(nest_);
-        if (enter(node.binders)) return *found_;
+        if (auto found = enter(node.binders)) return *found;
         std::vector<Expr> parts = node.indices;
         parts.push_back(node.value);
         return any(parts, nest_);
@@ -96,46 +95,18 @@ class Search {
   }
 
  private:
-  // What stands around the part: binders, or a `let`.
-  struct Frame {
-    std::vector<IndexBinder> binders;
-    VariableRef variable;
-    Expr value;
-  };
-
-  static Expr number() { return make_constant(Tensor::scalar(DType::Int64, 0)); }
-
-  bool holds(const Expr& part) const {
-    Expr whole = part;
-    for (std::size_t i = frames_.size(); i-- > 0;) {
-      const Frame& frame = frames_[i];
-      if (frame.variable) {
-        whole = make_let(frame.variable, frame.value, whole, {}, whole->type);
-      } else if (i == 0) {
-        whole = make_comprehension(frame.binders, whole, {}, whole->type);
-      } else {
-        whole = make_reduction(ReduceOp::Sum, frame.binders, whole, {}, whole->type);
-      }
-    }
-    return is_lowerable(whole);
-  }
-
-  // True if the binders are to blame.
-  bool enter(const std::vector<IndexBinder>& binders) {
-    frames_.push_back({binders, nullptr, nullptr});
-    if (holds(number())) return false;
+  // What is wrong with the binders.
+  std::optional<Obstacle> enter(const std::vector<IndexBinder>& binders) {
+    if (parts_.enter(binders)) return std::nullopt;
     for (const IndexBinder& binder : binders) {
-      frames_.back().binders = {binder};
-      if (holds(number())) continue;
+      if (parts_.enter({binder})) continue;
       const bool is_named = binder.extent && is_leaf(binder.extent);
-      found_ = Obstacle{
+      return Obstacle{
           binder.variable->span,
           is_named ? fmt::format("the extent of `{}` depends on an index", binder.variable->name)
                    : fmt::format("the extent of `{}` is computed inside", binder.variable->name)};
-      return true;
     }
-    found_ = Obstacle{nest_->span, "its extents"};
-    return true;
+    return Obstacle{nest_->span, "its extents"};
   }
 
   Obstacle blame(const Expr& part) const {
@@ -145,16 +116,13 @@ class Search {
   // The first of `parts` that is refused, or the whole.
   Obstacle any(const std::vector<Expr>& parts, const Expr& whole) {
     for (const Expr& part : parts) {
-      if (!is_leaf(part) && !holds(part)) return inside(part);
-    }
-    for (const Expr& part : parts) {
-      if (!holds(part)) return blame(part);
+      if (!parts_.holds(part)) return is_leaf(part) ? blame(part) : inside(part);
     }
     return blame(whole);
   }
 
   Obstacle reduction(const Reduction& node) {
-    if (enter(node.binders)) return *found_;
+    if (auto found = enter(node.binders)) return *found;
     return inside(node.body);
   }
 
@@ -162,11 +130,7 @@ class Search {
   Obstacle inside(const Expr& start) {
     Expr part = start;
     while (const auto* let = as<Let>(part)) {
-      frames_.push_back({{}, let->variable, let->value});
-      if (!holds(number())) {
-        frames_.pop_back();
-        return inside(let->value);
-      }
+      if (!parts_.enter(*let)) return inside(let->value);
       part = let->body;
     }
     switch (part->kind) {
@@ -192,14 +156,13 @@ class Search {
 
   Obstacle parts_of(const std::vector<Expr>& parts, const Expr& whole) {
     for (const Expr& part : parts) {
-      if (!is_leaf(part) && !holds(part)) return inside(part);
+      if (!is_leaf(part) && !parts_.holds(part)) return inside(part);
     }
     return blame(whole);
   }
 
   const Expr nest_;
-  std::vector<Frame> frames_;
-  std::optional<Obstacle> found_;
+  LowerableParts parts_;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ struct Obstacle {
 };
 
 // The first part of index notation that is_lowerable() refuses while it accepts what that part is
-// made of. `nest` is typed A-normal form, and not lowerable. Cost: quadratic in its size.
+// made of. `nest` is typed A-normal form, and not lowerable. Cost: linear in its size.
 Obstacle kernel_obstacle(const Expr& nest);
 
 }  // namespace relay::lang
