@@ -27,9 +27,21 @@ bool ActiveVariables::reads_active(const Expr& expr) const {
                      [&](const lang::VariableRef& variable) { return is_active(variable); });
 }
 
+namespace {
+
+// A call of an operator through which no derivative goes.
+bool stops_derivatives(const Expr& value) {
+  const auto* call = as<lang::Call>(value);
+  const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
+  return op && !op->op->differentiable && op->op->effect == lang::Effect::None;
+}
+
+}  // namespace
+
 bool ActiveVariables::bind(const lang::VariableRef& variable, const Expr& value) {
   const bool has_tangent = !is_unit(tangents_->or_unit(value->type));
-  if (has_tangent && (reads_active(value) || use_->in(value))) return true;
+  if (has_tangent && !stops_derivatives(value) && (reads_active(value) || use_->in(value)))
+    return true;
   deactivate(variable);
   return false;
 }

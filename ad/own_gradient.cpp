@@ -1,5 +1,7 @@
 #include "ad/own_gradient.h"
 
+#include <unordered_map>
+
 #include <fmt/format.h>
 
 #include "ad/block.h"
@@ -7,6 +9,7 @@
 #include "ad/pairs.h"
 #include "ad/tangent_value.h"
 #include "lang/build.h"
+#include "lang/visit.h"
 
 namespace relay::ad {
 
@@ -43,6 +46,61 @@ void refuse_capture(const std::string& gradient, const Expr& arg, lang::Span spa
       arg && arg->span ? arg->span : span);
   diagnostic.note("help: hand that over as an argument of its own");
   throw lang::Failure(std::move(diagnostic));
+}
+
+namespace {
+
+// What the function literals of some code capture.
+class Captures {
+ public:
+  Captures(const Expr& code, AdjointCells& cells) : cells_(cells) {
+    lang::visit_post_order(code, [&](const Expr& node) {
+      const auto* let = as<lang::Let>(node);
+      if (let && let->value->kind == lang::ExprKind::Function)
+        literals_.emplace(let->variable.get(), let->value);
+    });
+  }
+  // Does the value of an atom hold a reference with an adjoint, itself or by what it has captured?
+  bool reach_reference(const Expr& atom) {
+    const auto* var = as<lang::Var>(atom);
+    return var && reach_reference(*var->variable);
+  }
+
+ private:
+  bool reach_reference(const lang::Variable& variable) {
+    const bool is_reference = variable.type->kind == lang::TypeKind::Reference;
+    if (is_reference) return cells_.has_adjoint(variable.type);
+    const auto literal = literals_.find(&variable);
+    if (literal == literals_.end()) return false;
+    const auto [known, is_new] = reach_.emplace(&variable, false);  // while it captures itself
+    if (!is_new) return known->second;
+    bool reaches = false;
+    for (const VariableRef& free : lang::free_variables(literal->second))
+      reaches = reach_reference(*free) || reaches;
+    return reach_[&variable] = reaches;
+  }
+
+  AdjointCells& cells_;
+  std::unordered_map<const lang::Variable*, Expr> literals_;
+  std::unordered_map<const lang::Variable*, bool> reach_;
+};
+
+}  // namespace
+
+void refuse_captured_references(const Expr& function, lang::Program& program, AdjointCells& cells) {
+  Captures captures(function, cells);
+  lang::visit_post_order(function, [&](const Expr& node) {
+    const auto* call = as<lang::Call>(node);
+    const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
+    if (!global) return;
+    for (const Expr& arg : call->args) {
+      if (!captures.reach_reference(arg)) continue;
+      const Expr callee = program.function(global->name, global->type);
+      if (const auto* gradient = lang::gradient_of(lang::cast<lang::Function>(callee)))
+        refuse_capture(*gradient, arg, node->span);
+      break;
+    }
+  });
 }
 
 Expr jvp_of_own_gradient(const std::string& name, const Type& type, const std::string& gradient,

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "ad/adjoint_cells.h"
 #include "ad/jvps.h"
 #include "lang/expr.h"
 #include "lang/module.h"
@@ -23,6 +24,12 @@ lang::Expr call_own_gradient(const std::string& gradient, const lang::FunctionTy
 // gradient says nothing of that. `arg` may be null. Throws Failure(Unsupported).
 [[noreturn]] void refuse_capture(const std::string& gradient, const lang::Expr& arg,
                                  lang::Span span);
+
+// The same for what a reference holds. In a function that is prepared for differentiation: throws
+// Failure(Unsupported) where a function literal that has captured a reference with an adjoint is
+// handed to a function with a gradient of its own.
+void refuse_captured_references(const lang::Expr& function, lang::Program& program,
+                                AdjointCells& cells);
 
 // The derivative in forward mode (ad/jvps.h) of a function that has a gradient of its own, so that
 // both modes say the same. The gradient is a linear function of the adjoint `dy`; its transpose at

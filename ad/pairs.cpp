@@ -10,6 +10,7 @@
 #include "ad/block.h"
 #include "ad/checkpoint.h"
 #include "ad/counters.h"
+#include "ad/own_gradient.h"
 #include "ad/recompute.h"
 #include "ad/static_shapes.h"
 #include "ad/tape.h"
@@ -519,6 +520,12 @@ bool is_worth_keeping(const Type& tangent, const Type& function_tangent) {
 }  // namespace
 
 // Which parameters have accumulators.
+Expr Pairs::prepared(const Expr& function) {
+  Expr result = functions_.prepared(function);
+  refuse_captured_references(result, program_, cells_);
+  return result;
+}
+
 std::vector<bool> Pairs::accumulated(const std::string& name, const Type& type,
                                      const Choice& choice) {
   const auto& params = as<lang::FunctionType>(type)->params;

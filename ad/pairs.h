@@ -64,7 +64,8 @@ class Pairs {
                  const std::vector<bool>& expected, std::size_t captured = 0);
   // A function as it is differentiated: known functions are known where they are called, and small
   // calls inlined.
-  lang::Expr prepared(const lang::Expr& function) { return functions_.prepared(function); }
+  // Throws Failure(Unsupported) where a gradient says nothing of references (ad/own_gradient.h).
+  lang::Expr prepared(const lang::Expr& function);
   // An expression with calls of copies in which the functions are known that are handed over.
   lang::Expr specialised(const lang::Expr& expr) { return functions_.specialised(expr); }
   // An expression in which derivatives that are asked of known functions are known functions, too.

@@ -38,11 +38,15 @@ std::string call_text(Span call) {
   return fmt::format("`{}{}`", shown, shown.size() < text.size() ? " …" : "");
 }
 
+std::string place_text(Span span) {
+  const lang::Source::Position at = span.source->place(span.begin);
+  return fmt::format("{}:{}:{}", span.source->name(), at.line, at.column);
+}
+
 std::string line_of(Span call, std::int64_t count, const CallTrail::FunctionAt& function_at) {
-  const lang::Source::Position at = call.source->place(call.begin);
   const std::string function = function_at(call);
-  std::string line = fmt::format("{}{}:{}:{}: {}", function.empty() ? "" : function + ", ",
-                                 call.source->name(), at.line, at.column, call_text(call));
+  std::string line = fmt::format("{}{}: {}", function.empty() ? "" : function + ", ",
+                                 place_text(call), call_text(call));
   if (count > 1) line += fmt::format(", {} times", count_text(count));
   return line;
 }
@@ -91,14 +95,30 @@ void CallTrail::push(Entry entry) {
   outer_.pop_front();
 }
 
+Span CallTrail::first_outside_library() const {
+  const auto find = [](const auto& entries) {
+    for (const Entry& entry : entries) {
+      if (entry.span && !entry.span.source->is_library()) return entry.span;
+    }
+    return Span();
+  };
+  const Span found = find(inner_);
+  return found ? found : find(outer_);
+}
+
 void CallTrail::describe(Diagnostic& diagnostic, const FunctionAt& function_at) const {
   lang::use_text_places(diagnostic);
   if (lang::is_stop(diagnostic.kind) || inner_.empty()) return;
   // An error without a place has happened at the innermost call.
   if (!diagnostic.span) diagnostic.span = inner_.front().span;
   const std::string function = function_at(diagnostic.span);
-  std::string note =
-      function.empty() ? "note: called from" : fmt::format("note: in {}, called from", function);
+  std::string where = function.empty() ? "" : fmt::format("in {}, ", function);
+  // A person's own line says more than one of the library.
+  if (const Span own = diagnostic.span.source->is_library() ? first_outside_library() : Span()) {
+    where = fmt::format("{}{}, ", where, place_text(diagnostic.span));
+    diagnostic.span = own;
+  }
+  std::string note = fmt::format("note: {}called from", where);
   const auto add = [&](const Entry& entry) {
     note += "\n";
     if (entry.span) {

@@ -26,7 +26,8 @@ class CallTrail {
   // trace.
   void add_tail_calls(std::int64_t count);
 
-  // Adds the trail to the diagnostic as a note, and puts its spans at their places in the text.
+  // Adds the trail to the diagnostic as a note, and puts its spans at their places in the text. An
+  // error in the standard library is shown at the call from outside of it.
   // `function_at` is that of the host (eval.h).
   using FunctionAt = std::function<std::string(lang::Span)>;
   void describe(lang::Diagnostic& diagnostic, const FunctionAt& function_at) const;
@@ -38,6 +39,7 @@ class CallTrail {
   };
   void push(lang::Span call);
   void push(Entry entry);
+  lang::Span first_outside_library() const;
 
   std::vector<Entry> inner_;
   std::deque<Entry> outer_;

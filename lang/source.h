@@ -16,6 +16,9 @@ class Source {
 
   const std::string& name() const { return name_; }
   std::string_view text() const { return text_; }
+  // Is it a file of the standard library?
+  bool is_library() const { return name_.starts_with(kLibrary); }
+  static constexpr std::string_view kLibrary = "<stdlib>/";  // what their names begin with
 
   struct Position {
     std::uint32_t line;    // from 1

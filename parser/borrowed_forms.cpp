@@ -363,7 +363,9 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
   if (word_after(text, at).text == "in")
     edits.push_back({";", at, "help: a binding ends with `;`: `let x = 1; x + 1`", 2});
   if (says(error, "a shape such as") || says(error, "a dtype")) add(tensor_type(text, at));
-  if (says(error, "after the expression")) add(juxtaposition(text, at));
+  if (says(error, "after the expression") || says(error, "after the binding") ||
+      says(error, "to close the block"))
+    add(juxtaposition(text, at));
 }
 
 }  // namespace relay::parser

@@ -146,9 +146,14 @@ void report(Builder& builder, SyntaxStop& stop) {
 }
 
 // Of what a block had on the stack when it failed: whole statements stay, and the names of those
-// that are not whole.
-void keep_statements(Builder& builder, std::size_t mark) {
+// that are not whole, such as of `let y = sin x`, which has been read as far as `sin`.
+void keep_statements(Builder& builder, std::size_t mark, const char* error) {
   const char* text = builder.begin();
+  const auto goes_on = [&](const Node& node) {
+    return text + node.end < error &&
+           std::string_view(text + node.end, error).find_first_not_of(" \t") ==
+               std::string_view::npos;
+  };
   const auto is_let_name = [&](const Node& node) {
     const char* p = text + node.begin;
     while (p != text && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\t' || p[-1] == '\r')) --p;
@@ -156,7 +161,14 @@ void keep_statements(Builder& builder, std::size_t mark) {
   };
   builder.keep_since(mark, [&](Node& node) {
     switch (node.kind) {
-      case Syntax::Let:
+      case Syntax::Let: {
+        const Node& target = *node.child(0);
+        if (target.kind != Syntax::Name || !goes_on(node)) return true;
+        node.begin = target.begin;
+        node.end = target.end;
+        node.count = 0;
+        break;
+      }
       case Syntax::Bind:
       case Syntax::FreeVar:
       case Syntax::Broken:
@@ -233,17 +245,18 @@ Resumption resume_in_block(Builder& builder, SyntaxStop& stop, const Builder::St
     }
     if (scanner.at_end() || begins_definition(scanner)) break;
     const bool is_end = scanner.token() == '}' && scanner.closes_what_is_outside();
-    const bool is_break =
-        scanner.token() == ';' && !scanner.is_inside_new_bracket() && !scanner.is_inside_braces();
-    if (!is_end && !is_break) continue;
+    const bool is_outside = !scanner.is_inside_new_bracket() && !scanner.is_inside_braces();
+    const bool is_break = scanner.token() == ';' && is_outside;
+    const bool is_next = scanner.word() == "let" && is_outside;  // where a `;` has been forgotten
+    if (!is_end && !is_break && !is_next) continue;
     report(builder, stop);
-    Resumption resumption{scanner.at(), false};
+    Resumption resumption{scanner.at(), is_next};
     if (is_break) {
       scanner.next();
       resumption = {scanner.at(), scanner.at_end() || scanner.token() != '}'};
     }
     builder.restore(inside, false);
-    keep_statements(builder, inside.mark);
+    keep_statements(builder, inside.mark, error);
     // The value, unless one follows.
     if (!resumption.more) builder.leaf(Syntax::Broken, error, error);
     return resumption;

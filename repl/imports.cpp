@@ -128,7 +128,7 @@ void Imports::refuse_other_than_files(const std::vector<std::string>& places,
 ImportedFile* Imports::find_in_library(const std::string& path) {
   for (const stdlib::EmbeddedFile& embedded : stdlib::library_files()) {
     if (embedded.name != path) continue;
-    const std::string shown = fmt::format("<stdlib>/{}", embedded.name);
+    const std::string shown = fmt::format("{}{}", lang::Source::kLibrary, embedded.name);
     std::unique_ptr<ImportedFile>& file = files_[shown];
     if (!file) {
       file = std::make_unique<ImportedFile>();
