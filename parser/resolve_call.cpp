@@ -227,12 +227,15 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
     return lang::make_call(std::move(form), std::move(args), nullptr, where);
   }
   if (before.size() + nodes.size() != 1 || has_attr) {
-    Diagnostic diagnostic(Kind::WrongArity,
-                          fmt::format("`{}` takes one argument, but {} given", text,
-                                      before.size() + nodes.size() == 1
-                                          ? "an attribute is"
-                                          : fmt::format("{} are", before.size() + nodes.size())),
-                          where);
+    Diagnostic diagnostic(
+        Kind::WrongArity,
+        fmt::format(
+            "`{}` takes {}, but {} given", text,
+            mode && lang::takes_arguments(*mode) ? "a function and its arguments" : "one argument",
+            before.size() + nodes.size() == 1
+                ? "an attribute is"
+                : fmt::format("{} are", before.size() + nodes.size())),
+        where);
     if (mode && !has_attr) help_with_arguments(diagnostic, text, before, nodes);
     report(std::move(diagnostic));
     return lang::make_tuple({}, where);
