@@ -519,13 +519,13 @@ bool is_worth_keeping(const Type& tangent, const Type& function_tangent) {
 
 }  // namespace
 
-// Which parameters have accumulators.
 Expr Pairs::prepared(const Expr& function) {
   Expr result = functions_.prepared(function);
   refuse_captured_references(result, program_, cells_);
   return result;
 }
 
+// Which parameters have accumulators.
 std::vector<bool> Pairs::accumulated(const std::string& name, const Type& type,
                                      const Choice& choice) {
   const auto& params = as<lang::FunctionType>(type)->params;

@@ -126,9 +126,10 @@ enum class Known : std::uint8_t { ChosenAgain, Numbered };
 
 class Choice final : public DataChoice {
  public:
-  Choice(const Expr& branch, std::optional<std::uint32_t> field, Known how, FieldsRead& read,
-         const KnownValues& known)
-      : field_(field), how_(how), read_(read), known_(known) {
+  Choice(const Expr& branch, std::optional<std::uint32_t> field, Known how,
+         const std::vector<const lang::Match*>& matches, const KnownValues& known)
+      : field_(field), how_(how), read_(matches), known_(known) {
+    if (!read_.are_flat()) throw Refused{};
     root_ = look_at(branch, {}, {});
     if (how_ == Known::Numbered) number_constructors();
   }
@@ -398,7 +399,7 @@ class Choice final : public DataChoice {
 
   const std::optional<std::uint32_t> field_;
   const Known how_;
-  FieldsRead& read_;
+  FieldsRead read_;
   const KnownValues& known_;
   std::unique_ptr<Node> root_;
   std::unordered_set<const lang::Clause*> placed_;  // of those that are chosen again
@@ -415,11 +416,9 @@ class Choice final : public DataChoice {
 std::unique_ptr<DataChoice> DataChoice::of(const Expr& branch, std::optional<std::uint32_t> field,
                                            const std::vector<const lang::Match*>& matches,
                                            const KnownValues& known) {
-  FieldsRead read(matches);
-  if (!read.are_flat()) return nullptr;
   for (const Known how : {Known::ChosenAgain, Known::Numbered}) {
     try {
-      return std::make_unique<Choice>(branch, field, how, read, known);
+      return std::make_unique<Choice>(branch, field, how, matches, known);
     } catch (const Refused&) {
       continue;
     }

@@ -119,7 +119,8 @@ void Session::Impl::forget(const std::string& name) {
 
 void Session::Impl::load_prelude() {
   for (const auto& file : stdlib::embedded_files()) {
-    const lang::Source* source = sources.add(std::string(file.name), std::string(file.text));
+    const lang::Source* source =
+        sources.add(fmt::format("{}{}", lang::Source::kLibrary, file.name), std::string(file.text));
     auto parsed = parser::parse(*source, module);
     if (!parsed)
       throw lang::InternalError("the prelude does not parse: " +

@@ -219,7 +219,7 @@ class Rewriter {
     return "@" + std::string(distance < 0 ? "" : "+") + std::to_string(distance);
   }
 
-  // `@-1:3-7`, or `@-3:5-@-1:2` over several lines, or `@prelude.relay`.
+  // `@-1:3-7`, or `@-3:5-@-1:2` over several lines, or `@<stdlib>/prelude.relay`.
   std::string describe(const Place& place, int here) const {
     if (place.line == 0) return "@" + place.elsewhere;
     const std::string first = relative(place.line, here) + ":" + std::to_string(place.column) + "-";
