@@ -24,8 +24,10 @@ std::string reason_of_call(const Call& call) {
     return fmt::format("a call of `{}`", global->name);
   if (const auto* var = as<Var>(call.callee))
     return fmt::format("a call of the function value `{}`", var->variable->name);
-  if (const auto* made = as<ConstructorRef>(call.callee))
+  if (const auto* made = as<ConstructorRef>(call.callee)) {
+    if (!made->constructor->span) return "data that a derivative keeps";
     return fmt::format("data: `{}`", made->constructor->name);
+  }
   const auto* op = as<Operator>(call.callee);
   if (!op) return "a call of a function that is computed";
   const std::string& name = op->op->name;
