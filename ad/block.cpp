@@ -623,8 +623,9 @@ void BlockReverse::reverse_custom(const Binding& binding, const lang::Call& call
   const bool is_one = type.params.size() == 1;
   const Expr dy = backward_.emit(
       "adjoint", pairs_.tangents().as_gradient(adjoint, lang::make_var(binding.variable)));
-  const Expr adjoints =
-      backward_.emit("adjoints", call_own_gradient(gradient, type, call.args, dy, binding.span));
+  const Expr adjoints = backward_.emit(
+      "adjoints", call_own_gradient({gradient, type, call.args, lang::make_var(binding.variable)},
+                                    dy, program_, binding.span));
   for (std::uint32_t i = 0; i < call.args.size(); ++i) {
     if (pairs_.tangents().holds_function(call.args[i]->type)) {
       if (active_.reads_active(call.args[i])) refuse_capture(gradient, call.args[i], binding.span);

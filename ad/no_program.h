@@ -12,6 +12,7 @@ class NoProgram final : public lang::Program {
  public:
   lang::Expr function(const std::string&, const lang::Type&) override { return none(); }
   bool is_function(const std::string&) override { return false; }
+  std::size_t parameter_count(const std::string&) override { return none(), 0; }
   bool is_pure(const std::string&) override { return false; }
   lang::Expr inlined(const lang::Expr&) override { return none(); }
   std::string reserve_name(const std::string&) override { return none(), std::string(); }

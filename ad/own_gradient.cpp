@@ -1,5 +1,6 @@
 #include "ad/own_gradient.h"
 
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -23,19 +24,22 @@ std::string owner_of_gradient(const std::string& gradient) {
   return gradient.substr(0, gradient.size() - lang::kGradientAttr.size() - 1);
 }
 
-Expr call_own_gradient(const std::string& gradient, const lang::FunctionType& type,
-                       std::vector<Expr> args, const Expr& dy, lang::Span span) {
-  const bool is_one = type.params.size() == 1;
-  const Type adjoints = is_one ? type.params[0] : lang::tuple_type(type.params);
-  std::vector<Type> params = type.params;
-  params.push_back(type.result);
-  args.push_back(dy);
+Expr call_own_gradient(OwnCall call, const Expr& dy, lang::Program& program, lang::Span span) {
+  std::vector<Type> params = call.type.params;
+  const Type adjoints = params.size() == 1 ? params[0] : lang::tuple_type(params);
+  if (program.parameter_count(call.gradient) == params.size() + 2) {
+    params.push_back(call.type.result);
+    call.args.push_back(std::move(call.result));
+  }
+  params.push_back(call.type.result);
+  call.args.push_back(dy);
   const Expr callee =
-      lang::make_global_var(gradient, span, lang::function_type(std::move(params), adjoints));
-  return lang::make_call(callee, std::move(args), nullptr, span, adjoints);
+      lang::make_global_var(call.gradient, span, lang::function_type(std::move(params), adjoints));
+  return lang::make_call(callee, std::move(call.args), nullptr, span, adjoints);
 }
 
-void refuse_capture(const std::string& gradient, const Expr& arg, lang::Span span) {
+void refuse_capture(const std::string& gradient, const Expr& arg, lang::Span span,
+                    const std::string& note) {
   const auto* var = arg ? as<lang::Var>(arg) : nullptr;
   lang::Diagnostic diagnostic(
       lang::DiagnosticKind::Unsupported,
@@ -44,60 +48,77 @@ void refuse_capture(const std::string& gradient, const Expr& arg, lang::Span spa
                   var && is_named(*var->variable) ? fmt::format("`{}`", var->variable->name)
                                                   : "a function that it is given"),
       arg && arg->span ? arg->span : span);
+  if (!note.empty()) diagnostic.note(note);
   diagnostic.note("help: hand that over as an argument of its own");
   throw lang::Failure(std::move(diagnostic));
 }
 
 namespace {
 
-// What the function literals of some code capture.
-class Captures {
+// Which values of some code may hold references with adjoints, themselves or by what functions in
+// them have captured: whatever is made of something that does, and can.
+class Reach {
  public:
-  Captures(const Expr& code, AdjointCells& cells) : cells_(cells) {
+  Reach(const Expr& code, Tangents& tangents, AdjointCells& cells)
+      : tangents_(tangents), cells_(cells) {
     lang::visit_post_order(code, [&](const Expr& node) {
-      const auto* let = as<lang::Let>(node);
-      if (let && let->value->kind == lang::ExprKind::Function)
-        literals_.emplace(let->variable.get(), let->value);
+      if (const auto* let = as<lang::Let>(node)) made_of_.emplace(let->variable.get(), let->value);
+      const auto* match = as<lang::Match>(node);
+      if (!match) return;
+      for (const lang::Clause& clause : match->clauses) {
+        lang::for_each_variable(clause.pattern, [&](const VariableRef& variable) {
+          made_of_.emplace(variable.get(), match->scrutinee);
+        });
+      }
     });
   }
-  // Does the value of an atom hold a reference with an adjoint, itself or by what it has captured?
-  bool reach_reference(const Expr& atom) {
-    const auto* var = as<lang::Var>(atom);
-    return var && reach_reference(*var->variable);
+  bool has_reference(const Expr& value) {
+    bool found = false;
+    lang::visit_post_order(value, [&](const Expr& node) {
+      const auto* var = as<lang::Var>(node);
+      found = found || (var ? reaches(*var->variable) : is_reference(node));
+    });
+    return found;
   }
 
  private:
-  bool reach_reference(const lang::Variable& variable) {
-    const bool is_reference = variable.type->kind == lang::TypeKind::Reference;
-    if (is_reference) return cells_.has_adjoint(variable.type);
-    const auto literal = literals_.find(&variable);
-    if (literal == literals_.end()) return false;
-    const auto [known, is_new] = reach_.emplace(&variable, false);  // while it captures itself
+  bool is_reference(const Expr& node) const {
+    return node->type && node->type->kind == lang::TypeKind::Reference &&
+           cells_.has_adjoint(node->type);
+  }
+  bool reaches(const lang::Variable& variable) {
+    if (variable.type->kind == lang::TypeKind::Reference) return cells_.has_adjoint(variable.type);
+    const auto value = made_of_.find(&variable);
+    if (value == made_of_.end() || !tangents_.holds_function(variable.type)) return false;
+    const auto [known, is_new] = reaches_.emplace(&variable, false);  // while it captures itself
     if (!is_new) return known->second;
-    bool reaches = false;
-    for (const VariableRef& free : lang::free_variables(literal->second))
-      reaches = reach_reference(*free) || reaches;
-    return reach_[&variable] = reaches;
+    const bool result = has_reference(value->second);
+    return reaches_[&variable] = result;
   }
 
+  Tangents& tangents_;
   AdjointCells& cells_;
-  std::unordered_map<const lang::Variable*, Expr> literals_;
-  std::unordered_map<const lang::Variable*, bool> reach_;
+  std::unordered_map<const lang::Variable*, Expr> made_of_;
+  std::unordered_map<const lang::Variable*, bool> reaches_;
 };
 
 }  // namespace
 
-void refuse_captured_references(const Expr& function, lang::Program& program, AdjointCells& cells) {
-  Captures captures(function, cells);
+void refuse_captured_references(const Expr& function, lang::Program& program, Pairs& pairs) {
+  Tangents& tangents = pairs.tangents();
+  std::optional<Reach> reach;
   lang::visit_post_order(function, [&](const Expr& node) {
     const auto* call = as<lang::Call>(node);
     const auto* global = call ? as<lang::GlobalVar>(call->callee) : nullptr;
     if (!global) return;
     for (const Expr& arg : call->args) {
-      if (!captures.reach_reference(arg)) continue;
+      if (!tangents.holds_function(arg->type)) continue;
+      if (!reach) reach.emplace(function, tangents, pairs.cells());
+      if (!reach->has_reference(arg)) continue;
       const Expr callee = program.function(global->name, global->type);
       if (const auto* gradient = lang::gradient_of(lang::cast<lang::Function>(callee)))
-        refuse_capture(*gradient, arg, node->span);
+        refuse_capture(*gradient, arg, node->span,
+                       "note: it holds a reference, and what that holds may depend on anything");
       break;
     }
   });
@@ -133,7 +154,8 @@ Expr jvp_of_own_gradient(const std::string& name, const Type& type, const std::s
   BlockReverse transposed(program, pairs);
   for (const VariableRef& primal : primals) transposed.deactivate(primal);
   const Expr value = transposed.forward_value(
-      "adjoints", call_own_gradient(gradient, function, uses_of(primals), lang::make_var(dy), {}));
+      "adjoints", call_own_gradient({gradient, function, uses_of(primals), result},
+                                    lang::make_var(dy), program, {}));
   transposed.seed(value, along.size() == 1 ? along[0] : code.emit("along", build::tuple(along)));
   transposed.reverse();
   const Expr sum = transposed.adjoint_of(dy);

@@ -521,7 +521,7 @@ bool is_worth_keeping(const Type& tangent, const Type& function_tangent) {
 
 Expr Pairs::prepared(const Expr& function) {
   Expr result = functions_.prepared(function);
-  refuse_captured_references(result, program_, cells_);
+  refuse_captured_references(result, program_, *this);
   return result;
 }
 

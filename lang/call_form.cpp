@@ -1,6 +1,7 @@
 #include "lang/call_form.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace relay::lang {
@@ -51,9 +52,10 @@ bool takes_floats(const OpDef& op) {
                      [](const InputForm& form) { return form.as_float; });
 }
 
-bool is_float_form(const OpDef& op) {
-  static const OpDef* const kForm = &OpRegistry::instance().get("as_float");
-  return &op == kForm;
+bool is_cast_form(const OpDef& op) {
+  static const std::array kForms{&OpRegistry::instance().get("as_float"),
+                                 &OpRegistry::instance().get("as_index")};
+  return &op == kForms[0] || &op == kForms[1];
 }
 
 std::string input_usage(const OpDef& op, std::size_t index) {

@@ -394,7 +394,8 @@ Expr make_dim_term(Dim dim, Span span = {});
 Expr make_differentiate(DiffMode mode, Expr fn, Span span = {}, Type type = nullptr);
 
 // The attribute of a function that names the global with its custom gradient:
-//   fn (params..., adjoint of the result) -> the adjoint of the one parameter, or a tuple of them.
+//   fn (params..., adjoint of the result) -> the adjoint of the one parameter, or a tuple of them;
+// or with the result in front of its adjoint.
 inline constexpr std::string_view kGradientAttr = "gradient";
 // The function with that attribute.
 Expr with_gradient(const Expr& function, const std::string& gradient);

@@ -135,6 +135,8 @@ class Program {
   virtual Expr function(const std::string& name, const Type& type) = 0;
   // Is `name` a function (and not a top-level binding of a value)?
   virtual bool is_function(const std::string& name) = 0;
+  // Of a function.
+  virtual std::size_t parameter_count(const std::string& name) = 0;
   // Does a call of the function `name` give its result, or fail, or not end, and do nothing else,
   // if the functions that it is given do nothing else?
   virtual bool is_pure(const std::string& name) = 0;

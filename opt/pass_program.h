@@ -95,6 +95,9 @@ class PassProgram final : public lang::Program {
   // lang::Program: the functions as they are now, everything else from the host.
   lang::Expr function(const std::string& name, const lang::Type& type) override;
   bool is_function(const std::string& name) override { return host_.program.is_function(name); }
+  std::size_t parameter_count(const std::string& name) override {
+    return host_.program.parameter_count(name);
+  }
   bool is_pure(const std::string& name) override { return host_.program.is_pure(name); }
   lang::Expr inlined(const lang::Expr& function) override {
     return host_.program.inlined(function);

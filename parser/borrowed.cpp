@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/derivative.h"
 #include "lang/dtype.h"
 #include "parser/borrowed_characters.h"
 #include "parser/borrowed_text.h"
@@ -328,7 +329,9 @@ void add_words(std::string_view text, std::uint32_t at, std::vector<Edit>& edits
   if (before.text == "lambda") {
     if (auto edit = lambda(text, before.begin, at)) edits.push_back(std::move(*edit));
   }
-  if (before.text == "assert" || before.text == "print") edits.push_back(call_of(text, before, at));
+  const bool is_of_function = here.text == "fn" && lang::parse_diff_mode(before.text);
+  if (before.text == "assert" || before.text == "print" || is_of_function)
+    edits.push_back(call_of(text, before, at));
   if (here.text == "then") {
     if (auto edit = then_branches(text, at)) edits.push_back(std::move(*edit));
   }

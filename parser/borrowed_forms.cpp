@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "lang/derivative.h"
+#include "lang/op.h"
 #include "parser/borrowed_text.h"
 
 namespace relay::parser {
@@ -228,7 +229,9 @@ Found juxtaposition(std::string_view text, std::uint32_t at) {
   const bool is_reserved = is_any_of(
       function.text, {"case", "switch", "from", "import", "raise", "throw", "where", "do", "try",
                       "begin", "class", "struct", "enum", "data", "while", "return"});
-  if (!is_name || is_reserved || function.begin == at) return std::nullopt;
+  const bool is_call = is_name && !is_reserved && !grammar::is_keyword(function.text, false) &&
+                       !grammar::is_keyword(word_after(text, at).text, false);
+  if (!is_call || function.begin == at) return std::nullopt;
   std::vector<std::string> args;
   std::uint32_t end = at;
   for (Piece next = word_after(text, at); !next.text.empty(); next = word_after(text, end)) {
@@ -363,8 +366,10 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
   if (word_after(text, at).text == "in")
     edits.push_back({";", at, "help: a binding ends with `;`: `let x = 1; x + 1`", 2});
   if (says(error, "a shape such as") || says(error, "a dtype")) add(tensor_type(text, at));
+  // Where a comma may be missing, what stands in front has to be known as a function.
   if (says(error, "after the expression") || says(error, "after the binding") ||
-      says(error, "to close the block"))
+      says(error, "to close the block") ||
+      (says(error, "`,`") && lang::OpRegistry::instance().find(before.text)))
     add(juxtaposition(text, at));
 }
 

@@ -120,8 +120,7 @@ Resolver::Bound Resolver::slice_bound(const Node& node, const Bound& extent) {
                           span(node))};
   }
   if (is_dimension(node)) return {dim(inner(node)), nullptr};
-  return {std::nullopt, operator_call("cast", {expr(node)},
-                                      {{"dtype", lang::AttrValue(DType::Int64)}}, span(node))};
+  return {std::nullopt, operator_call("as_index", {expr(node)}, {}, span(node))};
 }
 
 lang::Expr Resolver::bound_value(const Bound& bound, Span where) {

@@ -252,6 +252,11 @@ std::optional<Expr> Pipeline::code_of(const std::string& name) const {
   return is_plain ? std::optional(Expr()) : std::nullopt;
 }
 
+std::size_t Pipeline::parameter_count(const std::string& name) {
+  const std::optional<Expr> code = code_of(name);
+  return lang::cast<lang::Function>(code.value()).params.size();
+}
+
 std::string Pipeline::reserve_name(const std::string& hint) {
   std::string name;
   do {

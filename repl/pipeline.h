@@ -45,6 +45,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   // lang::Program
   lang::Expr function(const std::string& name, const lang::Type& type) override;
   bool is_function(const std::string& name) override { return !is_binding(name); }
+  std::size_t parameter_count(const std::string& name) override;
   bool is_pure(const std::string& name) override { return purity_.is_pure(name); }
   lang::Expr inlined(const lang::Expr& function) override;
   std::string reserve_name(const std::string& hint) override;

@@ -41,26 +41,29 @@ class GradientCheck {
 
  private:
   void compare(const FunctionType& own, const FunctionType& gradient) {
-    if (gradient.params.size() != own.params.size() + 1) {
+    const std::size_t count = own.params.size();
+    const bool takes_result = gradient.params.size() == count + 2;
+    if (gradient.params.size() != count + 1 && !takes_result) {
       Diagnostic diagnostic(
           DiagnosticKind::WrongArity,
-          fmt::format("the gradient of `{}` takes {}, those of `{}` and the adjoint of its "
-                      "result, found {}",
-                      name_, count_of(own.params.size() + 1, "parameter"), name_,
-                      gradient.params.size()),
+          fmt::format("the gradient of `{}` takes {}, those of `{}` and the adjoint of its result, "
+                      "or the result and its adjoint, found {}",
+                      name_, count_of(count + 1, "parameter"), name_, gradient.params.size()),
           gradient_->span);
       diagnostic.label(function_.span, fmt::format("`{}`", show(own)));
       throw Failure(std::move(diagnostic));
     }
-    for (std::size_t i = 0; i < own.params.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       agree(gradient.params[i], own.params[i], gradient_->params[i]->span,
             function_.params[i]->span, fmt::format("parameter `{}` of", param(i)),
             fmt::format("`{}` has", name_));
     }
-    agree(gradient.params.back(), own.result, gradient_->params.back()->span,
-          tail_of(function_.body)->span,
-          fmt::format("parameter `{}` of", gradient_->params.back()->name), "the result has");
-    const bool is_one = own.params.size() == 1;
+    for (std::size_t i = count; i < gradient.params.size(); ++i) {
+      agree(gradient.params[i], own.result, gradient_->params[i]->span,
+            tail_of(function_.body)->span, fmt::format("parameter `{}` of", param(i)),
+            "the result has");
+    }
+    const bool is_one = count == 1;
     const Type adjoints = is_one ? own.params[0] : tuple_type(own.params);
     agree(gradient.result, adjoints, tail_of(gradient_->body)->span,
           is_one ? function_.params[0]->span : function_.span, "the result of",

@@ -379,7 +379,6 @@ Type Inference::infer_call(const Call& call) {
     try {
       const Solver::Meetings meetings(solver_, widening_);
       solver_.unify(found, function->params[i]);
-      if (call.callee->kind == ExprKind::Differentiate) note_differentiated(found);
     } catch (Failure& failure) {
       if (const Variable* param = quantified_parameter(call.callee))
         refuse_higher_rank(call, *param, found, function->params[i]);

@@ -38,29 +38,13 @@ Type Inference::infer_literal(const Literal& literal, bool negated) {
   return tensor_type(Shape(std::move(dims)), DTypeTerm(dtype));
 }
 
-// A whole number is an int32 where it may be, and a float32 where it may be one and a derivative is
-// taken there: `jvp(f)(3, 1)` of integers would be zero.
 void Inference::settle_literal(const TypeVar& var) {
-  const Unknown& unknown = solver_.at(var);
-  const DType first = unknown.is_differentiated ? DType::Float32 : DType::Int32;
-  for (DType dtype : {first, DType::Int32, DType::Float32, DType::Bool}) {
-    if (!Solver::accepts(unknown.requirements, dtype)) continue;
+  std::uint8_t requirements = solver_.at(var).requirements;
+  for (DType dtype : {DType::Int32, DType::Float32, DType::Bool}) {
+    if (!Solver::accepts(requirements, dtype)) continue;
     solver_.settle(var, DTypeTerm(dtype));
     return;
   }
-}
-
-void Inference::note_differentiated(const Type& argument) {
-  const Type type = solver_.head(argument);
-  if (const auto* tuple = as<TupleType>(type)) {
-    for (const Type& field : tuple->fields) note_differentiated(field);
-    return;
-  }
-  const auto* tensor = as<TensorType>(type);
-  if (!tensor) return;
-  const DTypeTerm dtype = solver_.resolve(tensor->dtype);
-  if (!dtype.is_known() && solver_.find(*dtype.var()))
-    solver_.at(*dtype.var()).is_differentiated = true;
 }
 
 // At the end of a `let`: literals of its value, from `first` on, get their default unless something

@@ -307,8 +307,6 @@ class Inference {
   bool settle_numbers_outside(const std::unordered_set<const lang::TypeVar*>& generic);
   void check_literals();
   void settle_literal(const lang::TypeVar& var);
-  // An argument of a derivative.
-  void note_differentiated(const lang::Type& argument);
   // infer_index.cpp
   std::vector<lang::Dim> enter_binders(const std::vector<lang::IndexBinder>& binders);
   void leave_binders(const std::vector<lang::IndexBinder>& binders);

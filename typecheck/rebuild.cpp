@@ -48,7 +48,7 @@ class Rebuilder {
   Expr call(const Call& old);
   Expr tree_form(const Call& old, const OpDef& form, const Type& type);
   Expr callee(const Expr& old, const Type& type);
-  Expr as_float(const Expr& tensor, const Type& type, Span span);
+  Expr converted(const Expr& tensor, const Type& type, Span span);
   Expr short_circuit(const OpDef& strict, const std::vector<Expr>& args, const Type& type,
                      Span span);
   std::vector<Expr> arguments(const Call& old);
@@ -358,7 +358,7 @@ Expr Rebuilder::call(const Call& old) {
   const Inference::CallInfo& info = inference_.call_info(&old);
   if (info.literal) return literal(*info.literal, true, type, old.span);
   if (const auto* op = as<Operator>(old.callee)) {
-    if (is_float_form(*op->op)) return as_float(expr(old.args[0]), type, old.span);
+    if (is_cast_form(*op->op)) return converted(expr(old.args[0]), type, old.span);
     const OpDef* strict = strict_form(*op->op);
     std::vector<Expr> args = list(old.args);
     std::vector<Type> params;
@@ -390,7 +390,7 @@ Expr Rebuilder::tree_form(const Call& old, const OpDef& form, const Type& type) 
 }
 
 // The tensor itself, or a cast to the dtype of `type`.
-Expr Rebuilder::as_float(const Expr& tensor, const Type& type, Span span) {
+Expr Rebuilder::converted(const Expr& tensor, const Type& type, Span span) {
   const DType dtype = as<TensorType>(type)->dtype.known();
   if (as<TensorType>(tensor->type)->dtype.known() == dtype) return tensor;
   const OpDef& op = OpRegistry::instance().get("cast");

@@ -217,7 +217,7 @@ Expr put_together(const Type& type, const std::vector<Expr>& tensors, Span span)
 }
 
 // A tensor or a tuple of tensors, which the core's index notation may yield.
-bool is_plain(const Type& type) {
+bool is_yielded_as_it_is(const Type& type) {
   const auto* tuple = as<TupleType>(type);
   if (!tuple) return type->kind == TypeKind::Tensor;
   return std::all_of(tuple->fields.begin(), tuple->fields.end(),
@@ -227,7 +227,8 @@ bool is_plain(const Type& type) {
 }  // namespace
 
 Expr stack_parts(std::vector<IndexBinder> binders, const Expr& body, const Type& type, Span span) {
-  if (is_plain(body->type)) return make_comprehension(std::move(binders), body, span, type);
+  if (is_yielded_as_it_is(body->type))
+    return make_comprehension(std::move(binders), body, span, type);
   Block block = open_block(body);
   std::vector<Expr> tensors = tensors_of(block.result, block.bindings, span);
   std::vector<Type> types = tensor_types_of(type);

@@ -31,7 +31,6 @@ struct Unknown {
   std::uint8_t requirements = 0;           // DType: a bit for each PrimOperands
   const lang::Literal* literal = nullptr;  // DType: the undecorated number it was made for
   bool is_number = false;                  // DType: of a number in a definition that is used
-  bool is_differentiated = false;          // DType: of an argument of a derivative
   std::vector<std::uint32_t> watchers;     // relations to run again when it is bound
 
   bool is_bound() const { return value.index() != 0; }

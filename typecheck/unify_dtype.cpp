@@ -104,7 +104,6 @@ void Solver::bind_dtype(Unknown& unknown, const DTypeTerm& dtype) {
   other->requirements = both;
   if (!other->literal) other->literal = unknown.literal;
   other->is_number |= unknown.is_number;
-  other->is_differentiated |= unknown.is_differentiated;
   tie(unknown, dtype.var());
   bind(unknown, dtype);
 }

@@ -68,6 +68,13 @@ void add_range_of() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+// How many steps lead to each number of a range. How many numbers there are changes by jumps.
+Expr steps_in(const Expr& out, const std::vector<Expr>& args) {
+  const DType dtype = as_tensor(out->type).dtype.known();
+  const Expr way = build::op("subtract", {out, build::cast_to(dtype, args[0])});
+  return build::op("round", {build::op("divide", {way, build::cast_to(dtype, args[2])})});
+}
+
 void add_arange() {
   OpDef def;
   def.name = "arange";
@@ -101,7 +108,22 @@ void add_arange() {
     return RuleOutcome::Solved;
   };
   def.static_form = "range_of";
-  def.differentiable = false;
+  def.gradient = [](const lang::GradientCall& call) -> std::vector<Expr> {
+    const auto total = [&](const Expr& each, const Expr& input) {
+      return build::cast_to(as_tensor(input->type).dtype.known(), build::op("sum", {each}));
+    };
+    const Expr steps = build::op("multiply", {call.dout, steps_in(call.out, call.args)});
+    return {total(call.dout, call.args[0]), nullptr, total(steps, call.args[2])};
+  };
+  def.tangent = [](const lang::TangentCall& call) -> Expr {
+    const DType dtype = as_tensor(call.out->type).dtype.known();
+    const auto along = [&](std::size_t input, const Expr& factor) {
+      return build::op("multiply", {factor, build::cast_to(dtype, call.tangents[input])});
+    };
+    const Expr start = call.tangents[0] ? along(0, build::op("ones_like", {call.out})) : Expr();
+    const Expr step = call.tangents[2] ? along(2, steps_in(call.out, call.args)) : Expr();
+    return start && step ? build::op("add", {start, step}) : start ? start : step;
+  };
   lang::set_input_forms(def.name, {{.default_value = 0}, {}, {.default_value = 1}});
   lang::OpRegistry::instance().add(std::move(def));
 }

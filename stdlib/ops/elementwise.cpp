@@ -327,6 +327,32 @@ void add_as_float() {
   lang::OpRegistry::instance().add(std::move(def));
 }
 
+void add_as_index() {
+  OpDef def = elementwise("as_index", 0,
+                          "An integer as an index, an int64.\n"
+                          "In the light notation it stands around the bounds of slices that are "
+                          "computed.",
+                          "as_index(3)\n// expect: 3i64", PrimOperands::kInt);
+  def.type_rule = [](TypeCall& call) {
+    const auto& own = call.tensor_node(0);
+    try {
+      call.solver.unify(own.shape, lang::Shape());
+      call.solver.require(own.dtype, PrimOperands::kInt);
+    } catch (const lang::Failure& failure) {
+      call.fail(failure.diagnostics.front().kind, "a bound of a slice must be an integer scalar");
+    }
+    call.returns(lang::scalar_type(DType::Int64));
+    return RuleOutcome::Solved;
+  };
+  def.expansion = [](const DefinitionCall& call) {
+    if (tensor_type_of(call.args[0]).dtype.known() == DType::Int64) return call.args[0];
+    return op("cast", {call.args[0]}, {{"dtype", DType::Int64}});
+  };
+  def.differentiable = false;
+  def.nests = true;
+  lang::OpRegistry::instance().add(std::move(def));
+}
+
 void add_cast_like() {
   OpDef def;
   def.name = "cast_like";
@@ -365,6 +391,7 @@ void add_elementwise_operators() {
   add_clip();
   add_cast();
   add_as_float();
+  add_as_index();
   add_cast_like();
 }
 
