@@ -30,8 +30,8 @@ void set_attr_default(const std::string& op, const std::string& key, AttrValue v
 std::optional<AttrValue> attr_default(const OpDef& op, const AttrSpec& attr);
 // Does some input take integers as floats?
 bool takes_floats(const OpDef& op);
-// Is it `as_float`, the operator that stands in front of such an input, or `as_index`, in front of a
-// bound of a slice? Inference replaces it by a `cast` or by its argument, so no later stage meets
+// Is it `as_float`, the operator that stands in front of such an input, or `as_index`, in front of
+// a bound of a slice? Inference replaces it by a `cast` or by its argument, so no later stage meets
 // it.
 bool is_cast_form(const OpDef& op);
 // The input as a signature shows it: `step=1`.
