@@ -7,7 +7,6 @@
 namespace relay::interp {
 
 using lang::Diagnostic;
-using lang::DiagnosticKind;
 using lang::Span;
 
 namespace {

@@ -1,5 +1,6 @@
 #include "opt/known_values.h"
 
+#include "lang/module.h"
 #include "lang/visit.h"
 
 namespace relay::opt {

@@ -174,7 +174,7 @@ Shape unknown_extents(std::size_t rank) { return Shape(std::vector<Dim>(rank, Di
 std::optional<std::size_t> length_of(TypeCall& call, std::size_t i) {
   call.solver.require(call.tensor_node(i).dtype, PrimOperands::kNumeric);
   const Shape shape = with_rank(call, call.tensor_node(i).shape, 1);
-  const Dim length = shape[0];
+  const Dim& length = shape[0];
   if (length.is_constant()) return static_cast<std::size_t>(length.constant());
   if (state_of(length) == DimState::Flexible) return std::nullopt;
   call.fail(DiagnosticKind::AmbiguousType, "the rank of the result is the number of values in `" +
