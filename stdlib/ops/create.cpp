@@ -89,14 +89,6 @@ void add_fills(const FillRow& row) {
   lang::OpRegistry::instance().add(std::move(like));
 }
 
-// The adjoint of the one value that filled the result.
-Expr filled_gradient(const Expr& value, const Expr& dout) {
-  if (!is_float_tensor(value) || !is_float_tensor(dout)) return nullptr;
-  const Expr sum = op("sum", {dout});
-  const DTypeTerm& dtype = tensor_type_of(value).dtype;
-  return tensor_type_of(sum).dtype == dtype ? sum : op("cast", {sum}, {{"dtype", dtype.known()}});
-}
-
 void add_full() {
   OpDef def;
   def.name = "full";

@@ -4,6 +4,7 @@
 #include "lang/attrs_struct.h"
 #include "lang/call_form.h"
 #include "stdlib/ops/families.h"
+#include "stdlib/ops/formula.h"
 #include "stdlib/ops/types.h"
 #include "stdlib/ops/window.h"
 
@@ -71,8 +72,8 @@ void add_range_of() {
 // How many steps lead to each number of a range. How many numbers there are changes by jumps.
 Expr steps_in(const Expr& out, const std::vector<Expr>& args) {
   const DType dtype = as_tensor(out->type).dtype.known();
-  const Expr way = build::op("subtract", {out, build::cast_to(dtype, args[0])});
-  return build::op("round", {build::op("divide", {way, build::cast_to(dtype, args[2])})});
+  const Expr way = out - build::cast_to(dtype, args[0]);
+  return build::op("round", {way / build::cast_to(dtype, args[2])});
 }
 
 void add_arange() {
@@ -109,20 +110,18 @@ void add_arange() {
   };
   def.static_form = "range_of";
   def.gradient = [](const lang::GradientCall& call) -> std::vector<Expr> {
-    const auto total = [&](const Expr& each, const Expr& input) {
-      return build::cast_to(as_tensor(input->type).dtype.known(), build::op("sum", {each}));
-    };
-    const Expr steps = build::op("multiply", {call.dout, steps_in(call.out, call.args)});
-    return {total(call.dout, call.args[0]), nullptr, total(steps, call.args[2])};
+    const Expr steps = call.dout * steps_in(call.out, call.args);
+    return {filled_gradient(call.args[0], call.dout), nullptr,
+            filled_gradient(call.args[2], steps)};
   };
   def.tangent = [](const lang::TangentCall& call) -> Expr {
     const DType dtype = as_tensor(call.out->type).dtype.known();
     const auto along = [&](std::size_t input, const Expr& factor) {
-      return build::op("multiply", {factor, build::cast_to(dtype, call.tangents[input])});
+      return factor * build::cast_to(dtype, call.tangents[input]);
     };
     const Expr start = call.tangents[0] ? along(0, build::op("ones_like", {call.out})) : Expr();
     const Expr step = call.tangents[2] ? along(2, steps_in(call.out, call.args)) : Expr();
-    return start && step ? build::op("add", {start, step}) : start ? start : step;
+    return start && step ? start + step : start ? start : step;
   };
   lang::set_input_forms(def.name, {{.default_value = 0}, {}, {.default_value = 1}});
   lang::OpRegistry::instance().add(std::move(def));

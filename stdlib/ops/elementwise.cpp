@@ -303,6 +303,13 @@ RuleOutcome as_float_rule(TypeCall& call) {
   return RuleOutcome::Solved;
 }
 
+// The values as they are, or cast to the dtype of the result.
+Expr cast_to_result(const DefinitionCall& call) {
+  const DType dtype = static_cast<const TensorType&>(*call.result).dtype.known();
+  if (tensor_type_of(call.args[0]).dtype.known() == dtype) return call.args[0];
+  return op("cast", {call.args[0]}, {{"dtype", dtype}});
+}
+
 void add_as_float() {
   OpDef def =
       elementwise("as_float", 0,
@@ -318,11 +325,7 @@ void add_as_float() {
     call.solver.unify(call.result, call.args[0]);
     return true;
   };
-  def.expansion = [](const DefinitionCall& call) {
-    const DType dtype = static_cast<const TensorType&>(*call.result).dtype.known();
-    if (tensor_type_of(call.args[0]).dtype.known() == dtype) return call.args[0];
-    return op("cast", {call.args[0]}, {{"dtype", dtype}});
-  };
+  def.expansion = cast_to_result;
   def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));
 }
@@ -344,10 +347,7 @@ void add_as_index() {
     call.returns(lang::scalar_type(DType::Int64));
     return RuleOutcome::Solved;
   };
-  def.expansion = [](const DefinitionCall& call) {
-    if (tensor_type_of(call.args[0]).dtype.known() == DType::Int64) return call.args[0];
-    return op("cast", {call.args[0]}, {{"dtype", DType::Int64}});
-  };
+  def.expansion = cast_to_result;
   def.differentiable = false;
   def.nests = true;
   lang::OpRegistry::instance().add(std::move(def));

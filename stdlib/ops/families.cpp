@@ -553,4 +553,12 @@ bool is_float_tensor(const Expr& expr) {
   return tensor && tensor->dtype.is_known() && lang::is_float(tensor->dtype.known());
 }
 
+Expr filled_gradient(const Expr& value, const Expr& dout) {
+  if (!is_float_tensor(value) || !is_float_tensor(dout)) return nullptr;
+  const Expr sum = build::op("sum", {dout});
+  const lang::DTypeTerm& dtype = tensor_type_of(value).dtype;
+  if (tensor_type_of(sum).dtype == dtype) return sum;
+  return build::op("cast", {sum}, {{"dtype", dtype.known()}});
+}
+
 }  // namespace relay::stdlib

@@ -184,5 +184,7 @@ Expr scatter_into(const Expr& target, const Expr& values,
 Expr spread(const Expr& reduced_value, const Expr& data, const std::vector<bool>& reduced,
             bool keepdims);
 bool is_float_tensor(const Expr& expr);
+// The adjoint of the one value that every element of a result is made of; null if it has none.
+Expr filled_gradient(const Expr& value, const Expr& dout);
 
 }  // namespace relay::stdlib
