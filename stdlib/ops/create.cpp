@@ -6,7 +6,6 @@
 namespace relay::stdlib {
 
 namespace build = lang::build;
-using build::op;
 
 namespace {
 

@@ -92,8 +92,11 @@ void add_binary(const BinaryRow& row, PrimOperands operands) {
     op.gradient = [gradient = row.gradient](const GradientCall& call) -> std::vector<Expr> {
       const Expr& a = call.args[0];
       const Expr& b = call.args[1];
-      const auto [da, db] = gradient(a, b, call.out, call.dout);
-      return {da ? sum_to(da, a) : nullptr, db ? sum_to(db, b) : nullptr};
+      const std::pair<Expr, Expr> adjoints = gradient(a, b, call.out, call.dout);
+      const auto summed = [](const Expr& adjoint, const Expr& operand) {
+        return adjoint ? sum_to(adjoint, operand) : Expr();
+      };
+      return {summed(adjoints.first, a), summed(adjoints.second, b)};
     };
   }
   op.nests = true;
