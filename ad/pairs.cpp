@@ -12,6 +12,7 @@
 #include "ad/counters.h"
 #include "ad/own_gradient.h"
 #include "ad/recompute.h"
+#include "ad/saved_slices.h"
 #include "ad/static_shapes.h"
 #include "ad/tape.h"
 #include "lang/build.h"
@@ -188,8 +189,10 @@ class Deriver {
     }
     if (has_loop_ && is_self_call(result)) {
       std::vector<Expr> args = lang::cast<lang::Call>(result).args;
-      args.push_back(step_leaf(lang::cast<lang::Call>(result), path));
-      return close(path, before, call_global(loop_name_, loop_type_, std::move(args)));
+      std::vector<lang::Binding> slices;
+      args.push_back(step_leaf(lang::cast<lang::Call>(result), path, slices));
+      return lang::close_block({bound_early(path.primal(before), slices),
+                                call_global(loop_name_, loop_type_, std::move(args))});
     }
     const Expr value = path.forward_value("value", result);
     if (has_loop_) {
@@ -341,8 +344,10 @@ class Deriver {
     return build::tuple(std::move(parts));
   }
 
-  // A leaf that goes round the loop. Returns what stands for the tape with this step on top.
-  Expr step_leaf(const lang::Call& call, const BlockReverse& path) {
+  // A leaf that goes round the loop. Returns what stands for the tape with this step on top, which
+  // needs `slices` of the path's values, too.
+  Expr step_leaf(const lang::Call& call, const BlockReverse& path,
+                 std::vector<lang::Binding>& slices) {
     BlockReverse leaf = path;
     const Expr state = adjoints_state();
     for (std::uint32_t i = 0; i < tangents_.size(); ++i) {
@@ -364,6 +369,7 @@ class Deriver {
     std::vector<lang::Binding> again = recompute(step.saved, path.primal(0), is_at_hand);
     code.bindings.insert(code.bindings.begin(), again.begin(), again.end());
     step.code = lang::close_block(code);
+    slices = save_slices(step.saved, step.code, is_at_hand);
     for (std::size_t i = 0; i < call.args.size(); ++i) {
       const auto* var = as<lang::Var>(call.args[i]);
       const bool is_made = var && number_of(var->variable) == fn_->params.size() &&
