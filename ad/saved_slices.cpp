@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ad/needed_where.h"
 #include "lang/alpha_equal.h"
 #include "lang/build.h"
 #include "lang/lowerable.h"
@@ -89,7 +90,9 @@ class SliceSearch {
       if (std::none_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.is_any(); }))
         slices_.emplace(variable.get(), std::vector<Slice>());
     }
-    if (!slices_.empty()) lang::visit_post_order(code, [&](const Expr& node) { note(node); });
+    if (slices_.empty()) return;
+    lang::visit_post_order(code, [&](const Expr& node) { note(node); });
+    needed_.emplace(code);
   }
 
   bool has_candidates() const { return !slices_.empty(); }
@@ -127,7 +130,8 @@ class SliceSearch {
     const Expr element =
         kept.empty() ? slice
                      : lang::make_index(slice, std::move(kept), in_bounds, expr->span, expr->type);
-    if (conditions.empty()) return element;
+    const auto is_implied = [&](const Expr& each) { return needed_->implies(expr, each); };
+    if (std::all_of(conditions.begin(), conditions.end(), is_implied)) return element;
     // Where they do not hold, it is element 0 of all axes.
     const std::vector<Expr> first(dims.size(), build::index_constant(0));
     const Expr other = slice_of(tensor->variable, found->second, first);
@@ -294,6 +298,7 @@ class SliceSearch {
   std::unordered_set<const Variable*> inside_;
   std::unordered_map<const Variable*, Expr> definitions_;
   std::unordered_map<const Variable*, Expr> extents_;
+  std::optional<NeededWhere> needed_;
 };
 
 class SliceReads final : public lang::Rewriter {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jit/analysis.h"
@@ -30,7 +31,8 @@ namespace relay::jit {
 // The methods are spread over loop_codegen.cpp (the domain and the instructions),
 // memory_codegen.cpp (addresses, loads, stores), mask_codegen.cpp (checks, and loads that are
 // masked), segment_codegen.cpp (parts of rows), update_codegen.cpp (points that stay what they
-// are), reduce_codegen.cpp, block_codegen.cpp and tile_codegen.cpp.
+// are), reduce_codegen.cpp, idle_codegen.cpp (elements that change no sum), block_codegen.cpp and
+// tile_codegen.cpp.
 class KernelCodegen {
  public:
   KernelCodegen(const loops::Kernel& kernel, Analysis& analysis, const HostTraits& host,
@@ -178,6 +180,26 @@ class KernelCodegen {
   Partial load_cell(const Partial& cell, const Partial& like);
   void store_cell(const Partial& cell, const Partial& partial);
   llvm::Value* combine_stored(llvm::Value* old, llvm::Value* value);
+
+  // idle_codegen.cpp
+  // [begin, end) of an axis.
+  struct Part {
+    enum Kind : std::uint8_t { All, None, Some } kind = All;
+    llvm::Value* begin = nullptr;
+    llvm::Value* end = nullptr;
+  };
+  Part busy_part(const loops::Region& region);
+  std::pair<llvm::Value*, llvm::Value*> rounds_in(const Part& part, llvm::Value* begin,
+                                                  llvm::Value* end);
+  void busy_rounds(const loops::Region& region, const Part& part, llvm::Value* row,
+                   llvm::Value* row_end, const std::function<void(llvm::Value*)>& round,
+                   const std::function<void(llvm::Value*)>& close_block);
+  Part where_not_zero(loops::ValueId id, std::int32_t axis, int& budget);
+  Part where_holds(loops::ValueId condition, bool wanted, std::int32_t axis, int& budget);
+  Part where_compared(const loops::Instruction& comparison, bool wanted, std::int32_t axis);
+  llvm::Value* beyond_index(loops::ValueId id, std::int32_t axis);
+  Part in_both(const Part& a, const Part& b);
+  Part in_either(const Part& a, const Part& b);
 
   // block_codegen.cpp
   std::int64_t most_elements(const loops::Region& region) const;

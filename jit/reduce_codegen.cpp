@@ -273,8 +273,10 @@ KernelCodegen::Partial KernelCodegen::reduce_in_registers(const Region& region, 
     emit_level(region, 0);
     return fold(region, sum, element_of(region, is_vector, t), width);
   };
-  const auto block = [&](Value* begin, Value* end) {
+  Part busy;
+  const auto block = [&](Value* from, Value* to) {
     for (const Partial& cell : cells) store_cell(cell, start);
+    const auto [begin, end] = rounds_in(busy, from, to);
     Value* const whole =
         b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), int64(-kReductionLanes)));
     loop(begin, whole, kReductionLanes, [&](Value* first) {
@@ -297,7 +299,10 @@ KernelCodegen::Partial KernelCodegen::reduce_in_registers(const Region& region, 
     for (const Partial& cell : cells) parts.push_back(load_cell(cell, start));
     return combine(region, std::move(parts), width);
   };
-  unless_empty(region, [&] { store_cell(result, reduce_blocks(region, start, width, block)); });
+  unless_empty(region, [&] {
+    busy = busy_part(region);
+    store_cell(result, reduce_blocks(region, start, width, block));
+  });
   return load_cell(result, start);
 }
 
@@ -359,8 +364,10 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
   const bool is_light_body = is_light(static_cast<std::int32_t>(&region - kernel_.regions.data()));
   const bool is_unrolled = has_blocks(region) && is_light_body;
   const bool is_quick = is_light_body && folds_quickly(region);
-  const auto block = [&](Value* begin, Value* end) {
+  Part busy;
+  const auto block = [&](Value* block_begin, Value* block_end) {
     store_cell(cell, start);
+    const auto [begin, end] = rounds_in(busy, block_begin, block_end);
     Value* const whole =
         b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), int64(-kReductionLanes)));
     const auto rounds = [&](Value* from, Value* to, std::int64_t unrolled) {
@@ -389,7 +396,10 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
     });
     return combine_lanes(region, load_cell(cell, start));
   };
-  unless_empty(region, [&] { store_cell(result, reduce_blocks(region, scalar_start, 1, block)); });
+  unless_empty(region, [&] {
+    busy = busy_part(region);
+    store_cell(result, reduce_blocks(region, scalar_start, 1, block));
+  });
   return load_cell(result, scalar_start);
 }
 
@@ -495,7 +505,8 @@ KernelCodegen::Partial KernelCodegen::across_axes(const Region& region) {
     reduction_nest(region, 0, outer, [&] {
       Value* const row = b_.CreateLoad(b_.getInt64Ty(), row_start);
       Value* const row_end = b_.CreateAdd(row, extent(axis));
-      loop(b_.CreateAnd(row, int64(-kReductionLanes)), row_end, kReductionLanes, [&](Value* first) {
+      const Part busy = busy_part(region);
+      const auto round = [&](Value* first) {
         Value* const t = b_.CreateAdd(splat(first), lane_numbers(kReductionLanes));
         lanes_.mask =
             b_.CreateAnd(b_.CreateICmpSGE(t, splat(row)), b_.CreateICmpSLT(t, splat(row_end)));
@@ -508,15 +519,26 @@ KernelCodegen::Partial KernelCodegen::across_axes(const Region& region) {
         if (sum.index != nullptr) kept.index = b_.CreateSelect(lanes_.mask, sum.index, old.index);
         store_cell(cell, kept);
         lanes_.mask = nullptr;
+      };
+      const auto close_block = [&](Value* next) {
         if (!has_blocks(region)) return;
-        Value* const next = b_.CreateAdd(first, int64(kReductionLanes));
         Value* const ends_block =
             b_.CreateICmpEQ(b_.CreateAnd(next, int64(kReductionBlock - 1)), int64(0));
         when(b_.CreateAnd(ends_block, b_.CreateICmpSLE(next, row_end)), [&] {
-          wait(region, waiting, block_of(first), combine_lanes(region, kept), 1);
+          Value* const block = block_of(b_.CreateSub(next, int64(1)));
+          wait(region, waiting, block, combine_lanes(region, load_cell(cell, start)), 1);
           store_cell(cell, start);
         });
-      });
+      };
+      Value* const row_begin = b_.CreateAnd(row, int64(-kReductionLanes));
+      if (busy.kind == Part::All) {
+        loop(row_begin, row_end, kReductionLanes, [&](Value* first) {
+          round(first);
+          close_block(b_.CreateAdd(first, int64(kReductionLanes)));
+        });
+      } else {
+        busy_rounds(region, busy, row, row_end, round, close_block);
+      }
       b_.CreateStore(row_end, row_start);
     });
   });

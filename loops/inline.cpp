@@ -12,6 +12,7 @@ namespace {
 constexpr double kStoreCost = 3;         // per element: store, and part of a pass over memory
 constexpr double kFewOperations = 2000;  // about what another kernel costs
 constexpr int kMaxNodes = 200;           // of one kernel, roughly
+constexpr int kMostOfCondition = 5;      // steps in one another
 
 double cost_of(Prim prim) {
   switch (prim) {
@@ -157,6 +158,7 @@ class Chooser {
       read.push_back(each);
     }
     if (!are_apart) return;
+    choices_count_by_part_ = true;
     double apart = 0;
     for (const TensorId each : read) {
       const Body body = examine(stages_.tensors[static_cast<std::size_t>(each)]);
@@ -167,6 +169,7 @@ class Chooser {
     Body together;
     for (const TensorId each : read)
       visit(stages_.tensors[static_cast<std::size_t>(each)].body, 1, false, together);
+    choices_count_by_part_ = false;
     const double saved = apart - (together.cost - together.of_indices);
     const double stored = (kStoreCost + 1) * static_cast<double>(read.size());
     if (saved <= stored || (saved - stored) * points(read[0]) <= kFewOperations) return;
@@ -295,10 +298,24 @@ class Chooser {
       default:
         break;
     }
-    if (node.kind == NodeKind::Primitive && node.prim == Prim::Select && piece_var_ >= 0 &&
-        visit_pieces(node, inner, inside, body))
-      return;
-    for (NodeId arg : stages_.args(node)) visit(arg, inner, inside, body);
+    const bool is_choice = node.kind == NodeKind::Primitive && node.prim == Prim::Select;
+    if (is_choice && piece_var_ >= 0 && visit_pieces(node, inner, inside, body)) return;
+    const auto args = stages_.args(node);
+    // What indices decide is decided for parts of rows, and only one branch is computed in each.
+    const bool is_by_part =
+        is_choice && choices_count_by_part_ && is_decided_by_indices(args[0], kMostOfCondition);
+    for (std::size_t i = 0; i < args.size(); ++i)
+      visit(args[i], is_by_part && i > 0 ? inner / 2 : inner, inside, body);
+  }
+
+  // Is it made of indices, and of numbers that are the same at all points?
+  bool is_decided_by_indices(NodeId id, int budget) const {
+    const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
+    if (node.kind == NodeKind::Reduce || budget == 0) return false;
+    const auto args = stages_.args(node);
+    if (node.kind == NodeKind::Read) return args.empty();
+    return std::all_of(args.begin(), args.end(),
+                       [&](NodeId arg) { return is_decided_by_indices(arg, budget - 1); });
   }
 
   // Of a choice between two parts of the axis along which the tensor is made in pieces, each branch
@@ -373,6 +390,7 @@ class Chooser {
   std::map<TensorId, std::vector<TensorId>> siblings_;  // by the last of them
   // Of what is examined, where it is made in pieces: along what, and which part is visited.
   IndexVarId piece_var_ = -1;
+  bool choices_count_by_part_ = false;
   std::pair<std::int64_t, std::int64_t> piece_;
 };
 

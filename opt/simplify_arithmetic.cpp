@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "lang/alpha_equal.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "opt/definitions.h"
@@ -70,6 +71,7 @@ class Site {
 
   const Expr& a() const { return step_.args[0]; }
   const Expr& b() const { return step_.args[1]; }
+  const Expr& arg(std::size_t number) const { return step_.args[number]; }
 
   std::optional<Step> of(const Expr& atom) const {
     return lang::arithmetic_step(rules_.definitions.of(atom));
@@ -153,7 +155,8 @@ Expr add_negative(const Site& s) {
 
 Expr doubled(const Site& s, const Expr& x) { return s.make(Prim::Mul, {s.constant(x, 2), x}); }
 
-Expr add_same(const Site& s) { return same_atom(s.a(), s.b()) ? doubled(s, s.a()) : Expr(); }
+bool is_same(const Expr& a, const Expr& b) { return a == b || same_atom(a, b); }
+Expr add_same(const Site& s) { return is_same(s.a(), s.b()) ? doubled(s, s.a()) : Expr(); }
 
 // The two orders of the operands.
 std::array<std::pair<Expr, Expr>, 2> both_orders(const Site& s) {
@@ -211,6 +214,47 @@ Expr add_again(const Site& s) {
     }
   }
   return nullptr;
+}
+
+bool same_condition(const Expr& a, const Expr& b) {
+  return is_same(a, b) || (a->kind == b->kind && lang::alpha_equal(a, b));
+}
+
+// Of two choices by one condition: one, where that saves an operand.
+Expr add_choices(const Site& s) {
+  const auto* one = s.is(s.a(), Prim::Select);
+  const auto* other = s.is(s.b(), Prim::Select);
+  if (!one || !other || !same_condition((*one)[0], (*other)[0])) return nullptr;
+  bool saves = false;
+  std::vector<Expr> args = {(*one)[0]};
+  for (const std::size_t branch : {std::size_t{1}, std::size_t{2}}) {
+    const Expr& x = (*one)[branch];
+    const Expr& y = (*other)[branch];
+    const bool is_first = s.is_number(y, 0);
+    const bool is_second = !is_first && s.is_number(x, 0);
+    saves = saves || is_first || is_second;
+    args.push_back(is_first ? x : is_second ? y : s.make(Prim::Add, {x, y}));
+  }
+  return saves ? lang::make_primitive(Prim::Select, std::move(args)) : Expr();
+}
+
+// What the same condition has chosen before.
+Expr choose_again(const Site& s) {
+  const Expr& condition = s.a();
+  for (const std::size_t branch : {std::size_t{1}, std::size_t{2}}) {
+    const auto* inner = s.is(s.arg(branch), Prim::Select);
+    if (!inner || !same_condition((*inner)[0], condition)) continue;
+    const bool is_first = branch == 1;
+    return lang::make_primitive(Prim::Select, {condition, is_first ? (*inner)[1] : s.arg(1),
+                                               is_first ? s.arg(2) : (*inner)[2]});
+  }
+  return nullptr;
+}
+Expr choose_same(const Site& s) { return is_same(s.arg(1), s.arg(2)) ? s.arg(1) : Expr(); }
+Expr choose_opposite(const Site& s) {
+  const auto* condition = s.is(s.a(), Prim::Not);
+  return condition ? lang::make_primitive(Prim::Select, {(*condition)[0], s.arg(2), s.arg(1)})
+                   : Expr();
 }
 
 Expr subtract_zero(const Site& s) { return s.is_number(s.b(), 0) ? s.a() : Expr(); }
@@ -394,6 +438,7 @@ constexpr Rule kRules[] = {
     {"c * x + x", Prim::Add, Floats::Real, kAlways, add_many},
     {"c * x + d * x", Prim::Add, Floats::Real, kAlways, add_multiples},
     {"x + y + y", Prim::Add, Floats::Real, kAlways, add_again},
+    {"(c ? x : 0) + (c ? 0 : y)", Prim::Add, Floats::Real, kAlways, add_choices},
     {"x - 0", Prim::Sub, Floats::Bits, kAlways, subtract_zero},
     {"x - -0", Prim::Sub, Floats::Real, kNever, subtract_negative_zero},
     {"x - -y", Prim::Sub, Floats::Bits, kAlways, subtract_negative},
@@ -421,6 +466,9 @@ constexpr Rule kRules[] = {
     {"-(-x)", Prim::Neg, Floats::Bits, kAlways, negate_negative},
     {"-(c * x)", Prim::Neg, Floats::Made, kNever, negate_multiple},
     {"-(x - y)", Prim::Neg, Floats::Real, kNever, negate_difference},
+    {"c ? (c ? x : y) : z", Prim::Select, Floats::Bits, kAlways, choose_again},
+    {"c ? x : x", Prim::Select, Floats::Bits, kAlways, choose_same},
+    {"!c ? x : y", Prim::Select, Floats::Bits, kAlways, choose_opposite},
 };
 
 bool holds(const Rule& rule, const Expr& expr, const Rules& rules) {

@@ -116,7 +116,7 @@ class Maker {
 
   Expr expression(int depth) {
     if (depth == 0) return leaf();
-    switch (below(13)) {
+    switch (below(14)) {
       case 0:
       case 1:
         return step(Prim::Add, expression(depth - 1), expression(below(depth)));
@@ -148,6 +148,24 @@ class Maker {
                     step(Prim::Div, expression(depth - 1), nonzero(scaled(variable()))));
       case 11:
         return step(Prim::Pow, expression(depth - 1), constant(1 + below(2)));
+      case 12: {  // one condition, several times
+        if (form_ == Form::Operators) return expression(depth - 1);
+        const Expr less = build::prim(Prim::Lt, {variable(), variable()});
+        const Expr condition = below(2) ? less : build::prim(Prim::Not, {less});
+        const auto part = [&] { return below(2) ? zero() : expression(depth - 1); };
+        const Expr one = build::select(condition, part(), part());
+        const Expr same = below(4) ? part() : one;
+        const Expr other =
+            below(2) ? build::select(condition, part(), part()) : build::select(less, same, same);
+        switch (below(3)) {
+          case 0:
+            return build::select(condition, one, other);
+          case 1:
+            return build::select(less, other, one);
+          default:
+            return step(Prim::Add, one, other);
+        }
+      }
       default:
         return step(Prim::Mul, number(), scaled(expression(depth - 1)));
     }

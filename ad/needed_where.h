@@ -1,0 +1,34 @@
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "lang/expr.h"
+
+namespace relay::ad {
+
+// Under which conditions the values of scalar code are needed at all: of `select(c, x / y, 0)` the
+// quotient is where `c` holds, and so is what nothing else uses. Cost: linear.
+class NeededWhere {
+ public:
+  explicit NeededWhere(const lang::Expr& code);
+
+  // Does the condition hold wherever this node of the code is needed?
+  bool implies(const lang::Expr& node, const lang::Expr& condition) const;
+
+ private:
+  struct Side {
+    lang::Expr condition;
+    bool holds;
+  };
+  using Sides = std::vector<Side>;
+
+  static Side side_of(lang::Expr condition, bool holds);
+  static bool is_among(const Side& side, const Sides& sides);
+  void use(const lang::Expr& node, const Sides& sides);
+  void use_parts(const lang::Expr& node, const Sides& sides);
+
+  std::unordered_map<const lang::ExprNode*, Sides> sides_;
+};
+
+}  // namespace relay::ad
