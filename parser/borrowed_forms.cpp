@@ -222,6 +222,19 @@ Found bare_parameters(std::string_view text, std::uint32_t at) {
                               trimmed(ours, 0, static_cast<std::uint32_t>(ours.size()))));
 }
 
+// `d/dx f`
+Found differential(std::string_view text, std::uint32_t at) {
+  const Piece by = word_before(text, at);
+  if (by.text.size() < 2 || by.text.front() != 'd' || by.begin == 0 || text[by.begin - 1] != '/')
+    return std::nullopt;
+  const Piece sign = word_before(text, by.begin - 1);
+  const Piece function = word_after(text, at);
+  if (sign.text != "d" || function.text.empty()) return std::nullopt;
+  const std::string ours = fmt::format("grad({})", function.text);
+  return replaced(sign.begin, function.end(), ours,
+                  fmt::format("help: the derivative is `{}`", ours));
+}
+
 // `f x y`
 Found juxtaposition(std::string_view text, std::uint32_t at) {
   const Piece function = word_before(text, at);
@@ -366,6 +379,7 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
   if (word_after(text, at).text == "in")
     edits.push_back({";", at, "help: a binding ends with `;`: `let x = 1; x + 1`", 2});
   if (says(error, "a shape such as") || says(error, "a dtype")) add(tensor_type(text, at));
+  if (says(error, "after the expression")) add(differential(text, at));
   // Where a comma may be missing, what stands in front has to be known as a function.
   if (says(error, "after the expression") || says(error, "after the binding") ||
       says(error, "to close the block") ||

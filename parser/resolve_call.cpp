@@ -152,10 +152,20 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
   return lang::make_call(std::move(callee), std::move(args), std::move(list), where);
 }
 
+// Of a function that stands there, or is known by its name.
+std::optional<std::size_t> Resolver::param_count(const Node& node) {
+  if (node.kind == Syntax::Function) return node.find(Syntax::Params)->children().size();
+  if (node.kind != Syntax::Name && node.kind != Syntax::Dotted) return std::nullopt;
+  if (const lang::OpDef* op = operator_called(node)) return op->inputs.size();
+  const Symbol& symbol = symbols_.intern(dotted_text(node));
+  const Signature* known = symbol.local ? nullptr : signature(symbol);
+  return known ? std::optional(known->parameters->list.size()) : std::nullopt;
+}
+
 // `3.0 |> grad(f)` and `grad(f, 3.0)` mean the derivative of `f` at 3.0.
 void Resolver::help_with_arguments(Diagnostic& diagnostic, std::string_view form,
                                    const std::vector<Expr>& before,
-                                   std::span<const Node* const> nodes) const {
+                                   std::span<const Node* const> nodes) {
   std::string args;
   const auto add = [&](std::string_view text) {
     args += fmt::format("{}{}", args.empty() ? "" : ", ", text);
@@ -166,24 +176,26 @@ void Resolver::help_with_arguments(Diagnostic& diagnostic, std::string_view form
   }
   const bool is_reversed = !before.empty() && (before.front()->kind == lang::ExprKind::Function ||
                                                before.front()->kind == lang::ExprKind::Operator);
-  if (nodes.empty() || is_reversed) return;
-  for (const Node* node : nodes.subspan(1)) add(tree_.text(*node));
+  if (nodes.empty() || nodes[0]->kind == Syntax::Attr || is_reversed) return;
+  for (const Node* node : nodes.subspan(1))
+    add(tree_.text(node->kind == Syntax::Attr ? *node->child(1) : *node));
   if (args.find('\n') != std::string::npos) return;
-  // No function is differentiated at an integer: `grad(f, 1)` is by the second parameter elsewhere.
-  const bool is_place =
-      form == "grad" && before.empty() && args.size() == 1 && grammar::is_digit(args[0]);
-  if (is_place) {
-    diagnostic.note(
-        args == "0" ? fmt::format("help: the derivatives are by all parameters: `grad({})(…)`; of "
-                                  "several they are a tuple, which begins with `.0`",
-                                  tree_.text(*nodes[0]))
-                    : fmt::format("help: the derivatives are by all parameters, in a tuple: "
-                                  "`grad({})(…).{}` is one of them",
-                                  tree_.text(*nodes[0]), args));
+  const std::string_view function = tree_.text(*nodes[0]);
+  const std::optional<std::size_t> count = param_count(inner(*nodes[0]));
+  const bool is_digit = args.size() == 1 && grammar::is_digit(args[0]);
+  // `grad(f, 1)` is by the second parameter elsewhere.
+  if (form == "grad" && before.empty() && is_digit &&
+      (count != 1 || nodes[1]->kind == Syntax::Attr)) {
+    const bool is_place =
+        !count || (*count > 1 && static_cast<std::size_t>(args[0] - '0') < *count);
+    const std::string of_place = fmt::format(
+        "{}, of which `.{}` is one", count ? ": a tuple" : "; of several it is a tuple", args);
+    diagnostic.note(fmt::format("help: `grad({})(…)` is by all parameters{}", function,
+                                is_place ? of_place : ""));
     return;
   }
-  diagnostic.note(fmt::format("help: the derivative is a function: `{}({})({})`", form,
-                              tree_.text(*nodes[0]), args));
+  diagnostic.note(
+      fmt::format("help: the derivative is a function: `{}({})({})`", form, function, args));
 }
 
 // `grad(f)` and its kin, `dim(n + 1)`, `prim.add(a, b)`: unless the name means something else here.
@@ -236,7 +248,7 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
                 ? "an attribute is"
                 : fmt::format("{} are", before.size() + nodes.size())),
         where);
-    if (mode && !has_attr) help_with_arguments(diagnostic, text, before, nodes);
+    if (mode) help_with_arguments(diagnostic, text, before, nodes);
     report(std::move(diagnostic));
     return lang::make_tuple({}, where);
   }

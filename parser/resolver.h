@@ -214,9 +214,9 @@ class Resolver {
   // Arguments and attributes of children [first, end) after `before`.
   Expr apply(const Node& callee, std::vector<Expr> before, std::span<const Node* const> args,
              Span span);
+  std::optional<std::size_t> param_count(const Node& node);
   void help_with_arguments(lang::Diagnostic& diagnostic, std::string_view form,
-                           const std::vector<Expr>& before,
-                           std::span<const Node* const> nodes) const;
+                           const std::vector<Expr>& before, std::span<const Node* const> nodes);
   std::optional<Expr> special_form(const Node& callee, const std::vector<Expr>& before,
                                    std::span<const Node* const> args, Span span);
   Expr primitive(std::string_view name, std::span<const Node* const> args, Span span);
