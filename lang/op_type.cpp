@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "lang/drawn.h"
+#include "lang/mistaken.h"
 #include "lang/module.h"
 #include "lang/op.h"
 #include "lang/tree_mend.h"
@@ -263,7 +263,7 @@ void TypeCall::fail(DiagnosticKind kind, std::string message) const {
   }
   for (std::size_t i = 0; i < args.size() && diagnostic.notes.empty(); ++i) {
     std::string help =
-        help_for_drawn(solver.resolve(args[i]), i < arg_spans.size() ? arg_spans[i] : Span());
+        help_for_mistaken(solver.resolve(args[i]), i < arg_spans.size() ? arg_spans[i] : Span());
     if (!help.empty()) diagnostic.note(std::move(help));
   }
   throw Failure(std::move(diagnostic));

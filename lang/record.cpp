@@ -67,9 +67,6 @@ namespace {
     constexpr std::size_t kLongest = 32;
     if (is_operator && !value.empty() && value.size() <= kLongest)
       failure.diagnostics.front().note(fmt::format("help: `{}({})`", name, value));
-    if (kind == TypeKind::Reference)
-      failure.diagnostics.front().note(
-          fmt::format("help: what it refers to is `ref_read({})`", value.empty() ? "r" : value));
     throw;
   }
 }

@@ -46,6 +46,7 @@ std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
   if (!is_fresh) return std::nullopt;
   std::optional<Attempt> attempt(std::in_place, *this);
   Type result;
+  std::vector<std::string> shown;  // the arguments' types
   try {
     Type type;
     if (literal) {
@@ -63,6 +64,13 @@ std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
       for (std::size_t i = 0; i < found.size(); ++i) solver_.unify(found[i], function->params[i]);
       relations_.drain();
       result = solver_.resolve(function->result);
+      // Whole numbers are floats where the result has to be one.
+      const auto* tensor = as<TensorType>(result);
+      const Unknown* open =
+          tensor && !tensor->dtype.is_known() ? solver_.find(*tensor->dtype.var()) : nullptr;
+      if (open && open->literal) solver_.unify(tensor->dtype, DTypeTerm(DType::Float32));
+      result = solver_.resolve(result);
+      for (const Type& each : found) shown.push_back(fmt::format("`{}`", solver_.show(each)));
     }
   } catch (const Failure&) {
     result = nullptr;
@@ -80,7 +88,7 @@ std::optional<Diagnostic> Inference::explain_scalar(const Call& call,
                                     name_of(node->mode), solver_.show(result)),
                         node->fn->span);
   for (std::size_t i = 0; i < found.size(); ++i)
-    diagnostic.label(call.args[i]->span, fmt::format("`{}`", solver_.show(found[i])));
+    diagnostic.label(call.args[i]->span, std::move(shown[i]));
   if (const auto text = summed(node->fn, found.size()))
     diagnostic.note(fmt::format("help: `{}({})`", name_of(node->mode), *text));
   return diagnostic;
@@ -175,8 +183,9 @@ const Var* Inference::index_in_arithmetic(const Expr& expr) const {
 // An index variable is an int64, which surprises who multiplies floats by it.
 std::optional<Diagnostic> Inference::explain_index_dtype(const Diagnostic& cause,
                                                          const Relation& relation) {
-  if (cause.kind != DiagnosticKind::DTypeMismatch || !relation.node ||
-      cause.message.find("int64") == std::string::npos)
+  const bool is_of_dtypes = cause.kind == DiagnosticKind::DTypeMismatch ||
+                            cause.kind == DiagnosticKind::NotDifferentiable;
+  if (!is_of_dtypes || !relation.node || cause.message.find("int64") == std::string::npos)
     return std::nullopt;
   const Var* var = nullptr;
   if (relation.node->kind == ExprKind::Comprehension)
@@ -193,7 +202,7 @@ std::optional<Diagnostic> Inference::explain_index_dtype(const Diagnostic& cause
       fmt::format("index `{}` is an `int64`, and with it what is needed as a float", name),
       var->span);
   diagnostic.label(var->span, "`int64`");
-  diagnostic.note(fmt::format("help: `cast({}, dtype=\"float32\")` makes it a float", name));
+  diagnostic.note(fmt::format("help: `as_float({})` makes it a float", name));
   return diagnostic;
 }
 

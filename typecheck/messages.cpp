@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "lang/drawn.h"
+#include "lang/mistaken.h"
 #include "lang/module.h"
 #include "lang/number_text.h"
 #include "lang/stop.h"
@@ -67,6 +67,15 @@ std::optional<DType> known_dtype(const Type& type) {
   const auto* tensor = as<TensorType>(type);
   if (!tensor || !tensor->dtype.is_known()) return std::nullopt;
   return tensor->dtype.known();
+}
+
+// Is any float as good as another, and nothing else?
+bool demands_float(const Type& type, Solver& solver) {
+  const auto* tensor = as<TensorType>(type);
+  if (!tensor || tensor->dtype.is_known()) return false;
+  const Unknown* unknown = solver.find(*tensor->dtype.var());
+  return unknown && Solver::accepts(unknown->requirements, DType::Float32) &&
+         !Solver::accepts(unknown->requirements, DType::Int32);
 }
 
 // A number without a suffix that cannot be what its place demands.
@@ -173,7 +182,7 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
     if (label.span) diagnostic.label(label.span, label.text);
   }
   for (const std::string& note : mismatch.notes) diagnostic.note(note);
-  if (std::string help = lang::help_for_drawn(found, mismatch.span); !help.empty())
+  if (std::string help = lang::help_for_mistaken(found, mismatch.span); !help.empty())
     diagnostic.note(std::move(help));
   const auto* function = as<FunctionType>(found);
   if (function && function->params.empty() && fits(function->result, expected, solver)) {
@@ -190,6 +199,10 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
   if (cause.kind == DiagnosticKind::DTypeMismatch && from && to) {
     diagnostic.note(fmt::format("help: `cast({}, dtype=\"{}\")` has that dtype",
                                 quote(mismatch.span, "..."), name_of(*to)));
+  }
+  if (cause.kind == DiagnosticKind::DTypeMismatch && from && !to &&
+      demands_float(expected, solver)) {
+    diagnostic.note(fmt::format("help: `as_float({})` has floats", quote(mismatch.span, "...")));
   }
   return Failure(std::move(diagnostic));
 }
