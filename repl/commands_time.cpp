@@ -14,18 +14,33 @@ namespace relay::repl {
 using lang::Diagnostic;
 using lang::DiagnosticKind;
 
+namespace {
+
+// What has run in place of native code.
+std::string_view uncompiled(const interp::Statistics& before, const interp::Statistics& after) {
+  if (after.kernels_run_library > before.kernels_run_library)
+    return "nothing is compiled: libraries do this";
+  if (after.kernels_run_lanes > before.kernels_run_lanes)
+    return "nothing is compiled: this runs on lanes";
+  return "nothing to compile is in this";
+}
+
+}  // namespace
+
 CommandOutcome run_time(Session& session, std::string_view argument) {
   std::string text;
   const auto& statistics = session.evaluator().statistics();
   for (const auto& [mode, name] :
        {std::pair{interp::JitMode::Off, "interpreter"}, {interp::JitMode::Always, "jit"}}) {
-    const auto compiled_before = statistics.kernels_run_native + statistics.functions_compiled;
+    const interp::Statistics before = statistics;
     const auto timing = session.time(std::string(argument), mode);
     if (!timing) return {"", timing.errors(), false};
     const bool is_last = mode == interp::JitMode::Always;
-    if (is_last &&
-        statistics.kernels_run_native + statistics.functions_compiled == compiled_before) {
-      return output(text + "jit          nothing to compile is in this\n" + timing->loops);
+    const bool is_compiled = statistics.kernels_run_native > before.kernels_run_native ||
+                             statistics.functions_compiled > before.functions_compiled;
+    if (is_last && !is_compiled) {
+      return output(fmt::format("{}{:<12} {}\n{}", text, name, uncompiled(before, statistics),
+                                timing->loops));
     }
     if (timing->has_effects) {
       return output(fmt::format("{:<12} {:>9}   with checking; run once, as it has effects\n{}",
