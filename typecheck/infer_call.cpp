@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lang/call_form.h"
 #include "lang/record.h"
@@ -213,6 +214,35 @@ Mismatch Inference::argument_mismatch(const Call& call, std::size_t i, const Typ
   return mismatch;
 }
 
+namespace {
+
+// Has nobody written it? A default value stands where the call does.
+bool is_default_value(const Call& call, std::size_t i) { return call.args[i]->span == call.span; }
+
+}  // namespace
+
+// A type would contain itself: what a call has got wrong is which parameters of a generic function
+// have the same type, or one that is part of another's.
+void Inference::explain_infinite(const Call& call, const std::string& argument,
+                                 Diagnostic& diagnostic) {
+  diagnostic.message = fmt::format("{} does not fit: {}", argument, diagnostic.message);
+  const GenericUse* use = generic_use_at(call.callee->span);
+  const Function* function = callee_function(call.callee);
+  const auto* type = use ? as<FunctionType>(use->scheme->type) : nullptr;
+  if (!function || !type || function->params.size() != call.args.size()) return;
+  std::vector<std::string_view> names;
+  std::vector<Type> params;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    if (is_default_value(call, i)) continue;
+    names.push_back(function->params[i]->name);
+    params.push_back(type->params[i]);
+  }
+  Scheme written;
+  written.type = function_type(std::move(params), type->result);
+  diagnostic.note(fmt::format("note: `{}({})` is `{}`", use->node->name, fmt::join(names, ", "),
+                              to_string(written)));
+}
+
 // A list of tensors of different extents: `Cons(a, Cons(b, Nil))`.
 void Inference::help_with_extents(const Call& call, Diagnostic& diagnostic, const Type& found,
                                   const Type& expected) {
@@ -243,6 +273,7 @@ namespace {
 std::string with_exchanged(const Call& call, std::size_t i, std::size_t j) {
   std::string text = quote(call.callee->span, "...") + "(";
   for (std::size_t k = 0; k < call.args.size(); ++k) {
+    if (is_default_value(call, k)) continue;
     const Expr& arg = call.args[k == i ? j : k == j ? i : k];
     text += (k == 0 ? "" : ", ") + quote(arg->span, "...");
   }
@@ -258,7 +289,7 @@ void Inference::report_arguments(const Call& call, const FunctionType& function,
   for (std::size_t i = 0; i < failures.size(); ++i) {
     if (!failures[i]) continue;
     for (std::size_t j = 0; j < found.size(); ++j) {
-      if (j == i || !fits(found[i], function.params[j], solver_) ||
+      if (j == i || is_default_value(call, j) || !fits(found[i], function.params[j], solver_) ||
           !fits(found[j], function.params[i], solver_)) {
         continue;
       }
@@ -383,9 +414,11 @@ Type Inference::infer_call(const Call& call) {
       if (const Variable* param = quantified_parameter(call.callee))
         refuse_higher_rank(call, *param, found, function->params[i]);
       failures.resize(call.args.size());
-      failures[i] =
-          explained(std::move(failure), argument_mismatch(call, i, found, function->params[i]));
-      help_with_extents(call, failures[i]->diagnostics.front(), found, function->params[i]);
+      const Mismatch mismatch = argument_mismatch(call, i, found, function->params[i]);
+      failures[i] = explained(std::move(failure), mismatch);
+      Diagnostic& told = failures[i]->diagnostics.front();
+      help_with_extents(call, told, found, function->params[i]);
+      if (told.kind == DiagnosticKind::InfiniteType) explain_infinite(call, mismatch.subject, told);
     }
     arguments.push_back(std::move(found));
   }

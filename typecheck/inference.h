@@ -243,6 +243,8 @@ class Inference {
                          const lang::Type& found, const lang::Type& expected);
   lang::Type coerce_argument(const lang::Call& call, std::size_t i, const lang::Type& found,
                              const lang::Type& expected);
+  void explain_infinite(const lang::Call& call, const std::string& argument,
+                        lang::Diagnostic& diagnostic);
   void report_arguments(const lang::Call& call, const lang::FunctionType& function,
                         const std::vector<lang::Type>& found,
                         std::vector<std::optional<lang::Failure>> failures);
