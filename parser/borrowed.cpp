@@ -143,9 +143,9 @@ std::optional<Edit> bare_point(std::string_view text, std::uint32_t point) {
               "help: a number has digits on both sides of its point"};
 }
 
-// `x = e` and `f(x) = e`, where an item or a statement begins.
-std::optional<Edit> binding(std::string_view text, std::uint32_t equals) {
-  std::uint32_t end = equals;
+// `x = e`, `x: T = e` and `f(x) = e`, where an item or a statement begins.
+std::optional<Edit> binding(std::string_view text, std::uint32_t sign) {
+  std::uint32_t end = sign;
   while (end > 0 && text[end - 1] == ' ') --end;
   const bool is_call = end > 0 && text[end - 1] == ')';
   if (is_call) {
@@ -160,7 +160,13 @@ std::optional<Edit> binding(std::string_view text, std::uint32_t equals) {
   const std::string_view starts = "\n;{";
   if (before > 0 && starts.find(text[before - 1]) == std::string_view::npos) return std::nullopt;
   if (is_call) return Edit{"def ", name.begin, "help: a definition begins with `def`"};
-  return Edit{"let ", name.begin, "help: a binding begins with `let`"};
+  constexpr std::size_t kLongest = 40;
+  const std::string written = trimmed(text, name.begin, expression_end(text, sign + 1, ""));
+  return Edit{"let ", name.begin,
+              fmt::format("help: a binding begins with `let`{}",
+                          written.size() > kLongest || written.find('\n') != std::string::npos
+                              ? ""
+                              : fmt::format(": `let {}`", written))};
 }
 
 // `c ? a : b`
@@ -390,6 +396,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     edits.push_back({" =", at, "help: the value of a function stands behind `=`, or in braces", 1});
   if (says(error, "close the parameters")) add(typed_parameter(text, at));
   if (rest.starts_with(':') && says(error, "close the constructor")) add(named_fields(text, at));
+  if (rest.starts_with(':') && !rest.starts_with(":=")) add(binding(text, at));
   if (rest.starts_with(":=")) {
     const auto written = assignment(text, at);
     if (written && written->is_reference) edits.push_back(written->write);

@@ -83,6 +83,14 @@ class Builder {
     stack_.push_back(node);
   }
 
+  // What a node on top, if it is of this kind, has been made of takes its place.
+  void unwrap(Syntax kind) {
+    if (top()->kind != kind) return;
+    const Node* const node = top();
+    pop();
+    for (const Node* child : node->children()) stack_.push_back(const_cast<Node*>(child));
+  }
+
   Gap gap(const char* begin, const char* end, Breaks breaks, bool want_doc = false) const {
     Gap gap = skip_gap(begin, end, breaks, want_doc);
     if (gap.open_comment)

@@ -145,6 +145,9 @@ void report(Builder& builder, SyntaxStop& stop) {
   stop.reported = true;
 }
 
+// Does a binding go on here whose `let` has been forgotten: `a = 3.0`, `a: float32 = 3.0`?
+bool follows_name(char c) { return c == '=' || c == ':'; }
+
 // Of what a block had on the stack when it failed: whole statements stay, and the names of those
 // that are not whole, such as of `let y = sin x`, which has been read as far as `sin`.
 void keep_statements(Builder& builder, std::size_t mark, const char* error) {
@@ -159,6 +162,7 @@ void keep_statements(Builder& builder, std::size_t mark, const char* error) {
     while (p != text && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\t' || p[-1] == '\r')) --p;
     return p - text >= 3 && std::string_view(p - 3, 3) == "let";
   };
+  if (builder.pushed_since(mark) > 0) builder.unwrap(Syntax::Sequence);
   builder.keep_since(mark, [&](Node& node) {
     switch (node.kind) {
       case Syntax::Let: {
@@ -175,7 +179,7 @@ void keep_statements(Builder& builder, std::size_t mark, const char* error) {
         return true;
       case Syntax::Local:
       case Syntax::Name:
-        if (!is_let_name(node)) return false;
+        if (!is_let_name(node) && !(goes_on(node) && follows_name(*error))) return false;
         break;
       case Syntax::Graph: {
         const Gap gap = skip_gap(text + node.end, builder.end(), Breaks::Skip);
@@ -198,7 +202,14 @@ void push_names(Builder& builder, const char* begin, const char* end) {
     scanner.next();
     if (!scanner.at_end()) word = scanner.word();
   }
-  if (scanner.at_end() || !is_one_of(word, {"def", "let", "type"})) return;
+  if (scanner.at_end()) return;
+  if (!is_one_of(word, {"def", "let", "type"})) {
+    const char* const name = scanner.at();
+    scanner.next();
+    if (!word.empty() && !scanner.at_end() && follows_name(scanner.token()))
+      builder.leaf(Syntax::Name, name, name + word.size());
+    return;
+  }
   const auto push = [&] {
     if (scanner.at_end()) return;
     if (scanner.token() == '%' || scanner.token() == '@') scanner.next();
