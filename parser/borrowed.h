@@ -18,6 +18,7 @@ struct Edit {
   std::string help;
   std::uint32_t removed = 0;  // bytes at `at` that go
   bool is_light = false;      // the text it makes is of the light notation
+  bool is_marked = false;     // the place is shown
 };
 
 using grammar::is_digit;

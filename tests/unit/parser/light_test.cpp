@@ -173,11 +173,12 @@ TEST_CASE("light: what is missing, and to what it belongs") {
         "SyntaxError 12-13: expected `;` after the binding, found `x`\n  help: put `;` before `x`");
   CHECK(light("{\n  let x = 1\n  x\n}") ==
         "SyntaxError 16-17: expected `;` after the binding, found `x`\n"
-        "  help: put `;` behind `let x = 1`, as lines of a block need it");
+        "  label 12-13: `;` is missing behind this\n"
+        "  help: put `;` behind `1`, as lines of a block need it");
   CHECK(light("def f(x) {\n  print(x)\n  x\n}").find("help: put `;` behind `print(x)`") !=
         std::string::npos);
   CHECK(light("def f(alpha) {\n  (alpha * 2, alpha * 3, alpha * 4, alpha)\n  x\n}")
-            .find("put `;` behind `…, alpha * 3, alpha * 4, alpha)`") != std::string::npos);
+            .find("put `;` behind `)`") != std::string::npos);
   // What the line before needs is not known behind a comment.
   CHECK(light("{\n  let x = 1 // one\n  x\n}").find("behind") == std::string::npos);
   CHECK(light("x = 3").find("help: a binding begins with `let`") != std::string::npos);
