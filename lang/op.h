@@ -65,6 +65,9 @@ class TypeSolver {
   // Says that `dtype` must be accepted by `operands`; checked at once when known, else kept as a
   // constraint.
   virtual void require(const DTypeTerm& dtype, PrimOperands operands) = 0;
+  // Says that numbers without a suffix which have this dtype are floats, where nothing says that
+  // they are not.
+  virtual void prefer_float(const DTypeTerm& dtype) = 0;
 };
 
 enum class RuleOutcome : std::uint8_t {

@@ -110,6 +110,7 @@ class GroundSolver final : public TypeSolver {
   Dim fresh_dim() override { return Dim::variable(fresh(VarKind::Dim)); }
   DTypeTerm fresh_dtype() override { return DTypeTerm(fresh(VarKind::DType)); }
 
+  void prefer_float(const DTypeTerm&) override {}
   void require(const DTypeTerm& dtype, PrimOperands operands) override {
     const DTypeTerm term = settle(dtype);
     if (!term.is_known() || accepts(operands, term.known())) return;

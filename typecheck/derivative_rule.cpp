@@ -167,6 +167,9 @@ RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
     demand_scalar(call, mode, function->result);
   } else {
     refuse_functions_and_references(call, function->result, "the result");
+    // Whole numbers would have no derivative, and `grad` takes them as floats.
+    if (const auto* tensor = as<TensorType>(function->result))
+      call.solver.prefer_float(tensor->dtype);
     if (needs_tensors(mode)) demand_tensors(call, mode, function->result, "results", true);
   }
   const Type resolved = call.solver.resolve(call.args[0]);

@@ -96,6 +96,7 @@ Generalised generalise(Inference& inference, const std::vector<Type>& types, std
     const Unknown* unknown = solver.find(*quantifier.sources_[i]);
     if (!unknown || unknown->var->kind != VarKind::DType) continue;
     if (unknown->literal || unknown->is_number) scheme.numbers.push_back(scheme.variables[i]);
+    if (unknown->prefers_float) scheme.floats.push_back(scheme.variables[i]);
     for (PrimOperands operands : {PrimOperands::kNumeric, PrimOperands::kFloat, PrimOperands::kInt,
                                   PrimOperands::kBool, PrimOperands::kBits}) {
       if (unknown->requirements & Solver::bit(operands)) {

@@ -58,6 +58,8 @@ struct Scheme {
   // The dtypes of numbers in the code, among `variables`: where nothing else tells, a use takes the
   // default of a number.
   std::vector<lang::TypeVarRef> numbers = {};
+  // The dtypes, among `variables`, of which numbers are floats where nothing else tells.
+  std::vector<lang::TypeVarRef> floats = {};
   // What the scheme is at the usual ranks of its open relations (the data of `nn.dense` a matrix).
   // Only for reading: uses take the scheme itself. Null if that would not say more.
   std::shared_ptr<const Scheme> usual = nullptr;

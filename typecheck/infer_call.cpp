@@ -75,6 +75,7 @@ Type Inference::instantiate(const Scheme& scheme, Span span, const std::string& 
     solver_.at(*dtype).is_number = true;
     numbers_.push_back(dtype);
   }
+  for (const TypeVarRef& dtype : scheme.floats) solver_.prefer_float(fresh.dtypes.at(dtype.get()));
   demand(scheme, fresh, solver_, name, span);
   Type type = substitute(scheme.type, fresh);
   if (call) {

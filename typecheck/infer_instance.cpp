@@ -275,6 +275,7 @@ Type Inference::instantiate_local(const Var& use, const Polymorphic& function) {
     const Unknown& general = solver_.at(*var);
     solver_.at(*own).requirements = general.requirements;
     solver_.at(*own).is_number = general.literal || general.is_number;
+    solver_.at(*own).prefers_float = general.prefers_float;
     if (solver_.at(*own).is_number) numbers_.push_back(own);
   }
   const Type type = substitute(function.type, fresh);

@@ -39,9 +39,12 @@ Type Inference::infer_literal(const Literal& literal, bool negated) {
 }
 
 void Inference::settle_literal(const TypeVar& var) {
-  std::uint8_t requirements = solver_.at(var).requirements;
+  const Unknown& unknown = solver_.at(var);
   for (DType dtype : {DType::Int32, DType::Float32, DType::Bool}) {
-    if (!Solver::accepts(requirements, dtype)) continue;
+    if (!Solver::accepts(unknown.requirements, dtype)) continue;
+    if (unknown.prefers_float && is_int(dtype) &&
+        Solver::accepts(unknown.requirements, DType::Float32))
+      continue;
     solver_.settle(var, DTypeTerm(dtype));
     return;
   }

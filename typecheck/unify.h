@@ -31,6 +31,7 @@ struct Unknown {
   std::uint8_t requirements = 0;           // DType: a bit for each PrimOperands
   const lang::Literal* literal = nullptr;  // DType: the undecorated number it was made for
   bool is_number = false;                  // DType: of a number in a definition that is used
+  bool prefers_float = false;              // DType: of numbers that are floats if they may
   std::vector<std::uint32_t> watchers;     // relations to run again when it is bound
 
   bool is_bound() const { return value.index() != 0; }
@@ -70,6 +71,7 @@ class Solver final : public lang::TypeSolver {
   lang::Dim fresh_dim() override { return lang::Dim::variable(fresh(lang::VarKind::Dim)); }
   lang::DTypeTerm fresh_dtype() override { return lang::DTypeTerm(fresh(lang::VarKind::DType)); }
   void require(const lang::DTypeTerm& dtype, lang::PrimOperands operands) override;
+  void prefer_float(const lang::DTypeTerm& dtype) override;
 
   lang::TypeVarRef fresh(lang::VarKind kind);
   // The type of what has been reported: agrees with every type, silently, and spreads to the

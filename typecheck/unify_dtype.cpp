@@ -104,6 +104,7 @@ void Solver::bind_dtype(Unknown& unknown, const DTypeTerm& dtype) {
   other->requirements = both;
   if (!other->literal) other->literal = unknown.literal;
   other->is_number |= unknown.is_number;
+  other->prefers_float |= unknown.prefers_float;
   tie(unknown, dtype.var());
   bind(unknown, dtype);
 }
@@ -144,6 +145,12 @@ void Solver::require(const DTypeTerm& dtype, PrimOperands operands) {
     fail(DiagnosticKind::DTypeMismatch, fmt::format("no dtype is {}", required_words(both)));
   }
   unknown->requirements = both;
+}
+
+void Solver::prefer_float(const DTypeTerm& dtype) {
+  const DTypeTerm known = resolve(dtype);
+  Unknown* unknown = known.is_known() ? nullptr : find(*known.var());
+  if (unknown) unknown->prefers_float = true;
 }
 
 }  // namespace relay::typecheck
