@@ -20,8 +20,8 @@
 //   check_grad      (A...) -> bool              does the gradient agree with differences?
 //
 // Tangents and adjoints have the types of what they belong to; integers and booleans in them are
-// ignored, and zero where they are given. Numbers without a suffix that have the dtype of the result
-// are floats where they may be.
+// ignored, and zero where they are given. Numbers without a suffix that have the dtype of the
+// result are floats where they may be.
 namespace relay::lang {
 
 std::string_view name_of(DiffMode mode);  // "grad"
