@@ -19,18 +19,20 @@ constexpr std::size_t kMostSides = 8;  // around one value
 
 NeededWhere::NeededWhere(const Expr& code) {
   std::vector<Expr> nodes;
-  std::unordered_map<const lang::ExprNode*, const lang::Variable*> bound;  // by value
+  std::unordered_multimap<const lang::ExprNode*, const lang::Variable*> bound;  // by value
   lang::visit_post_order(code, [&](const Expr& node) {
     nodes.push_back(node);
-    if (const auto* let = as<lang::Let>(node)) bound[let->value.get()] = let->variable.get();
+    if (const auto* let = as<lang::Let>(node)) bound.emplace(let->value.get(), let->variable.get());
   });
   // What uses a node comes before it, and the uses of a variable before its value.
   std::unordered_map<const lang::Variable*, Sides> of_variables;
   sides_[code.get()] = {};
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
     const Expr& node = *it;
-    if (const auto variable = bound.find(node.get()); variable != bound.end())
-      use(node, of_variables[variable->second]);
+    for (auto [at, end] = bound.equal_range(node.get()); at != end; ++at) {
+      const auto used = of_variables.find(at->second);
+      if (used != of_variables.end()) use(node, used->second);
+    }
     const Sides sides = sides_[node.get()];
     if (const auto* var = as<lang::Var>(node)) {
       const auto [known, is_new] = of_variables.try_emplace(var->variable.get(), sides);

@@ -106,16 +106,11 @@ class SliceSearch {
     const auto found = tensor ? slices_.find(tensor->variable.get()) : slices_.end();
     if (found == slices_.end()) return nullptr;
     const auto& dims = as<lang::TensorType>(tensor->variable->type)->shape.dims();
-    std::vector<Expr> conditions;
     std::vector<Expr> places(dims.size());
     std::vector<Expr> kept;
     bool in_bounds = true;
     for (std::size_t axis = 0; axis < read->indices.size(); ++axis) {
       const Place place = place_of(read->indices[axis]);
-      if (!place.conditions.empty()) {
-        if (!conditions.empty() && !are_same(conditions, place.conditions)) return nullptr;
-        conditions = place.conditions;
-      }
       places[axis] = outside(place.index);
       if (places[axis]) continue;
       const bool is_whole = is_over(place.index, dims[axis]);
@@ -124,21 +119,21 @@ class SliceSearch {
     }
     const auto fixed =
         std::count_if(places.begin(), places.end(), [](const Expr& e) { return bool(e); });
-    if (fixed == 0 || (!conditions.empty() && !lang::is_scalar(expr->type))) return nullptr;
+    const auto conditions = conditions_of(expr, *read);
+    if (fixed == 0 || !conditions) return nullptr;
     const Expr slice = slice_of(tensor->variable, found->second, places);
     if (!slice) return nullptr;
     const Expr element =
         kept.empty() ? slice
                      : lang::make_index(slice, std::move(kept), in_bounds, expr->span, expr->type);
-    const auto is_implied = [&](const Expr& each) { return needed_->implies(expr, each); };
-    if (std::all_of(conditions.begin(), conditions.end(), is_implied)) return element;
+    if (conditions->empty()) return element;
     // Where they do not hold, it is element 0 of all axes.
     const std::vector<Expr> first(dims.size(), build::index_constant(0));
     const Expr other = slice_of(tensor->variable, found->second, first);
     if (!other) return nullptr;
-    Expr all = conditions[0];
-    for (std::size_t i = 1; i < conditions.size(); ++i)
-      all = build::prim(Prim::And, {all, conditions[i]});
+    Expr all = (*conditions)[0];
+    for (std::size_t i = 1; i < conditions->size(); ++i)
+      all = build::prim(Prim::And, {all, (*conditions)[i]});
     return build::select(all, element, other);
   }
 
@@ -207,6 +202,24 @@ class SliceSearch {
       }
     }
     return place;
+  }
+
+  // Where each axis of the read, which `expr` is, has its index, and where one condition does not
+  // hold 0. Empty where nothing needs it elsewhere; nothing where that is not so.
+  std::optional<std::vector<Expr>> conditions_of(const Expr& expr, const lang::Index& read) const {
+    const auto is_implied = [&](const Expr& each) { return needed_->implies(expr, each); };
+    std::vector<Expr> all;
+    for (const Expr& index : read.indices) {
+      auto own = place_of(index).conditions;
+      if (!std::all_of(own.begin(), own.end(), is_implied)) all = std::move(own);
+    }
+    const auto is_same = [&](const Expr& index) {
+      return is_zero(index) || are_same(place_of(index).conditions, all);
+    };
+    if (all.empty() || (lang::is_scalar(expr->type) &&
+                        std::all_of(read.indices.begin(), read.indices.end(), is_same)))
+      return all;
+    return std::nullopt;
   }
 
   // The same number in terms of what is at hand outside of the code; null where it is no such.
