@@ -79,7 +79,7 @@ const Site* Lowerer::site(lang::Span span) {
 }
 
 Step& Lowerer::add(Block& block, StepKind kind) {
-  if (small_depth_ > 0 && small_steps_++ == kMostSmallSteps) throw NotSmall{};
+  if (small_depth_ > 0 && small_steps_++ == most_small_steps_) throw NotSmall{};
   block.steps.emplace_back();
   block.steps.back().kind = kind;
   return block.steps.back();
@@ -525,6 +525,7 @@ Spread Lowerer::as_data(StepKind kind, std::vector<Operand> args, std::vector<la
 Spread Lowerer::interpret(const Expr& expr, Block& block) {
   if (small_depth_ > 0) throw NotSmall{};
   if (auto value = kernels(expr, block)) return std::move(*value);
+  if (auto value = small(expr, block, kMostStepsForKernels)) return std::move(*value);
   return interpret_alone(expr, block);
 }
 

@@ -167,9 +167,10 @@ class Lowerer {
   // --- Small tensors ---
   // What computes small tensors of such, and of elements of others, as scalar code. Nothing where
   // that would be long, or something in it is no such thing.
-  std::optional<Spread> small(const Expr& expr, Block& block);
+  std::optional<Spread> small(const Expr& expr, Block& block, std::size_t most = kMostSmallSteps);
   // The same, whatever its type.
-  std::optional<Spread> tried_small(const Expr& expr, Block& block);
+  std::optional<Spread> tried_small(const Expr& expr, Block& block,
+                                    std::size_t most = kMostSmallSteps);
   Spread small_value(const Expr& expr, Block& block);
 
   // Runs `body` with the binders at each of their points, which are constant and few.
@@ -305,10 +306,12 @@ class Lowerer {
   lang::Span operator_span_;
   int loop_depth_ = 0;
   static constexpr std::int64_t kMostSmallPoints = 64;
-  static constexpr std::size_t kMostSmallSteps = 150;  // at once
+  static constexpr std::size_t kMostSmallSteps = 150;       // at once
+  static constexpr std::size_t kMostStepsForKernels = 400;  // of those that the evaluator begins
   static constexpr std::size_t kMostSmallStepsInAll = 600;
   int small_depth_ = 0;  // 1: what is lowered is tried as code of small tensors
   std::size_t small_steps_ = 0;
+  std::size_t most_small_steps_ = kMostSmallSteps;
   std::size_t all_small_steps_ = 0;
   std::size_t kernel_steps_ = 0;
   std::unordered_map<Slot, Step> views_;  // by their results

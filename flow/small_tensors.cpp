@@ -8,13 +8,13 @@
 // Small tensors: an element in each slot.
 namespace relay::flow {
 
-std::optional<Spread> Lowerer::small(const Expr& expr, Block& block) {
+std::optional<Spread> Lowerer::small(const Expr& expr, Block& block, std::size_t most) {
   // Within what a point yields, a part of it may be as large as the whole.
   const bool is_part = small_depth_ > 0 && yielded_elements(expr->type) > 0;
-  return is_part || is_small(expr->type) ? tried_small(expr, block) : std::nullopt;
+  return is_part || is_small(expr->type) ? tried_small(expr, block, most) : std::nullopt;
 }
 
-std::optional<Spread> Lowerer::tried_small(const Expr& expr, Block& block) {
+std::optional<Spread> Lowerer::tried_small(const Expr& expr, Block& block, std::size_t most) {
   if (small_depth_ > 0) return small_value(expr, block);
   if (all_small_steps_ > kMostSmallStepsInAll) return std::nullopt;
   Block tried;
@@ -25,6 +25,7 @@ std::optional<Spread> Lowerer::tried_small(const Expr& expr, Block& block) {
   memo_.emplace_back();
   ++small_depth_;
   small_steps_ = 0;
+  most_small_steps_ = most;
   try {
     value = small_value(expr, tried);
     all_small_steps_ += small_steps_;
