@@ -31,7 +31,7 @@ namespace relay::jit {
 // The methods are spread over loop_codegen.cpp (the domain and the instructions),
 // memory_codegen.cpp (addresses, loads, stores), mask_codegen.cpp (checks, and loads that are
 // masked), segment_codegen.cpp (parts of rows), update_codegen.cpp (points that stay what they
-// are), reduce_codegen.cpp, idle_codegen.cpp (elements that change no sum), block_codegen.cpp and
+// are), reduce_codegen.cpp, busy_codegen.cpp (parts of sums that are not 0), block_codegen.cpp and
 // tile_codegen.cpp.
 class KernelCodegen {
  public:
@@ -181,7 +181,7 @@ class KernelCodegen {
   void store_cell(const Partial& cell, const Partial& partial);
   llvm::Value* combine_stored(llvm::Value* old, llvm::Value* value);
 
-  // idle_codegen.cpp
+  // busy_codegen.cpp
   // [begin, end) of an axis.
   struct Part {
     enum Kind : std::uint8_t { All, None, Some } kind = All;

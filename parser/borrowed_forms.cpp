@@ -229,10 +229,31 @@ Found differential(std::string_view text, std::uint32_t at) {
     return std::nullopt;
   const Piece sign = word_before(text, by.begin - 1);
   const Piece function = word_after(text, at);
-  if (sign.text != "d" || function.text.empty()) return std::nullopt;
+  if (sign.text != "d" || function.text.empty() || is_digit(function.text.front()))
+    return std::nullopt;
   const std::string ours = fmt::format("grad({})", function.text);
   return replaced(sign.begin, function.end(), ours,
                   fmt::format("help: the derivative is `{}`", ours));
+}
+
+// Does it take one function, or one tensor?
+bool takes_one(std::string_view function) {
+  const lang::OpDef* op = lang::OpRegistry::instance().find(function);
+  return lang::parse_diff_mode(function) || (op && op->inputs.size() == 1);
+}
+
+// `f(x, y)`, `sin(cos(x))` of `sin cos x`, and `grad(f)(x)`.
+std::string call_of(std::string_view function, std::span<const std::string_view> args) {
+  if (lang::parse_diff_mode(function)) {
+    const std::string_view of = args[0].substr(0, args[0].find_first_of("(["));
+    const std::string_view rest = args[0].substr(of.size());
+    return args.size() == 1
+               ? fmt::format("{}({}){}", function, of, rest)
+               : fmt::format("{}({})({})", function, args[0], fmt::join(args.subspan(1), ", "));
+  }
+  if (args.size() > 1 && takes_one(args[0]))
+    return fmt::format("{}({})", function, call_of(args[0], args.subspan(1)));
+  return fmt::format("{}({})", function, fmt::join(args, ", "));
 }
 
 // `f x y`
@@ -245,20 +266,16 @@ Found juxtaposition(std::string_view text, std::uint32_t at) {
   const bool is_call = is_name && !is_reserved && !grammar::is_keyword(function.text, false) &&
                        !grammar::is_keyword(word_after(text, at).text, false);
   if (!is_call || function.begin == at) return std::nullopt;
-  std::vector<std::string> args;
+  std::vector<std::string_view> args;
   std::uint32_t end = at;
-  for (Piece next = word_after(text, at); !next.text.empty(); next = word_after(text, end)) {
+  for (Piece next = operand_after(text, at); !next.text.empty(); next = operand_after(text, end)) {
     if (is_any_of(next.text, {"is", "in", "of", "then", "and", "or", "not", "do"}))
       return std::nullopt;
-    args.emplace_back(next.text);
+    args.push_back(next.text);
     end = next.end();
   }
   if (args.empty()) return std::nullopt;
-  if (args.size() > 1 && lang::parse_diff_mode(function.text)) {
-    args.front() += ")(" + args[1];
-    args.erase(args.begin() + 1);
-  }
-  const std::string ours = fmt::format("{}({})", function.text, fmt::join(args, ", "));
+  const std::string ours = call_of(function.text, args);
   return replaced(function.begin, end, ours,
                   fmt::format("help: a call has parentheses: `{}`", ours));
 }
@@ -379,11 +396,12 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
   if (word_after(text, at).text == "in")
     edits.push_back({";", at, "help: a binding ends with `;`: `let x = 1; x + 1`", 2});
   if (says(error, "a shape such as") || says(error, "a dtype")) add(tensor_type(text, at));
-  if (says(error, "after the expression")) add(differential(text, at));
+  add(differential(text, at));
   // Where a comma may be missing, what stands in front has to be known as a function.
+  const bool is_function = lang::OpRegistry::instance().find(before.text) != nullptr ||
+                           lang::parse_diff_mode(before.text).has_value();
   if (says(error, "after the expression") || says(error, "after the binding") ||
-      says(error, "to close the block") ||
-      (says(error, "`,`") && lang::OpRegistry::instance().find(before.text)))
+      says(error, "to close the block") || (says(error, "`,`") && is_function))
     add(juxtaposition(text, at));
 }
 

@@ -46,6 +46,17 @@ Piece operand_before(std::string_view text, std::uint32_t at) {
   return {begin, text.substr(begin, at - begin)};
 }
 
+Piece operand_after(std::string_view text, std::uint32_t at) {
+  const Piece word = word_after(text, at);
+  std::uint32_t end = word.end();
+  while (!word.text.empty() && end < text.size() && (text[end] == '(' || text[end] == '[')) {
+    const std::uint32_t close = expression_end(text, end + 1, "");
+    if (close >= text.size() || (text[close] != ')' && text[close] != ']')) break;
+    end = close + 1;
+  }
+  return {word.begin, text.substr(word.begin, end - word.begin)};
+}
+
 std::string_view without_parentheses(std::string_view text) {
   const bool is_whole = text.starts_with('(') && text.find(')') + 1 == text.size() &&
                         text.find('(', 1) == std::string_view::npos;

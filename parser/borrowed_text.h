@@ -25,6 +25,8 @@ Piece word_after(std::string_view text, std::uint32_t at);
 // The same, or what ends there in brackets, with the word in front of them: `x`, `(x - 1)`,
 // `f(x)[0]`.
 Piece operand_before(std::string_view text, std::uint32_t at);
+// A word that begins behind `at`, with the brackets behind it: `x`, `f(x)[0]`.
+Piece operand_after(std::string_view text, std::uint32_t at);
 // Of `(x - 1)` what stands in the parentheses; any other text as it is.
 std::string_view without_parentheses(std::string_view text);
 // Where the expression that begins at `at` ends: before a bracket that it does not open, or one of

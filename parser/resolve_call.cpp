@@ -194,8 +194,11 @@ void Resolver::help_with_arguments(Diagnostic& diagnostic, std::string_view form
                                 is_place ? of_place : ""));
     return;
   }
-  diagnostic.note(
-      fmt::format("help: the derivative is a function: `{}({})({})`", form, function, args));
+  const bool wants_direction =
+      (form == "jvp" || form == "hvp") && before.size() + nodes.size() == 2;
+  diagnostic.note(fmt::format("help: the derivative is a function{}: `{}({})({}{})`",
+                              wants_direction ? " of arguments and directions" : "", form, function,
+                              args, wants_direction ? ", dx" : ""));
 }
 
 // `grad(f)` and its kin, `dim(n + 1)`, `prim.add(a, b)`: unless the name means something else here.
