@@ -17,7 +17,7 @@
 namespace relay::tests {
 namespace {
 
-constexpr std::size_t kPrograms = 150;
+constexpr std::size_t kPrograms = 80;
 
 // `total` of x: float64[n, p], after some steps of a loop.
 class States {
