@@ -103,7 +103,8 @@ class SliceSearch {
   Expr read_of_slice(const Expr& expr) {
     const auto* read = as<lang::Index>(expr);
     const auto* tensor = read ? as<lang::Var>(read->tensor) : nullptr;
-    const auto found = tensor ? slices_.find(tensor->variable.get()) : slices_.end();
+    if (!tensor) return nullptr;
+    const auto found = slices_.find(tensor->variable.get());
     if (found == slices_.end()) return nullptr;
     const auto& dims = as<lang::TensorType>(tensor->variable->type)->shape.dims();
     std::vector<Expr> places(dims.size());

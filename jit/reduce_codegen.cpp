@@ -276,7 +276,9 @@ KernelCodegen::Partial KernelCodegen::reduce_in_registers(const Region& region, 
   Part busy;
   const auto block = [&](Value* from, Value* to) {
     for (const Partial& cell : cells) store_cell(cell, start);
-    const auto [begin, end] = rounds_in(busy, from, to);
+    const auto part = rounds_in(busy, from, to);
+    Value* const begin = part.first;
+    Value* const end = part.second;
     Value* const whole =
         b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), int64(-kReductionLanes)));
     loop(begin, whole, kReductionLanes, [&](Value* first) {
@@ -367,7 +369,9 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
   Part busy;
   const auto block = [&](Value* block_begin, Value* block_end) {
     store_cell(cell, start);
-    const auto [begin, end] = rounds_in(busy, block_begin, block_end);
+    const auto part = rounds_in(busy, block_begin, block_end);
+    Value* const begin = part.first;
+    Value* const end = part.second;
     Value* const whole =
         b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), int64(-kReductionLanes)));
     const auto rounds = [&](Value* from, Value* to, std::int64_t unrolled) {

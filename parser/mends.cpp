@@ -117,6 +117,7 @@ enum class Effect {
 
 // A text after an edit.
 struct Edited {
+  explicit Edited(std::string text) : source("", std::move(text)) {}
   lang::Source source;
   std::vector<lang::Diagnostic> errors;
 };
@@ -124,7 +125,7 @@ struct Edited {
 std::unique_ptr<Edited> carried_out(const Edit& edit, std::string_view text, bool strict) {
   std::string mended(text);
   mended.replace(edit.at, edit.removed, edit.insertion);
-  auto edited = std::make_unique<Edited>(lang::Source("", std::move(mended)));
+  auto edited = std::make_unique<Edited>(std::move(mended));
   edited->errors = read_text(edited->source, strict && !edit.is_light, true).errors;
   return edited;
 }

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -207,7 +208,7 @@ class Maker {
   }
   // Integers are divided by constants other than 0, and by 1.
   Expr nonzero(Expr divisor) {
-    return lang::is_float(dtype_) ? divisor : constant(1 + 2 * below(2));
+    return lang::is_float(dtype_) ? std::move(divisor) : constant(1 + 2 * below(2));
   }
   Expr step(Prim prim, const Expr& a, const Expr& b) {
     if (form_ == Form::Primitives) return build::prim(prim, {a, b});
